@@ -240,22 +240,13 @@ function normal(name) {
   return name.normalize("NFKC");
 }
 
-/**
- * Build an error for a position in the text.
- * @param {Said} said
- * @param {string} text
- * @param {number} offset
- */
+/** Build an error for a position in the text. @param {Said} said @param {string} text @param {number} offset */
 function errorAt(said, text, offset) {
   const before = text.slice(0, offset).split("\n");
   return new ExpressionError(said, text, before.length, [...before[before.length - 1]].length);
 }
 
-/**
- * Format a line with a caret under a column.
- * @param {string} line
- * @param {number} column in characters
- */
+/** Format a line with a caret under a column. @param {string} line @param {number} column in characters */
 function pointed(line, column) {
   const start = Math.max(0, column - SHOWN / 2);
   const shown = [...line].slice(start, start + SHOWN);
@@ -306,12 +297,7 @@ function* tokensOf(text) {
   yield { kind: "end", text: "", start: text.length, end: text.length };
 }
 
-/**
- * Return the token, or the whitespace, at a position.
- * @param {string} text
- * @param {number} start
- * @returns {Token}
- */
+/** Return the token, or the whitespace, at a position. @param {string} text @param {number} start @returns {Token} */
 function tokenAt(text, start) {
   const word = matchAt(NAME, text, start);
   if (word) return wordAt(text, word[0], start);
@@ -390,11 +376,7 @@ class Parser {
     this.text = text;
   }
 
-  /**
-   * Read a part, including its end token.
-   * @param {readonly Token[]} tokens
-   * @param {boolean} isLast
-   */
+  /** Read a part, including its end token. @param {readonly Token[]} tokens @param {boolean} isLast */
   read(tokens, isLast) {
     const [begin, second] = tokens;
     if (begin.kind === "name" && second.text === "=") {
@@ -415,11 +397,7 @@ class Parser {
     this.#spans = [];
   }
 
-  /**
-   * Assign the result of a part to a name.
-   * @param {Token} token
-   * @param {readonly Step[]} steps
-   */
+  /** Assign the result of a part to a name. @param {Token} token @param {readonly Step[]} steps */
   #assign(token, steps) {
     const name = token.text;
     if (this.names.has(name)) throw this.#error(say.usedBefore(name), token);

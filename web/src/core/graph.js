@@ -211,11 +211,7 @@ function uniqueNames(labels) {
   });
 }
 
-/**
- * Return the numbers of a node's operands.
- * @param {Node} node
- * @param {readonly number[]} data numbers by node index
- */
+/** Return the numbers of a node's operands. @param {Node} node @param {readonly number[]} data numbers by node index */
 function numbersOf({ operands, constants }, data) {
   return operands.map((place, position) => (place === CONSTANT ? constants[position] : data[place]));
 }

@@ -34,30 +34,18 @@ export function rint(x) {
 }
 
 
-/**
- * Compute the remainder of x / y truncated toward 0, with the sign of x.
- * @param {number} x
- * @param {number} y
- */
+/** Compute the remainder of x / y truncated toward 0, with the sign of x. @param {number} x @param {number} y */
 export function fmod(x, y) {
   return x % y;
 }
 
-/**
- * Compute the remainder of floor division, with the sign of y, like Python's %.
- * @param {number} x
- * @param {number} y
- */
+/** Compute the remainder of floor division, with the sign of y, like Python's %. @param {number} x @param {number} y */
 export function mod(x, y) {
   const m = x % y;
   return m === 0 ? copysign(0, y) : m < 0 !== y < 0 ? m + y : m;
 }
 
-/**
- * Compute x / y rounded down, like Python's //.
- * @param {number} x
- * @param {number} y
- */
+/** Compute x / y rounded down, like Python's //. @param {number} x @param {number} y */
 export function floor_divide(x, y) {
   const m = x % y;
   const q = (x - m) / y - (m !== 0 && m < 0 !== y < 0 ? 1 : 0);

@@ -27,12 +27,7 @@ export function listedNodes(document) {
   return listed(document, "nodes", say.theGraph).map(readNode);
 }
 
-/**
- * Read a node; its name is added later.
- * @param {unknown} given
- * @param {number} place
- * @returns {Node}
- */
+/** Read a node; its name is added later. @param {unknown} given @param {number} place @returns {Node} */
 function readNode(given, place) {
   const where = say.nodeAt(place);
   if (!isItem(given)) throw new GraphError(say.notAnObject(where, shown(given)));

@@ -31,11 +31,7 @@ export function plain(number) {
   return text.includes(".") ? text : `${text}.0`;
 }
 
-/**
- * Format a number as C's %g does.
- * @param {number} number
- * @param {number} [digits]
- */
+/** Format a number as C's %g does. @param {number} number @param {number} [digits] */
 export function general(number, digits = 6) {
   if (!Number.isFinite(number)) return spelled(number);
   const size = Math.abs(number);
@@ -81,11 +77,7 @@ function rounded(size, print, digits) {
   return isHalf && isEven && size !== 0 ? kept + (/e.*/.exec(rest)?.[0] ?? "") : print(digits);
 }
 
-/**
- * Format a mantissa d.ddd times a power of ten without an exponent.
- * @param {string} mantissa
- * @param {number} power
- */
+/** Format a mantissa d.ddd times a power of ten without an exponent. @param {string} mantissa @param {number} power */
 function positional(mantissa, power) {
   const sign = mantissa.startsWith("-") ? "-" : "";
   const digits = mantissa.replace(/[-.]/g, "");

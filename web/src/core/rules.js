@@ -5,11 +5,7 @@
 
 /** @typedef {{ row: Row | null, reduction: Reduction | null, gather: Gather | null }} Rules all null for leaves */
 
-/**
- * Compute the result of an operation.
- * @param {Rules} rules
- * @param {readonly number[]} numbers
- */
+/** Compute the result of an operation. @param {Rules} rules @param {readonly number[]} numbers */
 export function forward({ row, reduction, gather }, numbers) {
   if (row) return row.forward(numbers[0], numbers[1], numbers[2]);
   if (gather) return numbers[picked(numbers)] ?? NaN;

@@ -160,7 +160,7 @@ class Check {
     if (this.conditions.some((condition) => this.replay.depends(condition))) return true;
     for (const earlier of swept(this.graph)) {
       if (earlier === place) break;
-      this.#judgement(earlier); // in backward order, so that recursion stays shallow
+      this.#judgement(earlier); // in backward order: keeps the recursion shallow
     }
     const users = this.users[place].map(({ user }) => user);
     if (users.some((user) => KINKS.has(this.#judgement(user).verdict))) return true;

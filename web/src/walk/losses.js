@@ -1,9 +1,9 @@
 // The contributions that a backward pass loses in a wrong order or by overwriting, and the count of right orders.
 //
-// A contribution is lost if the operand was visited before it arrived, or if a later contribution overwrote it. The
-// operand's gradient lacks the contribution, and the gradients of the nodes before it lack it times their derivative: a
-// gradient is wrong by the sum of amount times d operand / d node over all lost contributions. This is exact, because
-// both passes are linear.
+// A contribution is lost if the operand was visited before it arrived, or if a later contribution overwrote it. Then
+// the gradient of the operand lacks the contribution, and the gradients of all nodes that the operand depends on lack
+// the contribution times d operand / d node. The error of a gradient is the sum of these amounts over all lost
+// contributions. This is exact, because both passes are linear.
 
 import { passes, passing } from "../core/graph.js";
 import { contribution } from "./passes.js";

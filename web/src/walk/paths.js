@@ -41,7 +41,7 @@ function pathOf({ nodes }, start, way) {
   let [product, flows] = [1, true];
   for (let step = way; step; step = step.before) {
     const giver = nodes[step.user];
-    product = flows ? contribution(giver, step.position, product) : 0; // 0 beyond an unselected operand, even for inf
+    product = flows ? contribution(giver, step.position, product) : 0; // not nan for 0 · inf
     flows &&= !leavesOut(giver, step.position);
     steps.push(step);
   }
