@@ -104,7 +104,7 @@ export class Batch {
     for (let i = 0; i < this.count; i += 1) {
       if (!hasGot[i]) continue;
       const local = partial(x[i], y[i], z[i], out[i]);
-      if (isSelecting && local === 0) continue; // also if the upstream gradient is infinite
+      if (isSelecting && local === 0) continue; // even if the upstream gradient is infinite
       gradients[i] += local * upstream[i];
       reached[i] = 1;
     }

@@ -42,12 +42,12 @@ const LOSS = /^(?:l|j|e|loss|cost|error|err|mse|nll)(?:$|[\d_ ])/i;
  *   gradients by node index
  */
 
-/** Return whether a leaf's name is usual for data. @param {string} name */
+/** Return whether a leaf's name is a common name for data, such as x1 or target. @param {string} name */
 export function isData(name) {
   return DATA.test(name);
 }
 
-/** Return whether a root's name is usual for a loss. @param {string} name */
+/** Return whether a root's name is a common name for a loss. @param {string} name */
 export function isLoss(name) {
   return LOSS.test(name);
 }

@@ -130,7 +130,10 @@ function completed(program, given) {
   return new Map(names.map((name) => [name, given.get(name) ?? CONSTANTS.get(name) ?? 1]));
 }
 
-/** Return the pass with a number if it has a graph, else the document's own. @param {Document | null} document @param {number} number */
+/**
+ * Return the pass with the given number if its graph is stored, else the document's own pass.
+ * @param {Document | null} document @param {number} number
+ */
 function passOf(document, number) {
   const { all, own } = document?.passes ?? { all: [], own: 0 };
   return all.find((pass) => pass.isKept && pass.number === number) ?? all.find((pass) => pass.number === own) ?? null;

@@ -58,7 +58,7 @@ export function leavesOut(node, position) {
  * @param {Node} node @param {number} position @param {number} upstream
  */
 export function contribution(node, position, upstream) {
-  if (leavesOut(node, position)) return 0; // also if the upstream gradient is infinite
+  if (leavesOut(node, position)) return 0; // even if the upstream gradient is infinite
   return node.partials[position] * upstream;
 }
 

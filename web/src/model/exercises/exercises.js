@@ -27,7 +27,7 @@ const TOLERANCE = 0.01; // relative, because answers are worked out by hand
 const MOST_PATHS = 5;
 const [SMALLEST, LARGEST] = [0.05, 500]; // range of absolute answers; others are tedious to work out
 
-/** Return the question with a number, counted from 0. @param {number} number @returns {Exercise} */
+/** Return the question with the given number, counted from 0. @param {number} number @returns {Exercise} */
 export function exercise(number) {
   const given = LESSON[number];
   return given ? lesson(...given) : generated(number);
@@ -62,7 +62,7 @@ function lesson(key, root, by) {
   return { key: `${key}.${by}`, program, values: new Map(Object.entries(values)), root, by };
 }
 
-/** Return the first suitable graph generated from a number. @param {number} number @returns {Exercise} */
+/** Generate graphs from a number until one makes a suitable question. @param {number} number @returns {Exercise} */
 function generated(number) {
   for (let attempt = 0; ; attempt++) {
     const candidate = random(number, dice(1000 * number + attempt));

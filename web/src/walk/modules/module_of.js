@@ -15,7 +15,7 @@
 /** @typedef {import("../../core/graph.js").Graph} Graph */
 /** @typedef {import("../../types.js").Node} Node */
 /** @typedef {readonly string[]} Path of a module: the parts of its dotted name */
-/** @typedef {{ kept: Path, repeated: Path }} Split the names of a scope, split into repeated and other names */
+/** @typedef {{ kept: Path, repeated: Path }} Split the names of a scope, without and with repetition */
 
 /** @type {Path} */
 const NONE = [];
