@@ -1,5 +1,5 @@
-// Bundles src/ into the modules that the Python package ships, in ../src/gradwalk/explain/page/: page.js, and microgpt.js for the
-// page of microgpt. `--check` only compares.
+// Bundles src/ into the modules of the Python package in ../src/gradwalk/explain/page/: page.js, and microgpt.js for
+// the microgpt page. With `--check`, compares them instead of writing them.
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,7 +12,7 @@ const page = join(here, "../src/gradwalk/explain/page");
 const ERF = "@stdlib/math-base-special-erf";
 const isChecking = process.argv.includes("--check");
 
-/** The licences of libraries in a bundle, as one comment. @param {readonly string[]} licensed */
+/** Combine the licenses of bundled libraries into a comment. @param {readonly string[]} licensed */
 function licences(licensed) {
   const texts = licensed.map((name) => {
     const text = readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8");
@@ -21,7 +21,7 @@ function licences(licensed) {
   return `/*! This module contains:\n\n${texts.join("\n\n\n").replaceAll("*/", "* /")}\n*/\n`;
 }
 
-/** @param {string} entry in src/ @param {readonly string[]} licensed libraries in it */
+/** @param {string} entry in src/ @param {readonly string[]} licensed bundled libraries */
 async function bundled(entry, licensed) {
   const result = await build({
     entryPoints: [join(here, "src", entry)],
@@ -31,7 +31,7 @@ async function bundled(entry, licensed) {
     format: "esm",
     target: "es2022",
     charset: "utf8",
-    legalComments: "none", // the licences stand whole at the end of the module
+    legalComments: "none", // complete licenses are at the end of the module
     plugins: [layoutLibrary, pythonLibrary, trainingLibrary, styles],
   });
   return result.outputFiles[0].text + licences(licensed);

@@ -1,4 +1,4 @@
-// What esbuild has to be told to bundle src/.
+// esbuild plugins for bundling src/.
 
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,7 +7,7 @@ import { build, transform } from "esbuild";
 
 const sources = join(dirname(fileURLToPath(import.meta.url)), "src");
 
-/** Style sheets come as text, as small as they can be. @type {import("esbuild").Plugin} */
+/** Import style sheets as minified text. @type {import("esbuild").Plugin} */
 export const styles = {
   name: "styles",
   setup({ onLoad }) {
@@ -19,9 +19,10 @@ export const styles = {
 };
 
 /**
- * A module that exports one function which needs nothing from outside it: the page can run it, and so can a worker that
- * is given its text. So what it returns, and all that this imports, is in the bundle once for both.
- * @param {string} name of the module @param {string} entry in src/ @param {string} wrapper the function @param {string} given what it returns
+ * Bundle a module into one self-contained function. The page can call the function, and a worker can run its source
+ * text, so the code is in the bundle only once.
+ * @param {string} name of the module @param {string} entry in src/ @param {string} wrapper name of the function @param
+ *   {string} given export that it returns
  * @returns {import("esbuild").Plugin}
  */
 function library(name, entry, wrapper, given) {

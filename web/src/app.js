@@ -1,4 +1,4 @@
-// The page: it holds the state, has it made into a model, and shows that in the stage and the panels.
+// The page: holds the state, computes the model from it, and shows the model in the stage and the panels.
 
 import { bundleCaption, edgeCaption, nodeCaption, partCaption } from "./model/captions.js";
 import { button, element, fill, set, write } from "./dom.js";
@@ -46,26 +46,26 @@ import { restarted } from "./model/training.js";
 /** @typedef {import("./model/model.js").Model} Model */
 
 /**
- * What is around the page. When the language changes, whoever made the App makes another one that follows it.
+ * The environment of the page. After a change of language, the owner of the App replaces it by a new one.
  * @typedef {object} Surroundings
- * @property {"page" | "widget"} kind a page has the address bar and the keyboard to itself
- * @property {(fragment: string) => void} remember where the state goes: the address bar, or the notebook
+ * @property {"page" | "widget"} kind only a "page" has an address bar and all keys to itself
+ * @property {(fragment: string) => void} remember stores the state in the address bar or the notebook
  * @property {(theme: import("./panels/shell/header.js").Theme) => void} theme
- * @property {(code: string) => void} speak another language from now on
- * @property {import("./cell/protocol.js").Python | null} python where the page is served with it
+ * @property {(code: string) => void} speak changes the language
+ * @property {import("./cell/protocol.js").Python | null} python set if the page is served together with Python
  */
 
-const APART = 10; // pixels between buttons that lie over the graph and what must be seen of it
+const APART = 10; // pixels between the graph and the buttons above it
 
 export class App {
   /** @type {Model | null} */
   #model = null;
   /**
-   * Where the walk stood when the reader turned to another mode, and of what it was.
+   * Program and position of the walk when the reader last switched to another mode.
    * @type {Pick<State, "program" | "position"> | null}
    */
   #left = null;
-  /** @type {number | null} the node that is pointed at */
+  /** @type {number | null} node that is hovered or focused */
   #pointed = null;
   /** @type {State} */
   #state;
@@ -74,23 +74,23 @@ export class App {
 
   /**
    * @param {HTMLElement} host
-   * @param {string | null} text the JSON of a walk to show; the lesson where there is none
-   * @param {string} fragment of a link: where to start
+   * @param {string | null} text JSON of a walk to show; null for the lesson
+   * @param {string} fragment initial fragment of a link
    * @param {Surroundings} surroundings
-   * @param {App | null} [before] an App in another language, to go on from where it stands
+   * @param {App | null} [before] previous App, in another language, to continue from
    */
   constructor(host, text, fragment, surroundings, before = null) {
     const { act } = this;
     const isPage = surroundings.kind === "page";
     this.surroundings = surroundings;
-    /** @type {import("./model/document.js").Document | null} what is shown in place of the lesson */
+    /** @type {import("./model/document.js").Document | null} shown instead of the lesson */
     this.document = null;
     /**
-     * What the page is of, and where it stood, while it shows a file that the reader has opened: no link leads to that.
+     * The page's own document and fragment while a file from the reader is shown. A file cannot be linked to.
      * @type {{ document: import("./model/document.js").Document | null, fragment: string } | null}
      */
     this.home = null;
-    /** What a teacher has put around the graph. */
+    /** Settings that a teacher added to the link. */
     this.framing = unframed();
     /** @type {import("./model/framing.js").Theme} */
     this.theme = isPage ? keptTheme() : "auto";
@@ -108,7 +108,7 @@ export class App {
     this.training = new Training(act);
     const [inspector, writing, outcome, twin] = [new Inspector(act), new Writing(act), new Outcome(), new Twin(act)];
     this.twin = twin;
-    /** What each mode shows in the panel. */
+    /** Panels of each mode. */
     this.panels = {
       walk: [outcome, inspector, new Arrays(act), new EarlierGradients(act), new Values(act), writing, twin],
       order: [this.order, outcome, writing, inspector, twin],
@@ -117,12 +117,12 @@ export class App {
       exercises: [this.exercise, twin],
     };
     this.guide = new Guide(act, { puzzle: [this.order, outcome] });
-    /** Where the lesson was left for the lab. @type {Pick<State, "chapter" | "beat">} */
+    /** Position in the lesson before the switch to the lab. @type {Pick<State, "chapter" | "beat">} */
     this.lessonAt = { chapter: CHAPTERS[0].key, beat: 0 };
     this.views = [button(lessonWords.title, () => this.#toLesson()), button(lessonWords.lab, () => act({ chapter: "" }))];
     this.viewSwitch = element("div", { class: "views", role: "group", "aria-label": lessonWords.views }, ...this.views);
     this.header.brand.after(this.viewSwitch);
-    /** Where the visitor writes Python. */
+    /** Editor for Python, if available. */
     this.cell = surroundings.python && new Cell(surroundings.python, (text) => this.#openFile(text));
     if (this.cell) this.header.offer(this.cell);
     this.tabs = MODES.map((mode) => this.#tab(mode));
@@ -162,7 +162,7 @@ export class App {
     else this.open(text, fragment);
   }
 
-  /** What the header's controls do. @returns {ConstructorParameters<typeof Header>[1]} */
+  /** Return the actions of the header's controls. @returns {ConstructorParameters<typeof Header>[1]} */
   get #headerActions() {
     return {
       open: (text) => this.#openFile(text),
@@ -176,7 +176,7 @@ export class App {
     };
   }
 
-  /** @param {EventTarget} keys where keys are heard */
+  /** @param {EventTarget} keys target of the key listener */
   #listen(keys) {
     const { signal } = this.#ends;
     keys.addEventListener("keydown", (event) => this.#onKey(/** @type {KeyboardEvent} */ (event)), { signal });
@@ -185,7 +185,10 @@ export class App {
     window.addEventListener("afterprint", () => this.paper.clear(), { signal });
   }
 
-  /** Change what the reader has chosen, and show it. Where that makes no graph, say so and leave all as it was. @param {Partial<State>} change */
+  /**
+   * Change the state and show it. If the new state does not give a graph, report the problem and keep the old state.
+   * @param {Partial<State>} change
+   */
   act = (change) => {
     const isOther = change.program !== undefined && change.program !== this.#state.program;
     const wanted = { ...this.#state, ...(isOther && { training: restarted(this.#state.training) }), ...change };
@@ -199,7 +202,7 @@ export class App {
     if (!this.home) this.surroundings.remember(this.fragment);
   }
 
-  /** Have the link ask for a language. @param {string} code of the one that is spoken */
+  /** Add a language to the link. @param {string} code of the current language */
   ask(code) {
     this.framing = { ...this.framing, language: code };
     this.act({});
@@ -210,7 +213,7 @@ export class App {
     return within(encoded(this.#state, startOf(this.document)), this.framing);
   }
 
-  /** Take what a link's fragment says; the problems with it are told. @param {string} fragment */
+  /** Apply a link's fragment and report its problems. @param {string} fragment */
   go(fragment) {
     const asked = [...new URLSearchParams(fragment).keys()].filter((key) => !isFraming(key));
     const isBegun = this.document !== null || (asked.length > 0 && !asked.includes("chapter"));
@@ -230,7 +233,7 @@ export class App {
     this.header.fail([...problems, problem].join("\n"), "program");
   }
 
-  /** Show what stands around the graph. */
+  /** Apply the teacher's settings. */
   #frame() {
     const theme = this.framing.theme ?? this.theme;
     this.header.theme.value = theme;
@@ -243,7 +246,7 @@ export class App {
     this.stage.enlarge(this.framing.isPresented);
   }
 
-  /** The reader's choice holds from now on, whatever the link says. @param {import("./model/framing.js").Theme} theme */
+  /** Set the reader's theme, which overrides the theme of the link. @param {import("./model/framing.js").Theme} theme */
   #chooseTheme(theme) {
     [this.theme, this.framing] = [theme, { ...this.framing, theme: null }];
     if (this.surroundings.kind === "page") keepTheme(theme);
@@ -251,7 +254,7 @@ export class App {
     this.#remember();
   }
 
-  /** Show the graph and the sentence alone, large, for the front of a room; or all again. @param {boolean} isPresented */
+  /** Start or end the presentation: only the graph and the sentence, enlarged for an audience. @param {boolean} isPresented */
   present(isPresented) {
     if (isPresented === this.framing.isPresented) return;
     this.framing = { ...this.framing, isPresented };
@@ -262,21 +265,21 @@ export class App {
     else this.header.menu.button.focus();
   }
 
-  /** Print what is shown, or all of the chapter that is open. */
+  /** Print the current view, or all of the open chapter. */
   async print() {
     const chapter = chapterOf(this.#state.chapter);
     this.#fillPaper(chapter ? await chapterPictures(chapter, this.element, this.texts) : new Map());
     window.print();
   }
 
-  /** What is printed. @param {ReadonlyMap<number, Element>} pictures of a chapter's beats; without any, that of the first one is as it is on the screen */
+  /** Fill the print view. @param {ReadonlyMap<number, Element>} pictures of a chapter's beats; if empty, the first beat uses the picture on the screen */
   #fillPaper(pictures) {
     if (!this.#model) return;
     const { state } = this.#model;
     const picture = this.stage.picture();
     const chapter = chapterOf(state.chapter);
     if (chapter) {
-      const isUntold = state.beat === 0; // later the graph on the screen may tell what is asked
+      const isUntold = state.beat === 0; // later pictures may give away answers
       const known = pictures.size || !picture || !isUntold ? pictures : new Map([[0, picture]]);
       return this.paper.fill(this.framing, titleOf(chapter), ...handout(chapter, known));
     }
@@ -285,7 +288,7 @@ export class App {
     return this.paper.fill(this.framing, ...sheetOf(this.#model, { picture, transport: this.transport, question, table }));
   }
 
-  /** What a link shows that begins somewhere else. @param {string} start "here", "begin" or the key of a chapter @returns {State} */
+  /** Return the state of a link with another starting point. @param {string} start "here", "begin" or the key of a chapter @returns {State} */
   #startingAt(start) {
     const chapter = chapterOf(start);
     if (chapter) return { ...startOf(null), ...stageOf(chapter, 0) };
@@ -293,8 +296,8 @@ export class App {
   }
 
   /**
-   * Show another walk or graph, given as JSON; where it is none, that is told, and what was shown stays.
-   * @param {string} text @param {string} [fragment] @returns {boolean} whether it is shown
+   * Show a walk or graph from JSON. If the JSON is invalid, report the problem and keep the current view.
+   * @param {string} text @param {string} [fragment] @returns {boolean} whether the JSON was valid
    */
   open(text, fragment = "") {
     const { document, problem } = this.#read(text);
@@ -306,7 +309,7 @@ export class App {
     return document !== null;
   }
 
-  /** Show what an App in another language showed. @param {App} before */
+  /** Continue from an App in another language. @param {App} before */
   #follow(before) {
     [this.document, this.home] = [before.document, before.home];
     this.#modelOf = modeller(this.document);
@@ -323,7 +326,7 @@ export class App {
     this.header.showHome(this.home !== null);
   }
 
-  /** Stop what runs by itself, and listen to nothing more, and leave. */
+  /** Stop all timers and listeners, and remove the page. */
   close() {
     this.#ends.abort();
     this.element.remove();
@@ -342,7 +345,7 @@ export class App {
     this.go(fragment);
   }
 
-  /** Show a file that the reader has opened, until it is closed. @param {string} text @returns {boolean} whether it is shown */
+  /** Show a file from the reader until it is closed. @param {string} text @returns {boolean} whether the file was valid */
   #openFile(text) {
     this.home ??= { document: this.document, fragment: this.fragment };
     const isShown = this.open(text);
@@ -359,7 +362,7 @@ export class App {
     this.#turn(document, fragment);
   }
 
-  /** The model of a state, or why there is none. @param {State} state @returns {{ model: Model | null, problem: string }} */
+  /** Compute the model of a state, or describe the problem. @param {State} state @returns {{ model: Model | null, problem: string }} */
   #attempt(state) {
     try {
       return { model: this.#modelOf(state), problem: "" };
@@ -377,9 +380,9 @@ export class App {
     }
   }
 
-  // What there is on the page
+  // Elements
 
-  /** All that stands on the page. @param {HTMLElement} drawing of the graph */
+  /** Build the layout of the page. @param {HTMLElement} drawing of the graph */
   #frameAround(drawing) {
     return element(
       "div",
@@ -429,9 +432,9 @@ export class App {
     return tab;
   }
 
-  // What happens
+  // Actions
 
-  /** Back to where the lesson was left. */
+  /** Return to the last position in the lesson. */
   #toLesson() {
     const chapter = CHAPTERS.find(({ key }) => key === this.lessonAt.chapter);
     if (chapter && !this.#state.chapter) this.act(stageOf(chapter, this.lessonAt.beat));
@@ -461,7 +464,8 @@ export class App {
   }
 
   /**
-   * Give a leaf another number, as it is dragged: the walk stays where it is. What is on the way is not remembered.
+   * Set the number of a leaf that is being dragged, at the same position of the walk. Only the final number is stored
+   * in the link.
    * @param {number} place @param {number} number @param {boolean} isFinal
    */
   #setValue(place, number, isFinal) {
@@ -486,7 +490,7 @@ export class App {
     if (event.key === "Escape" && this.framing.isPresented && !isCovered && !event.defaultPrevented) return this.present(false);
     if (event.key === "p" && (event.ctrlKey || event.metaKey) && !isCovered && this.surroundings.kind === "page") {
       event.preventDefault();
-      this.print(); // the browser would not wait for the drawings
+      this.print(); // the browser's own command does not wait for the drawings
       return undefined;
     }
     const isPlain = !(event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented);
@@ -515,7 +519,7 @@ export class App {
     return action();
   }
 
-  // Showing
+  // Display
 
   /** @param {Model} given */
   #show(given) {
@@ -584,10 +588,10 @@ export class App {
       asked: model.asked,
       nudge: nudgeMarks(model),
       isAsking: model.isAsking,
-      isFixed: state.mode === "exercises" || state.chapter !== "", // what follows would answer it, or belie what is told
-      largest: moment.position > model.shown.seeded ? model.shown.largest : 0, // no gradient is shown before
+      isFixed: state.mode === "exercises" || state.chapter !== "", // a change would give away answers or contradict the text
+      largest: moment.position > model.shown.seeded ? model.shown.largest : 0, // gradients are not shown before
     };
-    const active = lesson?.active ?? (marks.nudge ? null : moment.active); // a nudge is no step of the walk
+    const active = lesson?.active ?? (marks.nudge ? null : moment.active); // a nudge is not a step of the walk
     this.stage.paint(graph, active === moment.active ? moment : { ...moment, active }, marks, before && this.#happening(model, before));
     this.#light(model);
     const checked = state.mode === "check" ? graph.root : null;
@@ -600,7 +604,7 @@ export class App {
     if (isStep && !marks.nudge && moment.active !== null) this.stage.focus(itemOf(scene, moment.active) ?? "");
   }
 
-  /** Light the paths from the node that is pointed at, or else from the selected one. @param {Model} model */
+  /** Highlight the paths from the hovered node, or else from the selected one. @param {Model} model */
   #light(model) {
     const { graph, state, selected } = model;
     const chosen = state.operand < 0 ? selected?.place : undefined;
@@ -608,7 +612,7 @@ export class App {
     this.stage.light(pointed === undefined ? [] : waysOf(model, pointed));
   }
 
-  /** How the step came about that leads from one model to the next; null where that is no single step on. @param {Model} model @param {Model} before */
+  /** Return the animation between two models; null unless they are one step apart. @param {Model} model @param {Model} before */
   #happening(model, before) {
     const { shown, moment: { position }, scene, asks } = model;
     const isNext = shown === before.shown && scene === before.scene && position === before.moment.position + 1;
@@ -618,24 +622,24 @@ export class App {
   }
 }
 
-/** What is wrong with what the reader gave. Other errors are not the reader's. @param {unknown} error */
+/** Return the message of an error in the reader's input; rethrow other errors. @param {unknown} error */
 function problemOf(error) {
   if (error instanceof ExpressionError || error instanceof GraphError) return error.message;
   throw error;
 }
 
-/** The state that a page begins with. @param {import("./model/document.js").Document | null} document @returns {State} */
+/** Return the initial state of a page. @param {import("./model/document.js").Document | null} document @returns {State} */
 function startOf(document) {
   return document ? { ...bare(), overwrite: document.overwrite } : stateOf(PRESETS[0]);
 }
 
-/** The key of the box to look at in a part that was opened: that of the selected node, or else the first. @param {Model} model */
+/** Return the key of the box to focus in an opened group: the selected node's, or else the first. @param {Model} model */
 function openedKey({ whole, scene, state, selected }) {
   const { places } = pathTo(whole, state.open).at(-1) ?? whole;
   return itemOf(scene, selected && places.includes(selected.place) ? selected.place : places[0]) ?? "";
 }
 
-/** The number of each placed node in the order. @param {Model} model @returns {[number, number][]} */
+/** Return the number of each placed node in the reader's order. @param {Model} model @returns {[number, number][]} */
 function badgesOf({ graph, state }) {
   return state.order.map((name, i) => [graph.nodes.findIndex((node) => node.name === name), i + 1]);
 }

@@ -1,12 +1,11 @@
-// Elements, made without markup: text is always text.
+// Creates elements without parsing markup, so text is always plain text.
 
 /** @typedef {Node | string | null | undefined} Child */
 /** @typedef {string | number | boolean | null | undefined | ((event: any) => void)} Property */
 
 /**
- * An element with properties and children. Properties that begin with "on" listen to the event of that name; true and
- * false add or leave out an attribute.
- *
+ * Create an element with properties and children. Properties that begin with "on" are event listeners; true and false
+ * add or remove an attribute.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Record<string, Property>} [properties]
@@ -24,7 +23,7 @@ export function element(tag, properties = {}, ...children) {
 }
 
 /**
- * Set an attribute, or take it away where the value is false or missing; only where that changes something.
+ * Set an attribute, or remove it if the value is false, null or undefined. Does nothing if it is already so.
  * @param {Element} target @param {string} name @param {string | number | boolean | null | undefined} value
  */
 export function set(target, name, value) {
@@ -32,12 +31,12 @@ export function set(target, name, value) {
   else if (target.getAttribute(name) !== String(value)) target.setAttribute(name, value === true ? "" : String(value));
 }
 
-/** Set the text, only where that changes something. @param {Element} target @param {string} text */
+/** Set the text unless it is already the same. @param {Element} target @param {string} text */
 export function write(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
-/** Give an element other children. @param {Element} target @param {...Child} children */
+/** Replace the children of an element. @param {Element} target @param {...Child} children */
 export function fill(target, ...children) {
   target.replaceChildren(...present(children));
 }
@@ -48,8 +47,8 @@ function present(children) {
 }
 
 /**
- * A sign, drawn in a square of 16 by 16: fonts lack many. What it means is said by what it stands on.
- * @param {string} shape as the d of an SVG path
+ * Draw an icon of 16 by 16 pixels; fonts lack many symbols. Screen readers use the name of the parent element.
+ * @param {string} shape d attribute of an SVG path
  */
 export function icon(shape) {
   const [drawing, path] = ["svg", "path"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
@@ -62,7 +61,7 @@ export function icon(shape) {
 }
 
 /**
- * A button with a word or a sign on it, and a name where the sign alone says nothing.
+ * Create a button with a word or an icon; a button with only an icon needs an accessible name.
  * @param {Child} face @param {() => void} onclick @param {Record<string, Property>} [properties]
  */
 export function button(face, onclick, properties = {}) {

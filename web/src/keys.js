@@ -1,10 +1,10 @@
-// Which keys the page leaves to the control that has the focus.
+// Keys that the page leaves to the focused control.
 
-const STEPS = ["n", "b", "ArrowLeft", "ArrowRight", "PageDown", "PageUp"]; // those of presenters among them
+const STEPS = ["n", "b", "ArrowLeft", "ArrowRight", "PageDown", "PageUp"]; // including the keys of presenters
 
 /**
- * Whether a control needs a key itself. A list to choose from, a switch and a slider have the arrows up and down: what
- * steps through the walk does so there, too, so that a presenter's click never shows another graph.
+ * Return whether a control needs a key itself. In lists, checkboxes and radio buttons the keys of STEPS still move the
+ * walk, so a presenter's clicker never selects another graph.
  * @param {HTMLElement} target @param {string} key
  */
 export function keeps(target, key) {

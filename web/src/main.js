@@ -1,4 +1,4 @@
-// The module that pages and notebooks load. A page's element with data-gradwalk is filled; a notebook calls `render`.
+// Entry point for pages and notebooks. Elements with data-gradwalk are filled automatically; notebooks call `render`.
 
 import { App } from "./app.js";
 import { language, speak } from "./languages/languages.js";
@@ -9,7 +9,7 @@ import { followed, onceSeen, paged, rested, shadowed, sheltered, show } from "./
 /** @typedef {import("./panels/shell/header.js").Theme} Theme */
 
 /**
- * What anywidget hands to `render`: the traits of the Python object, and the element to fill.
+ * The interface of anywidget's model: the traits of the Python object.
  * @typedef {object} Model
  * @property {(trait: string) => unknown} get
  * @property {(trait: string, value: unknown) => void} set
@@ -18,7 +18,7 @@ import { followed, onceSeen, paged, rested, shadowed, sheltered, show } from "./
  * @property {() => void} save_changes
  */
 
-/** Show the walk of a notebook's widget. @param {{ model: Model, el: HTMLElement }} widget @returns {() => void} what takes it away */
+/** Show the walk of a notebook widget. @param {{ model: Model, el: HTMLElement }} widget @returns {() => void} removes it */
 function render({ model, el }) {
   const host = document.createElement("div");
   host.dataset.kind = "widget";
@@ -31,7 +31,7 @@ function render({ model, el }) {
   };
 }
 
-/** @param {HTMLElement} root @param {HTMLElement} host @param {Model} model @returns {() => void} what ends it */
+/** @param {HTMLElement} root @param {HTMLElement} host @param {Model} model @returns {() => void} removes it */
 function filled(root, host, model) {
   let chosen = /** @type {Theme} */ ("auto");
   let around = /** @type {Theme} */ ("light");
@@ -70,7 +70,7 @@ function filled(root, host, model) {
   };
 }
 
-/** Fill a page with the lesson, or with the walk that stands in it as data. @param {HTMLElement} host */
+/** Fill a page with the lesson, or with the walk embedded in it as data. @param {HTMLElement} host */
 function mount(host) {
   host.dataset.kind = "page";
   document.body.style.margin = "0";
@@ -79,8 +79,8 @@ function mount(host) {
   const address = () => location.hash.slice(1);
   let own = address();
   const remembered = rested((fragment) => {
-    if (address() !== own) return; // the reader has written another address: its event comes next
-    if (subjectOf(fragment) !== subjectOf(own)) history.pushState(null, "", `#${fragment}`); // the way back leads there
+    if (address() !== own) return; // the reader has changed the address; the event follows
+    if (subjectOf(fragment) !== subjectOf(own)) history.pushState(null, "", `#${fragment}`); // lets the reader go back
     else history.replaceState(null, "", `#${fragment}`);
     own = address();
   });
@@ -98,13 +98,16 @@ function mount(host) {
   });
 }
 
-/** Python, where the page is served with it: as a file, a page cannot load anything. @param {HTMLElement} host @returns {import("./cell/protocol.js").Python | null} */
+/**
+ * Return the location of Python if the page is served with it. A page opened as a file cannot load anything.
+ * @param {HTMLElement} host @returns {import("./cell/protocol.js").Python | null}
+ */
 function pythonBeside({ dataset: { python } }) {
   if (!python || !location.protocol.startsWith("http")) return null;
   return { folder: new URL("pyodide/", location.href).href, packages: python.split(" ") };
 }
 
-/** An App, made anew whenever the language changes. */
+/** An App that is replaced when the language changes. */
 class Shown {
   /**
    * @param {HTMLElement} root @param {string | null} text @param {string} fragment
@@ -120,7 +123,7 @@ class Shown {
     shown.add(this);
   }
 
-  /** Go where a fragment says, in its language. @param {string} fragment */
+  /** Go to a fragment, in its language. @param {string} fragment */
   go(fragment) {
     speakFor(fragment);
     this.app.go(fragment);
@@ -139,17 +142,17 @@ class Shown {
   }
 }
 
-/** All that is shown: it speaks one language. @type {Set<Shown>} */
+/** All instances; they share one language. @type {Set<Shown>} */
 const shown = new Set();
 
-/** Speak what the reader has chosen, here and in what is shown later. @param {string} code */
+/** Store the reader's language, and switch all instances to it. @param {string} code */
 function choose(code) {
   keepLanguage(code);
   turnTo(code);
   for (const { app } of shown) app.ask(code);
 }
 
-/** Speak the language of a link, or else the reader's. @param {string} fragment */
+/** Switch to the language of a link, or else the reader's. @param {string} fragment */
 function speakFor(fragment) {
   turnTo(languageFor(languageIn(fragment)));
 }
@@ -161,9 +164,9 @@ function turnTo(code) {
   for (const one of shown) one.again();
 }
 
-/** What a fragment shows, whatever step it stands at. @param {string} fragment */
+/** Return the subject of a fragment, without the step. @param {string} fragment */
 function subjectOf(fragment) {
-  if (fragment.length > LONGEST_LINK) return ""; // it is not read
+  if (fragment.length > LONGEST_LINK) return ""; // too long to be read
   const parts = new URLSearchParams(fragment);
   return JSON.stringify(["show", "f", "mode", "exercise", "chapter", "beat"].map((key) => parts.get(key)));
 }

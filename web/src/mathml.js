@@ -1,4 +1,4 @@
-// Formulas, typeset by the browser itself (MathML): fractions, exponents, roots. Each says itself as text, too.
+// Formulas typeset as MathML: fractions, exponents, roots. Each has a text alternative.
 
 import { bracketed as operand } from "./core/names.js";
 
@@ -7,7 +7,7 @@ import { bracketed as operand } from "./core/names.js";
 const MATHML = "http://www.w3.org/1998/Math/MathML";
 const SIGNS = { "*": "·", "==": "=", "<=": "≤", ">=": "≥", "-": "−" };
 const BINDING = { and: 2, "<": 3, "<=": 3, ">": 3, ">=": 3, "==": 3, "+": 4, "-": 4, "*": 5, negative: 6, pow: 7 };
-const TIGHTEST = 9; // names, numbers, calls, and fractions, whose bar is their bracket
+const TIGHTEST = 9; // names, numbers, calls and fractions; the bar of a fraction groups like parentheses
 
 /** @param {string} tag @param {...(Element | string)} children @returns {Element} */
 function made(tag, ...children) {
@@ -16,7 +16,7 @@ function made(tag, ...children) {
   return element;
 }
 
-/** A formula of such parts. @param {string} said the same as text @param {...Element} parts */
+/** Build a formula from its parts. @param {string} said text alternative @param {...Element} parts */
 export function math(said, ...parts) {
   const element = made("math", ...parts);
   element.setAttribute("alttext", said);
@@ -34,7 +34,7 @@ export function number(text) {
   return isNegative ? row(sign("−"), made("mn", text.slice(1))) : made("mn", text);
 }
 
-/** The name of a node; what is no single word is set upright. @param {string} text */
+/** Build the name of a node; names that are not a single word are set upright. @param {string} text */
 export function name(text) {
   return /^\p{L}[\p{L}\p{Nd}_]*$/u.test(text) ? made("mi", text) : made("mtext", text);
 }
@@ -54,17 +54,17 @@ export function row(...parts) {
   return parts.length === 1 ? parts[0] : made("mrow", ...parts);
 }
 
-/** d of / d by. @param {"d" | "∂"} d @param {string} of @param {string} by */
+/** Build d of / d by. @param {"d" | "∂"} d @param {string} of @param {string} by */
 export function derivative(d, of, by) {
   return fraction(row(made("mi", d), name(operand(of))), row(made("mi", d), name(operand(by))));
 }
 
-/** Parts with a sign between each two. @param {readonly Element[]} parts @param {string} between */
+/** Join parts with an operator. @param {readonly Element[]} parts @param {string} between */
 export function joined(parts, between) {
   return row(...parts.flatMap((part, i) => (i ? [sign(between), part] : [part])));
 }
 
-/** A formula of the table, or one on the names of nodes. @param {Formula} formula @returns {Element} */
+/** Typeset a formula of the table, in its own variables or in names of nodes. @param {Formula} formula @returns {Element} */
 export function typeset(formula) {
   if (typeof formula === "string") return name(formula);
   if (typeof formula === "number") return formula === Math.PI ? made("mi", "π") : number(String(formula));
@@ -83,7 +83,10 @@ export function typeset(formula) {
   return row(made("mi", operator), sign("("), joined(parts.map(typeset), ","), sign(")"));
 }
 
-/** A part, in brackets where it binds less tightly than the whole. @param {Formula} part @param {Formula} whole @param {boolean} [isRight] */
+/**
+ * Typeset an operand, in parentheses if it binds less tightly than the whole formula.
+ * @param {Formula} part @param {Formula} whole @param {boolean} [isRight]
+ */
 function bracketed(part, whole, isRight = false) {
   const [inside, outside] = [binding(part), binding(whole)];
   const isNeeded = inside < outside || (isRight && inside === outside && Array.isArray(whole) && whole[0] === "-");

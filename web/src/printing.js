@@ -1,4 +1,4 @@
-// What is printed: the graph with the walk where it stands, or a chapter with a picture wherever its graph changes.
+// Printing: the graph with the current state of the walk, or a chapter with a picture for each change of its graph.
 
 import { element } from "./dom.js";
 import { presets } from "./languages/languages.js";
@@ -11,13 +11,13 @@ import { Stage } from "./stage/stage.js";
 /** @typedef {import("./model/model.js").Model} Model */
 
 /**
- * The lab on paper, under its title.
+ * Build the printed view of the lab.
  * @param {Model} model
- * @param {object} shown on the screen
+ * @param {object} shown parts of the current view
  * @param {Element | null} shown.picture of the graph
- * @param {{ phase: Element, sentence: Element }} shown.transport what it tells of the step
- * @param {string} shown.question that an exercise asks; "" for none
- * @param {Element | null} shown.table of all values
+ * @param {{ phase: Element, sentence: Element }} shown.transport phase and sentence of the step
+ * @param {string} shown.question question of an exercise; "" for none
+ * @param {Element | null} shown.table table of all values
  * @returns {[title: string, ...parts: (Element | null | undefined)[]]}
  */
 export function sheetOf({ document: file, program }, { picture, transport: { phase, sentence }, question, table }) {
@@ -29,14 +29,14 @@ export function sheetOf({ document: file, program }, { picture, transport: { pha
 }
 
 /**
- * The pictures of a chapter, drawn out of sight.
- * @param {import("./model/chapters.js").Chapter} chapter @param {HTMLElement} host in the page, for as long as that takes
+ * Draw the pictures of a chapter off screen.
+ * @param {import("./model/chapters.js").Chapter} chapter @param {HTMLElement} host in the page; holds the drawing temporarily
  * @param {import("./stage/boxes.js").Texts} texts
  */
 export async function chapterPictures(chapter, host, texts) {
   const unseen = element("div", { class: "unseen" });
   host.append(unseen);
-  const [none, unsaid] = [() => {}, () => ""]; // nobody acts on paper, nor hears it
+  const [none, unsaid] = [() => {}, () => ""]; // paper needs neither actions nor accessible names
   const names = { nameOfNode: unsaid, nameOfEdge: unsaid, nameOfPart: unsaid, nameOfBundle: unsaid };
   const stage = new Stage(unseen, { ...texts, ...names, onNode: none, onEdge: none, onPart: none, onValue: none, onPoint: none, corner: () => ({ width: 0, height: 0 }) });
   const pictures = await picturesOf(chapter, async (model) => {

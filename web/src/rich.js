@@ -1,6 +1,7 @@
-// Text of the catalogue as elements: `x` is code, *x* is stressed, and $…$ is a formula, typeset by the browser (MathML).
+// Converts texts of the language files to elements: `x` is code, *x* is emphasized, and $…$ is a formula, typeset as
+// MathML.
 //
-// In a formula [a/b] is a fraction and ^2 an exponent; letters stand for themselves.
+// In a formula [a/b] is a fraction and ^2 an exponent; letters are variables.
 
 import { element } from "./dom.js";
 import { fraction, math, name, number, power, row, sign } from "./mathml.js";
@@ -25,7 +26,7 @@ export function rich(text) {
   return found.filter((part) => part !== "");
 }
 
-/** A formula of a text. @param {string} formula */
+/** Typeset a formula in a text. @param {string} formula */
 function typeset(formula) {
   const pieces = formula.match(PIECES) ?? [];
   return math(formula.replaceAll(/[[\]]/g, ""), ...parts(pieces, 0, pieces.length));

@@ -1,4 +1,4 @@
-// What is around the page: the element it fills, and the notebook's theme, keys and comings and goings.
+// The page's environment: the element it fills, and the notebook's theme, keys and visibility.
 
 import cellCss from "./cell/cell.css";
 import arraysCss from "./panels/walk/arrays.css";
@@ -19,7 +19,7 @@ import css from "./style.css";
 
 const REST = 200; // milliseconds
 
-/** An element's own tree, with the styles. @param {HTMLElement} host @returns {HTMLElement} to fill */
+/** Attach a shadow tree with the style sheets. @param {HTMLElement} host @returns {HTMLElement} root element to fill */
 export function shadowed(host) {
   const shadow = host.attachShadow({ mode: "open" });
   const sheets = [css, stageCss, motionCss, waysCss, timelineCss, trainingCss, checksCss, arraysCss, quotientCss, lessonCss, shareCss, cellCss, presentCss, paperCss];
@@ -34,7 +34,7 @@ export function shadowed(host) {
   return root;
 }
 
-/** Leave a margin around what is printed: a shadow tree cannot say so. */
+/** Set the margin of printed pages, which is not possible inside a shadow tree. */
 export function paged() {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync("@page { margin: 12mm; }");
@@ -42,7 +42,7 @@ export function paged() {
 }
 
 /**
- * A function that is called once for many calls in a row: browsers refuse to note every step of a fast walk.
+ * Debounce a function. Browsers limit how often the history may change, which a fast walk would exceed.
  * @param {(text: string) => void} f
  * @returns {{ call: (text: string) => void, cancel: () => void }}
  */
@@ -57,17 +57,17 @@ export function rested(f) {
   };
 }
 
-/** Give an element a theme; "auto" is that of the system. @param {HTMLElement} host @param {Theme} theme */
+/** Set the theme of an element; "auto" uses the system's. @param {HTMLElement} host @param {Theme} theme */
 export function show(host, theme) {
   if (theme === "auto") delete host.dataset.theme;
   else host.dataset.theme = theme;
 }
 
 /**
- * The theme of the notebook around an element, now and whenever it changes: notebooks have themes of their own, and say
- * so by attributes of the page's body or root.
+ * Follow the theme of the notebook around an element. Notebooks have their own themes and mark them with attributes of
+ * the page's body or root.
  * @param {HTMLElement} place @param {(theme: Theme) => void} onTheme
- * @returns {() => void} what ends it
+ * @returns {() => void} stops following
  */
 export function followed(place, onTheme) {
   const tell = () => onTheme(isLight(getComputedStyle(place).color) ? "dark" : "light");
@@ -82,7 +82,7 @@ export function followed(place, onTheme) {
   };
 }
 
-/** Whether a colour, in any of CSS's notations, is nearer to white than to black. @param {string} colour */
+/** Return whether a CSS color is closer to white than to black. @param {string} colour */
 function isLight(colour) {
   const context = document.createElement("canvas").getContext("2d");
   if (!context) return false;
@@ -93,9 +93,9 @@ function isLight(colour) {
 }
 
 /**
- * Wait until an element can be seen: text cannot be measured before, nor the notebook's colours told.
+ * Wait until an element is visible; before that, text cannot be measured and the notebook's colors are unknown.
  * @param {HTMLElement} host @param {() => void} onSeen
- * @returns {() => void} what ends the waiting
+ * @returns {() => void} stops waiting
  */
 export function onceSeen(host, onSeen) {
   const sizes = new ResizeObserver(([{ contentRect }]) => {
@@ -108,16 +108,16 @@ export function onceSeen(host, onSeen) {
 }
 
 /**
- * Keep plain keys from the notebook around an element, which has commands on them: in JupyterLab d, d deletes a cell.
- * Keys with ctrl, such as that which saves, stay the notebook's.
- * @param {HTMLElement} host @returns {() => void} what ends it
+ * Keep plain keys from the notebook's commands (in JupyterLab d, d deletes a cell). Key combinations with ctrl, such as
+ * for saving, still reach the notebook.
+ * @param {HTMLElement} host @returns {() => void} stops this
  */
 export function sheltered(host) {
   const isPlain = (/** @type {KeyboardEvent} */ event) => !(event.ctrlKey || event.metaKey || event.altKey);
   host.addEventListener("keydown", (event) => {
     if (isPlain(event)) event.stopPropagation();
   });
-  // JupyterLab listens on the document, before the element does, and looks for this attribute.
+  // JupyterLab's own listener on the document runs first and checks this attribute.
   const mark = (/** @type {KeyboardEvent} */ event) => {
     host.toggleAttribute("data-lm-suppress-shortcuts", isPlain(event));
   };

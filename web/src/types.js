@@ -1,40 +1,40 @@
-// What the modules hand to each other. Types only: nothing here runs.
+// Types shared by the modules; no code.
 
 /**
- * A formula as data: a name ("x", "y", "z", "out"), a number, or an operator (or function) with its operands.
+ * A formula as data: a variable ("x", "y", "z", "out"), a number, or an operator or function with its operands.
  * @typedef {string | number | [string, ...Formula[]]} Formula
  */
 
 /**
- * A row of the table, as tools/generate.py prints it from ops/table.py.
+ * An operation of the table, as tools/generate.py prints it from ops/table.py.
  * @typedef {object} Row
  * @property {string} name
- * @property {string} symbol what a drawing shows
+ * @property {string} symbol in drawings
  * @property {number} arity
- * @property {boolean} isOperator whether text writes it between its operands, as in a + b
- * @property {boolean} isFunction whether it is called by its name
- * @property {boolean} selects whether it passes on one operand and leaves out the others
- * @property {readonly number[]} inert positions of operands that it never passes anything to
- * @property {boolean} isExact whether the partials are the derivatives of forward, as they are but for stop_gradient
- * @property {string} words what it is, for a reader
+ * @property {boolean} isOperator whether it is written between its operands, as in a + b
+ * @property {boolean} isFunction whether it is called by name
+ * @property {boolean} selects whether it passes on one operand and ignores the rest
+ * @property {readonly number[]} inert operand positions that never receive gradient
+ * @property {boolean} isExact whether the partials are the derivatives of forward; false only for stop_gradient
+ * @property {string} words description for readers
  * @property {(x: number, y: number, z: number) => number} forward
  * @property {readonly ((x: number, y: number, z: number, out: number) => number)[]} partials
  * @property {readonly Formula[]} formulas of the partials
  */
 
 /**
- * A row for any number of operands: the start, where it takes one, then one operand of each element after the other.
- * Of pairs, the first of all of them stand before the second.
+ * An operation for any number of operands: an optional start, then the operands of the elements. For elements of
+ * several operands, the first operands of all elements come first, then the second operands.
  * @typedef {object} Reduction
  * @property {string} name
- * @property {string} symbol what a drawing shows
- * @property {number} groups the number of operands in an element
- * @property {number} starts 1 where the first operand is the start, else 0
- * @property {string} takes how many operands, in words
- * @property {boolean} selects whether it passes on some operands and leaves out the others
- * @property {string} words what it is, for a reader
- * @property {number} first the total before the first element, where there is no start
- * @property {(total: number, x: number, y: number, z: number) => number} step the total after an element
+ * @property {string} symbol in drawings
+ * @property {number} groups number of operands per element
+ * @property {number} starts 1 if the first operand is the start, else 0
+ * @property {string} takes description of the accepted operand counts
+ * @property {boolean} selects whether it passes on some operands and ignores the rest
+ * @property {string} words description for readers
+ * @property {number} first initial total, if there is no start
+ * @property {(total: number, x: number, y: number, z: number) => number} step computes the total after an element
  * @property {readonly ((x: number, y: number, z: number, out: number) => number)[]} partials by operand of an element
  * @property {readonly Formula[]} formulas of the partials
  * @property {((out: number) => number) | null} startPartial
@@ -42,53 +42,54 @@
  */
 
 /**
- * A row for an index and a table of any number of operands, of which it passes on the one that the index picks.
+ * A table lookup: an index and a table of any number of operands; it passes on the operand that the index selects.
  * @typedef {object} Gather
  * @property {string} name
- * @property {string} symbol what a drawing shows
- * @property {boolean} selects whether it passes on some operands and leaves out the others
- * @property {readonly number[]} inert positions of operands that it never passes anything to
- * @property {string} takes how many operands, in words
- * @property {string} words what it is, for a reader
+ * @property {string} symbol in drawings
+ * @property {boolean} selects whether it passes on some operands and ignores the rest
+ * @property {readonly number[]} inert operand positions that never receive gradient
+ * @property {string} takes description of the accepted operand counts
+ * @property {string} words description for readers
  */
 
-/** @typedef {{ file: string, line: number, text: string }} SourceLine the line as it ran; text is "" where it is not known */
+/** @typedef {{ file: string, line: number, text: string }} SourceLine text is the line as it ran, "" if unknown */
 
 /**
- * One node of a graph. Operands are places of earlier nodes; -1 where a constant stands.
+ * A node of a graph. Its operands are indices of earlier nodes; -1 for a constant.
  * @typedef {object} Node
- * @property {number} place
- * @property {string} name its own: the label, with a number where an earlier node has the same; else v1, v2, ... by place
- * @property {string} label "" where it has none
- * @property {string} operation the row's name; "" for leaves and hand-made nodes
- * @property {Row | null} row null for leaves, hand-made nodes, reductions and gathers
+ * @property {number} place index of the node in the graph
+ * @property {string} name unique: the label, with a number if an earlier node has the same label; v1, v2, ... by index
+ *   without a label
+ * @property {string} label "" for none
+ * @property {string} operation name of the table row; "" for leaves and custom nodes
+ * @property {Row | null} row null for leaves, custom nodes, reductions and gathers
  * @property {Reduction | null} reduction null for all other nodes
  * @property {Gather | null} gather null for all other nodes
  * @property {string} symbol "" for leaves
  * @property {readonly number[]} operands
- * @property {readonly number[]} constants by position; NaN where a node stands
- * @property {readonly number[]} partials by position; NaN where a constant stands
+ * @property {readonly number[]} constants by position; NaN for operands that are nodes
+ * @property {readonly number[]} partials by position; NaN for constants
  * @property {number} data
- * @property {number} grad as .grad was when it was recorded
+ * @property {number} grad .grad when the graph was recorded
  * @property {SourceLine | null} source
- * @property {boolean} byHand whether its rule was set by hand
- * @property {string} scope the named scopes that it was made in, with dots between them; "" where there are none
+ * @property {boolean} byHand whether it has a custom backward rule
+ * @property {string} scope named scopes, separated by dots; "" for none
  */
 
 /**
- * What a node passes back to the operand at a position: amount = upstream · local.
+ * The contribution of a node to the gradient of its operand at a position: amount = upstream · local.
  * @typedef {object} Contribution
- * @property {number} giver place of the node that passes it back
- * @property {number} place of the operand
+ * @property {number} giver index of the contributing node
+ * @property {number} place index of the operand
  * @property {number} position
  * @property {number} upstream
- * @property {boolean} ofNothing whether nothing has reached the node: then it passes nothing on
+ * @property {boolean} ofNothing true if no gradient has reached the node, so that it contributes nothing
  * @property {number} local
  * @property {number} amount
- * @property {number} before the operand's gradient before it arrived
+ * @property {number} before operand's gradient before the contribution
  * @property {number} after
- * @property {boolean} late whether the operand had been visited: then it is lost
- * @property {boolean} again whether the operand had got a contribution before
+ * @property {boolean} late whether the operand had already been visited, so that the contribution is lost
+ * @property {boolean} again whether the operand had received an earlier contribution
  */
 
 /** @typedef {{ kind: "forward", place: number }} ForwardStep */
@@ -101,83 +102,86 @@
  * @property {readonly Contribution[]} contributions
  */
 
-/** The root gets the gradient 1. @typedef {{ kind: "seed", place: number }} SeedStep */
+/** The step that sets the root's gradient to 1. @typedef {{ kind: "seed", place: number }} SeedStep */
 
 /** @typedef {ForwardStep | SeedStep | BackwardStep} Step */
 
-/** An operand position of a node: `${place}:${position}`. @typedef {string} EdgeKey */
+/** Identifies an operand position of a node: `${place}:${position}`. @typedef {string} EdgeKey */
 
 /** @typedef {Iterable<[EdgeKey, Contribution]> & { get: (key: EdgeKey) => Contribution | undefined }} Contributions */
 
 /**
- * What is known after some steps of a walk.
+ * The state of a walk after some steps.
  * @typedef {object} Moment
- * @property {number} position how many steps have been taken
+ * @property {number} position number of steps taken
  * @property {"start" | "forward" | "seed" | "backward" | "end"} phase
- * @property {readonly boolean[]} known by place: whether data has been filled in
- * @property {readonly (number | null)[]} gradients by place; null where nothing has arrived
- * @property {readonly boolean[]} visited by place: whether the backward pass has visited it
- * @property {Contributions} contributions by the edge that they came along
- * @property {ReadonlySet<EdgeKey>} lost contributions that did not count
- * @property {number | null} active the node of the last step
+ * @property {readonly boolean[]} known by node index: whether data has been computed
+ * @property {readonly (number | null)[]} gradients by node index; null before the first contribution
+ * @property {readonly boolean[]} visited by node index: whether the backward pass has visited the node
+ * @property {Contributions} contributions by edge
+ * @property {ReadonlySet<EdgeKey>} lost edges whose contributions were lost
+ * @property {number | null} active node of the last step
  */
 
 /**
- * A way from a node to the root.
+ * A path from a node to the root.
  * @typedef {object} Path
- * @property {readonly number[]} places from the node to the root
- * @property {readonly EdgeKey[]} edges from each to the next
- * @property {readonly number[]} locals the local derivative of each edge
- * @property {number} product of them: what comes back to the node by this path
+ * @property {readonly number[]} places node indices from the node to the root
+ * @property {readonly EdgeKey[]} edges edges between consecutive nodes
+ * @property {readonly number[]} locals local derivative of each edge
+ * @property {number} product product of the local derivatives, the path's contribution to the gradient
  */
 
-/** A path as it is lit on the stage; `end`: what stands at its end, "" for nothing. @typedef {{ edges: readonly EdgeKey[], end: string }} Way */
+/**
+ * A highlighted path on the stage, with a label at its end.
+ * @typedef {{ edges: readonly EdgeKey[], end: string }} Way `end` is the label, "" for none
+ */
 
 /**
- * A number on its way along an edge, or from above where there is none.
+ * The animated flight of a number along an edge, or from above if there is no edge.
  * @typedef {object} Flight
  * @property {EdgeKey | null} edge
- * @property {number} place of the node where it lands
+ * @property {number} place index of the node where it lands
  * @property {boolean} isBackward
- * @property {string} carries the number that it sets out with
- * @property {string} factor what that is multiplied by on its way; "" for nothing
- * @property {string} becomes the number that it lands with
- * @property {number | null} amount the same where it is a gradient
- * @property {string} told what comes of it where it lands; "" where that is plain
- * @property {boolean} isLost whether it comes too late
- * @property {boolean} harms whether it overwrites what came before
+ * @property {string} carries number at the start
+ * @property {string} factor factor on the way; "" for none
+ * @property {string} becomes number at the end
+ * @property {number | null} amount the number at the end if it is a gradient
+ * @property {string} told text about the result; "" if it is obvious
+ * @property {boolean} isLost whether it arrives too late
+ * @property {boolean} harms whether it overwrites an earlier contribution
  */
 
 /**
- * A step as it happens.
+ * The animation of a step.
  * @typedef {object} Happening
- * @property {readonly (readonly Flight[])[]} flights that land one after the other; those of one landing together
- * @property {(landed: number) => Moment} moment what is known when so many have landed
- * @property {number} pace milliseconds a landing
+ * @property {readonly (readonly Flight[])[]} flights flights grouped by landing; the flights of a group land together
+ * @property {(landed: number) => Moment} moment returns the state after some landings
+ * @property {number} pace milliseconds per landing
  */
 
 /**
- * A part of a graph that can be drawn as one box and opened.
+ * A group of nodes that is drawn as one box and can be opened.
  * @typedef {object} Part
  * @property {string} key unique
  * @property {string} name
- * @property {readonly number[]} places all nodes inside, in order
- * @property {readonly (Part | number)[]} children what opening it shows: parts, and places of single nodes
+ * @property {readonly number[]} places indices of all nodes inside, sorted
+ * @property {readonly (Part | number)[]} children shown when it is open: groups, and indices of single nodes
  */
 
 /**
- * A box on the stage: a node, or a closed part.
+ * A box on the stage: a node or a collapsed group.
  * @typedef {{ key: string, place: number, part: null } | { key: string, place: null, part: Part }} Item
  */
 
 /**
- * A line on the stage. Between two nodes it is one operand position; else all that lead from one box to the other.
+ * A line on the stage: one operand position between two nodes, or all edges between two boxes.
  * @typedef {object} Edge
  * @property {string} from key of an item
  * @property {string} to key of an item
  * @property {number} count
- * @property {EdgeKey | null} operand the one it stands for; null where it stands for several
- * @property {readonly EdgeKey[]} operands all of them
+ * @property {EdgeKey | null} operand its only edge; null if it has several
+ * @property {readonly EdgeKey[]} operands all of its edges
  */
 
 /** @typedef {{ items: readonly Item[], edges: readonly Edge[] }} Scene */

@@ -1,5 +1,5 @@
-// Graphs in columns, the form of docs/graph.schema.json that is quick to read: numbers as bytes in base64, and beside them
-// what only some nodes have.
+// Read the column form of docs/graph.schema.json, which is fast to parse: arrays of numbers as base64 bytes, and sparse
+// lists of the properties that only some nodes have.
 
 /** @import { Node } from "../types.js" */
 /** @import { Item } from "./reading.js" */
@@ -11,7 +11,7 @@ const NUMBERS = ["data", "grad", "offsets", "opcodes", "operands", "partials"];
 const NOTES = ["labels", "scopes", "sources", "symbols"];
 const KEYS = ["by_hand", "gradwalk", "operations", "outputs", "version", ...NUMBERS, ...NOTES].sort();
 
-/** The nodes of a document, as yet without names. @param {Item} document @returns {readonly Node[]} */
+/** Read the nodes of a document; names are added later. @param {Item} document @returns {readonly Node[]} */
 export function columnNodes(document) {
   refuseUnknown(document, KEYS, say.theGraph);
   const rows = listed(document, "operations", say.theGraph).map((name) => rowsOf(name, say.theGraph));
@@ -54,9 +54,9 @@ export function columnNodes(document) {
 }
 
 /**
- * Throw where columns do not belong to as many nodes and operands.
+ * Throw if the lengths of the columns do not match the number of nodes and operands.
  * @param {{ offsets: Int32Array, operands: Int32Array, partials: Float64Array, data: Float64Array, grad: Float64Array }} columns
- * @param {number} size how many nodes there are
+ * @param {number} size number of nodes
  */
 function checkLengths({ offsets, data, grad, partials, operands }, size) {
   if (data.length !== size) throw new GraphError(say.badColumn("data"));
@@ -67,7 +67,7 @@ function checkLengths({ offsets, data, grad, partials, operands }, size) {
 }
 
 /**
- * The operands of a node. A constant stands in the column of partials.
+ * Read the operands of a node. The value of a constant is stored in the partials column.
  * @param {Int32Array} places @param {Float64Array} locals @param {number} start @param {number} end
  */
 function edgesOf(places, locals, start, end) {
@@ -83,7 +83,7 @@ function edgesOf(places, locals, start, end) {
 }
 
 /**
- * What some nodes have, by place.
+ * Expand a sparse property into a list by node index.
  * @template T @param {Item} document @param {string} key @param {number} size @param {(item: unknown, what: string) => T} reader
  * @returns {readonly (T | undefined)[]}
  */
@@ -112,8 +112,8 @@ function floats(document, key) {
 }
 
 /**
- * The bytes of a column. They are in the order that all machines have which run a browser: the smallest first.
- * @param {Item} document @param {string} key @param {number} size of a number
+ * Read the bytes of a column, which are little-endian, as on all machines that run a browser.
+ * @param {Item} document @param {string} key @param {number} size bytes per number
  */
 function bytes(document, key, size) {
   const letters = decoded(document[key]);
@@ -123,7 +123,7 @@ function bytes(document, key, size) {
   return found.buffer;
 }
 
-/** The bytes of base64 as letters; null for what is none. @param {unknown} text */
+/** Decode base64 to a string of bytes; null if it is invalid. @param {unknown} text */
 function decoded(text) {
   try {
     return typeof text === "string" ? atob(text) : null;

@@ -1,10 +1,10 @@
-// Arithmetic written as text, such as `tanh(x*w + b)`, made into a graph. It is parsed against the table, never run.
+// Parse an arithmetic expression such as `tanh(x*w + b)` and build its graph. The text is only parsed, never run as
+// code.
 //
-// A program has one part or several, between semicolons or on lines of their own: `e = a + b; f = e*c`. All but the
-// last have a name, by which later parts use their result. The last is the root.
+// A program has one or more parts, separated by semicolons or line breaks: `e = a + b; f = e*c`. Every part except the
+// last assigns its result to a name, which later parts can use. The last part is the root.
 //
-// Python's expression.py is the same parser for the command line, and says the same of what is wrong: they change
-// together.
+// Python's expression.py has the same parser with the same error messages, for the command line. Change both together.
 
 /** @import { Said } from "../languages/en.js" */
 
@@ -24,7 +24,7 @@ const COMPARISONS = new Map([
   [">=", (left, right) => left >= right],
 ]);
 
-// What stands between two operands, and how tightly it binds. A sign binds less tightly than a power: -x**2 is -(x**2).
+// Binary operators with their precedence. A sign binds less tightly than a power: -x**2 is -(x**2).
 const BINARY = new Map([
   ...["<", "<=", ">", ">="].map((symbol) => /** @type {[string, number]} */ ([symbol, 1])),
   ...["+", "-"].map((symbol) => /** @type {[string, number]} */ ([symbol, 2])),
@@ -34,10 +34,10 @@ const BINARY = new Map([
 const SIGN = 4;
 const ROWS = new Map([["+", "add"], ["-", "sub"], ["*", "mul"], ["/", "div"], ["//", "floor_divide"], ["%", "mod"], ["**", "pow"]]);
 
-// What Python takes for a space: \s has U+FEFF besides, and lacks the separators of ASCII.
+// Python's whitespace: \s without U+FEFF, with the ASCII separators.
 const SPACE = "(?:(?!\\ufeff)\\s|[\\x1c-\\x1f\\x85])";
-// How formulas are typeset: other signs for the same operators, and powers by raised digits. Unicode counts the middle
-// dots among the letters of a name. An en dash is what many keyboards have for a minus sign.
+// Typeset formulas use other characters for the same operators, and superscript digits for powers. Unicode counts the
+// middle dots as letters of a name. Many keyboards have an en dash for a minus sign.
 const SIGNS = new Map([
   ["\u00b7", "*"],
   ["\u0387", "*"],
@@ -59,7 +59,7 @@ const TOKEN = new RegExp(
     `(?<constant>${NUMBER}[jJ]|'[^'\\n]*'|"[^"\\n]*")`,
     `(?<number>${NUMBER})`,
     "(?<end>[;\\n])",
-    "(?<other>\\*\\*=|//=|<<|>>|->|[-+*/%=!:]=)", // before what they begin with
+    "(?<other>\\*\\*=|//=|<<|>>|->|[-+*/%=!:]=)", // before the shorter symbols that they begin with
     "(?<symbol>\\*\\*|//|<=|>=|[-+*/%<>(),=^])",
     `(?<sign>[${[...SIGNS.keys()].join("")}])`,
     "(?<exponent>\u207b?[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+)",
@@ -69,14 +69,14 @@ const TOKEN = new RegExp(
 const NAME = /[\p{XID_Start}_](?:(?![\u00b7\u0387])\p{XID_Continue})*/uy;
 const BRACKET = new RegExp(`(?:(?!\\n)${SPACE})*\\(`, "uy");
 const CONSTANT_WORDS = ["True", "False", "None"];
-const KEYWORDS = new Set( // Python's: its programs cannot have them as names either
+const KEYWORDS = new Set( // Python's keywords; they cannot be used as names
   (
     "and as assert async await break class continue def del elif else except finally for from global if import in is " +
     "lambda nonlocal not or pass raise return try while with yield"
   ).split(" "),
 );
 
-// What other languages and packages call functions, and how these are written here.
+// Function names of other languages and packages, and the equivalent here.
 const ELSEWHERE = new Map(Object.entries({
   absolute: "abs", expit: "sigmoid", gammaln: "lgamma", int: "trunc", ln: "log", logistic: "sigmoid", sigm: "sigmoid",
   max: "maximum", min: "minimum", ndtr: "norm_cdf", ndtri: "norm_ppf", power: "pow", probit: "norm_ppf",
@@ -87,20 +87,20 @@ const ELSEWHERE = new Map(Object.entries({
   softmax: "exp(x) / (exp(x) + exp(y))", square: "x**2", sum: "x + y",
 }));
 
-// Of two operands, and of more by calls within calls.
+// Functions of two operands; nest calls for more operands.
 const NESTED = new Set(["fmax", "fmin", "hypot", "logaddexp", "maximum", "minimum"]);
-const SHOWN = 100; // letters of a line that an error shows
-const LONGEST = 1000; // letters of a label: those of a long chain would take the square of its length
+const SHOWN = 100; // characters of the line in an error message
+const LONGEST = 1000; // maximum length of a label; without it the labels of a long chain take quadratic memory
 
-/** What is wrong with an expression, and where: the message shows the line with a caret under the place. */
+/** A syntax error in an expression. The message shows the line with a caret under the error. */
 export class ExpressionError extends Error {
   name = "ExpressionError";
 
   /**
    * @param {Said} said
-   * @param {string} text that it is in; "" where it has no place
+   * @param {string} text whole expression; "" for an error without a position
    * @param {number} line counted from 1
-   * @param {number} column counted from 0, in letters
+   * @param {number} column counted from 0, in characters
    */
   constructor({ problem, hint = "" }, text = "", line = 1, column = 0) {
     super(problem + (text && pointed(text.split("\n")[line - 1], column)) + (hint && `\n${hint}`));
@@ -113,9 +113,9 @@ export class ExpressionError extends Error {
 }
 
 /**
- * A step of the evaluation, which has a stack of results, and the part of the text that it came from. A number or a
- * name is put on top; an operation or a comparison, which takes the topmost as its operands, puts its own result there;
- * an assignment names the topmost.
+ * An instruction of the stack machine that evaluates a program, with the range of text it came from. A number or a name
+ * is pushed; an operation or a comparison replaces its operands on top of the stack with its result; an assignment
+ * names the top of the stack.
  * @typedef {object} Step
  * @property {"number" | "name" | "operation" | "comparison" | "assignment"} kind
  * @property {string} what
@@ -124,11 +124,11 @@ export class ExpressionError extends Error {
  */
 
 /**
- * A program that has been found to be arithmetic: its steps, and its names that need values, as they appear.
+ * A parsed program: its steps, and the names that need values, in order of appearance.
  * @typedef {{ text: string, steps: readonly Step[], names: readonly string[] }} Program
  */
 
-/** Text without the space around it. Looked for from both ends: an expression for it takes the square of what is inside. @param {string} text */
+/** Trim whitespace by scanning from both ends; a regular expression would take quadratic time. @param {string} text */
 function trimmed(text) {
   const isSpace = new RegExp(SPACE);
   let [start, end] = [0, text.length];
@@ -138,8 +138,8 @@ function trimmed(text) {
 }
 
 /**
- * Read a program: numbers, names, + - * / // % **, brackets, comparisons, and the functions of the table. Operators bind as
- * in Python. Throws `ExpressionError` for anything else.
+ * Parse a program of numbers, names, the operators + - * / // % **, parentheses, comparisons and functions of the
+ * table. Precedence is as in Python. Throws `ExpressionError` for anything else.
  * @param {string} given
  * @returns {Program}
  */
@@ -153,8 +153,8 @@ export function parse(given) {
 }
 
 /**
- * The graph of a program. Every node is labelled with its name or its part of the text. Throws `ExpressionError` where
- * a name has no value, or a value no name in the program.
+ * Evaluate a program and return its graph. Every node is labelled with its name or its part of the text. Throws
+ * `ExpressionError` if the value of a name is missing, or if a value is given for an unknown name.
  * @param {Program} program
  * @param {ReadonlyMap<string, number>} given values by name
  */
@@ -186,7 +186,7 @@ export function evaluate(program, given) {
 }
 
 /**
- * Throw where a value is given for no name, or for one that the program makes.
+ * Throw if a value is given for a name that the program does not use, or that it assigns itself.
  * @param {Program} program
  * @param {ReadonlyMap<string, number>} values
  */
@@ -200,7 +200,7 @@ function checkValues({ steps, names }, values) {
 }
 
 /**
- * What a name stands for.
+ * Look up the value of a name.
  * @param {Step} step
  * @param {ReadonlyMap<string, Value | number>} named
  * @param {string} text
@@ -220,17 +220,14 @@ function labelled(result, label) {
   return result;
 }
 
-/**
- * What to call a root that was made from numbers alone.
- * @param {Program} program
- */
+/** Return the label of a root that was computed from numbers alone. @param {Program} program */
 function labelOfConstant({ text, steps }) {
   const last = steps[steps.length - 1];
   return last.kind === "assignment" ? last.what : source(last, text);
 }
 
 /**
- * The part of the text that a step came from; nothing where it is too long for a label.
+ * Return the part of the text that a step came from, or "" if that is too long for a label.
  * @param {Step} step
  * @param {string} text
  */
@@ -238,30 +235,18 @@ function source({ start, end }, text) {
   return end - start <= LONGEST ? text.slice(start, end) : "";
 }
 
-/**
- * A name as Python reads it: letters that only look different are the same.
- * @param {string} name
- */
+/** Normalize a name as Python does: NFKC, which unifies letters that differ only in appearance. @param {string} name */
 function normal(name) {
   return name.normalize("NFKC");
 }
 
-/**
- * An error at a place in the text.
- * @param {Said} said
- * @param {string} text
- * @param {number} offset
- */
+/** Build an error for a position in the text. @param {Said} said @param {string} text @param {number} offset */
 function errorAt(said, text, offset) {
   const before = text.slice(0, offset).split("\n");
   return new ExpressionError(said, text, before.length, [...before[before.length - 1]].length);
 }
 
-/**
- * A line with a caret under a place.
- * @param {string} line
- * @param {number} column in letters
- */
+/** Format a line with a caret under a column. @param {string} line @param {number} column in characters */
 function pointed(line, column) {
   const start = Math.max(0, column - SHOWN / 2);
   const shown = [...line].slice(start, start + SHOWN);
@@ -269,7 +254,7 @@ function pointed(line, column) {
 }
 
 /**
- * How many columns letters take on a terminal: those of East Asia take two, marks on other letters none.
+ * Count the terminal columns of some characters: East Asian characters and emoji take two, combining marks none.
  * @param {readonly string[]} letters
  */
 function width(letters) {
@@ -280,16 +265,13 @@ function width(letters) {
 // Tokens
 
 /**
- * A word or a sign of the text, other signs than Python's as what Python has. An "exponent" is a number of raised
- * digits, a "function" a name with the bracket behind it, a "constant" one that is no real number, "end" stands behind a
- * part, and "other" is what is not of this grammar.
+ * A token of the text, with typeset operators replaced by Python's. An "exponent" is a number in superscript digits, a
+ * "function" is a name with its opening parenthesis, a "constant" is a literal that is not a real number, an "end"
+ * terminates a part, and "other" is anything outside this grammar.
  * @typedef {{ kind: string, text: string, start: number, end: number }} Token
  */
 
-/**
- * The tokens of each part, its end among them. Empty parts are left out.
- * @param {string} text
- */
+/** Split a text into the tokens of its parts, each with its end token. Empty parts are skipped. @param {string} text */
 function partsOf(text) {
   /** @type {Token[][]} */
   const parts = [[]];
@@ -300,10 +282,7 @@ function partsOf(text) {
   return parts.filter((part) => part.length > 1);
 }
 
-/**
- * The tokens of a text, without spaces; line ends in brackets are such.
- * @param {string} text
- */
+/** Yield the tokens of a text, skipping whitespace and line breaks inside parentheses. @param {string} text */
 function* tokensOf(text) {
   let depth = 0;
   let position = 0;
@@ -318,12 +297,7 @@ function* tokensOf(text) {
   yield { kind: "end", text: "", start: text.length, end: text.length };
 }
 
-/**
- * The token that begins at a place, or the space.
- * @param {string} text
- * @param {number} start
- * @returns {Token}
- */
+/** Return the token, or the whitespace, at a position. @param {string} text @param {number} start @returns {Token} */
 function tokenAt(text, start) {
   const word = matchAt(NAME, text, start);
   if (word) return wordAt(text, word[0], start);
@@ -361,7 +335,7 @@ function token(kind, text, start) {
 }
 
 /**
- * @param {RegExp} pattern a sticky one
+ * @param {RegExp} pattern sticky
  * @param {string} text
  * @param {number} start
  */
@@ -373,17 +347,17 @@ function matchAt(pattern, text, start) {
 // Parsing
 
 /**
- * An operator or an opening bracket that waits for what stands behind it.
+ * An operator or an opening parenthesis on the parser's stack, still without its right operand.
  * @typedef {object} Waiting
- * @property {string} what the row or comparison or function that it stands for, "+" for a sign that does nothing, "("
+ * @property {string} what name of the row, comparison or function; "+" for a unary plus, "(" for a parenthesis
  * @property {Token} token
- * @property {number} binding how tightly, 0 for brackets and functions
- * @property {number} operands how many it takes; of a function, those so far
+ * @property {number} binding precedence; 0 for parentheses and functions
+ * @property {number} operands number of operands; for a function, the number read so far
  */
 
 /**
- * Reads parts from left to right. Operators and brackets wait on a stack until all of their operands have been read, so
- * that no depth is too deep: Dijkstra's shunting-yard algorithm.
+ * Parser for the parts of a program, left to right: Dijkstra's shunting-yard algorithm. Operators and parentheses stay
+ * on an explicit stack until their operands are read, so nesting depth is unlimited.
  */
 class Parser {
   /** @type {Step[]} */
@@ -394,7 +368,7 @@ class Parser {
   #made = new Set();
   /** @type {Waiting[]} */
   #waiting = [];
-  /** @type {{ start: number, end: number }[]} where the operands stand that wait, with their brackets */
+  /** @type {{ start: number, end: number }[]} text ranges of the operands on the stack, including their parentheses */
   #spans = [];
 
   /** @param {string} text */
@@ -402,11 +376,7 @@ class Parser {
     this.text = text;
   }
 
-  /**
-   * Read a part, its end included.
-   * @param {readonly Token[]} tokens
-   * @param {boolean} isLast
-   */
+  /** Read a part, including its end token. @param {readonly Token[]} tokens @param {boolean} isLast */
   read(tokens, isLast) {
     const [begin, second] = tokens;
     if (begin.kind === "name" && second.text === "=") {
@@ -427,11 +397,7 @@ class Parser {
     this.#spans = [];
   }
 
-  /**
-   * Name the result of a part.
-   * @param {Token} token
-   * @param {readonly Step[]} steps
-   */
+  /** Assign the result of a part to a name. @param {Token} token @param {readonly Step[]} steps */
   #assign(token, steps) {
     const name = token.text;
     if (this.names.has(name)) throw this.#error(say.usedBefore(name), token);
@@ -441,10 +407,7 @@ class Parser {
     this.steps.push({ kind: "assignment", what: name, start: token.start, end: token.end });
   }
 
-  /**
-   * Take a token where an operand begins; whether one is still to come.
-   * @param {Token} token
-   */
+  /** Read a token where an operand is expected; return whether an operand is still expected. @param {Token} token */
   #operand(token) {
     const { kind, text } = token;
     if (kind === "number") {
@@ -475,10 +438,7 @@ class Parser {
     return true;
   }
 
-  /**
-   * Take a token behind an operand; whether another operand is to come.
-   * @param {Token} token
-   */
+  /** Read a token after an operand; return whether another operand is expected. @param {Token} token */
   #operator(token) {
     const { kind, text } = token;
     if (BINARY.has(text)) {
@@ -523,7 +483,7 @@ class Parser {
     this.#waiting.push({ what: ROWS.get(symbol) ?? symbol, token, binding, operands: 2 });
   }
 
-  /** Apply an exponent to the operand before it, at once: nothing binds tighter. @param {Token} token */
+  /** Apply an exponent to the preceding operand immediately; nothing binds more tightly. @param {Token} token */
   #raise(token) {
     this.#push("number", token);
     const { start } = this.#spans[this.#spans.length - 2];
@@ -552,7 +512,7 @@ class Parser {
   }
 
   /**
-   * Apply the operators that bind that tightly: all of their operands have been read.
+   * Apply the operators on the stack with at least this precedence; all their operands have been read.
    * @param {number} binding
    */
   #reduce(binding) {
@@ -573,7 +533,7 @@ class Parser {
     if (what !== "+") this.steps.push({ kind: COMPARISONS.has(what) ? "comparison" : "operation", what, start, end });
   }
 
-  // What can be wrong
+  // Errors
 
   /**
    * @param {Waiting} opened
@@ -584,10 +544,7 @@ class Parser {
     if (given !== takes) throw this.#error(say.arity(what, takes, given, NESTED.has(what)), token);
   }
 
-  /**
-   * What is wrong with a token where an operand should begin.
-   * @param {Token} token
-   */
+  /** Build the error for a token where an operand is expected. @param {Token} token */
   #noOperand(token) {
     const bracket = this.#bracket();
     const beginsArgument = bracket && bracket === this.#waiting.at(-1) && bracket.what !== "(";
@@ -599,10 +556,7 @@ class Parser {
     return this.#error(say.syntax.noOperand, token);
   }
 
-  /**
-   * What is wrong with a token that cannot stand behind an operand.
-   * @param {Token} token
-   */
+  /** Build the error for a token that cannot follow an operand. @param {Token} token */
   #noOperator(token) {
     const bracket = this.#bracket();
     const operand = { ...token, start: this.#spans[this.#spans.length - 1].start };
@@ -617,7 +571,7 @@ class Parser {
     return this.#error(say.syntax.noOperator, token);
   }
 
-  /** The innermost bracket that is open. */
+  /** Return the innermost open parenthesis or function call. */
   #bracket() {
     return this.#waiting.findLast(({ binding }) => binding === 0);
   }
@@ -636,12 +590,12 @@ class Parser {
   }
 }
 
-// Names that were meant: as Python's difflib.get_close_matches finds them
+// Suggestions for misspelled names, as in Python's difflib.get_close_matches
 
-const CLOSE = 0.6; // of the letters
+const CLOSE = 0.6; // minimum share of matching characters
 
 /**
- * The name that most resembles a word, if any does.
+ * Return the name most similar to a word, or null if none is similar enough.
  * @param {string} word
  * @param {readonly string[]} names
  */
@@ -655,7 +609,7 @@ function closest(word, names) {
 }
 
 /**
- * How many of the letters of two words are in common, from 0 to 1.
+ * Compute the share of matching characters of two words, from 0 to 1.
  * @param {readonly string[]} one
  * @param {readonly string[]} other
  */
@@ -666,7 +620,7 @@ function likeness(one, other) {
 }
 
 /**
- * The letters of the longest run that two words have in common, and of those on both sides of it.
+ * Count the matching characters of two words: the longest common run, plus the matches on both sides of it.
  * @param {readonly string[]} one
  * @param {readonly string[]} other
  * @returns {number}

@@ -1,11 +1,12 @@
-// The local derivatives of the table as data: printed, evaluated, and with their choices made. See types.js.
+// Formulas of the table's local derivatives as data (see types.js): print them, evaluate them, and resolve their
+// branches.
 
 /** @import { Formula } from "../types.js" */
 
 import * as ieee from "./ieee.js";
 import { general } from "./numbers.js";
 
-// How tightly an operator binds, for brackets. Calls, names and numbers bind tightest.
+// Precedence of each operator, for parentheses. Calls, names and numbers bind most tightly.
 /** @type {Record<string, number>} */
 const BINDING = { and: 2, "<": 3, "<=": 3, ">": 3, ">=": 3, "==": 3, "+": 4, "-": 4, "*": 5, "/": 5, negative: 6 };
 const TIGHTEST = 9;
@@ -27,7 +28,7 @@ const OPERATORS = {
 const FUNCTIONS = /** @type {Record<string, (...operands: number[]) => number>} */ ({ ...ieee });
 
 /**
- * The formula as a person would write it, with other formulas in place of some of its names.
+ * Print a formula in mathematical notation, after replacing some names with other formulas.
  * @param {Formula} formula
  * @param {Readonly<Record<string, Formula>>} [names]
  */
@@ -36,7 +37,7 @@ export function text(formula, names = {}) {
 }
 
 /**
- * The number that a formula gives for numbers of its names.
+ * Evaluate a formula for the given values of its names.
  * @param {Formula} formula
  * @param {Readonly<Record<string, number>>} values
  * @returns {number}
@@ -50,7 +51,7 @@ export function valueOf(formula, values) {
 }
 
 /**
- * The formula with its choices made, as they are for these numbers.
+ * Replace every `where` with the branch that is taken for the given values.
  * @param {Formula} formula
  * @param {Readonly<Record<string, number>>} values
  * @returns {Formula}
@@ -63,7 +64,7 @@ export function resolved(formula, values) {
 }
 
 /**
- * The formula with other formulas in place of some of its names.
+ * Replace some names of a formula with other formulas.
  * @param {Formula} formula
  * @param {Readonly<Record<string, Formula>>} values
  * @returns {Formula}
@@ -76,7 +77,7 @@ export function substituted(formula, values) {
 }
 
 /**
- * The formula with sums and products of its numbers worked out, and a first power as what it is a power of.
+ * Fold constant sums, differences and products, and replace `pow(x, 1)` with x.
  * @param {Formula} formula
  * @returns {Formula}
  */
@@ -92,7 +93,7 @@ export function folded(formula) {
 }
 
 /**
- * The side that a choice takes.
+ * Return the branch that a `where` selects.
  * @param {Formula[]} parts condition, chosen, otherwise
  * @param {Readonly<Record<string, number>>} values
  */
@@ -120,7 +121,7 @@ function printed(formula) {
 }
 
 /**
- * A part printed as an operand of the whole, in brackets where it binds less tightly.
+ * Print an operand, in parentheses if it binds less tightly than the whole formula.
  * @param {Formula} part
  * @param {Formula} whole
  * @param {boolean} isRight

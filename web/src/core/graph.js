@@ -1,4 +1,4 @@
-// A computation as a list of nodes, operands before results. A node is known by its place in it: 0 for the first.
+// A computation as a list of nodes, operands before results. A node's index in the list is called its `place`.
 
 /** @import { Formula, Node, Row } from "../types.js" */
 /** @import { Item } from "./reading.js" */
@@ -13,7 +13,7 @@ export { GraphError } from "./reading.js";
 
 const [LISTED, COLUMNS] = [1, 2]; // versions of the JSON form
 
-/** A number that remembers what it was made from, until `Graph.record` lays it out flat. */
+/** A number that remembers its operation and operands until `Graph.record` flattens them into a list. */
 export class Value {
   /**
    * @param {number} data
@@ -29,7 +29,7 @@ export class Value {
   }
 
   /**
-   * An operation on Values and numbers: a Value if any operand is one, else a number.
+   * Apply an operation to Values and numbers. The result is a Value if any operand is one, else a number.
    * @param {Row} row
    * @param {readonly (Value | number)[]} operands
    */
@@ -43,17 +43,14 @@ export class Value {
 export class Graph {
   /**
    * @param {readonly Node[]} nodes
-   * @param {number} root its place
+   * @param {number} root index of the root in `nodes`
    */
   constructor(nodes, root) {
     this.nodes = nodes;
     this.root = root;
   }
 
-  /**
-   * What a Value was made from, and it.
-   * @param {Value} root
-   */
+  /** Build the graph of a Value and everything it was computed from. @param {Value} root */
   static record(root) {
     const values = operandsFirst(root);
     const places = new Map(values.map((value, place) => [value, place]));
@@ -84,8 +81,8 @@ export class Graph {
   }
 
   /**
-   * The graph that Python wrote, as docs/graph.schema.json has it. Throws `GraphError` for anything else, and for a
-   * graph of several outputs, saying where it stops making sense.
+   * Read a graph that Python wrote, in the format of docs/graph.schema.json. Throws a `GraphError` that names the
+   * invalid part for anything else, and for a graph with several outputs.
    * @param {unknown} json
    */
   static fromDocument(json) {
@@ -93,9 +90,9 @@ export class Graph {
   }
 
   /**
-   * The same computation with other numbers in some of its leaves. Throws `GraphError` where a node that was made by
-   * hand depends on one: there is no rule to compute it by.
-   * @param {ReadonlyMap<number, number>} changes by place
+   * Recompute the graph with new numbers in some of its leaves. Throws `GraphError` if a custom node depends on a
+   * changed leaf, because only nodes with a rule in the table can be recomputed.
+   * @param {ReadonlyMap<number, number>} changes new numbers by node index
    */
   withData(changes) {
     const data = this.nodes.map((node) => node.data);
@@ -118,9 +115,9 @@ export class Graph {
 }
 
 /**
- * The operands that a node passes its gradient to. Not to constants, nor to those at inert positions of its row, such
- * as the condition of `where`. A rule made by hand does not tell the places of one operand apart: it passes to the
- * first of them.
+ * Return the operands that receive gradient from a node. Constants receive none, nor do inert positions such as the
+ * condition of `where`. A custom backward rule does not distinguish the positions of a repeated operand, so only the
+ * first of these positions counts.
  * @param {Node} node
  */
 export function passing(node) {
@@ -131,7 +128,7 @@ export function passing(node) {
   return found;
 }
 
-/** Whether `passing` has the operand at a position. @param {Node} node @param {number} position */
+/** Return whether the operand at a position receives gradient from the node. @param {Node} node @param {number} position */
 export function passes({ operands, row, gather, byHand }, position) {
   const place = operands[position];
   if (place === CONSTANT) return false;
@@ -139,7 +136,7 @@ export function passes({ operands, row, gather, byHand }, position) {
 }
 
 /**
- * The local derivative at a position as a formula; null for nodes that have no rule of the table.
+ * Return the formula of the local derivative at a position; null for leaves and custom nodes.
  * @param {Node} node
  * @param {number} position
  */
@@ -153,7 +150,8 @@ export function formulaOf(node, position) {
 }
 
 /**
- * The local derivative of what is taken from a table: 1 where the index x picks the operand, counted from either end.
+ * Build the local derivative of a table lookup: 1 if the index x selects this operand (counted from either end), else
+ * 0.
  * @param {number} position
  * @param {number} count of operands, the index included
  * @returns {Formula}
@@ -164,17 +162,14 @@ function gatherFormula(position, count) {
 }
 
 /**
- * Whether an operation passes on some of its operands and leaves out the others.
+ * Return whether an operation passes on some of its operands and ignores the rest, such as `where` or `maximum`.
  * @param {Node} node
  */
 export function selects({ row, reduction, gather }) {
   return (row ?? reduction ?? gather)?.selects ?? false;
 }
 
-/**
- * What a Value was made from, operands from first to last and before what was made from them, and it.
- * @param {Value} root
- */
+/** Sort a Value and all Values it was computed from topologically, operands first and in order. @param {Value} root */
 function operandsFirst(root) {
   const opened = new Set();
   /** @type {Set<Value>} */
@@ -196,8 +191,8 @@ function operandsFirst(root) {
 }
 
 /**
- * A name of its own for every node: its label, with a number where an earlier node has the same; for those without,
- * v1, v2 and so on, by place.
+ * Make names unique: a label gets a number if an earlier node has the same label; nodes without a label are called v1,
+ * v2, ... by index.
  * @param {readonly string[]} labels
  */
 function uniqueNames(labels) {
@@ -206,7 +201,7 @@ function uniqueNames(labels) {
   /** @type {Map<string, number>} */
   const uses = new Map();
   return wanted.map((name) => {
-    if (!taken.has(name)) return name; // v7, say, where no label is that
+    if (!taken.has(name)) return name; // such as v7, if no label is v7
     let use = (uses.get(name) ?? 0) + 1;
     uses.set(name, use);
     if (use === 1) return name;
@@ -216,17 +211,13 @@ function uniqueNames(labels) {
   });
 }
 
-/**
- * The numbers of a node's operands.
- * @param {Node} node
- * @param {readonly number[]} data by place
- */
+/** Return the numbers of a node's operands. @param {Node} node @param {readonly number[]} data numbers by node index */
 function numbersOf({ operands, constants }, data) {
   return operands.map((place, position) => (place === CONSTANT ? constants[position] : data[place]));
 }
 
 /**
- * The local derivatives of a node's operation, by position; NaN where a constant stands.
+ * Compute the local derivatives of a node's operation, by position; NaN for constants.
  * @param {Node} node
  * @param {readonly number[]} numbers of its operands
  * @param {number} out

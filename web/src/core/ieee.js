@@ -1,4 +1,4 @@
-// The functions of real numbers that formulas are written in, by name.
+// All real functions that formulas can call, by name.
 
 export * from "./libm.js";
 export * from "./special.js";

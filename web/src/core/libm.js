@@ -1,4 +1,4 @@
-// The functions of real numbers that formulas are written in, as C has them. Division is the language's own.
+// The real functions used in formulas, with the semantics of C's math library. Division is JavaScript's own.
 
 import erf from "@stdlib/math-base-special-erf";
 import erfc from "@stdlib/math-base-special-erfc";
@@ -10,8 +10,8 @@ export const { sin, cos, tan, asin, acos, atan, atan2, sinh, cosh, tanh, hypot }
 export const { asinh, acosh, atanh, cbrt, floor, ceil, trunc } = Math;
 
 /**
- * x to the power of y. Squares are products, as in Python's gradwalk. Where an operand is nan and the other decides
- * alone, or x is 1 or -1 and y infinite, C has a number and JavaScript nan.
+ * Compute x to the power of y. Squares are products, as in Python's gradwalk. C returns 1 where JavaScript returns nan:
+ * for x = 1, and for x = -1 with an infinite y.
  * @param {number} x
  * @param {number} y
  */
@@ -26,10 +26,7 @@ export function exp2(x) {
   return 2 ** x;
 }
 
-/**
- * The nearest integer, and the even one of two.
- * @param {number} x
- */
+/** Round to the nearest integer, ties to even. @param {number} x */
 export function rint(x) {
   const below = Math.floor(x);
   const above = x - below > 0.5 || (x - below === 0.5 && below % 2 !== 0);
@@ -37,30 +34,18 @@ export function rint(x) {
 }
 
 
-/**
- * What remains of x / y rounded towards 0, with the sign of x.
- * @param {number} x
- * @param {number} y
- */
+/** Compute the remainder of x / y truncated toward 0, with the sign of x. @param {number} x @param {number} y */
 export function fmod(x, y) {
   return x % y;
 }
 
-/**
- * What remains of x / y rounded down, with the sign of y: Python's %.
- * @param {number} x
- * @param {number} y
- */
+/** Compute the remainder of floor division, with the sign of y, like Python's %. @param {number} x @param {number} y */
 export function mod(x, y) {
   const m = x % y;
   return m === 0 ? copysign(0, y) : m < 0 !== y < 0 ? m + y : m;
 }
 
-/**
- * x / y rounded down: Python's //.
- * @param {number} x
- * @param {number} y
- */
+/** Compute x / y rounded down, like Python's //. @param {number} x @param {number} y */
 export function floor_divide(x, y) {
   const m = x % y;
   const q = (x - m) / y - (m !== 0 && m < 0 !== y < 0 ? 1 : 0);
@@ -69,7 +54,7 @@ export function floor_divide(x, y) {
 }
 
 /**
- * What remains of x / y rounded to the nearest integer, the even one of two. Steps are as in CPython's m_remainder.
+ * Compute the IEEE remainder of x / y, rounded to the nearest integer with ties to even. Follows CPython's m_remainder.
  * @param {number} x
  * @param {number} y
  */
@@ -83,7 +68,7 @@ export function remainder(x, y) {
 }
 
 /**
- * The absolute value of x with the sign of y. JavaScript does not tell the sign of nan.
+ * Return the absolute value of x with the sign of y. The sign of a nan is not visible in JavaScript.
  * @param {number} x
  * @param {number} y
  */

@@ -1,4 +1,4 @@
-// Graphs as lists of nodes, the form of docs/graph.schema.json that is easy to read.
+// Read the node-list form of docs/graph.schema.json, which is easy for people to read.
 
 /** @import { Node } from "../types.js" */
 /** @import { Item } from "./reading.js" */
@@ -21,18 +21,13 @@ import {
 
 const KEYS = ["by_hand", "data", "grad", "label", "operands", "operation", "partials", "scope", "source", "symbol"];
 
-/** The nodes of a document, as yet without names. @param {Item} document @returns {readonly Node[]} */
+/** Read the nodes of a document; names are added later. @param {Item} document @returns {readonly Node[]} */
 export function listedNodes(document) {
   refuseUnknown(document, ["gradwalk", "nodes", "outputs", "version"], say.theGraph);
   return listed(document, "nodes", say.theGraph).map(readNode);
 }
 
-/**
- * A node, as yet without a name.
- * @param {unknown} given
- * @param {number} place
- * @returns {Node}
- */
+/** Read a node; its name is added later. @param {unknown} given @param {number} place @returns {Node} */
 function readNode(given, place) {
   const where = say.nodeAt(place);
   if (!isItem(given)) throw new GraphError(say.notAnObject(where, shown(given)));

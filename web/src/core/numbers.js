@@ -1,25 +1,25 @@
-// Numbers as text and text as numbers, as Python has them.
+// Conversion between numbers and text, in Python's format.
 
-const SPACE = "(?:(?!\\ufeff)\\s|\\x85)*"; // what Python takes for one around a number
+const SPACE = "(?:(?!\\ufeff)\\s|\\x85)*"; // Python's whitespace around a number
 const DIGITS = "\\d(?:_?\\d)*";
 const FLOAT = `(?:${DIGITS}(?:\\.(?:${DIGITS})?)?|\\.${DIGITS})(?:e[+-]?${DIGITS})?`;
 const NUMBER = new RegExp(`^${SPACE}(?:([+-]?${FLOAT})|([+-]?)(inf|infinity|nan))${SPACE}$`, "i");
 
-/**
- * A number as a person would say it: six digits at most, and none that say nothing.
- * @param {number} number
- */
+/** Format a number for people: at most 6 significant digits, without trailing zeros. @param {number} number */
 export function short(number) {
-  return brief(general(number + 0)); // + 0 makes -0 plain
+  return brief(general(number + 0)); // + 0 turns -0 into 0
 }
 
-/** A number to so many digits: ten, as far as a difference quotient is worth them, if not told. @param {number} number @param {number} [count] */
+/**
+ * Format a number with `count` significant digits; the default of 10 is about the precision of a difference quotient.
+ * @param {number} number @param {number} [count]
+ */
 export function digits(number, count = 10) {
   return Number.isFinite(number) ? String(Number(number.toPrecision(count))) : short(number);
 }
 
 /**
- * A number as Python prints it: the fewest digits that tell it from its neighbours.
+ * Format a number as Python's repr does: the shortest decimal that reads back as the same number.
  * @param {number} number
  */
 export function plain(number) {
@@ -31,11 +31,7 @@ export function plain(number) {
   return text.includes(".") ? text : `${text}.0`;
 }
 
-/**
- * A number as C's %g prints it.
- * @param {number} number
- * @param {number} [digits]
- */
+/** Format a number as C's %g does. @param {number} number @param {number} [digits] */
 export function general(number, digits = 6) {
   if (!Number.isFinite(number)) return spelled(number);
   const size = Math.abs(number);
@@ -46,17 +42,14 @@ export function general(number, digits = 6) {
   return sign + (-4 <= power && power < digits ? positional(kept, power) : scientific(kept, power));
 }
 
-/**
- * A number of JSON: nan and inf, which it lacks, are texts there.
- * @param {number | "nan" | "inf" | "-inf"} given
- */
+/** Convert a number from JSON, where nan and infinities are strings. @param {number | "nan" | "inf" | "-inf"} given */
 export function toNumber(given) {
   return typeof given === "number" ? given : { nan: NaN, inf: Infinity, "-inf": -Infinity }[given];
 }
 
 /**
- * The number that a person wrote, by the rules of Python's float(), or with the minus sign of printed text, or an en dash; null where
- * it is none.
+ * Parse a number by the rules of Python's float(), also with a Unicode minus sign or an en dash; null if it is not a
+ * number.
  * @param {string} text
  */
 export function readNumber(text) {
@@ -69,14 +62,14 @@ export function readNumber(text) {
 }
 
 /**
- * A positive number as `print` gives it with so many digits after the point, halves to the even digit: it takes the
- * larger.
+ * Print a positive number with `print` and this many digits after the point, rounding ties to even; `print` rounds ties
+ * up.
  * @param {number} size
  * @param {(digits: number) => string} print
  * @param {number} digits
  */
 function rounded(size, print, digits) {
-  const exact = print(100); // all of it, or so much that the rest cannot tell
+  const exact = print(100); // all digits, or enough to decide the rounding
   const point = exact.indexOf(".");
   const [kept, rest] = [exact.slice(0, point + 1 + digits), exact.slice(point + 1 + digits)];
   const isHalf = /^50*(e|$)/.test(rest);
@@ -84,11 +77,7 @@ function rounded(size, print, digits) {
   return isHalf && isEven && size !== 0 ? kept + (/e.*/.exec(rest)?.[0] ?? "") : print(digits);
 }
 
-/**
- * A mantissa d.ddd times a power of ten, without an exponent.
- * @param {string} mantissa
- * @param {number} power
- */
+/** Format a mantissa d.ddd times a power of ten without an exponent. @param {string} mantissa @param {number} power */
 function positional(mantissa, power) {
   const sign = mantissa.startsWith("-") ? "-" : "";
   const digits = mantissa.replace(/[-.]/g, "");
@@ -99,7 +88,7 @@ function positional(mantissa, power) {
 }
 
 /**
- * A mantissa times a power of ten, as C and Python write it: with two digits at least of the exponent.
+ * Format a mantissa times a power of ten as C and Python do, with at least two digits in the exponent.
  * @param {string} mantissa
  * @param {number} power
  */
@@ -107,7 +96,7 @@ function scientific(mantissa, power) {
   return `${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
-/** @param {string} text of a number, to lose the zeros before its exponent */
+/** @param {string} text printed number, whose exponent loses its leading zeros */
 function brief(text) {
   return text.replace("e-0", "e-").replace("e+0", "e");
 }
@@ -118,7 +107,7 @@ function spelled(number) {
 }
 
 /**
- * The digits of all scripts as those of ASCII. Each script has its ten in a row, from zero on.
+ * Convert digits of all scripts to ASCII. Unicode has the ten digits of each script in a row, starting with zero.
  * @param {string} text
  */
 function inAscii(text) {
@@ -129,6 +118,6 @@ function inAscii(text) {
       zero -= 1;
       value += 1;
     }
-    return String(value % 10); // some scripts stand next to each other
+    return String(value % 10); // the digits of some scripts are adjacent in Unicode
   });
 }

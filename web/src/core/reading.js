@@ -1,4 +1,4 @@
-// Reads the parts that the JSON forms of graphs consist of. What is something else throws `GraphError`.
+// Readers for the parts of a graph's JSON forms. They throw `GraphError` for invalid input.
 
 /** @import { Gather, Reduction, Row, SourceLine } from "../types.js" */
 
@@ -8,16 +8,16 @@ import { BY_NAME, GATHER_BY_NAME, REDUCTION_BY_NAME } from "./table.js";
 
 /** @typedef {Record<string, unknown>} Item */
 
-export const CONSTANT = -1; // in place of an operand's place
-const LONGEST_TEXT = 200; // letters of a line of the program
+export const CONSTANT = -1; // replaces the index of an operand that is a constant
+const LONGEST_TEXT = 200; // characters in a source line
 
-/** What is wrong with a graph, and at which node. */
+/** An invalid graph document; the message names the node. */
 export class GraphError extends Error {
   name = "GraphError";
 }
 
 /**
- * The row of an operation, and which kind of row it is; all null for leaves and hand-made nodes.
+ * Look up an operation among the table's rows, reductions and gathers; all three are null for leaves and custom nodes.
  * @param {unknown} operation @param {string} where
  */
 export function rowsOf(operation, where) {
@@ -32,7 +32,7 @@ export function rowsOf(operation, where) {
 }
 
 /**
- * Throw where a node has not as many operands as its operation takes, or one that is no earlier node.
+ * Throw if a node has the wrong number of operands for its operation, or an operand that is not an earlier node.
  * @param {readonly number[]} operands
  * @param {Row | Reduction | Gather | null} row
  * @param {number} place
@@ -49,7 +49,7 @@ export function checkOperands(operands, row, place, hasSymbol) {
 }
 
 /**
- * Whether a row takes so many operands.
+ * Return whether an operation accepts this number of operands.
  * @param {Row | Reduction | Gather} row
  * @param {number} count
  */
@@ -113,7 +113,7 @@ export function readText(given, what) {
 }
 
 /**
- * The line that made a node. Documents of earlier versions have no text there.
+ * Read the source line that made a node. Its text is missing in documents of earlier versions.
  * @param {unknown} given
  * @param {string} where
  * @returns {SourceLine}
@@ -124,7 +124,7 @@ export function readSource(given, where) {
   }
   const line = readPlace(given.line, say.partOf(say.parts.line, where));
   const text = "text" in given ? readText(given.text, say.partOf(say.parts.text, where)) : "";
-  const letters = [...text].length; // as Python counts them
+  const letters = [...text].length; // counts code points, as Python does
   if (letters > LONGEST_TEXT) throw new GraphError(say.longText(where, letters, LONGEST_TEXT));
   return { file: readText(given.file, say.partOf(say.parts.file, where)), line, text };
 }
@@ -137,9 +137,9 @@ export function isItem(given) {
   return typeof given === "object" && given !== null && !Array.isArray(given);
 }
 
-const MOST_SHOWN = 80; // letters of a wrong entry
+const MOST_SHOWN = 80; // characters of an invalid entry
 
-/** A wrong entry, for a message. @param {unknown} given */
+/** Format an invalid entry for an error message. @param {unknown} given */
 export function shown(given) {
   if (Array.isArray(given)) return say.aList(given.length);
   if (isItem(given)) return "an object";

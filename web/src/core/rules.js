@@ -1,14 +1,11 @@
-// What the table says of one operation, applied to numbers: the one evaluator of graphs, reruns and microgpt.
+// Evaluate one operation of the table, and its local derivatives, on numbers. Graphs, reruns and microgpt share this
+// code.
 
 /** @import { Gather, Reduction, Row } from "../types.js" */
 
 /** @typedef {{ row: Row | null, reduction: Reduction | null, gather: Gather | null }} Rules all null for leaves */
 
-/**
- * What an operation gives for numbers of its operands.
- * @param {Rules} rules
- * @param {readonly number[]} numbers
- */
+/** Compute the result of an operation. @param {Rules} rules @param {readonly number[]} numbers */
 export function forward({ row, reduction, gather }, numbers) {
   if (row) return row.forward(numbers[0], numbers[1], numbers[2]);
   if (gather) return numbers[picked(numbers)] ?? NaN;
@@ -23,7 +20,7 @@ export function forward({ row, reduction, gather }, numbers) {
 }
 
 /**
- * The local derivative of an operation at a position.
+ * Compute the local derivative of an operation at a position.
  * @param {Rules} rules
  * @param {number} position
  * @param {readonly number[]} numbers of its operands
@@ -41,8 +38,8 @@ export function partial(rules, position, numbers, out) {
 }
 
 /**
- * The positions of the operands that the derivative at a position calls x, y and z: all of them, or for a reduction
- * those of the same element; of what is taken from a table, the index. Its start, if it has one, is in no element.
+ * Return the operand positions that the derivative at a position calls x, y and z: all of them; for a reduction, the
+ * operands of the same element (none for its start); for a table lookup, the index.
  * @param {Rules} rules
  * @param {number} position
  * @param {number} count of operands
@@ -58,7 +55,7 @@ export function elementOf({ reduction, gather }, position, count) {
 }
 
 /**
- * The position of the operand that an index picks, which is the first of the numbers; 0 or -1 where it is none.
+ * Return the position of the operand that the index, the first number, selects; 0 or -1 if the index is invalid.
  * @param {readonly number[]} numbers
  */
 export function picked([index, ...table]) {

@@ -1,4 +1,4 @@
-// `Batch`: one graph run on many points at once. Every node has a column of numbers, one a point.
+// `Batch`: runs a graph on many points at once, with one column of numbers per node.
 
 /** @typedef {import("../core/graph.js").Graph} Graph */
 /** @typedef {import("../types.js").Node} Node */
@@ -6,35 +6,35 @@
 
 import { passing, selects } from "../core/graph.js";
 
-/** Whether every operation of a graph is one of the table with a fixed number of operands. @param {Graph} graph */
+/** Return whether all operations of a graph are in the table and have a fixed number of operands. @param {Graph} graph */
 export function isRunnable({ nodes }) {
   return nodes.every(({ operands, row, byHand }) => !operands.length || (row !== null && !byHand));
 }
 
 /**
- * The graph can be any with the same nodes: only the numbers in its leaves are read. Leaves with a column have one
- * number a point, the others the same for all.
+ * Evaluates any graph with the same nodes; only the numbers in its leaves are read. A leaf with a column has one number
+ * per point; other leaves have one number for all points.
  */
 export class Batch {
-  /** @type {Float64Array[]} by place */
+  /** @type {Float64Array[]} by node index */
   #numbers;
-  /** @type {Float64Array[]} by place: d root / d node, of each point */
+  /** @type {Float64Array[]} by node index: d root / d node at each point */
   #gradients;
-  /** @type {Uint8Array[]} by place: whether gradient has reached it, of each point */
+  /** @type {Uint8Array[]} by node index: whether gradient has reached the node, at each point */
   #reached;
-  /** @type {Float64Array[][]} by place: those of the operands */
+  /** @type {Float64Array[][]} by node index: columns of the operands */
   #operands;
-  /** @type {readonly { node: Node, positions: readonly { position: number, place: number }[] }[]} from the root back */
+  /** @type {readonly { node: Node, positions: readonly { position: number, place: number }[] }[]} from the root backward */
   #givers;
   /** @type {readonly Node[]} */
   #nodes;
   #root;
 
   /**
-   * @param {Graph} graph that `isRunnable`
-   * @param {ReadonlyMap<string, ArrayLike<number>>} columns by name of the leaf
-   * @param {number} count of the points
-   * @param {number} [root] the place of the node that is wanted
+   * @param {Graph} graph for which `isRunnable` is true
+   * @param {ReadonlyMap<string, ArrayLike<number>>} columns by leaf name
+   * @param {number} count number of points
+   * @param {number} [root] index of the output node
    */
   constructor(graph, columns, count, root = graph.root) {
     this.columns = columns;
@@ -52,12 +52,12 @@ export class Batch {
     this.#givers = giversOf(this.#nodes, columns);
   }
 
-  /** The numbers of a node, one a point. @param {number} place @returns {Float64Array} */
+  /** Return the numbers of a node, one per point. @param {number} place @returns {Float64Array} */
   column(place) {
     return this.#numbers[place];
   }
 
-  /** Run the graph on all points, with its own numbers in the leaves that have no column. @param {Graph} graph */
+  /** Evaluate the graph at all points, with its own numbers in the leaves without a column. @param {Graph} graph */
   forward({ nodes }) {
     for (const { place, name, row } of this.#nodes) {
       const out = this.#numbers[place];
@@ -66,13 +66,14 @@ export class Batch {
     }
   }
 
-  /** The mean of a node over the points. @param {number} [place] */
+  /** Compute the mean of a node over the points. @param {number} [place] */
   mean(place = this.#root) {
     return sum(this.#numbers[place]) / this.count;
   }
 
   /**
-   * Forward and backward: the mean of the root over all points, and its gradients by place; 0 for what has a column.
+   * Run both passes; return the mean of the root over all points and its gradients by node index, 0 for leaves with a
+   * column.
    * @param {Graph} graph
    */
   pass(graph) {
@@ -89,7 +90,10 @@ export class Batch {
     return { loss: this.mean(), gradients };
   }
 
-  /** What passes.js does for one point, for all. @param {Node} node @param {number} position @param {number} to the operand's place */
+  /**
+   * Propagate a contribution at all points, by the rules of passes.js.
+   * @param {Node} node @param {number} position @param {number} to operand's index
+   */
   #passBack(node, position, to) {
     const partial = /** @type {Row} */ (node.row).partials[position];
     const isSelecting = selects(node);
@@ -100,7 +104,7 @@ export class Batch {
     for (let i = 0; i < this.count; i += 1) {
       if (!hasGot[i]) continue;
       const local = partial(x[i], y[i], z[i], out[i]);
-      if (isSelecting && local === 0) continue; // not even of an infinite gradient
+      if (isSelecting && local === 0) continue; // even if the upstream gradient is infinite
       gradients[i] += local * upstream[i];
       reached[i] = 1;
     }
@@ -112,7 +116,7 @@ function run({ forward }, [x, y = x, z = x], out) {
   for (let i = 0; i < out.length; i += 1) out[i] = forward(x[i], y[i], z[i]);
 }
 
-/** The nodes that a node was made from, and it, operands first. @param {Graph} graph @param {number} root */
+/** Return a node and all nodes it was computed from, operands first. @param {Graph} graph @param {number} root */
 function needed({ nodes }, root) {
   const isNeeded = new Uint8Array(nodes.length);
   isNeeded[root] = 1;
@@ -123,7 +127,7 @@ function needed({ nodes }, root) {
 }
 
 /**
- * The nodes that lead from the root back to what has no column, with the operands that they pass to on the way.
+ * Return the nodes on the way from the root to the leaves without a column, each with the operands that lead there.
  * @param {readonly Node[]} nodes operands first @param {ReadonlyMap<string, unknown>} columns
  */
 function giversOf(nodes, columns) {

@@ -1,10 +1,10 @@
-// Where a function of the plane is 0, from its numbers on a grid: marching squares.
+// Zero contour of a function of the plane, from its numbers on a grid, by marching squares.
 
-/** @typedef {readonly [x: number, y: number]} Spot in units of the grid's cells */
+/** @typedef {readonly [x: number, y: number]} Spot in grid cells */
 
 /**
- * The pieces of the line, each from one side of a cell to another.
- * @param {ArrayLike<number>} numbers row by row @param {number} width numbers in a row
+ * Return the segments of the contour, each from one side of a cell to another.
+ * @param {ArrayLike<number>} numbers row by row @param {number} width length of a row
  * @returns {readonly (readonly [Spot, Spot])[]}
  */
 export function contour(numbers, width) {
@@ -21,7 +21,10 @@ export function contour(numbers, width) {
   return pieces;
 }
 
-/** Where the line crosses the sides of a cell, going round it. @param {ArrayLike<number>} numbers @param {number} width @param {number} x @param {number} y */
+/**
+ * Return the points where the contour crosses the sides of a cell, in order around it.
+ * @param {ArrayLike<number>} numbers @param {number} width @param {number} x @param {number} y
+ */
 function crossingsOf(numbers, width, x, y) {
   const corners = /** @type {const} */ ([[x, y], [x + 1, y], [x + 1, y + 1], [x, y + 1]]);
   const heights = corners.map(([column, row]) => numbers[row * width + column]);

@@ -1,4 +1,4 @@
-// Gradient descent: what one pass over a graph tells its parameters, and where a step takes them.
+// Gradient descent: the gradients of a pass, and the parameters after a step.
 
 /** @typedef {import("../core/graph.js").Graph} Graph */
 /** @typedef {import("../types.js").Node} Node */
@@ -10,43 +10,44 @@ import { gradients as gradientsOf } from "../walk/passes.js";
 /** @type {ReadonlyMap<string, number>} */
 export const NONE = new Map();
 
-const DATA = /^(?:[xy][\d_]*|inputs?|targets?|labels?)$/i; // names that data have, in whatever language
+const DATA = /^(?:[xy][\d_]*|inputs?|targets?|labels?)$/i; // usual names of data, in several languages
 const LOSS = /^(?:l|j|e|loss|cost|error|err|mse|nll)(?:$|[\d_ ])/i;
 
 /**
- * What a step does with one leaf. `gradient` is what `.grad` holds after the pass: what the pass gave, on top of what
- * was stored.
+ * The effect of a step on one leaf. `gradient` is the content of `.grad` after the pass: the new gradient plus the
+ * stored one.
  * @typedef {object} Move
  * @property {string} name
  * @property {boolean} isParameter
- * @property {number} before the leaf's number
- * @property {number} stored what `.grad` held before the pass: 0 where it was zeroed
- * @property {number} fresh what the pass gave
+ * @property {number} before the leaf's number before the step
+ * @property {number} stored content of `.grad` before the pass: 0 if it was zeroed
+ * @property {number} fresh gradient from this pass
  * @property {number} gradient
- * @property {number} after the leaf's number after the step; as before where it is no parameter
+ * @property {number} after the leaf's number after the step; unchanged unless it is a parameter
  */
 
 /**
  * @typedef {object} Descent
  * @property {number} loss before the step
- * @property {readonly Move[]} moves of all leaves that keep a gradient, in the order of the graph
- * @property {ReadonlyMap<string, number>} values of the parameters after the step
- * @property {ReadonlyMap<string, number>} gradients that the leaves hold after the pass
+ * @property {readonly Move[]} moves one per leaf with a gradient, in the order of the graph
+ * @property {ReadonlyMap<string, number>} values values of the parameters after the step
+ * @property {ReadonlyMap<string, number>} gradients contents of `.grad` after the pass
  */
 
 /**
- * Many points that share a graph: their mean loss, with its gradients. See batch.js.
+ * Many points that share a graph, with their mean loss and its gradients; see batch.js.
  * @typedef {object} Points
- * @property {ReadonlyMap<string, ArrayLike<number>>} columns by name of the leaf that holds a point's number
- * @property {(graph: Graph) => { loss: number, gradients: ArrayLike<number> }} pass with the graph's parameters; gradients by place
+ * @property {ReadonlyMap<string, ArrayLike<number>>} columns by the name of the leaf for a point's coordinate
+ * @property {(graph: Graph) => { loss: number, gradients: ArrayLike<number> }} pass uses the graph's parameters;
+ *   gradients by node index
  */
 
-/** Whether a leaf's name says that it is data. @param {string} name */
+/** Return whether a leaf's name is a common name for data, such as x1 or target. @param {string} name */
 export function isData(name) {
   return DATA.test(name);
 }
 
-/** Whether a root's name says that it is a loss. @param {string} name */
+/** Return whether a root's name is a common name for a loss. @param {string} name */
 export function isLoss(name) {
   return LOSS.test(name);
 }
@@ -57,8 +58,8 @@ export function leavesOf(graph) {
 }
 
 /**
- * The names of the leaves that are learned where nobody has chosen: those with a name, but for data and constants such
- * as pi; all of them where nothing is left.
+ * Return the names of the default parameters: the labelled leaves except data and constants such as pi, or all leaves
+ * if none is left.
  * @param {Graph} graph @returns {readonly string[]}
  */
 export function usualParameters(graph) {
@@ -68,21 +69,21 @@ export function usualParameters(graph) {
 }
 
 /**
- * One step: the gradients of one pass, on top of those stored unless they are zeroed before it, and every parameter
- * less rate times its gradient. The graph is left as it is: `graph.withData` makes the next one.
+ * Compute one step: the gradients of a pass, added to the stored ones unless they are zeroed, and each parameter minus
+ * the rate times its gradient. The graph is not changed; `graph.withData` makes the next one.
  * @param {Graph} graph
  * @param {object} options
  * @param {Iterable<string>} options.parameters names of leaves
  * @param {number} options.rate
- * @param {boolean} [options.isZeroed] whether the gradients are zeroed before the pass
- * @param {ReadonlyMap<string, number>} [options.stored] gradients that the last pass has left, by name
- * @param {Points | null} [options.points] the loss is the mean over them; else it is the root's own number
+ * @param {boolean} [options.isZeroed] whether the stored gradients are zeroed before the pass
+ * @param {ReadonlyMap<string, number>} [options.stored] gradients from the last pass, by name
+ * @param {Points | null} [options.points] points to average the loss over; without points the loss is the root's number
  * @returns {Descent}
  */
 export function descend(graph, { parameters, rate, isZeroed = true, stored = NONE, points = null }) {
   const { loss, gradients } = points?.pass(graph) ?? { loss: graph.nodes[graph.root].data, gradients: gradientsOf(graph) };
   const learned = new Set(parameters);
-  const keeping = leavesOf(graph).filter(({ name }) => !points?.columns.has(name)); // every point has other data
+  const keeping = leavesOf(graph).filter(({ name }) => !points?.columns.has(name)); // data differ from point to point
   const moves = keeping.map(({ name, place, data }) => {
     const isParameter = learned.has(name);
     const held = isZeroed ? 0 : (stored.get(name) ?? 0);
@@ -97,14 +98,14 @@ export function descend(graph, { parameters, rate, isZeroed = true, stored = NON
   };
 }
 
-/** The graph after a step. Throws `GraphError` where a node made by hand depends on a parameter. @param {Graph} graph @param {Descent} descent */
+/** Return the graph after a step. Throws `GraphError` if a custom node depends on a parameter. @param {Graph} graph @param {Descent} descent */
 export function descended(graph, { values }) {
   return graph.withData(new Map(leavesOf(graph).flatMap(({ name, place }) => (values.has(name) ? [[place, Number(values.get(name))]] : []))));
 }
 
 /**
- * A moment of a walk where leaves hold gradients from before: what has arrived stands on top of that.
- * @param {Moment} moment @param {ReadonlyMap<number, number>} stored by place @returns {Moment}
+ * Add the gradients stored from earlier passes to a moment of a walk.
+ * @param {Moment} moment @param {ReadonlyMap<number, number>} stored by node index @returns {Moment}
  */
 export function onTop(moment, stored) {
   if (!stored.size) return moment;

@@ -1,4 +1,4 @@
-// How much gradient reaches each layer: parameters, grouped by how many functions stand between them and the root.
+// Gradient flow through the layers: parameters grouped by the number of functions between them and the root.
 
 import { passing } from "../core/graph.js";
 import { swept } from "../walk/passes.js";
@@ -8,20 +8,20 @@ import { swept } from "../walk/passes.js";
 
 /**
  * @typedef {object} Layer
- * @property {number} behind how many functions the gradient passes through on the shortest way from the root
+ * @property {number} behind number of functions on the shortest path from the root
  * @property {readonly string[]} names of the parameters
- * @property {number} size the mean of the sizes of their gradients
- * @property {number | null} local the mean size of the local derivatives of the functions that lead into it; null for none
+ * @property {number} size mean absolute gradient
+ * @property {number | null} local mean absolute local derivative of the functions after this layer; null without functions
  */
 
-/** Whether a node is a function of one operand, such as tanh. @param {Node} node */
+/** Return whether a node is a function of one operand, such as tanh. @param {Node} node */
 function isFunction({ row }) {
   return row?.arity === 1 && row.isFunction;
 }
 
 /**
- * The layers of a graph's parameters, that of the root first.
- * @param {Graph} graph @param {ReadonlyMap<string, number>} gradients of the parameters, by name @returns {readonly Layer[]}
+ * Group the parameters of a graph into layers, starting at the root.
+ * @param {Graph} graph @param {ReadonlyMap<string, number>} gradients by parameter name @returns {readonly Layer[]}
  */
 export function layersOf(graph, gradients) {
   const depths = depthsOf(graph);
@@ -40,7 +40,7 @@ export function layersOf(graph, gradients) {
     .map(([behind, { names, sizes }]) => ({ behind, names, size: mean(sizes), local: localAt(graph, depths, behind) }));
 }
 
-/** By place, the fewest functions between a node and the root; infinite where no gradient flows. @param {Graph} graph */
+/** Compute the minimum number of functions between each node and the root; infinite if no gradient flows. @param {Graph} graph */
 function depthsOf(graph) {
   const depths = new Array(graph.nodes.length).fill(Infinity);
   depths[graph.root] = 0;

@@ -1,15 +1,15 @@
-// Small networks for points in the plane, as programs in the grammar of expressions: x1 and x2 go in, o comes out.
+// Small networks for points in the plane, as expression programs with inputs x1 and x2 and output o.
 
 import { rounded, uniform } from "./points.js";
 
 /**
  * @typedef {object} Design
- * @property {readonly number[]} hidden neurons in each hidden layer
+ * @property {readonly number[]} hidden number of neurons in each hidden layer
  * @property {"tanh" | "relu" | "sigmoid"} activation
  * @property {"square" | "hinge"} loss
  */
 
-/** What there is to choose. */
+/** Choices for the design. */
 export const HIDDEN = [[], [2], [3], [4], [6], [8], [3, 3], [4, 4], [8, 8]];
 export const ACTIVATIONS = /** @type {const} */ (["tanh", "relu", "sigmoid"]);
 export const LOSSES = /** @type {const} */ (["square", "hinge"]);
@@ -17,11 +17,11 @@ export const LOSSES = /** @type {const} */ (["square", "hinge"]);
 /** @type {Design} */
 export const USUAL = { hidden: [4], activation: "tanh", loss: "square" };
 
-const LETTERS = [["w", "b", "h"], ["u", "d", "g"]]; // of a layer's weights, biases and neurons
+const LETTERS = [["w", "b", "h"], ["u", "d", "g"]]; // names of a layer's weights, biases and neurons
 const LOSS = { square: "L = (o - y)**2", hinge: "L = relu(1 - y*o)" };
 
 /**
- * A network with weights from a seed. Its output passes through tanh where the loss is the square of its error.
+ * Build a network with random weights from a seed. With square loss, the output passes through tanh.
  * @param {Design} design @param {number} seed @returns {{ program: string, values: ReadonlyMap<string, number> }}
  */
 export function network({ hidden, activation, loss }, seed) {
@@ -55,7 +55,7 @@ export function network({ hidden, activation, loss }, seed) {
 /** @type {Map<string, Design> | null} */
 let designs = null;
 
-/** The design that a program is of, whatever its numbers; null where it is of none. @param {string} program */
+/** Find the design of a program, ignoring the numbers; null if no design matches. @param {string} program */
 export function designOf(program) {
   designs ??= new Map(everyDesign().toReversed().map((design) => [network(design, 0).program, design]));
   return designs.get(program) ?? null;
@@ -66,7 +66,7 @@ function everyDesign() {
   return HIDDEN.flatMap((hidden) => ACTIVATIONS.flatMap((activation) => LOSSES.map((loss) => ({ hidden, activation, loss }))));
 }
 
-/** A chain of tanh so steep that it saturates: the gradient all but vanishes on its way back. @param {number} length */
+/** Build a chain of tanh so steep that they saturate and the gradient vanishes. @param {number} length */
 export function chain(length) {
   const names = Array.from({ length }, (_, i) => `h${i + 1}`);
   const lines = names.map((name, i) => `${name} = tanh(w${i + 1}*${i ? names[i - 1] : "x"})`);
@@ -74,10 +74,13 @@ export function chain(length) {
   return { program: [...lines, `L = (h${length} - y)**2`].join("; "), values: new Map([["x", 1], ...weights, ["y", 0.5]]) };
 }
 
-/** The place of the last node that the class y has no part in: a network's output; -1 where there is none. @param {import("../core/graph.js").Graph} graph */
+/**
+ * Find the network's output, the last node that depends on x1 or x2 but not on the class y; -1 if there is none.
+ * @param {import("../core/graph.js").Graph} graph
+ */
 export function outputOf({ nodes, root }) {
-  const knows = new Uint8Array(nodes.length); // of y
-  const sees = new Uint8Array(nodes.length); // x1 or x2
+  const knows = new Uint8Array(nodes.length); // depends on y
+  const sees = new Uint8Array(nodes.length); // depends on x1 or x2
   let output = -1;
   for (const { place, name, operands } of nodes.slice(0, root + 1)) {
     const isLeaf = operands.length === 0;

@@ -1,25 +1,25 @@
-// Points in the plane, each of one of two classes: made by a seeded generator, or read from a reader's text.
+// Points in the plane with two classes, from a seeded generator or from a reader's text.
 
 import { training } from "../languages/languages.js";
 import { readNumber } from "../core/numbers.js";
 
-/** @typedef {{ readonly x1: number, readonly x2: number, readonly y: number }} Point y is its class: 1 or -1 */
+/** @typedef {{ readonly x1: number, readonly x2: number, readonly y: number }} Point y is the class: 1 or -1 */
 /** @typedef {"moons" | "circles" | "xor" | "blobs"} Kind */
 
 /** @type {readonly Kind[]} */
 export const KINDS = ["moons", "circles", "xor", "blobs"];
-export const MOST = 2000; // points that are read
+export const MOST = 2000; // maximum number of points to read
 
 const COUNT = 100;
-const TOLD = 4; // problems at once
+const TOLD = 4; // maximum number of problems to report
 const NAMES = /** @type {const} */ (["x1", "x2", "y"]);
 
-/** What is wrong with a text of points. */
+/** A text that does not contain points. */
 export class PointsError extends Error {
   name = "PointsError";
 }
 
-/** Numbers from 0 up to 1, the same for the same seed. (mulberry32, Tommy Ettinger, public domain) @param {number} seed */
+/** Return a seeded generator of numbers in [0, 1): mulberry32 by Tommy Ettinger, public domain. @param {number} seed */
 export function uniform(seed) {
   let state = seed >>> 0;
   return () => {
@@ -30,7 +30,7 @@ export function uniform(seed) {
   };
 }
 
-/** Points of a kind, the same for the same seed; their classes take turns. @param {Kind} kind @param {number} seed @returns {readonly Point[]} */
+/** Generate points of a kind from a seed, with alternating classes. @param {Kind} kind @param {number} seed @returns {readonly Point[]} */
 export function made(kind, seed) {
   const draw = uniform(seed);
   const noise = (/** @type {number} */ spread) => spread * Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
@@ -59,17 +59,17 @@ const PLACES = {
   blobs: (y, _, noise) => [0.65 * y + noise(0.3), 0.5 * y + noise(0.3)],
 };
 
-/** So few digits that a box shows all of them. @param {number} number */
+/** Round to the three decimals that a box can show. @param {number} number */
 export function rounded(number) {
   return Number(number.toFixed(3)) + 0;
 }
 
-/** Points in columns, by the names of the leaves that they are given to. @param {readonly Point[]} points */
+/** Convert points to columns, by leaf name. @param {readonly Point[]} points */
 export function columnsOf(points) {
   return new Map(NAMES.map((name) => [name, Float64Array.from(points, (point) => point[name])]));
 }
 
-/** The points moved and stretched so that both coordinates have mean 0 and deviation 1. @param {readonly Point[]} points @returns {readonly Point[]} */
+/** Standardize both coordinates to mean 0 and standard deviation 1. @param {readonly Point[]} points @returns {readonly Point[]} */
 export function scaled(points) {
   const [first, second] = /** @type {const} */ (["x1", "x2"]).map((name) => {
     const numbers = points.map((point) => point[name]);
@@ -80,14 +80,14 @@ export function scaled(points) {
   return points.map(({ x1, x2, y }) => ({ x1: first(x1), x2: second(x2), y }));
 }
 
-/** Whether coordinates are so large, or so close together, that a small network learns badly from them. @param {readonly Point[]} points */
+/** Return whether some coordinates are so large that a small network learns badly from them. @param {readonly Point[]} points */
 export function needsScaling(points) {
   return points.some(({ x1, x2 }) => Math.abs(x1) > 6 || Math.abs(x2) > 6);
 }
 
 /**
- * The points of a text: a line each, `x1,x2,y` with commas, semicolons or tabs between; a header may say other places
- * for them. The classes are 1 and -1, or 1 and 0. Throws `PointsError` with the lines that make no sense.
+ * Read points from text, one `x1,x2,y` per line, separated by commas, semicolons or tabs. A header may give another
+ * order. The classes are 1 and -1, or 1 and 0. Throws `PointsError` with the invalid lines.
  * @param {string} text @returns {readonly Point[]}
  */
 export function read(text) {
@@ -108,7 +108,7 @@ export function read(text) {
   });
   const classes = new Set(points.map(({ y }) => y));
   if (classes.has(0) && classes.has(-1)) throw new PointsError(training.csv.threeClasses);
-  return points.map(({ x1, x2, y }) => ({ x1: x1 + 0, x2: x2 + 0, y: y > 0 ? 1 : -1 })); // + 0 makes -0 plain
+  return points.map(({ x1, x2, y }) => ({ x1: x1 + 0, x2: x2 + 0, y: y > 0 ? 1 : -1 })); // + 0 turns -0 into 0
 }
 
 /** @param {string} line */
@@ -116,7 +116,11 @@ function separatorOf(line) {
   return ["\t", ";"].find((sign) => line.includes(sign)) ?? ",";
 }
 
-/** Where the three numbers stand. @param {{ number: number, cells: readonly string[] } | undefined} header @param {number} width of the first line with numbers */
+/**
+ * Return the columns of x1, x2 and y.
+ * @param {{ number: number, cells: readonly string[] } | undefined} header @param {number} width number of cells in the
+ *   first data line
+ */
 function placesOf(header, width) {
   if (!header) {
     if (width !== 3) throw new PointsError(training.csv.width(1, width));
@@ -129,7 +133,10 @@ function placesOf(header, width) {
   return [0, 1, 2];
 }
 
-/** What is wrong with a line. @param {{ number: number, cells: readonly string[] }} row @param {readonly number[]} places @param {string} separator */
+/**
+ * Return the problems of a line.
+ * @param {{ number: number, cells: readonly string[] }} row @param {readonly number[]} places @param {string} separator
+ */
 function problemsOf({ number, cells }, places, separator) {
   if (cells.length <= Math.max(...places) || (places.join() === "0,1,2" && cells.length !== 3)) return [training.csv.width(number, cells.length)];
   return places.flatMap((place, i) => {
@@ -144,7 +151,7 @@ function unquoted(cell) {
   return cell.trim().replace(/^"(.*)"$/, "$1").trim();
 }
 
-/** A cell's number, with a decimal comma where commas do not separate. @param {string} cell @param {string} separator */
+/** Parse a cell; a decimal comma is allowed unless commas are the separator. @param {string} cell @param {string} separator */
 function numberOf(cell, separator) {
   return readNumber(separator === "," ? cell : cell.replace(",", "."));
 }

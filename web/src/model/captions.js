@@ -1,4 +1,4 @@
-// What boxes and lines of the stage are called: for those who hear the graph, and for those who point at it.
+// Accessible names and tooltips of the boxes and lines on the stage.
 
 import { stage as say } from "../languages/languages.js";
 import { short } from "../core/numbers.js";
@@ -7,7 +7,7 @@ import { writtenPartial } from "../walk/words.js";
 
 /** @typedef {import("./model.js").Model} Model */
 
-/** A node with what is known of it. @param {Model} model @param {number} place */
+/** Describe a node and its current data and gradient. @param {Model} model @param {number} place */
 export function nodeCaption(model, place) {
   const { graph, moment, asked } = model;
   const { name, data } = graph.nodes[place];
@@ -17,7 +17,11 @@ export function nodeCaption(model, place) {
   return say.node(name, moment.known[place] ? short(data) : say.unknown, gradient === null ? "" : short(gradient), told);
 }
 
-/** A line between two nodes, with what has passed and its local derivative; while a question is open, only where it has been used. @param {Model} model @param {import("../types.js").EdgeKey} key */
+/**
+ * Describe an edge with its contribution and local derivative. While a question is open, the local derivative is hidden
+ * until it has been used.
+ * @param {Model} model @param {import("../types.js").EdgeKey} key
+ */
 export function edgeCaption({ graph, moment, isAsking }, key) {
   const [place, operand] = key.split(":").map(Number);
   const node = graph.nodes[place];
@@ -28,7 +32,7 @@ export function edgeCaption({ graph, moment, isAsking }, key) {
   return say.edge(graph.nodes[node.operands[operand]].name, node.name, operand, isAsking && !contribution ? "" : known, passed);
 }
 
-/** All lines between two boxes. @param {Model} model @param {import("../types.js").Edge} edge */
+/** Describe the lines between two boxes. @param {Model} model @param {import("../types.js").Edge} edge */
 export function bundleCaption({ graph, scene }, { from, to, count }) {
   const nameOf = (/** @type {string} */ key) => {
     const item = scene.items.find((shown) => shown.key === key);
@@ -37,7 +41,7 @@ export function bundleCaption({ graph, scene }, { from, to, count }) {
   return say.bundle(nameOf(from), nameOf(to), count);
 }
 
-/** A closed part, with how much of it is known. @param {Model} model @param {import("../types.js").Part} part */
+/** Describe a collapsed group and its progress. @param {Model} model @param {import("../types.js").Part} part */
 export function partCaption({ moment }, { name, places }) {
   const count = (/** @type {readonly boolean[]} */ flags) => places.filter((place) => flags[place]).length;
   return say.part(name, places.length, count(moment.known), count(moment.visited));

@@ -1,5 +1,6 @@
-// The lesson: chapters of beats. A beat is what stands on the stage, and what is asked or shown beside it; its words are
-// those of its key in the catalogue. The state is changed by beats as it is by hand, so that the lab can take it over.
+// The lesson: chapters made of beats. A beat sets up the stage and has a question or figure; its text is in the
+// language files, by key. Beats set the same state that a reader sets by hand, so that the reader can continue in the
+// lab.
 
 import { evaluate, parse } from "../core/expression.js";
 import { Walk, swept } from "../walk/steps.js";
@@ -10,23 +11,25 @@ import { UNTRAINED } from "./training.js";
 /** @typedef {import("../core/graph.js").Graph} Graph */
 
 /**
- * A number that follows from the graph: of a node its data or its gradient; of an edge, as in "L.0" for the first operand
- * of L, the local derivative; or one that is the same whatever the values.
+ * A number computed from the graph: the data or gradient of a node, the local derivative of an edge ("L.0" is the first
+ * operand of L), the gradient after overwriting, or a constant.
  * @typedef {{ data: string } | { gradient: string } | { local: string } | { number: number } | { overwritten: string }} Quantity
  */
 
 /**
- * A question. Numbers have known mistakes, by the key of what is said to them; of choices the first is right in `right`.
+ * A question. Known mistakes of a number are keyed by their feedback text; `right` is the index of the right choice,
+ * with 0 for the first.
  * @typedef {{ kind: "number", answer: Quantity, mistakes?: Readonly<Record<string, Quantity>> }
  *   | { kind: "choice", right: number }
  *   | { kind: "order" }} Question
  */
 
 /**
- * What stands beside a beat's words: the root plotted over a node that one nudges; the step of the nudge that stands on
- * the graph, down to a finest power of ten, and its error by the step; an operation's curve with its tangent, where the operand has been moved `by` a leaf that is added to it; what came to a node, with += and, where
- * that is not alone, with =; micrograd's backward() as it searches; descent, with a switch for zero_grad where it is spoken
- * of; and passes counted.
+ * The figure beside a beat's text: "nudge" plots the root over a node that the reader nudges; "quotient" sets the step
+ * of the nudge on the stage, down to 10**`finest`, and if `isCurved` plots the error over the step; "tangent" plots an
+ * operation with its tangent, where the leaf `by` is added to the operand and moves it; "beside" compares the
+ * contributions to a node with += and = (`isAlone`: only +=); "search" steps through micrograd's backward(); "descent"
+ * runs gradient descent, with a switch for zero_grad if `isZeroed` is given; "count" counts passes.
  * @typedef {{ kind: "nudge", node: string }
  *   | { kind: "quotient", isCurved?: boolean, finest?: number }
  *   | { kind: "tangent", node: string, by: string }
@@ -38,27 +41,28 @@ import { UNTRAINED } from "./training.js";
 
 /**
  * @typedef {object} Beat
- * @property {string} key of its words
- * @property {string} at where the walk stands: "start", "end", "seed", "known", or "known e" and "visited e" for a node
- * @property {string} [preset] the graph from here on
- * @property {Readonly<Record<string, number>>} [values] in place of the preset's
+ * @property {string} key of its text
+ * @property {string} at position of the walk: "start", "end", "seed", "known" (after the forward pass), or "known e"
+ *   and "visited e" for a node
+ * @property {string} [preset] the graph from this beat on
+ * @property {Readonly<Record<string, number>>} [values] replace the preset's values
  * @property {boolean} [overwrite]
- * @property {readonly string[]} [order] of the visits
- * @property {string} [select] a node, or an edge as in "L.0"
- * @property {number} [h] have the selected node nudged on the graph, by this step
+ * @property {readonly string[]} [order] order of the visits
+ * @property {string} [select] node, or an edge such as "L.0"
+ * @property {number} [h] step by which the selected node is nudged on the stage
  * @property {Question} [ask]
  * @property {Figure} [figure]
  */
 
 /** @typedef {{ key: keyof typeof import("../languages/en.js").lesson.chapters, beats: readonly Beat[] }} Chapter */
 
-/** A neuron that has one input and is to say y: what the chapter on training descends on. */
+/** A neuron with one input, trained toward the target y in the chapter on training. */
 const LEARNER = "o = tanh(w*x + b); L = (o - y)**2";
 
-/** For the neuron, so that the slope that is asked for later is not told. */
+/** Values for the neuron that do not give away the slope asked for later. */
 const ELSEWHERE = { b: 5 };
 
-/** A network of two layers that most stages have room for. */
+/** A network of two layers that fits on most stages. */
 const SMALL_NETWORK = "h1 = tanh(w1*x + b1); h2 = tanh(w2*x + b2); o = v1*h1 + v2*h2 + c";
 
 /** @type {readonly Chapter[]} */
@@ -243,7 +247,7 @@ export function chapterOf(key) {
   return CHAPTERS.find((chapter) => chapter.key === key);
 }
 
-/** The program, and the values, that a chapter has come to at a beat. @param {Chapter} chapter @param {number} number of the beat */
+/** Return the program and values in effect at a beat. @param {Chapter} chapter @param {number} number of the beat */
 function given({ beats }, number) {
   const since = beats.slice(0, number + 1).findLastIndex(({ preset }) => preset);
   const { preset: key = "", values = {} } = beats[since];
@@ -252,7 +256,7 @@ function given({ beats }, number) {
 }
 
 /**
- * What a beat makes of the state.
+ * Compute the state at a beat.
  * @param {Chapter} chapter @param {number} number of the beat, from 0
  * @returns {Pick<State, "chapter" | "beat" | "program" | "values" | "mode" | "position" | "order" | "overwrite" | "selected" | "operand" | "open" | "h" | "method" | "training">}
  */
@@ -280,7 +284,7 @@ export function stageOf(chapter, number) {
   };
 }
 
-/** How many steps have been taken at a place of the walk. @param {Graph} graph @param {string} at as in a beat */
+/** Return the number of steps taken at a position of the walk. @param {Graph} graph @param {string} at as in a beat */
 function positionAt(graph, at) {
   const [what, name] = at.split(" ");
   const { forward, steps } = new Walk(graph);
@@ -291,7 +295,7 @@ function positionAt(graph, at) {
   return steps.findIndex((step) => step.kind === kind && (!name || graph.nodes[step.place].name === name)) + 1;
 }
 
-/** The number that a quantity is in a graph. @param {Quantity} quantity @param {Graph} graph */
+/** Compute a quantity of a graph. @param {Quantity} quantity @param {Graph} graph */
 export function quantityIn(quantity, graph) {
   if ("number" in quantity) return quantity.number;
   const walk = new Walk(graph);

@@ -1,4 +1,4 @@
-// A walk or a graph that was handed in: by a page's own data, by a notebook, or as a file that the reader opens.
+// Reads walks and graphs from a page's own data, a notebook, or a file that the reader opens.
 
 import { files as say } from "../languages/languages.js";
 import { Graph, GraphError } from "../core/graph.js";
@@ -7,19 +7,19 @@ import { passesOf } from "./passes.js";
 
 const VERSION = 1;
 
-/** @typedef {ReadonlyMap<string, ReadonlyMap<number, string>>} Files lines by the name of their file and, in order, by number */
+/** @typedef {ReadonlyMap<string, ReadonlyMap<number, string>>} Files lines by file name and line number, in order */
 
 /**
  * @typedef {object} Document
- * @property {string} of what it is of: an expression or the name of a script
+ * @property {string} of what it shows: an expression or the name of a script
  * @property {Graph} graph
- * @property {readonly number[] | null} order of the visits; null for the right one
+ * @property {readonly number[] | null} order order of the visits; null for the default order
  * @property {boolean} overwrite
- * @property {Files} files the lines of the program's files
- * @property {import("./passes.js").Passes} passes of the program that it is one of
+ * @property {Files} files source lines of the program
+ * @property {import("./passes.js").Passes} passes of the program that this walk is part of
  */
 
-/** Read the JSON of a graph or of a walk. Throws `GraphError` for anything else. @param {string} text @returns {Document} */
+/** Read the JSON of a graph or a walk. Throws `GraphError` for anything else. @param {string} text @returns {Document} */
 export function read(text) {
   const json = parsed(text);
   if (isObject(json) && json.gradwalk === "walk") return walkOf(json);
@@ -64,7 +64,7 @@ function orderOf(order, graph) {
 }
 
 /**
- * All lines of the files that the document has; of other files, the lines that made nodes, as far as the nodes have them.
+ * Collect source lines: all lines of the files in the document; of other files only the lines stored in nodes.
  * @param {unknown} files
  * @param {Graph} graph
  * @returns {Files}
@@ -80,7 +80,7 @@ function filesOf(files, graph) {
   return found;
 }
 
-/** The lines of a text by number, from 1. @param {string} text */
+/** Split a text into lines by number, from 1. @param {string} text */
 function linesOf(text) {
   const lines = text.replace(/\r?\n$/, "").split(/\r\n|\r|\n/);
   return new Map(lines.map((line, i) => [i + 1, line]));

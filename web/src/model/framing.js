@@ -1,4 +1,4 @@
-// What a teacher can put around a graph in a link, besides what is shown: a language, a theme, a note, a question, a bare frame, a large one.
+// Settings that a teacher can add to a link: language, theme, note, question, and an embedded or presentation layout.
 
 import { LANGUAGES, links as say } from "../languages/languages.js";
 import { isEncodedAnswer } from "./exercises/ask.js";
@@ -7,13 +7,13 @@ import { isEncodedAnswer } from "./exercises/ask.js";
 
 /**
  * @typedef {object} Framing
- * @property {string} language code of one of LANGUAGES; "" where the link leaves it to the reader
- * @property {Theme | null} theme null where the link leaves it to the reader
+ * @property {string} language code of one of LANGUAGES; "" leaves the choice to the reader
+ * @property {Theme | null} theme null leaves the choice to the reader
  * @property {string} note shown above the graph, as plain text
- * @property {string} question of the teacher's own, as plain text; "" for none
- * @property {string} answer to it, as ask.js encodes it; "" where it is for discussion
- * @property {boolean} isEmbedded whether the page stands in a frame of another, and shows no more than it has to
- * @property {boolean} isPresented whether it is shown at the front of a room: the graph and the sentence, large
+ * @property {string} question teacher's own question, as plain text; "" for none
+ * @property {string} answer as encoded by ask.js; "" for a question that is open for discussion
+ * @property {boolean} isEmbedded whether the page is embedded in another page and shows only the essentials
+ * @property {boolean} isPresented whether the graph and the sentence are shown large, for an audience
  */
 
 /** @type {readonly Theme[]} */
@@ -21,15 +21,15 @@ export const THEMES = ["auto", "light", "dark"];
 
 export const LONGEST_NOTE = 500;
 export const LONGEST_QUESTION = 300;
-export const LONGEST_TYPED = 200; // of an answer, as a teacher types it
-const LONGEST_ANSWER = 2000; // as it is encoded
+export const LONGEST_TYPED = 200; // characters of an answer that a teacher types
+const LONGEST_ANSWER = 2000; // characters of an encoded answer
 
 /** @returns {Framing} */
 export function unframed() {
   return { language: "", theme: null, note: "", question: "", answer: "", isEmbedded: false, isPresented: false };
 }
 
-/** @type {Record<string, (text: string) => Partial<Framing> | null>} null where the text makes no sense */
+/** @type {Record<string, (text: string) => Partial<Framing> | null>} null for invalid text */
 const READERS = {
   lang: (text) => (Object.hasOwn(LANGUAGES, text) ? { language: text } : null),
   theme(text) {
@@ -43,13 +43,13 @@ const READERS = {
   present: (text) => (text === "1" ? { isPresented: true } : null),
 };
 
-/** Whether a key of a link is one of these. @param {string} key */
+/** Return whether a key of a link is one of these settings. @param {string} key */
 export function isFraming(key) {
   return Object.hasOwn(READERS, key);
 }
 
 /**
- * What a link's parts say of these, and what of them makes no sense.
+ * Read the settings from a link's parts, and describe the invalid ones.
  * @param {Iterable<[string, string]>} parts @returns {{ framing: Framing, problems: string[] }}
  */
 export function framed(parts) {
@@ -65,7 +65,7 @@ export function framed(parts) {
   return { framing: { ...framing, answer: "" }, problems: [...problems, say.senseless("answer", framing.answer)] };
 }
 
-/** The same as parts of a link. @param {Framing} framing @returns {[string, string][]} */
+/** Convert the settings to parts of a link. @param {Framing} framing @returns {[string, string][]} */
 export function framingParts({ language, theme, note, question, answer, isEmbedded, isPresented }) {
   /** @type {[string, string][]} */
   const parts = [];

@@ -1,4 +1,4 @@
-// From what the reader has chosen to what there is to see: state and document -> graph -> walk -> moment and scene.
+// Computes the model from the state: state and document -> graph -> walk -> moment and scene.
 
 import { links, orders as say } from "../languages/languages.js";
 import { exercise } from "./exercises/exercises.js";
@@ -15,33 +15,34 @@ import { swept, Walk } from "../walk/steps.js";
 /** @typedef {import("../types.js").Part} Part */
 
 /**
- * All that the page shows, worked out. It is made anew for every state and never changed.
+ * Everything that the page shows, computed anew for every state and never modified.
  * @typedef {object} Model
  * @property {State} state
- * @property {string} program what the graph was made from: the state's, or an exercise's; "" for a document
- * @property {Document | null} document the walk that was handed in, if any
- * @property {import("./passes.js").Pass | null} pass that the graph is of, where a program has passes
+ * @property {string} program source of the graph: the state's program or an exercise's; "" for a document
+ * @property {Document | null} document walk from a page's data, a notebook or a file
+ * @property {import("./passes.js").Pass | null} pass the pass of the graph, if the program has passes
  * @property {Graph} graph
- * @property {Walk} walk in the right order, or in that of the document
- * @property {Walk} shown the walk that the timeline goes through: in the order puzzle, the reader's once it is whole
- * @property {boolean} isPlaced whether the order puzzle has a whole order
- * @property {number} last the last position of the timeline
+ * @property {Walk} walk in the default order, or in the document's order
+ * @property {Walk} shown walk of the timeline; in the order puzzle, the reader's order once it is complete
+ * @property {boolean} isPlaced whether the reader's order in the puzzle is complete
+ * @property {number} last last position of the timeline
  * @property {import("../types.js").Moment} moment
  * @property {Part} whole
  * @property {import("../types.js").Scene} scene
  * @property {import("../types.js").Node | null} selected
- * @property {ReadonlyMap<number, number>} stored gradients that leaves held before the pass, by place: those of training without zero_grad
- * @property {import("../walk/nudged.js").Nudged | null} nudge the selected node nudged, where gradients are checked
- * @property {boolean} isAsking whether a question is open: then products and local derivatives would give it away
- * @property {import("./chapters.js").Question | null} asks the lesson's question that is open
- * @property {number | null} asked place of the node whose gradient an exercise asks for
+ * @property {ReadonlyMap<number, number>} stored gradients of leaves from before the pass, by node index, as in
+ *   training without zero_grad
+ * @property {import("../walk/nudged.js").Nudged | null} nudge effect of nudging the selected node, if gradients are checked
+ * @property {boolean} isAsking whether a question is open; then products and local derivatives are hidden
+ * @property {import("./chapters.js").Question | null} asks the lesson's open question
+ * @property {number | null} asked index of the node whose gradient an exercise asks for
  */
 
 /**
- * A function from states to models that keeps what has not changed since the last one.
+ * Return a function from states to models that reuses the unchanged parts of its last result.
  *
- * It throws `ExpressionError` and `GraphError` for programs and values that make no graph. Names in a state that the
- * graph does not have are dropped.
+ * The function throws `ExpressionError` or `GraphError` if the program and values do not give a graph. It drops names
+ * in a state that the graph does not have.
  * @param {Document | null} document
  * @returns {(state: State) => Model}
  */
@@ -67,7 +68,7 @@ export function modeller(document) {
 
   return (given) => {
     /** @type {State} */
-    const wanted = document && given.mode === "exercises" ? { ...given, mode: "walk" } : given; // it asks nothing
+    const wanted = document && given.mode === "exercises" ? { ...given, mode: "walk" } : given; // documents have no exercises
     const isExercise = wanted.mode === "exercises";
     const pass = passOf(document, wanted.pass);
     const recorded = document && (pass?.graph ?? document.graph);
@@ -84,7 +85,7 @@ export function modeller(document) {
     const isPuzzle = state.mode === "order";
     const shown = isPuzzle && isPlaced ? reordered(graph, state.order, state.overwrite) : walk;
     const last = isPuzzle && !isPlaced ? shown.forward.length : shown.length;
-    const first = isExercise ? shown.forward.length : 0; // a question shows all values
+    const first = isExercise ? shown.forward.length : 0; // an exercise shows all values from the start
     const position = Math.min(Math.max(state.position, first), last);
     const stored = storedOf(graph, state);
     const selected = graph.nodes.find((node) => node.name === state.selected) ?? null;
@@ -111,16 +112,16 @@ export function modeller(document) {
   };
 }
 
-/** The gradients that leaves held before the pass, by place. @param {Graph} graph @param {State} state */
+/** Return the gradients of leaves from before the pass, by node index. @param {Graph} graph @param {State} state */
 function storedOf(graph, { chapter, mode, training: { stored, data } }) {
-  const isShown = (mode === "train" || chapter) && !data; // of points the stage shows one, and the gradients are those of all
+  const isShown = (mode === "train" || chapter) && !data; // the gradients belong to all points; the stage shows one
   const places = isShown ? placesOf(graph, [...stored.keys()]) : [];
   return new Map(places.map((place) => [place, Number(stored.get(graph.nodes[place].name))]));
 }
 
 /**
- * A number for every name of a program, and for no other: 1 where none is given, so that there is something to change.
- * What is complete is given back itself, so that what was worked out of it is kept.
+ * Complete the values of a program: given values, constants such as pi, or 1 as a starting point. A complete map is
+ * returned itself, so that cached results stay valid.
  * @param {string} program @param {ReadonlyMap<string, number>} given
  */
 function completed(program, given) {
@@ -129,20 +130,23 @@ function completed(program, given) {
   return new Map(names.map((name) => [name, given.get(name) ?? CONSTANTS.get(name) ?? 1]));
 }
 
-/** The pass of a number, or the document's own where none of this number has a graph. @param {Document | null} document @param {number} number */
+/**
+ * Return the pass with the given number if its graph is stored, else the document's own pass.
+ * @param {Document | null} document @param {number} number
+ */
 function passOf(document, number) {
   const { all, own } = document?.passes ?? { all: [], own: 0 };
   return all.find((pass) => pass.isKept && pass.number === number) ?? all.find((pass) => pass.number === own) ?? null;
 }
 
-/** The places of named nodes; -1 where there is none. @param {Graph} graph @param {readonly string[]} names */
+/** Return the indices of named nodes; -1 for unknown names. @param {Graph} graph @param {readonly string[]} names */
 export function placesOf(graph, names) {
   if (!names.length) return [];
   const places = new Map(graph.nodes.map((node) => [node.name, node.place]));
   return names.map((name) => places.get(name) ?? -1);
 }
 
-/** What a state asks for that is not in its model. @param {State} state @param {Model} model @returns {string[]} */
+/** Describe the parts of a state that its model dropped. @param {State} state @param {Model} model @returns {string[]} */
 export function dropped(state, model) {
   const { order, selected } = model.state;
   const lost = state.order.filter((name) => !order.includes(name));
@@ -154,7 +158,7 @@ export function dropped(state, model) {
   return problems;
 }
 
-/** The state without names that the graph does not have. @param {State} state @param {Graph} graph @param {Part} whole */
+/** Drop the names from a state that the graph does not have. @param {State} state @param {Graph} graph @param {Part} whole */
 function fitted(state, graph, whole) {
   const node = graph.nodes.find(({ name }) => name === state.selected);
   return {
@@ -166,7 +170,7 @@ function fitted(state, graph, whole) {
   };
 }
 
-/** The names of visited nodes, each once; the same list where nothing is left out. @param {Graph} graph @param {readonly string[]} names */
+/** Return the names of visited nodes without duplicates; the same list if it is complete. @param {Graph} graph @param {readonly string[]} names */
 function visited(graph, names) {
   const known = new Set(swept(graph).map((place) => graph.nodes[place].name));
   const kept = [...new Set(names)].filter((name) => known.has(name));
@@ -174,7 +178,7 @@ function visited(graph, names) {
 }
 
 /**
- * Of numbers by name, those of leaves; the same map where all are.
+ * Return the values of leaves only; the same map if all values are of leaves.
  * @param {Graph} graph @param {ReadonlyMap<string, number>} values
  */
 function leafValues(graph, values) {
@@ -183,7 +187,7 @@ function leafValues(graph, values) {
   return known.length === values.size ? values : new Map(known);
 }
 
-/** The graph with other numbers at its leaves. @param {Graph} graph @param {ReadonlyMap<string, number>} values */
+/** Replace numbers at the leaves of a graph. @param {Graph} graph @param {ReadonlyMap<string, number>} values */
 function changed(graph, values) {
   if (!values.size) return graph;
   const places = placesOf(graph, [...values.keys()]);
@@ -191,7 +195,7 @@ function changed(graph, values) {
 }
 
 /**
- * A function that keeps its last result, and gives it again for the same arguments.
+ * Cache the last result of a function, for calls with the same arguments.
  * @template {unknown[]} Arguments @template Result
  * @param {(...given: Arguments) => Result} f
  * @returns {(...given: Arguments) => Result}

@@ -1,4 +1,4 @@
-// What the stage shows of a nudge: in each box what follows from it, and in the root's the quotient beside the gradient.
+// Texts of a nudge on the stage: its effect in each box, and in the root's box the quotient beside the gradient.
 
 import { checks as say, stage as stageWords } from "../languages/languages.js";
 import { bracketed } from "../core/names.js";
@@ -10,13 +10,13 @@ import { digits, short } from "../core/numbers.js";
 /** @typedef {import("../stage/quotient.js").Trace} Trace */
 /** @typedef {import("../walk/nudged.js").Nudged} Nudged */
 
-const LONGEST = 4; // letters of a name that a short numerator has room for
-const DIGITS = 12; // of a number that a nudge has hardly changed
+const LONGEST = 4; // maximum characters of the root's name in a short numerator
+const DIGITS = 12; // significant digits of a number that a nudge has changed only slightly
 
-/** @type {WeakMap<Model, NudgeMarks>} each box asks for them */
+/** @type {WeakMap<Model, NudgeMarks>} cached, because each box asks for them */
 const made = new WeakMap();
 
-/** Null where nothing is nudged, or the forward pass is not done. @param {Model} model @returns {NudgeMarks | null} */
+/** Return the texts of a nudge; null if no node is nudged or the forward pass is incomplete. @param {Model} model @returns {NudgeMarks | null} */
 export function nudgeMarks(model) {
   const { nudge, moment, graph } = model;
   if (!nudge || !moment.known[graph.root]) return null;
@@ -25,7 +25,7 @@ export function nudgeMarks(model) {
   return marks;
 }
 
-/** What is heard of a box besides its numbers; "" for nothing. @param {Model} model @param {number} place */
+/** Describe the effect of a nudge on a node for screen readers; "" for none. @param {Model} model @param {number} place */
 export function nudgeCaption(model, place) {
   const marks = nudgeMarks(model);
   const trace = marks?.traces.get(place);
@@ -68,17 +68,20 @@ function quotientOf({ graph, moment, asks }, nudge) {
   };
 }
 
-/** The quotient as it was really taken: to one side by the forward method, and where there is no number on the other. @param {string} root @param {string} name @param {Nudged} nudge */
+/**
+ * Format the quotient that was computed: one-sided for the forward method, or if the other side is not finite.
+ * @param {string} root @param {string} name @param {Nudged} nudge
+ */
 function fraction(root, name, { left, right }) {
   const [up, down] = [`${root}(${name}+h)`, `${root}(${name}−h)`];
-  const own = root.length <= LONGEST ? root : ""; // it stands in the root's own box
+  const own = root.length <= LONGEST ? root : ""; // can be omitted in the root's own box
   const isOneSided = left === null || (!Number.isFinite(left) && Number.isFinite(right));
   if (isOneSided) return { above: `${up} − ${root}(${name})`, brief: `${own}(+h) − ${own || "(0)"}`, below: "h" };
   if (Number.isFinite(left) && !Number.isFinite(right)) return { above: `${root}(${name}) − ${down}`, brief: `${own || "(0)"} − ${own}(−h)`, below: "h" };
   return { above: `${up} − ${down}`, brief: `${own}(+h) − ${own}(−h)`, below: "2h" };
 }
 
-/** A change, with its sign. @param {number} number */
+/** Format a change with its sign. @param {number} number */
 function signed(number) {
   return `${number > 0 ? "+" : ""}${short(number)}`;
 }

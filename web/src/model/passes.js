@@ -1,4 +1,4 @@
-// The passes of a program: every backward() that it called, with what leaves had as gradients before it.
+// The passes of a program: each backward() call, with the gradients that leaves had before it.
 
 import { Graph } from "../core/graph.js";
 import { toNumber } from "../core/numbers.js";
@@ -8,33 +8,33 @@ import { toNumber } from "../core/numbers.js";
 /**
  * A gradient that a leaf had before a pass.
  * @typedef {object} Earlier
- * @property {number} place of the leaf
- * @property {number} grad what .grad was
- * @property {number} now what .grad was after the pass
- * @property {number} since the first of the passes that it comes from; 0 where it does not come from passes alone
+ * @property {number} place leaf's index
+ * @property {number} grad .grad before the pass
+ * @property {number} now .grad after the pass
+ * @property {number} since first pass that contributed to it; 0 if it has other sources, too
  */
 
 /**
- * One backward() of a program.
+ * One backward() call of a program.
  * @typedef {object} Pass
  * @property {number} number counted from 1
- * @property {number} data the root's number, such as a loss
- * @property {number} nodes how many
- * @property {Line | null} line that called backward()
- * @property {string} root where the root was made: the file and the line; "" where that is not known
+ * @property {number} data root's number, such as a loss
+ * @property {number} nodes number of nodes
+ * @property {Line | null} line line of the backward() call
+ * @property {string} root file and line that made the root; "" if unknown
  * @property {readonly Earlier[]} earlier
- * @property {boolean} isKept whether it has a graph
- * @property {Graph | null} graph null where it was not kept
+ * @property {boolean} isKept whether its graph is in the document
+ * @property {Graph | null} graph null if it is not in the document
  */
 
 /**
  * @typedef {object} Passes
- * @property {readonly Pass[]} all those that were kept, in order
- * @property {number} count how many there were
- * @property {number} own the number of the one that the document's graph is of; 0 where there is none
+ * @property {readonly Pass[]} all passes in the document, in order
+ * @property {number} count number of all passes
+ * @property {number} own number of the pass of the document's graph; 0 for none
  */
 
-/** Read the passes of a walk. @param {Record<string, unknown>} json @param {Graph} graph the document's own @returns {Passes} */
+/** Read the passes of a walk. @param {Record<string, unknown>} json @param {Graph} graph document's own @returns {Passes} */
 export function passesOf(json, graph) {
   const own = Number(json.pass) || 0;
   const listed = Array.isArray(json.passes) ? json.passes.filter(isItem) : [];
@@ -42,7 +42,7 @@ export function passesOf(json, graph) {
   return { all, count: Number(json.calls) || all.length, own };
 }
 
-/** @param {Item} item @param {Graph | null} own its graph, where the document has read that already @returns {Pass} */
+/** @param {Item} item @param {Graph | null} own its graph, if already read @returns {Pass} */
 function passOf(item, own) {
   let graph = own;
   const nodes = /** @type {readonly { grad: unknown }[]} */ (own?.nodes ?? /** @type {Item} */ (item.graph)?.nodes ?? []);
@@ -63,18 +63,18 @@ function passOf(item, own) {
       })),
     isKept: Boolean(graph ?? item.graph),
     get graph() {
-      if (!graph && item.graph) graph = Graph.fromDocument(item.graph); // when it is first looked at
+      if (!graph && item.graph) graph = Graph.fromDocument(item.graph); // read on first access
       return graph;
     },
   };
 }
 
-/** The passes whose roots the same line made as that of a pass. @param {readonly Pass[]} all @param {Pass} pass */
+/** Return the passes whose roots were made by the same line. @param {readonly Pass[]} all @param {Pass} pass */
 export function alike(all, pass) {
   return pass.root ? all.filter(({ root }) => root === pass.root) : [pass];
 }
 
-/** A number of JSON; NaN for what is none. @param {unknown} given */
+/** Read a number from JSON; NaN if it is invalid. @param {unknown} given */
 function numberOf(given) {
   return given === "inf" || given === "-inf" || typeof given === "number" ? toNumber(given) : NaN;
 }

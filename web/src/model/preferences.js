@@ -1,11 +1,11 @@
-// What the reader has chosen for good. It lasts where the browser keeps anything, and else as long as the page.
+// Permanent preferences of the reader, in the browser's local storage if available.
 
 import { LANGUAGES } from "../languages/languages.js";
 import { THEMES } from "./framing.js";
 
 /** @typedef {import("./framing.js").Theme} Theme */
 
-/** The theme that was chosen last. @returns {Theme} */
+/** Return the stored theme. @returns {Theme} */
 export function keptTheme() {
   return THEMES.find((theme) => theme === kept("theme")) ?? "auto";
 }
@@ -16,9 +16,9 @@ export function keepTheme(theme) {
 }
 
 /**
- * The language that a reader gets: that of the link, else the one chosen last, else the browser's first that there is,
- * else English.
- * @param {string} inLink "" for none @returns {string} a code of LANGUAGES
+ * Return the reader's language: from the link, else the stored one, else the browser's first supported language, else
+ * English.
+ * @param {string} inLink "" for none @returns {string} code of LANGUAGES
  */
 export function languageFor(inLink) {
   const browsers = navigator.languages.map((tag) => tag.split("-")[0].toLowerCase());
@@ -35,7 +35,7 @@ function kept(key) {
   try {
     return localStorage.getItem(`gradwalk.${key}`) ?? "";
   } catch {
-    return ""; // no storage here
+    return ""; // storage is unavailable
   }
 }
 

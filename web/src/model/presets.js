@@ -1,13 +1,13 @@
-// The graphs of the lesson. A program is written in the grammar of expression.js; names are labels.
+// Graphs of the lesson. Programs are in the grammar of expression.js; names become labels.
 
 /**
  * @typedef {object} Preset
- * @property {Exclude<keyof typeof import("../languages/en.js").presets, "own">} key of it in a link, and among the texts
+ * @property {Exclude<keyof typeof import("../languages/en.js").presets, "own">} key in links and language files
  * @property {string} program
  * @property {Readonly<Record<string, number>>} values
  */
 
-// Of three scores the first is the right class's: the loss is -log of its probability. The exponentials are shared.
+// Softmax of three scores that share their exponentials; the loss is -log of the first probability.
 const SOFTMAX = "e1 = exp(z1); e2 = exp(z2); e3 = exp(z3); s = e1 + e2 + e3; p = e1/s; L = -log(p)";
 
 const NETWORK =

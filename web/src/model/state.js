@@ -1,4 +1,4 @@
-// What the reader has chosen, all of it; and the same as the fragment of a link that a teacher can share.
+// The reader's choices, and their encoding as the fragment of a link that a teacher can share.
 
 import { links as say } from "../languages/languages.js";
 import { plain, readNumber } from "../core/numbers.js";
@@ -11,21 +11,21 @@ import { TRAINING_READERS, UNTRAINED, writeTraining } from "./training.js";
 
 /**
  * @typedef {object} State
- * @property {string} chapter key of the lesson's chapter that is open; "" in the lab
- * @property {number} beat of that chapter, from 0
- * @property {readonly string[]} done keys of the chapters that have been gone through
- * @property {string} program in the grammar of the command line; "" where a document is shown
- * @property {ReadonlyMap<string, number>} values of leaves, by name; for a document, those that were changed
- * @property {number} position how many steps have been taken
+ * @property {string} chapter key of the lesson's open chapter; "" in the lab
+ * @property {number} beat number of the beat in the chapter, from 0
+ * @property {readonly string[]} done keys of the completed chapters
+ * @property {string} program in the grammar of the command line; "" for a document
+ * @property {ReadonlyMap<string, number>} values of leaves, by name; for a document, only the changed ones
+ * @property {number} position number of steps taken
  * @property {Mode} mode
  * @property {readonly string[]} order names of the nodes placed in the order puzzle
- * @property {boolean} overwrite whether contributions are written with = in place of +=
- * @property {string} selected name of a node; "" for none
- * @property {number} operand position of the selected node's operand whose edge is selected; -1 for none
- * @property {string} open key of the part that is open; "" for the one that fits
- * @property {number} exercise which question, from 0
- * @property {number} pass the number of a program's backward(); 0 for the document's own
- * @property {number} h the step of difference quotients; 0 for one that is found
+ * @property {boolean} overwrite whether contributions replace the gradient, like = instead of +=
+ * @property {string} selected name of the selected node; "" for none
+ * @property {number} operand operand position of the selected edge into the selected node; -1 for none
+ * @property {string} open key of the open group; "" for the default
+ * @property {number} exercise number of the question, from 0
+ * @property {number} pass number of the program's backward() call; 0 for the document's own
+ * @property {number} h step of difference quotients; 0 for the best one
  * @property {"central" | "forward"} method
  * @property {import("./training.js").Training} training
  */
@@ -33,10 +33,10 @@ import { TRAINING_READERS, UNTRAINED, writeTraining } from "./training.js";
 /** @type {readonly Mode[]} */
 export const MODES = ["walk", "order", "check", "train", "exercises"];
 
-/** Where each mode begins: with nothing known, or at the end of what it shows. @type {Readonly<Record<Mode, number>>} */
+/** Initial position of each mode: the start, or the end of its timeline. @type {Readonly<Record<Mode, number>>} */
 export const STARTS = { walk: 0, order: Infinity, check: Infinity, train: Infinity, exercises: 0 };
 
-export const LONGEST_LINK = 1_000_000; // what browsers take
+export const LONGEST_LINK = 1_000_000; // maximum length in characters that browsers accept
 
 /** @param {import("./presets.js").Preset} preset @returns {State} */
 export function stateOf(preset) {
@@ -47,7 +47,7 @@ export function stateOf(preset) {
   };
 }
 
-/** A state with nothing chosen, as for a document. @returns {State} */
+/** Return the default state, used for documents. @returns {State} */
 export function bare() {
   return {
     chapter: "",
@@ -70,7 +70,7 @@ export function bare() {
   };
 }
 
-/** The state as the fragment of a link, without its #. Only what differs from the start is in it. @param {State} state @param {State} [start] */
+/** Encode a state as the fragment of a link, without #. Values equal to the start are omitted. @param {State} state @param {State} [start] */
 export function encoded(state, start = bare()) {
   const preset = PRESETS.find(({ program }) => program === state.program);
   const usual = preset ? new Map(Object.entries(preset.values)) : bare().values;
@@ -95,7 +95,7 @@ export function encoded(state, start = bare()) {
   return parts.toString();
 }
 
-/** Of a chapter only the beat is told, and what was changed in it: the rest follows. @param {State} state */
+/** Encode a beat of a chapter and the values changed in it; the beat determines the rest. @param {State} state */
 function encodedChapter({ chapter: key, beat, done, values, h }) {
   const parts = new URLSearchParams({ chapter: key });
   if (beat) parts.set("beat", String(beat));
@@ -113,7 +113,7 @@ function listed(values) {
 }
 
 /**
- * The state that a link's fragment tells, and what in it made no sense: that is left as it is at the start.
+ * Decode a link's fragment and describe its invalid parts, which keep their initial values.
  * @param {string} fragment @param {State} start
  * @returns {{ state: State, framing: import("./framing.js").Framing, problems: string[] }}
  */
@@ -134,22 +134,22 @@ export function decoded(fragment, start) {
   return { state, framing, problems: [...problems, ...unclear] };
 }
 
-/** Code of the language that a fragment asks for; "" for none. @param {string} fragment */
+/** Return the language code in a fragment; "" for none. @param {string} fragment */
 export function languageIn(fragment) {
   return fragment.length > LONGEST_LINK ? "" : framed(new URLSearchParams(fragment)).framing.language;
 }
 
-/** A fragment with what a teacher puts around it. @param {string} fragment @param {import("./framing.js").Framing} framing */
+/** Append the teacher's settings to a fragment. @param {string} fragment @param {import("./framing.js").Framing} framing */
 export function within(fragment, framing) {
   const parts = framingParts(framing);
   return [fragment, parts.length ? new URLSearchParams(parts).toString() : ""].filter(Boolean).join("&");
 }
 
-// What a page of a document does not have: there the program is given.
+// Keys that do not apply to a document, which has a fixed program.
 const LESSON = new Set(["show", "f", "exercise", "chapter", "beat", "done"]);
 
 /**
- * What each key of a link stands for; null where the text makes no sense.
+ * Readers of the keys of a link; they return null for invalid text.
  * @type {Record<string, (text: string, state: State) => Partial<State> | null>}
  */
 const READERS = {
@@ -204,7 +204,7 @@ const READERS = {
   }])),
 };
 
-/** A name, for a list of them with their values. @param {string} name */
+/** Escape a name for a list of names and values. @param {string} name */
 function escaped(name) {
   return name.replace(/[%,:]/g, encodeURIComponent);
 }

@@ -1,4 +1,4 @@
-// What the reader has chosen for training, and how a link says it.
+// The reader's choices for training, and their encoding in a link.
 
 import { isRunnable } from "../learn/batch.js";
 import { leavesOf, NONE } from "../learn/descent.js";
@@ -11,12 +11,12 @@ import { plain, readNumber } from "../core/numbers.js";
 /**
  * @typedef {object} Training
  * @property {number} rate
- * @property {readonly string[] | null} learned names of the parameters; null for the usual ones
+ * @property {readonly string[] | null} learned names of the parameters; null for the default ones
  * @property {boolean} isZeroed whether gradients are zeroed before each pass
- * @property {ReadonlyMap<string, number>} stored the gradients that passes have left, where they are not zeroed
- * @property {Data} data what is learned from; "" for the graph as it stands
- * @property {number} seed of the points and the first weights
- * @property {readonly Point[]} own the reader's points
+ * @property {ReadonlyMap<string, number>} stored gradients left by earlier passes, if they are not zeroed
+ * @property {Data} data data set; "" for the graph's own numbers
+ * @property {number} seed for the points and the initial weights
+ * @property {readonly Point[]} own reader's own points
  */
 
 /** @type {Training} */
@@ -24,21 +24,25 @@ export const UNTRAINED = { rate: 0.1, learned: null, isZeroed: true, stored: NON
 
 /** @type {readonly Data[]} */
 export const DATA = [...KINDS, "own"];
-export const LINKED = 200; // points that a link has room for
+export const LINKED = 200; // maximum number of points in a link
 
-/** The same choices for another graph. @param {Training} training @returns {Training} */
+/** Reset the choices that depend on the graph. @param {Training} training @returns {Training} */
 export function restarted(training) {
   return { ...training, learned: null, stored: NONE };
 }
 
-/** Whether a program compares: what comes of that is worked out once, so its graph holds for no other numbers. @param {string} program */
+/**
+ * Return whether a program has comparisons. Their results are constants in the graph, so it is not valid for other
+ * numbers.
+ * @param {string} program
+ */
 export function compares(program) {
   return /[<>\u2264\u2265]/.test(program);
 }
 
 /**
- * Whether points can be given to a program's graph: it has x1, x2 and y, and works with other numbers.
- * @param {import("../core/graph.js").Graph} graph @param {string} program "" for a document's
+ * Return whether points can be used with a program's graph: it has leaves x1, x2 and y and can be run on other numbers.
+ * @param {import("../core/graph.js").Graph} graph @param {string} program "" for a document
  */
 export function takesPoints(graph, program) {
   if (!program || compares(program)) return false;
@@ -47,8 +51,8 @@ export function takesPoints(graph, program) {
 }
 
 /**
- * The choices without what the graph does not have; the same where it has all.
- * @param {Training} training @param {import("../core/graph.js").Graph} graph @param {string} program "" for a document's
+ * Drop choices that do not fit the graph; return the same object if all fit.
+ * @param {Training} training @param {import("../core/graph.js").Graph} graph @param {string} program "" for a document
  * @returns {Training}
  */
 export function fittedTraining(training, graph, program) {
@@ -61,7 +65,7 @@ export function fittedTraining(training, graph, program) {
   return isSame ? training : { ...training, learned, stored, data };
 }
 
-/** Put what differs from the start into a link's parts. @param {URLSearchParams} parts @param {Training} training */
+/** Add the choices that differ from the default to a link's parts. @param {URLSearchParams} parts @param {Training} training */
 export function writeTraining(parts, { rate, learned, isZeroed, stored, data, seed, own }) {
   if (rate !== UNTRAINED.rate) parts.set("rate", plain(rate));
   if (learned) parts.set("learn", JSON.stringify(learned));
@@ -73,7 +77,7 @@ export function writeTraining(parts, { rate, learned, isZeroed, stored, data, se
 }
 
 /**
- * What each key of a link stands for; null where the text makes no sense.
+ * Readers of the keys of a link; they return null for invalid text.
  * @type {Record<string, (text: string) => Partial<Training> | null>}
  */
 export const TRAINING_READERS = {
@@ -103,7 +107,7 @@ export const TRAINING_READERS = {
   },
 };
 
-/** Whether a number can be a learning rate. @param {number} rate */
+/** Return whether a number is a valid learning rate. @param {number} rate */
 export function isRate(rate) {
   return rate > 0 && Number.isFinite(rate);
 }

@@ -1,6 +1,6 @@
-// The boxes on the stage: a value with the operation that made it, and a closed part of the graph.
+// The boxes on the stage: nodes, and collapsed groups of nodes.
 //
-// No font is smaller than fit.js says: what is drawn is scaled down so far that it can still be read.
+// Fonts have the minimum size that fit.js assumes, so text stays legible when the drawing is scaled down.
 
 import { set, write } from "../dom.js";
 import { short } from "../core/numbers.js";
@@ -15,45 +15,45 @@ import { drawn, exceeds, shortened } from "./svg.js";
 /** @typedef {import("../types.js").Moment} Moment */
 
 /**
- * The texts of the stage. Names tell all that a reader should hear about a thing, at the moment that is shown.
+ * Texts of the stage. A name describes an element in full, for screen readers, at the moment that is shown.
  * @typedef {object} Texts
  * @property {(place: number) => string} nameOfNode
  * @property {(key: import("../types.js").EdgeKey) => string} nameOfEdge
  * @property {(part: Part) => string} nameOfPart
  * @property {(edge: import("../types.js").Edge) => string} nameOfBundle
- * @property {string} data what stands before a node's data
- * @property {string} gradient what stands before its gradient
- * @property {(count: number) => string} count of a part's nodes, as in "40 nodes"
+ * @property {string} data caption before a node's data
+ * @property {string} gradient caption before a node's gradient
+ * @property {(count: number) => string} count node count of a group, as in "40 nodes"
  * @property {(done: number, total: number) => string} progress, as in "12 of 40"
- * @property {(gradient: string) => string} largest gradient of a part
+ * @property {(gradient: string) => string} largest largest gradient of a group
  */
 
 /**
- * What is marked at a moment, besides what is known.
+ * Marks painted in addition to the state of the walk.
  * @typedef {object} Marks
  * @property {{ place: number } | { edge: import("../types.js").EdgeKey } | null} selected
- * @property {ReadonlyMap<number, number>} badges by place: its number in the order that the reader chose
- * @property {import("./quotient.js").NudgeMarks | null} [nudge] what a nudge does, in a drawing that has room for it
- * @property {boolean} [isAsking] whether a question is open, so that names tell less
- * @property {boolean} [isFixed] whether the leaves' numbers cannot be dragged
- * @property {number | null} [asked] place of the node that a question is about
- * @property {number} largest size of a gradient in the whole walk, which is drawn heaviest
+ * @property {ReadonlyMap<number, number>} badges by node index: its position in the order the reader chose
+ * @property {import("./quotient.js").NudgeMarks | null} [nudge] effect of a nudge, in a drawing with room for it
+ * @property {boolean} [isAsking] whether a question is open; then names do not give away the answer
+ * @property {boolean} [isFixed] whether the numbers of the leaves cannot be dragged
+ * @property {number | null} [asked] index of the node that a question asks about
+ * @property {number} largest largest absolute gradient in the whole walk; it gets the heaviest line
  */
 
-const CARD = 58; // the height of a card
-const ROW = 17; // of its lines for data and grad
-const HEADER = 23; // of its line for the operation and the label
+const CARD = 58; // height of a card
+const ROW = 17; // height of its data and gradient rows
+const HEADER = 23; // height of its header, with operation and label
 const PADDING = 8;
 const RADIUS = 7;
-const PILL = 19; // the height of an operation
-const PORT = 9; // between the ends of lines at one box, if there is room
-const TALLEST = 240; // a box with many operands
-const TICK = 15; // the room of a visited node's tick
+const PILL = 19; // height of an operation's pill
+const PORT = 9; // distance between line ends at a box, if there is room
+const TALLEST = 240; // maximum height of a box with many operands
+const TICK = 15; // width of a visited node's tick
 const NARROWEST = 92;
 const WIDEST_LABEL = 116;
 const WIDEST_SYMBOL = 84;
-const COLUMNS = "-0.707107"; // numbers have room for so much, and are squeezed where they are longer
-const SHEETS = 4; // how far the sheets of a closed part stand out
+const COLUMNS = "-0.707107"; // the widest number that fits; longer numbers are squeezed
+const SHEETS = 4; // offset between the stacked sheets of a collapsed group
 const PART = { width: 176, height: 84 };
 
 const LABEL = 13;
@@ -63,7 +63,7 @@ const KEY = 12;
 const BOLD = 600;
 
 /**
- * The width of all cards of a drawing, so that they stand in even columns.
+ * Compute one width for all cards, so that the columns are even.
  * @param {readonly Node[]} nodes @param {Ruler} ruler
  */
 export function cardWidth(nodes, ruler) {
@@ -75,7 +75,7 @@ export function cardWidth(nodes, ruler) {
   return 2 * Math.ceil((Math.max(NARROWEST - 2 * PADDING, numbers, ...heads) + 2 * PADDING) / 2);
 }
 
-/** A node's operation as it stands before its label, with the room that it takes. @param {Node} node @param {Ruler} ruler */
+/** Measure the pill with a node's operation. @param {Node} node @param {Ruler} ruler */
 function pillOf(node, ruler) {
   if (!node.operands.length) return { symbol: "", width: 0, room: 0 };
   const symbol = shortened(symbolOf(node), WIDEST_SYMBOL, (text) => ruler.width(text, SYMBOL));
@@ -83,7 +83,7 @@ function pillOf(node, ruler) {
   return { symbol, width, room: width + 2 };
 }
 
-/** The operation with its constants in their places, as in `2 *` and `max(·, 0)`. @param {Node} node */
+/** Format an operation with its constants in position, as in `2 *` and `max(·, 0)`. @param {Node} node */
 export function symbolOf({ symbol, operands, constants, row, gather }) {
   const plain = oneLine(symbol) || "?";
   if (gather || operands.length > 3 || operands.every((operand) => operand >= 0)) return plain;
@@ -94,16 +94,16 @@ export function symbolOf({ symbol, operands, constants, row, gather }) {
   return `${left} ${plain} ${right}`.trim();
 }
 
-/** A box: an element with a size, and the points where lines enter and leave it. */
+/** A box on the stage: an SVG element with a size and connection points for lines. */
 class Box {
-  /** The last look that was painted: painting the same again does nothing. */
+  /** The state that was painted last, to skip repainting the same state. */
   #look = "";
   corner = { x: 0, y: 0 };
   width = 0;
   height = 0;
   title = drawn("title");
   element = drawn("g");
-  /** What is clicked and has the focus: it lies over the picture, which says nothing that its name does not say. */
+  /** Click target and focus target on top of the picture. Its accessible name describes the picture. */
   button = drawn("rect", { class: "hit", role: "button", tabindex: -1 }, this.title);
 
   /** @param {readonly SVGElement[]} picture */
@@ -125,7 +125,7 @@ class Box {
   }
 
   /**
-   * Where the i-th of so many lines leaves it: on its right side, or at its foot.
+   * Return the start of the i-th of `count` outgoing lines, on the right side or at the bottom.
    * @param {number} i @param {number} count @param {boolean} isDown @returns {Point}
    */
   exit(i, count, isDown) {
@@ -135,7 +135,7 @@ class Box {
   }
 
   /**
-   * Where the i-th of so many lines enters it: on its left side, or at its head.
+   * Return the end of the i-th of `count` incoming lines, on the left side or at the top.
    * @param {number} i @param {number} count @param {boolean} isDown @returns {Point}
    */
   entry(i, count, isDown) {
@@ -144,7 +144,7 @@ class Box {
     return { x: this.corner.x, y: y + spread(i, count, 20, this.height - 3 * RADIUS) };
   }
 
-  /** Whether it looks otherwise than before. @param {readonly unknown[]} state @param {() => string} name */
+  /** Return whether the state differs from the painted one; if so, update the name. @param {readonly unknown[]} state @param {() => string} name */
   changed(state, name) {
     const look = state.join(" ");
     if (look === this.#look) return false;
@@ -156,12 +156,12 @@ class Box {
   }
 }
 
-/** The room for what a nudge does: a row for the change, and at the root the quotient. @typedef {"change" | "quotient" | ""} NudgeRoom */
+/** Room reserved for a nudge: a row for the change, and in the root's box also the quotient. @typedef {"change" | "quotient" | ""} NudgeRoom */
 
-/** A value: a card with the operation that made it and its label, its data and its gradient. */
+/** Card of a node: operation and label, data, gradient. */
 export class NodeBox extends Box {
   /**
-   * @param {Node} node @param {number} entries how many lines enter it @param {number} width
+   * @param {Node} node @param {number} entries number of incoming lines @param {number} width
    * @param {Ruler} ruler @param {Texts} texts @param {NudgeRoom} [room]
    */
   constructor(node, entries, width, ruler, texts, room = "") {
@@ -173,7 +173,7 @@ export class NodeBox extends Box {
     const card = CARD + (room ? ROW : 0);
     this.height = Math.max(card, Math.min(TALLEST, 16 + PORT * entries)) + (room === "quotient" ? QUOTIENT.height : 0);
     this.hasRoom = room !== "";
-    this.last = room ? 2 : 1; // the row of the gradient
+    this.last = room ? 2 : 1; // row of the gradient
     this.captions = texts;
     this.keys = { data: key("data", texts.data, baseline(0)), change: key("change", "", baseline(1)) };
     this.numbers = { data: this.#number("data", 0), change: this.#number("change", 1), grad: this.#number("grad", this.last) };
@@ -225,7 +225,7 @@ export class NodeBox extends Box {
     const measured = (/** @type {string} */ text) => this.ruler.width(text, LABEL, BOLD);
     const text = drawn("text", { class: node.label ? "label" : "label unnamed", x: start, y: 16 });
     text.textContent = shortened(oneLine(node.name), width - start - PADDING - TICK + 2, measured);
-    // A viewport of its own cuts off what a font or combining marks put outside.
+    // A nested viewport clips glyphs and combining marks that overflow.
     const window = drawn("svg", { width: width - TICK, height: HEADER, class: "window" }, text);
     this.badge.append(drawn("circle", { r: 11, cx: 0, cy: -1 }), drawn("text", { x: 0, y: 3.5 }));
     const [halo, outline] = rings(width, height);
@@ -256,7 +256,7 @@ export class NodeBox extends Box {
     return [drawn("rect", { class: "pill", x: 2.5, y: 2.5, width, height: PILL - 1, rx: RADIUS - 2 }), text];
   }
 
-  /** A leaf's number can be dragged: what takes hold of it lies over all else, but leaves the middle to the box. */
+  /** Add the drag area over the right half of a leaf's number, on top of the box's own click target. */
   #makeSlide() {
     const y = baseline(0) + 3.5;
     const start = this.width / 2 + 4;
@@ -271,7 +271,10 @@ export class NodeBox extends Box {
     return drawn("text", { class: `number ${kind}`, x: this.width - PADDING, y: baseline(row) });
   }
 
-  /** @param {SVGTextElement} target @param {string} text @param {SVGTextElement} [key] that leaves it room; else the usual one does */
+  /**
+   * @param {SVGTextElement} target @param {string} text @param {SVGTextElement} [key] caption beside the number;
+   *   without it the number gets its default width
+   */
   #write(target, text, key) {
     if (target.textContent === text) return;
     target.textContent = text;
@@ -281,7 +284,7 @@ export class NodeBox extends Box {
   }
 }
 
-/** A closed part: a pile of sheets with its name, how much of it is done, and its largest gradient. */
+/** Box of a collapsed group, drawn as a stack of sheets: its name, its progress and its largest gradient. */
 export class PartBox extends Box {
   /** @param {Part} part @param {Ruler} ruler */
   constructor(part, ruler) {
@@ -373,26 +376,26 @@ export function signOf(gradient) {
   return gradient > 0 ? "positive" : gradient < 0 ? "negative" : "zero";
 }
 
-/** How heavy a line is that carries a gradient, in pixels. @param {number | null} gradient @param {number} largest */
+/** Compute the width in pixels of a line that carries a gradient. @param {number | null} gradient @param {number} largest */
 export function weightOf(gradient, largest) {
   return Math.round((1.5 + 3.5 * shareOf(gradient, largest)) * 10) / 10;
 }
 
-/** From 0 to 1: how large a gradient is beside the largest. @param {number | null} gradient @param {number} largest */
+/** Compute the size of a gradient relative to the largest, as a square root from 0 to 1. @param {number | null} gradient @param {number} largest */
 function shareOf(gradient, largest) {
   if (!gradient || !largest) return 0;
   return Number.isFinite(gradient) ? Math.sqrt(Math.min(Math.abs(gradient) / largest, 1)) : 1;
 }
 
 /**
- * How far the i-th of so many ends stands from the middle.
+ * Compute the offset of the i-th of `count` line ends from the middle of a side.
  * @param {number} i @param {number} count @param {number} step @param {number} room
  */
 function spread(i, count, step, room) {
   return (i - (count - 1) / 2) * Math.min(step, room / Math.max(count - 1, 1));
 }
 
-/** @param {number} row of data or grad */
+/** @param {number} row index of the row below the header */
 function baseline(row) {
   return HEADER + ROW * row + 12.5;
 }
@@ -405,7 +408,7 @@ function key(kind, caption, y) {
 }
 
 /**
- * What shows around a box while it is active, and while it is selected or has the focus.
+ * Draw the ring around an active box, and the outline around a selected or focused one.
  * @param {number} width @param {number} height
  */
 function rings(width, height) {
@@ -415,18 +418,18 @@ function rings(width, height) {
   ]);
 }
 
-/** The mark of what has been visited, in a card's upper right corner. @param {number} width */
+/** Draw the tick of a visited node in the upper right corner of a card. @param {number} width */
 function tick(width) {
   return drawn("path", { class: "tick", d: `M${width - 18},12l4,4.5l7,-9` });
 }
 
-/** Set text no wider than its room. @param {SVGTextElement} text @param {number | null} room null where it fits */
+/** Squeeze text into its room. @param {SVGTextElement} text @param {number | null} room null if the text fits */
 function squeeze(text, room) {
   set(text, "textLength", room);
   set(text, "lengthAdjust", room === null ? null : "spacingAndGlyphs");
 }
 
-/** The foot of a card, with its rounded corners. @param {number} width @param {number} height @param {number} high */
+/** Draw the bottom of a card, with its rounded corners. @param {number} width @param {number} height @param {number} high */
 function foot(width, height, high) {
   const turn = RADIUS - 1;
   const arc = `a${turn},${turn} 0 0 1`;

@@ -1,19 +1,19 @@
-// How large a drawing is shown in the room there is for it. Text is never smaller than a reader can make out.
+// The scale of a drawing in the available room. Text is always large enough to read.
 
 /** @typedef {{ width: number, height: number }} Size */
 
-const SMALLEST_FONT = 12; // of the stage, in its own pixels
-const LEGIBLE = 11; // pixels of the screen
+const SMALLEST_FONT = 12; // smallest font of the stage, in drawing units
+const LEGIBLE = 11; // smallest legible font, in screen pixels
 
-export const MARGIN = 20; // around the drawing, in pixels of the screen
+export const MARGIN = 20; // around the drawing, in screen pixels
 export const LEAST_READABLE = (LEGIBLE + 0.05) / SMALLEST_FONT;
 const LARGEST_FIT = 2;
 
-/** Between which scales a drawing is shown when all of it is: for one reader, and at the front of a room. */
+/** Limits of the scale when the whole drawing is fitted: NEAR on one reader's screen, AFAR in front of an audience. */
 export const NEAR = { least: LEAST_READABLE, most: LARGEST_FIT };
 export const AFAR = { least: 16 / SMALLEST_FONT, most: 4 };
 
-/** The scale at which all of a drawing can be seen, however small. @param {Size} content @param {Size} room @param {number} [most] */
+/** Compute the scale at which a whole drawing fits its room. @param {Size} content @param {Size} room @param {number} [most] */
 export function fittedScale(content, room, most = LARGEST_FIT) {
   const across = (room.width - 2 * MARGIN) / content.width;
   const down = (room.height - 2 * MARGIN) / content.height;

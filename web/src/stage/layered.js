@@ -1,4 +1,5 @@
-// The layout of a drawing: boxes in columns from left to right, each after all that lead to it; or in rows downwards.
+// Layered layout with dagre: boxes in columns from left to right, or in rows from top to bottom, operands before
+// results.
 
 import { Graph, layout } from "@dagrejs/dagre";
 import { fittedScale, LEAST_READABLE } from "./fit.js";
@@ -7,57 +8,57 @@ import { fittedScale, LEAST_READABLE } from "./fit.js";
 /** @typedef {import("./fit.js").Size} Size */
 
 /**
- * Boxes by their sizes, and the pairs of boxes that lines join, by position in `sizes`. Lines enter a box in the order
- * in which they stand here, from top to bottom (or from left to right in a drawing that runs downwards).
+ * Sizes of the boxes, and the edges between them as pairs of indices into `sizes`. The order of the edges is the order
+ * in which they enter a box, from top to bottom (or from left to right in a drawing that runs downward).
  * @typedef {object} Request
  * @property {readonly Size[]} sizes
  * @property {readonly (readonly [from: number, to: number])[]} edges
- * @property {Size} [room] that there is for the drawing
+ * @property {Size} [room] room for the drawing
  */
 
 /**
- * How a drawing is made: which way values flow in it, and how far its boxes stand apart.
+ * Direction and spacing of a drawing.
  * @typedef {object} Manner
- * @property {boolean} isDown whether values flow downwards, in rows; else to the right, in columns
+ * @property {boolean} isDown whether values flow downward, in rows; otherwise to the right, in columns
  * @property {number} betweenColumns
- * @property {number} betweenBoxes of a column
+ * @property {number} betweenBoxes within a column
  * @property {number} betweenLines
  */
 
 /**
  * @typedef {object} Layout
  * @property {Manner} manner
- * @property {readonly Point[]} corners the upper left corner of each box
- * @property {readonly Span[]} columns by box: the one that it stands in
- * @property {readonly (readonly Point[])[]} routes the points that each line passes on its way between the columns of
- *   its ends
+ * @property {readonly Point[]} corners upper left corner of each box
+ * @property {readonly Span[]} columns column of each box
+ * @property {readonly (readonly Point[])[]} routes points of each edge between the columns of its ends
  * @property {number} width
  * @property {number} height
  */
 
-/** From where to where a column reaches, along the flow. @typedef {{ start: number, end: number }} Span */
+/** Extent of a column along the flow. @typedef {{ start: number, end: number }} Span */
 
 const ROOMY = { betweenColumns: 76, betweenBoxes: 20, betweenLines: 16 };
 const TIGHT = { betweenColumns: 40, betweenBoxes: 12, betweenLines: 12 };
 const ROOMY_ROWS = { betweenColumns: 52, betweenBoxes: 28, betweenLines: 16 };
 const TIGHT_ROWS = { betweenColumns: 36, betweenBoxes: 12, betweenLines: 12 };
 
-/** The manners in which a drawing can be made, to the right and downwards. @type {readonly Manner[]} */
+/** Layout options with wide spacing, in both directions. @type {readonly Manner[]} */
 const WIDE = [
   { isDown: false, ...ROOMY },
   { isDown: true, ...ROOMY_ROWS },
 ];
-/** The same with less between the boxes: flags of contributions lie over them there. @type {readonly Manner[]} */
+/** The same with tight spacing, where tags of contributions overlap the boxes. @type {readonly Manner[]} */
 const CLOSE = [
   { isDown: false, ...TIGHT },
   { isDown: true, ...TIGHT_ROWS },
 ];
 
-const LARGE = 1.25; // so large that a drawing gains little by being larger
-const GAIN = 1.1; // how much larger it must be for running downwards, which reads less well
+const LARGE = 1.25; // scale above which larger gains nothing
+const GAIN = 1.1; // minimum gain in scale from running downward, which reads less well
 
 /**
- * The layout that shows a drawing largest in its room; boxes stand close only where that lets all of it be read at once.
+ * Choose the layout with the largest scale. Tight spacing is used only if it makes the whole drawing legible and wide
+ * spacing does not.
  * @param {Request} request @returns {Layout}
  */
 export function arranged(request) {
@@ -69,7 +70,10 @@ export function arranged(request) {
   return close.size >= LEAST_READABLE ? close.layout : wide.layout;
 }
 
-/** The layout of the manner in which a drawing is largest. @param {Request} request @param {Size} room @param {readonly Manner[]} manners */
+/**
+ * Lay out with each of these options and return the layout with the largest scale.
+ * @param {Request} request @param {Size} room @param {readonly Manner[]} manners
+ */
 function largest(request, room, manners) {
   let best = { layout: layered(request, manners[0]), size: 0 };
   best.size = Math.min(fittedScale(best.layout, room), LARGE);
@@ -85,7 +89,7 @@ function largest(request, room, manners) {
 /** @param {Request} request @param {Manner} [manner] @returns {Layout} */
 export function layered({ sizes, edges }, manner = WIDE[0]) {
   if (!manner.isDown) return inColumns(sizes, edges, manner);
-  // Rows are columns, seen in a mirror.
+  // Rows are columns with x and y swapped.
   const made = inColumns(sizes.map(({ width, height }) => ({ width: height, height: width })), edges, manner);
   return {
     ...made,
@@ -96,7 +100,7 @@ export function layered({ sizes, edges }, manner = WIDE[0]) {
   };
 }
 
-/** A point with its coordinates exchanged. @param {Point} point @returns {Point} */
+/** Swap the coordinates of a point. @param {Point} point @returns {Point} */
 function mirrored({ x, y }) {
   return { x: y, y: x };
 }
@@ -130,9 +134,9 @@ function inColumns(sizes, edges, manner) {
 }
 
 /**
- * Order the boxes of each column. Dagre's order knows nothing of where lines enter a box, and turns the operands of an
- * expression around as it happens; that of the expression is taken where it gives no more crossings.
- * @param {any} graph ranked, with a dummy node on every line between two columns
+ * Order the boxes of each column. Dagre's order ignores where lines enter a box, so it may swap the operands of an
+ * expression. The order of the expression is used unless it has more crossings.
+ * @param {any} graph ranked, with a dummy node for each edge in each column that it crosses
  * @param {(graph: any) => void} usual
  */
 function order(graph, usual) {
@@ -144,7 +148,7 @@ function order(graph, usual) {
   for (const column of best.values()) column.forEach((key, i) => (graph.node(key).order = i));
 }
 
-/** The nodes of each rank in the order in which an expression has its operands. @param {any} graph */
+/** Group the nodes by rank, in the order of the operands in the expression. @param {any} graph */
 function asWritten(graph) {
   /** @type {Set<string>} */
   const seen = new Set();
@@ -168,7 +172,7 @@ function ranked(graph, keys) {
   return columns;
 }
 
-/** What leads to a node, in the order in which it enters. @param {any} graph @param {string} key @returns {string[]} */
+/** Return the predecessors of a node in the order in which they enter it. @param {any} graph @param {string} key @returns {string[]} */
 function entries(graph, key) {
   const line = (/** @type {string} */ before) => {
     const { edgeObj, edgeLabel } = graph.node(before);
@@ -177,7 +181,7 @@ function entries(graph, key) {
   return graph.predecessors(key).sort((/** @type {string} */ a, /** @type {string} */ b) => line(a) - line(b));
 }
 
-/** How many lines cross, those at one box included. @param {any} graph @param {Map<number, string[]>} columns */
+/** Count the crossings of lines, including crossings of lines into the same box. @param {any} graph @param {Map<number, string[]>} columns */
 function crossings(graph, columns) {
   let count = 0;
   for (const [rank, column] of columns) {
@@ -190,7 +194,7 @@ function crossings(graph, columns) {
   return count;
 }
 
-/** @typedef {Map<number, Span>} Columns by the middle, which all boxes of a column share */
+/** @typedef {Map<number, Span>} Columns by center x, which is the same for all boxes of a column */
 
 /** @param {readonly Point[]} centres @param {readonly Size[]} sizes @returns {Columns} */
 function columnsOf(centres, sizes) {
@@ -209,7 +213,7 @@ function columnAt(columns, x) {
 }
 
 /**
- * A line crosses a column at one height, so that it passes by what is wide there; it turns only between columns.
+ * Route a line straight through each column, past its widest box; the line bends only between columns.
  * @param {readonly Point[]} points @param {Columns} columns @returns {Point[]}
  */
 function straightThroughColumns(points, columns) {

@@ -1,12 +1,12 @@
 /// <reference path="./bundled.d.ts" />
-// Layouts, worked out in a worker.
+// Computes layouts in a worker.
 
 import { layouts } from "layout-library";
 
 /** @typedef {import("./layered.js").Request} Request */
 /** @typedef {import("./layered.js").Layout} Layout */
 
-/** Works out layouts, one at a time: only the last that was asked for is given. */
+/** Compute layouts in a worker. A new request cancels the previous one. */
 export class Layouter {
   #worker = started();
   #count = 0;
@@ -24,7 +24,7 @@ export class Layouter {
     });
   }
 
-  /** The layout, or null if another was asked for before it was ready. @param {Request} request */
+  /** Return the layout, or null if a newer request cancels it. @param {Request} request */
   layout(request) {
     this.forget();
     if (!this.#worker) return here(request);
@@ -37,7 +37,7 @@ export class Layouter {
     );
   }
 
-  /** Give up the layout that was asked for. */
+  /** Cancel the current request. */
   forget() {
     this.#settle(null);
   }
@@ -54,12 +54,15 @@ export class Layouter {
   }
 }
 
-/** Some notebooks' content security policies refuse workers: then the page itself lays out. @param {Request} request */
+/** Lay out on the main thread: the content security policies of some notebooks block workers. @param {Request} request */
 async function here(request) {
   return layouts()(request);
 }
 
-/** What the worker does: its text is all that a worker gets. @param {(request: Request) => Layout} arranged */
+/**
+ * Serve layout requests. The worker runs the source text of this function, so it must not use anything outside it.
+ * @param {(request: Request) => Layout} arranged
+ */
 function serve(arranged) {
   addEventListener("message", ({ data: { id, request } }) => postMessage({ id, layout: arranged(request) }));
 }

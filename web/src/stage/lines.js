@@ -1,4 +1,4 @@
-// The lines on the stage: what values flow along, to the right or downwards, and gradients back.
+// The lines on the stage. Values flow along them to the right or downward, and gradients flow back.
 
 import { signOf, weightOf } from "./boxes.js";
 import { set, write } from "../dom.js";
@@ -11,16 +11,16 @@ import { arrowhead, curve, drawn, headLength, exceeds } from "./svg.js";
 /** @typedef {import("../types.js").Moment} Moment */
 /** @typedef {import("../types.js").Contribution} Contribution */
 
-export const TAG = 20; // the height of a contribution's tag
-const POINT = 9; // the length of its tip
+export const TAG = 20; // height of a contribution's tag
+const POINT = 9; // length of the tag's tip
 const FONT = 12;
-const DIGITS = 4; // of a contribution: the sentence below the stage has all
-const FORWARD = 1.5; // the weight of a line that no gradient has come along yet
+const DIGITS = 4; // significant digits of a contribution; the sentence below the stage shows all of them
+const FORWARD = 1.5; // width of a line before a gradient has passed along it
 
-/** One edge, or all edges between two boxes. */
+/** Line of one edge, or of all edges between two boxes. */
 export class Line {
   #look = "";
-  /** @type {readonly Point[]} from the box it leaves to the box it enters */
+  /** @type {readonly Point[]} from the source box to the target box */
   points = [];
   leadsBack = false;
   isDown = false;
@@ -29,7 +29,7 @@ export class Line {
   stroke = drawn("path", { class: "stroke" });
   head = drawn("path", { class: "head" });
   cross = drawn("path", { class: "cross" });
-  /** What is clicked and has the focus: wider than what is seen. */
+  /** Click target and focus target, wider than the visible line. */
   button = drawn("path", { class: "hit" }, this.title);
   element;
 
@@ -48,14 +48,14 @@ export class Line {
   }
 
   /**
-   * @param {readonly Point[]} points @param {boolean} leadsBack against the flow of the drawing
-   * @param {boolean} isDown whether that flow is downwards
+   * @param {readonly Point[]} points @param {boolean} leadsBack whether it runs against the flow of the drawing
+   * @param {boolean} isDown whether the drawing flows downward
    */
   route(points, leadsBack, isDown) {
     this.points = points;
     this.leadsBack = leadsBack;
     this.isDown = isDown;
-    this.#look = ""; // it is to be painted anew
+    this.#look = ""; // forces a repaint
     const path = curve(points, isDown);
     set(this.glow, "d", path);
     set(this.button, "d", path);
@@ -97,24 +97,24 @@ export class Line {
     write(this.title, name);
   }
 
-  /** Whether its tag is to be seen. */
+  /** Whether its tag is visible. */
   get isTagged() {
     return this.tag.classList.contains("shown");
   }
 
-  /** Put the tag at the line's end, so far aside. @param {number} aside a height, or how far to the right where the flow is down */
+  /** Place the tag at the start of the line. @param {number} aside y of the tag, or its x if the drawing flows downward */
   hang(aside) {
     const { x, y } = this.points[0] ?? { x: 0, y: 0 };
     const place = this.isDown ? `${aside},${y + 2}` : `${x + 2},${aside}`;
     set(this.tag, "transform", `translate(${place})`);
   }
 
-  /** The local derivatives that its name tells. @param {readonly Node[]} nodes */
+  /** Return the local derivatives shown in the line's name. @param {readonly Node[]} nodes */
   #partials(nodes) {
     return this.edge.operand === null ? [] : this.givers.map(([giver, position]) => nodes[giver].partials[position]);
   }
 
-  /** The contribution of the largest size. @param {Moment} moment @returns {Contribution | null} */
+  /** Return the contribution with the largest absolute value. @param {Moment} moment @returns {Contribution | null} */
   #largest({ contributions }) {
     let found = null;
     for (const key of this.edge.operands) {
@@ -125,7 +125,7 @@ export class Line {
   }
 
   /**
-   * Before gradient flows the arrow is at the end; afterwards at the start.
+   * Draw the line. The arrowhead is at its end, or at its start once gradient has flowed back.
    * @param {number | null} amount @param {number} largest @param {boolean} isActive
    */
   #paintStroke(amount, largest, isActive) {
@@ -133,7 +133,7 @@ export class Line {
     const weight = amount === null ? FORWARD + (isActive ? 1 : 0) : weightOf(amount, largest);
     const direction = (amount === null) !== this.leadsBack ? 1 : -1;
     const tip = /** @type {Point} */ (amount === null ? points.at(-1) : points[0]);
-    // The line ends inside the arrowhead: it would stand out beside the tip.
+    // The line ends inside the arrowhead; otherwise it would show beside the tip.
     const back = direction * (headLength(weight) - 2);
     const inside = this.isDown ? { x: tip.x, y: tip.y - back } : { x: tip.x - back, y: tip.y };
     if (amount === null) points[points.length - 1] = inside;
@@ -144,7 +144,7 @@ export class Line {
     this.glow.style.strokeWidth = `${weight + 7}px`;
   }
 
-  /** A tag that points where its contribution goes. @param {number | null} amount @param {readonly string[]} classes */
+  /** Draw the tag, which points in the direction of the contribution. @param {number | null} amount @param {readonly string[]} classes */
   #paintTag(amount, classes) {
     const isShown = amount !== null && this.edge.operand !== null && classes.includes("active backward");
     set(this.tag, "class", ["tag", isShown ? "shown" : "", ...classes.slice(1)].join(" "));
@@ -176,6 +176,6 @@ export class Line {
 
 /** @param {string} key @returns {[giver: number, position: number]} */
 function placesOf(key) {
-  const at = key.indexOf(":"); // not split: a line between parts stands for thousands
+  const at = key.indexOf(":"); // split() would be too slow: a line between groups can have thousands of edges
   return [Number(key.slice(0, at)), Number(key.slice(at + 1))];
 }

@@ -1,4 +1,5 @@
-// The whole drawing in a corner of the stage, while only a part of it is in view: which part, and where the walk is.
+// The minimap in a corner of the stage. It appears if only a part of the drawing is in view, and marks that part and
+// the current node.
 
 import { set } from "../dom.js";
 import { drawn } from "./svg.js";
@@ -7,14 +8,14 @@ import { drawn } from "./svg.js";
 /** @typedef {import("./view.js").Rectangle} Rectangle */
 /** @typedef {{ corner: Point, width: number, height: number, element: Element }} Box */
 
-const MOST = { width: 148, height: 88 }; // pixels of the screen
-const BESIDE = 12; // its distance from the stage's sides
-const EDGE = 8; // its own edges together, and more
-const SHARE = 0.3; // of the stage's sides that it may take
-const LEAST_STAGE = 320; // pixels of height: on a lower one it would cover what matters
-const HERE = 10; // how much worse it is to cover the box that the walk is at
+const MOST = { width: 148, height: 88 }; // in screen pixels
+const BESIDE = 12; // distance from the sides of the stage
+const EDGE = 8; // extra width and height for its borders
+const SHARE = 0.3; // maximum share of the stage's width and height
+const LEAST_STAGE = 320; // minimum height of the stage in pixels; on a smaller stage the minimap would cover too much
+const HERE = 10; // weight of covering the current box relative to other boxes
 
-// The corners where it can stand, the best first; the fourth has buttons.
+// Possible corners in order of preference; the fourth corner has buttons.
 const CORNERS = /** @type {const} */ ([
   { name: "", isRight: false, isAbove: false },
   { name: "above", isRight: false, isAbove: true },
@@ -31,7 +32,7 @@ export class Minimap {
   #pairs = [];
   #svg = drawn("svg", { class: "minimap", "aria-hidden": "true" }, this.#marks, this.#seen);
 
-  /** @param {HTMLElement} host @param {(point: Point) => void} onChoose a point of the drawing that is to be seen */
+  /** @param {HTMLElement} host @param {(point: Point) => void} onChoose called with the point of the drawing to bring into view */
   constructor(host, onChoose) {
     this.#hide(true);
     host.append(this.#svg);
@@ -59,7 +60,7 @@ export class Minimap {
     this.#marks.replaceChildren(...this.#pairs.map(({ mark }) => mark));
   }
 
-  /** Mark where the walk is, and what it does not know yet, as the boxes have it. */
+  /** Mark the current box and the boxes not reached yet. */
   paint() {
     for (const { box, mark } of this.#pairs) {
       const { classList } = box.element;
@@ -68,7 +69,7 @@ export class Minimap {
     this.#makeWay();
   }
 
-  /** Mark what part of the drawing is seen; there is nothing to mark where all is. @param {Rectangle} seen @param {boolean} fits */
+  /** Mark the visible part of the drawing, or hide the minimap if all of it is visible. @param {Rectangle} seen @param {boolean} fits */
   look({ x, y, width, height }, fits) {
     const { clientWidth, clientHeight } = /** @type {Element} */ (this.#svg.parentElement);
     const isHidden = fits || clientHeight < LEAST_STAGE;
@@ -93,7 +94,7 @@ export class Minimap {
     this.#svg.remove();
   }
 
-  /** Stand in the corner where it covers least, and the box where the walk is least of all. */
+  /** Move to the corner where the minimap covers least of the boxes, especially of the current box. */
   #makeWay() {
     const host = this.#svg.parentElement;
     if (!host || this.#svg.hasAttribute("hidden")) return;
@@ -106,7 +107,7 @@ export class Minimap {
     set(this.#svg, "class", `minimap ${CORNERS[covered.indexOf(Math.min(...covered))].name}`.trim());
   }
 
-  /** How much of the boxes lies under a part of the stage. @param {Rectangle} part in pixels of the screen */
+  /** Compute the area of the boxes under a rectangle of the stage; the current box counts HERE times. @param {Rectangle} part in screen pixels */
   #covered(part) {
     const { x, y, scale } = this.#view;
     return this.#pairs.reduce((sum, { box: { corner, width, height, element } }) => {
@@ -123,7 +124,7 @@ export class Minimap {
   }
 }
 
-/** How far two stretches lie over each other. @param {number} a @param {number} long @param {number} b @param {number} wide */
+/** Compute the overlap of two intervals. @param {number} a @param {number} long @param {number} b @param {number} wide */
 function overlap(a, long, b, wide) {
   return Math.max(0, Math.min(a + long, b + wide) - Math.max(a, b));
 }

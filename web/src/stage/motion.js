@@ -1,5 +1,5 @@
-// A step in motion: numbers travel along lines, become products half-way, and land. Decoration: the picture at rest says
-// it all, so nothing here is heard, and nothing moves for those who ask for less motion.
+// Animation of a step: numbers move along lines, are multiplied half-way, and land. It adds no information, so it is
+// hidden from screen readers and does not run if the user prefers reduced motion.
 
 import { signOf } from "./boxes.js";
 import { drawn, Ruler } from "./svg.js";
@@ -8,32 +8,32 @@ import { drawn, Ruler } from "./svg.js";
 /** @typedef {import("../types.js").Flight} Flight */
 /** @typedef {{ flight: Flight, box: { corner: Point, width: number }, path: SVGPathElement | null }} Course */
 
-const MOST_PACES = 5; // that all of a step takes: where more lands, each does so faster
-const FORWARD = 0.6; // of a pace: there is nothing to work out on the way
-const TOLD = 0.9; // of a pace, that what came of it can be read
-const SAMPLES = 20; // points along half of a path
+const MOST_PACES = 5; // maximum duration of a step in paces; with more landings each gets faster
+const FORWARD = 0.6; // duration of a forward flight in paces, shorter because nothing is multiplied
+const TOLD = 0.9; // duration of a result's text in paces, long enough to read
+const SAMPLES = 20; // points per half of a path
 const HEIGHT = 20;
 const FONT = 12;
-const DROP = 46; // how far above a box what comes along no line begins
-const ABOVE = 18; // how far above a line's middle the local derivative stands
-const LARGEST = 2; // that a token grows by where the drawing is small
+const DROP = 46; // start height above the box for a number without a line
+const ABOVE = 18; // height of the local derivative above the middle of a line
+const LARGEST = 2; // maximum enlargement of a token in a small drawing
 
-// When what happens to a contribution, from 0 to 1.
+// Times of the phases of a contribution's flight, from 0 to 1.
 const [ARRIVED, MULTIPLIED, LEFT, LANDED] = [0.38, 0.5, 0.6, 0.94];
 
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Motion {
   element = drawn("g", { class: "motion", "aria-hidden": "true" });
-  /** @type {Promise<void>} fulfilled when nothing moves */
+  /** @type {Promise<void>} resolves when the animation has ended */
   settled = Promise.resolve();
-  /** @type {(() => void) | null} what ends the motion that goes on */
+  /** @type {(() => void) | null} ends the running animation */
   #end = null;
 
   /**
-   * Show landings one after the other. `onLanded` is told how many have landed, at first none; null at the end, which
-   * comes at once where nothing is to move.
-   * @param {readonly (readonly Course[])[]} landings @param {number} pace milliseconds a landing
+   * Animate landings one after the other. `onLanded` gets the number of landings so far, starting at 0, and null at the
+   * end. Without anything to animate it is not called.
+   * @param {readonly (readonly Course[])[]} landings @param {number} pace milliseconds per landing
    * @param {SVGSVGElement} svg @param {(landed: number | null) => void} onLanded
    */
   start(landings, pace, svg, onLanded) {
@@ -66,13 +66,13 @@ export class Motion {
     run();
   }
 
-  /** End it at once, as it would have ended. */
+  /** Jump to the end of the animation. */
   finish() {
     this.#end?.();
   }
 }
 
-/** What moves, made as it is needed. Only transforms and opacities change. */
+/** The animated elements, created on demand. Only transforms and opacities are animated. */
 class Actors {
   #layer;
   #ruler;
@@ -85,7 +85,7 @@ class Actors {
     this.#ruler = new Ruler(svg);
     this.#time = time;
     const drawing = layer.getScreenCTM()?.a ?? 1;
-    this.#scale = Math.min(Math.max(1, 1 / drawing), LARGEST); // readable where the drawing is small
+    this.#scale = Math.min(Math.max(1, 1 / drawing), LARGEST); // keeps tokens legible in a small drawing
   }
 
   /** @param {Course} course */
@@ -118,7 +118,7 @@ class Actors {
     ]);
   }
 
-  /** Say what came of those that have landed. @param {readonly Course[]} courses @returns {Promise<void>} */
+  /** Show the results of the numbers that have landed. @param {readonly Course[]} courses @returns {Promise<void>} */
   async tell(courses) {
     await Promise.all(
       courses.map(({ flight, box }) => {
@@ -138,7 +138,8 @@ class Actors {
   }
 
   /**
-   * Show something as long as it moves. What is taken away before its end comes to an end with the motion's.
+   * Show an element for the duration of its animations. If `finish` has removed the element, this ends with the
+   * animations.
    * @param {SVGGElement} shown @param {readonly (readonly [SVGElement, Keyframe[]])[]} moves @param {number} [paces]
    */
   async #act(shown, moves, paces = 1) {
@@ -149,7 +150,7 @@ class Actors {
   }
 
   /**
-   * Frames along points between two times, slowly at first and at last.
+   * Build keyframes along points between two times, with ease-in and ease-out.
    * @param {readonly Point[]} points @param {number} start @param {number} end @returns {Keyframe[]}
    */
   #frames(points, start, end) {
@@ -174,7 +175,7 @@ class Actors {
   }
 }
 
-/** Points along a line, from where a number sets out to where it lands. @param {SVGPathElement} path @param {boolean} isBackward */
+/** Sample points along a line in the direction of the flight. @param {SVGPathElement} path @param {boolean} isBackward */
 function pointsAlong(path, isBackward) {
   const length = path.getTotalLength();
   const points = Array.from({ length: 2 * SAMPLES + 1 }, (_, i) => {
@@ -184,13 +185,13 @@ function pointsAlong(path, isBackward) {
   return isBackward ? points.reverse() : points;
 }
 
-/** From above into a box. @param {Course["box"]} box @returns {Point[]} */
+/** Sample points from above a box into it. @param {Course["box"]} box @returns {Point[]} */
 function above({ corner, width }) {
   const x = corner.x + width / 2;
   return Array.from({ length: SAMPLES + 1 }, (_, i) => ({ x, y: corner.y - DROP + ((DROP + HEIGHT) * i) / SAMPLES }));
 }
 
-/** When 3t² - 2t³ is a number from 0 to 1. @param {number} share */
+/** Invert 3t² - 2t³ on the interval from 0 to 1. @param {number} share */
 function inverseEase(share) {
   return 0.5 - Math.sin(Math.asin(1 - 2 * share) / 3);
 }

@@ -1,15 +1,15 @@
-// The paths from a node to the root, lit: each in a shade and a dash of its own, with what comes back by it at its end.
+// Highlights the paths from a node to the root, each in its own shade and dash pattern, with its product at the end.
 
 import { drawn } from "./svg.js";
 
 /** @typedef {import("../types.js").Way} Way */
 
-const MOST = 8; // that are told apart; of more only the edges are lit
-const APART = 4; // pixels between those that share a line
+const MOST = 8; // maximum number of distinct paths; beyond it only their edges are highlighted
+const APART = 4; // pixels between paths that share a line
 const HEIGHT = 18;
 const FONT = 12;
 const SHADES = 4;
-const FLAG = 52; // room for a contribution's flag at the line's end
+const FLAG = 52; // room for a contribution's tag at the end of the line
 const GAP = 3;
 
 /** @typedef {{ x: number, y: number, width: number }} Spot */
@@ -19,14 +19,14 @@ export class Ways {
 
   /**
    * @param {readonly Way[]} ways
-   * @param {(edge: import("../types.js").EdgeKey) => SVGPathElement | null} pathOf the line of an edge, where it is drawn
-   * @param {boolean} isDown whether the flow of the drawing is downwards
+   * @param {(edge: import("../types.js").EdgeKey) => SVGPathElement | null} pathOf returns the line of an edge, if it is drawn
+   * @param {boolean} isDown whether the drawing flows downward
    * @param {import("./svg.js").Ruler} ruler
    */
   show(ways, pathOf, isDown, ruler) {
     const isMany = ways.length > MOST;
     const shown = isMany ? [{ edges: [...new Set(ways.flatMap(({ edges }) => edges))], end: "" }] : ways;
-    /** @type {Spot[]} where ends stand already */
+    /** @type {Spot[]} positions of the labels so far */
     const taken = [];
     const drawing = shown.flatMap(({ edges, end }, i) => {
       const lines = edges.flatMap((edge) => pathOf(edge) ?? []);
@@ -37,12 +37,15 @@ export class Ways {
       const label = first && end ? [this.#end(first, end, ruler, taken)] : [];
       return [drawn("g", { class: `way shade-${i % SHADES}` }, ...parts), ...label];
     });
-    // Ends lie over all lines.
+    // Labels are drawn above all lines.
     const isLine = (/** @type {Element} */ part) => part.classList.contains("way");
     this.element.replaceChildren(...drawing.filter(isLine), ...drawing.filter((part) => !isLine(part)));
   }
 
-  /** What stands on a path's first line, below what stands there already. @param {SVGPathElement} line @param {string} text @param {import("./svg.js").Ruler} ruler @param {Spot[]} taken */
+  /**
+   * Place the label on a path's first line, below the labels already there.
+   * @param {SVGPathElement} line @param {string} text @param {import("./svg.js").Ruler} ruler @param {Spot[]} taken
+   */
   #end(line, text, ruler, taken) {
     const width = Math.ceil(ruler.width(text, FONT, 600)) + 12;
     const { x, y: start } = line.getPointAtLength(Math.min(width / 2 + FLAG, line.getTotalLength() / 2));

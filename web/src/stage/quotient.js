@@ -1,22 +1,22 @@
-// The difference quotient, as it stands in the root's box: a fraction with its number, and below it the gradient and the verdict.
+// The difference quotient in the root's box: a fraction with its value, then the gradient and the verdict.
 
 import { set, write } from "../dom.js";
 import { oneLine } from "../core/names.js";
 import { drawn, shortened } from "./svg.js";
 
 /**
- * A node that is nudged, or follows: what stands in its box in place of its data, and below that.
+ * A nudged node or one of its dependents: the texts that replace its data.
  * @typedef {object} Trace
- * @property {"own" | "moved" | "still"} kind "still" where the nudge does not change it
- * @property {string} key what stands before the data
+ * @property {"own" | "moved" | "still"} kind "still" if the nudge does not change the node
+ * @property {string} key caption before the data
  * @property {string} data
- * @property {string} mark what stands before the change
+ * @property {string} mark caption before the change
  * @property {string} change
- * @property {number} turn how many lines it is away from the nudged node
+ * @property {number} turn distance from the nudged node in edges
  */
 
 /**
- * What stands in the root's box. A numerator that has no room is written as in `brief`.
+ * Texts of the quotient in the root's box. If the numerator `above` is too wide, it is written as `brief`.
  * @typedef {object} Quotient
  * @property {string} above
  * @property {string} brief
@@ -25,17 +25,17 @@ import { drawn, shortened } from "./svg.js";
  * @property {string} name of the gradient
  * @property {string} gradient
  * @property {string} verdict
- * @property {"agrees" | "differs" | "unclear" | ""} kind "" where it is not told
+ * @property {"agrees" | "differs" | "unclear" | ""} kind "" if it is hidden
  */
 
-/** @typedef {{ traces: ReadonlyMap<number, Trace>, quotient: Quotient }} NudgeMarks `traces` by place */
+/** @typedef {{ traces: ReadonlyMap<number, Trace>, quotient: Quotient }} NudgeMarks `traces` by node index */
 
 export const QUOTIENT = { width: 232, height: 82 };
 
 const FONT = 12;
 const NUMBER = 14;
 const EDGE = 10;
-const WIDEST = 118; // a numerator
+const WIDEST = 118; // maximum width of the numerator
 const SIGNS = { agrees: "✓", differs: "✗", unclear: "?", "": "" };
 
 export class QuotientBlock {

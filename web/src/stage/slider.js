@@ -1,24 +1,24 @@
-// A leaf's number is a slider: dragged aside by mouse, finger or pen, or stepped by keyboard.
+// Changing a leaf's number by dragging horizontally with mouse, finger or pen, or by keyboard.
 
 /** @typedef {import("../types.js").Node} Node */
 
-const PIXELS = 4; // of a drag for one step
-const FINER = 10; // with shift
+const PIXELS = 4; // pixels of a drag per step
+const FINER = 10; // divisor of the step with shift
 
-/** The keys that step a number, with the direction. @type {Readonly<Record<string, 1 | -1>>} */
+/** Keys that step a number, with their direction. @type {Readonly<Record<string, 1 | -1>>} */
 const KEYS = { "]": 1, "[": -1, "}": 1, "{": -1 };
-/** The same with alt. @type {Readonly<Record<string, 1 | -1>>} */
+/** Keys with alt. @type {Readonly<Record<string, 1 | -1>>} */
 const KEYS_WITH_ALT = { ArrowUp: 1, ArrowDown: -1 };
 
 export class Slider {
-  /** @type {{ place: number, start: number, number: number, x: number, isFine: boolean } | null} what is being dragged */
+  /** @type {{ place: number, start: number, number: number, x: number, isFine: boolean } | null} the drag in progress */
   #held = null;
   #hasMoved = false;
   #frame = 0;
 
   /**
    * @param {SVGSVGElement} svg
-   * @param {(target: any) => { node: Node, button: SVGElement } | null} leafAt the leaf that a target is of, if it may be changed
+   * @param {(target: any) => { node: Node, button: SVGElement } | null} leafAt returns the leaf at a target, if it may be changed
    * @param {(place: number, number: number, isFinal: boolean) => void} onValue
    */
   constructor(svg, leafAt, onValue) {
@@ -30,7 +30,7 @@ export class Slider {
     svg.addEventListener("click", (event) => this.#onClick(event), { capture: true });
   }
 
-  /** Step the number of what has the keyboard; whether the key was one for that. @param {KeyboardEvent} event @param {any} target */
+  /** Step the number of the focused leaf; return whether the key was handled. @param {KeyboardEvent} event @param {any} target */
   takes(event, target) {
     const direction = (event.altKey ? KEYS_WITH_ALT : KEYS)[event.key];
     const leaf = direction && this.leafAt(target);
@@ -47,7 +47,7 @@ export class Slider {
     const isSlide = event.target instanceof Element && event.target.classList.contains("slide");
     const leaf = isSlide && event.button === 0 ? this.leafAt(event.target) : null;
     if (!leaf || this.#held) return;
-    event.stopPropagation(); // it pans nothing
+    event.stopPropagation(); // prevents panning
     leaf.button.focus({ preventScroll: true });
     const { place, data } = leaf.node;
     this.#held = { place, start: data, number: data, x: event.clientX, isFine: event.shiftKey };
@@ -57,13 +57,13 @@ export class Slider {
   #onMove(event, svg) {
     const held = this.#held;
     if (!held) return;
-    if (!event.buttons) return this.#onUp(); // it was let go outside
+    if (!event.buttons) return this.#onUp(); // released outside the drawing
     if (event.shiftKey !== held.isFine) Object.assign(held, { start: held.number, x: event.clientX, isFine: event.shiftKey });
     const number = stepped(held.start, Math.trunc((event.clientX - held.x) / PIXELS), held.isFine);
     if (number === held.number) return;
     held.number = number;
     this.#hasMoved = true;
-    svg.setPointerCapture(event.pointerId); // not before: a click is one of what is under the pointer
+    svg.setPointerCapture(event.pointerId); // not earlier, because capture redirects clicks
     this.#frame ||= requestAnimationFrame(() => this.#tell(held.place, held.number, false));
   }
 
@@ -80,7 +80,7 @@ export class Slider {
     this.onValue(place, number, isFinal);
   }
 
-  /** The click at the end of a drag is none. @param {MouseEvent} event */
+  /** Suppress the click at the end of a drag. @param {MouseEvent} event */
   #onClick(event) {
     if (this.#hasMoved && event.detail > 0) event.stopPropagation();
     this.#hasMoved = false;
@@ -88,7 +88,7 @@ export class Slider {
 }
 
 /**
- * A number some steps farther, each of about a tenth of its leading digit, and on the even steps of that size.
+ * Step a number. A step is about a tenth of its leading digit, and results are multiples of the step.
  * @param {number} number @param {number} steps @param {boolean} isFine
  */
 export function stepped(number, steps, isFine) {

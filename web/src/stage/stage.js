@@ -1,4 +1,4 @@
-// The stage: a scene drawn in boxes and lines, painted as it is at a moment of a walk, and walked through by keyboard.
+// The stage draws a scene as boxes and lines, paints the state of a walk, and handles keyboard navigation.
 
 import { cardWidth, NodeBox, PartBox, symbolOf } from "./boxes.js";
 import { set } from "../dom.js";
@@ -20,28 +20,28 @@ import { Ways } from "./path_highlight.js";
 /** @typedef {{ readonly nodes: readonly Node[] }} Graph */
 /** @typedef {NodeBox | PartBox} Box */
 /** @typedef {import("./svg.js").Point} Point */
-/** @typedef {Box | Line} Thing what can have the focus */
+/** @typedef {Box | Line} Thing focusable element */
 
 /**
  * @typedef {object} Actions
  * @property {(place: number) => void} onNode
  * @property {(key: import("../types.js").EdgeKey) => void} onEdge
  * @property {(key: string) => void} onPart
- * @property {(place: number, number: number, isFinal: boolean) => void} onValue a leaf gets another number; the last of
- *   those that come while it is dragged is final
- * @property {() => import("./fit.js").Size} corner how much of the lower right corner has buttons over it
- * @property {(place: number | null) => void} onPoint at a node, with the mouse or the keyboard; null: no more
+ * @property {(place: number, number: number, isFinal: boolean) => void} onValue a leaf gets another number; only the
+ *   last call of a drag is final
+ * @property {() => import("./fit.js").Size} corner size of the lower right corner that buttons cover
+ * @property {(place: number | null) => void} onPoint a node is hovered or focused; null when it no longer is
  */
 
 const ZOOM = 1.25;
-const MOST_FLIGHTS = 40; // of a step that anybody would watch; one with more is shown at once
-const NEARLY_STRAIGHT = 12; // a line that would rise or fall by less leaves its box where it can be straight
-const SHORT = 12; // a straight end would be hidden by its arrowhead
+const MOST_FLIGHTS = 40; // maximum number of flights to animate; a step with more is shown at once
+const NEARLY_STRAIGHT = 12; // a line with a smaller offset is drawn straight, by moving its start
+const SHORT = 12; // minimum length of a straight end; the arrowhead would hide a shorter one
 const TAGS_APART = 2;
 const WIDEST_TAG = 80;
-const RESIZED = 0.08; // a room so much larger or smaller may want another layout
+const RESIZED = 0.08; // relative change of the room that triggers a new layout
 
-// In a drawing that runs downwards, what leads to a box is above it.
+// In a drawing that runs downward, the operands of a box are above it.
 const TURNED = { ArrowUp: "ArrowLeft", ArrowDown: "ArrowRight", ArrowLeft: "ArrowUp", ArrowRight: "ArrowDown" };
 
 export class Stage {
@@ -58,7 +58,7 @@ export class Stage {
   #view;
   #minimap;
   #slider;
-  /** @type {Graph | null} whose boxes are drawn */
+  /** @type {Graph | null} graph of the boxes */
   #graph = null;
   #structure = "";
   /** @type {Map<string, Box>} by key of the item */
@@ -67,25 +67,25 @@ export class Stage {
   #thingOf = new Map();
   /** @type {Line[]} */
   #drawnLines = [];
-  /** @type {Map<import("../types.js").EdgeKey, Line>} where each edge is drawn */
+  /** @type {Map<import("../types.js").EdgeKey, Line>} line of each edge */
   #lineOf = new Map();
-  /** @type {{ graph: Graph, moment: Moment, marks: Marks } | null} what was painted last */
+  /** @type {{ graph: Graph, moment: Moment, marks: Marks } | null} arguments of the last `paint` */
   #painted = null;
-  /** @type {Moment | null} what is seen in place of it while a step lands */
+  /** @type {Moment | null} replaces the painted moment during an animation */
   #between = null;
-  /** @type {Thing | null} the one that Tab reaches */
+  /** @type {Thing | null} focusable by Tab */
   #current = null;
-  /** @type {Box | null} whose lines the keyboard goes through */
+  /** @type {Box | null} box whose lines the keyboard visits */
   #origin = null;
   /** @type {import("./layered.js").Layout | null} */
   #layout = null;
-  /** @type {import("./layered.js").Request | null} what the layout was asked for */
+  /** @type {import("./layered.js").Request | null} request of the current layout */
   #request = null;
-  #followed = ""; // key of the box that the walk is at
+  #followed = ""; // key of the current box
   #isLaying = false;
 
   /**
-   * @param {HTMLElement} host in the document, with a size of its own
+   * @param {HTMLElement} host in the document, with a definite size
    * @param {Actions & import("./boxes.js").Texts} callbacks
    */
   constructor(host, callbacks) {
@@ -106,16 +106,16 @@ export class Stage {
     });
     host.addEventListener("pointerleave", () => this.#point(null));
     host.addEventListener("focusout", () => this.#point(null));
-    // Not on the drawing: browsers make an SVG element that listens for the focus a stop for Tab.
+    // The listener is not on the drawing, because browsers add SVG elements with a focus listener to the Tab order.
     host.addEventListener("focusin", ({ target }) => this.#onFocus(this.#thingAt(target)));
     this.#svg.addEventListener("keydown", (event) => this.#onKey(event));
   }
 
   /**
-   * Draw a scene. A scene with the boxes and lines that are there already keeps them; else the old drawing stays until
-   * the new one has been laid out.
+   * Draw a scene. If only numbers changed, the boxes and lines are kept. Otherwise the old drawing stays until the new
+   * layout is ready.
    * @param {Graph} graph @param {Scene} scene
-   * @param {number | null} [checked] place of the root where boxes are to have room for what a nudge does
+   * @param {number | null} [checked] index of the root if boxes need room for the effect of a nudge, else null
    */
   async show(graph, scene, checked = null) {
     const structure = structureOf(graph, scene) + (checked ?? "");
@@ -145,9 +145,9 @@ export class Stage {
   }
 
   /**
-   * Paint what is known at a moment. What is painted for a graph that is still being laid out is seen when it is drawn.
+   * Paint the state of a walk. If the graph is still being laid out, the state is painted when it is drawn.
    * @param {Graph} graph @param {Moment} moment @param {Marks} marks
-   * @param {Happening | null} [happening] how the moment comes about, which is shown first
+   * @param {Happening | null} [happening] animation that leads to the moment
    */
   paint(graph, moment, marks, happening = null) {
     if (moment !== this.#painted?.moment) this.#motion.finish();
@@ -156,7 +156,7 @@ export class Stage {
     this.#repaint();
   }
 
-  /** Fulfilled when nothing moves. */
+  /** Promise that resolves when no animation is running. */
   get settled() {
     return this.#motion.settled;
   }
@@ -171,7 +171,7 @@ export class Stage {
     });
   }
 
-  /** Where a flight goes; null where that is inside a closed part. @param {import("../types.js").Flight} flight */
+  /** Return the course of a flight; null inside a collapsed group. @param {import("../types.js").Flight} flight */
   #course(flight) {
     const { edge, place } = flight;
     const box = Array.from(this.#boxOf.values()).find((item) => (item instanceof PartBox ? item.part.places.includes(place) : item.place === place));
@@ -179,7 +179,7 @@ export class Stage {
     return box && (line || !edge) ? { flight, box, path: line ? line.button : null } : null;
   }
 
-  /** Light the paths from a node to the root; none for no node. @param {readonly import("../types.js").Way[]} ways */
+  /** Highlight the paths from a node to the root; an empty list removes the highlight. @param {readonly import("../types.js").Way[]} ways */
   light(ways) {
     if (!ways.length && !this.#lit.length) return;
     this.#lit = ways;
@@ -192,13 +192,13 @@ export class Stage {
     this.#callbacks.onPoint(thing instanceof NodeBox ? thing.place : null);
   }
 
-  /** Show the drawing as it is read from afar, or near. @param {boolean} isAfar */
+  /** Set the scale for an audience, or for one reader. @param {boolean} isAfar */
   enlarge(isAfar) {
     this.#view.enlarge(isAfar);
     this.focus(this.#followed);
   }
 
-  /** A copy of the whole drawing as it stands, for paper; null before there is one. */
+  /** Copy the whole drawing for printing; null before the first layout. */
   picture() {
     if (!this.#layout) return null;
     const copy = /** @type {SVGSVGElement} */ (this.#svg.cloneNode(true));
@@ -211,7 +211,7 @@ export class Stage {
     return copy;
   }
 
-  /** Show all of the drawing, however small. */
+  /** Fit the whole drawing into the view. */
   fit() {
     this.#view.fit();
   }
@@ -221,7 +221,7 @@ export class Stage {
     this.#view.zoom(factor);
   }
 
-  /** Bring a box into view, unless it is, and as much of what leads to it as there is room for. @param {string} key of its item */
+  /** Bring a box into view, together with its operands if there is room. @param {string} key key of its item */
   focus(key) {
     const box = this.#boxOf.get(key);
     if (!box) return;
@@ -235,7 +235,7 @@ export class Stage {
     this.#view.reveal(around(seen));
   }
 
-  /** Give the keyboard to the drawing. */
+  /** Give the drawing keyboard focus. */
   enter() {
     if (this.#current) this.#focus(this.#current);
   }
@@ -248,7 +248,7 @@ export class Stage {
     this.#svg.remove();
   }
 
-  /** The layout in the room that there is; null if another was asked for meanwhile. @param {import("./layered.js").Request} request */
+  /** Lay out in the available room; return null if a newer request cancels the layout. @param {import("./layered.js").Request} request */
   async #laid(request) {
     const asked = { ...request, room: this.#view.size };
     this.#isLaying = true;
@@ -259,7 +259,7 @@ export class Stage {
     return layout;
   }
 
-  /** Lay out again for a room of another size, which may want another manner of drawing. */
+  /** Lay out again after a change in size, which may change direction and spacing. */
   async #adapt() {
     const { room } = this.#request ?? {};
     if (!room || !this.#request || this.#isLaying) return;
@@ -274,7 +274,7 @@ export class Stage {
     this.#adapt();
   }
 
-  /** Put all boxes and lines where a layout has them. @param {import("./layered.js").Layout} layout */
+  /** Move all boxes and lines to their positions in a layout. @param {import("./layered.js").Layout} layout */
   #place(layout) {
     this.#motion.finish();
     this.#layout = layout;
@@ -324,7 +324,7 @@ export class Stage {
     if (kept) this.#focus(kept);
   }
 
-  /** The key of the box that has the focus. */
+  /** Return the key of the focused box. */
   #focusedKey() {
     const focused = this.#svg.querySelector(":focus");
     const thing = focused && this.#thingOf.get(focused);
@@ -339,7 +339,7 @@ export class Stage {
     return (button && this.#thingOf.get(button)) ?? null;
   }
 
-  /** The leaf whose number is under the pointer, or has the keyboard, if it may be changed. @param {EventTarget | Thing | null} target */
+  /** Return the leaf at a target, or the focused leaf, if its number may be changed. @param {EventTarget | Thing | null} target */
   #leafAt(target) {
     const thing = target instanceof Element ? this.#thingAt(target) : target;
     if (!(thing instanceof NodeBox) || !this.#graph || !this.#painted || this.#painted.marks.isFixed) return null;
@@ -360,13 +360,13 @@ export class Stage {
     if (!thing) return;
     this.#makeCurrent(thing);
     if (thing.button.matches(":focus-visible")) {
-      this.#reveal(thing); // Tab came from outside
+      this.#reveal(thing); // focus came by Tab from outside
       this.#point(thing);
     }
     if (!(thing instanceof Line)) this.#origin = thing;
   }
 
-  /** Let Tab reach it, and nothing else. @param {Thing | null} thing */
+  /** Make an element the only one in the Tab order. @param {Thing | null} thing */
   #makeCurrent(thing) {
     if (this.#current) set(this.#current.button, "tabindex", -1);
     if (thing) set(thing.button, "tabindex", 0);
@@ -404,7 +404,7 @@ export class Stage {
   }
 
   /**
-   * What keys do; the thing that gets the focus, if any.
+   * Return the command of each key. A command returns the element to focus, if any.
    * @returns {Record<string, () => Thing | null | undefined | void>}
    */
   #commands() {
@@ -439,7 +439,7 @@ export class Stage {
   }
 
   /**
-   * The box at the other end of a line that is at most the same height.
+   * Return the connected box closest in position across the flow.
    * @param {Box} box @param {"from" | "to"} near @param {"from" | "to"} far
    */
   #joined(box, near, far) {
@@ -449,7 +449,7 @@ export class Stage {
     return nearest(others, (other) => Math.abs(this.#aside(other) - this.#aside(box)));
   }
 
-  /** The next box above or below, rather than aside. @param {Box} box @param {1 | -1} direction */
+  /** Return the next box across the flow in a direction, preferring the same column. @param {Box} box @param {1 | -1} direction */
   #boxBeside(box, direction) {
     const end = (/** @type {Box} */ { corner, width, height }) => (this.#isDown ? corner.y + height : corner.x + width);
     const apart = (/** @type {Box} */ other) => this.#aside(other) - this.#aside(box);
@@ -457,21 +457,18 @@ export class Stage {
     return nearest(beyond, (other) => Math.abs(apart(other)) + 4 * Math.abs(end(other) - end(box)));
   }
 
-  /** Where a box stands across the flow of the drawing. @param {Box} box */
+  /** Return the position of a box across the flow of the drawing. @param {Box} box */
   #aside({ middle }) {
     return this.#isDown ? middle.x : middle.y;
   }
 
-  /** Lines of the same box in turn. @param {Line} line @param {1 | -1} direction */
+  /** Cycle through the lines of a box. @param {Line} line @param {1 | -1} direction */
   #lineBeside(line, direction) {
     const lines = this.#linesOf(this.#origin ?? /** @type {Box} */ (this.#boxOf.get(line.edge.to)));
     return lines[(lines.indexOf(line) + direction + lines.length) % lines.length];
   }
 
-  /**
-   * The lines of a box that can be chosen: those that enter it, then those that leave it.
-   * @param {Box} box @returns {Line[]}
-   */
+  /** Return the selectable lines of a box: incoming lines, then outgoing ones. @param {Box} box @returns {Line[]} */
   #linesOf(box) {
     const lines = this.#drawnLines.filter(({ edge }) => edge.operand !== null);
     return [
@@ -481,7 +478,7 @@ export class Stage {
   }
 }
 
-/** All that a drawing has but the numbers in it. @param {Graph} graph @param {Scene} scene */
+/** Serialize everything in a drawing except its numbers. @param {Graph} graph @param {Scene} scene */
 function structureOf({ nodes }, { items, edges }) {
   const described = items.map((item) => {
     const node = item.part ? null : nodes[item.place];
@@ -510,8 +507,8 @@ function boxesOf({ nodes }, { items, edges }, ruler, texts, checked) {
 }
 
 /**
- * Lead each line from its box to the next. The ends at a box lie apart: at an operation in the order of its operands,
- * elsewhere in the order of where the lines go.
+ * Route each line from box to box. Lines into an operation are in the order of its operands; other lines are in the
+ * order of their directions.
  * @param {readonly Line[]} lines @param {readonly Box[]} boxes @param {(key: string) => number} at
  * @param {import("./layered.js").Layout} layout
  */
@@ -543,7 +540,7 @@ function routeLines(lines, boxes, at, { manner: { isDown }, columns, routes }) {
   }
 }
 
-/** How far along the flow of a drawing a point is, and how far aside; and the point of both. @param {boolean} isDown */
+/** Build functions that split a point into coordinates along and across the flow, and combine these. @param {boolean} isDown */
 function axes(isDown) {
   return {
     along: (/** @type {Point} */ { x, y }) => (isDown ? y : x),
@@ -554,12 +551,12 @@ function axes(isDown) {
 
 const NOWHERE = { x: 0, y: 0 };
 
-/** Hang the tags at their lines' ends, apart from each other. @param {readonly Line[]} lines @param {boolean} isDown */
+/** Place the tags at the starts of their lines without overlap. @param {readonly Line[]} lines @param {boolean} isDown */
 function hangTags(lines, isDown) {
   const { along, aside } = axes(isDown);
   const sizeOf = (/** @type {Line} */ { tagWidth }) => (isDown ? tagWidth + TAGS_APART : TAG + TAGS_APART);
   const near = isDown ? TAG + TAGS_APART : WIDEST_TAG;
-  /** @type {{ along: number, start: number, size: number, lines: Line[] }[]} tags that would overlap hang in one row */
+  /** @type {{ along: number, start: number, size: number, lines: Line[] }[]} groups of tags that would overlap, each placed side by side */
   const rows = [];
   const endOf = (/** @type {Line} */ { points }) => points[0] ?? NOWHERE;
   const inTurn = [...lines].sort((a, b) => aside(endOf(a)) - aside(endOf(b)));
@@ -580,7 +577,7 @@ function hangTags(lines, isDown) {
   }
 }
 
-/** The rectangle around boxes. @param {readonly Box[]} boxes @returns {import("./view.js").Rectangle} */
+/** Compute the bounding rectangle of some boxes. @param {readonly Box[]} boxes @returns {import("./view.js").Rectangle} */
 function around(boxes) {
   const x = Math.min(...boxes.map(({ corner }) => corner.x));
   const y = Math.min(...boxes.map(({ corner }) => corner.y));

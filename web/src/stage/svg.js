@@ -1,11 +1,11 @@
-// Drawing in SVG: elements made without markup, text that stays in its box, and curves.
+// SVG helpers: elements, text that fits its width, and curves.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /** @typedef {{ x: number, y: number }} Point */
 
 /**
- * An SVG element with attributes and children.
+ * Create an SVG element with attributes and children.
  * @template {keyof SVGElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Record<string, string | number>} [attributes]
@@ -22,7 +22,7 @@ export function drawn(tag, attributes = {}, ...children) {
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
 /**
- * Text of at most that width, its middle left out where it is wider.
+ * Shorten text to a maximum width by cutting out the middle.
  * @param {string} text @param {number} widest @param {(text: string) => number} width
  */
 export function shortened(text, widest, width) {
@@ -43,7 +43,7 @@ export function shortened(text, widest, width) {
   return kept(fits);
 }
 
-/** Measures text as an element's font sets it. */
+/** Measures text in an element's font. */
 export class Ruler {
   #context = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
   #family;
@@ -53,7 +53,7 @@ export class Ruler {
     this.#family = getComputedStyle(element).fontFamily;
   }
 
-  /** The width of text in pixels. @param {string} text @param {number} size @param {number} [weight] */
+  /** Measure the width of text in pixels. @param {string} text @param {number} size @param {number} [weight] */
   width(text, size, weight = 400) {
     this.#context.font = `${weight} ${size}px ${this.#family}`;
     return this.#context.measureText(text).width;
@@ -61,8 +61,8 @@ export class Ruler {
 }
 
 /**
- * A path through points that leaves and enters each along the flow of the drawing.
- * @param {readonly Point[]} points @param {boolean} [isDown] whether that is downwards; else it is to the right
+ * Draw a path through points; it enters and leaves each point along the flow of the drawing.
+ * @param {readonly Point[]} points @param {boolean} [isDown] whether the flow is downward; otherwise it is to the right
  */
 export function curve(points, isDown = false) {
   const commands = points.map(({ x, y }, i) => {
@@ -78,9 +78,9 @@ export function curve(points, isDown = false) {
 }
 
 /**
- * A triangle with its tip at a point.
+ * Draw a triangle with its tip at a point.
  * @param {Point} tip @param {1 | -1} direction 1 points with the flow, -1 against it
- * @param {number} weight of the line it ends @param {boolean} isDown whether the flow is downwards
+ * @param {number} weight width of its line @param {boolean} isDown whether the flow is downward
  */
 export function arrowhead({ x, y }, direction, weight, isDown) {
   const half = rounded(3 + weight * 0.8);
@@ -94,12 +94,15 @@ export function headLength(weight) {
   return 6 + weight * 1.2;
 }
 
-/** A coordinate, to a tenth of a pixel. @param {number} value */
+/** Round a coordinate to a tenth of a pixel. @param {number} value */
 export function rounded(value) {
   return Math.round(value * 10) / 10;
 }
 
-/** Whether a number is of larger size than the largest so far; nan is the largest of all. @param {number} number @param {number | null} largest */
+/**
+ * Return whether a number has a larger absolute value than the largest so far; nan counts as the largest of all.
+ * @param {number} number @param {number | null} largest
+ */
 export function exceeds(number, largest) {
   return largest === null || (!Number.isNaN(largest) && !(Math.abs(number) <= Math.abs(largest)));
 }

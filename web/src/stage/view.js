@@ -1,4 +1,4 @@
-// Which part of a drawing is in view: panned by dragging, zoomed by pinching or with ctrl and the wheel.
+// The visible part of a drawing. Drag to pan; pinch, or use ctrl and the wheel, to zoom.
 
 import { AFAR, fittedScale, MARGIN, NEAR } from "./fit.js";
 
@@ -8,10 +8,10 @@ import { AFAR, fittedScale, MARGIN, NEAR } from "./fit.js";
 
 const LEAST = 0.05;
 const MOST = 4;
-const SLACK = 60; // how much of the drawing stays in view however far it is dragged
-const CLICK = 4; // how far a pointer may move in a click
+const SLACK = 60; // how much of the drawing stays in view, however far it is dragged
+const CLICK = 4; // maximum movement of a pointer during a click
 
-/** The part in view. One finger up or down still scrolls the page, and so does the wheel. */
+/** Pan and zoom of a drawing. Scrolling by wheel or with one finger still scrolls the page vertically. */
 export class View {
   #svg;
   #world;
@@ -20,26 +20,26 @@ export class View {
   #y = 0;
   #scale = 1;
   #content = { width: 0, height: 0 };
-  /** @type {number | null} the least scale at which it stays fitted; null once the reader has moved it */
+  /** @type {number | null} minimum scale of the automatic fit; null once the reader has panned or zoomed */
   #fitted = NEAR.least;
   #limits = NEAR;
-  /** @type {Map<number, Point>} where the pressed pointers are */
+  /** @type {Map<number, Point>} positions of the pressed pointers */
   #pointers = new Map();
   #travelled = 0;
   #resized;
 
   /**
-   * @param {SVGSVGElement} svg @param {SVGGElement} world the group that is moved
+   * @param {SVGSVGElement} svg @param {SVGGElement} world the group that is transformed
    * @param {{ onMove: (seen: Rectangle, fits: boolean) => void, onResize: () => void, corner: () => Size }} callbacks
-   *   which part of the drawing is seen, and whether all of it could be; that the room for it has changed; and how much of
-   *   the lower right corner has buttons over it
+   *   `onMove` gets the visible part of the drawing, and whether all of it could be visible; `onResize` reports a new
+   *   size; `corner` returns the size of the lower right corner that buttons cover
    */
   constructor(svg, world, callbacks) {
     this.#svg = svg;
     this.#world = world;
     this.#callbacks = callbacks;
     this.#resized = new ResizeObserver(([{ contentRect }]) => {
-      if (!contentRect.width) return; // hidden, as in a folded cell of a notebook
+      if (!contentRect.width) return; // hidden, for example in a collapsed notebook cell
       if (this.#fitted !== null) this.#fitAtLeast(this.#fitted);
       else this.#move(this.#x, this.#y, this.#scale);
       callbacks.onResize();
@@ -54,13 +54,13 @@ export class View {
     svg.addEventListener("click", (event) => this.#onClick(event), { capture: true });
   }
 
-  /** Take a drawing of another size. @param {{ width: number, height: number }} content */
+  /** Show a drawing of another size. @param {{ width: number, height: number }} content */
   hold(content) {
     this.#content = content;
     this.#fitAtLeast(this.#limits.least);
   }
 
-  /** Show it as it is read from afar, or near. @param {boolean} isAfar */
+  /** Set the scale for an audience, or for one reader. @param {boolean} isAfar */
   enlarge(isAfar) {
     const limits = isAfar ? AFAR : NEAR;
     if (limits === this.#limits) return;
@@ -68,7 +68,7 @@ export class View {
     this.#fitAtLeast(limits.least);
   }
 
-  /** Show all of the drawing, however small. */
+  /** Fit the whole drawing into the view. */
   fit() {
     this.#glide(() => this.#fitAtLeast(LEAST));
   }
@@ -80,13 +80,13 @@ export class View {
     this.#glide(() => this.#zoomAt(factor, { x: width / 2, y: height / 2 }));
   }
 
-  /** Whether a part of the drawing could be seen at once. @param {Rectangle} part */
+  /** Return whether a part of the drawing fits into the view at the current scale. @param {Rectangle} part */
   hasRoomFor(part) {
     const { width, height } = this.size;
     return part.width * this.#scale <= width - 2 * MARGIN && part.height * this.#scale <= height - 2 * MARGIN;
   }
 
-  /** Bring a part of the drawing into view, unless it is. @param {Rectangle} part */
+  /** Pan until a part of the drawing is in view. @param {Rectangle} part */
   reveal(part) {
     const { width, height } = this.size;
     const size = { width: part.width * this.#scale, height: part.height * this.#scale };
@@ -99,7 +99,7 @@ export class View {
     this.#glide(() => this.#move(x, y, this.#scale));
   }
 
-  /** Bring a point of the drawing to the middle of the stage, at once. @param {Point} point */
+  /** Center the view on a point of the drawing, without animation. @param {Point} point */
   centre({ x, y }) {
     const { width, height } = this.size;
     this.#follow(() => this.#move(width / 2 - x * this.#scale, height / 2 - y * this.#scale, this.#scale));
@@ -109,7 +109,7 @@ export class View {
     this.#resized.disconnect();
   }
 
-  /** Show all of the drawing, or its beginning where it would be smaller than that. @param {number} least */
+  /** Fit the whole drawing into the view, or show its beginning if it would be smaller than a minimum scale. @param {number} least */
   #fitAtLeast(least) {
     this.#fitted = least;
     const { width, height } = this.size;
@@ -122,7 +122,11 @@ export class View {
     this.#move(Math.round(x), Math.round(y), isSmaller ? smaller : scale);
   }
 
-  /** Where a drawing of some scale stands, in the middle or from its beginning on, and whether no button lies over it. @param {number} scale */
+  /**
+   * Compute the position of the drawing at some scale, centered or aligned to its beginning, and whether it is clear of
+   * the buttons.
+   * @param {number} scale
+   */
   #placed(scale) {
     const { width, height } = this.size;
     const drawing = { width: this.#content.width * scale, height: this.#content.height * scale };
@@ -131,7 +135,7 @@ export class View {
     return clear({ x, y, ...drawing }, this.size, this.#callbacks.corner());
   }
 
-  /** @param {number} factor @param {Point} at what stays in its place on the screen */
+  /** @param {number} factor @param {Point} at fixed point on the screen */
   #zoomAt(factor, at) {
     const scale = Math.min(Math.max(this.#scale * factor, LEAST), MOST);
     const ratio = scale / this.#scale;
@@ -148,13 +152,13 @@ export class View {
     this.#callbacks.onMove({ x: -this.#x / scale, y: -this.#y / scale, width: width / scale, height: height / scale }, this.#fits);
   }
 
-  /** Whether all of the drawing could be seen at once. */
+  /** Whether the whole drawing fits into the view. */
   get #fits() {
     const { width, height } = this.size;
     return this.#content.width * this.#scale <= width && this.#content.height * this.#scale <= height;
   }
 
-  /** Move smoothly; dragging and pinching follow the hand at once. @param {() => void} move */
+  /** Move with an animation. Dragging and pinching are not animated. @param {() => void} move */
   #glide(move) {
     this.#world.classList.add("gliding");
     move();
@@ -164,7 +168,7 @@ export class View {
     return { width: this.#svg.clientWidth, height: this.#svg.clientHeight };
   }
 
-  /** Where an event is, in pixels from the corner of the stage. @param {MouseEvent} event @returns {Point} */
+  /** Return the position of an event in pixels, relative to the stage. @param {MouseEvent} event @returns {Point} */
   #at(event) {
     const { left, top } = this.#svg.getBoundingClientRect();
     return { x: event.clientX - left, y: event.clientY - top };
@@ -197,7 +201,7 @@ export class View {
 
   /** @param {PointerEvent} event */
   #onMove(event) {
-    if (!event.buttons) this.#pointers.delete(event.pointerId); // it was let go outside
+    if (!event.buttons) this.#pointers.delete(event.pointerId); // released outside the drawing
     const from = this.#pointers.get(event.pointerId);
     if (!from) return;
     const to = this.#at(event);
@@ -214,7 +218,7 @@ export class View {
   }
 
   /**
-   * Zoom as one of two fingers moves, and pan half as far, as the other pans the other half.
+   * Zoom as one of two fingers moves, and pan by half its movement; the other finger contributes the other half.
    * @param {Point} from @param {Point} to @param {Point} other
    */
   #pinch(from, to, other) {
@@ -229,7 +233,7 @@ export class View {
     if (!this.#pointers.size) this.#svg.classList.remove("dragged");
   }
 
-  /** The click at the end of a drag is none. @param {MouseEvent} event */
+  /** Suppress the click at the end of a drag. @param {MouseEvent} event */
   #onClick(event) {
     if (this.#travelled >= CLICK && event.detail > 0) event.stopPropagation();
     this.#travelled = 0;
@@ -237,7 +241,7 @@ export class View {
 }
 
 /**
- * How far to move what lies outside, so that it lies inside.
+ * Compute the shift that brings an interval into view.
  * @param {number} start @param {number} length @param {number} room
  */
 function shift(start, length, room) {
@@ -246,7 +250,7 @@ function shift(start, length, room) {
 }
 
 /**
- * Where to put what would lie under the buttons in the corner: above them or beside them, where there is room.
+ * Move a rectangle above or beside the buttons in the corner, if there is room.
  * @param {Rectangle} part @param {Size} room @param {Size} corner
  */
 function clear({ x, y, width, height }, room, corner) {

@@ -1,7 +1,8 @@
-// The arrays that a graph has, by the labels of its nodes: `query.3.5` is a cell of a matrix, and `hidden.2` one of a row.
+// Finds the arrays in a graph by the labels of its nodes: `query.3.5` is an element of a matrix, `hidden.2` of a
+// vector.
 //
-// Rows that differ in a number are the rows of a matrix: `layer.neurons.0.w.1` is in row 0 of `layer.neurons.w`, and
-// `place3.attention.weight.2` in row `place3` of `attention.weight`.
+// Vectors whose names differ only in a number form the rows of a matrix: `layer.neurons.0.w.1` is in row 0 of
+// `layer.neurons.w`, and `place3.attention.weight.2` is in row `place3` of `attention.weight`.
 
 /** @typedef {import("../core/graph.js").Graph} Graph */
 
@@ -9,20 +10,20 @@
  * @typedef {object} LabelledArray
  * @property {string} name
  * @property {readonly Row[]} rows
- * @property {number} width of the longest row
- * @property {boolean} isCausal whether each row has one cell more than that before it: what looks back from each place
+ * @property {number} width length of the longest row
+ * @property {boolean} isCausal whether row i has i + 1 elements, as the weights of causal attention do
  */
 
 /**
  * @typedef {object} Row
- * @property {string} name "" where it is the only one
- * @property {readonly number[]} places of the nodes in its cells; -1 where there is none
+ * @property {string} name "" for a vector
+ * @property {readonly number[]} places node index of each element; -1 for a missing element
  */
 
 const INDEX = /^[0-9]{1,3}$/u;
 const NUMBERED = /[0-9]$/u;
 
-/** @param {Graph} graph @returns {readonly LabelledArray[]} of two cells or more, in the order of their last nodes, the last first */
+/** @param {Graph} graph @returns {readonly LabelledArray[]} arrays of two or more elements, latest in the graph first */
 export function arraysOf(graph) {
   /** @type {Map<string, Map<string, number[]>>} */
   const found = new Map();
@@ -32,16 +33,13 @@ export function arraysOf(graph) {
     const rows = found.get(cell.array) ?? new Map();
     const places = rows.get(cell.row) ?? [];
     places[cell.column] = place;
-    found.delete(cell.array); // to stand behind what was met before
+    found.delete(cell.array); // reinserts the array after those found before
     found.set(cell.array, rows.set(cell.row, places));
   }
   return [...found].reverse().map(([name, rows]) => arrayOf(name, rows)).filter(isArray);
 }
 
-/**
- * The array that a label names, and the cell in it; null where it names none.
- * @param {string} label
- */
+/** Parse a label into an array and an element; null if it names neither. @param {string} label */
 function cellNamed(label) {
   const path = label.split(".");
   const last = path.pop() ?? "";

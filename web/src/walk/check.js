@@ -1,4 +1,4 @@
-// Gradients beside difference quotients: a node is nudged, and what depends on it is run again.
+// Compares gradients with difference quotients: nudges a node and recomputes the nodes that depend on it.
 
 import { checkable, gradients, swept, usersOf } from "./passes.js";
 import { slope, trial } from "./quotients.js";
@@ -12,48 +12,48 @@ import { gradientErrors, noiseWeights } from "./rounding.js";
 /** @typedef {import("./quotients.js").Slope} Slope */
 
 /**
- * What a check says of a gradient. It "agrees" or it "differs"; or that cannot be told:
+ * The verdict on a gradient: "agrees", "differs", or the reason why the quotient cannot decide:
  *
- * - "kink": the slopes to both sides differ, and the gradient lies between them; or the way to the root leads through a
- *   kink, where rules choose;
- * - "jump": the root's number jumps;
- * - "rounding": rounding errors leave less than two digits of the quotient;
- * - "coarse": the step is so large that the quotient shows how the function bends; the gradient agrees with better
- *   ones;
- * - "not finite": the gradient or the slope is not, or the root has no number on one side and another slope on the
- *   other;
- * - "by hand": a hand-made node stands in between, which has no rule to compute it again by;
- * - "stored": the same of a node that was made with its number and its local derivatives;
- * - "stale": a number in between is not what its operation gives: some number was set since it was computed;
- * - "stopped": they differ, and a `stop_gradient` stands in between.
+ * - "kink": the one-sided slopes differ and the gradient lies between them; or there is a kink between the node and the
+ *   root, where the rule picks a subgradient;
+ * - "jump": the root is discontinuous here;
+ * - "rounding": rounding errors leave fewer than two significant digits of the quotient;
+ * - "coarse": the step is so large that curvature dominates the error; quotients over smaller steps agree;
+ * - "not finite": the gradient or the slope is infinite or nan; or the root is defined on one side only and the slope
+ *   there differs from the gradient;
+ * - "by hand": a node in between has a custom backward rule and cannot be recomputed;
+ * - "stored": a node in between was made from its number and local derivatives and cannot be recomputed;
+ * - "stale": the number of a node in between is not the result of its operation, because a number was set later;
+ * - "stopped": gradient and quotient differ, and there is a `stop_gradient` in between.
  * @typedef {"agrees" | "differs" | "kink" | "jump" | "rounding" | "coarse" | "not finite" | "by hand" | "stored"
  *   | "stale" | "stopped"} Verdict
  */
 
 /**
- * A node nudged by a step h, and its gradient beside the quotient. Numbers that could not be computed are nan.
+ * The effect of nudging a node by a step h, and its gradient beside the quotient. Numbers that could not be computed
+ * are nan.
  * @typedef {object} Nudge
  * @property {number} place
  * @property {number} h
- * @property {number} base the root's number where the node is left as it is
- * @property {number} up the same where it is nudged up
- * @property {number | null} down and down; null by the forward method
- * @property {number | null} left slope to that side; null by the forward method
- * @property {number} right slope to that side
+ * @property {number} base the root's number without the nudge
+ * @property {number} up the root's number for +h
+ * @property {number | null} down the root's number for -h; null for the forward method
+ * @property {number | null} left slope on the left; null for the forward method
+ * @property {number} right slope on the right
  * @property {number} quotient
  * @property {number} backprop the gradient
- * @property {number} error how far gradient and quotient are apart
+ * @property {number} error absolute difference of gradient and quotient
  * @property {Verdict} verdict
  */
 
 /**
- * What is known of a gradient. `found` is null where nothing can be run again.
+ * The verdict on a gradient, with the best slope; `found` is null if the nodes in between cannot be recomputed.
  * @typedef {{ verdict: Verdict, found: Slope | null }} Judgement
  */
 
-const TOLERANCE = 1e-7; // of the gradient: an error below that is no wrong derivative
-const KINK_SLACK = 1e-3; // of the gap between the slopes at a kink: slopes over a finite step are off by that much
-const TOO_VAGUE = 1e-2; // of the gradient: a quotient that is not known better than that says nothing
+const TOLERANCE = 1e-7; // relative to the gradient: a smaller error does not count as wrong
+const KINK_SLACK = 1e-3; // relative to the gap between the slopes at a kink: the error of slopes over a finite step
+const TOO_VAGUE = 1e-2; // relative to the gradient: a quotient with a larger error decides nothing
 
 /** @type {ReadonlySet<string | undefined>} */
 const COMPARISONS = new Set(["less", "less_equal", "equal"]);
@@ -61,7 +61,8 @@ const KINKS = new Set(["kink", "jump"]);
 const NOTHING = { up: NaN, down: NaN, left: NaN, right: NaN, quotient: NaN, error: NaN };
 
 /**
- * Nudge a node by a step of the reader's choice. The verdict is on the gradient: a bad step makes no wrong gradient.
+ * Nudge a node by a step that the reader chose. The verdict is on the gradient, so a bad step does not make it
+ * "differs".
  * @param {Graph} graph @param {number} place @param {number} h @param {Method} method
  */
 export function nudge(graph, place, h, method) {
@@ -69,7 +70,7 @@ export function nudge(graph, place, h, method) {
 }
 
 /**
- * Check gradients, all but of what only chooses if no places are given, each by a step that is found for it if none is given.
+ * Check gradients, by default of all `checkable` nodes, each by the best step unless one is given.
  * @param {Graph} graph @param {Method} method @param {readonly number[]} [places] @param {number} [h]
  */
 export function checkAll(graph, method, places = checkable(graph), h) {
@@ -78,7 +79,7 @@ export function checkAll(graph, method, places = checkable(graph), h) {
 }
 
 /**
- * A node nudged by one step after the other, which is quicker than one check each.
+ * Nudge a node by several steps. This is faster than one `nudge` per step.
  * @param {Graph} graph @param {Method} method @param {number} place @param {readonly number[]} steps
  */
 export function nudges(graph, method, place, steps) {
@@ -86,9 +87,9 @@ export function nudges(graph, method, place, steps) {
   return steps.map((h) => check.nudged(place, h));
 }
 
-/** A check in the middle: what is known of a graph, and the judgements so far. */
+/** A check of one graph. Caches the verdicts. */
 class Check {
-  /** @type {Map<number, Judgement>} by place */
+  /** @type {Map<number, Judgement>} by node index */
   #judgements = new Map();
 
   /** @param {Graph} graph @param {Method} method */
@@ -101,13 +102,13 @@ class Check {
     this.weights = noiseWeights(graph, this.gradients);
     this.errors = gradientErrors(graph, this.gradients);
     const { nodes } = graph;
-    /** Nodes that only decide, and are at the very point where the choice changes. */
+    /** Operands that only decide a choice and are exactly at its threshold. */
     this.conditions = nodes.flatMap((node) => atThreshold(graph, node));
     this.stopped = nodes.flatMap(({ row, operands }) => (row?.isExact === false ? operands : []));
   }
 
   /**
-   * A node nudged, by the step that was found for it if none is given.
+   * Nudge a node, by the best step unless one is given.
    * @param {number} place @param {number} [step] @returns {Nudge}
    */
   nudged(place, step) {
@@ -144,22 +145,22 @@ class Check {
     return { verdict: verdict === "differs" && isStopped ? "stopped" : verdict, found };
   }
 
-  /** The root's number as a function of a node's, which is selected for that. @param {number} place @returns {Noisy} */
+  /** Select a node and return the root's number as a function of that node's number. @param {number} place @returns {Noisy} */
   #rootNear(place) {
     this.replay.select(place);
     return (number) => ({ value: this.replay.rootWith(number), noise: this.replay.noise(this.weights) });
   }
 
   /**
-   * Whether a gradient has come by way of a kink, where a rule chose it. That is asked where the slope is smooth and
-   * another one: two kinks can undo each other.
+   * Return whether a rule picked a subgradient at a kink on the way from the root. Used only if the slope is smooth but
+   * differs from the gradient, because two kinks can cancel.
    * @param {number} place
    */
   #isChosen(place) {
     if (this.conditions.some((condition) => this.replay.depends(condition))) return true;
     for (const earlier of swept(this.graph)) {
       if (earlier === place) break;
-      this.#judgement(earlier); // in this order, so that none has to ask for a chain of others
+      this.#judgement(earlier); // in backward order: keeps the recursion shallow
     }
     const users = this.users[place].map(({ user }) => user);
     if (users.some((user) => KINKS.has(this.#judgement(user).verdict))) return true;
@@ -167,7 +168,7 @@ class Check {
   }
 
   /**
-   * Whether an operation has a kink just where its operand is; there its rule chooses a derivative.
+   * Return whether an operation has a kink at the current number of its operand.
    * @param {Node} user @param {number} operand
    */
   #isAtKink(user, operand) {
@@ -182,8 +183,8 @@ class Check {
 }
 
 /**
- * The operands of a node that only decide, and are where its choice changes. A comparison is 1 or 0, and is never at a
- * threshold itself: its operands are, where they are equal.
+ * Return the deciding operands of a node that are at the threshold of its choice. A comparison is 1 or 0 and never at a
+ * threshold itself; its operands are if they are equal.
  * @param {Graph} graph @param {Node} node
  */
 function atThreshold({ nodes }, { row, gather, operands, constants }) {
@@ -196,13 +197,13 @@ function atThreshold({ nodes }, { row, gather, operands, constants }) {
 }
 
 /**
- * @param {number} gradient @param {Slope} found @param {number} bound on the errors of gradient and slope together
- * @param {() => boolean} isChosen whether a rule chose the gradient at a kink @returns {Verdict}
+ * @param {number} gradient @param {Slope} found @param {number} bound bound on the error of gradient and slope together
+ * @param {() => boolean} isChosen whether a rule picked a subgradient at a kink @returns {Verdict}
  */
 function verdictOn(gradient, found, bound, isChosen) {
   if (found.shape === "undefined") return "not finite";
   const hasSettled = found.shape === "smooth" && found.bound < TOO_VAGUE * Math.abs(found.estimate);
-  // such as sin at 1e99: the function changes faster than numbers near x follow each other
+  // for example sin at 1e99: the period is smaller than the distance between neighboring floats
   if (!hasSettled && Math.abs(gradient) > 2 * found.steepest && found.steepest > 0) return "rounding";
   if (found.shape === "jump") return "jump";
   if (found.shape === "kink") return verdictAtKink(gradient, found);

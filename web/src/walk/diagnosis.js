@@ -1,4 +1,4 @@
-// A wrong answer to "what is d root / d node?": which mistake makes this very number.
+// Diagnoses a wrong answer to "what is d root / d node?": finds the mistake that gives this number.
 
 import { diagnoses as say } from "../languages/languages.js";
 import { Graph } from "../core/graph.js";
@@ -12,7 +12,7 @@ import { pathName, pathsFrom } from "./paths.js";
 /** @typedef {import("../types.js").Node} Node */
 
 /**
- * A mistake, the number that it makes, and what to say to one who gives that number.
+ * A mistake, the number it gives, and the feedback for that answer.
  * @typedef {object} Mistake
  * @property {"sign" | "missing" | "overwritten" | "swapped" | "sum as product" | "one sign" | "factor" | "upstream" | "along"
  *   | "between" | "data" | "reciprocal" | "quotient"} kind
@@ -20,13 +20,13 @@ import { pathName, pathsFrom } from "./paths.js";
  * @property {(answer: string) => string} told
  */
 
-const TOLERANCE = 0.01; // relative, as for right answers: they are worked out by hand
-const MOST_PATHS = 10; // of which all subsets are tried
-const MOST_NODES = 100; // on the paths; mistakes at each of them are tried
-const STEPS = [1, 0.5, 0.1, 0.01]; // of difference quotients that one would work out by hand
+const TOLERANCE = 0.01; // relative, as for right answers, because answers are worked out by hand
+const MOST_PATHS = 10; // maximum number of paths; all their subsets are tried
+const MOST_NODES = 100; // maximum number of nodes on the paths; mistakes are tried at each of them
+const STEPS = [1, 0.5, 0.1, 0.01]; // steps of difference quotients that a person would use
 
 /**
- * What to say of a wrong answer: the mistake that makes it, or else a general hint.
+ * Return the feedback for a wrong answer: for the mistake that gives it, or else a general hint.
  * @param {Graph} graph @param {number} root @param {number} by @param {number} answer
  */
 export function diagnose(graph, root, by, answer) {
@@ -34,19 +34,19 @@ export function diagnose(graph, root, by, answer) {
 }
 
 /**
- * The first mistake, simple ones before others, that makes a number; null where none does.
+ * Return the first mistake that gives a number, trying simple mistakes first; null if none does.
  * @param {Graph} graph @param {number} root @param {number} by @param {number} answer @returns {Mistake | null}
  */
 export function mistakeIn(graph, root, by, answer) {
   const part = root === graph.root ? graph : new Graph(graph.nodes.slice(0, root + 1), root);
   for (const mistake of mistakes(new Question(part, by))) {
-    const isGuess = answer === 0 && mistake.kind !== "missing"; // many mistakes make 0, and so does not knowing
+    const isGuess = answer === 0 && mistake.kind !== "missing"; // many mistakes give 0, and so does a guess
     if (!isGuess && isClose(answer, mistake.value)) return mistake;
   }
   return null;
 }
 
-/** What is asked, and what is known of it. */
+/** A question, with the gradients and paths to check answers against. */
 class Question {
   /** @param {Graph} graph @param {number} by */
   constructor(graph, by) {
@@ -56,7 +56,7 @@ class Question {
     this.right = gradients(graph)[by];
     this.paths = pathsFrom(graph, by, MOST_PATHS + 1, this.users);
     const behind = reachedFrom(by, this.users);
-    /** The nodes on the paths, but for the one that is asked about. */
+    /** The nodes on the paths, without the node in question. */
     this.passed = behind.size <= MOST_NODES ? [...behind].map((place) => graph.nodes[place]) : [];
   }
 
@@ -70,20 +70,20 @@ class Question {
     return pathName(this.graph, path);
   }
 
-  /** The gradient where a node has other local derivatives. @param {Node} node @param {readonly number[]} partials */
+  /** Compute the gradient with other local derivatives of a node. @param {Node} node @param {readonly number[]} partials */
   with(node, partials) {
     const nodes = [...this.graph.nodes];
     nodes[node.place] = { ...node, partials };
     return gradients(new Graph(nodes, this.graph.root))[this.by];
   }
 
-  /** The gradient where one local derivative of a node is another. @param {Node} node @param {number} position @param {number} local */
+  /** Compute the gradient with one local derivative of a node replaced. @param {Node} node @param {number} position @param {number} local */
   withLocal(node, position, local) {
     return this.with(node, node.partials.map((partial, i) => (i === position ? local : partial)));
   }
 }
 
-/** All mistakes that are known here, one after the other. @param {Question} asked @returns {Generator<Mistake>} */
+/** Yield all known mistakes, simple ones first. @param {Question} asked @returns {Generator<Mistake>} */
 function* mistakes(asked) {
   const { right } = asked;
   yield { kind: "sign", value: -right, told: say.sign };
@@ -99,7 +99,7 @@ function* mistakes(asked) {
   yield* quotients(asked);
 }
 
-/** Paths left out, few of them first. @param {Question} asked @returns {Generator<Mistake>} */
+/** Yield sums without some of the paths, fewest omissions first. @param {Question} asked @returns {Generator<Mistake>} */
 function* missing(asked) {
   const { paths } = asked;
   if (paths.length > MOST_PATHS) return;
@@ -113,7 +113,7 @@ function* missing(asked) {
   }
 }
 
-/** The operand's own value in place of the other one's. @param {Question} asked @returns {Generator<Mistake>} */
+/** Yield the error at products: the operand's own number instead of the other operand's. @param {Question} asked @returns {Generator<Mistake>} */
 function* atProducts(asked) {
   for (const node of asked.passed) {
     if (node.row?.name !== "mul") continue;
@@ -122,7 +122,10 @@ function* atProducts(asked) {
   }
 }
 
-/** A sum or difference taken for a product; or the sign of what is taken away forgotten. @param {Question} asked @returns {Generator<Mistake>} */
+/**
+ * Yield the errors at sums: a sum taken for a product, or a minus sign forgotten.
+ * @param {Question} asked @returns {Generator<Mistake>}
+ */
 function* atSums(asked) {
   for (const node of asked.passed) {
     const name = node.row?.name ?? "";
@@ -136,7 +139,7 @@ function* atSums(asked) {
   }
 }
 
-/** Only what the users do, without what comes to them. @param {Question} asked @returns {Generator<Mistake>} */
+/** Yield the local derivatives of the users without their upstream gradients. @param {Question} asked @returns {Generator<Mistake>} */
 function* upstreamForgotten({ graph, by, users }) {
   const locals = users[by].map(({ user, position }) => graph.nodes[user].partials[position]);
   const [first] = users[by];
@@ -148,7 +151,7 @@ function* upstreamForgotten({ graph, by, users }) {
   if (locals.length > 1) yield { kind: "upstream", value: sum, told: (answer) => say.upstreams(answer, named(by)) };
 }
 
-/** One local derivative left out of the products. @param {Question} asked @returns {Generator<Mistake>} */
+/** Yield products with one local derivative omitted. @param {Question} asked @returns {Generator<Mistake>} */
 function* factorsForgotten(asked) {
   for (const node of asked.passed) {
     for (const [position, local] of node.partials.entries()) {
@@ -160,7 +163,7 @@ function* factorsForgotten(asked) {
   }
 }
 
-/** The number of a node itself. @param {Question} asked @returns {Generator<Mistake>} */
+/** Yield the numbers of the node and the root themselves. @param {Question} asked @returns {Generator<Mistake>} */
 function* asData({ graph, by }) {
   for (const place of new Set([by, graph.root])) {
     const { data, name } = graph.nodes[place];
@@ -168,14 +171,14 @@ function* asData({ graph, by }) {
   }
 }
 
-/** What = makes of it in place of +=. @param {Question} asked @returns {Generator<Mistake>} */
+/** Yield the gradient that = gives instead of +=. @param {Question} asked @returns {Generator<Mistake>} */
 function* overwritten({ graph, by }) {
   const steps = backwardSteps(graph, swept(graph), true);
   const value = steps.find(({ place }) => place === by)?.upstream ?? NaN;
   yield { kind: "overwritten", value, told: say.overwritten };
 }
 
-/** Sums along a path, and products of paths. @param {Question} asked @returns {Generator<Mistake>} */
+/** Yield sums along the paths, and the product of the paths. @param {Question} asked @returns {Generator<Mistake>} */
 function* wrongOperations({ paths }) {
   if (paths.length > MOST_PATHS) return;
   const products = paths.map(({ product }) => product);
@@ -184,7 +187,7 @@ function* wrongOperations({ paths }) {
   yield { kind: "along", value: sums.reduce((sum, each) => sum + each, 0), told: say.along };
 }
 
-/** How much the root changes for a step. @param {Question} asked @returns {Generator<Mistake>} */
+/** Yield the change of the root per step. @param {Question} asked @returns {Generator<Mistake>} */
 function* quotients({ graph, by }) {
   const [root, name] = [graph.root, by].map((place) => said(graph.nodes[place].name));
   for (const h of STEPS) {
@@ -195,7 +198,7 @@ function* quotients({ graph, by }) {
   }
 }
 
-/** The nodes on the ways from a place to the root, without itself. @param {number} place @param {ReturnType<typeof usersOf>} users */
+/** Return the nodes between a node and the root, including the root. @param {number} place @param {ReturnType<typeof usersOf>} users */
 function reachedFrom(place, users) {
   /** @type {Set<number>} */
   const reached = new Set();
@@ -210,7 +213,7 @@ function reachedFrom(place, users) {
   return reached;
 }
 
-/** All subsets but the empty one and the whole, small ones first. @template T @param {readonly T[]} items @returns {T[][]} */
+/** Return all subsets except the empty set and the whole, small ones first. @template T @param {readonly T[]} items @returns {T[][]} */
 function subsets(items) {
   const found = Array.from({ length: Math.max(2 ** items.length - 2, 0) }, (_, i) => items.filter((_, bit) => (i + 1) & (1 << bit)));
   return found.sort((one, other) => one.length - other.length);
@@ -221,7 +224,7 @@ function isClose(answer, value) {
   return Number.isFinite(value) && Math.abs(answer - value) <= TOLERANCE * Math.abs(value);
 }
 
-/** The numbers of a node's operands. @param {Node} node @param {Graph} graph */
+/** Return the numbers of a node's operands. @param {Node} node @param {Graph} graph */
 function numbersAt({ operands, constants }, { nodes }) {
   return operands.map((place, position) => (place < 0 ? constants[position] : nodes[place].data));
 }

@@ -1,8 +1,9 @@
-// What a backward pass loses in a wrong order, or by overwriting; and which orders are right.
+// The contributions that a backward pass loses in a wrong order or by overwriting, and the count of right orders.
 //
-// A contribution is lost where the operand had been visited before it came, or where a later one overwrote it. Then the
-// operand lacks it, and all behind the operand lack it times their derivative: a node's gradient is wrong by the sum,
-// over everything lost, of the amount times d operand / d node. (The passes are linear, so that holds exactly.)
+// A contribution is lost if the operand was visited before it arrived, or if a later contribution overwrote it. Then
+// the gradient of the operand lacks the contribution, and the gradients of all nodes that the operand depends on lack
+// the contribution times d operand / d node. The error of a gradient is the sum of these amounts over all lost
+// contributions. This is exact, because both passes are linear.
 
 import { passes, passing } from "../core/graph.js";
 import { contribution } from "./passes.js";
@@ -11,30 +12,31 @@ import { contribution } from "./passes.js";
 /** @typedef {import("../types.js").BackwardStep} BackwardStep */
 
 /**
- * What `taker` lost of what `giver` gave it.
+ * A contribution from `giver` that `taker` lost.
  * @typedef {object} LostContribution
  * @property {number} giver
  * @property {number} taker
  * @property {number} position
  * @property {number} amount
- * @property {{ giver: number, amount: number } | null} overwrittenBy null where it came too late
+ * @property {{ giver: number, amount: number } | null} overwrittenBy null if it arrived too late
  */
 
 /**
- * What a node misses by a lost contribution: `missing` = `amount` · `derivative`, the latter being d taker / d node.
+ * The effect of a lost contribution on a node: `missing` = `amount` · `derivative`, where `derivative` is d taker / d
+ * node.
  * @typedef {LostContribution & { derivative: number, missing: number }} Loss
  */
 
 /**
- * A node that got a wrong gradient, and the losses that make up the difference `right` - `got`.
+ * A wrong gradient, and the losses that add up to `right` - `got`.
  * @typedef {{ place: number, got: number, right: number, losses: readonly Loss[] }} WrongGradient
  */
 
-const MOST_PLACES = 64; // with more nodes, legal orders are not counted
+const MOST_PLACES = 64; // for more nodes, orders are not counted
 const MOST_STATES = 50_000;
 
 /**
- * The nodes whose gradient came out wrong, in the order of the visits, each with what it lost.
+ * Find the nodes with a wrong gradient, in the order of the visits, each with its losses.
  * @param {Graph} graph @param {readonly BackwardStep[]} steps @param {readonly number[]} right
  * @param {boolean} overwrite
  * @returns {readonly WrongGradient[]}
@@ -51,7 +53,7 @@ export function wrongGradients(graph, steps, right, overwrite) {
 }
 
 /**
- * Every contribution that was lost where it arrived.
+ * Find the contributions that were lost.
  * @param {readonly BackwardStep[]} steps @param {boolean} overwrite @returns {readonly LostContribution[]}
  */
 export function lostContributions(steps, overwrite) {
@@ -79,7 +81,7 @@ export function lostContributions(steps, overwrite) {
 }
 
 /**
- * Whether two gradients differ by more than rounding: what was lost can cancel.
+ * Return whether two gradients differ by more than rounding. Losses can cancel.
  * @param {number} got @param {number} right @param {readonly Loss[]} losses
  */
 function differ(got, right, losses) {
@@ -91,10 +93,10 @@ function differ(got, right, losses) {
 }
 
 /**
- * In how many orders these nodes can be visited without a loss; null where there are too many to count.
+ * Count the orders that visit these nodes without a loss; null if the count takes too long.
  *
- * An order is legal where every node comes after all nodes that use it. Counted set by set: how many legal ways lead to
- * each set of nodes that can have been visited. A set is 64 bits, in two halves.
+ * An order is legal if every node comes after all nodes that use it. Dynamic programming over the sets of visited nodes
+ * counts the orders that lead to each set. A set is a 64-bit mask in two halves.
  * @param {Graph} graph @param {readonly number[]} places @returns {bigint | null}
  */
 export function legalOrders(graph, places) {
@@ -130,7 +132,7 @@ export function legalOrders(graph, places) {
   return states[0].ways;
 }
 
-/** Whether every node is visited after all its users. @param {Graph} graph @param {readonly number[]} order */
+/** Return whether every node is visited after all its users. @param {Graph} graph @param {readonly number[]} order */
 export function isLegal(graph, order) {
   const visit = new Int32Array(graph.nodes.length);
   order.forEach((place, i) => (visit[place] = i));
@@ -141,7 +143,7 @@ export function isLegal(graph, order) {
 }
 
 /**
- * What of all that was lost concerns one node.
+ * Compute the losses that affect one node.
  * @param {number} place @param {readonly LostContribution[]} lost @param {Graph} graph @returns {readonly Loss[]}
  */
 function lossesOf(place, lost, graph) {
@@ -155,7 +157,8 @@ function lossesOf(place, lost, graph) {
 }
 
 /**
- * d node / d place for every node: a forward pass with tangent 1 there. 0 for nodes that do not depend on it.
+ * Compute d node / d place for every node by a forward pass with tangent 1 at `place`; 0 for nodes that do not depend
+ * on it.
  * @param {number} place @param {Graph} graph
  */
 function derivativesBy(place, graph) {
@@ -166,7 +169,7 @@ function derivativesBy(place, graph) {
   for (let i = place + 1; i < tangents.length; i++) {
     const node = graph.nodes[i];
     for (const operand of passing(node)) {
-      if (!reached[operand.place]) continue; // not even 0 · inf
+      if (!reached[operand.place]) continue; // avoids 0 · inf
       reached[i] = 1;
       tangents[i] += contribution(node, operand.position, tangents[operand.place]);
     }

@@ -1,4 +1,4 @@
-// The forward and the backward pass over a graph: a step a node, a contribution an edge.
+// The forward and backward pass over a graph: one step per node, one contribution per edge.
 
 import { passes, passing, selects } from "../core/graph.js";
 
@@ -7,13 +7,13 @@ import { passes, passing, selects } from "../core/graph.js";
 /** @typedef {import("../types.js").ForwardStep} ForwardStep */
 /** @typedef {import("../types.js").BackwardStep} BackwardStep */
 
-/** The key of an edge: that to a node from its operand at a position. @param {number} place @param {number} position */
+/** Build the key of the edge to a node from its operand at a position. @param {number} place @param {number} position */
 export function edgeKey(place, position) {
   return `${place}:${position}`;
 }
 
 /**
- * The places that gradient flows to from the root, in the order of the backward pass: users before what they use.
+ * Return the nodes that gradient reaches from the root, in the order of the backward pass: users before operands.
  * @param {import("../core/graph.js").Graph} graph @returns {readonly number[]}
  */
 export function swept(graph) {
@@ -32,7 +32,8 @@ export function swept(graph) {
 }
 
 /**
- * The places that a small change makes sense of: not of what only chooses, as an index does. Users after what they use.
+ * Return the nodes for which a nudge makes sense, operands before users. Nodes that only select, such as an index, are
+ * excluded.
  * @param {import("../core/graph.js").Graph} graph @returns {readonly number[]}
  */
 export function checkable(graph) {
@@ -47,28 +48,25 @@ export function checkable(graph) {
   return [...graph.nodes.keys()].filter((place) => found.has(place));
 }
 
-/**
- * Whether a node selects among its operands, and has left out the one at a position.
- * @param {Node} node @param {number} position
- */
+/** Return whether a selecting node ignores its operand at a position. @param {Node} node @param {number} position */
 export function leavesOut(node, position) {
   return node.partials[position] === 0 && selects(node);
 }
 
 /**
- * What a node that gradient `upstream` has reached passes back to the operand at a position.
+ * Compute the contribution of a node to its operand at a position.
  * @param {Node} node @param {number} position @param {number} upstream
  */
 export function contribution(node, position, upstream) {
-  if (leavesOut(node, position)) return 0; // not even of an infinite gradient
+  if (leavesOut(node, position)) return 0; // even if the upstream gradient is infinite
   return node.partials[position] * upstream;
 }
 
-/** d root / d node for every node, by place. @param {import("../core/graph.js").Graph} graph @returns {readonly number[]} */
+/** Compute d root / d node for every node, by index. @param {import("../core/graph.js").Graph} graph @returns {readonly number[]} */
 export function gradients(graph) {
   const found = new Array(graph.nodes.length).fill(0);
   found[graph.root] = 1;
-  const hasGot = new Uint8Array(graph.nodes.length); // what choices leave out on every path passes nothing on
+  const hasGot = new Uint8Array(graph.nodes.length); // nodes that no selected path reaches propagate nothing
   hasGot[graph.root] = 1;
   for (const giver of swept(graph)) {
     const node = graph.nodes[giver];
@@ -80,14 +78,14 @@ export function gradients(graph) {
   return found;
 }
 
-/** The forward pass: a step a node, operands before results. @param {import("../core/graph.js").Graph} graph */
+/** Return the steps of the forward pass: one per node, operands before results. @param {import("../core/graph.js").Graph} graph */
 export function forwardSteps(graph) {
   return graph.nodes.map(({ place }) => /** @type {ForwardStep} */ ({ kind: "forward", place }));
 }
 
 /**
- * The backward pass: a step for every place in the order. A step takes the node's gradient as it stands, and gives each
- * operand its contribution. `overwrite`: with = in place of +=.
+ * Return the steps of the backward pass in a given order. A step uses the node's gradient at that time and adds a
+ * contribution to each operand. With `overwrite`, contributions replace the gradient (= instead of +=).
  * @param {import("../core/graph.js").Graph} graph @param {readonly number[]} order @param {boolean} overwrite
  * @returns {readonly BackwardStep[]}
  */
@@ -121,8 +119,8 @@ export function backwardSteps(graph, order, overwrite) {
 }
 
 /**
- * The edges by which each node passes its number on, by place: who uses it, and at which position.
- * Only those that gradient flows back through.
+ * Return the users of each node, by node index: each user and the operand position. Only edges that propagate gradient
+ * count.
  * @param {import("../core/graph.js").Graph} graph @returns {readonly (readonly { user: number, position: number }[])[]}
  */
 export function usersOf(graph) {

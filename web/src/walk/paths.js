@@ -1,4 +1,4 @@
-// Gradients as sums over paths: every way from a node to the root has a product of local derivatives.
+// Gradients as sums over paths: each path from a node to the root contributes the product of its local derivatives.
 
 import { said } from "../core/names.js";
 import { contribution, edgeKey, leavesOut, swept, usersOf } from "./passes.js";
@@ -7,13 +7,13 @@ import { passing } from "../core/graph.js";
 /** @typedef {import("../core/graph.js").Graph} Graph */
 /** @typedef {import("../types.js").Path} Path */
 
-const MOST_PATHS = 64; // that are listed
-const MOST_EDGES = 100_000; // on all that are listed: those of a long chain are long
-const MOST_NAMES = 10; // that are written out
+const MOST_PATHS = 64; // maximum number of paths in a list
+const MOST_EDGES = 100_000; // maximum number of edges on all paths of a list, because the paths of a long chain are long
+const MOST_NAMES = 10; // maximum number of names in a path's text
 
 /**
- * The paths from a node to the root, in the order in which their nodes were made; of many the first ones.
- * There are none where no gradient flows, and one without an edge from the root to itself.
+ * List the paths from a node to the root in the order of their nodes, up to a limit. Without gradient flow there are
+ * none; the root has one path, without edges.
  * @param {Graph} graph @param {number} place @param {number} [most] @param {ReturnType<typeof usersOf>} [users]
  * @returns {readonly Path[]}
  */
@@ -26,14 +26,14 @@ export function pathsFrom(graph, place, most = MOST_PATHS, users = usersOf(graph
   while (open.length && found.length < most && edges < MOST_EDGES) {
     const { place: at, before } = /** @type {(typeof open)[number]} */ (open.pop());
     if (at === graph.root) edges += found[found.push(pathOf(graph, place, before)) - 1].edges.length;
-    // What is opened last is followed first: users in the order in which they were made.
+    // The last path pushed is continued first, so users come out in the order in which they were made.
     const lastFirst = users[at].toSorted((one, other) => other.user - one.user || other.position - one.position);
     for (const { user, position } of lastFirst) open.push({ place: user, before: { user, position, before } });
   }
   return found;
 }
 
-/** The way so far, from its last edge back to the first. @typedef {{ user: number, position: number, before: Trail | null }} Trail */
+/** A path as a linked list from its last edge back to its first. @typedef {{ user: number, position: number, before: Trail | null }} Trail */
 
 /** @param {Graph} graph @param {number} start @param {Trail | null} way @returns {Path} */
 function pathOf({ nodes }, start, way) {
@@ -41,7 +41,7 @@ function pathOf({ nodes }, start, way) {
   let [product, flows] = [1, true];
   for (let step = way; step; step = step.before) {
     const giver = nodes[step.user];
-    product = flows ? contribution(giver, step.position, product) : 0; // not even 0 · inf behind what is left out
+    product = flows ? contribution(giver, step.position, product) : 0; // not nan for 0 · inf
     flows &&= !leavesOut(giver, step.position);
     steps.push(step);
   }
@@ -54,7 +54,7 @@ function pathOf({ nodes }, start, way) {
   };
 }
 
-/** How many paths lead from each node to the root, by place; without end above 1e308. @param {Graph} graph @returns {readonly number[]} */
+/** Count the paths from each node to the root, by node index; infinite above 1.8e308. @param {Graph} graph @returns {readonly number[]} */
 export function pathCounts(graph) {
   const counts = graph.nodes.map(() => 0);
   counts[graph.root] = 1;
@@ -64,7 +64,7 @@ export function pathCounts(graph) {
   return counts;
 }
 
-/** A path by the names of its nodes, the middle left out where there are many. @param {Graph} graph @param {Path} path */
+/** Format a path as the names of its nodes; long paths are shortened in the middle. @param {Graph} graph @param {Path} path */
 export function pathName({ nodes }, { places }) {
   const name = (/** @type {number} */ place) => said(nodes[place].name);
   if (places.length <= MOST_NAMES) return places.map(name).join(" → ");

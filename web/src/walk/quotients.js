@@ -1,23 +1,21 @@
-// Derivatives of a function of one number by difference quotients, with what is known of their error.
+// Numerical derivatives of a function of one number by difference quotients, with error bounds.
 //
-// A quotient over a step h is off by truncation, which shrinks with h, and by rounding, which grows as h shrinks. So
-// many steps are tried, each an eighth of the one before, and the quotient with the smallest bound on both is taken:
-// truncation is judged by how much the quotient changed from the step before, rounding by a bound on the function's own
-// rounding error; and no quotient is believed that smaller steps contradict. (Numerical Recipes, 3rd edition, section
-// 5.7, says why no step can be known to be good beforehand.)
+// The error of a quotient over a step h is the truncation error, which shrinks with h, plus the rounding error, which
+// grows as h shrinks. Steps decrease by a factor of 8, and the quotient with the smallest bound on the total error is
+// taken. The truncation error is estimated from the change since the previous step, the rounding error from a bound on
+// the rounding error of the function. A quotient that contradicts quotients over smaller steps is rejected. Numerical
+// Recipes, 3rd edition, section 5.7, explains why a good step cannot be known beforehand.
 
 /** @typedef {"central" | "forward"} Method */
-/**
- * @typedef {(number: number) => { value: number, noise: number }} Noisy a function, with a bound on its rounding error
- */
+/** @typedef {(number: number) => { value: number, noise: number }} Noisy function with a bound on its rounding error */
 
 /**
- * A derivative as found: `estimate`, within `bound` of the truth; slopes to the `left` and `right`.
+ * A numerical derivative: `estimate`, within `bound` of the truth, and the slopes on the `left` and `right`.
  *
- * `resolution`: the rounding error of a smaller step that agrees: what differs by less from the estimate may be as
- * right. `h`: the step of the estimate. `steepest`: the largest slope that the smallest step showed. `shape`: "kink"
- * where the slopes to both sides differ, "jump" where the function does, "edge" where it has finite numbers on one side
- * only, "undefined" where on none, or no finite slope.
+ * `resolution`: rounding error of a smaller step that agrees; any value this close to the estimate may be right. `h`:
+ * step of the estimate. `steepest`: largest absolute slope at the smallest step. `shape`: "kink" if the slopes on both
+ * sides differ, "jump" if the function is discontinuous, "edge" if it is finite on one side only, "undefined" if it is
+ * finite on neither side or its slope is infinite.
  * @typedef {object} Slope
  * @property {number} estimate
  * @property {number} bound
@@ -30,25 +28,25 @@
  */
 
 /**
- * The quotients over one step, and a bound on the error that rounding makes in them.
+ * The quotients over one step, with a bound on their rounding error.
  * @typedef {object} Trial
  * @property {number} h
  * @property {number} quotient
  * @property {number} left
  * @property {number} right
  * @property {number} rounding
- * @property {number} up the function's number above the middle
- * @property {number} down below it; nan where the method does not ask for it
+ * @property {number} up function value at x + h
+ * @property {number} down function value at x - h; nan if the method does not need it
  */
 
 const RATIO = 8;
 const STEPS = 9;
 const MOST_STEPS = 16;
-const SETTLED = 1e-3; // of the quotient: what changes by less from step to step has settled
-const SHARP = 1e-5; // of the quotient: a bound that needs no more steps
-const SIGNIFICANT = 20; // how many times its rounding error a difference of slopes has to be to mean something
+const SETTLED = 1e-3; // relative change between steps below which a quotient has converged
+const SHARP = 1e-5; // relative bound below which no more steps are needed
+const SIGNIFICANT = 20; // minimum ratio of a slope difference to its rounding error to be significant
 
-/** The derivative of f at x. @param {Noisy} f @param {number} x @param {Method} method @returns {Slope} */
+/** Compute the derivative of f at x. @param {Noisy} f @param {number} x @param {Method} method @returns {Slope} */
 export function slope(f, x, method) {
   const scale = 0 < Math.abs(x) && Math.abs(x) < Infinity ? Math.abs(x) : 1;
   const middle = f(x);
@@ -65,7 +63,7 @@ export function slope(f, x, method) {
 }
 
 /**
- * The quotients over one step, by the steps that are really taken: x + h is rounded.
+ * Compute the quotients over one step, divided by the actual difference because x + h is rounded.
  * @param {Noisy} f @param {number} x @param {ReturnType<Noisy>} middle f(x) @param {number} h @param {Method} method
  * @returns {Trial}
  */
@@ -76,7 +74,7 @@ export function trial(f, x, middle, h, method) {
   const [up, down] = [upper.value, lower.value];
   const right = divided(up - middle.value, above - x);
   const left = divided(middle.value - down, x - below);
-  // everything is rounded by the smallest number at least
+  // the rounding error is at least the smallest positive number
   const noise = larger(larger(middle.noise, upper.noise), lower.noise) + Number.MIN_VALUE;
   if (method === "forward" || !(Number.isFinite(left) && Number.isFinite(right))) {
     const quotient = method === "forward" || Number.isFinite(right) ? right : left;
@@ -86,9 +84,9 @@ export function trial(f, x, middle, h, method) {
 }
 
 /**
- * Powers of more steps, for functions that do not change on the scale of x but on that of 1: larger steps for a small
- * x, down from an eighth; smaller ones for a large x.
- * @param {number} scale @param {number} count how many were tried
+ * Return the exponents of more steps, for functions that vary on a scale of 1 instead of x: larger steps, from 1/8
+ * down, for a small x; smaller steps for a large x.
+ * @param {number} scale @param {number} count number of steps tried so far
  */
 function towardsOne(scale, count) {
   const apart = Math.ceil(Math.abs(Math.log(scale) / Math.log(RATIO)));
@@ -106,31 +104,31 @@ function divided(difference, step) {
   return step > 0 ? difference / step : NaN;
 }
 
-/** The larger of two numbers; the first where the second is none. @param {number} one @param {number} other */
+/** Return the larger of two numbers; the first if the second is nan. @param {number} one @param {number} other */
 function larger(one, other) {
   return other > one ? other : one;
 }
 
-/** How far the slopes to both sides are apart. @param {Trial} trial */
+/** Compute the difference of the slopes on both sides. @param {Trial} trial */
 function gap({ left, right }) {
   return Math.abs(right - left);
 }
 
 /**
- * Whether the last step changed the quotient by little, or by no more than rounding does; the slopes likewise.
+ * Return whether the last step changed the quotient and the slopes by little, or by no more than the rounding error.
  * @param {readonly Trial[]} trials
  */
 function haveSettled(trials) {
   if (trials.length < 3) return false;
   const [before, last] = trials.slice(-2);
-  // left and right do not come together: x may lie on something narrower than the step
+  // left and right do not converge: x may lie on a feature narrower than the step
   if (gap(last) > larger(gap(before) / 2, 2 * SIGNIFICANT * last.rounding)) return false;
   const change = Math.abs(last.quotient - before.quotient);
   return change <= larger(SETTLED * Math.abs(last.quotient), 4 * last.rounding);
 }
 
 /**
- * What the quotients, from the largest step to the smallest, say together.
+ * Combine the quotients over all steps, from the largest to the smallest, into a slope.
  * @param {readonly Trial[]} tried @returns {Slope}
  */
 function bestOf(tried) {
@@ -162,7 +160,7 @@ function bestOf(tried) {
 }
 
 /**
- * How far off each quotient can be: by its truncation and rounding, or by what smaller steps say of it.
+ * Bound the error of each quotient: truncation plus rounding, or the contradiction by a smaller step if that is larger.
  * @param {readonly Trial[]} trials
  */
 function boundsOf(trials) {
@@ -181,7 +179,8 @@ function boundsOf(trials) {
 }
 
 /**
- * Whether the quotients tend to infinity as the step shrinks, as those of x log x at 0: ever on, by equal steps.
+ * Return whether the quotients diverge to infinity as the step shrinks, as for x log x at 0, where they grow by equal
+ * amounts.
  * @param {readonly Trial[]} trials
  */
 function diverge(trials) {
@@ -197,8 +196,8 @@ function diverge(trials) {
 }
 
 /**
- * Whether the slopes to both sides come together as the step shrinks; and the step where that was seen. Where f is
- * smooth their gap shrinks with the step, at a kink it stays, at a jump it grows.
+ * Classify f by the gap between the slopes on both sides, and return the step where this shows. As the step shrinks,
+ * the gap shrinks if f is smooth, stays at a kink, and grows at a jump.
  * @param {readonly Trial[]} trials @returns {{ shape: Slope["shape"], where: Trial }}
  */
 function shapeOf(trials) {
@@ -207,7 +206,7 @@ function shapeOf(trials) {
     const [before, trial] = [finite[i - 1], finite[i]];
     const slopes = Math.abs(trial.left) + Math.abs(trial.right);
     if (gap(trial) <= SIGNIFICANT * 2 * trial.rounding || gap(trial) <= 1e-9 * slopes) continue;
-    // the gap would be seen with a smaller step too, were it there: the kink lies beside x
+    // a kink at x would also show over a smaller step, so this kink lies beside x
     if (finite.slice(i + 1).some((smaller) => gap(trial) / 2 > SIGNIFICANT * 2 * smaller.rounding)) break;
     const ratio = before.h / trial.h;
     if (gap(trial) > gap(before) * Math.max(ratio / 2, 1.1)) return { shape: "jump", where: trial };

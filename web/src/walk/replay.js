@@ -1,20 +1,18 @@
-// A graph, run again from a node whose number is changed: checks rerun it many times.
+// Recomputes a graph after a change to one node. Checks do this many times.
 
 import { forward } from "../core/rules.js";
 
 /** @typedef {import("../types.js").Node} Node */
 
-const TOLERANCE = 1e-9; // relative: functions of two languages differ by less, and numbers that were set by more
+const TOLERANCE = 1e-9; // relative: Python and JavaScript differ by less, and numbers that were set by more
 
-/**
- * `select(place)` chooses the node to change; `rootWith(number)` is then the root's number for a number of that node.
- */
+/** `select(place)` chooses the node to change; then `rootWith(number)` computes the root for a number of that node. */
 export class Replay {
-  /** @type {Float64Array} the numbers as they are, but for those being run again */
+  /** @type {Float64Array} by node index: the current numbers of the recomputed nodes, the original numbers of all other nodes */
   #numbers;
-  /** @type {Uint8Array} whether a node depends on the selected one */
+  /** @type {Uint8Array} whether each node depends on the selected one */
   #reached;
-  /** @type {readonly Node[]} those that do, up to the root */
+  /** @type {readonly Node[]} dependents of the selected node, up to the root */
   #dependents = [];
   #selected = 0;
 
@@ -26,8 +24,9 @@ export class Replay {
   }
 
   /**
-   * Choose the node to change. Returns why what depends on it cannot be run again, if so: a node on the way to the root
-   * was made by hand or with its local derivatives, or its number is not what its operation gives, for some number was set since.
+   * Choose the node to change. If its dependents cannot be recomputed, return the reason: "by hand" for a custom
+   * backward rule or "stored" for stored local derivatives on the way to the root, "stale" for a number that is not the
+   * result of its operation because a number was set later.
    * @param {number} place @returns {"by hand" | "stored" | "stale" | null}
    */
   select(place) {
@@ -47,23 +46,26 @@ export class Replay {
     return this.#dependents.some((node) => !isClose(this.#evaluated(node), node.data)) ? "stale" : null;
   }
 
-  /** The root's number where the selected node has this one. @param {number} number */
+  /** Compute the root's number for a number of the selected node. @param {number} number */
   rootWith(number) {
     this.#numbers[this.#selected] = number;
     for (const node of this.#dependents) this.#numbers[node.place] = this.#evaluated(node);
     return this.#numbers[this.graph.root];
   }
 
-  /** What depends on the selected node, where that has this number: their numbers by place. @param {number} number @returns {ReadonlyMap<number, number>} */
+  /**
+   * Compute the numbers of all dependents, by index, for a number of the selected node.
+   * @param {number} number @returns {ReadonlyMap<number, number>}
+   */
   followed(number) {
     this.rootWith(number);
     return new Map(this.#dependents.map(({ place }) => [place, this.#numbers[place]]));
   }
 
   /**
-   * The sum of weight times size over the nodes that were run again, with the numbers that they have now. A weight of 0
-   * makes 0, whatever the number.
-   * @param {readonly number[]} weights by place
+   * Compute the sum of weight times absolute value over the recomputed nodes. A weight of 0 gives 0, even for an
+   * infinite number.
+   * @param {readonly number[]} weights by node index
    */
   noise(weights) {
     let total = 0;
@@ -73,13 +75,13 @@ export class Replay {
     return total;
   }
 
-  /** Whether a node is the selected one or depends on it. @param {number} place */
+  /** Return whether a node is the selected one or depends on it. @param {number} place */
   depends(place) {
     return this.#reached[place] === 1;
   }
 
   /**
-   * What a node's own operation gives where the selected node has this number.
+   * Compute the result of a node's own operation for a number of the selected node.
    * @param {Node} node @param {number} number
    */
   local(node, number) {
@@ -94,7 +96,7 @@ export class Replay {
     return forward(node, node.operands.map((_, position) => this.#operand(node, position)));
   }
 
-  /** The number of an operand; nan where there is none. @param {Node} node @param {number} position */
+  /** Return the number of an operand; nan if it is missing. @param {Node} node @param {number} position */
   #operand({ operands, constants }, position) {
     const place = operands[position];
     return place >= 0 ? this.#numbers[place] : constants[position];

@@ -1,4 +1,4 @@
-// How far rounding can put a graph's numbers and gradients off, to first order.
+// First-order bounds on the rounding errors of a graph's numbers and gradients.
 
 import { passing, selects } from "../core/graph.js";
 import { swept } from "./passes.js";
@@ -7,12 +7,12 @@ import { swept } from "./passes.js";
 /** @typedef {import("../types.js").Row} Row */
 /** @typedef {import("../core/graph.js").Graph} Graph */
 
-/** How far off the partials of the table are, in ulp, for the operands that they are computed from: docs/accuracy.md. */
+/** Maximum error of the table's partials in ulp, for exact operands; see docs/accuracy.md. */
 const PARTIAL_ULPS = 4;
 
 /**
- * By place: what the root can be off by for each unit of a node's number, because that is rounded. An ulp of the
- * number, times the node's gradient. Leaves are exact.
+ * Compute the effect of a node's rounding on the root, per unit of the node's number: machine epsilon times the
+ * gradient. Leaves are exact.
  * @param {Graph} graph @param {readonly number[]} gradients
  */
 export function noiseWeights(graph, gradients) {
@@ -23,11 +23,11 @@ export function noiseWeights(graph, gradients) {
 }
 
 /**
- * How far off each gradient can be by rounding: cancellation in a number makes the derivatives behind it vague.
+ * Bound the rounding error of each gradient. Cancellation in a number makes the derivatives that use it inaccurate.
  *
- * Forward, an operation passes on the errors of its operands, times its partials, and adds one of its own. Backward, a
- * contribution has the relative error of its upstream gradient, and its partial is off by what the errors of the
- * operands change about it, and by its own rounding.
+ * Forward, an operation propagates the errors of its operands, multiplied by its partials, and adds its own rounding
+ * error. Backward, a contribution has the relative error of its upstream gradient; its partial has the error caused by
+ * the errors of the operands, plus its own rounding error.
  * @param {Graph} graph @param {readonly number[]} gradients
  */
 export function gradientErrors(graph, gradients) {
@@ -44,7 +44,7 @@ export function gradientErrors(graph, gradients) {
   return errors;
 }
 
-/** How far off the number of every node can be. Leaves are exact. @param {Graph} graph */
+/** Bound the error of every node's number. Leaves are exact. @param {Graph} graph */
 function numberErrors(graph) {
   /** @type {number[]} */
   const errors = [];
@@ -55,22 +55,19 @@ function numberErrors(graph) {
   return errors;
 }
 
-/** The distance to the next number, within a factor of two. @param {number} number */
+/** Return the distance to the next number, within a factor of two. @param {number} number */
 function ulp(number) {
   return Math.max(Math.abs(number) * Number.EPSILON, Number.MIN_VALUE);
 }
 
-/**
- * An error, or nothing where it is not a number: what is nan or inf is not judged by its rounding.
- * @param {number} error
- */
+/** Return an error, or 0 if it is nan or infinite. @param {number} error */
 function known(error) {
   return Number.isFinite(error) ? error : 0;
 }
 
 /**
- * How far off a partial can be: by its formula, for operands that are larger or smaller by their errors; where there is
- * none, by their relative errors.
+ * Bound the error of a partial: by evaluating its formula for perturbed operands; without a formula, by the relative
+ * errors of the operands.
  * @param {Graph} graph @param {Node} node @param {number} position @param {readonly number[]} vague
  */
 function partialError(graph, node, position, vague) {
@@ -87,7 +84,7 @@ function partialError(graph, node, position, vague) {
 }
 
 /**
- * By how much a partial changes where one of the operands is an error larger or smaller.
+ * Compute the change of a partial when one operand changes by an error in either direction.
  * @param {Row} row @param {number} position @param {readonly number[]} numbers
  * @param {number} operand @param {number} error
  */

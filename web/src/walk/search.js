@@ -1,8 +1,8 @@
-// Depth-first search for a topological order, line by line as micrograd's `Value.backward` does it.
+// Depth-first search for a topological order, step by step as in micrograd's `Value.backward`.
 
 import { passing } from "../core/graph.js";
 
-/** The lines of micrograd's method (Andrej Karpathy, MIT licence), without its comments. */
+/** The source lines of micrograd's method (Andrej Karpathy, MIT license), without comments. */
 export const CODE = [
   "topo = []",
   "visited = set()",
@@ -23,16 +23,19 @@ export const SEEDED = 9;
 export const STEPPED = 11;
 
 /**
- * What is so after a line has run.
+ * The state of the search after a line has run.
  * @typedef {object} Event
  * @property {number} line of `CODE`, from 0
- * @property {number} place of the node that it is about
- * @property {readonly number[]} calls under way, the innermost last
+ * @property {number} place node that the line is about
+ * @property {readonly number[]} calls active calls, innermost last
  * @property {ReadonlySet<number>} visited
  * @property {readonly number[]} topo
  */
 
-/** The search from the root, a line that does something after the other. @param {import("../core/graph.js").Graph} graph @returns {readonly Event[]} */
+/**
+ * Run the search from the root and record an event for each line that has an effect.
+ * @param {import("../core/graph.js").Graph} graph @returns {readonly Event[]}
+ */
 export function search(graph) {
   /** @type {Event[]} */
   const events = [];

@@ -1,4 +1,4 @@
-// What moves where a step lands: numbers on their way along edges, for the stage to show.
+// The flights of numbers along edges that the stage animates in a step.
 
 import { motion } from "../languages/languages.js";
 import { short } from "../core/numbers.js";
@@ -8,8 +8,8 @@ import { edgeKey } from "./passes.js";
 /** @typedef {import("../types.js").Contribution} Contribution */
 
 /**
- * What moves in a step: for each landing the flights that come together. Forward, the operands' numbers fly into a node
- * at once; backward, the contributions come one after the other.
+ * Return the flights of a step, grouped by landing. Forward, the operands' numbers fly into a node together; backward,
+ * contributions land one after the other.
  * @param {import("./steps.js").Walk} walk @param {import("../types.js").Step} step
  * @returns {readonly (readonly Flight[])[]}
  */
@@ -48,7 +48,7 @@ function contributed(given, overwrite) {
   };
 }
 
-/** A number behind a sign. @param {string} number */
+/** Put a negative number in parentheses. @param {string} number */
 function bracketed(number) {
   return number.startsWith("-") ? `(${number})` : number;
 }

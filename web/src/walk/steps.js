@@ -1,4 +1,4 @@
-// `Walk`: both passes over a graph, step by step, in the right order or in a wrong one.
+// `Walk`: the forward and backward pass over a graph, step by step, in a right or wrong order.
 
 import { isLegal, legalOrders, lostContributions, wrongGradients } from "./losses.js";
 import { backwardSteps, edgeKey, forwardSteps, gradients, swept, usersOf } from "./passes.js";
@@ -9,17 +9,17 @@ export { contribution, edgeKey, gradients, swept } from "./passes.js";
 /** @typedef {import("../types.js").Step} Step */
 
 /**
- * The forward and the backward pass over a graph. Nothing is worked out before it is asked for, and then only once.
- * Between the passes, the seed is a step of its own: the root gets the gradient 1.
+ * The forward and backward pass over a graph. Properties are computed lazily and cached. Between the passes, the seed
+ * is a separate step: the root gets the gradient 1.
  *
- * A node that has been visited is done with: what comes to it later is lost. (In a program it may still land in
- * `.grad`; it is not passed on.)
+ * Contributions that arrive after a node has been visited are lost. (In a program they may still be added to `.grad`,
+ * but they are not propagated.)
  */
 export class Walk {
   /**
    * @param {import("../core/graph.js").Graph} graph
-   * @param {readonly number[]} [order] the places in the order in which the backward pass visits them
-   * @param {boolean} [overwrite] whether a contribution is written over what an operand has, as = does
+   * @param {readonly number[]} [order] node indices in the order in which the backward pass visits them
+   * @param {boolean} [overwrite] whether contributions replace an operand's gradient, like = instead of +=
    */
   constructor(graph, order = swept(graph), overwrite = false) {
     this.graph = graph;
@@ -40,33 +40,33 @@ export class Walk {
     return this.#kept("seed", /** @type {Step} */ ({ kind: "seed", place: this.graph.root }));
   }
 
-  /** Both passes, one after the other; between them the seed. @returns {readonly Step[]} */
+  /** All steps: forward pass, seed, backward pass. @returns {readonly Step[]} */
   get steps() {
     return this.#kept("steps", [...this.forward, this.seed, ...this.backward]);
   }
 
-  /** The step that leads to a position; of the backward pass nothing is worked out for one before it. @param {number} position */
+  /** Return the step that leads to a position, without computing the backward pass for an earlier position. @param {number} position */
   step(position) {
     if (position > this.seeded) return this.backward[position - this.seeded - 1];
     return position === this.seeded ? this.seed : this.forward[position - 1];
   }
 
-  /** How many steps there are. */
+  /** Number of steps. */
   get length() {
     return this.seeded + this.order.length;
   }
 
-  /** The position after the seed, where the backward pass begins. */
+  /** Position after the seed, where the backward pass begins. */
   get seeded() {
     return this.graph.nodes.length + 1;
   }
 
-  /** The steps of the backward pass that have been taken at a position. @param {number} position */
+  /** Return the steps of the backward pass up to a position. @param {number} position */
   taken(position) {
     return position > this.seeded ? this.backward.slice(0, position - this.seeded) : [];
   }
 
-  /** The gradient of every node by place, as this walk has it; null where the walk does not go. */
+  /** Gradients as this walk computes them, by node index; null for nodes that it does not visit. */
   get gradients() {
     /** @type {(number | null)[]} */
     const found = new Array(this.graph.nodes.length).fill(null);
@@ -74,29 +74,29 @@ export class Walk {
     return this.#kept("gradients", /** @type {readonly (number | null)[]} */ (found));
   }
 
-  /** The same as they should be; 0 where no gradient flows. */
+  /** Correct gradients, by node index; 0 if no gradient flows. */
   get right() {
     return this.#kept("right", gradients(this.graph));
   }
 
-  /** The nodes whose gradient is wrong, each with what it lost. Empty for a right walk. */
+  /** Nodes with a wrong gradient, each with its losses. Empty for a correct walk. */
   get wrong() {
     const isRight = this.isLegal && !this.overwrite;
     const wrong = isRight ? [] : wrongGradients(this.graph, this.backward, this.right, this.overwrite);
     return this.#kept("wrong", wrong);
   }
 
-  /** Whether the order visits every node after all nodes that it is an operand of. */
+  /** Whether the order visits every node after all its users. */
   get isLegal() {
     return this.#kept("isLegal", isLegal(this.graph, this.order));
   }
 
-  /** How many legal orders there are; null where they are too many to count. */
+  /** Number of legal orders; null if there are too many to count. */
   get legalOrders() {
     return this.#kept("legalOrders", legalOrders(this.graph, this.order));
   }
 
-  /** The largest size of a finite gradient or contribution, by which lines are drawn. */
+  /** Largest absolute value of a finite gradient or contribution, for scaling line widths. */
   get largest() {
     let largest = 0;
     for (const { upstream, contributions } of this.backward) {
@@ -106,21 +106,21 @@ export class Walk {
     return this.#kept("largest", largest);
   }
 
-  /** By place, when the backward pass visits a node, counted from 0. */
+  /** By node index, when the backward pass visits the node, counted from 0. */
   get visits() {
     const found = new Int32Array(this.graph.nodes.length).fill(-1);
     this.order.forEach((place, i) => (found[place] = i));
     return this.#kept("visits", found);
   }
 
-  /** By place, the edges to the nodes that use it, through which gradient flows back to it. */
+  /** By node index, the users from which gradient flows back to the node. */
   get users() {
     return this.#kept("users", usersOf(this.graph));
   }
 
   /**
-   * What is known after so many steps; in the middle of the last of them, where only some of what it brings has landed.
-   * @param {number} position @param {number} [landed] how much of it, of so many as `landings` says @returns {Moment}
+   * Return the state after some steps, or in the middle of the last step.
+   * @param {number} position @param {number} [landed] how many of its `landings` have arrived @returns {Moment}
    */
   moment(position, landed = Infinity) {
     const size = this.graph.nodes.length;
@@ -162,7 +162,7 @@ export class Walk {
   }
 
   /**
-   * Put a value in place of the getter that worked it out.
+   * Cache a value by replacing the getter that computed it.
    * @template T @param {string} name @param {T} value @returns {T}
    */
   #kept(name, value) {
@@ -171,12 +171,12 @@ export class Walk {
   }
 }
 
-/** Contributions by the edge that they came along, of steps that have been taken. */
+/** Contributions of the steps so far, by edge. */
 class Contributions {
   #taken;
   #visits;
 
-  /** @param {readonly import("../types.js").BackwardStep[]} taken @param {Int32Array} visits by place, when each node is visited */
+  /** @param {readonly import("../types.js").BackwardStep[]} taken @param {Int32Array} visits by node index */
   constructor(taken, visits) {
     this.#taken = taken;
     this.#visits = visits;
@@ -196,7 +196,7 @@ class Contributions {
   }
 }
 
-/** How much a step brings, one thing after the other: a number, or a contribution to each operand. @param {Step} step */
+/** Count the landings of a step: one number, or a contribution to each operand. @param {Step} step */
 export function landings(step) {
   return step.kind === "backward" ? step.contributions.length : 1;
 }

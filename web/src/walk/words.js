@@ -1,7 +1,8 @@
-// What happens in a walk, said as a person would say it.
+// Describes the steps of a walk in plain sentences.
 //
-// All of it follows from the formulas of the table: a derivative of 1 copies, one that is the other operand swaps and
-// scales, one that a condition chooses lets through or holds back, one that is always 0 is flat, and any other scales.
+// The wording follows from the table's formulas: a derivative of 1 copies; a derivative that is the other operand swaps
+// and scales; a selected operand gets the gradient and the unselected ones get nothing; a derivative that is always 0
+// is flat; any other derivative scales.
 
 import { sentences as say } from "../languages/languages.js";
 import { folded, resolved, substituted, text } from "../core/formula.js";
@@ -24,18 +25,18 @@ import { edgeKey } from "./passes.js";
 /** @typedef {import("./losses.js").WrongGradient} WrongGradient */
 
 const OPERANDS = ["x", "y", "z"];
-const MOST_ENTRIES = 8; // of a table that are written out
-export const MANY = 8; // more operands than these are shortened where there is a way to see all of them
-export const FIRST = 4; // of which the first few are shown, and the last
-const MOST_REASONS = 5; // that a sentence gives
-const MOST_TERMS = 20; // that a sum is written with
+const MOST_ENTRIES = 8; // maximum number of table entries to write out
+export const MANY = 8; // longer lists of operands are shortened if the reader can open the full list
+export const FIRST = 4; // shortened lists show this many operands, and the last
+const MOST_REASONS = 5; // maximum number of reasons in a sentence
+const MOST_TERMS = 20; // maximum number of terms in a written sum
 
 // Steps
 
 /**
- * What a step does.
+ * Describe a step.
  * @param {Walk} walk @param {import("../types.js").Step} step
- * @param {boolean} [isWhole] whether all of many operands are told of, or a few @returns {string}
+ * @param {boolean} [isWhole] whether to list all operands if there are many @returns {string}
  */
 export function stepSentence(walk, step, isWhole = true) {
   const node = walk.graph.nodes[step.place];
@@ -46,13 +47,13 @@ export function stepSentence(walk, step, isWhole = true) {
   return told.filter(Boolean).join(" ");
 }
 
-/** What a node passes back to one operand. @param {Walk} walk @param {Contribution} given */
+/** Describe a node's contribution to one operand. @param {Walk} walk @param {Contribution} given */
 export function contributionSentence(walk, given) {
   const { rule, clause } = passedOn(walk, given);
   return say.applied(rule, [clause]);
 }
 
-/** How a node got its number. @param {Node} node @param {Graph} graph @param {boolean} isWhole */
+/** Describe the computation of a node's number. @param {Node} node @param {Graph} graph @param {boolean} isWhole */
 export function computed(node, graph, isWhole) {
   const [name, number] = [said(node.name), short(node.data)];
   if (!node.operands.length) return say.forward.given(name, number);
@@ -61,19 +62,25 @@ export function computed(node, graph, isWhole) {
   return [...new Set([name, written(node, graph, isWhole), applied(node, few(numbers, isWhole)), number])].join(" = ");
 }
 
-/** An operation on the names of its operands. @param {Node} node @param {Graph} graph @param {boolean} [isWhole] whether on all of many */
+/**
+ * Format an operation applied to the names of its operands.
+ * @param {Node} node @param {Graph} graph @param {boolean} [isWhole] whether to list all operands if there are many
+ */
 export function written(node, graph, isWhole = true) {
   const names = node.operands.map((place, i) => (place < 0 ? short(node.constants[i]) : said(graph.nodes[place].name)));
   return applied(node, few(names, isWhole));
 }
 
-/** Of many texts the first few and the last, with what stands for the others. @param {readonly string[]} texts @param {boolean} isWhole */
+/**
+ * Shorten a long list to its first items and the last, with a count of the omitted items.
+ * @param {readonly string[]} texts @param {boolean} isWhole
+ */
 export function few(texts, isWhole) {
   if (isWhole || texts.length <= MANY) return texts;
   return [...texts.slice(0, FIRST), say.others(texts.length - FIRST - 1), texts[texts.length - 1]];
 }
 
-/** An operation on operands, written as a program writes it. @param {Node} node @param {readonly string[]} operands */
+/** Format an operation applied to operands in program syntax. @param {Node} node @param {readonly string[]} operands */
 function applied({ row, gather, symbol }, operands) {
   if (gather) {
     const [index, ...table] = operands;
@@ -85,7 +92,7 @@ function applied({ row, gather, symbol }, operands) {
   return row.arity === 1 ? `-${bracketed[0]}` : bracketed.join(` ${row.symbol} `);
 }
 
-/** Whose turn it is, and with what gradient. @param {Node} node @param {number} upstream @param {boolean} isRoot */
+/** Describe the visit of a node and its gradient. @param {Node} node @param {number} upstream @param {boolean} isRoot */
 function visited(node, upstream, isRoot) {
   const name = said(node.name);
   if (isRoot) return say.visited.root(name);
@@ -93,7 +100,7 @@ function visited(node, upstream, isRoot) {
 }
 
 /**
- * Sentences out of what was done and to whom; one for all operands that the same was done to.
+ * Join the contributions into sentences, one for all operands treated by the same rule.
  * @param {Walk} walk @param {readonly Contribution[]} contributions @param {boolean} isWhole
  */
 function joined(walk, contributions, isWhole) {
@@ -110,9 +117,9 @@ function joined(walk, contributions, isWhole) {
 
 // Rules
 
-/** @typedef {{ rule: string, clause: string }} Told what a rule does, and what an operand gets by it */
+/** @typedef {{ rule: string, clause: string }} Told a rule, and its effect on an operand */
 
-/** A contribution, and what becomes of it. @param {Walk} walk @param {Contribution} given @returns {Told} */
+/** Describe a contribution and its effect on the operand's gradient. @param {Walk} walk @param {Contribution} given @returns {Told} */
 function passedOn({ graph, overwrite }, given) {
   const { rule, clause } = byRule(graph, given);
   if (given.late) return { rule, clause: clause + say.received.late };
@@ -152,7 +159,7 @@ function byRule(graph, { giver, place, position, upstream, ofNothing, local }) {
   return scaled(say.rules.scales(symbol), factor);
 }
 
-/** To which operands a node never passes anything, and why; "" where all get something. @param {Node} node @param {Graph} graph */
+/** Explain why some operands never receive gradient from a node; "" if all of them do. @param {Node} node @param {Graph} graph */
 function kept(node, graph) {
   const inert = node.byHand ? [] : ((node.row ?? node.gather)?.inert ?? []);
   const places = inert.map((position) => node.operands[position]).filter((place) => place >= 0);
@@ -162,12 +169,12 @@ function kept(node, graph) {
   return say.kept.flat(symbol, inert.length === node.operands.length ? [] : inert, names);
 }
 
-/** Whether there is no formula for what a node passes back. @param {Node} node */
+/** Return whether the table has a formula for the node's contributions; true if not. @param {Node} node */
 function isByHand(node) {
   return node.byHand || !node.operation;
 }
 
-/** An operand's number, and whose it is. @param {Node} node @param {number} position @param {Graph} graph */
+/** Describe an operand's number and name its node. @param {Node} node @param {number} position @param {Graph} graph */
 function valueOf(node, position, graph) {
   const number = short(numberOf(node, position, graph));
   const place = node.operands[position];
@@ -181,7 +188,7 @@ function numberOf(node, position, graph) {
 }
 
 /**
- * The numbers of x, y and z, as the derivative at a position has them, and of out.
+ * Return the numbers of x, y, z and out in the derivative at a position.
  * @param {Node} node @param {number} position @param {Graph} graph
  */
 function numbersOf(node, position, graph) {
@@ -192,7 +199,7 @@ function numbersOf(node, position, graph) {
 }
 
 /**
- * What stands for x, y and z in the derivative at a position: the names of operands, and constants.
+ * Return the operand names and constants that replace x, y and z in the derivative at a position.
  * @param {Node} node @param {number} position @param {Graph} graph
  */
 function namesOf(node, position, graph) {
@@ -205,16 +212,16 @@ function namesOf(node, position, graph) {
   return names;
 }
 
-// What was lost
+// Losses
 
-/** A wrong gradient, and why. @param {Walk} walk @param {WrongGradient} wrong */
+/** Explain a wrong gradient. @param {Walk} walk @param {WrongGradient} wrong */
 export function wrongSentence({ graph }, { place, got, right, losses }) {
   const reasons = losses.slice(0, MOST_REASONS).map((loss) => `${lossSentence(graph, loss, place)}.`);
   const more = losses.length > MOST_REASONS ? say.losses.more(losses.length - MOST_REASONS) : "";
   return [say.losses.wrong(oneLine(graph.nodes[place].name), short(got), short(right)), ...reasons].join(" ") + more;
 }
 
-/** What a node misses by a lost contribution. @param {Graph} graph @param {Loss} loss @param {number} place */
+/** Describe the effect of a lost contribution on a node. @param {Graph} graph @param {Loss} loss @param {number} place */
 export function lossSentence(graph, loss, place) {
   const [giver, taker, node] = [loss.giver, loss.taker, place].map((i) => oneLine(graph.nodes[i].name));
   const how = loss.overwrittenBy ? say.losses.lost : say.losses.late;
@@ -224,7 +231,7 @@ export function lossSentence(graph, loss, place) {
   return told + say.losses.passedOn(node, amount, derivativeOf(taker, node), derivative, missing);
 }
 
-/** Why a contribution was lost. @param {Graph} graph @param {LostContribution} loss */
+/** Explain why a contribution was lost. @param {Graph} graph @param {LostContribution} loss */
 export function because(graph, { giver, taker, overwrittenBy }) {
   const nameOf = (/** @type {number} */ place) => oneLine(graph.nodes[place].name);
   if (!overwrittenBy) return say.losses.visitedAfter(nameOf(giver), nameOf(taker));
@@ -234,36 +241,35 @@ export function because(graph, { giver, taker, overwrittenBy }) {
 // The chain rule
 
 /**
- * One way by which gradient comes back to a node: from a user of it, times the local derivative.
+ * One term of the chain rule at a node: the gradient of a user times the local derivative.
  *
- * `formula`: the local derivative as it stands in the table, in x, y, z and out; `written`: as it is here, its choices
- * made, on the names of nodes. Both are empty for rules made by hand, and where nothing ever passes. `upstream` and
- * `amount` are null as long as the user has not been visited.
+ * `formula` is the local derivative from the table, in x, y, z and out; `written` is the same with node names and
+ * resolved branches. Both are empty for custom rules and for positions that never pass gradient. `upstream` and
+ * `amount` are null until the user has been visited.
  * @typedef {object} EdgeStory
  * @property {EdgeKey} edge
  * @property {number} user
  * @property {number} place of the operand
  * @property {number} position
- * @property {string} symbolic the product, such as dL/de · ∂e/∂a
- * @property {string} derivative the local one, such as ∂e/∂a
+ * @property {string} symbolic product, such as dL/de · ∂e/∂a
+ * @property {string} derivative local derivative, such as ∂e/∂a
  * @property {string} formula
  * @property {string} written
  * @property {number} local
  * @property {number | null} upstream
  * @property {number | null} amount
  * @property {"waiting" | "arrived" | "late" | "overwritten" | "inert"} status
- * @property {string} because why it was lost, "" where it was not
- * @property {string} sentence what the user passed back, "" as long as it has not
+ * @property {string} because reason for a loss, else ""
+ * @property {string} sentence description of the contribution, "" until it has arrived
  */
 
 /**
- * A node's gradient as the sum that it is: a term for every edge to a user. `total`: what has arrived so far, null for
- * nothing. The root has no terms: its gradient is 1.
- * `derivative` is the left side of the sum.
+ * A node's gradient as a sum with one term per edge to a user; the root's gradient is 1, without terms. `total` is the
+ * sum so far, null before the first contribution. `derivative` is the left side of the equation.
  * @typedef {{ derivative: string, symbolic: string, terms: readonly EdgeStory[], total: number | null, right: number }} ChainRule
  */
 
-/** The chain rule at a node. @param {Walk} walk @param {number} place @param {Moment} moment @returns {ChainRule} */
+/** Build the chain rule at a node. @param {Walk} walk @param {number} place @param {Moment} moment @returns {ChainRule} */
 export function chainRule(walk, place, moment) {
   const lost = lostAt(walk, moment);
   const terms = walk.users[place].map(({ user, position }) => story(walk, user, position, moment, lost));
@@ -281,7 +287,7 @@ export function chainRule(walk, place, moment) {
   };
 }
 
-/** What an edge does. @param {Walk} walk @param {EdgeKey} edge @param {Moment} moment @returns {EdgeStory} */
+/** Build the term of an edge. @param {Walk} walk @param {EdgeKey} edge @param {Moment} moment @returns {EdgeStory} */
 export function edgeStory(walk, edge, moment) {
   const [user, position] = edge.split(":").map(Number);
   return story(walk, user, position, moment, lostAt(walk, moment));
@@ -320,13 +326,13 @@ function story(walk, user, position, moment, lost) {
   };
 }
 
-/** What has been lost by a moment, by edge. @param {Walk} walk @param {Moment} moment */
+/** Return the contributions lost so far, by edge. @param {Walk} walk @param {Moment} moment */
 function lostAt(walk, moment) {
   const lost = lostContributions(walk.taken(moment.position), walk.overwrite);
   return new Map(lost.map((loss) => [edgeKey(loss.giver, loss.position), loss]));
 }
 
-/** The local derivative as it stands in the table. @param {Node} node @param {number} position */
+/** Format the local derivative in the variables of the table. @param {Node} node @param {number} position */
 export function formula(node, position) {
   const partial = formulaOf(node, position);
   if (isByHand(node) || partial === null) return "";
@@ -336,7 +342,7 @@ export function formula(node, position) {
 }
 
 /**
- * The local derivative as it is here, on the names of nodes.
+ * Format the local derivative with node names and resolved branches.
  * @param {Node} node @param {number} position @param {Graph} graph
  */
 export function writtenPartial(node, position, graph) {
@@ -344,7 +350,10 @@ export function writtenPartial(node, position, graph) {
   return partial === null ? "" : text(partial);
 }
 
-/** The same as a formula; null where there is none. @param {Node} node @param {number} position @param {Graph} graph */
+/**
+ * Build the local derivative with node names as a formula; null if the table has none.
+ * @param {Node} node @param {number} position @param {Graph} graph
+ */
 export function namedPartial(node, position, graph) {
   const partial = formulaOf(node, position);
   if (isByHand(node) || partial === null) return null;
@@ -352,7 +361,7 @@ export function namedPartial(node, position, graph) {
   return folded(substituted(resolved(partial, numbersOf(node, position, graph)), names));
 }
 
-/** d one / d other. @param {string} one @param {string} other */
+/** Format d one / d other. @param {string} one @param {string} other */
 function derivativeOf(one, other) {
   return `d${bracketed(one)}/d${bracketed(other)}`;
 }

@@ -1,10 +1,10 @@
-// What readers answer: a number, or arithmetic that makes one.
+// Parses readers' answers: a number, or arithmetic that gives one.
 
 import { evaluate, parse } from "../../core/expression.js";
 
-const COMMA = /^\s*[-+\u2212\u2013]?\d+,\d+\s*$/; // as in 0,5
+const COMMA = /^\s*[-+\u2212\u2013]?\d+,\d+\s*$/; // such as 0,5
 
-/** The number that an answer such as -1.5, 0,5 or 3*2 stands for; null for anything else. @param {string} text */
+/** Parse an answer such as -1.5, 0,5 or 3*2; null for anything else. @param {string} text */
 export function numberIn(text) {
   try {
     const graph = evaluate(parse(pointed(text).replace(/[\u2212\u2013]/g, "-")), new Map());
@@ -15,7 +15,7 @@ export function numberIn(text) {
   }
 }
 
-/** With a point for a comma. @param {string} text */
+/** Replace a decimal comma by a point. @param {string} text */
 export function pointed(text) {
   return COMMA.test(text) ? text.replace(",", ".") : text;
 }

@@ -1,4 +1,4 @@
-// Questions about gradients: those of the lesson, then others without end, each harder than those before it.
+// Questions about gradients: four from the lesson, then an endless sequence of increasing difficulty.
 
 import { evaluate, parse } from "../../core/expression.js";
 import { presetOf } from "../presets.js";
@@ -7,14 +7,14 @@ import { gradients } from "../../walk/steps.js";
 
 /**
  * @typedef {object} Exercise
- * @property {string} key the same question has the same key
+ * @property {string} key identifies the question
  * @property {string} program
  * @property {ReadonlyMap<string, number>} values
- * @property {string} root what is differentiated
- * @property {string} by the node that it is differentiated by
+ * @property {string} root the node to differentiate
+ * @property {string} by the node to differentiate by
  */
 
-// The lesson's own questions.
+// Questions from the lesson.
 /** @type {readonly (readonly [preset: string, root: string, by: string])[]} */
 const LESSON = [
   ["product", "f", "a"],
@@ -23,34 +23,34 @@ const LESSON = [
   ["diamond", "d", "a"],
 ];
 
-const TOLERANCE = 0.01; // relative: answers are worked out by hand
+const TOLERANCE = 0.01; // relative, because answers are worked out by hand
 const MOST_PATHS = 5;
-const [SMALLEST, LARGEST] = [0.05, 500]; // answers beyond are no fun
+const [SMALLEST, LARGEST] = [0.05, 500]; // range of absolute answers; others are tedious to work out
 
-/** The question with a number, counted from 0. @param {number} number @returns {Exercise} */
+/** Return the question with the given number, counted from 0. @param {number} number @returns {Exercise} */
 export function exercise(number) {
   const given = LESSON[number];
   return given ? lesson(...given) : generated(number);
 }
 
-/** Whether an answer is the gradient, as far as one can tell from a few digits. @param {number} answer @param {number} gradient */
+/** Return whether an answer is the gradient within the tolerance. @param {number} answer @param {number} gradient */
 export function isRight(answer, gradient) {
   return Math.abs(answer - gradient) <= TOLERANCE * Math.abs(gradient);
 }
 
-/** The right answer. @param {Exercise} exercise */
+/** Compute the right answer. @param {Exercise} exercise */
 export function answerTo(exercise) {
   const { graph, place } = asked(exercise);
   return gradients(graph)[place];
 }
 
-/** How many paths lead from the root back to the node that is asked about. @param {Exercise} exercise */
+/** Count the paths from the root to the node in question. @param {Exercise} exercise */
 function pathsOf(exercise) {
   const { graph, place } = asked(exercise);
   return pathCounts(graph)[place];
 }
 
-/** The graph that is asked about, and the place of the node. @param {Exercise} exercise */
+/** Return the graph of a question, and the index of its node. @param {Exercise} exercise */
 export function asked({ program, values, by }) {
   const graph = evaluate(parse(program), values);
   return { graph, place: graph.nodes.findIndex(({ name }) => name === by) };
@@ -62,7 +62,7 @@ function lesson(key, root, by) {
   return { key: `${key}.${by}`, program, values: new Map(Object.entries(values)), root, by };
 }
 
-/** The first of the graphs made from a number that makes a good question. @param {number} number @returns {Exercise} */
+/** Generate graphs from a number until one makes a suitable question. @param {number} number @returns {Exercise} */
 function generated(number) {
   for (let attempt = 0; ; attempt++) {
     const candidate = random(number, dice(1000 * number + attempt));
@@ -72,14 +72,14 @@ function generated(number) {
   }
 }
 
-/** How many paths there are to follow, at least. @param {number} number */
+/** Return the minimum number of paths in a question. @param {number} number */
 function pathsAt(number) {
   return Math.min(1 + Math.floor((number - LESSON.length) / 4), MOST_PATHS);
 }
 
 /**
- * A graph of single operations on leaves and earlier results: the higher the number, the more of them, and the more
- * often a node is used twice.
+ * Generate a graph of operations on leaves and earlier results. Higher numbers give more operations and more repeated
+ * use of nodes.
  * @param {number} number @param {(sides: number) => number} roll @returns {Exercise}
  */
 function random(number, roll) {
@@ -93,7 +93,7 @@ function random(number, roll) {
   let unused = [...leaves];
   for (let i = 0; i < steps; i++) {
     const name = results[i];
-    const previous = results[i - 1] ?? unused[0]; // every result is used, so that all leads to the root
+    const previous = results[i - 1] ?? unused[0]; // uses every result, so that all of them lead to the root
     const others = [...leaves, ...results.slice(0, Math.max(i - 1, 0))];
     const other = unused.find((leaf) => leaf !== previous) ?? others[roll(others.length)];
     const line = operation(level, previous, other, roll);
@@ -107,7 +107,10 @@ function random(number, roll) {
   return { key: `generated.${number}`, program, values: kept, root: results[steps - 1], by: used[roll(used.length)] };
 }
 
-/** One operation on a result and another node. @param {number} level @param {string} left @param {string} right @param {(sides: number) => number} roll */
+/**
+ * Generate an operation on a result and another node.
+ * @param {number} level @param {string} left @param {string} right @param {(sides: number) => number} roll
+ */
 function operation(level, left, right, roll) {
   const simple = [`${left}*${right}`, `${left} + ${right}`, `${left} - ${right}`];
   const squares = [`${left}*${left}`, `${left}**2`, `${left} + ${left}`, `3*${left}`];
@@ -116,7 +119,7 @@ function operation(level, left, right, roll) {
   return choices[roll(choices.length)];
 }
 
-/** A die that rolls the same numbers for the same seed: 0 up to its sides. (mulberry32, Tommy Ettinger, public domain) @param {number} seed */
+/** Return a seeded die that rolls numbers in [0, sides): mulberry32 by Tommy Ettinger, public domain. @param {number} seed */
 function dice(seed) {
   let state = seed >>> 0;
   return (/** @type {number} */ sides) => {

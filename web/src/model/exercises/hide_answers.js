@@ -1,16 +1,19 @@
-// While the lesson asks a question, what answers it is not to be seen.
+// Hides everything that would give away the answer to the lesson's open question.
 
 /** @typedef {import("../model.js").Model} Model */
 /** @typedef {import("../chapters.js").Question} Question */
 /** @typedef {import("../../types.js").Moment} Moment */
 
-/** The model as it is seen while a question is open; as it is where none is. @param {Model} model @param {Question | null} asks @returns {Model} */
+/**
+ * Return the model with the answer hidden; unchanged without an open question.
+ * @param {Model} model @param {Question | null} asks @returns {Model}
+ */
 export function veiled(model, asks) {
   if (!asks) return model;
   return { ...model, asks, isAsking: true, moment: withoutAnswer(model.moment, model, asks) };
 }
 
-/** A moment in which the gradient that is asked for is not known yet. @param {Moment} moment @param {Pick<Model, "graph">} model @param {Question | null} asks @returns {Moment} */
+/** Remove the gradient in question from a moment. @param {Moment} moment @param {Pick<Model, "graph">} model @param {Question | null} asks @returns {Moment} */
 export function withoutAnswer(moment, { graph }, asks) {
   if (asks?.kind !== "number" || !("gradient" in asks.answer)) return moment;
   const { gradient: name } = asks.answer;

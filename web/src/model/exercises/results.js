@@ -1,46 +1,48 @@
-// What the reader has answered, in exercises and in the lesson: kept here and nowhere else, handed in as a file or as a short code.
+// The reader's answers to exercises and the lesson. They are stored only in the browser; the reader can hand them in as
+// a file or a short code.
 
-/** @typedef {"exercise" | "lesson" | "question"} Kind a question is a teacher's own, in a link */
+/** @typedef {"exercise" | "lesson" | "question"} Kind a "question" is a teacher's own, from a link */
 
 /**
  * @typedef {object} Answer
  * @property {Kind} kind of question
- * @property {string} key the same question has the same key
- * @property {string} answer as it was given; "" where the reader had the answer shown in place of giving one
+ * @property {string} key identifies the question
+ * @property {string} answer as typed; "" if the reader had the answer shown
  * @property {boolean} isRight
  * @property {boolean} hinted whether a hint was taken before
  */
 
-/** @typedef {Answer & { at: string }} Kept with the time, as in 2026-01-31T12:00:00.000Z */
+/** @typedef {Answer & { at: string }} Kept with the time, such as 2026-01-31T12:00:00.000Z */
 
 /**
- * How many questions were tried or shown; how many of them answered right, at the first try, and without a hint before; and all tries.
+ * Counts of the questions that were `asked` (tried or shown), answered `right`, right at the `first` try, and right
+ * `alone`, without a hint; and of all `tries`.
  * @typedef {{ asked: number, right: number, first: number, alone: number, tries: number }} Summary
  */
 
-/** What is known of a question. @typedef {{ right: boolean, first: boolean, alone: boolean, tries: number, shown: boolean }} Standing */
+/** Results of one question. @typedef {{ right: boolean, first: boolean, alone: boolean, tries: number, shown: boolean }} Standing */
 
 const STORE = "gradwalk.results";
 const KINDS = new Set(["exercise", "lesson", "question"]);
-const MOST = 5000; // answers
-const LONGEST = 200; // letters of one
-const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"; // no letter that is taken for another
+const MOST = 5000; // maximum number of answers
+const LONGEST = 200; // maximum characters of an answer
+const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"; // without letters that look like digits
 
 /** @type {Kept[] | null} */
 let kept = null;
 
-/** Keep an answer. @param {Answer} given @param {Date} [time] */
+/** Record an answer. @param {Answer} given @param {Date} [time] */
 export function record({ kind, key, answer, isRight, hinted }, time = new Date()) {
   const answers = [...all(), { kind, key, answer: answer.slice(0, LONGEST), isRight, hinted, at: time.toISOString() }];
   keep(answers.slice(-MOST));
 }
 
-/** Forget all answers. */
+/** Delete all answers. */
 export function forget() {
   keep([]);
 }
 
-/** The questions of a kind that were answered right, by key. @param {Kind} kind @returns {ReadonlyMap<string, Standing>} */
+/** Return the questions of a kind that were answered right, by key. @param {Kind} kind @returns {ReadonlyMap<string, Standing>} */
 export function solved(kind) {
   const questions = byQuestion().filter(([answer]) => answer.kind === kind);
   return new Map(questions.map((answers) => /** @type {const} */ ([answers[0].key, standing(answers)])).filter(([, { right }]) => right));
@@ -62,19 +64,19 @@ function standing(answers) {
   return { right: at >= 0, first: at === 0 && alone, alone, tries: answers.filter((answer) => !isShown(answer)).length, shown: answers.some(isShown) };
 }
 
-/** Whether the answer was shown in place of one. @param {Kept} answer */
+/** Return whether the answer was shown to the reader instead of given. @param {Kept} answer */
 function isShown({ answer }) {
   return answer === "";
 }
 
-/** The summary as a short text to hand in, such as 7-5-4-4-12-K3: its end tells a typing error. It proves nothing. */
+/** Format the summary as a short code to hand in, such as 7-5-4-4-12-K3. The checksum at its end detects typing errors, not cheating. */
 export function code() {
   const { asked, right, first, alone, tries } = summary();
   const numbers = [asked, right, first, alone, tries].join("-");
   return `${numbers}-${checksum(numbers)}`;
 }
 
-/** What a code says; null where it was not copied right. @param {string} text @returns {Summary | null} */
+/** Decode a code; null if its checksum is wrong. @param {string} text @returns {Summary | null} */
 export function decodedSummary(text) {
   const found = /^((\d+)-(\d+)-(\d+)-(\d+)-(\d+))-([0-9A-Z]{2})$/.exec(text.trim().toUpperCase());
   if (!found || checksum(found[1]) !== found[7]) return null;
@@ -82,7 +84,7 @@ export function decodedSummary(text) {
   return { asked, right, first, alone, tries };
 }
 
-/** All answers, by question, as the text of a file. */
+/** Format all answers, by question, as the text of a file. */
 export function json() {
   const questions = byQuestion().map((answers) => ({
     kind: answers[0].kind,
@@ -94,7 +96,7 @@ export function json() {
   return JSON.stringify({ gradwalk: "results", version: 1, summary: summary(), code: code(), questions }, null, 2);
 }
 
-/** The answers to each question, in the order in which they were first asked. */
+/** Group the answers by question, in the order in which the questions were first answered. */
 function byQuestion() {
   /** @type {Map<string, Kept[]>} */
   const found = new Map();
@@ -107,7 +109,7 @@ function byQuestion() {
   return [...found.values()];
 }
 
-/** Two letters: any one digit that is wrong changes them, and so do two that are exchanged. @param {string} text */
+/** Compute a checksum of two characters that detects any wrong digit and any two swapped digits. @param {string} text */
 function checksum(text) {
   const sum = [...text].reduce((before, letter) => (before * 37 + letter.charCodeAt(0)) % 1021, 7);
   return DIGITS[sum >> 5] + DIGITS[sum & 31];
@@ -125,7 +127,7 @@ function keep(answers) {
   try {
     localStorage.setItem(STORE, JSON.stringify(answers));
   } catch {
-    // storage is full or forbidden: the answers last as long as the page
+    // storage is full or forbidden: the answers are lost when the page is closed
   }
 }
 
@@ -135,7 +137,7 @@ function stored() {
     const found = JSON.parse(localStorage.getItem(STORE) ?? "[]");
     return Array.isArray(found) ? found.filter(isKept).slice(-MOST) : [];
   } catch {
-    return []; // no storage here, or not of ours
+    return []; // storage is unavailable or invalid
   }
 }
 

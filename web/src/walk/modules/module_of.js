@@ -1,26 +1,26 @@
-// Which module each node of a graph belongs to: by the labels of parameters, named scopes, and iterations of loops.
+// Finds the module of each node of a graph, from the labels of parameters, named scopes and loop iterations.
 //
-// The labels of parameters say what belongs together: `layers.0.neurons.2.b` is a parameter of the module
-// `layers.0.neurons.2`, which is a part of `layers.0`. A computed node belongs to the module whose parameters it uses,
-// or to the one that made its only operand, such as a neuron's sum before its activation function.
+// Parameter labels name modules: `layers.0.neurons.2.b` is a parameter of the module `layers.0.neurons.2`, which is
+// part of `layers.0`. A computed node belongs to the module whose parameters it uses, or to the module of its only
+// operand, such as a neuron's sum before its activation function.
 //
-// What was made in a named scope belongs to it, and there to the module whose parameters it uses, or in which its
-// operands were made that are of the same scope. The parameters of a module belong to the innermost scope that holds all
-// that uses them. Scopes that are numbered and use the same parameters, such as `place0` and `place1`, are one computation
-// done several times: what is in `place1.attention` is `place1` of `attention`.
+// A node made in a named scope belongs to that scope, and within the scope to the module whose parameters it uses or
+// whose results, made in the same scope, are its operands. The parameters of a module belong to the innermost scope
+// that contains all their users. Numbered scopes that use the same parameters, such as `place0` and `place1`, are
+// repetitions of one computation: the nodes of `place1.attention` go to `place1` of `attention`.
 //
-// Iterations of a loop are like modules: `newton.3.val` is what goes round at the end of iteration 3 of the loop over
-// `newton`. All that only this iteration uses belongs to it, and there to the scope and the module.
+// Loop iterations are treated like modules: `newton.3.val` is the carry `val` after iteration 3 of the loop `newton`.
+// Nodes that only one iteration uses belong to it, and within it to their scope and module.
 
 /** @typedef {import("../../core/graph.js").Graph} Graph */
 /** @typedef {import("../../types.js").Node} Node */
-/** @typedef {readonly string[]} Path of a module: its name at every dot */
-/** @typedef {{ kept: Path, repeated: Path }} Split the names of a scope: those that are no repetition, and those that are */
+/** @typedef {readonly string[]} Path of a module: the parts of its dotted name */
+/** @typedef {{ kept: Path, repeated: Path }} Split the names of a scope, without and with repetition */
 
 /** @type {Path} */
 const NONE = [];
 
-/** The path of every node's module, by place. @param {Graph} graph @returns {readonly Path[]} */
+/** Return the path of every node's module, by node index. @param {Graph} graph @returns {readonly Path[]} */
 export function modulePaths(graph) {
   const parameters = parameterPaths(graph);
   const paths = scopedPaths(graph, parameters, pathsByParameters(graph, parameters));
@@ -28,14 +28,14 @@ export function modulePaths(graph) {
   return iterations ? paths.map((path, place) => [...(iterations[place] ?? NONE), ...path]) : paths;
 }
 
-/** The innermost module that holds both. @param {Path} one @param {Path} other @returns {Path} */
+/** Return the common prefix of two paths, the innermost module that contains both. @param {Path} one @param {Path} other @returns {Path} */
 function common(one, other) {
   if (one === other) return one;
   const apart = one.findIndex((name, level) => name !== other[level]);
   return apart < 0 ? one : one.slice(0, apart);
 }
 
-/** A function of a text that is worked out once for each. @template T @param {(text: string) => T} f @returns {(text: string) => T} */
+/** Cache a function of a text. @template T @param {(text: string) => T} f @returns {(text: string) => T} */
 function once(f) {
   /** @type {Map<string, T>} */
   const known = new Map();
@@ -53,7 +53,10 @@ function namesIn(text) {
 
 // Parameters
 
-/** The module that the label of each parameter names, by place; empty for all other nodes. @param {Graph} graph @returns {readonly Path[]} */
+/**
+ * Return the module named by the label of each parameter, by node index; empty for all other nodes.
+ * @param {Graph} graph @returns {readonly Path[]}
+ */
 function parameterPaths({ nodes }) {
   const pathOf = once((text) => text.split("."));
   return nodes.map(({ label, operands }) => {
@@ -63,7 +66,7 @@ function parameterPaths({ nodes }) {
 }
 
 /**
- * The path of every node's module by the parameters that it uses, by place.
+ * Return the path of every node's module according to the parameters it uses, by node index.
  * @param {Graph} graph @param {readonly Path[]} parameters @returns {readonly Path[]}
  */
 function pathsByParameters({ nodes }, parameters) {
@@ -82,7 +85,7 @@ function pathsByParameters({ nodes }, parameters) {
 }
 
 /**
- * The module of operands that were made in a scope, all of them.
+ * Return the common module of the operands, or an empty path if an operand was made in another scope.
  * @param {readonly number[]} operands @param {readonly Node[]} nodes @param {readonly Path[]} paths @param {string} scope
  */
 function handedOn(operands, nodes, paths, scope) {
@@ -99,7 +102,7 @@ function handedOn(operands, nodes, paths, scope) {
 // Scopes
 
 /**
- * The paths of all modules in the scopes of the graph, by place.
+ * Return the paths of all modules, with their scopes, by node index.
  * @param {Graph} graph @param {readonly Path[]} parameters @param {readonly Path[]} own by the parameters alone
  * @returns {readonly Path[]}
  */
@@ -116,12 +119,12 @@ function scopedPaths({ nodes }, parameters, own) {
   });
 }
 
-/** The series of scopes that use the same parameters. @param {readonly Node[]} nodes @param {readonly Path[]} parameters */
+/** Find the series of scopes that use the same parameters. @param {readonly Node[]} nodes @param {readonly Path[]} parameters */
 function repeatedSeries(nodes, parameters) {
   /** @type {Set<string>} */
   const found = new Set();
   const compared = once((one) => once((other) => found.add(sharedSeries(namesIn(one), namesIn(other)))));
-  /** @type {Map<Path, string>} the scope that first uses the parameters of a module */
+  /** @type {Map<Path, string>} first scope that uses the parameters of each module */
   const users = new Map();
   for (const { operands, scope } of nodes) {
     for (const operand of operands) {
@@ -136,7 +139,10 @@ function repeatedSeries(nodes, parameters) {
   return found;
 }
 
-/** The series that two scopes are in, where they first differ; "" where that is none. @param {Path} one @param {Path} other */
+/**
+ * Return the series of two scopes at the first name where they differ; "" if they are not in the same series.
+ * @param {Path} one @param {Path} other
+ */
 function sharedSeries(one, other) {
   const level = common(one, other).length;
   if (level >= Math.min(one.length, other.length)) return "";
@@ -144,20 +150,23 @@ function sharedSeries(one, other) {
   return series === seriesOf(other, level) ? series : "";
 }
 
-/** A scope without the numbers in its names, such as "place#" for "place3"; "" where its last has none. @param {Path} names @param {number} level */
+/**
+ * Replace the numbers in a scope's names, such as "place#" for "place3"; "" if the last name is not numbered.
+ * @param {Path} names @param {number} level
+ */
 function seriesOf(names, level) {
   if (!/[0-9]$/u.test(names[level])) return "";
   return `${names.slice(0, level + 1).map((name) => name.replace(/[0-9]+$/u, "")).join(".")}#`;
 }
 
-/** @param {Path} names of a scope @param {ReadonlySet<string>} repeated series @returns {Split} */
+/** @param {Path} names parts of a scope @param {ReadonlySet<string>} repeated series @returns {Split} */
 function split(names, repeated) {
   const isRepeated = names.map((_, level) => repeated.has(seriesOf(names, level)));
   return { kept: names.filter((_, level) => !isRepeated[level]), repeated: names.filter((_, level) => isRepeated[level]) };
 }
 
 /**
- * The innermost scope that holds all that uses the parameters of a module, by its path.
+ * Map each module path to the innermost scope that contains all users of its parameters.
  * @param {readonly Node[]} nodes @param {readonly Path[]} parameters @param {(scope: string) => Split} splitOf
  */
 function pathsAround(nodes, parameters, splitOf) {
@@ -173,7 +182,7 @@ function pathsAround(nodes, parameters, splitOf) {
   return around;
 }
 
-/** What `inside` gives, made once for the same paths. @returns {typeof inside} */
+/** Cache `inside`, so that equal paths are the same object. @returns {typeof inside} */
 function insideOnce() {
   /** @type {Map<Path, Map<Path, Map<Path, Path>>>} */
   const known = new Map();
@@ -186,7 +195,10 @@ function insideOnce() {
   };
 }
 
-/** The path of a module in a scope, whose names its own path may begin with. @param {Path} scope @param {Path} own @param {Path} repeated @returns {Path} */
+/**
+ * Build the path of a module in a scope; the module's own path may already begin with the scope.
+ * @param {Path} scope @param {Path} own @param {Path} repeated @returns {Path}
+ */
 function inside(scope, own, repeated) {
   const isSpelled = scope.every((name, level) => name === own[level]);
   return [...(isSpelled ? own : [...scope, ...own]), ...repeated];
@@ -195,7 +207,8 @@ function inside(scope, own, repeated) {
 // Iterations
 
 /**
- * The iteration of each node that is in one, by place, such as ["newton", "3"], after those around it; null without any.
+ * Return the iteration of each node, by node index, such as ["newton", "3"], after the enclosing iterations; null for a
+ * graph without iterations.
  * @param {Graph} graph @returns {readonly (Path | undefined)[] | null}
  */
 function iterationPaths({ nodes }) {
@@ -204,7 +217,7 @@ function iterationPaths({ nodes }) {
   /** @type {(Path | undefined)[]} */
   const found = nodes.map(() => undefined);
   for (const { place, label, operands } of nodes.toReversed()) {
-    const path = ends[place] ?? found[place] ?? NONE; // from what uses a node back to it
+    const path = ends[place] ?? found[place] ?? NONE; // from users back to operands
     const isParameter = !operands.length && label.includes(".");
     found[place] = isParameter ? NONE : path;
     for (const operand of operands) {
@@ -217,7 +230,8 @@ function iterationPaths({ nodes }) {
 }
 
 /**
- * The iteration that a label such as `newton.3.val` names; that around a loop for what it starts from.
+ * Parse the iteration from a label such as `newton.3.val`. The initial value of a loop belongs to the enclosing
+ * iteration.
  * @param {string} label @returns {Path | null}
  */
 function iterationNamed(label) {
@@ -225,5 +239,5 @@ function iterationNamed(label) {
   const last = path.pop() ?? "";
   if (path.at(-1) === "start") return path.slice(0, -2);
   const isOne = path.length > 0 && path.length % 2 === 0 && path.every((name, level) => level % 2 === 0 || /^\d+$/u.test(name));
-  return isOne && !/^\d+$/u.test(last) ? path : null; // h.0.1 is in an array
+  return isOne && !/^\d+$/u.test(last) ? path : null; // h.0.1 is an array element
 }

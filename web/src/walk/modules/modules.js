@@ -1,5 +1,5 @@
-// A large graph as parts that can be opened: the modules that its nodes belong to, and runs of nodes where there are
-// more than can be looked at together.
+// Divides a large graph into groups that can be opened: its modules, and runs of nodes if a module has too many to show
+// at once.
 
 import { modules as say } from "../../languages/languages.js";
 import { said } from "../../core/names.js";
@@ -13,25 +13,25 @@ import { edgeKey } from "../passes.js";
 /** @typedef {import("./module_of.js").Path} Path */
 
 /**
- * A module while the graph is being divided: its own nodes, and the modules in it by name.
+ * A module during the division: its own nodes, and its submodules by name.
  * @typedef {{ path: Path, nodes: number[], modules: Map<string, Module> }} Module
  */
 
-const SMALL = 60; // a graph of so many nodes is shown as it is
-const MOST = 24; // boxes that opening a part shows
-const DEEPEST = 16; // levels of modules that are told apart
+const SMALL = 60; // a graph with at most this many nodes is not divided
+const MOST = 24; // maximum number of boxes in an open group
+const DEEPEST = 16; // maximum depth of modules
 
 /** @type {Path} */
 const NONE = [];
 
-/** The graph as a tree of parts. @param {Graph} graph @returns {Part} */
+/** Divide a graph into a tree of groups. @param {Graph} graph @returns {Part} */
 export function parts(graph) {
   const places = graph.nodes.map(({ place }) => place);
   return partOf(say.whole, places, () => (places.length <= SMALL ? places : opened(moduleTree(graph), graph)));
 }
 
 /**
- * The parts from the whole down to the one with a key; none where there is no such part.
+ * Return the groups from the whole graph down to the one with a key; empty if there is none.
  * @param {Part} whole @param {string} key
  */
 export function pathTo(whole, key) {
@@ -45,22 +45,22 @@ export function pathTo(whole, key) {
   return [];
 }
 
-/** The innermost part that has a node in it: opening it shows the node. @param {Part} whole @param {number} place @returns {Part} */
+/** Return the innermost group that contains a node; opening it shows the node. @param {Part} whole @param {number} place @returns {Part} */
 export function innermost(whole, place) {
   let part = whole;
   for (let inner = innerPart(part, place); inner; inner = innerPart(part, place)) part = inner;
   return part;
 }
 
-/** The part in another one that has a node in it. @param {Part} part @param {number} place */
+/** Return the child group that contains a node. @param {Part} part @param {number} place */
 function innerPart({ children }, place) {
   return children.filter((child) => typeof child !== "number").find((child) => holds(child, place));
 }
 
-// What is drawn
+// Drawing
 
 /**
- * What is shown when a part is open: what is in it, and all around it closed.
+ * Build the scene with a group open: its children, and the other groups around it collapsed.
  * @param {Graph} graph @param {Part} whole @param {string} openKey @returns {Scene}
  */
 export function scene(graph, whole, openKey) {
@@ -70,7 +70,7 @@ export function scene(graph, whole, openKey) {
   return { items, edges: edgesBetween(graph, items) };
 }
 
-/** The key of the box that holds a node. @param {Scene} scene @param {number} place */
+/** Return the key of the box that contains a node. @param {Scene} scene @param {number} place */
 export function itemOf(scene, place) {
   return scene.items.find((item) => (item.part ? holds(item.part, place) : item.place === place))?.key ?? null;
 }
@@ -81,7 +81,7 @@ function itemFor(child) {
   return { key: child.key, place: null, part: child };
 }
 
-/** Whether a part has a node in it: its places are in order. @param {Part} part @param {number} place */
+/** Return whether a group contains a node, by binary search in its sorted indices. @param {Part} part @param {number} place */
 function holds({ places }, place) {
   let [low, high] = [0, places.length];
   while (low < high) {
@@ -93,7 +93,7 @@ function holds({ places }, place) {
 }
 
 /**
- * The lines between boxes: one for every operand of a node from another, one in all where a part is at either end.
+ * Return the lines between boxes: one per operand between two nodes, a single line if either end is a group.
  * @param {Graph} graph @param {readonly Item[]} items @returns {readonly import("../../types.js").Edge[]}
  */
 function edgesBetween(graph, items) {
@@ -123,10 +123,10 @@ function edgesBetween(graph, items) {
 
 // Modules
 
-/** The innermost module that holds all nodes. @param {Graph} graph @returns {Module} */
+/** Build the tree of modules. @param {Graph} graph @returns {Module} */
 function moduleTree(graph) {
   const root = moduleOf(NONE);
-  /** @type {Map<Path, Module>} most nodes share their path with others */
+  /** @type {Map<Path, Module>} most nodes share a path */
   const known = new Map();
   modulePaths(graph).forEach((path, place) => {
     const module = known.get(path) ?? moduleAt(root, path);
@@ -136,7 +136,7 @@ function moduleTree(graph) {
   return essential(root);
 }
 
-/** The module in another one that a path leads to, made where it is not there yet. @param {Module} root @param {Path} path */
+/** Find the module at a path, creating it if necessary. @param {Module} root @param {Path} path */
 function moduleAt(root, path) {
   let module = root;
   for (const name of path.slice(0, DEEPEST)) {
@@ -152,25 +152,22 @@ function moduleOf(path) {
   return { path, nodes: [], modules: new Map() };
 }
 
-/**
- * A module, with what is in the only module in it where it has nothing else.
- * @param {Module} module @returns {Module}
- */
+/** Skip modules that contain only a single submodule. @param {Module} module @returns {Module} */
 function essential(module) {
   let inner = module;
   while (!inner.nodes.length && inner.modules.size === 1) [inner] = inner.modules.values();
   return { ...inner, path: module.path };
 }
 
-// Parts
+// Groups
 
 /**
- * What opening a module shows, what comes first first.
+ * Return the children of an open module, ordered by their first node.
  * @param {Module} module @param {Graph} graph @returns {readonly (Part | number)[]}
  */
 function opened(module, graph) {
   const { nodes, modules } = dissolved(module);
-  const crowd = Math.min(nodes.length, MOST / 2); // boxes for nodes, which may be runs of them
+  const crowd = Math.min(nodes.length, MOST / 2); // boxes for nodes or runs of nodes
   const inner = modules.map((child) => modulePart(child, graph)).sort((one, other) => one.places[0] - other.places[0]);
   const boxes = runs(inner, MOST - crowd, (first, last) => say.modules(first.name, last.name));
   const nameOf = (/** @type {number} */ place) => said(graph.nodes[place].name);
@@ -184,8 +181,8 @@ function modulePart(module, graph) {
 }
 
 /**
- * The nodes and modules of a module, with what is in its modules in place of them as long as that can be shown: then
- * there is no need to open them. No node is buried in a run for it.
+ * Return the nodes and submodules of a module. Submodules are replaced by their contents as long as all of these fit,
+ * which saves opening them, unless it would hide nodes in a run.
  * @param {Module} module
  */
 function dissolved(module) {
@@ -203,8 +200,8 @@ function dissolved(module) {
 }
 
 /**
- * Children as they are where there is room for them; else in runs that follow each other, about as many as there are
- * in each, and runs of runs where it takes that.
+ * Return the children if there is room for all of them, else divide them into consecutive runs. The number of runs is
+ * about the number of children per run, with nested runs if necessary.
  * @template {Part | number} Child
  * @param {readonly Child[]} children @param {number} room @param {(first: Child, last: Child) => string} name
  * @returns {readonly (Part | Child)[]}
@@ -222,8 +219,8 @@ function runs(children, room, name) {
 }
 
 /**
- * Parts hold each other or have nothing in common, so the first place and the size tell them apart. What opening one
- * shows is worked out when it is first looked at.
+ * Make a group. Its first index and its size identify it, because groups are nested or disjoint. Its children are
+ * computed on first access.
  * @param {string} name @param {readonly number[]} places @param {() => readonly (Part | number)[]} open @returns {Part}
  */
 function partOf(name, places, open) {
@@ -244,7 +241,7 @@ function placesIn(children) {
   return inOrder(children.flatMap((child) => (typeof child === "number" ? [child] : child.places)));
 }
 
-/** All nodes of a module, and of those in it. @param {Module} module @returns {number[]} */
+/** Return all nodes of a module, including its submodules. @param {Module} module @returns {number[]} */
 function placesOf(module) {
   const pending = [module];
   const places = [];
@@ -257,7 +254,7 @@ function placesOf(module) {
 
 /** @param {readonly number[]} places */
 function inOrder(places) {
-  return Array.from(Int32Array.from(places).sort()); // several times faster than a sort that compares
+  return Array.from(Int32Array.from(places).sort()); // a typed array sorts several times faster, without a compare function
 }
 
 /** @param {Part | number} child */
