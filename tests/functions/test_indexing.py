@@ -622,7 +622,7 @@ def test_one_hot_of_numbers_is_a_list_and_of_lists_an_array():
     for x in (0, INDICES):
         with pytest.raises(ValueError, match=r"axis 3 is out of bounds for array of dimension [13]"):
             one_hot(x, 4, axis=3)
-        with pytest.raises(TypeError, match="axis is an integer"):
+        with pytest.raises(TypeError, match="axis must be an integer"):
             one_hot(x, 4, axis=None)
     with pytest.raises(ValueError, match="from 0 on, not -1"):
         one_hot(0, -1)
