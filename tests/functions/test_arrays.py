@@ -174,7 +174,7 @@ def test_axes_that_are_none_are_refused(f):
         with pytest.raises(TypeError, match="axis must be an integer, a tuple of integers, or None for all axes, got"):
             f(X, axis=axis)
     for single in (2.0, Value(2.0)):
-        with pytest.raises(TypeError, match=f"takes an array or a list of .*, not one {type(single).__name__}"):
+        with pytest.raises(TypeError, match=f"needs an array or a list of .*, got one {type(single).__name__}"):
             f(single)
 
 

@@ -60,7 +60,7 @@ class TestNamedScope:
             named_scope(name)
 
     def test_names_are_texts(self):
-        with pytest.raises(TypeError, match="named_scope takes a str, not int"):
+        with pytest.raises(TypeError, match="the name of a scope must be a str, got int"):
             named_scope(3)  # type: ignore[arg-type]
 
     def test_it_decorates_functions(self):

@@ -46,5 +46,5 @@ def are_joined(left: Any, right: Any) -> bool:
     if not isinstance(right, int) or isinstance(right, bool):
         return isinstance(right, (ValueNode, bool, numpy.bool_))
     if right not in (0, 1) or not is_condition(left):
-        modes.refuse_if_staging(left, "needs the integer for &, | or ^ with an int of")
+        modes.refuse_if_staging(left, "applies &, | or ^ with an int to")
     return True

@@ -36,7 +36,7 @@ def named_scope(name: str) -> Setting:
         >>> Graph.record(y).scopes
         {0: 'square', 1: 'square'}
     """
-    if not all(as_text(name, "named_scope").split(".")):
+    if not all(as_text(name, "the name of a scope").split(".")):
         raise ValueError(f'the name of a scope must be a text such as "attention" or "layer0.attention", got {name!r}')
     return Setting(open_scopes, name)
 
