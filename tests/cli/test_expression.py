@@ -310,7 +310,7 @@ def test_what_is_read_is_read_by_python_too(seed):
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
-        text = parsed.text.replace("\u3000", " ").replace("\x1f", " ")
+        text = parsed.text.replace("\u3000", " ").replace("\x1f", " ").replace("²", "**2")
         ast.parse(re.sub("^ *;", "", text, flags=re.M))  # Python wants something before a semicolon
     evaluate(parsed, dict.fromkeys(parsed.names, 1.0))
 

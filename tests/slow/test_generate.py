@@ -506,3 +506,10 @@ def test_a_reduction_that_calls_unknown_functions_is_refused(tmp_path):
     first, second = refused.stderr.splitlines()[1:]
     assert first.startswith("  bessel(), which the row r calls, is missing in ")
     assert second == "  the reduction r needs bessel(), which no row computes: add a row for it"
+
+
+def test_a_value_that_is_longer_than_a_line_is_refused(tmp_path):
+    formula = " + ".join(f"f.exp(x + {i})" for i in range(10))
+    refused = generate(copied(tmp_path, f"""    Operation("long", "long", {formula}, [1], [REAL], "a row"),\n"""), "--check")
+    assert refused.returncode == 1
+    assert "the value of long takes" in refused.stderr

@@ -15,6 +15,7 @@ Lines = Iterator[str]
 
 OPERANDS = "xyz"
 LONGEST_LINE = 100
+USUAL = {"isOperator": False, "isFunction": True, "selects": False, "inert": [], "isExact": True}
 
 
 def page() -> Lines:
@@ -25,11 +26,19 @@ def page() -> Lines:
     yield ""
     yield 'import * as ieee from "./ieee.js";'
     yield ""
-    yield "/** @type {readonly Row[]} */"
-    yield "export const TABLE = ["
+    yield "// Fields that a row below leaves out; its symbol is its name."
+    yield "const USUAL = {"
+    yield from (f"  {key}: {json.dumps(value)}," for key, value in USUAL.items())
+    yield "};"
+    yield ""
+    yield '/** @type {readonly (Omit<Row, "symbol" | keyof typeof USUAL> & Partial<Row>)[]} */'
+    yield "const ROWS = ["
     for row in TABLE:
         yield from ("  {", *_page_row(row), "  },")
     yield "];"
+    yield ""
+    yield "/** @type {readonly Row[]} */"
+    yield "export const TABLE = ROWS.map((row) => ({ symbol: row.name, ...USUAL, ...row }));"
     yield ""
     yield "/** @type {ReadonlyMap<string, Row>} */"
     yield "export const BY_NAME = new Map(TABLE.map((row) => [row.name, row]));"
@@ -98,7 +107,10 @@ def _page_row(row: Operation) -> Lines:
         "isExact": row.is_exact,
         "words": row.words,
     }
-    yield from (f"    {key}: {json.dumps(value, ensure_ascii=False)}," for key, value in properties.items())
+    usual = {"symbol": row.name, **USUAL}
+    for key, value in properties.items():
+        if usual.get(key) != json.loads(json.dumps(value)):
+            yield f"    {key}: {json.dumps(value, ensure_ascii=False)},"
     partials = [row.partial(position) for position in range(row.arity)]
     yield f"    forward: {_arrow(row.forward)},"
     yield from _list("partials", [_arrow(computed(partial)) for partial in partials])

@@ -14,7 +14,7 @@ from gradwalk.ops.compiled.templates import missing_rows
 from gradwalk.ops.definitions import DEFINITIONS
 from gradwalk.ops.formula import NEVER, as_formula, functions, given, number, variables
 from gradwalk.ops.formula import name as variable
-from gradwalk.ops.printing.printers import C_HELPERS, IN_C
+from gradwalk.ops.printing.printers import C_HELPERS, IN_C, python
 from gradwalk.ops.rows import Reduction
 from gradwalk.ops.table import FUSED, REDUCTIONS, TABLE
 
@@ -26,10 +26,13 @@ _MATH_H = """
 """
 
 
+LONGEST_VALUE = 102  # of 120 columns, behind `            out = `
+
+
 def problems(root: Path) -> list[str]:
     """Return everything that is wrong with the table, a sentence each; none where it can be printed."""
     wrong_rows = [*_wrong_fused_rows(), *(problem for row in REDUCTIONS for problem in _wrong_reduction(row))]
-    return [*_wrong_numbers(), *wrong_rows, *_lacking_functions(root), *_lacking_rows()]
+    return [*_wrong_numbers(), *wrong_rows, *_long_values(), *_lacking_functions(root), *_lacking_rows()]
 
 
 def _wrong_numbers() -> Iterator[str]:
@@ -43,6 +46,16 @@ def _wrong_numbers() -> Iterator[str]:
             f"there are {largest} opcodes, and Value keeps its opcode in a signed char, which counts to "
             f"{LARGEST_OPCODE}: take a larger type there, and set LARGEST_OPCODE in tools/generators/opcodes.py"
         )
+
+
+def _long_values() -> Iterator[str]:
+    """A value is one expression on a line of generated code."""
+    for row in TABLE:
+        if (width := len(python(row.forward))) > LONGEST_VALUE:
+            yield (
+                f"the value of {row.name} takes {width} columns as Python, at most {LONGEST_VALUE} fit: write it as a "
+                "function of ops/definitions.py, or as a formula with fewer choices"
+            )
 
 
 def _wrong_fused_rows() -> Iterator[str]:
