@@ -75,7 +75,7 @@ def _set_aside(roots: list) -> list:
         node = waiting.pop()
         if id(node) not in found:
             found.add(id(node))
-            if node._mark != marks.NEW:  # unmarked nodes have no index yet
+            if node._mark != marks.NEW:  # unmarked nodes do not have an index yet
                 aside.append((node, node._mark, node._index))
                 node._mark = marks.NEW
             waiting.extend(node.operands)
