@@ -64,7 +64,7 @@ def test_loops_of_values_end_by_the_number_of_their_condition():
 
 def test_the_result_of_a_condition_is_a_number():
     for found in (None, "yes", numpy.zeros(2)):
-        with pytest.raises(TypeError, match="the result of cond_fun is"):
+        with pytest.raises(TypeError, match="the result of cond_fun must be a number"):
             loops.while_loop(lambda _: found, lambda c: c, 1.0)  # noqa: B023
 
 

@@ -538,7 +538,7 @@ def test_an_endless_loop_can_be_interrupted():
 
 @pytest.mark.parametrize("kept", ["all", 0, True, 1.5])
 def test_checkpoint_takes_what_it_says(kept):
-    with pytest.raises(ValueError, match="checkpoint is"):
+    with pytest.raises(ValueError, match="checkpoint must be None"):
         loops.fori_loop(0, 2, lambda i, y: y, 1.0, checkpoint=kept)
 
 
@@ -628,7 +628,7 @@ def test_recorded_numbers_of_branches_are_rounded_down(index, expected):
     ],
 )
 def test_counts_that_cannot_be(f):
-    with pytest.raises(ValueError, match="counts go from 0 to 9007199254740992"):
+    with pytest.raises(ValueError, match="must be a whole number from 0 to 9007199254740992"):
         f()
 
 
@@ -652,7 +652,7 @@ def test_conditions_are_joined_as_bools_are():
     for wrong in (lambda x: x & 3.0, lambda x: 2 | x, lambda x: x ^ "y"):
         for f in (jit(wrong), lambda x: wrong(Value(x))):  # noqa: B023
             with pytest.raises(
-                TypeError, match=r"unsupported operand|an int of `x` while the function is being recorded"
+                TypeError, match=r"unsupported operand|with an int to `x` while the function is being recorded"
             ):
                 f(1.0)
 

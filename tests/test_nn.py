@@ -85,7 +85,7 @@ def test_activation_is_a_choice():
 
 
 def test_activation_must_be_a_function():
-    with pytest.raises(TypeError, match=r"such as Value\.tanh, not 'tanh'"):
+    with pytest.raises(TypeError, match=r"such as Value\.tanh, got 'tanh'"):
         nn.MLP(2, [1], activation="tanh")
 
 

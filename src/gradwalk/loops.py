@@ -449,6 +449,6 @@ def _whole(given: Any, what: str, least: int = -_LARGEST) -> int:
         raise ValueError(f"{what} must be a whole number, got {given!r:.60}")
     if not least <= number <= _LARGEST:
         raise ValueError(
-            f"{what} must be from {least} to {_LARGEST}, because a float cannot count further, got {given!r:.60}"
+            f"{what} must be a whole number from {least} to {_LARGEST} (exact in a float), got {given!r:.60}"
         )
     return int(number)

@@ -15,7 +15,7 @@ _COMPARISONS = ("<", "<=", "=")
 def is_condition(node: Any) -> bool:
     """Return whether a Value is 0 or 1 for all arguments: a comparison, or comparisons joined by `&`, `|` and `^`.
 
-    False for an argument that is a bool, because the recording may be run with other numbers.
+    Returns False for an argument that is a bool, because the recording may be run with other numbers.
     """
     waiting = [node]
     known: set[int] = set()
