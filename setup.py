@@ -1,9 +1,10 @@
-"""Compiles the modules that `COMPILED` names; everything else about the package is in pyproject.toml.
+"""Compile the modules in `COMPILED`; all other settings of the package are in pyproject.toml.
 
-Environment variables: GRADWALK_PURE=1 builds a package that runs as plain Python (it has to be asked for: a compiler
-that fails is an error), GRADWALK_OPTIMIZE=1 compiles at -O1, for a quick build during development, and
-GRADWALK_OWN_VECTORS=1 takes the vector functions of vector_functions.h also where the C library has some, for tests.
-Modules have debug symbols where CFLAGS has -g.
+Environment variables:
+GRADWALK_PURE=1 builds a package that runs as plain Python. It must be set explicitly: a failing compiler is an error.
+GRADWALK_OPTIMIZE=1 compiles at -O1, for quick builds during development.
+GRADWALK_OWN_VECTORS=1 uses the vector functions of vector_functions.h even if the C library has its own, for tests.
+CFLAGS with -g keeps debug symbols.
 """
 
 import hashlib
@@ -79,11 +80,11 @@ WITH_SYMBOLS = "-g" in os.environ.get("CFLAGS", "").split()
 DIRECTIVES = {
     "cdivision": True,
     "boundscheck": False,
-    "freethreading_compatible": sys.platform == "linux",  # where .ci/free_threaded has tested it
+    "freethreading_compatible": sys.platform == "linux",  # the only system on which .ci/free_threaded tests it
 }
 
 
-NO_COMPILER = """no C compiler was found, and gradwalk has modules in C. There are three ways on:
+NO_COMPILER = """no C compiler was found, but gradwalk has modules in C. There are three ways to continue:
   - Install a compiler, and try again:
       Debian, Ubuntu  apt install gcc python3-dev
       Fedora          dnf install gcc python3-devel
@@ -92,14 +93,14 @@ NO_COMPILER = """no C compiler was found, and gradwalk has modules in C. There a
       Windows         "Desktop development with C++" of the Build Tools for Visual Studio
   - Install a released wheel, whose modules are compiled: pip install --only-binary gradwalk gradwalk
   - Set the environment variable GRADWALK_PURE to 1, and try again: gradwalk is then installed as plain Python, which
-    has all functions and is slower."""
+    has all functions but is slower."""
 
 
 def flags() -> list[str]:
-    """Options of the C compiler.
+    """Return the options of the C compiler.
 
-    Without contraction a*b + c rounds twice everywhere, as it does in Python. That functions set no errno and
-    operations no flags changes no result, and lets loops over lanes be vectorised; lanes.h asks at which level.
+    Without contraction, a*b + c is rounded twice, as in Python. The options about errno and traps do not change results
+    but allow the vectorization of lane loops; lanes.h checks the optimization level.
     """
     level = os.environ.get("GRADWALK_OPTIMIZE", "2" if ON_WINDOWS else "3")
     if ON_WINDOWS:
@@ -110,16 +111,16 @@ def flags() -> list[str]:
 
 
 def link_flags() -> list[str]:
-    """Options of the linker: the names of C functions are left out, which only debuggers and profilers would read."""
+    """Return the options of the linker: strip symbols, which only debuggers and profilers need."""
     if ON_WINDOWS or WITH_SYMBOLS:
         return []
     return ["-Wl,-x" if sys.platform == "darwin" else "-Wl,-s"]
 
 
 def macros(module: Path) -> list[tuple[str, str | None]]:
-    """What a module's C is compiled with."""
+    """Return the C macros that a module is compiled with."""
     found: list[tuple[str, str | None]] = []
-    if module == PACKAGE / "value/node.py":  # made through its class's tp_new, which Cython would wrap for vectorcall
+    if module == PACKAGE / "value/node.py":  # new_node uses tp_new of the class; Cython would wrap it for vectorcall
         found.append(("CYTHON_VECTORCALL_TPNEW", "0"))
     if os.environ.get("GRADWALK_OWN_VECTORS") == "1":
         found.append(("GRADWALK_OWN_VECTORS", None))
@@ -127,7 +128,7 @@ def macros(module: Path) -> list[tuple[str, str | None]]:
 
 
 def sources(module: Path) -> list[Path]:
-    """The files that a module is compiled from: itself, its .pxd, and what these cimport and include."""
+    """Return the files that a module is compiled from: itself, its .pxd, and the files that they cimport or include."""
     found: list[Path] = []
     waiting = [module, module.with_suffix(".pxd")]
     while waiting:
@@ -144,9 +145,9 @@ def sources(module: Path) -> list[Path]:
 
 
 def stamp(module: Path) -> tuple[Path, str]:
-    """A C file that is linked into a module, and its text: the digests of the module's sources.
+    """Return the path and text of a C file that is linked into a module and holds the digests of its sources.
 
-    Tests read them from the compiled module to find out whether it is older than the checkout (tests/helpers/stale.py).
+    Tests read the digests to detect compiled modules that are older than the checkout (tests/helpers/stale.py).
     """
     name = "_".join(module.relative_to(PACKAGE).with_suffix("").parts)
     digests = [f"{path.as_posix()}={hashlib.sha256(path.read_bytes()).hexdigest()}" for path in sources(module)]
@@ -156,7 +157,7 @@ def stamp(module: Path) -> tuple[Path, str]:
 
 
 def extension(module: Path) -> Extension:
-    """A module that is to be compiled."""
+    """Return the extension for a module to be compiled."""
     return Extension(
         ".".join(module.relative_to("src").with_suffix("").parts),
         [str(module)],
@@ -169,10 +170,10 @@ def extension(module: Path) -> Extension:
 
 
 def translated(extension: Extension) -> list[str]:
-    """The C files of a module, which is translated again if its sources differ from those of the last translation.
+    """Return the C files of a module; translate it again if its sources have changed since the last translation.
 
-    Neither the times of files nor Cython's own list of dependencies would do: Git changes the times, and the list lacks
-    the modules that are cimported from packages.
+    File times and Cython's list of dependencies are not reliable: Git changes the times, and the list lacks modules
+    that are cimported from packages.
     """
     path, text = stamp(Path(extension.sources[0]))
     is_stale = not path.exists() or path.read_text(encoding="utf-8") != text
@@ -191,7 +192,7 @@ def translated(extension: Extension) -> list[str]:
 
 
 class BuildModules(build_ext):
-    """Translates modules only when they are compiled, and only where there is a compiler."""
+    """Translates modules to C only if they are to be compiled and a compiler exists."""
 
     def build_extensions(self) -> None:
         """Compile all modules."""
@@ -203,7 +204,7 @@ class BuildModules(build_ext):
 
 
 def has_command(compiler: Any) -> bool:
-    """Whether the command of a compiler is installed. That it works is seen when it compiles."""
+    """Return whether the command of a compiler is installed, without running it."""
     if compiler.compiler_type != "msvc":
         return shutil.which(compiler.compiler_so[0]) is not None
     try:

@@ -85,7 +85,7 @@ def test_activation_is_a_choice():
 
 
 def test_activation_must_be_a_function():
-    with pytest.raises(TypeError, match=r"such as Value\.tanh, not 'tanh'"):
+    with pytest.raises(TypeError, match=r"such as Value\.tanh, got 'tanh'"):
         nn.MLP(2, [1], activation="tanh")
 
 
@@ -137,7 +137,7 @@ def test_every_row_of_an_array_is_looked_at():
 
 
 def test_wrong_number_of_inputs():
-    with pytest.raises(ValueError, match=r"ReLUNeuron\(2\) takes 2 inputs, not 3"):
+    with pytest.raises(ValueError, match=r"ReLUNeuron\(2\) needs 2 inputs, got 3"):
         nn.Neuron(2)([1.0, 2.0, 3.0])
 
 
@@ -168,7 +168,7 @@ class TestPlainOperations:
             assert draw(out).dot.count("->") == edges
 
     def test_too_many_inputs(self):
-        with pytest.raises(ValueError, match=r"ReLUNeuron\(2\) takes 2 inputs, not 3"):
+        with pytest.raises(ValueError, match=r"ReLUNeuron\(2\) needs 2 inputs, got 3"):
             nn.Neuron(2, fused=False)([1.0, 2.0, 3.0])
 
 

@@ -53,7 +53,8 @@ def test_a_tag_of_another_version_is_refused(copied):
     found = notes(copied, "v0.0.1")
     assert found.returncode == 1
     assert (
-        f"these do not agree: the tag says 0.0.1, src/gradwalk/__init__.py says {gradwalk.__version__}" in found.stderr
+        f"versions do not agree: the tag says 0.0.1, src/gradwalk/__init__.py says {gradwalk.__version__}"
+        in found.stderr
     )
 
 

@@ -131,10 +131,10 @@ def test_an_operation_is_called_in_the_ways_that_its_section_says(row):
 def test_sections_have_domains_and_kinks():
     text = operations.sections()
     log, relu, floor, maximum = (text.partition(f"\n### {name}\n")[2] for name in ("log", "relu", "floor", "maximum"))
-    assert "| defined | from 0 on |" in log.partition("\n###")[0]
-    assert "at x = 0 the derivative goes from 0 to 1, and is 0" in relu.partition("\n###")[0]
+    assert "| defined | for x >= 0 |" in log.partition("\n###")[0]
+    assert "at x = 0 the derivative jumps from 0 to 1; it is 0 there" in relu.partition("\n###")[0]
     assert "the value jumps at x = -3, -2, -1, …" in floor.partition("\n###")[0]
-    assert "at x = 1 the derivative goes from 0 to 1, and is 0.5" in maximum.partition("\n###")[0]
+    assert "at x = 1 the derivative jumps from 0 to 1; it is 0.5 there" in maximum.partition("\n###")[0]
     assert text.count('<svg class="plot"') == len(TABLE)
 
 

@@ -1,10 +1,10 @@
-"""Measure how far off the operations are, and write the worst errors of each into docs/accuracy.md.
+"""Measure the errors of all operations, and write the largest error of each into docs/accuracy.md.
 
 usage: python tools/accuracy.py [--points N] [--only NAME ...]
 
-Every row of the table is computed at some thousand operands, its value and its derivatives, in every way of running,
-and compared with mpmath at 60 digits. Where the checkout is not compiled, batches are left out: they are Python, too.
-With --only, errors are printed and nothing is written.
+The value and the derivatives of every operation are computed at thousands of operands, by Values and by batches in
+float64 and float32, and compared with mpmath at 60 digits. Batches are skipped if the checkout is not compiled, because
+they run as Python then. With --only, errors are printed and nothing is written.
 """
 
 from __future__ import annotations
@@ -20,57 +20,57 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests/helpers")]
 
-from gradwalk.ops.rows import Operation  # noqa: E402  these need the line above
-from gradwalk.ops.table import TABLE  # noqa: E402  these need the line above
+from gradwalk.ops.rows import Operation  # noqa: E402  needs the path above
+from gradwalk.ops.table import TABLE  # noqa: E402
 from gradwalk.program.run import interpreter  # noqa: E402
 
 derivatives: Any = importlib.import_module("derivatives")
 
 IS_COMPILED = not str(interpreter.__file__).endswith(".py")
-GOAL = 4.0
+GOAL = 4.0  # ulp
 
-# Why an error is larger than the goal, by row and quantity.
+# Why an error exceeds the goal, by operation and quantity.
 REASONS = {
-    ("div", "d/dy"): "`-out / y` has the few digits of an `out` that is subnormal.",
-    ("pow", "d/dx"): "`pow(x, y - 1)` overflows or is subnormal where its product with y is not; "
+    ("div", "d/dy"): "If `out` is subnormal, it has fewer digits, and so has `-out / y`.",
+    ("pow", "d/dx"): "`pow(x, y - 1)` can overflow or be subnormal even if its product with y is normal; "
     "elsewhere at most 4 + abs((y - 1) · log(x)) ulp.",
-    ("pow", "d/dy"): "`out` overflows or is subnormal where its product with log(x) is not.",
-    ("logaddexp", "value"): "Next to 0 the larger operand and the logarithm cancel.",
-    ("tan", "d/dx"): "Twice the error of the tangent itself, which batches compute less exactly than the C library.",
-    ("tan", "d²/dx²"): "As for d/dx, three times.",
-    ("tanh", "d²/dx²"): "As for d/dx, and the error of the value.",
-    ("asin", "d²/dx²"): "Several roundings, each of them small.",
-    ("acos", "d²/dx²"): "Several roundings, each of them small.",
-    ("sigmoid", "d²/dx²"): "`1 - 2 · out` cancels next to 0, where the second derivative is 0.",
-    ("erf", "d²/dx²"): "The first derivative is subnormal, and 2 · x times what it lacks is lost.",
-    ("softplus", "d²/dx²"): "As d/dx of sigmoid: the exponentials of batches are 2 ulp off.",
-    ("tanh", "d/dx"): "The exponentials of batches are 2 ulp off, and their squares 4.",
-    ("sigmoid", "d/dx"): "The exponentials of batches are 2 ulp off, and their squares 4.",
+    ("pow", "d/dy"): "`out` can overflow or be subnormal even if its product with log(x) is normal.",
+    ("logaddexp", "value"): "Near 0 the larger operand and the logarithm cancel.",
+    ("tan", "d/dx"): "Twice the error of the tangent, which batches compute less exactly than the C library.",
+    ("tan", "d²/dx²"): "Three times the error of the tangent, see d/dx.",
+    ("tanh", "d²/dx²"): "The errors of d/dx and of the value.",
+    ("asin", "d²/dx²"): "Several small rounding errors.",
+    ("acos", "d²/dx²"): "Several small rounding errors.",
+    ("sigmoid", "d²/dx²"): "`1 - 2 · out` cancels near 0, where the second derivative is 0.",
+    ("erf", "d²/dx²"): "The first derivative is subnormal; its rounding error is multiplied by 2 · x.",
+    ("softplus", "d²/dx²"): "Like d/dx of sigmoid: exponentials in batches have errors of up to 2 ulp.",
+    ("tanh", "d/dx"): "Exponentials in batches have errors of up to 2 ulp, and their squares of up to 4 ulp.",
+    ("sigmoid", "d/dx"): "Exponentials in batches have errors of up to 2 ulp, and their squares of up to 4 ulp.",
 }
 
 TOP = """# Accuracy
 
-How far off the operations and their derivatives are, in units of the last place (ulp) of the true number: the worst
-that was found at {points} operands of each kind (of all magnitudes, moderate ones, and next to zeros, poles,
-saturation, overflow and underflow), compared with mpmath at 60 digits. Only true numbers that are normal, neither
-subnormal nor too large, are compared. What is always exact is left out.
+This page lists the largest errors of the operations and of their derivatives, in units in the last place (ulp). They
+were measured against mpmath at 60 digits, at {points} operands of each kind: all magnitudes, moderate numbers, and
+numbers near zeros, poles, saturation, overflow and underflow. Results are compared only if the exact number is normal,
+neither subnormal nor too large. Operations without any error are not listed.
 
-The goal is 4 ulp for values and partials. [Operations](operations.md) has the formulas; where one of them would be
-further off, another that is mathematically the same is computed. Second derivatives follow from the partials, and
-have no goal.
+The goal is 4 ulp for values and partials. [Operations](operations.md) has the formulas; a formula that would be less
+accurate is replaced by another one that is mathematically equal. Second derivatives follow from the partials; they do
+not have a goal.
 
-"Values" are those of `Value`, and second derivatives those of `jit`; "float64" and "float32" are batches through
-`vmap`. Values are as exact as the functions of the C library are, and batches as exact as its vector functions. Where
-it has none, `exp`, `expm1`, `log`, `log1p`, `sin`, `cos` and `tanh` of batches are gradwalk's own, within 1 ulp;
-`gradwalk.about()` says which these are.
+In the column "Values", first derivatives are computed by `Value` and second derivatives by `jit`; "float64" and
+"float32" are batches by `vmap`. Values are as accurate as the functions of the C library, and batches as accurate as
+its vector functions. If the library does not have vector functions, batches use gradwalk's own `exp`, `expm1`, `log`,
+`log1p`, `sin`, `cos` and `tanh`, which are accurate to 1 ulp; `gradwalk.about()` lists them.
 
-`python tools/accuracy.py` writes this page, here with {system}.
+`python tools/accuracy.py` writes this page. The numbers are from {system}.
 
 """
 
 
 def measured(row: Operation, count: int) -> list[dict[str, Any]]:
-    """The largest errors of a row: of Values, and where they are compiled of batches in float64 and float32."""
+    """Return the largest errors of an operation: for Values and, if compiled, for batches in float64 and float32."""
     single, double = derivatives.FLOAT32, derivatives.FLOAT64
     points = derivatives.operands(row, count)
     found = [derivatives.worst(row, points, derivatives.eager(row, points), double)]
@@ -82,7 +82,7 @@ def measured(row: Operation, count: int) -> list[dict[str, Any]]:
 
 
 def page(results: dict[str, list[dict[str, Any]]], count: int) -> Iterator[str]:
-    """The lines of docs/accuracy.md."""
+    """Yield the lines of docs/accuracy.md."""
     libc = " ".join(platform.libc_ver()) or platform.system()
     yield from TOP.format(points=count, system=f"{libc} on {platform.machine()}").splitlines()
     ways = ("Values", "float64", "float32")[: 3 if IS_COMPILED else 1]
@@ -96,7 +96,7 @@ def page(results: dict[str, list[dict[str, Any]]], count: int) -> Iterator[str]:
                 continue
             yield f"| `{name}` | {quantity} | {' | '.join(shown(cell.ulps) for cell in cells)} |"
             large += [(name, quantity, way, cell) for way, cell in zip(ways, cells, strict=True) if cell.ulps > GOAL]
-    yield from ("", f"Where it is more than {GOAL:g} ulp:", "")
+    yield from ("", f"Errors above {GOAL:g} ulp:", "")
     yield from ("| operation | of | in | ulp | at | why |", "|---|---|---|---|---|---|")
     for name, quantity, way, cell in large:
         at = ", ".join(f"{x:.6g}" for x in cell.at)
@@ -104,14 +104,14 @@ def page(results: dict[str, list[dict[str, Any]]], count: int) -> Iterator[str]:
 
 
 def shown(ulps: float) -> str:
-    """An error as text."""
+    """Format an error."""
     return f"{ulps:.1f}" if ulps < 1000 else f"{ulps:.0e}".replace("e+", "e")
 
 
 def main() -> None:
-    """Measure what the command line asks for."""
+    """Measure the operations that the command line selects."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--points", type=int, default=1000, help="how many operands of each kind")
+    parser.add_argument("--points", type=int, default=1000, help="number of operands of each kind")
     parser.add_argument("--only", nargs="*", default=[], help="names of operations")
     options = parser.parse_args()
     results = {}

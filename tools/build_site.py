@@ -1,7 +1,7 @@
-"""Build the documentation into build/site or another folder, and say where it is.
+"""Build the documentation into build/site or another folder, and print the path of its first page.
 
-Warnings are errors, links that lead nowhere included. What was built needs no network: index.html opens from the disk,
-and its search works there. Needs `pip install ".[docs]"`.
+Warnings, such as broken links, are errors. The site works without a network: index.html opens from the disk, and the
+search works there, too. Needs `pip install ".[docs]"`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ ROOT = Path(__file__).parents[1]
 
 
 def main() -> int:
-    """Run Sphinx; its exit code."""
+    """Run Sphinx; return its exit code."""
     parser = argparse.ArgumentParser(description="Build the documentation. Warnings are errors.")
     parser.add_argument(
-        "folder", nargs="?", type=Path, default=ROOT / "build/site", help="where to, build/site by default"
+        "folder", nargs="?", type=Path, default=ROOT / "build/site", help="output folder, by default build/site"
     )
     site = parser.parse_args().folder
-    with tempfile.TemporaryDirectory() as doctrees:  # everything is made anew
+    with tempfile.TemporaryDirectory() as doctrees:  # a new folder, so that Sphinx reuses nothing
         options = ["-q", "-W", "--keep-going", "-n", "-a", "-E", "-d", doctrees]
         command = [sys.executable, "-m", "sphinx", *options, str(ROOT / "docs"), str(site)]
         code = subprocess.run(command, check=False).returncode

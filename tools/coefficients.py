@@ -1,12 +1,12 @@
-"""Write src/gradwalk/ops/fits.py: polynomials for functions that are no short formulas, fitted by mpmath.
+"""Write src/gradwalk/ops/fits.py: polynomials for functions without a short formula, fitted by mpmath.
 
 usage: python tools/coefficients.py
 
-A fit is a polynomial in the distance from the middle of its interval, in which a function without poles or zeros there
-is smooth. Its coefficients are those of its interpolation at Chebyshev's points.
+A fit is a polynomial in the distance from the middle of its interval, where the function is smooth and has no poles or
+zeros. It interpolates the function at Chebyshev points.
 
 For the vector functions of backend/cpu/vector_functions.h there are polynomials in the variable itself, and constants
-with more digits than a number has: as sums of numbers, or in binary.
+with more digits than a float has: as sums of several floats, or in binary.
 """
 
 from __future__ import annotations
@@ -18,40 +18,40 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 
-mpmath: Any = importlib.import_module("mpmath")  # which has no types
+mpmath: Any = importlib.import_module("mpmath")  # does not have type annotations
 
 Function = Callable[[Any], Any]
 
-_WORDS = 37  # of 2/pi, of 32 digits: what the largest numbers make fractions of, and 160 digits more
+_WORDS = 37  # 32-bit words of 2/pi: enough for the fractions of the largest floats, and 160 bits more
 
 
 def by_inverse(function: Function, limit: Any, power: int) -> Function:
-    """A function of w = 1 / x to a power, given as one of x, with its limit at infinity."""
+    """Express a function of x as a function of w = 1 / x**power, with its limit at infinity."""
     return lambda w: limit if w < 1e-12 else function(1 / mpmath.root(w, power))
 
 
 def by_ratio(function: Function, middle: int, limit: Any) -> Function:
-    """A function of t = (x - middle) / (x + middle), given as one of x, with its limit at infinity."""
+    """Express a function of x as a function of t = (x - middle) / (x + middle), with its limit at infinity."""
     return lambda t: limit if t > 1 - mpmath.mpf(10) ** -15 else function(middle * (1 + t) / (1 - t))
 
 
 def less_one(function: Function) -> Function:
-    """What a function of t = -1 + s is more than 1, divided by s; it is 1 where s is 0."""
+    """Divide f(t) - 1 by s, for a function of t = s - 1 that is 1 at s = 0."""
     return lambda s: (function(max(s, mpmath.mpf(10) ** -25) - 1) - 1) / max(s, mpmath.mpf(10) ** -25)
 
 
 def between(u: Any) -> Any:
-    """A number next to u, where u is 0 or 1 and what is to be divided is 0 there."""
+    """Move u = 0 or u = 1 slightly inward, because the quotient to fit is 0 / 0 there."""
     return min(max(u, mpmath.mpf(10) ** -25), 1 - mpmath.mpf(10) ** -25)
 
 
 def erfcx(x: Any) -> Any:
-    """exp(x²) · erfc(x), by the confluent hypergeometric function of DLMF 7.11.5, which does not overflow."""
+    """Compute exp(x²) · erfc(x) by the confluent hypergeometric function of DLMF 7.11.5, which does not overflow."""
     return mpmath.hyperu(0.5, 0.5, x * x) / mpmath.sqrt(mpmath.pi)
 
 
 class Fit(NamedTuple):
-    """A function that is fitted on an interval by a polynomial of a degree."""
+    """A function to fit on an interval by a polynomial of a given degree."""
 
     name: str
     words: str
@@ -62,7 +62,7 @@ class Fit(NamedTuple):
 
 
 def fits() -> Iterator[Fit]:
-    """All that are needed."""
+    """Yield all fits in the distance from the middle of an interval."""
     m, zero, one, root_pi = mpmath, mpmath.mpf(0), mpmath.mpf(1), mpmath.sqrt(mpmath.pi)
     scaled = by_ratio(lambda x: (1 + 2 * x) * erfcx(x), 3, 2 / root_pi)
     words = "((1 + 2x) erfcx(x) - 1) / (1 + t) for t = (x - 3) / (x + 3) from -1 to 1, in t"
@@ -94,7 +94,7 @@ def fits() -> Iterator[Fit]:
 
 
 class Tail(NamedTuple):
-    """A function without the first terms of its series, which is fitted for float64 and for float32."""
+    """A function without the first terms of its series, to be fitted for float64 and for float32."""
 
     name: str
     words: str
@@ -104,13 +104,13 @@ class Tail(NamedTuple):
 
 
 def away_from_0(function: Function) -> Function:
-    """A function of a number that is not quite 0, where its formula would be 0 / 0."""
+    """Keep the argument of a function away from 0, where its formula would be 0 / 0."""
     return lambda x: function(x if abs(x) > mpmath.mpf(10) ** -30 else mpmath.mpf(10) ** -30)
 
 
 def tails() -> Iterator[Tail]:
-    """Those of vector_functions.h: exp on both sides of 0, the others of a square from 0 on."""
-    m, slack = mpmath, 1 + mpmath.mpf(2) ** -20  # by which rounding may exceed the interval
+    """Yield the fits for vector_functions.h: exp on both sides of 0, the other functions in a square from 0 on."""
+    m, slack = mpmath, 1 + mpmath.mpf(2) ** -20  # rounding may exceed the interval by this factor
     yield Tail(
         "EXP",
         "(exp(r) - 1 - r - r²/2) / r³ for r between -log(2)/2 and log(2)/2, in r",
@@ -143,13 +143,13 @@ def tails() -> Iterator[Tail]:
 
 
 def rounded(number: Any, bits: int, *, down: bool = False) -> Any:
-    """A number of so many bits: the nearest, or the one next to it in the direction of 0."""
+    """Round a number to a number of bits: to nearest, or towards 0 if `down`."""
     with mpmath.workprec(bits):
         return mpmath.mpf(number, rounding="d") if down else +number
 
 
 def parts(number: Any, *bits: int) -> Iterator[Any]:
-    """Numbers of so many bits, whose sum it is: all but the last one with zeros behind, for products that are exact."""
+    """Split a number into a sum of parts with the given bits. All but the last are rounded down, for exact products."""
     for last, count in enumerate(bits, 1 - len(bits)):
         part = rounded(number, count, down=last < 0)
         yield part
@@ -157,22 +157,22 @@ def parts(number: Any, *bits: int) -> Iterator[Any]:
 
 
 def constants() -> Iterator[str]:
-    """The lines of fits.py that have the constants."""
+    """Yield the lines of fits.py with the constants."""
     log_2, half_pi = mpmath.log(2), mpmath.pi / 2
-    yield "# log(2) as a sum of two numbers, for products of the first one with numbers of 11 or 8 bits."
+    yield "# log(2) as a sum of two floats; products of the first one with numbers of 11 (or 8) bits are exact."
     yield f"LOG_2 = {tuple(float(part) for part in parts(log_2, 42, 53))}"
     yield f"LOG_2_SINGLE = {tuple(float(part) for part in parts(log_2, 16, 24))}"
     yield ""
-    yield "# pi/2 as a sum of four numbers, and of two, for products of all but the last one with numbers of 20 bits."
+    yield "# pi/2 as a sum of four floats, and of two; products of all but the last with numbers of 20 bits are exact."
     yield "HALF_PI = ("
     yield from (f"    {float(part)!r}," for part in parts(half_pi, 33, 33, 33, 53))
     yield ")"
     yield f"HALF_PI_SINGLE = {tuple(float(part) for part in parts(half_pi, 33, 53))}"
     yield ""
-    yield "# pi/2 as a sum of two numbers."
+    yield "# pi/2 as a sum of two floats."
     yield f"HALF_PI_WHOLE = {tuple(float(part) for part in parts(half_pi, 53, 53))}"
     yield ""
-    yield "# 2/pi in binary, 32 digits behind the point after the others."
+    yield "# The fraction of 2/pi in binary, in words of 32 bits."
     yield "TWO_OVER_PI = ("
     with mpmath.workprec(2000):
         digits = int(mpmath.floor(2 / mpmath.pi * mpmath.mpf(2) ** (32 * _WORDS)))
@@ -181,11 +181,11 @@ def constants() -> Iterator[str]:
 
 
 def lines() -> Iterator[str]:
-    """The lines of fits.py."""
+    """Yield the lines of fits.py."""
     yield '"""Polynomials in the distance from the middle of an interval, for definitions.py, and for vector functions.'
     yield ""
-    yield "`tools/coefficients.py` writes this file. The highest power comes first. Above each polynomial stands what"
-    yield "was fitted, and the largest error that is left."
+    yield "`tools/coefficients.py` writes this file. Coefficients begin with the highest power. The comment above each"
+    yield "polynomial has the function that was fitted and the largest error."
     yield '"""'
     for fit in fits():
         middle, half = (fit.low + fit.high) / 2, (fit.high - fit.low) / 2
@@ -196,7 +196,7 @@ def lines() -> Iterator[str]:
     for tail in tails():
         low = -tail.high if tail.name == "EXP" else mpmath.mpf(0)
         for suffix, degree, bits in zip(("_TAIL", "_TAIL_SINGLE"), tail.degrees, (53, 24), strict=True):
-            with mpmath.workdps(150):  # most of which cancel next to 0
+            with mpmath.workdps(150):  # most of the digits cancel near 0
                 found, error = mpmath.chebyfit(away_from_0(tail.function), [low, tail.high], degree + 1, True)
             yield from polynomial(tail.name + suffix, tail.words, found, error, bits)
     yield ""
@@ -204,7 +204,7 @@ def lines() -> Iterator[str]:
 
 
 def polynomial(name: str, words: str, coefficients: list[Any], error: Any, bits: int) -> Iterator[str]:
-    """The lines of fits.py that have a polynomial, its coefficients rounded to so many bits."""
+    """Yield the lines of fits.py with a polynomial, its coefficients rounded to a number of bits."""
     yield ""
     yield f"# {words}, to {mpmath.nstr(error, 2)}"
     yield f"{name} = ("

@@ -1,4 +1,4 @@
-"""A developer's commands: set up a checkout, rebuild what changed, run tests, lint.
+"""Commands for developers: set up a checkout, rebuild changed modules, run tests, lint.
 
 usage: python tools/dev.py setup
        python tools/dev.py build
@@ -7,10 +7,10 @@ usage: python tools/dev.py setup
        python tools/dev.py lint
        python tools/dev.py all
 
-`setup` makes a virtual environment in .venv, installs gradwalk into it, editable, with what development needs, and
-compiles the modules in place. `build` compiles again, at -O1, the modules whose sources changed; `changed` and `test`
-do so first. `changed` runs the tests of the files that differ from the last commit or from the branch main.
-`test program` runs tests/program, `test` the fast suite, `test slow` what takes minutes. `all` is lint and the fast
+`setup` creates a virtual environment in .venv, installs gradwalk (editable) and its development tools into it, and
+compiles the modules in place. `build` recompiles the modules whose sources changed, at -O1; `changed` and `test` do so
+first. `changed` runs the tests of the files that differ from the last commit or from the branch main. `test program`
+runs tests/program, `test` the fast suite, and `test slow` the tests that take minutes. `all` runs lint and the fast
 suite.
 """
 
@@ -26,7 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests/helpers"))
 
-from stale import outdated_libraries  # noqa: E402  after the path to it
+from stale import outdated_libraries  # noqa: E402  needs the path above
 
 BUILD = ("setup.py", "-q", "build_ext", "--inplace")
 PYTEST = ("-m", "pytest", "-q")
@@ -42,10 +42,10 @@ LINT = (
 
 
 def run(*arguments: str, python: str = sys.executable) -> None:
-    """Run Python with these arguments in the root of the checkout, and end with its exit code where it fails."""
+    """Run Python with arguments in the root of the checkout; exit if it fails."""
     command = (python, *arguments)
     print("$", shlex.join(command), flush=True)
-    # GRADWALK_OPTIMIZE: compiling takes a third of the time at -O1. PYTHONPATH: the modules that are built are tested.
+    # At -O1 compiling takes a third of the time. PYTHONPATH makes tests use the modules that were built here.
     environment = {"GRADWALK_OPTIMIZE": "1", **os.environ, "PYTHONPATH": str(ROOT / "src")}
     code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
     if code:
@@ -53,7 +53,7 @@ def run(*arguments: str, python: str = sys.executable) -> None:
 
 
 def set_up() -> None:
-    """Make the virtual environment, with gradwalk in it as plain Python, and have its Python compile the modules."""
+    """Create the virtual environment, install gradwalk into it as plain Python, and compile the modules."""
     python = ROOT / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if not python.exists():
         run("-m", "venv", ".venv")
@@ -65,7 +65,7 @@ def set_up() -> None:
 
 
 def build() -> None:
-    """Compile again what is outdated; what setup.py no longer compiles is only removed."""
+    """Recompile outdated modules, and remove libraries of modules that setup.py no longer compiles."""
     for library, _ in outdated_libraries(ROOT / "src/gradwalk", ROOT):
         print("outdated:", library.relative_to(ROOT), flush=True)
         library.unlink()
@@ -73,14 +73,14 @@ def build() -> None:
 
 
 def tests(names: list[str]) -> list[str]:
-    """The paths that names stand for: folders and files of tests/, and options of pytest as they are."""
+    """Convert names to paths: folders and files of tests/ get the prefix tests/, options of pytest stay."""
     return [f"tests/{name}" if (ROOT / "tests" / name).exists() else name for name in names]
 
 
 def changed_files() -> set[str]:
-    """Return the files that differ from the last commit or from where the branch left main, and new files."""
+    """Return new files, and files that differ from the last commit or from where the branch left main."""
     listings = [("diff", "--name-only", "HEAD"), ("ls-files", "--others", "--exclude-standard")]
-    listings.append(("diff", "--name-only", "main...HEAD"))  # fails where there is no main: a clone of one branch
+    listings.append(("diff", "--name-only", "main...HEAD"))  # fails in a clone of a single branch, which lacks main
     outputs = [
         subprocess.run(("git", *listing), cwd=ROOT, capture_output=True, text=True, check=False).stdout
         for listing in listings
@@ -89,7 +89,7 @@ def changed_files() -> set[str]:
 
 
 def affected_tests(file: str) -> Path | None:
-    """Return the tests of a file: a test file itself, that of a module, else the folder in tests/ like the module's."""
+    """Return the tests of a file: a test file itself, a module's test, or the nearest matching folder in tests/."""
     path = Path(file)
     if path.parts[0] == "tests" and path.name.startswith("test_") and (ROOT / path).exists():
         return path
@@ -103,12 +103,12 @@ def affected_tests(file: str) -> Path | None:
 
 
 def main() -> None:
-    """Read the command line and run what it asks for."""
+    """Run the command of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=["setup", "build", "changed", "test", "lint", "all"])
     options, rest = parser.parse_known_args()
     if rest and options.command not in ("changed", "test"):
-        parser.error(f"{options.command} takes no arguments, not {shlex.join(rest)}")
+        parser.error(f"{options.command} takes no arguments, got {shlex.join(rest)}")
     if options.command == "setup":
         set_up()
     if options.command in ("lint", "all"):

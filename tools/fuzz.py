@@ -1,9 +1,9 @@
-"""The fuzz campaign: run the targets of tests/fuzz with ever new examples, for a minute or for hours.
+"""Run the fuzz targets of tests/fuzz with new random examples, for a minute or for hours.
 
 usage: python tools/fuzz.py [--minutes 60] [TARGET ...]
 
-Examples that fail are kept in tests/fuzz/corpus, from where later runs and the tests try them first: commit them with
-what mends them. The exit code is 1 where a target failed.
+Failing examples are stored in tests/fuzz/corpus, and later runs and the tests try them first: commit them together with
+the fix. The exit code is 1 if a target failed.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests/helpers"), str(ROOT / "tests/fuzz")]
 
-TARGETS = importlib.import_module("targets").TARGETS  # after the paths
+TARGETS = importlib.import_module("targets").TARGETS  # needs the paths above
 
 ROUND = 200  # examples
 
 
 def is_right(target: Callable[[], None]) -> bool:
-    """Try a round of examples of one target; whether all are right."""
+    """Try a round of examples of one target; return whether all of them passed."""
     try:
         target()
     except Exception:
@@ -35,14 +35,14 @@ def is_right(target: Callable[[], None]) -> bool:
 
 
 def main() -> int:
-    """Run the campaign, and print a line for each target."""
+    """Run the campaign and print a line for each target."""
     parser = argparse.ArgumentParser(description="Fuzz gradwalk.")
-    parser.add_argument("targets", nargs="*", metavar="TARGET", help="which; by default all")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help="names of targets; by default all")
     parser.add_argument("--minutes", type=float, default=60.0)
     options = parser.parse_args()
     names = [target.name for target in TARGETS]
     if not set(options.targets) <= set(names):
-        parser.error(f"there are the targets {', '.join(names)}")
+        parser.error(f"targets must be among {', '.join(names)}")
     campaigns = {target.name: target.campaign(ROUND) for target in TARGETS if target.name in (options.targets or names)}
     end = time.monotonic() + 60.0 * options.minutes
     rounds = dict.fromkeys(campaigns, 0)

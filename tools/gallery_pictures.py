@@ -1,8 +1,8 @@
-"""Draw the pictures of the gallery: docs/images/NAME.png and NAME-dark.png of each example that draws one.
+"""Draw the pictures of the gallery: docs/images/NAME.png and NAME-dark.png for each example that draws a picture.
 
 usage: python tools/gallery_pictures.py [NAME ...]
 
-It takes some minutes. Needs `pip install ".[examples]"`.
+It takes a few minutes. Needs `pip install ".[examples]"`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from PIL import Image
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs/images"
-COLOURS = 128  # of the palette of a file, which takes a third of the bytes of one without
+COLOURS = 128  # size of the palette; files take a third of the bytes of files without a palette
 
-# Matplotlib's own dark style, on the background of the site's dark pages.
+# Matplotlib's dark style, with the background color of the site's dark pages.
 DARK: dict[str, object] = {
     **dict(matplotlib.style.library["dark_background"].items()),
     "figure.facecolor": "#131416",
@@ -31,7 +31,7 @@ DARK: dict[str, object] = {
 
 
 def draw(example: Path, target: Path, settings: dict[str, object]) -> None:
-    """Run an example with settings of Matplotlib, and keep its picture."""
+    """Run an example with settings of Matplotlib, and store its picture."""
     with tempfile.TemporaryDirectory() as folder:
         configuration, picture = Path(folder, "matplotlibrc"), Path(folder, "picture.png")
         lines = (f"{key}: {str(value).removeprefix('#')}\n" for key, value in settings.items() if "cycle" not in key)
@@ -42,7 +42,7 @@ def draw(example: Path, target: Path, settings: dict[str, object]) -> None:
 
 
 def main() -> None:
-    """Draw those that were asked for, or all."""
+    """Draw the pictures of the examples on the command line, or of all examples."""
     for example in sorted((ROOT / "examples").glob("*.py")):
         is_wanted = not sys.argv[1:] or example.stem in sys.argv[1:]
         if is_wanted and '"--output"' in example.read_text(encoding="utf-8"):

@@ -1,10 +1,10 @@
-"""Print the table of `ops/table.py` into the files that follow from it, and the public names into the package's stub.
+"""Generate the files that follow from `ops/table.py`, and the package's stub of public names.
 
 usage: python tools/generate.py [--check]
 
-With --check nothing is written, and the exit code is 1 if a file is out of date. Without it, the steps that remain for
-a new row are listed: its references in the tests, and its translations. Either way, a table that cannot be printed is
-refused with a list of everything that is wrong with it.
+With --check nothing is written, and the exit code is 1 if a file is out of date. Otherwise the remaining steps for a
+new operation are listed, such as its references in the tests and its translations. If the table has errors, they are
+listed and no file is written.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from types import ModuleType
 
 ROOT = Path(__file__).parents[1]
 
-# Import `gradwalk.ops` alone: the rest of the package holds the code that is about to be generated.
+# Import only `gradwalk.ops`: the rest of the package contains the code to be generated.
 package = ModuleType("gradwalk")
 package.__path__ = [str(ROOT / "src/gradwalk")]
 sys.modules["gradwalk"] = package
 
-from generators.opcodes import numbered, opcode_file  # noqa: E402  these need the line above
+from generators.opcodes import numbered, opcode_file  # noqa: E402  needs the line above
 
 from gradwalk.ops.compiled.opcodes import OPCODES  # noqa: E402
 
-OPCODES.update(numbered(OPCODES))  # what follows makes templates of all rows
+OPCODES.update(numbered(OPCODES))  # the modules below create templates of all operations
 
 from generators import definitions, engine, loops, values  # noqa: E402
 from generators.evaluate import evaluate  # noqa: E402
@@ -59,9 +59,9 @@ FILES: dict[str, Callable[[], Iterator[str]]] = {
 
 
 def main() -> int:
-    """Write the files, or check them; the exit code."""
+    """Write the files, or check them; return the exit code."""
     if wrong := problems(ROOT):
-        print("generate.py refuses ops/table.py:", *wrong, sep="\n  ", file=sys.stderr)
+        print("errors in ops/table.py:", *wrong, sep="\n  ", file=sys.stderr)
         return 1
     checking = "--check" in sys.argv
     stale = []
@@ -75,7 +75,7 @@ def main() -> int:
     if stale and checking:
         print("out of date:", ", ".join(stale), "- run: python tools/generate.py", file=sys.stderr)
     if not checking and (steps := [*remaining_steps(ROOT)]):
-        print("what remains to be done by hand:", *steps, sep="\n  ")
+        print("remaining steps:", *steps, sep="\n  ")
     return 1 if stale and checking else 0
 
 

@@ -1,12 +1,12 @@
 """Record examples/microgpt.py for the page: write src/gradwalk/explain/page/microgpt.json.
 
-The page runs what stands there: the graph of the loss of a name that fills all places, and that of the update of one
-weight by Adam. web/src/microgpt/document.js reads it, and web/src/microgpt/protocol.js says what is in it.
+The page runs two recorded graphs: the loss of a name of maximal length, and the update of one weight by Adam.
+web/src/microgpt/document.js reads the file, and web/src/microgpt/protocol.js describes its contents.
 
 usage: python tools/microgpt_document.py [--check]
 
-With --check nothing is written, and the exit code is 1 where the file is out of date. What is packed is compared
-unpacked, and weights as numbers: neither libraries of compression nor those of logarithms agree in every byte.
+With --check nothing is written, and the exit code is 1 if the file is out of date. Packed data is compared unpacked,
+and weights as numbers with a tolerance, because compression and math libraries may differ in single bytes.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ FILE = ROOT / "src/gradwalk/explain/page/microgpt.json"
 VERSION = 1
 SEED = 42
 STEPS = 1000
-NAME_COUNT, STRIDE = 200, 1009  # names in no order, of the whole alphabet
+NAME_COUNT, STRIDE = 200, 1009  # names from the whole list, in mixed order
 
 Document = dict[str, Any]
 
 
 def microgpt() -> Any:
-    """The module of the example."""
+    """Import the example."""
     spec = importlib.util.spec_from_file_location("microgpt", SOURCE)
     assert spec is not None
     assert spec.loader is not None
@@ -52,7 +52,7 @@ def microgpt() -> Any:
 
 
 def document() -> Document:
-    """What the page is given."""
+    """Build the document for the page."""
     model = microgpt()
     letters = string.ascii_lowercase
     weights = model.initial_weights(len(letters) + 1, random.Random(SEED))
@@ -72,15 +72,15 @@ def document() -> Document:
 
 
 def chosen(names: Sequence[str]) -> list[str]:
-    """Some of the names."""
+    """Select some of the names."""
     return [names[turn * STRIDE % len(names)] for turn in range(NAME_COUNT)]
 
 
-# What is recorded
+# Recording
 
 
 def loss_of_places(model: Any, weights: Mapping[str, Any], places: int) -> Graph:
-    """The loss of a name that fills so many places, with tokens and targets as leaves: see `arranged`."""
+    """Record the loss of a name that fills all places; tokens and targets are leaves."""
     with source_lines():
         tokens = [Value(0.0, label=f"token.{place}") for place in range(places)]
         targets = [Value(0.0, label=f"target.{place}") for place in range(places)]
@@ -90,9 +90,9 @@ def loss_of_places(model: Any, weights: Mapping[str, Any], places: int) -> Graph
 
 
 def arranged(graph: Graph, weights: Mapping[str, Any], places: int) -> list[int]:
-    """The nodes of the loss in the order of the page: weights, tokens, targets, then what is computed, in its order.
+    """Return the nodes of the loss in the order of the page: weights, tokens, targets, then the computed nodes.
 
-    -1 stands for leaves that the graph of a shorter name does not have.
+    -1 marks leaves that the graph of a shorter name does not have.
     """
     index = {label: node for node, label in graph.labels.items()}
     matrices = ((name, *numpy.shape(rows)) for name, rows in weights.items())
@@ -102,7 +102,7 @@ def arranged(graph: Graph, weights: Mapping[str, Any], places: int) -> list[int]
 
 
 def update_of_a_weight(model: Any) -> Graph:
-    """A step of the example's Adam for one weight. `done`: how many of the document's steps its rate has fallen for."""
+    """Record a step of the example's Adam for one weight. `done` counts the steps of the learning rate schedule."""
     optimiser = model.adam(STEPS)
     with source_lines():
         names = ("weight", "gradient", "mean", "square", "count", "done")
@@ -113,13 +113,14 @@ def update_of_a_weight(model: Any) -> Graph:
         return Graph.record([optim.apply_updates(weight, updates), adam.mu, adam.nu])
 
 
-# How it is packed
+# Packing
 
 
 def packed_loss(graph: Graph, weights: Mapping[str, Any], text: str) -> Document:
-    """The loss, with the nodes that are the sums of the losses of the first places, by their number less 1.
+    """Pack the loss. `sums` has the nodes with the sum of the losses of the first 1, 2, 3, ... places.
 
-    The weights come without labels, for the matrices say them, and with the lines that make their matrices.
+    Labels of weights are left out, because the matrices give their names. The source line of a weight is the line that
+    creates its matrix.
     """
     places = sum(label.startswith("token.") for label in graph.labels.values())
     order = arranged(graph, weights, places)
@@ -131,12 +132,12 @@ def packed_loss(graph: Graph, weights: Mapping[str, Any], text: str) -> Document
 
 
 def line_of(text: str, matrix: str) -> int:
-    """The line that makes a matrix of weights."""
+    """Return the number of the line that creates a matrix of weights."""
     return next(number for number, line in enumerate(text.splitlines(), 1) if f'"{matrix}"' in line)
 
 
 def packed(graph: Graph, order: Sequence[int], lines_of_weights: Sequence[int] = ()) -> Document:
-    """A graph as the page reads it: constants, columns of integers, and texts with a line a node."""
+    """Pack a graph as the page reads it: constants, columns of integers, and texts with one line per node."""
     opcodes = sorted({int(opcode) for opcode in graph.opcodes})
     constants, operands = constants_and_operands(graph, order)
     kinds = [opcodes.index(graph.opcodes[node]) for node in order]
@@ -156,10 +157,10 @@ def packed(graph: Graph, order: Sequence[int], lines_of_weights: Sequence[int] =
 
 
 def constants_and_operands(graph: Graph, order: Sequence[int]) -> tuple[list[float], list[list[int]]]:
-    """The constants; and the operands of each node, a constant as -1 less its place among them.
+    """Return the constants, and the operands of each node; an operand of -1 - i is constant i.
 
-    The constant of the first output, of which the loss has one, comes last and is no other's: it is the number of
-    places, which shorter names have another one for.
+    The constant of the first output (the loss) comes last and is not shared with other nodes: it is the number of
+    places, which the page replaces for shorter names.
     """
     place_of = {node: place for place, node in enumerate(order)}
     constants: list[float] = []
@@ -181,7 +182,7 @@ def constants_and_operands(graph: Graph, order: Sequence[int]) -> tuple[list[flo
 
 
 def steps(kinds: Sequence[int], operands: Sequence[list[int]]) -> Iterator[list[int]]:
-    """Each operand less that of the last node of the same kind with as many: the same numbers all over again."""
+    """Subtract the operands of the previous node of the same kind and arity, to get numbers that compress well."""
     before: dict[tuple[int, int], list[int]] = {}
     for kind, of_node in zip(kinds, operands, strict=True):
         last = before.get((kind, len(of_node)), [0] * len(of_node))
@@ -190,9 +191,9 @@ def steps(kinds: Sequence[int], operands: Sequence[list[int]]) -> Iterator[list[
 
 
 def own_label(graph: Graph, node: int) -> str:
-    """A node's label without the scope that it begins with, and without the number that told it from others.
+    """Return a node's label without its scope prefix and without the number that made it unique.
 
-    A dot before it says that it is a name by itself: that of an output, or one that begins with another scope.
+    Labels of outputs, and labels with the prefix of another scope, are kept whole and begin with a dot.
     """
     label = graph.labels.get(node, "").partition(" (")[0]
     scope = graph.scopes.get(node, "") + "."
@@ -201,44 +202,44 @@ def own_label(graph: Graph, node: int) -> str:
 
 
 def line_in_source(graph: Graph, node: int) -> int:
-    """The line of the example that made a node; 0 for those made elsewhere."""
+    """Return the line of the example that created a node; 0 for nodes created elsewhere."""
     source = graph.sources.get(node)
     return source.number if source and Path(source.filename).name == SOURCE.name else 0
 
 
 def packed_integers(column: Any) -> str:
-    """Integers of 32 bits, little-endian, compressed."""
+    """Pack integers as little-endian 32-bit numbers, compressed."""
     return in_base64(zlib.compress(numpy.asarray(column, dtype="<i4").tobytes(), 9))
 
 
 def packed_text(lines: Sequence[str]) -> str:
-    """Lines of text, compressed."""
+    """Pack lines of text, compressed."""
     return in_base64(zlib.compress("\n".join(lines).encode(), 9))
 
 
 def packed_floats(column: Any) -> str:
-    """Floats of 64 bits, little-endian, whose digits are too random to be compressed."""
+    """Pack floats as little-endian 64-bit numbers. Their digits are too random for compression."""
     return in_base64(numpy.asarray(column, dtype="<f8").tobytes())
 
 
 def in_base64(data: bytes) -> str:
-    """Bytes as JSON can have them."""
+    """Encode bytes in base64, for JSON."""
     return base64.b64encode(data).decode()
 
 
-# Checking
+# Comparing
 
 
 PACKED = ("kinds", "counts", "operands", "lines", "scopes", "labels")
 
 
 def is_same(one: Document, other: Document) -> bool:
-    """Whether two documents say the same, however they are packed."""
+    """Return whether two documents have the same contents, however they are packed."""
     return unpacked(one) == unpacked(other) and bool(numpy.allclose(floats(one), floats(other), rtol=1e-12, atol=0.0))
 
 
 def unpacked(given: Document) -> Document:
-    """A document without its weights, and with the bytes of what is packed."""
+    """Return a document without its weights, with packed data decompressed."""
     programs = {
         key: {part: zlib.decompress(base64.b64decode(x)) if part in PACKED else x for part, x in given[key].items()}
         for key in ("program", "update")
@@ -247,12 +248,12 @@ def unpacked(given: Document) -> Document:
 
 
 def floats(given: Document) -> NDArray[numpy.float64]:
-    """The weights of a document."""
+    """Return the weights of a document."""
     return numpy.frombuffer(base64.b64decode(given["weights"]), dtype="<f8")
 
 
 def main() -> int:
-    """Write the file, or check it; the exit code."""
+    """Write the file, or check it; return the exit code."""
     new = document()
     if FILE.exists() and is_same(json.loads(FILE.read_text(encoding="utf-8")), new):
         return 0

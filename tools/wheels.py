@@ -1,16 +1,17 @@
-"""Build the wheels that this machine can build, test those that it can run, and say what was left out.
+"""Build all wheels that this machine can build, test those that it can run, and report what was skipped.
 
 usage: python tools/wheels.py FOLDER [--targets NAME ...] [--windows-headers FOLDER] [--tests PATH ...]
 
-All are built from the sdist alone: a pure wheel, and one for each target and each of python3.11 to python3.14 that is
-on the path. zig, which is on PyPI, compiles for other systems, and for older versions of the C library than this
-machine's; auditwheel says which systems a wheel is for. Wheels for this machine are tested where there is no compiler.
-zig's runtime knows no instruction set but the baseline, so that GCC's, where there is one, is linked first; and for
-musl it has a log2 of its own, less exact for subnormal numbers. Wheels for musl have been tested by hand, with a
-CPython 3.11 compiled for Debian's musl and run with its version 1.2.5: NumPy's wheels fail with 1.2.3.
-For macOS and Windows modules are only compiled and not linked, for Windows if there is a folder of Python's headers
-with Windows' own pyconfig.h. What is released is built by cibuildwheel, on the systems themselves (see
-pyproject.toml).
+All wheels are built from the sdist: a pure wheel, and one for each target and each of python3.11 to python3.14 on the
+path. zig, from PyPI, compiles for other systems and for older versions of the C library; auditwheel determines the
+systems that a wheel supports. Wheels for this machine are tested in an environment without a compiler.
+
+zig's runtime detects no instruction set but the baseline, so GCC's runtime is linked first if it exists. Its log2 for
+musl is less exact for subnormal numbers. Wheels for musl were tested by hand, with CPython 3.11 compiled for Debian's
+musl and run with musl 1.2.5: NumPy's wheels fail with 1.2.3.
+
+For macOS and Windows, modules are only compiled and not linked; Windows also needs a folder of Python headers with its
+own pyconfig.h. Releases are built by cibuildwheel on the systems themselves (see pyproject.toml).
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ CORE = ("tests/test_tiny.py", "tests/value", "tests/backend", "tests/program")
 class Target(NamedTuple):
     """A system that modules are compiled for."""
 
-    platform: str  # as Python calls it
-    module: str  # how names of modules end
-    zig: str  # as zig calls it, or nothing for this machine's own compiler
+    platform: str  # Python's name of the system
+    module: str  # suffix of module files
+    zig: str  # zig's name of the system; "" for this machine's own compiler
     makes_wheels: bool
 
     @property
     def is_musl(self) -> bool:
-        """Whether modules are for musl in place of glibc."""
+        """Whether modules are for musl instead of glibc."""
         return self.zig.endswith("musl")
 
 
@@ -58,7 +59,7 @@ TARGETS = {
 
 
 def succeeds(log: Path, *command: str | Path, cwd: Path, **environment: str) -> bool:
-    """Run a command, its output going to a file, and return whether it succeeded."""
+    """Run a command with its output appended to a log; return whether it succeeded."""
     with log.open("a", encoding="utf-8") as file:
         print("$", *command, file=file, flush=True)
         result = subprocess.run(
@@ -74,7 +75,7 @@ def succeeds(log: Path, *command: str | Path, cwd: Path, **environment: str) -> 
 
 
 def gcc_runtime() -> str:
-    """The archive in which GCC says what this processor has, or nothing without GCC."""
+    """Return GCC's runtime library, which detects the processor's instruction sets; "" without GCC."""
     if shutil.which("gcc") is None:
         return ""
     return subprocess.run(
@@ -83,12 +84,12 @@ def gcc_runtime() -> str:
 
 
 def last_line(log: Path) -> str:
-    """What a program said at its end."""
+    """Return the last line of a log."""
     return log.read_text(encoding="utf-8").rstrip().rpartition("\n")[2]
 
 
 class Builder:
-    """What is built in one folder, from one sdist."""
+    """Builds wheels in one folder, from one sdist."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -101,26 +102,26 @@ class Builder:
         self.tree = next(path for path in sdist.iterdir() if path.is_dir())
 
     def empty(self, name: str) -> Path:
-        """A new folder."""
+        """Create an empty folder."""
         shutil.rmtree(self.folder / name, ignore_errors=True)
         (self.folder / name).mkdir()
         return self.folder / name
 
     def must(self, *command: str | Path) -> None:
-        """Run a command without which there is nothing to do."""
+        """Run a command; exit if it fails."""
         log = self.folder / "setup.log"
         if not succeeds(log, *command, cwd=self.folder):
             sys.exit(f"{' '.join(map(str, command))} failed: see {log}")
 
     def venv(self, python: str | Path, name: str, *packages: str | Path) -> Path:
-        """The Python of a new virtual environment with some packages."""
+        """Create a virtual environment with some packages; return its Python."""
         folder = self.empty(name)
         self.must(python, "-m", "venv", folder)
         self.must(folder / "bin/python", "-m", "pip", "install", "-q", *packages)
         return folder / "bin/python"
 
     def compiler(self, target: Target, version: str, headers: Path | None) -> dict[str, str]:
-        """The environment in which setuptools compiles for a target. Python's own headers come after those in CC."""
+        """Return the environment variables for a target's compiler. Headers in CC come before Python's own."""
         if not target.zig:
             return {}
         runtime = gcc_runtime() if target.zig.startswith("x86_64-linux") else ""
@@ -132,27 +133,27 @@ class Builder:
         }
 
     def forget_objects(self) -> None:
-        """Remove what was compiled, which setuptools would take for what another compiler makes."""
+        """Remove object files, which setuptools would reuse for another compiler."""
         for left in (self.tree / "build").glob("[lt]*"):  # lib and temp
             shutil.rmtree(left)
 
     def compile(self, python: Path, name: str, environment: dict[str, str]) -> bool:
-        """Compile all modules. That true links them means that nothing does."""
+        """Compile all modules. The linker is `true`, which does nothing."""
         self.forget_objects()
         log = self.folder / f"{name}.log"
         return succeeds(log, python, "setup.py", "build_ext", cwd=self.tree, LDSHARED="true", **environment)
 
     def wheel(self, python: Path, name: str, environment: dict[str, str]) -> Path | None:
-        """A wheel, or nothing where it could not be built."""
+        """Build a wheel; return None if that fails."""
         self.forget_objects()
         out, log = self.empty(name), self.folder / f"{name}.log"
         command = (python, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", out, self.tree)
         return next(out.glob("*.whl")) if succeeds(log, *command, cwd=self.tree, **environment) else None
 
     def rename_musl(self, wheel: Path, processor: str) -> None:
-        """Have modules call musl by the name that it has where wheels are installed. zig links with a `libc.so`.
+        """Rename the musl library that modules link to: zig's `libc.so` to the name of installed systems.
 
-        musl's loader takes itself for both, and auditwheel refuses the latter.
+        musl's loader accepts both names, but auditwheel refuses `libc.so`.
         """
         unpacked = self.empty("unpacked")
         shutil.unpack_archive(wheel, unpacked, "zip")
@@ -163,7 +164,7 @@ class Builder:
         wheel.with_suffix(".zip").replace(wheel)
 
     def audited(self, wheel: Path) -> Path | None:
-        """The wheel named after the systems that it is for."""
+        """Return the wheel with the name of the systems that it supports; None if auditwheel fails."""
         out, log = self.folder / "wheels", self.folder / f"{wheel.parent.name}.log"
         command: tuple[str | Path, ...] = (self.tools, "-m", "auditwheel", "repair", "--plat", "auto", "-w", out, wheel)
         before = set(out.iterdir())
@@ -171,7 +172,7 @@ class Builder:
         return min(set(out.iterdir()) - before) if succeeds(log, *command, cwd=out, PATH=path) else None
 
     def test(self, python: str, name: str, wheel: Path, tests: Sequence[str]) -> str:
-        """What the suite says of an installed wheel, where neither a compiler nor Cython is."""
+        """Test an installed wheel without a compiler and Cython; return the last line of the output."""
         installed = self.venv(python, f"{name}-test", f"{wheel}[test-core]")
         log = self.folder / f"{name}-test.log"
         log.unlink(missing_ok=True)
@@ -182,13 +183,13 @@ class Builder:
 
 
 def built(builder: Builder, names: list[str], headers: Path | None, tests: Sequence[str]) -> Iterator[str]:
-    """Build all, and say of each what became of it."""
+    """Build all wheels, and yield a line about each."""
     builder.empty("wheels")
     here = f"linux-{platform.machine()}"
     for version in VERSIONS:
         python = f"python{version}"
         if not succeeds(builder.folder / "setup.log", "env", python, "--version", cwd=builder.folder):
-            yield f"{version}: there is no {python}"
+            yield f"{version}: {python} is not installed"
             continue
         compiling = builder.venv(python, f"build-{version}", "setuptools>=77", "Cython>=3.1")
         if "pure" in names:
@@ -198,7 +199,7 @@ def built(builder: Builder, names: list[str], headers: Path | None, tests: Seque
         for name in names:
             target, label = TARGETS[name], f"{version}-{name}"
             if target.module.endswith("pyd") and not headers:
-                yield f"{label}: left out without --windows-headers"
+                yield f"{label}: skipped without --windows-headers"
                 continue
             environment = builder.compiler(target, version, headers if target.module.endswith("pyd") else None)
             if not target.makes_wheels:
@@ -217,7 +218,7 @@ def built(builder: Builder, names: list[str], headers: Path | None, tests: Seque
 
 
 def main() -> None:
-    """Read the command line, build, and fail where something did."""
+    """Run the command line; exit with 1 if a build or test failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--targets", nargs="+", choices=["pure", *TARGETS], default=["pure", *TARGETS])

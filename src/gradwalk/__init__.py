@@ -1,4 +1,4 @@
-"""Scalar reverse-mode automatic differentiation: micrograd's interface, machine speed.
+"""Scalar reverse-mode automatic differentiation with micrograd's interface, at machine speed.
 
 >>> from gradwalk import Value
 >>> a, b = Value(2.0), Value(-3.0)
@@ -14,8 +14,8 @@ from importlib import import_module
 
 __version__ = "0.2.0"
 
-# All public names, by the module that has them. Each is loaded when it is first used, as in Scientific Python's SPEC 1:
-# most programs need few of them.
+# All public names, by module. Each name is loaded at its first use, as in Scientific Python's SPEC 1, because most
+# programs need only a few.
 _NAMES = {
     "gradwalk": ("interop", "loops", "math", "nn", "numpy", "optim", "solvers"),
     "gradwalk.backend.about": ("about",),
@@ -54,7 +54,7 @@ __all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> object:
-    """Load what a name stands for; from then on the package has it."""
+    """Load a public name at its first use, and store it in the package."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = _HOMES[name]
@@ -64,8 +64,8 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """What is loaded, and what would be."""
+    """Return the loaded names and the public names."""
     return sorted({*globals(), *__all__})
 
 
-__getattr__("Value")  # every program needs it: its first operation does not wait
+__getattr__("Value")  # loaded at once, because every program needs it

@@ -1,4 +1,4 @@
-"""`python -m gradwalk`."""
+"""The command `python -m gradwalk`."""
 
 from gradwalk.cli.main import main
 

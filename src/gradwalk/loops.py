@@ -1,27 +1,27 @@
-"""Loops and branches as in `jax.lax`: `fori_loop`, `while_loop`, `scan`, `map`, `cond`, `switch`.
+"""Loops and branches with the interface of `jax.lax`: `fori_loop`, `while_loop`, `scan`, `map`, `cond`, `switch`.
 
-On floats and Values, each function runs as the Python code that it looks like: walks and checks see every iteration,
-and a branch that is not taken is not run. In a recorded function, a loop is one instruction, whose step is recorded
-once, and so is a branch. On numbers only the taken branch is run. A step or a branch may use numbers and Values from
-outside.
+On floats and Values, each function runs as ordinary Python code: walks and checks see every iteration, and only the
+selected branch is run. In a recorded function, a loop is a single instruction whose step is recorded once, and `cond`
+and `switch` are single instructions, too. When the recording runs on numbers, only the selected branch is run. Steps
+and branches may use numbers and Values from outside.
 
 The carry of a loop is a number, or a list, tuple, dict, dataclass or array of numbers.
 
-A condition holds if its number is not 0, also if it is a Value.
+A condition is true if its number is not 0; it may be a Value.
 
-If the function of a step asks for a number that is not known, as `xs[i]` does for a list, it is run again, once per
-step. This is the only case: exceptions of the functions themselves reach the caller.
+If the step function reads a number that is not known, as `xs[i]` does for a list, the loop is recorded step by step:
+the function runs once per step. Exceptions that the functions raise themselves always reach the caller.
 
-The backward pass through a recorded loop needs the carries again, in reverse. `checkpoint` sets how many of them are
-kept; the others are computed again. For n steps,
+The backward pass of a recorded loop needs the carries in reverse order. `checkpoint` sets how many of them are stored;
+the other carries are recomputed. For n steps,
 
-- None keeps all n: no step is run again;
-- "sqrt" keeps about √(2n), and runs each step at most twice more;
-- "binomial" keeps k, where k is about log₂(n)/2, and runs each step at most k times more;
-- a number keeps that many, and runs each step again as few times as that allows.
+- None stores all n: no step is recomputed;
+- "sqrt" stores about √(2n), and recomputes each step at most twice;
+- "binomial" stores k, where k is about log₂(n)/2, and recomputes each step at most k times;
+- a number stores that many, and recomputes each step as few times as possible.
 
-This holds in batches by `vmap` as well, except for short loops, which `vmap` writes out step by step, and for None,
-which keeps up to 32 MiB for the samples that are run together.
+The same holds in batches by `vmap`, with two exceptions: `vmap` unrolls short loops, and None stores up to 32 MiB for
+the samples that run together.
 """
 
 from __future__ import annotations
@@ -59,23 +59,23 @@ def fori_loop(
     *,
     checkpoint: Checkpoint = None,
 ) -> Carry:
-    """Apply a function again and again, counting: `val = body_fun(i, val)` for i in range(lower, upper).
+    """Repeat a function with a counter: `val = body_fun(i, val)` for i in range(lower, upper).
 
     Args:
         lower: The first count, a whole number.
-        upper: The count after the last, a whole number. If it or `lower` is data of a recorded function and is not a
-            whole number (nan, inf or 2.5), the result and its derivatives are nan.
-        body_fun: Called with the count and the carry; returns the next carry. Where it is recorded the count is a
-            Value; if it asks for its number, as an index does, the loop is recorded step by step.
+        upper: The end of the counts, a whole number. If a bound is data of a recorded function and its number is not
+            whole (nan, inf or 2.5), the result and its derivatives are nan.
+        body_fun: Called with the count and the carry; returns the next carry. While a loop is recorded, the count is a
+            Value; if `body_fun` reads its number, for example as an index, the loop is recorded step by step.
         init_val: The first carry.
-        checkpoint: How many carries are kept for derivatives: see above.
+        checkpoint: The number of carries to store for derivatives: see `gradwalk.loops`.
 
     Returns:
-        The last carry: `init_val` where upper is not above lower.
+        The last carry, which is `init_val` if upper <= lower.
 
     Raises:
-        TypeError: `body_fun` does not return numbers in the structure of the carry, or a bound is not a number.
-        ValueError: A bound whose number is known is not a whole number, or `checkpoint` is not one of the values above.
+        TypeError: `body_fun` returns a different structure than the carry, or a bound is not a number.
+        ValueError: A bound is not a whole number, or `checkpoint` is not a valid choice.
 
     Example:
         >>> from gradwalk import grad
@@ -89,7 +89,7 @@ def fori_loop(
     first, end = _whole(lower, "lower"), _whole(upper, "upper")
     carry = Carried(init_val, "init_val", "body_fun")
     if _is_one_instruction() and end > first:
-        with refusals_ignored():  # the steps are run one by one, where the number is known
+        with refusals_ignored():  # then the steps below run one by one, with known counts
             span = first, end - first
             return recorded_loop(lambda i, val, _: (body_fun(i, val), None), carry, [], span, None, memory)[0]  # type: ignore[no-any-return]
     val: Any = init_val
@@ -103,7 +103,7 @@ def fori_loop(
 def _counted_by_values(
     lower: Any, upper: Any, body_fun: Callable[[Any, Carry], Carry], init_val: Carry, checkpoint: Checkpoint
 ) -> Carry:
-    """Record a loop whose bounds are data. If a bound is not a whole number, the result of one step times nan."""
+    """Record a loop whose bounds are data. If a bound is not whole, the result is one step multiplied by nan."""
     lower, is_lower_whole = _bound(lower, "lower")
     upper, is_upper_whole = _bound(upper, "upper")
     are_whole = where(is_lower_whole, is_upper_whole, 0.0)
@@ -119,7 +119,7 @@ def _counted_by_values(
 
 
 def _bound(given: Any, what: str) -> tuple[Any, Any]:
-    """Return a bound without its derivative, and a number that is not 0 if it is whole."""
+    """Return a bound without its derivative, and a number that is nonzero if the bound is whole."""
     if not isinstance(given, Value):
         return float(_whole(given, what)), 1.0
     bound = stop_gradient(given)
@@ -134,26 +134,26 @@ def while_loop(
     max_steps: int | None = None,
     checkpoint: Checkpoint = None,
 ) -> Carry:
-    """Apply a function as long as a condition holds: `while cond_fun(val): val = body_fun(val)`.
+    """Repeat a function while a condition holds: `while cond_fun(val): val = body_fun(val)`.
 
-    Its derivatives are those of the steps that were taken. How many these are has none.
+    The derivatives are computed for the steps that were run. The number of steps is treated as a constant.
 
     Args:
-        cond_fun: Called with the carry; returns a bool, or a number or a Value that is 0 where the loop ends.
+        cond_fun: Called with the carry; returns a bool, or a number or Value that is 0 at the end of the loop.
         body_fun: Called with the carry; returns the next carry.
         init_val: The first carry.
-        max_steps: How many steps may be taken at most. In a batch by `vmap` all numbers of the result of a sample that
-            takes more are nan, and so are its derivatives.
-        checkpoint: How many carries are kept for derivatives: see above.
+        max_steps: The largest number of steps. In a batch by `vmap`, the results and derivatives of samples that need
+            more steps are nan.
+        checkpoint: The number of carries to store for derivatives: see `gradwalk.loops`.
 
     Returns:
-        The first carry for which the condition does not hold.
+        The first carry for which the condition is false.
 
     Raises:
-        TypeError: `body_fun` does not return numbers in the structure of the carry, `cond_fun` does not return a
-            number, or `max_steps` is not a number.
-        ValueError: `max_steps` is not whole, or the condition still holds after so many steps, or `checkpoint` is none
-            of those above.
+        TypeError: `body_fun` returns a different structure than the carry, `cond_fun` does not return a number, or
+            `max_steps` is not a number.
+        ValueError: The condition still holds after `max_steps` steps, `max_steps` is not a whole number, or
+            `checkpoint` is not a valid choice.
 
     Example:
         >>> from gradwalk import grad
@@ -190,24 +190,25 @@ def scan(
     *,
     checkpoint: Checkpoint = None,
 ) -> tuple[Carry, Any]:
-    """Go through arrays with a carry, and stack what comes out: `carry, y = f(carry, x)` for each x.
+    """Loop over arrays with a carry and stack the outputs: `carry, y = f(carry, x)` for each x.
 
     Args:
         f: Called with the carry and an element of `xs`; returns the next carry, and an output or None.
         init: The first carry.
-        xs: An array, or a list, tuple, dict or dataclass of arrays, that is gone through along the first axes, which
-            have one length; None for a loop of `length` steps, whose x is None.
-        length: How many steps, where `xs` does not say.
-        reverse: Whether to go from the end to the beginning. Outputs then stand where their x stood.
-        checkpoint: How many carries are kept for derivatives: see above.
+        xs: An array, or a list, tuple, dict or dataclass of arrays whose first axes have the same length; the loop runs
+            over these axes. None for a loop of `length` steps, whose x is None.
+        length: The number of steps; required if `xs` is None.
+        reverse: Whether to run from the last element to the first. Each output has the index of its x.
+        checkpoint: The number of carries to store for derivatives: see `gradwalk.loops`.
 
     Returns:
         The last carry, and the outputs, stacked along a new first axis.
 
     Raises:
-        TypeError: `f` returns no pair, or a carry of another structure, or `xs` holds numbers that are no arrays.
-        ValueError: The arrays differ in length, or from `length`; or there is neither; or `checkpoint` is none of those
-            above.
+        TypeError: `f` does not return a pair, or returns a different structure than the carry, or a leaf of `xs` is not
+            an array.
+        ValueError: The lengths of the arrays and `length` differ, both are missing, or `checkpoint` is not a valid
+            choice.
 
     Example:
         >>> import numpy
@@ -218,7 +219,7 @@ def scan(
     columns = _Columns(xs, length)
     carry = Carried(init, "init", "f")
     if _is_one_instruction() and columns.length:
-        with refusals_ignored():  # the steps are run one by one, where the number is known
+        with refusals_ignored():  # then the steps below run one by one, with known numbers
             return _recorded_scan(f, carry, columns, reverse, memory)
     val: Any = init
     outputs: list[Any] = [None] * columns.length
@@ -228,23 +229,23 @@ def scan(
             val, outputs[i] = _pair(f(val, columns.at(i)))
             val = carry.next(val)
             iterations.ended(val, outputs[i])
-    if not outputs:  # what comes out is known from a step that is thrown away
+    if not outputs:  # run one step only for the structure of its output
         return val, _stacked([_pair(f(init, columns.zeros()))[1]], 0)
     return val, _stacked(outputs, len(outputs))
 
 
 def map(f: Callable[[Any], Any], xs: Any) -> Any:
-    """Apply a function to each element of an array, one after the other, and stack the results.
+    """Apply a function to each element of an array in order, and stack the results.
 
     Args:
         f: Called with an element.
-        xs: An array, or a list, tuple, dict or dataclass of arrays, that is gone through along the first axes.
+        xs: An array, or a list, tuple, dict or dataclass of arrays; elements are taken along the first axes.
 
     Returns:
         The results, stacked along a new first axis.
 
     Raises:
-        TypeError: `xs` holds numbers that are no arrays.
+        TypeError: A leaf of `xs` is not an array.
         ValueError: The arrays differ in length.
 
     Example:
@@ -258,20 +259,20 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
     """Call one of two functions: `true_fun(*operands) if pred else false_fun(*operands)`.
 
-    The other one is not run, and passes no derivative on. A batch by `vmap` may compute both where `pred` depends on
-    the sample; what is not chosen passes no derivative on then, not even where its own is inf or nan.
+    The other function is not run and gets no derivative. A batch by `vmap` may run both functions if `pred` depends on
+    the sample; the function that was not selected then gets a derivative of 0, even if its own is inf or nan.
 
     Args:
-        pred: A bool, or a number or a Value that is 0 where `false_fun` is called.
+        pred: A bool, or a number or Value; 0 selects `false_fun`.
         true_fun: Called with the operands.
         false_fun: Called with the operands.
-        *operands: What both are called with.
+        *operands: The arguments of both functions.
 
     Returns:
-        The result.
+        The result of the selected function.
 
     Raises:
-        TypeError: Both are recorded, and their results differ in structure; or `pred` is no number.
+        TypeError: `pred` is not a number, or both functions are recorded and their results differ in structure.
 
     Example:
         >>> from gradwalk import grad, math
@@ -287,22 +288,22 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
-    """Call one of several functions, by number: `branches[index](*operands)`.
+    """Call one of several functions, selected by index: `branches[index](*operands)`.
 
-    As with `cond`, the others are not run, or computed and left out of a batch.
+    As with `cond`, the other functions are not run, or are run and masked in a batch.
 
     Args:
-        index: A whole number. Below 0 the first function is called, beyond the last the last one. Where it is recorded
-            it is rounded down, and the result for nan is nan.
+        index: A whole number, clamped to the range of `branches`. A recorded index is rounded down; the result for nan
+            is nan.
         branches: The functions, at least one.
-        *operands: What each is called with.
+        *operands: The arguments of each function.
 
     Returns:
-        The result.
+        The result of the selected function.
 
     Raises:
-        TypeError: All are recorded, and their results differ in structure; or `index` is no number.
-        ValueError: There are no functions, or `index` is not whole.
+        TypeError: `index` is not a number, or all functions are recorded and their results differ in structure.
+        ValueError: `branches` is empty, or `index` is not a whole number.
 
     Example:
         >>> from gradwalk import grad
@@ -311,7 +312,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
         (4.0, 12.0, 12.0)
     """
     if not branches:
-        raise ValueError("switch: branches is empty; it takes at least one function")
+        raise ValueError("branches of switch() must not be empty: it needs at least one function")
     last = len(branches) - 1
     if not (isinstance(index, Value) and is_staging()):
         return branches[min(max(_whole(index, "index"), 0), last)](*operands)
@@ -320,11 +321,11 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
 
 
 class _Columns:
-    """Arrays that are gone through along their first axes.
+    """The `xs` of a scan: arrays to loop over along their first axes.
 
     Args:
         xs: The tree of arrays, or None.
-        length: How many steps, or None where the arrays say.
+        length: The number of steps, or None to take it from the arrays.
     """
 
     def __init__(self, xs: Any, length: Any) -> None:
@@ -337,16 +338,16 @@ class _Columns:
         if length is not None:
             lengths.add(_whole(length, "length", 0))
         if len(lengths) != 1:
-            found = "there is neither xs nor length" if not lengths else f"the lengths {sorted(lengths)} differ"
-            raise ValueError(f"{found}: all arrays of xs are gone through together, along their first axes")
+            found = "xs and length are missing" if not lengths else f"the lengths {sorted(lengths)} differ"
+            raise ValueError(f"{found}: the first axes of all arrays in xs must have one length, the number of steps")
         [self.length] = lengths
 
     def at(self, i: int) -> Any:
-        """Return the elements at an index."""
+        """Return the tree of elements at an index."""
         return self._treedef and self._tree([leaf[i] for leaf in self._leaves])
 
     def zeros(self) -> Any:
-        """Return elements of empty arrays, as far as they have any: zeros."""
+        """Return a tree of elements that are zero, for arrays that have none."""
         return self._treedef and self._tree([numpy.zeros(leaf.shape[1:])[()] for leaf in self._leaves])
 
     def _tree(self, elements: list[Any]) -> Any:
@@ -372,29 +373,29 @@ def _recorded_scan(
 
 
 def _checked_memory(checkpoint: Any) -> Checkpoint:
-    """`checkpoint` as it is, if it is one."""
+    """Return `checkpoint` if it is a valid choice; else raise ValueError."""
     if checkpoint in (None, "sqrt", "binomial"):
         return checkpoint  # type: ignore[no-any-return]
     if not is_number(checkpoint) or isinstance(checkpoint, bool) or checkpoint != checkpoint // 1 or checkpoint < 1:
-        raise ValueError(f'checkpoint is {checkpoint!r}: it is None, "sqrt", "binomial", or how many carries are kept')
+        raise ValueError(f'checkpoint must be None, "sqrt", "binomial" or a number of carries >= 1, got {checkpoint!r}')
     return int(checkpoint)
 
 
 def _stacked(results: list[Any], count: int) -> Any:
-    """Results of one structure, each leaf stacked along a new first axis of this length."""
+    """Stack results of one structure, leaf by leaf, along a new first axis of this length."""
     if results[0] is None:
         return None
     found = [flatten(result, "what f returned") for result in results]
     treedef = found[0][1].with_numbers()
     for _, other in found:
         if other.with_numbers() != treedef:
-            raise TypeError(f"f returned {treedef} at first and {other} later: outputs of one structure can be stacked")
+            raise TypeError(f"the outputs of f must have one structure, got {treedef} at first and {other} later")
     columns = zip(*[leaves for leaves, _ in found], strict=True)
     return treedef.unflatten([_array(column)[:count] for column in columns])
 
 
 def _array(column: tuple[Any, ...]) -> Any:
-    """Numbers, or arrays of one shape, stacked; of objects where there are Values."""
+    """Stack numbers, or arrays of one shape; the result is an object array if there are Values."""
     has_values = any(isinstance(x, Value) or getattr(x, "dtype", None) == numpy.dtype(object) for x in column)
     if not has_values:
         return numpy.array(column, numpy.float64)
@@ -406,7 +407,7 @@ def _array(column: tuple[Any, ...]) -> Any:
 
 def _pair(result: Any) -> tuple[Any, Any]:
     if not isinstance(result, tuple) or len(result) != 2:
-        raise TypeError(f"f returned {result!r:.60}: scan takes a pair from it, the next carry and an output, or None")
+        raise TypeError(f"f of scan() must return a pair, the next carry and an output or None, got {result!r:.60}")
     return result
 
 
@@ -414,18 +415,18 @@ def _check_arrays(leaves: list[Any], treedef: TreeDef) -> None:
     for leaf, path in zip(leaves, treedef.paths("xs"), strict=True):
         if not isinstance(leaf, numpy.ndarray) or not leaf.ndim:
             raise TypeError(
-                f"{path} is {leaf!r:.60}: what is gone through is an array, such as numpy.array([...]) or, of Values, "
-                "numpy.array([...], dtype=object)"
+                f"{path} must be an array to loop over, got {leaf!r:.60}; write numpy.array([...]), or "
+                "numpy.array([...], dtype=object) for Values"
             )
 
 
 def _is_one_instruction() -> bool:
-    """Return whether loops are recorded as one instruction. Under `debug_nans()`, `grad` runs their steps instead."""
+    """Return whether to record loops as one instruction. Under `debug_nans()`, `grad` runs their steps instead."""
     return depth() > 0 and (is_staging() or not refuses_nans())
 
 
 def _holds(condition: Any, what: str) -> bool:
-    """Return whether a condition is not 0."""
+    """Return whether the number of a condition is not 0."""
     number = _number(condition, what)
     return bool(primal_of(number) != 0.0 if isinstance(number, Value) else number)
 
@@ -434,20 +435,20 @@ def _number(given: Any, what: str) -> Any:
     if isinstance(given, numpy.ndarray) and given.size == 1:
         given = given.item()
     if not isinstance(given, (bool, numpy.bool_, Value)) and not is_number(given):
-        raise TypeError(f"{what} is {given!r:.60}, a {type(given).__name__}, and not a number")
+        raise TypeError(f"{what} must be a number, got {given!r:.60}, a {type(given).__name__}")
     return given
 
 
 def _whole(given: Any, what: str, least: int = -_LARGEST) -> int:
-    """A whole number as an int. One that is recorded is refused: a recording has a fixed number of steps."""
+    """Convert a whole number to an int. A recorded number is refused: a recording has a fixed number of steps."""
     number = _number(given, what)
     if isinstance(number, Value):
-        refuse_if_staging(number, "counts by int() of")
+        refuse_if_staging(number, "calls int() on the count")
         number = primal_of(number)
     if number != number // 1 or number in (numpy.inf, -numpy.inf):
-        raise ValueError(f"{what} is {given!r:.60}, and not a whole number")
+        raise ValueError(f"{what} must be a whole number, got {given!r:.60}")
     if not least <= number <= _LARGEST:
         raise ValueError(
-            f"{what} is {given!r:.60}: counts go from {least} to {_LARGEST}, as far as floats tell them apart"
+            f"{what} must be a whole number from {least} to {_LARGEST} (exact in a float), got {given!r:.60}"
         )
     return int(number)

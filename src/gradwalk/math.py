@@ -1,8 +1,10 @@
-"""Functions of real numbers: of floats they return floats, of Values Values, and of arrays and lists arrays.
+"""Mathematical functions of real numbers, `Value`s, and arrays and lists of these.
 
-A drop-in for Python's `math`, with the results of IEEE where that raises: `log(0)` is -inf. Functions of integers, and
-those that take a float apart, are Python's own, and refuse Values. Beside them are the other functions of the table,
-activations, and what is computed from many numbers.
+The result is a float for floats, a `Value` for `Value`s, and an array for arrays and lists.
+
+The module is a drop-in replacement for Python's `math`, but returns IEEE results instead of raising errors: `log(0)` is
+-inf. Functions of integers, and functions that decompose a float, are Python's own and do not accept `Value`s. The
+module also has further elementary functions, activations, and functions of sequences such as `logsumexp` and `softmax`.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ from gradwalk.functions.indexing import one_hot as one_hot
 from gradwalk.functions.indexing import pchip as pchip
 from gradwalk.functions.indexing import searchsorted as searchsorted
 from gradwalk.functions.indexing import take as take
-from gradwalk.functions.pointwise import *  # noqa: F403  all functions of the table
+from gradwalk.functions.pointwise import *  # noqa: F403  all operations of the table
 from gradwalk.functions.predicates import isclose as isclose
 from gradwalk.functions.predicates import isfinite as isfinite
 from gradwalk.functions.predicates import isinf as isinf

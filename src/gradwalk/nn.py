@@ -1,4 +1,4 @@
-"""Small neural networks out of `Value`, as micrograd's: same classes, same weights from the same seed, same repr."""
+"""Small neural networks of Values, like micrograd's: same classes, same weights from the same seed, same repr."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gradwalk.value.value import Value
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-if TYPE_CHECKING:  # what type checkers know of before Python 3.13 has it
+if TYPE_CHECKING:  # the default of a TypeVar needs Python 3.13; type checkers take it from typing_extensions
     from typing_extensions import TypeVar
 
     Parameter = TypeVar("Parameter", default=Value)
@@ -36,7 +36,7 @@ Activation = Callable[[Value], Value]
 
 @cython.cclass
 class Number(float):
-    """A number in place of a parameter: transforms of functions of a Module return Modules of these."""
+    """A parameter in a Module that a transform returned, such as a gradient."""
 
     __slots__ = ()
 
@@ -45,27 +45,27 @@ class Number(float):
 
 
 class Numbers(numpy.ndarray):
-    """An array in place of a parameter, where there is a number for each of several results or samples."""
+    """An array of numbers as a parameter, with one number for each of several results or samples."""
 
 
-PENDING = " pending"  # the only key of the dict of a Module that nobody has looked at: what knows its attributes
-_looking = process_lock()  # held while one is filled, which another thread may look at as well
+PENDING = " pending"  # the only key in the dict of a Module that is not materialized yet; holds its attributes
+_looking = process_lock()  # held while a Module is materialized
 
 
 class Module(Generic[Parameter]):
-    """A part of a network with parameters: attributes that are Values, Modules, or containers of them.
+    """A part of a network with parameters: attributes that are Values, Modules, or containers of these.
 
     Containers are lists, tuples, dicts and arrays. Attributes may be in `__slots__`. Values in sets, in other
     collections, in objects that are not Modules, and in arguments of partial functions cannot be parameters:
-    `parameters()` and the transforms refuse them, and transforms refuse bound methods of Modules. Given to a function
-    that is differentiated, recorded or batched, a Module is a tree of the numbers of its parameters; a result
-    that is like it is a Module with numbers in their places. All other attributes belong to its structure: where they
-    differ, such as in another activation, `jit` records anew.
+    `parameters()` and the transforms refuse them, and transforms refuse bound methods of Modules.
 
-    For type checkers a Module has a type of parameters. `Module`, and each subclass that does not say otherwise, has
-    Values: that is what one makes, trains and sets to zero. A gradient has the class of its Module at run time, but
-    numbers as parameters, so the transforms promise `Any` for it; annotate it as `Module[Number]`, or `Module[Numbers]`
-    for that of several results or samples, and `parameters()` is a list of these.
+    Functions that are differentiated, recorded or batched treat a Module argument as a tree whose leaves are its
+    parameters. A result of the same structure, such as a gradient, is a Module with numbers as parameters. All other
+    attributes, such as the activation, are part of the structure: if one differs, `jit` records the function again.
+
+    Module is generic in the type of its parameters, which is Value by default. At run time a gradient has the class of
+    its Module, but its parameters are numbers. Transforms therefore declare `Any` as the type of the gradient; annotate
+    it as `Module[Number]`, or as `Module[Numbers]` for several results or samples.
 
     Example:
         >>> from gradwalk import grad
@@ -77,9 +77,9 @@ class Module(Generic[Parameter]):
         ...     p.data -= 0.1 * g
     """
 
-    # A gradient of a Module is a Module, and often nobody looks at its parts: it is passed on, and its numbers read.
-    # So what transforms return may have a single attribute, by which it gets the others when one of them is asked for:
-    # see trees/fast/module_form.py. Other attributes may have been set in between.
+    # Most code never reads the attributes of a gradient, only its numbers. So the Modules that transforms return may
+    # have a single attribute at first, from which they are filled at the first access (see trees/fast/module_form.py).
+    # Users may have set other attributes in between.
 
     def __delattr__(self, name: str) -> None:
         materialize(self)
@@ -98,15 +98,16 @@ class Module(Generic[Parameter]):
         """Return all parameters, in the order of `named_parameters`.
 
         Raises:
-            TypeError: A set, or something else that is not a container, holds Values that are not parameters elsewhere.
+            TypeError: If a set, or another object that is not a container, has Values that are not parameters as well.
         """
         pending = attributes_of(self).get(PENDING)
         return pending.parameters() if pending else [parameter for _, parameter in self.named_parameters()]
 
     def label_parameters(self: Module[Value]) -> None:
-        """Label every parameter with its path, by which drawings and checks name it and know its module.
+        """Label every parameter with its path, which drawings and checks show.
 
-        Neurons, layers and MLPs do so when they are made; a module of your own can at the end of its `__init__`.
+        Neurons, layers and MLPs call this method when they are created. Other modules can call it at the end of their
+        `__init__`.
         """
         for path, parameter in self.named_parameters():
             parameter.label = path
@@ -114,16 +115,16 @@ class Module(Generic[Parameter]):
     def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
         """Iterate over all parameters with their paths, in the order of the attributes, each parameter once.
 
-        Leaf Values count as parameters; Values that were computed do not. In a Module that is the gradient of another
-        one, or otherwise the result of a transform, the numbers and computed Values in their places count.
+        Parameters are leaf Values, not results of operations. In a Module that a transform returned, such as a
+        gradient, they are the numbers or computed Values in the same positions.
 
-        Attributes in `__slots__` come before all others, those of base classes first.
+        Attributes in `__slots__` come first, beginning with the base classes.
 
         Yields:
             A path such as `"layers.0.neurons.2.w.1"`, and the parameter.
 
         Raises:
-            TypeError: A set, or something else that is not a container, holds Values that are not parameters elsewhere.
+            TypeError: If a set, or another object that is not a container, has Values that are not parameters as well.
         """
         seen: set[int] = set()
         collections: list[tuple[str, object]] = []
@@ -131,7 +132,7 @@ class Module(Generic[Parameter]):
             if isinstance(item, (Value, Number, Numbers)):
                 if id(item) not in seen and not (isinstance(item, Value) and item.operands and not is_marked(item)):
                     seen.add(id(item))
-                    yield path, item  # type: ignore[misc]  # what stands in a Module decides its type of parameters
+                    yield path, item  # type: ignore[misc]  # the type of parameters is not known here
             elif is_other_collection(type(item)):
                 collections.append((path, item))
         for path, item in collections:
@@ -143,31 +144,17 @@ _MARK = "_gradwalk_parameter"
 
 
 def mark(value: Any) -> None:
-    """Mark a computed Value as the parameter of a Module that a transform returns.
-
-    Args:
-        value: The Value.
-    """
+    """Mark a computed Value as a parameter of a Module that a transform returns."""
     setattr(value, _MARK, True)
 
 
 def is_marked(value: Value) -> bool:
-    """Return whether a Value is the parameter of a Module that a transform returned.
-
-    Args:
-        value: The Value.
-    """
+    """Return whether a Value is a parameter of a Module that a transform returned."""
     return getattr(value, _MARK, False) is True
 
 
 def refusal(cls: type, path: str, collection: object) -> TypeError:
-    """Return the error for Values in a collection that cannot hold parameters.
-
-    Args:
-        cls: The class of the Module.
-        path: The path from the Module to the collection.
-        collection: The collection.
-    """
+    """Return the error for Values in a collection that cannot hold parameters; `path` starts at the Module."""
     return TypeError(
         f"the Values in {cls.__name__}.{path} cannot be parameters, because it is a {type(collection).__name__}: "
         "keep them in a list, tuple, dict or array, or in a Module"
@@ -175,16 +162,12 @@ def refusal(cls: type, path: str, collection: object) -> TypeError:
 
 
 def other_collections(module: Module[Any]) -> Iterator[tuple[str, object]]:
-    """Iterate over the collections in a Module that cannot hold parameters, with their paths.
-
-    Args:
-        module: The Module.
-    """
+    """Iterate over the collections in a Module that cannot hold parameters, with their paths."""
     return ((path, item) for path, item in _parts(module) if is_other_collection(type(item)))
 
 
 def _parts(module: Module[Any]) -> Iterator[tuple[str, object]]:
-    """Iterate over all parts of a Module and its containers that are not containers themselves, with their paths."""
+    """Iterate over all parts of a Module and its containers, except containers themselves, with their paths."""
     seen: set[int] = set()
     pending: list[tuple[str, object]] = [("", module)]
     while pending:
@@ -203,18 +186,16 @@ def _parts(module: Module[Any]) -> Iterator[tuple[str, object]]:
 
 _WITHOUT_VALUES = (str, bytes, bytearray, memoryview, range, array)
 _PLAIN = (*_WITHOUT_VALUES, list, tuple, dict)
-_COMMON = frozenset([type(None), bool, int, float, str, FunctionType, type])  # classes that need no closer look
+_COMMON = frozenset([type(None), bool, int, float, str, FunctionType, type])  # classes that never hold parameters
 _ITERATED = (Set, Sequence, ValuesView)
-_LIBRARIES = sys.stdlib_module_names | {"gradwalk"}  # whose objects have no parameters of the user in attributes
+_LIBRARIES = sys.stdlib_module_names | {"gradwalk"}  # the attributes of their objects are not the user's parameters
 
 
 def is_other_collection(cls: Any) -> bool:
-    """Return whether instances of a class may hold Values, which then cannot be parameters of a Module.
+    """Return whether instances of a class may hold Values that cannot be parameters of a Module.
 
-    These are collections, bound methods, partial functions, and objects with attributes.
-
-    Args:
-        cls: The class, other than a Module or a container of parameters.
+    These classes are collections, bound methods, partial functions, and objects with attributes. `cls` is neither a
+    Module nor a container of parameters.
     """
     if cls in _COMMON or issubclass(cls, _PLAIN):
         return False
@@ -225,12 +206,8 @@ def is_other_collection(cls: Any) -> bool:
 
 
 def values_within(collection: object) -> Iterator[Value]:
-    """Iterate over all Values in a collection, at any depth.
-
-    Args:
-        collection: A collection or an object of any kind.
-    """
-    seen: dict[int, object] = {}  # with the objects themselves, so that no id is used again
+    """Iterate over all Values in a collection or other object, at any depth."""
+    seen: dict[int, object] = {}  # keeps the objects alive, so that ids are not reused
     pending: list[object] = [collection]
     while pending:
         item = pending.pop()
@@ -242,7 +219,7 @@ def values_within(collection: object) -> Iterator[Value]:
 
 
 def _contents(item: Any) -> list[Any]:
-    """Return what a collection or an object of any kind holds."""
+    """Return the items of a collection, or the attributes of an object."""
     if isinstance(item, Module):
         return [child for _, child in _children(item)]
     if isinstance(item, Mapping):
@@ -262,27 +239,19 @@ def _contents(item: Any) -> list[Any]:
 
 
 def attributes_of(module: Any) -> dict[str, Any]:
-    """Return the dict of a Module as it is, whether anybody has looked at it or not.
-
-    Args:
-        module: The Module.
-    """
+    """Return the dict of a Module without materializing it."""
     attributes: dict[str, Any] = object.__getattribute__(module, "__dict__")
     return attributes
 
 
 def materialize(module: Module[Any]) -> dict[str, Any]:
-    """Return the attributes of a Module, as the dict that it keeps them in.
-
-    Args:
-        module: The Module, which is filled if nobody has looked at it before.
-    """
+    """Materialize a Module if necessary, and return its dict of attributes."""
     attributes = attributes_of(module)
     with _looking:
         pending = attributes.get(PENDING)
         if pending is not None:
             filled = pending.attributes(module)
-            # What has been set since stands in place of what there was.
+            # Attributes that were set since then replace the earlier ones.
             filled.update((name, item) for name, item in attributes.items() if name != PENDING)
             attributes.clear()
             attributes.update(filled)
@@ -293,12 +262,8 @@ _module_size = cython.declare(cython.Py_ssize_t, Module.__basicsize__)
 
 
 def slots_of(cls: Any) -> dict[str, Any]:
-    """Return the descriptors of the slots of a class of Modules by their names, those of base classes first.
-
-    Args:
-        cls: The class.
-    """
-    return {} if cls.__basicsize__ == _module_size else _slots(cls)  # as for most classes
+    """Return the slot descriptors of a class of Modules by name, beginning with its base classes."""
+    return {} if cls.__basicsize__ == _module_size else _slots(cls)  # most classes do not have slots
 
 
 def _slots(cls: Any) -> dict[str, Any]:
@@ -314,12 +279,7 @@ def _slots(cls: Any) -> dict[str, Any]:
 
 
 def with_slots(module: Any, attributes: dict[str, Any]) -> dict[str, Any]:
-    """Return all attributes of a Module: those in slots, if they are set, and then the others.
-
-    Args:
-        module: The Module.
-        attributes: Its dict.
-    """
+    """Return all attributes of a Module: first the slots that are set, then `attributes`, which is its dict."""
     slots = slots_of(type(module))
     if not slots:
         return attributes
@@ -329,12 +289,7 @@ def with_slots(module: Any, attributes: dict[str, Any]) -> dict[str, Any]:
 
 
 def set_attributes(module: Any, attributes: dict[str, Any]) -> None:
-    """Set attributes of a new Module, past what its class does when attributes are set.
-
-    Args:
-        module: The Module.
-        attributes: The attributes, of which some may be in slots.
-    """
+    """Set attributes of a new Module without calling a `__setattr__` of its class."""
     slots = slots_of(type(module))
     named = attributes_of(module)
     if not slots:
@@ -348,7 +303,7 @@ def set_attributes(module: Any, attributes: dict[str, Any]) -> None:
 
 
 def _children(item: object) -> list[tuple[object, object]]:
-    """The parts of a Module or container, with their names."""
+    """Return the parts of a Module or container, with their names."""
     if isinstance(item, Module):
         return list(with_slots(item, vars(item)).items())
     if isinstance(item, dict):
@@ -364,14 +319,14 @@ class Neuron(Module):
     """A neuron: `activation(w · x + b)`, with weights drawn by `random.uniform(-1, 1)` and a bias of 0.
 
     Args:
-        nin: The number of inputs, and of weights.
-        nonlin: Whether there is an activation.
+        nin: The number of inputs and of weights.
+        nonlin: Whether to apply the activation.
         activation: The activation, a function of a Value.
-        fused: Whether `w · x + b` is one node, a `sumprod`, which is faster; else it is made of `*` and `+`, as a
-            drawing for learners shows it. The numbers are the same to the last bit.
+        fused: Whether `w · x + b` is a single node, a `sumprod`, which is faster. If False, it consists of `*` and `+`
+            nodes, which drawings can explain. Both give the same numbers to the last bit.
 
     Raises:
-        TypeError: The activation is no function.
+        TypeError: If the activation is not a function.
 
     Example:
         >>> Neuron(2)
@@ -382,7 +337,7 @@ class Neuron(Module):
         self, nin: int, nonlin: bool = True, activation: Activation = Value.relu, *, fused: bool = True
     ) -> None:
         if not callable(activation):
-            raise TypeError(f"activation is a function of a Value, such as Value.tanh, not {activation!r}")
+            raise TypeError(f"activation must be a function of a Value, such as Value.tanh, got {activation!r}")
         self.w = [Value(random.uniform(-1, 1)) for _ in range(nin)]
         self.b = Value(0)
         self.nonlin = nonlin
@@ -391,13 +346,13 @@ class Neuron(Module):
         self.label_parameters()
 
     def __call__(self, x: Sequence[Value | float]) -> Value:
-        """Return the output for inputs `x`.
+        """Return the output of the neuron.
 
         Args:
-            x: An input for each weight.
+            x: The inputs, one for each weight.
 
         Raises:
-            ValueError: There are more or fewer inputs than weights.
+            ValueError: If the number of inputs differs from the number of weights.
         """
         total: Any
         try:
@@ -406,8 +361,8 @@ class Neuron(Module):
             else:
                 total = sum([w * number for w, number in zip(self.w, x, strict=True)], self.b)
         except ValueError:
-            raise ValueError(f"{self!r} takes {len(self.w)} inputs, not {len(x)}") from None
-        # With numbers as parameters and inputs, the total is one, too.
+            raise ValueError(f"{self!r} needs {len(self.w)} inputs, got {len(x)}") from None
+        # The total is a number if the parameters and the inputs are.
         act = total if isinstance(total, Value) else Value(total)
         return self.activation(act) if self.nonlin else act
 
@@ -421,7 +376,7 @@ class Neuron(Module):
 
 
 class Layer(Module):
-    """A layer of neurons on the same inputs.
+    """A layer of neurons with the same inputs.
 
     Args:
         nin: The number of inputs.
@@ -440,12 +395,12 @@ class Layer(Module):
         self.label_parameters()
 
     def __call__(self, x: Sequence[Value | float]) -> Value | list[Value]:
-        """Return a list of outputs, or the output itself of a single neuron."""
+        """Return the list of outputs, or the single output of a layer with one neuron."""
         out = [n(x) for n in self.neurons]
         return out[0] if len(out) == 1 else out
 
     def parameters(self) -> list[Value]:
-        """Return the parameters of one neuron after the other."""
+        """Return the parameters of all neurons, in order."""
         return [p for n in self.neurons for p in n.parameters()]
 
     def __repr__(self) -> str:
@@ -453,12 +408,12 @@ class Layer(Module):
 
 
 class MLP(Module):
-    """A multi-layer perceptron, whose last layer is linear.
+    """A multi-layer perceptron with a linear last layer.
 
     Args:
         nin: The number of inputs.
         nouts: The number of neurons in each layer.
-        activation: The activation of all other layers, a function of a Value.
+        activation: The activation of the other layers, a function of a Value.
         fused: See `Neuron`.
 
     Example:
@@ -481,7 +436,7 @@ class MLP(Module):
         self.label_parameters()
 
     def __call__(self, x: Sequence[Value | float]) -> Value | list[Value]:
-        """Return the output of the last layer: a list, or a Value where that layer has one neuron."""
+        """Return the output of the last layer: a list, or a single Value if the layer has one neuron."""
         out: Any = x
         for layer in self.layers:
             out = layer(out)
@@ -489,7 +444,7 @@ class MLP(Module):
         return result
 
     def parameters(self) -> list[Value]:
-        """Return the parameters of one layer after the other."""
+        """Return the parameters of all layers, in order."""
         pending = attributes_of(self).get(PENDING)
         if pending:
             return pending.parameters()  # type: ignore[no-any-return]

@@ -59,7 +59,7 @@ def test_sequences_may_be_empty():
 
 
 def test_points_have_one_dimension():
-    with pytest.raises(ValueError, match=r"not of 2 and 1 coordinates"):
+    with pytest.raises(ValueError, match=r"got 2 and 1 coordinates"):
         gm.dist([1.0, 2.0], [1.0])
 
 

@@ -336,7 +336,7 @@ def test_wrong_fused_rows_are_refused(tmp_path, formula):
     edited(tree / "src/gradwalk/ops/table.py", 'Fused("muladd", x * y + z)', f'Fused("muladd", {formula})')
     refused = generate(tree)
     assert refused.returncode == 1
-    assert "muladd is a fused row, and those apply one of +, - and * to x and y" in refused.stderr
+    assert "muladd is a fused row, which must apply one of +, - and * to x and y" in refused.stderr
 
 
 REDUCTIONS = "REDUCTIONS: tuple[Reduction, ...] = (\n"
@@ -474,22 +474,22 @@ def test_new_reduction_is_on_the_page(reduced):
 
 WRONG_REDUCTIONS = {
     """Reduction("r", "r", 0, total + y, [1], None, [REAL], "wrong")""": [
-        "step of the reduction r names y, and may name total, x"
+        "step of the reduction r uses y, but may only use total, x"
     ],
     """Reduction("r", "r", x, total + x, [total], z, [REAL], "wrong")""": [
-        "first of the reduction r names x, and may name nothing",
-        "a partial of the reduction r names total, and may name out, x",
-        "start_partial of the reduction r names z, and may name out",
+        "first of the reduction r uses x, but may only use nothing",
+        "a partial of the reduction r uses total, but may only use out, x",
+        "start_partial of the reduction r uses z, but may only use out",
     ],
     """Reduction("r", "r", 0, total + x, [0], None, [REAL, REAL], "wrong")""": [
         "the reduction r has 2 intervals in its domain for 1 sequences",
-        "a partial of the reduction r is 0: every operand of a reduction gets a gradient",
+        "a partial of the reduction r is 0, but every operand of a reduction must have a gradient",
     ],
     """Reduction("r", "r", 0, total, [], None, [], "wrong")""": [
-        "the reduction r has 0 partials: one to three sequences have a partial each"
+        "the reduction r must have one to three partials, one for each sequence, got 0"
     ],
     """Reduction("muladd", "r", 0, total + x, [1], None, [REAL], "wrong")""": [
-        "2 instructions are called muladd: each needs a name of its own"
+        "2 instructions are called muladd: names must be unique"
     ],
 }
 

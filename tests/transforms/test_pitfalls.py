@@ -633,7 +633,7 @@ class TestMessages:
             vjp(lambda x: [x, x], 1.0)[1]([1.0])
 
     def test_masked_arrays(self):
-        """Now: Value(data) takes a real number (int, float, bool or NumPy scalar), not NoneType."""
+        """Now: the data of a Value must be a real number (int, float, bool or NumPy scalar), got NoneType."""
         with pytest.raises(TypeError, match=r"x is a .*[mM]asked"):
             grad(lambda x: (x * 2).sum())(numpy.ma.array([1.0, 2.0], mask=[False, True]))
 

@@ -56,11 +56,11 @@ class TestNamedScope:
 
     @pytest.mark.parametrize("name", ["", ".", "a.", ".a", "a..b"])
     def test_names_that_are_none(self, name):
-        with pytest.raises(ValueError, match='a scope is named by a text such as "attention"'):
+        with pytest.raises(ValueError, match='the name of a scope must be a text such as "attention"'):
             named_scope(name)
 
     def test_names_are_texts(self):
-        with pytest.raises(TypeError, match="named_scope takes a str, not int"):
+        with pytest.raises(TypeError, match="the name of a scope must be a str, got int"):
             named_scope(3)  # type: ignore[arg-type]
 
     def test_it_decorates_functions(self):

@@ -1,1 +1,1 @@
-"""Printers of generated files: each yields the lines of a file."""
+"""Generators of source files: each function yields the lines of one file."""

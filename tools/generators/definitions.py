@@ -1,4 +1,4 @@
-"""Prints the functions of definitions.py: special.py, special.pxi and special.js."""
+"""Generate the functions of definitions.py in Python, Cython and JavaScript: special.py, special.pxi and special.js."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ def special() -> Lines:
     yield from (f"from gradwalk.base.libm import {', '.join(sorted(_called()))}",)
     for function, formula in DEFINITIONS.items():
         yield from ("", "", f"def {function}(x: float) -> float:")
-        yield f'    """Return {function} of a number; see definitions.py.'
-        yield from ("", "    Args:", "        x: Any float.", "", "    Returns:", "        The value.", '    """')
+        yield f'    """Return {function} of a number; see definitions.py."""'
         yield from (f"    {line.replace('ieee.', '')}" for line in python_body(formula))
 
 
 def _called() -> set[str]:
-    """The functions of libm.py that definitions call."""
+    """Return the functions of libm.py that definitions call."""
     bodies = "\n".join(line for formula in DEFINITIONS.values() for line in python_body(formula))
     return set(re.findall(r"ieee\.(\w+)", bodies)) - DEFINITIONS.keys()
 

@@ -1,4 +1,4 @@
-"""Prints parts of the engine: what rows are expanded into, and the loop of the interpreter."""
+"""Generate parts of the engine: the expansions of instructions, and the loop of the interpreter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gradwalk.ops.table import FUSED, REDUCTIONS, ROWS
 
 def expansions() -> Lines:
     """Yield the lines of expansions.py."""
-    yield from header("what reductions and fused instructions are expanded into.")
+    yield from header("expansions of reductions and fused instructions.")
     yield "from typing import TYPE_CHECKING"
     yield ""
     yield "from gradwalk.base import _cython as cython"
@@ -27,22 +27,22 @@ def expansions() -> Lines:
     yield "_none = cython.declare(cython.int, NO_INDEX)"
     store = "store: InstructionStore, opcode: cython.int"
     operands = "".join(f", {operand}: cython.int" for operand in OPERANDS)
-    yield from _index_function(f"first_total({store})", "Append the total of a reduction before its first element.")
+    yield from _index_function(f"first_total({store})", "Append the initial total of a reduction.")
     yield from _expanded_cases(REDUCTIONS, [expansion(row)[0] for row in REDUCTIONS])
     signature = f"append_step(\n    {store}, total: cython.int{operands}\n)"
-    yield from _index_function(signature, "Append a step of a reduction.")
+    yield from _index_function(signature, "Append one step of a reduction.")
     yield from _expanded_cases(REDUCTIONS, [expansion(row)[1] for row in REDUCTIONS])
     signature = f"append_unfused(\n    {store}{operands}\n)"
-    yield from _index_function(signature, "Append a fused instruction as two rows.")
+    yield from _index_function(signature, "Append a fused instruction as two simpler ones.")
     yield from _expanded_cases(FUSED, [taken_apart(row) for row in FUSED])
     yield from c_function("groups(opcode: cython.int)", "int")
-    yield '    """Return the number of sequences that a reduction takes."""'
+    yield '    """Return the number of sequences of a reduction."""'
     for row in REDUCTIONS:
         yield from case(row, "    ", first=REDUCTIONS[0])
         yield f"        return {row.groups}"
     yield "    return 1"
     yield from c_function("starts(opcode: cython.int)", "int")
-    yield '    """Return the number of operands before the first sequence, which is 1 where there is a start."""'
+    yield '    """Return the number of operands before the first sequence: 1 if the reduction has a start, else 0."""'
     for row in REDUCTIONS:
         yield from case(row, "    ", first=REDUCTIONS[0])
         yield f"        return {row.starts}"
@@ -50,13 +50,13 @@ def expansions() -> Lines:
 
 
 def _index_function(signature: str, docstring: str) -> Lines:
-    """The head of a function of C that returns an index on the tape."""
+    """Yield the head of a C function that returns an index on the tape."""
     yield from ("", "", "@cython.cfunc", "@cython.exceptval(-1)", f"def {signature} -> cython.int:")
     yield f'    """{docstring}"""'
 
 
 def _expanded_cases(rows: Sequence[Row], templates: list[Template]) -> Lines:
-    """The instructions that each row appends, and the index of the last one's result."""
+    """Yield the code that appends the instructions of each operation and returns the index of the last result."""
     yield from (f"    v{i}: cython.int" for i in range(max(len(template.instructions) for template in templates)))
     for row, template in zip(rows, templates, strict=True):
         yield from case(row, "    ", first=rows[0])
@@ -65,7 +65,7 @@ def _expanded_cases(rows: Sequence[Row], templates: list[Template]) -> Lines:
 
 
 def _instantiated(template: Template) -> Lines:
-    """The instructions of a template, appended to the tape; what they refer to has the names of the formulas."""
+    """Yield the code that appends the instructions of a template to the tape."""
     names = {**{reference: operand for operand, reference in TEMPLATE_OPERANDS.items()}, TOTAL: "total"}
     for index, (opcode, operands, number) in enumerate(template.instructions):
         names[index] = f"v{index}"
@@ -90,10 +90,10 @@ def run_until_call(
     table_start: cython.p_int,
     table: cython.p_int,
 ) -> cython.int:
-    """Run the instructions from `start` up to a call, or to the end, and return where that is.
+    """Run instructions from `start` until a call or the end, and return the position reached.
 
-    `value` holds the numbers by index, and `first` is the index of the first instruction's result. Table i has its
-    operands at `table_start[i]` to `table_start[i + 1]` in `table`.
+    `value` has the numbers by index, and `first` is the index of the first instruction's result. The operands of table
+    i are `table[table_start[i] : table_start[i + 1]]`.
     """
     opcode: cython.int
     k: cython.int
@@ -130,7 +130,7 @@ def instruction_loop() -> Lines:
     yield from _LOOP.splitlines()
     commonest = FUSED[0]
     fields = {operand: name(f"value[code[k + {i}]]") for i, operand in enumerate(OPERANDS, start=1)}
-    yield "        # The commonest instruction comes before the switch: the processor then predicts branches better."
+    yield "        # The most common instruction is tested before the switch, which improves branch prediction."
     yield from case(commonest, "        ", first=commonest)
     yield f"            value[index] = {python(substituted(commonest.forward, fields))}"
     yield "            index += 1"

@@ -1,4 +1,4 @@
-"""Prints docs/operations_table.md."""
+"""Generate docs/operations_table.md."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ def reference() -> Lines:
     yield ""
     yield "The operands are `x`, `y` and `z`, and the result is `out`. [Operations](operations.md) explains them."
     yield ""
-    yield "| name | symbol | value | d out / dx | d out / dy | d out / dz | what it is |"
+    yield "| name | symbol | value | d out / dx | d out / dy | d out / dz | description |"
     yield "|---|---|---|---|---|---|---|"
     for row in TABLE:
         partials = [f"`{text(row.partial(position))}`" for position in range(row.arity)] + [""] * (3 - row.arity)
         yield f"| `{row.name}` | `{row.symbol}` | `{text(row.forward)}` | {' | '.join(partials)} | {row.words} |"
     yield ""
-    yield "Reductions take any number of operands, of which `x` and `y` are those of one element, and make one node."
-    yield "Each starts with a total and changes it by one element after the other."
+    yield "Reductions take any number of operands and create one node. `x` and `y` are the operands of one element;"
+    yield "each element in turn updates the total."
     yield ""
-    yield "| function | first total | next total | d out / dx | d out / dy | d out / dstart | what it is |"
+    yield "| function | first total | next total | d out / dx | d out / dy | d out / dstart | description |"
     yield "|---|---|---|---|---|---|---|"
     for reduction in REDUCTIONS:
         yield _reference_of(reduction)
     yield ""
-    yield "An index, which may be data, picks one of the numbers of a table."
+    yield "An index, which may be data, selects one of the numbers of a table."
     yield ""
-    yield "| function | d out / dvalues[i] | d out / dindex | what it is |"
+    yield "| function | d out / dvalues[i] | d out / dindex | description |"
     yield "|---|---|---|---|"
     for gather in GATHERS:
         yield f"| `{gather.name}(values, index)` | `1 if i = index, else 0` | `0` | {gather.words} |"
 
 
 def _reference_of(row: Reduction) -> str:
-    """A row of the table of reductions."""
+    """Return a row of the table of reductions."""
     first = text(as_formula(row.first))
     signature = f"{row.name}({', '.join(row.parameters)}{f', start={first}' if row.starts else ''})"
     derivatives = [text(as_formula(partial)) for partial in row.partials] + [""] * (2 - row.groups)

@@ -1,4 +1,4 @@
-"""What has to hold of `ops/table.py` before it can be printed into other files."""
+"""Check `ops/table.py` before other files are generated from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gradwalk.ops.printing.printers import C_HELPERS, IN_C, python
 from gradwalk.ops.rows import Reduction
 from gradwalk.ops.table import FUSED, REDUCTIONS, TABLE
 
-# The functions of C99's <math.h> that take doubles and return one. Each has a sibling for floats, such as sinf.
+# The functions of C99's <math.h> from doubles to a double. Each also exists for floats, for example sinf.
 _MATH_H = """
     acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax
     fmin fmod hypot lgamma log log10 log1p log2 logb nearbyint nextafter pow remainder rint round sin sinh sqrt tan
@@ -26,40 +26,40 @@ _MATH_H = """
 """
 
 
-LONGEST_VALUE = 102  # of 120 columns, behind `            out = `
+LONGEST_VALUE = 102  # of 120 columns, after `            out = `
 
 
 def problems(root: Path) -> list[str]:
-    """Return everything that is wrong with the table, a sentence each; none where it can be printed."""
+    """Return one sentence for each error in the table; an empty list if there are none."""
     wrong_rows = [*_wrong_fused_rows(), *(problem for row in REDUCTIONS for problem in _wrong_reduction(row))]
     return [*_wrong_numbers(), *wrong_rows, *_long_values(), *_lacking_functions(root), *_lacking_rows()]
 
 
 def _wrong_numbers() -> Iterator[str]:
-    """Names are unique, and numbers fit into their type in C."""
+    """Check that names are unique, and that opcodes fit into their C type."""
     for name, count in Counter(INSTRUCTIONS).items():
         if count > 1:
-            yield f"{count} instructions are called {name}: each needs a name of its own"
+            yield f"{count} instructions are called {name}: names must be unique"
     largest = max(numbered(OPCODES).values())
     if largest > LARGEST_OPCODE:
         yield (
-            f"there are {largest} opcodes, and Value keeps its opcode in a signed char, which counts to "
-            f"{LARGEST_OPCODE}: take a larger type there, and set LARGEST_OPCODE in tools/generators/opcodes.py"
+            f"there are {largest} opcodes, but Value keeps its opcode in a signed char, which counts to "
+            f"{LARGEST_OPCODE}: use a larger type there, and set LARGEST_OPCODE in tools/generators/opcodes.py"
         )
 
 
 def _long_values() -> Iterator[str]:
-    """A value is one expression on a line of generated code."""
+    """Check that each value fits into one line of generated code."""
     for row in TABLE:
         if (width := len(python(row.forward))) > LONGEST_VALUE:
             yield (
-                f"the value of {row.name} takes {width} columns as Python, at most {LONGEST_VALUE} fit: write it as a "
-                "function of ops/definitions.py, or as a formula with fewer choices"
+                f"the value of {row.name} must have at most {LONGEST_VALUE} columns as Python, got {width}: write it "
+                "as a function of ops/definitions.py, or as a formula with fewer conditions"
             )
 
 
 def _wrong_fused_rows() -> Iterator[str]:
-    """Fused rows are evaluated on Values and arrays, too, which know Python's operators but no functions of `ieee`."""
+    """Check that fused operations only use Python operators, because they also run on Values and arrays."""
     for row in FUSED:
         parts = row.forward.arguments
         inner = [part for part in parts if part.arguments == (variable("x"), variable("y"))]
@@ -67,15 +67,15 @@ def _wrong_fused_rows() -> Iterator[str]:
         operators = {row.forward.operator, *(part.operator for part in inner)}
         if len(parts) != 2 or not inner or not others or not operators <= {"+", "-", "*"}:
             yield (
-                f"{row.name} is a fused row, and those apply one of +, - and * to x and y, and another one to that and "
-                "z, as in x * y + z"
+                f"{row.name} is a fused row, which must apply one of +, - and * to x and y, and one of them to the "
+                "result and z, as in x * y + z"
             )
 
 
 def _wrong_reduction(row: Reduction) -> Iterator[str]:
-    """A formula of a reduction may name what is known where it is evaluated, and every operand gets a gradient."""
+    """Check that the formulas of a reduction only use variables that exist, and that no partial is 0."""
     if not 1 <= row.groups <= 3:
-        yield f"the reduction {row.name} has {row.groups} partials: one to three sequences have a partial each"
+        yield f"the reduction {row.name} must have one to three partials, one for each sequence, got {row.groups}"
         return
     operands = {"x", "y", "z"} if row.groups == 3 else {"x", "y"} if row.groups == 2 else {"x"}
     formulas = [("first", row.first, set()), ("step", row.step, {"total", *operands})]
@@ -85,15 +85,15 @@ def _wrong_reduction(row: Reduction) -> Iterator[str]:
     for what, formula, known in formulas:
         for unknown in sorted({*variables(as_formula(formula))} - known):
             may_name = ", ".join(sorted(known)) or "nothing"
-            yield f"{what} of the reduction {row.name} names {unknown}, and may name {may_name}"
+            yield f"{what} of the reduction {row.name} uses {unknown}, but may only use {may_name}"
     if len(row.domain) != row.groups:
         yield f"the reduction {row.name} has {len(row.domain)} intervals in its domain for {row.groups} sequences"
     if number(0) in map(as_formula, [*row.partials, 1 if row.start_partial is None else row.start_partial]):
-        yield f"a partial of the reduction {row.name} is 0: every operand of a reduction gets a gradient"
+        yield f"a partial of the reduction {row.name} is 0, but every operand of a reduction must have a gradient"
 
 
 def _lacking_functions(root: Path) -> Iterator[str]:
-    """Every function of a formula has to exist in every language that formulas are printed in."""
+    """Check that every function in a formula exists in all languages that formulas are printed in."""
     rows_by_function: dict[str, list[str]] = {}
     formulas = {row.name: [row.forward, *map(row.partial, range(row.arity))] for row in TABLE}
     for row in REDUCTIONS:
@@ -112,7 +112,7 @@ def _lacking_functions(root: Path) -> Iterator[str]:
 
 
 def _known_functions(root: Path) -> dict[str, set[str]]:
-    """Return what can be called in each target, by the names that formulas use."""
+    """Return the functions that each target has, under the names that formulas use."""
 
     def read(file: str) -> str:
         return (root / file).read_text(encoding="utf-8")
@@ -143,13 +143,13 @@ def _python_names(source: str) -> set[str]:
 
 
 def _c_names(available: set[str]) -> set[str]:
-    """Return the names in formulas of what C has under its own names: pow() is printed as power()."""
+    """Return the names that formulas use for functions with a C name: power() in C is pow() in formulas."""
     respelled = {function for function, spelled in IN_C.items() if spelled in available}
     return {function for function in available if function not in IN_C} | respelled
 
 
 def _exported_names(source: str) -> set[str]:
-    """Return what a module of JavaScript exports, as `export function f`, `export { f }` or `export const { g: f }`."""
+    """Return the names that a JavaScript module exports."""
     names = set(re.findall(r"^export function (\w+)", source, re.M))
     for exported in re.findall(r"^export (?:const )?\{([^}]*)\}", source, re.M):
         names.update(re.split(r":| as ", item)[-1].strip() for item in exported.split(","))
@@ -157,7 +157,7 @@ def _exported_names(source: str) -> set[str]:
 
 
 def _lacking_rows() -> Iterator[str]:
-    """The derivative of every row has to be a program of rows."""
+    """Check that the derivative of every operation consists of operations of the table."""
     for row in TABLE:
         for operation in missing_rows(row):
             yield f"the derivative of the row {row.name} needs {operation}(), which no row computes: add a row for it"

@@ -1,4 +1,4 @@
-"""Prints what users call: the operators and methods of `Value`, and the functions of `gradwalk.math`."""
+"""Generate the public functions: the operators and methods of `Value`, and the functions of `gradwalk.math`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gradwalk.ops.rows import Operation, Reduction
 from gradwalk.ops.table import REDUCTIONS, TABLE
 
 EXAMPLE_SEQUENCES = ([1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
-# Functions of gradwalk.math that take other operands than their rows, too. See functions/extended.py.
+# Functions of gradwalk.math that also take other operands than the operation. See functions/extended.py.
 WRITTEN_BY_HAND = ("hypot", "log", "maximum", "minimum")
 
 
@@ -28,7 +28,7 @@ def methods() -> Lines:
     yield ""
     yield from cython_imports()
     yield from ("", "", "@cython.no_gc", "@cython.cclass", "class Methods(ValueNode):")
-    yield '    """What the table adds to a node. `Value` is the only subclass."""'
+    yield '    """The operators and methods of the table\'s operations. `Value` is the only subclass."""'
     yield from ("", "    __slots__ = ()")
     yield from _methods()
 
@@ -51,7 +51,7 @@ def _methods() -> Lines:
 
 
 def _binary_operator(opcode: int, row: Operation) -> Lines:
-    """An operator, with the row's own formulas where both operands are Values: the speed of chains depends on it."""
+    """Yield an operator. For two Values the operation's formulas are inlined, which speeds up long chains."""
     yield ""
     yield f"    def __{row.operator}__(self, other: ValueNode | float) -> Self:"
     yield "        if c_compat.is_kind(other, ValueNode):"
@@ -67,17 +67,17 @@ def _binary_operator(opcode: int, row: Operation) -> Lines:
 
 
 def _power(opcode: int) -> Lines:
-    """Python's power takes a modulus, which real numbers do not have."""
+    """Yield the power operator, which must accept Python's third argument, the modulus, in order to refuse it."""
     for reflected, operands in (("", "self, other"), ("r", "other, self")):
         yield ""
         yield f"    def __{reflected}pow__(self, other: ValueNode | float, modulus: None = None) -> Self:"
         yield "        if modulus is not None:"
-        yield '            raise TypeError("pow() of a Value takes no modulus")'
+        yield '            raise TypeError("pow() of a Value does not support a modulus")'
         yield f"        return apply.binary({opcode}, {operands})"
 
 
 def _method(opcode: int, row: Operation) -> Lines:
-    """A method under the name of the row, and under that of the ufunc, by which NumPy calls it for arrays of Values."""
+    """Yield a method under the operation's name, and under the ufunc's name, which NumPy calls for object arrays."""
     others = OPERANDS[1 : row.arity]
     parameters = "".join(f", {other}: ValueNode | float" for other in others)
     for method in dict.fromkeys([row.name, row.ufunc or row.name]):
@@ -120,7 +120,7 @@ def functions() -> Lines:
 
 def reductions() -> Lines:
     """Yield the lines of reductions.py."""
-    yield from header("functions of sequences that make one node.")
+    yield from header("functions of sequences that create a single node.")
     yield "from collections.abc import Iterable"
     yield "from typing import TYPE_CHECKING, Any"
     yield ""

@@ -1,1 +1,1 @@
-"""What the documentation site has beyond Sphinx and MyST."""
+"""Extensions of the documentation site to Sphinx and MyST."""

@@ -1,7 +1,7 @@
-"""Blocks of pages that are written when the site is built.
+"""Blocks of pages whose contents are generated when the site is built.
 
-A page asks for one as for a directive of MyST, and gets Markdown in its place before it is parsed, so that headings in
-it are headings of the page.
+A page uses a block like a directive of MyST. It is replaced by Markdown before the page is parsed, so headings in it
+are headings of the page.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Block = Callable[[str, str], str]
 
 
 def write(app: Sphinx, docname: str, content: list[str]) -> None:
-    """Rewrite a page before it is parsed: its links, and then its blocks, which have links of their own."""
+    """Rewrite the source of a page before it is parsed: its links, then its blocks, which rewrite their own links."""
     text = rewritten(content[0], (DOCS / docname).parent)
     names = "|".join(map(re.escape, BLOCKS))
     content[0] = re.sub(rf"^```{{({names})}} ?([^\n]*)\n(.*?)^```$", _written, text, flags=re.M | re.S)
@@ -33,38 +33,38 @@ def _written(block: re.Match[str]) -> str:
 
 
 def public(argument: str, body: str) -> str:
-    """Write public names, one a line, from their docstrings."""
+    """Document the public names in the body, one per line, from their docstrings."""
     return reference.described(names_in(body))
 
 
 def public_module(argument: str, body: str) -> str:
-    """Write a public module: its docstring, then all of its names."""
+    """Document a public module: its docstring, then all of its names."""
     names = [f"{argument}.{name}" for name in names_of(argument)]
     return f"```{{eval-rst}}\n.. automodule:: gradwalk.{argument}\n```\n\n{reference.described(names)}"
 
 
 def results(argument: str, body: str) -> str:
-    """Write what public functions return: classes that are not public themselves, by their paths, one a line."""
+    """Document classes that public functions return but that are not public, by their paths, one per line."""
     return reference.results(names_in(body))
 
 
 def operations_block(argument: str, body: str) -> str:
-    """Write a section for each row of the table of operations."""
+    """Write a section for each operation of the table."""
     return operations.sections()
 
 
 def tutorial_block(argument: str, body: str) -> str:
-    """Write the tutorial, run."""
+    """Run the tutorial and write it with its output."""
     return rewritten(tutorial.cells(), DOCS)
 
 
 def gallery_block(argument: str, body: str) -> str:
-    """Write a card for each example, in the order of the lines, each of which has a name, a colon and a guide."""
+    """Write a card for each line of the body, which has the name of an example, a colon and a guide."""
     return rewritten(gallery.cards(body.splitlines()), DOCS)
 
 
 def document(argument: str, body: str) -> str:
-    """Write a document of the repository that stands outside of docs/, or the section of it that the body names."""
+    """Include a document from outside of docs/, or the section of it that the body names."""
     path = ROOT / argument
     text = path.read_text(encoding="utf-8")
     if body:
@@ -73,32 +73,32 @@ def document(argument: str, body: str) -> str:
 
 
 def section(text: str, heading: str) -> str:
-    """Return what stands under a heading of the second level."""
+    """Return the text under a heading of the second level."""
     found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.M | re.S)
     if not found:
-        raise ValueError(f"there is no heading {heading!r}")
+        raise ValueError(f"the document must have the heading {heading!r}")
     return found[1]
 
 
 def measured(argument: str, body: str) -> str:
-    """Write rows of the benchmarks' results, by their claims, one a line."""
+    """Write the rows of the benchmark results for the claims in the body, one per line."""
     text = (ROOT / "benchmarks/README.md").read_text(encoding="utf-8")
     rows = [line.strip("| ").split(" | ") for line in text.splitlines()]
     lines = ["| what | gradwalk | peer | ratio |", "|---|---|---|---|"]
     for claim in body.splitlines():
         found = [row for row in rows if row[0] == claim]
         if not found:
-            raise ValueError(f"benchmarks/README.md has no row {claim!r}")
+            raise ValueError(f"benchmarks/README.md must have the row {claim!r}")
         lines += [f"| {' | '.join(row[:4])} |" for row in found]
     return "\n".join(lines)
 
 
 def drawn(argument: str, body: str) -> str:
-    """Write Python whose last expression is a call of `draw`, and below it the picture, for light and dark pages."""
+    """Write Python code that ends with a call of `draw`, and the picture below it, for light and dark pages."""
     *statements, last = ast.parse(body).body
     call = last.value if isinstance(last, ast.Expr) else last
     if not isinstance(call, ast.Call):
-        raise TypeError(f"the last line has to be a call of draw: {body}")
+        raise TypeError(f"the last line must be a call of draw, got {body}")
     names: dict[str, Any] = {}
     exec(compile(ast.Module(statements, []), "docs", "exec"), names)
     light, dark = (_svg(call, theme, names) for theme in ("light", "dark"))

@@ -1,4 +1,4 @@
-"""The extension that docs/conf.py names: what the site has beyond Sphinx and MyST."""
+"""The Sphinx extension of the documentation site, which docs/conf.py loads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from website import blocks, lessons, pictures, reference
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Add hooks and a role to a build."""
+    """Connect the hooks and add the role."""
     app.connect("source-read", blocks.write)
     app.connect("doctree-read", pictures.show_dark_ones)
     app.connect("missing-reference", reference.resolve)
@@ -20,6 +20,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", lessons.write)
     for field in PyObject.doc_field_types:
         if field.name == "variable":
-            field.label = "Attributes"  # as docstrings call them
+            field.label = "Attributes"  # the heading in docstrings
     app.add_role("public", reference.public_role)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""The examples as cards: picture, what it does, source and guide."""
+"""Cards of the examples: picture, description, source and guide."""
 
 from __future__ import annotations
 
@@ -11,13 +11,9 @@ EXAMPLES = ROOT / "examples"
 
 
 def cards(lines: list[str]) -> str:
-    """Return the cards of examples, in Markdown.
+    """Return cards of examples in Markdown, with links relative to docs/.
 
-    Args:
-        lines: For each example its name, a colon and its guide, a path in docs/.
-
-    Returns:
-        The cards, with links that start from docs/.
+    Each line has the name of an example, a colon, and the path of its guide in docs/.
     """
     body = [line for entry in lines for line in _card(*(part.strip() for part in entry.split(":", 1)))]
     return "\n".join([":::::{container} cards", "", *body, ":::::"])

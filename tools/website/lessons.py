@@ -1,4 +1,4 @@
-"""The lesson and the page of microgpt, written beside the pages that show them in a frame."""
+"""The lesson and the microgpt page, written to the site as separate files that pages show in a frame."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gradwalk.explain.page.page import microgpt_page, page
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:
-    """Write both pages, as `gradwalk lesson` does."""
+    """Write both files, as `gradwalk lesson` does."""
     if exception is None and app.builder.format == "html":
         folder = app.outdir / "pages"
         folder.mkdir(exist_ok=True)

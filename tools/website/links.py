@@ -1,7 +1,7 @@
-"""Links between documents, in the site as on a forge.
+"""Links between documents, for the site and for GitHub.
 
-Documents link to each other and to files of the repository by relative paths, which is what forges understand. In the
-site, a link to a document that has a page leads to that page, and any other leads to the repository.
+Documents link to each other and to files of the repository by relative paths, which GitHub understands. In the site, a
+link to a document with a page leads to that page, and any other link leads to the repository.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
-# Documents that are shown under another name, or that stand outside of docs/, and the pages that show them.
+# Documents that have another name in the site or are outside of docs/, and the pages that show them.
 PAGES = {
     "README.md": "index.md",
     "docs/README.md": "index.md",
@@ -29,26 +29,26 @@ _LINK = re.compile(r"(`[^`]*`)|\]\(([^()\s]+)\)")
 
 
 def urls() -> dict[str, str]:
-    """Return the addresses of the project, by their names in pyproject.toml."""
+    """Return the addresses of the project by their names in pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     addresses: dict[str, str] = project["urls"]
     return addresses
 
 
 def rewritten(text: str, folder: Path) -> str:
-    """Return a document with its relative links as the site needs them.
+    """Rewrite the relative links of a Markdown document for the site.
 
     Args:
-        text: The document, in Markdown.
-        folder: The folder that its links start from.
+        text: The document.
+        folder: The folder that its links are relative to.
 
     Returns:
-        The document, whose links to pages and pictures start from docs/, and whose others lead to the repository.
+        The document. Links to pages and pictures are relative to docs/, and other links lead to the repository.
     """
     lines, fence = [], ""
     for line in text.splitlines(keepends=True):
         mark = _FENCE.match(line)
-        if mark and mark[1][0] != ":":  # containers of colons hold Markdown
+        if mark and mark[1][0] != ":":  # blocks fenced with colons contain Markdown
             fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
         lines.append(line if fence else _LINK.sub(lambda link: _with_target(link, folder), line))
     return "".join(lines)
@@ -59,14 +59,14 @@ def _with_target(link: re.Match[str], folder: Path) -> str:
 
 
 def target(given: str, folder: Path) -> str:
-    """Return where a link leads to in the site.
+    """Return the target of a link in the site.
 
     Args:
-        given: What the document says, such as `../operations.md#kinks`.
-        folder: The folder that it starts from.
+        given: The link in the document, such as `../operations.md#kinks`.
+        folder: The folder that it is relative to.
 
     Returns:
-        An address as it is, a path from docs/ on, or an address in the repository.
+        An external address unchanged, a path below docs/, or an address in the repository.
     """
     path, hash_mark, heading = given.partition("#")
     found = (folder / path).resolve()

@@ -1,4 +1,4 @@
-"""Which names are public, and which of them the reference documents."""
+"""Public names, and the names that the reference documents."""
 
 from __future__ import annotations
 
@@ -20,20 +20,16 @@ HOMES = {name: module for module, names in gradwalk._NAMES.items() for name in n
 
 
 def public_names() -> set[str]:
-    """Return all public names, those in modules with the module before them, such as `math.tanh`."""
+    """Return all public names; names in public modules have the module as a prefix, such as `math.tanh`."""
     own = set(HOMES) - set(MODULES)
     return own.union(*({f"{module}.{name}" for name in names_of(module)} for module in MODULES))
 
 
 def names_of(module: str) -> list[str]:
-    """Return the public names of a public module, in the order in which it has them.
+    """Return the public names of a public module, in the order of the module.
 
-    Args:
-        module: The module, without gradwalk before it.
-
-    Returns:
-        What `__all__` names; where there is none, the functions and classes that the file defines, what it imports
-        under the same name again, as type checkers understand it, and all that it imports by a star.
+    These are the names in `__all__`. Without `__all__` they are the functions and classes of the file, names imported
+    `as` themselves, and all names of star imports. `module` is the name without `gradwalk.`.
     """
     loaded = importlib.import_module(f"gradwalk.{module}")
     if hasattr(loaded, "__all__"):
@@ -61,7 +57,7 @@ def _exported(tree: ast.Module) -> Iterator[str]:
 
 
 def source_of(module: ModuleType) -> Path:
-    """Return the Python file of a module, which may be compiled."""
+    """Return the Python file of a module that may be compiled."""
     found = Path(str(module.__file__))
     return found.with_name(f"{found.name.partition('.')[0]}.py")
 
@@ -103,7 +99,7 @@ def definition_of(module: str, name: str) -> ast.FunctionDef | ast.ClassDef | No
 
 
 def documented() -> set[str]:
-    """Return the names that the pages of the reference say they document."""
+    """Return the names that the pages of the reference document."""
     found: set[str] = set()
     for page in (DOCS / "reference").glob("*.md"):
         text = page.read_text(encoding="utf-8")

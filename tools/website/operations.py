@@ -1,4 +1,4 @@
-"""A section for each row of the table of operations: what it computes, how it is called, and a plot."""
+"""Sections about the operations of the table: description, ways to call, and a plot."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from website.plots import plot
 
 Point = tuple[float, tuple[float, ...]]
 
-_WIDEST = 4.0  # a plot goes from -4 to 4 where the domain does
-_OTHERS = {2: ((0.5,), (1.0,), (2.0,)), 3: ((1.0, -1.0),)}  # the other operands of slices
+_WIDEST = 4.0  # plots show at most -4 to 4
+_OTHERS = {2: ((0.5,), (1.0,), (2.0,)), 3: ((1.0, -1.0),)}  # the fixed operands of plotted curves, by arity
 _GRID = [i / 4 for i in range(-80, 81)]
 
 
 def groups() -> dict[str, list[Operation]]:
-    """Return the rows by the comments above them in the table."""
+    """Return the operations by the comments above them in the table."""
     found: dict[str, list[Operation]] = {}
     heading = ""
     source = inspect.getsource(table).partition("\nTABLE")[2]
@@ -41,7 +41,7 @@ def groups() -> dict[str, list[Operation]]:
 
 
 def sections() -> str:
-    """Return the sections of all rows, in Markdown."""
+    """Return the sections of all operations, in Markdown."""
     lines: list[str] = []
     for heading, rows in groups().items():
         lines += [f"## {heading}", ""]
@@ -68,7 +68,7 @@ def _variadic(row: Reduction | Gather) -> Iterator[str]:
     if isinstance(row, Gather):
         facts = [
             ("value", "`values[index]`"),
-            ("d/dvalues[i]", "`1` where i is the index, else `0`"),
+            ("d/dvalues[i]", "`1` if i is the index, else `0`"),
             ("d/dindex", "`0`"),
         ]
         call = "`take(values, index)`"
@@ -82,7 +82,7 @@ def _variadic(row: Reduction | Gather) -> Iterator[str]:
 
 def _sentence(words: str) -> str:
     first = words.split(maxsplit=1)[0]
-    is_a_word = len(first) > 1 and "(" not in first  # and not the name of an operand
+    is_a_word = len(first) > 1 and "(" not in first  # not the name of an operand
     return f"{words[0].upper()}{words[1:]}." if is_a_word else f"{words}."
 
 
@@ -105,13 +105,9 @@ def _facts(row: Operation) -> Iterator[tuple[str, str]]:
 
 
 def calls(row: Operation) -> list[str]:
-    """Return the ways to write an operation, each an expression of Values a, b and c.
+    """Return the ways to write an operation on Values a, b and c.
 
-    Args:
-        row: The operation.
-
-    Returns:
-        With its operator, as a method, by `gradwalk.math`, and by the ufunc of NumPy or of `scipy.special`.
+    These are its operator, the method, the function in `gradwalk.math`, and the ufunc of NumPy or `scipy.special`.
     """
     names = "abc"[: row.arity]
     found = []
@@ -129,7 +125,7 @@ def calls(row: Operation) -> list[str]:
 
 
 def at(row: Operation, *operands: float) -> Point:
-    """Return the value and the partials of an operation, as gradwalk computes them."""
+    """Return the value and the partials of an operation, computed by gradwalk."""
     node = apply(NAMES.index(row.name), *map(Value, operands))
     return node.data, node.partials
 
@@ -157,23 +153,23 @@ def _plot(row: Operation) -> str:
 
 
 def _middle(row: Operation) -> tuple[float, ...]:
-    """The other operands of the slice whose derivative is shown."""
+    """Return the other operands for the curve whose derivative is plotted."""
     slices = _OTHERS.get(row.arity, ((),))
     return slices[len(slices) // 2]
 
 
 def _defined(row: Operation) -> str:
-    """Where the value is a number, found by trying: the edges by bisection."""
+    """Describe where the value is a number; the bounds are found numerically by bisection."""
     is_number = [not math.isnan(at(row, x)[0]) for x in _GRID]
     edges = [i for i in range(1, len(_GRID)) if is_number[i] != is_number[i - 1]]
     if not edges:
         return "for all x"
     if len(edges) > 2:
-        return "for all x but the negative whole numbers"
+        return "for all x except negative integers"
     sides = [_edge(row, _GRID[i - 1], _GRID[i]) for i in edges]
     if len(sides) == 2:
         return f"from {sides[0]} to {sides[1]}"
-    return f"from {sides[0]} on" if is_number[-1] else f"up to {sides[0]}"
+    return f"for x >= {sides[0]}" if is_number[-1] else f"for x <= {sides[0]}"
 
 
 def _edge(row: Operation, low: float, high: float) -> str:
@@ -185,7 +181,7 @@ def _edge(row: Operation, low: float, high: float) -> str:
 
 
 def _kinks(row: Operation) -> Iterator[str]:
-    """Where value or derivative jump along x, found by trying: at multiples of ¼, the other operands as in the plot."""
+    """Describe jumps of the value or derivative along x, found numerically at multiples of ¼."""
     others = _middle(row)
     step = 1e-12
     jumps = []
@@ -196,7 +192,7 @@ def _kinks(row: Operation) -> Iterator[str]:
         if abs(left - right) > 1e-2:
             jumps.append(x)
         elif abs(dl[0] - dr[0]) > 1e-2 * max(1.0, abs(dl[0])) and math.isfinite(d[0]):
-            yield f"at x = {x:g} the derivative goes from {dl[0]:.4g} to {dr[0]:.4g}, and is {d[0]:.4g}"
+            yield f"at x = {x:g} the derivative jumps from {dl[0]:.4g} to {dr[0]:.4g}; it is {d[0]:.4g} there"
     if jumps:
         shown = ", ".join(f"{x:g}" for x in jumps[:3])
         yield f"the value jumps at x = {shown}{', …' if len(jumps) > 3 else ''}"

@@ -1,4 +1,4 @@
-"""Pictures on light and on dark pages."""
+"""Pictures for light and dark pages."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from website.links import DOCS
 
 
 def show_dark_ones(app: Sphinx, doctree: nodes.document) -> None:
-    """Give dark pages `moons-dark.png` in place of `moons.png`, and where there is none, other colours.
+    """Use `moons-dark.png` for `moons.png` on dark pages; without such a file, invert the colors.
 
-    SVGs look after themselves: what is drawn here has both colours in it.
+    SVGs are unchanged, because their style adapts to both.
     """
     for image in [*doctree.findall(nodes.image)]:
         path = DOCS / image["uri"].lstrip("/")
@@ -30,5 +30,5 @@ def show_dark_ones(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def in_both(light: str, dark: str) -> str:
-    """Return HTML that shows one of two pictures."""
+    """Return HTML that shows one of two pictures, depending on the theme."""
     return f'<div class="drawn only-light">{light}</div><div class="drawn only-dark">{dark}</div>'

@@ -1,4 +1,4 @@
-"""Plots of an operation and its derivative, as SVG in the colours of the page around it."""
+"""Plots of an operation and its derivative, as SVG in the colors of the surrounding page."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def plot(title: str, low: float, high: float, curves: Iterable[Curve]) -> str:
     """Draw functions of one number.
 
     Args:
-        title: What a screen reader says.
-        low: Where the axis of x begins.
-        high: Where it ends.
-        curves: The class of each curve in the style sheet, and its function.
+        title: The text for screen readers.
+        low: Start of the x axis.
+        high: End of the x axis.
+        curves: The CSS class and the function of each curve.
 
     Returns:
-        An `svg` element. The axis of y has what most of the numbers need, at most from -5 to 5.
+        An `svg` element. The y axis covers most of the values, within -5 to 5.
     """
     xs = [low + (high - low) * i / _STEPS for i in range(_STEPS + 1)]
     drawn = [(kind, f, [f(x) for x in xs]) for kind, f in curves]
@@ -50,7 +50,7 @@ def _range(ys: list[float]) -> tuple[float, float]:
 def _path(
     f: Function, xs: list[float], ys: list[float], bottom: float, top: float, at: Callable[[float, float], str]
 ) -> str:
-    """The points of a curve, which is torn where it leaves the picture or jumps."""
+    """Return the path of a curve, with gaps where it leaves the plot or jumps."""
     commands = []
     before: tuple[float, float] | None = None
     for x, y in zip(xs, ys, strict=True):
@@ -63,7 +63,7 @@ def _path(
 
 
 def _jumps(f: Function, left: tuple[float, float], right: tuple[float, float], least: float) -> bool:
-    """Whether there is a change between two points that does not vanish in ever smaller steps."""
+    """Return whether the function jumps between two points; bisection tells a jump from a steep slope."""
     for _ in range(40):
         if abs(right[1] - left[1]) < least:
             return False

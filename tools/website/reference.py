@@ -1,4 +1,4 @@
-"""The reference: how public names are documented, and what links to them."""
+"""The reference: directives that document public names, and links to them."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ import gradwalk
 from website.links import DOCS, target
 from website.names import HOMES, MODULES, public_names, source_of
 
-# Names that docstrings mean otherwise, too: `grad` is an attribute, `label` an argument.
+# Names that also mean something else in docstrings: `grad` is an attribute, `label` an argument.
 _AMBIGUOUS = {"grad", "label", "trace", "check", "draw", "take", "threads", *MODULES}
 
-_COLON = "\N{PRESENTATION FORM FOR VERTICAL COLON}"  # stands for a colon while napoleon reads a docstring
+_COLON = "\N{PRESENTATION FORM FOR VERTICAL COLON}"  # replaces colons while napoleon reads a docstring
 
 
 def described(names: list[str]) -> str:
-    """Return the directives of autodoc for public names, as a block of Markdown."""
+    """Return a Markdown block with the autodoc directives for public names."""
     return "\n".join(["```{eval-rst}", *(line for name in names for line in _directive(name)), "```"])
 
 
 def results(paths: list[str]) -> str:
-    """Return the directives of autodoc for classes of what public functions return, which are not public themselves."""
+    """Return a Markdown block with the autodoc directives for classes that public functions return."""
     lines = (line for path in paths for line in (f".. autoclass:: {path}()", "   :members:", ""))
     return "\n".join(["```{eval-rst}", *lines, "```"])
 
@@ -54,7 +54,7 @@ def _directive(name: str) -> list[str]:
 
 
 def _signature(cls: type) -> str:
-    """The arguments of a compiled class, from its source, since it keeps none; "" where Python knows them."""
+    """Return the arguments of a compiled class from its source; "" if Python can inspect them."""
     with contextlib.suppress(ValueError):
         inspect.signature(cls)
         return ""
@@ -70,10 +70,10 @@ def _signature(cls: type) -> str:
 def public_role(
     role: str, rawtext: str, text: str, lineno: int, inliner: Any, options: Any = None, content: Any = None
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-    """Set code in a docstring; a public name is a link to it."""
+    """Render code in a docstring; a public name becomes a link."""
     literal = nodes.literal(rawtext, text, classes=["code"])
     name = text.removeprefix("gradwalk.")
-    is_known = name in HOMES or (text != name and name in public_names())  # `math.log` is Python's
+    is_known = name in HOMES or (text != name and name in public_names())  # `math.log` means Python's
     if text in _AMBIGUOUS or not is_known:
         return [literal], []
     target = f"gradwalk.{name}"
@@ -81,7 +81,7 @@ def public_role(
 
 
 def resolve(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, contnode: nodes.Element) -> Any:
-    """Lead from a class that an annotation names to the public name; what is not gradwalk's stays text."""
+    """Resolve a class in an annotation to its public name; names from other packages stay text."""
     target = str(node.get("reftarget"))
     last = target.rpartition(".")[2]
     if node.get("refdomain") != "py":
@@ -94,20 +94,20 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, con
 
 
 def source_url(domain: str, described: dict[str, str]) -> str | None:
-    """Return where the repository has the source of what a page describes; None for numbers such as `math.pi`."""
+    """Return the repository address of the source of a documented name; None for constants such as `math.pi`."""
     thing = getattr(sys.modules[described["module"]], described["fullname"].partition(".")[0], None)
     home = sys.modules.get(getattr(thing, "__module__", ""))
     return target(str(source_of(home)), DOCS) if home and home.__name__.startswith("gradwalk.") else None
 
 
 def hide_colons(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Keep napoleon from reading what stands before a colon in a property's first line as its type."""
+    """Hide colons in a property's first line, because napoleon would read the text before a colon as its type."""
     if what in ("attribute", "property"):
         lines[:1] = [line.replace(":", _COLON) for line in lines[:1]]
 
 
 def escape(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Keep reStructuredText from reading formulas in docstrings as markup."""
+    """Escape formulas in docstrings, which reStructuredText would read as markup."""
     for i, line in enumerate(lines):
         lines[i] = line.replace(_COLON, ":")
         if not line.lstrip().startswith((">>>", "..")):
@@ -117,4 +117,4 @@ def escape(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: l
 def _escaped(found: re.Match[str]) -> str:
     if found[3]:
         return f"\\{found[3]}"
-    return f"{found[1]}\\ s" if found[2] else found[1]  # `Value`s: code ends before a blank
+    return f"{found[1]}\\ s" if found[2] else found[1]  # `Value`s: code must end before whitespace

@@ -1,4 +1,4 @@
-"""The tutorial as a page: the notebook is run, and its cells stand there with what they printed and showed."""
+"""The tutorial page: the notebook's cells with their output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from website.links import DOCS, ROOT
 
 
 def cells() -> str:
-    """Run the tutorial and return it in Markdown."""
+    """Run the tutorial; return it as Markdown."""
     notebook = jupytext.read(DOCS / "tutorial.py")
     resources = {"metadata": {"path": str(ROOT)}}
     nbclient.NotebookClient(notebook, timeout=120, resources=resources).execute()

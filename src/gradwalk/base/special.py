@@ -4,14 +4,7 @@ from gradwalk.base.libm import copysign, div, erfc, exp, fabs, floor, log, pow, 
 
 
 def digamma(x: float) -> float:
-    """Return digamma of a number; see definitions.py.
-
-    Args:
-        x: Any float.
-
-    Returns:
-        The value.
-    """
+    """Return digamma of a number; see definitions.py."""
     if x < 0.0:
         v1 = 1.0 - x
         v2 = v1 - floor(v1)
@@ -79,14 +72,7 @@ def digamma(x: float) -> float:
 
 
 def erfcx(x: float) -> float:
-    """Return erfcx of a number; see definitions.py.
-
-    Args:
-        x: Any float.
-
-    Returns:
-        The value.
-    """
+    """Return erfcx of a number; see definitions.py."""
     if x < 0.0:
         v1 = fabs(x)
         v2 = copysign(40.0, x) if v1 > 40.0 else x
@@ -128,14 +114,7 @@ def erfcx(x: float) -> float:
 
 
 def gamma(x: float) -> float:
-    """Return gamma of a number; see definitions.py.
-
-    Args:
-        x: Any float.
-
-    Returns:
-        The value.
-    """
+    """Return gamma of a number; see definitions.py."""
     if x < 0.0:
         v1 = x - 2.0 * rint(div(x, 2.0))
         v2 = 3.141592653589793 * (sign(v1) - v1 if fabs(v1) > 0.5 else v1)
@@ -189,14 +168,7 @@ def gamma(x: float) -> float:
 
 
 def lgamma(x: float) -> float:
-    """Return lgamma of a number; see definitions.py.
-
-    Args:
-        x: Any float.
-
-    Returns:
-        The value.
-    """
+    """Return lgamma of a number; see definitions.py."""
     if x < 0.0:
         v1 = x - 2.0 * rint(div(x, 2.0))
         v2 = 3.141592653589793 * (sign(v1) - v1 if fabs(v1) > 0.5 else v1)
@@ -303,14 +275,7 @@ def lgamma(x: float) -> float:
 
 
 def norm_cdf(x: float) -> float:
-    """Return norm_cdf of a number; see definitions.py.
-
-    Args:
-        x: Any float.
-
-    Returns:
-        The value.
-    """
+    """Return norm_cdf of a number; see definitions.py."""
     v1 = copysign(40.0, x) if fabs(x) > 40.0 else x
     v2 = v1 * 0.7071067811865476
     v3 = v1 + 422212465065984.0 - 422212465065984.0
@@ -321,14 +286,7 @@ def norm_cdf(x: float) -> float:
 
 
 def norm_pdf(x: float) -> float:
-    """Return norm_pdf of a number; see definitions.py.
-
-    Args:
-        x: Any float.
-
-    Returns:
-        The value.
-    """
+    """Return norm_pdf of a number; see definitions.py."""
     v1 = copysign(40.0, x) if fabs(x) > 40.0 else x
     v2 = v1 * v1
     v3 = v1 + 422212465065984.0 - 422212465065984.0
@@ -338,14 +296,7 @@ def norm_pdf(x: float) -> float:
 
 
 def norm_ppf(x: float) -> float:
-    """Return norm_ppf of a number; see definitions.py.
-
-    Args:
-        x: Any float.
-
-    Returns:
-        The value.
-    """
+    """Return norm_ppf of a number; see definitions.py."""
     if fabs(x - 0.5) > 0.425:
         v1 = 1.0 - x if x > 0.5 else x
         v2 = -log(v1)
@@ -378,14 +329,7 @@ def norm_ppf(x: float) -> float:
 
 
 def silu(x: float) -> float:
-    """Return silu of a number; see definitions.py.
-
-    Args:
-        x: Any float.
-
-    Returns:
-        The value.
-    """
+    """Return silu of a number; see definitions.py."""
     if x < 0.0:
         v1 = exp(-0.5 * fabs(x))
         return div((-1000.0 if x < -1000.0 else x) * v1 * v1, 1.0 + v1 * v1)
@@ -393,14 +337,7 @@ def silu(x: float) -> float:
 
 
 def sinc(x: float) -> float:
-    """Return sinc of a number; see definitions.py.
-
-    Args:
-        x: Any float.
-
-    Returns:
-        The value.
-    """
+    """Return sinc of a number; see definitions.py."""
     if x == 0.0:
         return 1.0
     v1 = x - 2.0 * rint(div(x, 2.0))
@@ -409,14 +346,7 @@ def sinc(x: float) -> float:
 
 
 def trigamma(x: float) -> float:
-    """Return trigamma of a number; see definitions.py.
-
-    Args:
-        x: Any float.
-
-    Returns:
-        The value.
-    """
+    """Return trigamma of a number; see definitions.py."""
     if x < 0.0:
         v1 = div(3.141592653589793, sin(3.141592653589793 * (x - rint(x))))
         v2 = 1.0 - x

@@ -1,1 +1,1 @@
-"""What `gradwalk.math` has besides the functions of the table: compositions of these."""
+"""The functions of `gradwalk.math`: the operations of the table, and compositions of them."""

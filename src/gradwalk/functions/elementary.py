@@ -1,4 +1,4 @@
-"""Functions of one or two numbers that need no row of the table: pieces, smooth approximations, units of angles."""
+"""Functions of one or two numbers composed of operations: clipping, activations, smooth approximations, angles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Scalar = TypeVar("Scalar", float, Value)
 
 
 def fabs(x: Scalar) -> Scalar:
-    """Absolute value, by the name that it has in Python's `math`.
+    """Return the absolute value of x, under its name in Python's `math`.
 
     d/dx = sign(x)
 
@@ -32,9 +32,9 @@ def fabs(x: Scalar) -> Scalar:
 
 
 def modf(x: Scalar) -> tuple[Scalar, Scalar]:
-    """Fractional and integer part, both with the sign of x.
+    """Split x into its fractional part and its integer part, both with the sign of x.
 
-    d/dx = 1 of the fractional part, 0 of the integer part
+    d/dx = 1 for the fractional part, 0 for the integer part
 
     Args:
         x: A `Value` or a real number.
@@ -53,7 +53,7 @@ def modf(x: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def degrees(x: Scalar) -> Scalar:
-    """Angle in degrees, of one in radians.
+    """Convert an angle from radians to degrees.
 
     d/dx = 180 / π
 
@@ -72,7 +72,7 @@ def degrees(x: Scalar) -> Scalar:
 
 
 def radians(x: Scalar) -> Scalar:
-    """Angle in radians, of one in degrees.
+    """Convert an angle from degrees to radians.
 
     d/dx = π / 180
 
@@ -91,13 +91,13 @@ def radians(x: Scalar) -> Scalar:
 
 
 def elu(x: Scalar | float, alpha: Scalar | float = 1.0) -> Scalar:
-    """x where it is positive, else alpha · (exp(x) - 1), the exponential linear unit.
+    """Compute the exponential linear unit: x if x > 0, else alpha · (exp(x) - 1).
 
     d/dx = 1 if x > 0, else alpha · exp(x)
 
     Args:
         x: A `Value` or a real number.
-        alpha: The value at -inf is -alpha.
+        alpha: Scale of the negative part, which approaches -alpha as x approaches -inf.
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`. Source: Clevert, Unterthiner and Hochreiter, "Fast and
@@ -113,13 +113,13 @@ def elu(x: Scalar | float, alpha: Scalar | float = 1.0) -> Scalar:
 
 
 def leaky_relu(x: Scalar | float, negative_slope: Scalar | float = 0.01) -> Scalar:
-    """x where it is positive, else negative_slope · x.
+    """Return x if x > 0, else negative_slope · x.
 
     d/dx = 1 if x > 0, else negative_slope
 
     Args:
         x: A `Value` or a real number.
-        negative_slope: The derivative where x is not positive.
+        negative_slope: The derivative for x <= 0.
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
@@ -134,14 +134,14 @@ def leaky_relu(x: Scalar | float, negative_slope: Scalar | float = 0.01) -> Scal
 
 
 def _not_positive(is_positive: Any, x: Any) -> Any:
-    """x where it is not positive, else 0, because programs compute branches that are not taken, too."""
+    """Return x if x <= 0, else 0. Programs compute unselected branches, too, which must stay finite."""
     return rows.where(is_positive, 0.0, x)
 
 
 def clip(x: Scalar | float, min: Scalar | float | None = None, max: Scalar | float | None = None) -> Scalar:
-    """x, but at least `min` and at most `max`; `max` where that is less than `min`.
+    """Limit x to the range from `min` to `max`; return `max` if `max` < `min`.
 
-    d/dx = 1 between the bounds, 0 outside them, 0.5 at a bound, which gets the other half
+    d/dx = 1 between the bounds, 0 outside, 0.5 at a bound; the bound itself gets the other half
 
     Args:
         x: A `Value` or a real number.
@@ -161,13 +161,13 @@ def clip(x: Scalar | float, min: Scalar | float | None = None, max: Scalar | flo
 
 
 def smooth_abs(x: Scalar | float, width: Scalar | float = 1e-3) -> Scalar:
-    """sqrt(x² + width²), which approximates the absolute value, is greater by at most `width`, and has no kink.
+    """Compute sqrt(x² + width²), a smooth approximation of the absolute value that is too large by at most `width`.
 
     d/dx = x / out
 
     Args:
         x: A `Value` or a real number.
-        width: The value at 0, above 0.
+        width: The value at x = 0. Must be positive.
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`. Source: Charbonnier, Blanc-Féraud, Aubert and Barlaud,
@@ -182,13 +182,13 @@ def smooth_abs(x: Scalar | float, width: Scalar | float = 1e-3) -> Scalar:
 
 
 def smooth_max(*operands: Scalar | float, temperature: Scalar | float = 1.0) -> Scalar:
-    """temperature · log(sum of exp(x / temperature)), which approximates the largest operand, and has no kink.
+    """Compute temperature · log(sum of exp(x / temperature)), a smooth approximation of the largest operand.
 
     d/dx = exp((x - out) / temperature)
 
     Args:
         *operands: One or more `Value`s or real numbers.
-        temperature: How smooth it is, above 0. Of n operands, the result exceeds the largest by at most
+        temperature: Degree of smoothing. Must be positive. For n operands, the result exceeds the largest by at most
             temperature · log(n).
 
     Returns:
@@ -196,36 +196,36 @@ def smooth_max(*operands: Scalar | float, temperature: Scalar | float = 1.0) -> 
         section 3.1.5.
 
     Raises:
-        TypeError: If there is no operand.
+        TypeError: If no operand is given.
 
     Example:
         >>> round(smooth_max(1.0, 2.0, temperature=0.1), 6)
         2.000005
     """
     scaled = [rows.divide(operand, temperature) for operand in operands]
-    if len(scaled) == 2:  # a row, whose derivatives are exact
+    if len(scaled) == 2:  # logaddexp is an operation of the table, whose derivatives are exact
         result: Scalar = rows.multiply(temperature, rows.logaddexp(*scaled))
         return result
     if not scaled:
-        raise TypeError("smooth_max() and smooth_min() take at least one operand")
+        raise TypeError("smooth_max() and smooth_min() need at least one operand")
     return rows.multiply(temperature, logarithm_of_sum(scaled))  # type: ignore[no-any-return]
 
 
 def smooth_min(*operands: Scalar | float, temperature: Scalar | float = 1.0) -> Scalar:
-    """-temperature · log(sum of exp(-x / temperature)), which approximates the smallest operand, and has no kink.
+    """Compute -temperature · log(sum of exp(-x / temperature)), a smooth approximation of the smallest operand.
 
     d/dx = exp((out - x) / temperature)
 
     Args:
         *operands: One or more `Value`s or real numbers.
-        temperature: How smooth it is, above 0. Of n operands, the result is less than the smallest by at most
-            temperature · log(n).
+        temperature: Degree of smoothing. Must be positive. For n operands, the result is less than the smallest by at
+            most temperature · log(n).
 
     Returns:
-        A new `Value`, or a float if no operand is a `Value`. See `smooth_max` for the source.
+        A new `Value`, or a float if no operand is a `Value`. For the source see `smooth_max`.
 
     Raises:
-        TypeError: If there is no operand.
+        TypeError: If no operand is given.
 
     Example:
         >>> round(smooth_min(1.0, 2.0, temperature=0.1), 6)

@@ -1,6 +1,6 @@
-"""Functions that take more operands than their rows of the table do, as those of Python do.
+"""Functions that take more operands than their operation in the table, like their namesakes in Python.
 
-The file is compiled, because a function of Python with any number of parameters is slow to call.
+The module is compiled, because Python functions with any number of parameters are slow to call.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _MAXIMUM, _MINIMUM = NAMES.index("maximum"), NAMES.index("minimum")
 
 
 def log(x: Scalar | float, base: Scalar | float | None = None) -> Scalar:
-    """Natural logarithm, or logarithm to any base.
+    """Return the natural logarithm of x, or its logarithm to any base.
 
     d/dx = 1 / x
 
     Args:
         x: A `Value` or a real number.
-        base: The base, also a `Value` or a real number. The logarithm to a base is log(x) / log(base).
+        base: The base, a `Value` or a real number. The result is log(x) / log(base) then.
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
@@ -39,21 +39,21 @@ def log(x: Scalar | float, base: Scalar | float | None = None) -> Scalar:
 
 
 def maximum(*operands: Scalar | float) -> Scalar:
-    """Largest of one or more operands; nan if any is.
+    """Return the largest of one or more operands; nan if any operand is nan.
 
     d/dx = 0.5 if x = y, else 0 if x < y, else 1
 
-    Several operands are compared from left to right, as in `maximum(maximum(x, y), z)`. Where the largest two are
-    equal, each of them gets half of the gradient; where three are, the last gets half, and the others a quarter each.
+    More than two operands are compared from left to right, as in `maximum(maximum(x, y), z)`. If the largest two are
+    equal, each gets half of the gradient; if three are equal, the last gets half and the other two a quarter each.
 
     Args:
         *operands: `Value`s or real numbers.
 
     Returns:
-        A new `Value`, or a float if no operand is a `Value`. Of one operand, the operand itself.
+        A new `Value`, or a float if no operand is a `Value`. A single operand is returned unchanged.
 
     Raises:
-        TypeError: If there is no operand.
+        TypeError: If no operand is given.
 
     Example:
         >>> maximum(0.5, 2.0, 1.0)
@@ -64,20 +64,20 @@ def maximum(*operands: Scalar | float) -> Scalar:
 
 
 def minimum(*operands: Scalar | float) -> Scalar:
-    """Smallest of one or more operands; nan if any is.
+    """Return the smallest of one or more operands; nan if any operand is nan.
 
     d/dx = 0.5 if x = y, else 0 if y < x, else 1
 
-    Several operands are compared from left to right, and equal ones share the gradient, as in `maximum`.
+    More than two operands are compared from left to right, and equal operands share the gradient as in `maximum`.
 
     Args:
         *operands: `Value`s or real numbers.
 
     Returns:
-        A new `Value`, or a float if no operand is a `Value`. Of one operand, the operand itself.
+        A new `Value`, or a float if no operand is a `Value`. A single operand is returned unchanged.
 
     Raises:
-        TypeError: If there is no operand.
+        TypeError: If no operand is given.
 
     Example:
         >>> minimum(0.5, 2.0, 1.0)
@@ -88,9 +88,9 @@ def minimum(*operands: Scalar | float) -> Scalar:
 
 
 def _folded(opcode: int, operands: tuple[Any, ...]) -> Any:
-    """An operation on any number of operands but two, from left to right."""
+    """Apply a binary operation from left to right to any number of operands other than two."""
     if not operands:
-        raise TypeError(f"{NAMES[opcode]}() takes at least one operand")
+        raise TypeError(f"{NAMES[opcode]}() needs at least one operand")
     first, *others = operands
     if not others:
         return first if isinstance(first, Value) else apply(opcode, first, first)
@@ -100,7 +100,7 @@ def _folded(opcode: int, operands: tuple[Any, ...]) -> Any:
 
 
 def hypot(*coordinates: Scalar | float) -> Scalar:
-    """Length of a vector of any number of coordinates: the square root of the sum of their squares.
+    """Return the Euclidean length of a vector: the square root of the sum of the squares of its coordinates.
 
     d/dx = x / out
 
@@ -108,7 +108,7 @@ def hypot(*coordinates: Scalar | float) -> Scalar:
         *coordinates: `Value`s or real numbers.
 
     Returns:
-        A new `Value`, or a float if no coordinate is a `Value`. Of one coordinate its absolute value, of none 0.
+        A new `Value`, or a float if no coordinate is a `Value`. For one coordinate its absolute value; for none 0.
 
     Example:
         >>> hypot(2.0, 3.0, 6.0)
@@ -119,10 +119,10 @@ def hypot(*coordinates: Scalar | float) -> Scalar:
 
 
 def _length(coordinates: tuple[Any, ...]) -> Any:
-    """The length of a vector, whose coordinates are divided by the largest so that no square overflows.
+    """Return the length of a vector. Dividing the coordinates by the largest one avoids overflow of the squares.
 
-    Not `hypot(hypot(x, y), z)`, which has no derivatives where x and y are 0 and z is not. How large the scale is makes
-    no difference to the length, so it passes no gradient.
+    `hypot(hypot(x, y), z)` would not be differentiable at x = y = 0. The scale does not affect the length, so it needs
+    no gradient.
     """
     if len(coordinates) < 2:
         return rows.absolute(coordinates[0]) if coordinates else 0.0
@@ -135,6 +135,6 @@ def _length(coordinates: tuple[Any, ...]) -> Any:
     squares: Any = 0.0
     for share in shares:
         squares = squares + share * share
-    # A vector with an infinite coordinate is infinitely long, even if another coordinate is nan.
+    # A vector with an infinite coordinate has infinite length, even if another coordinate is nan.
     length = scale * rows.sqrt(squares)
     return rows.where(rows.less(rows.equal(length, length), is_infinite), largest, length)

@@ -1,7 +1,7 @@
-"""Indices that are data: elements of a table, one-hot vectors, the place of a number in a sorted table, interpolation.
+"""Functions that look up or compute indices: take, one_hot, searchsorted, and interpolation in tables.
 
-An index that is a plain number picks an element as `values[index]` does. One that is a `Value` is recorded with the
-table, so that one recording serves all indices.
+For an index that is a plain number, `take` returns `values[index]`. An index that is a `Value` is recorded together
+with the table, so one recording serves all indices.
 """
 
 from __future__ import annotations
@@ -30,28 +30,26 @@ _abs, _sign, _less, _less_equal, _equal, _where, _maximum, _minimum = [
 
 
 def take(values: Any, index: Any) -> Any:
-    """Return the element of a table at an index, which may be data: `values[index]` that can be recorded.
+    """Return `values[index]`; the index may be data, such as an argument of a recorded function.
 
     d/dvalues[i] = 1 if i is the index, else 0
     d/dindex = 0
 
-    If the number of the index is known, an index out of range raises `IndexError`. If the index is data of a recorded
-    function, as under `jit` and `vmap`, the result is nan then, and so are its derivatives by all elements of the
-    table, in forward and in reverse mode.
+    An index that is out of range raises `IndexError` if its number is known. Inside a function that `jit` or `vmap`
+    records, the result is nan instead, and so are its derivatives with respect to all elements of the table.
 
     Args:
-        values: A list, tuple or array of `Value`s and real numbers; or of rows, which are lists or arrays themselves.
-        index: A `Value` or a real number, which is a whole one, or an array of these. Negative indices count from the
-            end.
+        values: A list, tuple or array of `Value`s and real numbers, or of rows, which are lists or arrays themselves.
+        index: A whole number, as a `Value` or a real number, or an array of these. Negative indices count from the end.
 
     Returns:
-        The element: `values[index]` itself where the index is a plain number, else a new `Value`. Of a table of rows, a
-        row, whose elements are all taken by the same index. Of an array of indices, an array with an element or a row
-        for each, as `numpy.take(values, index, axis=0)`.
+        `values[index]` itself if the index is a plain number, else a new `Value`. For a table of rows, a row with the
+        elements at the index. For an array of indices, an array of elements or rows, as in
+        `numpy.take(values, index, axis=0)`.
 
     Raises:
         IndexError: If the index is out of range, and its number is known.
-        TypeError: If the index is neither a `Value` nor a real number, or the table is none.
+        TypeError: If the index is neither a `Value` nor a real number, or `values` is not a table.
         ValueError: If the rows differ in length.
 
     Example:
@@ -77,21 +75,21 @@ def take(values: Any, index: Any) -> Any:
 
 
 def one_hot(x: Any, num_classes: int, axis: int = -1) -> Any:
-    """Return numbers that are 1 at an index, which may be data, and 0 elsewhere: as `jax.nn.one_hot`.
+    """Return a vector that is 1 at index x and 0 elsewhere, like `jax.nn.one_hot`. The index may be data.
 
     Args:
-        x: A `Value` or a real number, or an array of these. Where it is none of 0, 1, ..., num_classes - 1, all of the
-            numbers are 0.
-        num_classes: How many numbers.
-        axis: The axis of the result that the numbers are along.
+        x: A `Value` or a real number, or an array of these. The vector is all 0 if x is not one of 0, 1, ...,
+            num_classes - 1.
+        num_classes: The length of the vector.
+        axis: The axis of the result along which the vectors are stored.
 
     Returns:
-        A list: `Value`s if the index is one, else floats. Their derivative is 0. Of an array or a list of indices, an
-        array with one axis more.
+        A list of floats, or of `Value`s if x is a `Value`. Their derivatives are 0. For an array or a list of indices,
+        an array with one more axis.
 
     Raises:
-        TypeError: If `num_classes` or `axis` is no integer.
-        ValueError: If `num_classes` is negative, or the result has no such axis.
+        TypeError: If `num_classes` or `axis` is not an integer.
+        ValueError: If `num_classes` is negative, or the result does not have the axis.
 
     Example:
         >>> one_hot(2, 4)
@@ -103,37 +101,37 @@ def one_hot(x: Any, num_classes: int, axis: int = -1) -> Any:
         has_classes = operator.index(num_classes) >= 0
     except TypeError:
         kind = type(num_classes).__name__
-        raise TypeError(f"one_hot() takes a number of classes that is an int, not {kind}: it is the shape") from None
+        raise TypeError(f"num_classes of one_hot() must be an int, because it is a shape, got {kind}") from None
     if not has_classes:
-        raise ValueError(f"one_hot() takes a number of classes from 0 on, not {num_classes}")
+        raise ValueError(f"num_classes of one_hot() must be at least 0, got {num_classes}")
     found = _equal(arrays.as_array(x)[..., numpy.newaxis], numpy.arange(num_classes))
     arranged = numpy.moveaxis(found, -1, *arrays.counted_axes((axis,), found.ndim))
     return arranged if arrays.are_there((x,)) else arranged.tolist()
 
 
 def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
-    """Return how many elements of a sorted table come before a number: the index to insert it at, as NumPy's.
+    """Return the index at which to insert a number into a sorted table, like `numpy.searchsorted`.
 
-    It is found by bisection, with `take`, so that it can be recorded.
+    The search is a bisection with `take`, so it can be recorded.
 
     Args:
-        a: A list, tuple or array of `Value`s and real numbers, from the smallest to the largest.
-        v: A `Value` or a real number; nan comes after all others. Or an array or a list of these.
-        side: Whether elements that equal `v` come after it ("left") or before it ("right").
+        a: A list, tuple or array of `Value`s and real numbers, in ascending order.
+        v: A `Value` or a real number, or an array or a list of these. nan is sorted after all numbers.
+        side: "left" for the index before elements that equal `v`, "right" for the index after them.
 
     Returns:
-        An int or, if `v` or an element is a `Value`, a `Value`, whose derivative is 0. Of an array, an array of these.
+        An int; a `Value` with derivative 0 if `v` or an element is a `Value`. For an array, an array of these.
 
     Raises:
         ValueError: If `side` is neither "left" nor "right".
-        TypeError: If `a` is no table.
+        TypeError: If `a` is not a table.
 
     Example:
         >>> searchsorted([1.0, 2.0, 2.0, 3.0], 2.0), searchsorted([1.0, 2.0, 2.0, 3.0], 2.0, side="right")
         (1, 3)
     """
     if side not in ("left", "right"):
-        raise ValueError(f'searchsorted() takes side="left" or side="right", not {side!r}')
+        raise ValueError(f'side of searchsorted() must be "left" or "right", got {side!r}')
     _length(a)
     return _at_each(partial(_searched, a, side), v, int)
 
@@ -144,7 +142,7 @@ def _searched(a: Any, side: str, v: Any) -> Any:
     length = len(a)
     if length == 0:
         return 0
-    position: Any = 0.0  # the answer lies between this and `length` more
+    position: Any = 0.0  # the result is between `position` and `position + length`
     while length > 1:
         half = length // 2
         middle = position + (half - 1) if half > 1 else position
@@ -155,21 +153,21 @@ def _searched(a: Any, side: str, v: Any) -> Any:
 
 
 def interp(x: Any, xp: Any, fp: Any) -> Any:
-    """Return the piecewise linear function through some points, as `numpy.interp`: constant beyond the first and last.
+    """Interpolate linearly between points, like `numpy.interp`; the function is constant beyond the end points.
 
-    At a point, its derivative is the slope of the segment on the right; at the last point, of that on the left. It is
-    0 at a point next to an infinite ordinate on its right.
+    The derivative at a point is the slope of the segment on its right, and at the last point of the segment on its
+    left. It is 0 at a point whose right neighbor has an infinite ordinate.
 
     Args:
-        x: Where: a `Value` or a real number, or an array or a list of these.
-        xp: The abscissas of the points, `Value`s and real numbers, from the smallest to the largest.
-        fp: Their ordinates.
+        x: A `Value` or a real number, or an array or a list of these.
+        xp: The abscissas of the points, `Value`s and real numbers, in ascending order.
+        fp: The ordinates of the points.
 
     Returns:
-        A `Value`, or a float if no argument holds one. Of an array of `x`, an array of these.
+        A `Value`, or a float if no argument contains a `Value`. For an array `x`, an array of these.
 
     Raises:
-        ValueError: If there is no point, or `xp` and `fp` differ in length.
+        ValueError: If `xp` is empty, or `xp` and `fp` differ in length.
 
     Example:
         >>> interp(2.5, [1.0, 2.0, 3.0], [3.0, 2.0, 0.0])
@@ -180,16 +178,17 @@ def interp(x: Any, xp: Any, fp: Any) -> Any:
 
 
 def _interpolated(x: Any, xp: Any, fp: Any) -> Any:
-    """The piecewise linear function at a number."""
+    """Evaluate the piecewise linear function at a number."""
     if len(xp) == 1:
         return fp[0]
     left, right, low, high = _segment(x, xp, xp, fp)
-    is_wide = _less(left, right)  # two points may have the same abscissa: where the function jumps
+    is_wide = _less(left, right)  # two points may have the same abscissa: the function jumps there
     slope = (high - low) / _where(is_wide, right - left, 1.0)
     rising = low + (x - left) * slope
-    # Next to infinite ordinates NumPy has the ordinate itself at a point, and comes from the right where it must.
+    # At a point next to an infinite ordinate, NumPy returns the ordinate of the point. If `rising` is nan, NumPy
+    # computes the segment from its right end.
     from_right = _where(_equal(rising, rising), rising, high + (x - right) * slope)
-    level = low + 0.0 * x  # nan where x is
+    level = low + 0.0 * x  # nan if x is nan
     between = _where(_equal(low, high), level, from_right)
     steep = _where(_equal(x, left), level, _where(_equal(x, right), high, between))
     inside = _where(is_wide, _where(_less(_abs(slope), math.inf), rising, steep), high)
@@ -197,21 +196,22 @@ def _interpolated(x: Any, xp: Any, fp: Any) -> Any:
 
 
 def pchip(x: Any, xp: Any, fp: Any) -> Any:
-    """Return the piecewise cubic Hermite function through some points that rises and falls as they do.
+    """Interpolate with a piecewise cubic Hermite function that is monotonic wherever the points are.
 
-    As `scipy.interpolate.PchipInterpolator`: its derivative is continuous, and beyond the first and the last point the
-    cubics go on (Fritsch and Butland, A method for constructing local monotone piecewise cubic interpolants, 1984).
+    The derivative is continuous, and the first and last cubics continue beyond the end points, as in
+    `scipy.interpolate.PchipInterpolator` (Fritsch and Butland, A method for constructing local monotone piecewise cubic
+    interpolants, 1984).
 
     Args:
-        x: Where: a `Value` or a real number, or an array or a list of these.
-        xp: The abscissas of the points, `Value`s and real numbers, each larger than the one before.
-        fp: Their ordinates.
+        x: A `Value` or a real number, or an array or a list of these.
+        xp: The abscissas of the points, `Value`s and real numbers, strictly increasing.
+        fp: The ordinates of the points.
 
     Returns:
-        A `Value`, or a float if no argument holds one. Of an array of `x`, an array of these.
+        A `Value`, or a float if no argument contains a `Value`. For an array `x`, an array of these.
 
     Raises:
-        ValueError: If there are less than two points, or `xp` and `fp` differ in length.
+        ValueError: If there are fewer than two points, or `xp` and `fp` differ in length.
 
     Example:
         >>> pchip(2.5, [1.0, 2.0, 3.0], [3.0, 2.0, 0.0])
@@ -223,7 +223,7 @@ def pchip(x: Any, xp: Any, fp: Any) -> Any:
 
 
 def _cubic(x: Any, xp: Any, fp: Any, slopes: list[Any]) -> Any:
-    """The piecewise cubic Hermite function with some slopes at a number."""
+    """Evaluate the piecewise cubic Hermite function with the given slopes at a number."""
     left, right, low, high, first, last = _segment(x, xp, xp, fp, slopes)
     width = right - left
     t = (x - left) / width
@@ -239,10 +239,10 @@ def _at_each(function: Callable[[Any], Any], x: Any, dtype: type = float) -> Any
 
 
 def _length(values: Any) -> int:
-    """Return the length of a table. Raises `TypeError` if it is none."""
+    """Return the length of a table; raise `TypeError` for other objects than lists, tuples and arrays."""
     is_table = isinstance(values, Sequence) and not isinstance(values, (str, bytes))
     if not is_table and not (isinstance(values, numpy.ndarray) and values.ndim):
-        raise TypeError(f"a table is a list, a tuple or an array of numbers or of rows, not {type(values).__name__}")
+        raise TypeError(f"a table must be a list, tuple or array of numbers or of rows, got {type(values).__name__}")
     return len(values)
 
 
@@ -251,29 +251,29 @@ def _is_row(element: Any) -> bool:
 
 
 def _check_rows(values: Any) -> None:
-    """Raise `ValueError` if the rows of a table, or the rows of these, differ in length."""
+    """Raise `ValueError` if the rows of a table, at any level of nesting, differ in length."""
     level = [] if isinstance(values, numpy.ndarray) else values
     while len(level) and _is_row(level[0]):
         lengths = {_length(row) for row in level}
         if len(lengths) > 1:
-            raise ValueError(f"the rows of a table have one length, not {' and '.join(map(str, sorted(lengths)))}")
+            raise ValueError(f"rows of a table must have one length, got {' and '.join(map(str, sorted(lengths)))}")
         has_rows = len(level[0]) and _is_row(level[0][0])
         level = [element for row in level for element in row] if has_rows else []
 
 
 def _position(index: Any, count: int) -> int:
-    """Return the position that an index means. Raises `IndexError` if there is none, `TypeError` if it is no number."""
+    """Normalize an index to a position; raise `IndexError` if it is out of range, `TypeError` if it is not a number."""
     if not is_number(index):
-        raise TypeError(f"take() takes a whole number or a Value as its index, not {type(index).__name__}")
+        raise TypeError(f"the index of take() must be a whole number or a Value, got {type(index).__name__}")
     position = index + count if index < 0 else index
     if not 0 <= position < count or position != int(position):
-        allowed = f"a whole number from {-count} to {count - 1}" if count else "none, as the table is empty"
-        raise IndexError(f"take() has index {index} into a table of {count}: it may be {allowed}")
+        allowed = f"a whole number from {-count} to {count - 1}" if count else "in range, but the table is empty"
+        raise IndexError(f"the index of take() into a table of {count} must be {allowed}, got {index}")
     return int(position)
 
 
 def _taken(values: Sequence[Any], index: Value) -> Any:
-    """Take from a list of numbers, or from one of rows."""
+    """Take an element from a list of numbers, or a row from a list of rows."""
     if values and not isinstance(values[0], (Value, float)) and not is_number(values[0]):
         return [_taken(column, index) for column in zip(*values, strict=True)]
     return apply_variadic(_TAKE, [index, *values])
@@ -289,7 +289,7 @@ def _taken_from_array(values: Any, index: Value) -> Any:
 
 
 def _taken_at_each(table: Any, indices: Any) -> Any:
-    """Take an element or a row for each of several indices."""
+    """Take an element or a row for each index of an array."""
     if indices.dtype != object:
         positions = [_position(index, len(table)) for index in indices.ravel().tolist()]
         return table[numpy.array(positions, int).reshape(indices.shape)]
@@ -299,13 +299,13 @@ def _taken_at_each(table: Any, indices: Any) -> Any:
 
 def _check_points(name: str, xp: Any, fp: Any, least: int) -> None:
     if _length(xp) != _length(fp):
-        raise ValueError(f"{name}() takes as many xp as fp, not {len(xp)} and {len(fp)}")
+        raise ValueError(f"xp and fp of {name}() must have the same length, got {len(xp)} and {len(fp)}")
     if len(xp) < least:
-        raise ValueError(f"{name}() takes at least {least} point{'s' if least > 1 else ''}, not {len(xp)}")
+        raise ValueError(f"{name}() needs at least {least} point{'s' if least > 1 else ''}, got {len(xp)}")
 
 
 def _segment(x: Any, xp: Any, *tables: Any) -> list[Any]:
-    """Return what each table has at the left and at the right end of the segment that x lies in, or is next to."""
+    """Return the elements of each table at the left and right end of the segment that contains x or is nearest to x."""
     right = _minimum(_maximum(searchsorted(xp, x, "right"), 1), len(xp) - 1)
     left = right - 1
     return [take(table, end) for table in tables for end in (left, right)]
@@ -322,14 +322,14 @@ def _pchip_slopes(xp: Any, fp: Any) -> list[Any]:
 
 
 def _pchip_slope(h: Any, k: Any, left: Any, right: Any) -> Any:
-    """Return the weighted harmonic mean of two slopes, or 0 where one is 0 or they differ in sign."""
+    """Return the weighted harmonic mean of two slopes, or 0 if one is 0 or their signs differ."""
     has_mean = _equal(_sign(left) * _sign(right), 1)
     divisor = _where(has_mean, (2 * k + h) * right + (k + 2 * h) * left, 1)
     return _where(has_mean, 3 * (h + k) * left * right / divisor, 0)
 
 
 def _pchip_end(h: Any, k: Any, first: Any, second: Any) -> Any:
-    """Return the derivative at an end, by the parabola through three points as far as that keeps their shape."""
+    """Return the derivative at an end point, by the parabola through three points, limited to keep monotonicity."""
     slope = ((2 * h + k) * first - h * second) / (h + k)
     is_too_steep = _less(3 * _abs(first), _abs(slope))
     limited = _where(_equal(_sign(first), _sign(second)), slope, _where(is_too_steep, 3 * first, slope))

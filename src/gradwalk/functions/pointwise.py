@@ -72,7 +72,7 @@ Scalar = TypeVar("Scalar", float, Value)
 
 
 def pow(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """Power.
+    """Return the power.
 
     d/dx = y / x if fabs(x) > 0, else 0 if y = 0, else y · pow(x, y - 1)
     d/dy = 0 if x = 0 and y >= 0, else out · log(x)
@@ -93,7 +93,7 @@ def pow(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def abs(x: Scalar) -> Scalar:
-    """Absolute value.
+    """Return the absolute value.
 
     d/dx = sign(x)
 
@@ -112,7 +112,7 @@ def abs(x: Scalar) -> Scalar:
 
 
 def exp(x: Scalar) -> Scalar:
-    """Exponential.
+    """Return the exponential.
 
     d/dx = out
 
@@ -131,7 +131,7 @@ def exp(x: Scalar) -> Scalar:
 
 
 def expm1(x: Scalar) -> Scalar:
-    """exp(x) - 1, accurate near 0.
+    """Return exp(x) - 1, accurate near 0.
 
     d/dx = exp(x)
 
@@ -150,7 +150,7 @@ def expm1(x: Scalar) -> Scalar:
 
 
 def exp2(x: Scalar) -> Scalar:
-    """2 to the power of x.
+    """Return 2 to the power of x.
 
     d/dx = log(2) · out
 
@@ -169,7 +169,7 @@ def exp2(x: Scalar) -> Scalar:
 
 
 def log2(x: Scalar) -> Scalar:
-    """Logarithm to base 2.
+    """Return the logarithm to base 2.
 
     d/dx = 1 / log(2) / x
 
@@ -188,7 +188,7 @@ def log2(x: Scalar) -> Scalar:
 
 
 def log10(x: Scalar) -> Scalar:
-    """Logarithm to base 10.
+    """Return the logarithm to base 10.
 
     d/dx = 1 / log(10) / x
 
@@ -207,7 +207,7 @@ def log10(x: Scalar) -> Scalar:
 
 
 def log1p(x: Scalar) -> Scalar:
-    """log(1 + x), accurate near 0.
+    """Return log(1 + x), accurate near 0.
 
     d/dx = 1 / (1 + x)
 
@@ -226,7 +226,7 @@ def log1p(x: Scalar) -> Scalar:
 
 
 def sqrt(x: Scalar) -> Scalar:
-    """Square root.
+    """Return the square root.
 
     d/dx = 0.5 / out
 
@@ -245,7 +245,7 @@ def sqrt(x: Scalar) -> Scalar:
 
 
 def cbrt(x: Scalar) -> Scalar:
-    """Cube root, also of negative numbers.
+    """Return the cube root, also of negative numbers.
 
     d/dx = 1 / (3 · out · out)
 
@@ -264,7 +264,7 @@ def cbrt(x: Scalar) -> Scalar:
 
 
 def log1mexp(x: Scalar) -> Scalar:
-    """log(1 - exp(x)), accurate for all x < 0.
+    """Return log(1 - exp(x)), accurate for all x < 0.
 
     d/dx = exp(x) / expm1(x)
 
@@ -283,7 +283,7 @@ def log1mexp(x: Scalar) -> Scalar:
 
 
 def sin(x: Scalar) -> Scalar:
-    """Sine of an angle in radians.
+    """Return the sine of an angle in radians.
 
     d/dx = cos(x)
 
@@ -302,7 +302,7 @@ def sin(x: Scalar) -> Scalar:
 
 
 def cos(x: Scalar) -> Scalar:
-    """Cosine of an angle in radians.
+    """Return the cosine of an angle in radians.
 
     d/dx = -sin(x)
 
@@ -321,7 +321,7 @@ def cos(x: Scalar) -> Scalar:
 
 
 def tan(x: Scalar) -> Scalar:
-    """Tangent of an angle in radians.
+    """Return the tangent of an angle in radians.
 
     d/dx = 1 + out²
 
@@ -340,7 +340,7 @@ def tan(x: Scalar) -> Scalar:
 
 
 def asin(x: Scalar) -> Scalar:
-    """Inverse sine, in radians.
+    """Return the inverse sine, in radians.
 
     d/dx = 1 / sqrt((1 - x) · (1 + x))
 
@@ -359,7 +359,7 @@ def asin(x: Scalar) -> Scalar:
 
 
 def acos(x: Scalar) -> Scalar:
-    """Inverse cosine, in radians.
+    """Return the inverse cosine, in radians.
 
     d/dx = -1 / sqrt((1 - x) · (1 + x))
 
@@ -378,7 +378,7 @@ def acos(x: Scalar) -> Scalar:
 
 
 def atan(x: Scalar) -> Scalar:
-    """Inverse tangent, in radians.
+    """Return the inverse tangent, in radians.
 
     d/dx = 1 / (1 + x²)
 
@@ -397,7 +397,7 @@ def atan(x: Scalar) -> Scalar:
 
 
 def sinh(x: Scalar) -> Scalar:
-    """Hyperbolic sine.
+    """Return the hyperbolic sine.
 
     d/dx = cosh(x)
 
@@ -416,7 +416,7 @@ def sinh(x: Scalar) -> Scalar:
 
 
 def cosh(x: Scalar) -> Scalar:
-    """Hyperbolic cosine.
+    """Return the hyperbolic cosine.
 
     d/dx = sinh(x)
 
@@ -435,7 +435,7 @@ def cosh(x: Scalar) -> Scalar:
 
 
 def tanh(x: Scalar) -> Scalar:
-    """Hyperbolic tangent.
+    """Return the hyperbolic tangent.
 
     d/dx = 1 - out²
 
@@ -454,7 +454,7 @@ def tanh(x: Scalar) -> Scalar:
 
 
 def asinh(x: Scalar) -> Scalar:
-    """Inverse hyperbolic sine.
+    """Return the inverse hyperbolic sine.
 
     d/dx = 1 / sqrt(1 + x²)
 
@@ -473,7 +473,7 @@ def asinh(x: Scalar) -> Scalar:
 
 
 def acosh(x: Scalar) -> Scalar:
-    """Inverse hyperbolic cosine.
+    """Return the inverse hyperbolic cosine.
 
     d/dx = 1 / sqrt(x - 1) / sqrt(x + 1)
 
@@ -492,7 +492,7 @@ def acosh(x: Scalar) -> Scalar:
 
 
 def atanh(x: Scalar) -> Scalar:
-    """Inverse hyperbolic tangent.
+    """Return the inverse hyperbolic tangent.
 
     d/dx = 1 / ((1 - x) · (1 + x))
 
@@ -511,7 +511,7 @@ def atanh(x: Scalar) -> Scalar:
 
 
 def sinc(x: Scalar) -> Scalar:
-    """sin(π · x) / (π · x), and 1 at 0.
+    """Return sin(π · x) / (π · x), and 1 at 0.
 
     d/dx = (cos(π · (x - 2 · rint(x / 2))) - out) / x
 
@@ -530,7 +530,7 @@ def sinc(x: Scalar) -> Scalar:
 
 
 def sigmoid(x: Scalar) -> Scalar:
-    """1 / (1 + exp(-x)).
+    """Return 1 / (1 + exp(-x)).
 
     d/dx = out · (1 - out)
 
@@ -549,7 +549,7 @@ def sigmoid(x: Scalar) -> Scalar:
 
 
 def relu(x: Scalar) -> Scalar:
-    """x where it is positive, else 0.
+    """Return x where it is positive, else 0.
 
     d/dx = 0 if x <= 0, else 1
 
@@ -568,7 +568,7 @@ def relu(x: Scalar) -> Scalar:
 
 
 def softplus(x: Scalar) -> Scalar:
-    """log(1 + exp(x)).
+    """Return log(1 + exp(x)).
 
     d/dx = (exp(-fabs(x)) if x < 0, else 1) / (1 + exp(-fabs(x)))
 
@@ -587,7 +587,7 @@ def softplus(x: Scalar) -> Scalar:
 
 
 def silu(x: Scalar) -> Scalar:
-    """x · sigmoid(x), also known as swish.
+    """Return x · sigmoid(x), also known as swish.
 
     d/dx = (1 + x / (1 + exp(x))) / (1 + exp(-x))
 
@@ -606,7 +606,7 @@ def silu(x: Scalar) -> Scalar:
 
 
 def gelu(x: Scalar) -> Scalar:
-    """x · norm_cdf(x), exact and not by tanh.
+    """Return x · norm_cdf(x), exact and not by tanh.
 
     d/dx = norm_cdf(x) + x · norm_pdf(x)
 
@@ -625,7 +625,7 @@ def gelu(x: Scalar) -> Scalar:
 
 
 def erf(x: Scalar) -> Scalar:
-    """Error function.
+    """Return the error function.
 
     d/dx = 2 / sqrt(π) · exp(-(x²))
 
@@ -644,7 +644,7 @@ def erf(x: Scalar) -> Scalar:
 
 
 def erfc(x: Scalar) -> Scalar:
-    """1 - erf(x), accurate for large x.
+    """Return 1 - erf(x), accurate for large x.
 
     d/dx = -(2 / sqrt(π) · exp(-(x²)))
 
@@ -663,7 +663,7 @@ def erfc(x: Scalar) -> Scalar:
 
 
 def erfcx(x: Scalar) -> Scalar:
-    """exp(x²) · erfc(x), which does not underflow.
+    """Return exp(x²) · erfc(x), which does not underflow.
 
     d/dx = 2 · x · out - 2 / sqrt(π)
 
@@ -682,7 +682,7 @@ def erfcx(x: Scalar) -> Scalar:
 
 
 def norm_pdf(x: Scalar) -> Scalar:
-    """Density of the normal distribution.
+    """Return the density of the normal distribution.
 
     d/dx = -x · out
 
@@ -701,7 +701,7 @@ def norm_pdf(x: Scalar) -> Scalar:
 
 
 def norm_cdf(x: Scalar) -> Scalar:
-    """Normal distribution function.
+    """Return the normal distribution function.
 
     d/dx = norm_pdf(x)
 
@@ -720,7 +720,7 @@ def norm_cdf(x: Scalar) -> Scalar:
 
 
 def norm_ppf(x: Scalar) -> Scalar:
-    """Quantile of the normal distribution: the inverse of norm_cdf.
+    """Return the quantile of the normal distribution: the inverse of norm_cdf.
 
     d/dx = 1 / norm_pdf(out)
 
@@ -739,7 +739,7 @@ def norm_ppf(x: Scalar) -> Scalar:
 
 
 def gamma(x: Scalar) -> Scalar:
-    """Gamma function.
+    """Return the gamma function.
 
     d/dx = out · digamma(x)
 
@@ -758,7 +758,7 @@ def gamma(x: Scalar) -> Scalar:
 
 
 def lgamma(x: Scalar) -> Scalar:
-    """Logarithm of the absolute value of the gamma function.
+    """Return the logarithm of the absolute value of the gamma function.
 
     d/dx = digamma(x)
 
@@ -777,7 +777,7 @@ def lgamma(x: Scalar) -> Scalar:
 
 
 def digamma(x: Scalar) -> Scalar:
-    """Derivative of lgamma.
+    """Return the derivative of lgamma.
 
     d/dx = trigamma(x)
 
@@ -796,7 +796,7 @@ def digamma(x: Scalar) -> Scalar:
 
 
 def trigamma(x: Scalar) -> Scalar:
-    """Derivative of digamma.
+    """Return the derivative of digamma.
 
     d/dx = polygamma(2, x)
 
@@ -815,7 +815,7 @@ def trigamma(x: Scalar) -> Scalar:
 
 
 def atan2(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """Angle of the point with ordinate x and abscissa y, in radians.
+    """Return the angle of the point with ordinate x and abscissa y, in radians.
 
     d/dx = y / (x² + y²)
     d/dy = -x / (x² + y²)
@@ -836,7 +836,7 @@ def atan2(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def where(x: Scalar | float, y: Scalar | float, z: Scalar | float) -> Scalar:
-    """y where x is not zero, else z.
+    """Return y where x is not zero, else z.
 
     d/dx = 0
     d/dy = 1 if x, else 0
@@ -859,7 +859,7 @@ def where(x: Scalar | float, y: Scalar | float, z: Scalar | float) -> Scalar:
 
 
 def sign(x: Scalar) -> Scalar:
-    """-1, 0 or 1 by the sign of x.
+    """Return -1, 0 or 1 by the sign of x.
 
     d/dx = 0
 
@@ -878,7 +878,7 @@ def sign(x: Scalar) -> Scalar:
 
 
 def floor(x: Scalar) -> Scalar:
-    """Largest integer up to x.
+    """Return the largest integer up to x.
 
     d/dx = 0
 
@@ -897,7 +897,7 @@ def floor(x: Scalar) -> Scalar:
 
 
 def ceil(x: Scalar) -> Scalar:
-    """Smallest integer from x on.
+    """Return the smallest integer from x on.
 
     d/dx = 0
 
@@ -916,7 +916,7 @@ def ceil(x: Scalar) -> Scalar:
 
 
 def trunc(x: Scalar) -> Scalar:
-    """x without its fraction.
+    """Return x without its fraction.
 
     d/dx = 0
 
@@ -935,7 +935,7 @@ def trunc(x: Scalar) -> Scalar:
 
 
 def rint(x: Scalar) -> Scalar:
-    """Nearest integer; the even one of two.
+    """Return the nearest integer; the even one of two.
 
     d/dx = 0
 
@@ -954,7 +954,7 @@ def rint(x: Scalar) -> Scalar:
 
 
 def less(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """1 where x < y, else 0.
+    """Return 1 where x < y, else 0.
 
     d/dx = 0
     d/dy = 0
@@ -975,7 +975,7 @@ def less(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def less_equal(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """1 where x <= y, else 0.
+    """Return 1 where x <= y, else 0.
 
     d/dx = 0
     d/dy = 0
@@ -996,7 +996,7 @@ def less_equal(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def equal(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """1 where x and y are equal, else 0.
+    """Return 1 where x and y are equal, else 0.
 
     d/dx = 0
     d/dy = 0
@@ -1017,7 +1017,7 @@ def equal(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def floor_divide(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """Quotient rounded down.
+    """Return the quotient rounded down.
 
     d/dx = 0
     d/dy = 0
@@ -1038,7 +1038,7 @@ def floor_divide(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def mod(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """What remains of x / y rounded down, with the sign of y.
+    """Return what remains of x / y rounded down, with the sign of y.
 
     d/dx = 1
     d/dy = -floor_divide(x, y)
@@ -1059,7 +1059,7 @@ def mod(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def fmod(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """What remains of x / y rounded towards 0, with the sign of x.
+    """Return what remains of x / y rounded towards 0, with the sign of x.
 
     d/dx = 1
     d/dy = -copysign(floor_divide(fabs(x), fabs(y)), x / y)
@@ -1080,7 +1080,7 @@ def fmod(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def remainder(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """What remains of x / y rounded to the nearest integer (the even one of two).
+    """Return what remains of x / y rounded to the nearest integer (the even one of two).
 
     d/dx = 1
     d/dy = -(floor_divide(x, y) + (1 if sign(out) · sign(y) < 0, else 0))
@@ -1101,7 +1101,7 @@ def remainder(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def fmax(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """Larger of two; the other one if one is nan.
+    """Return the larger of two; the other one if one is nan.
 
     d/dx = 0.5 if x = y, else 0 if x < y, else 1 if x = x, else 0
     d/dy = 0.5 if x = y, else 1 if x < y, else 0 if x = x, else 1
@@ -1122,7 +1122,7 @@ def fmax(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def fmin(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """Smaller of two; the other one if one is nan.
+    """Return the smaller of two; the other one if one is nan.
 
     d/dx = 0.5 if x = y, else 0 if y < x, else 1 if x = x, else 0
     d/dy = 0.5 if x = y, else 1 if y < x, else 0 if x = x, else 1
@@ -1143,7 +1143,7 @@ def fmin(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def copysign(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """Absolute value of x with the sign of y.
+    """Return the absolute value of x with the sign of y.
 
     d/dx = sign(x) · copysign(1, y)
     d/dy = 0
@@ -1164,7 +1164,7 @@ def copysign(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def logaddexp(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """log(exp(x) + exp(y)).
+    """Return log(exp(x) + exp(y)).
 
     d/dx = 1 / (1 + exp(y - x))
     d/dy = 1 / (1 + exp(x - y))
@@ -1185,7 +1185,7 @@ def logaddexp(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def stop_gradient(x: Scalar) -> Scalar:
-    """x itself, and no gradient passes.
+    """Return x itself, and no gradient passes.
 
     d/dx = 0
 

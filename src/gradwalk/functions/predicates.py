@@ -1,7 +1,7 @@
-"""Questions about numbers. They have no derivatives.
+"""Predicates of numbers, without derivatives.
 
-The answer is a bool. In a function that `jit` or `vmap` records it stands for a number, as comparisons of Values do
-there: a Value of 1 or 0, to be used with `where`.
+They return bools. Inside a function that `jit` or `vmap` records they return a Value of 1 or 0 for use with `where`, as
+comparisons of Values do there.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from gradwalk.value.value import Value
 
 
 def isnan(x: Any) -> Any:
-    """Whether x is nan.
+    """Return whether x is nan.
 
     Args:
         x: A `Value`, a real number, or an array of these.
 
     Returns:
-        A bool; of an array, an array of bools. In a recorded function, a `Value`.
+        A bool; for an array, an array of bools. In a recorded function, a `Value`.
 
     Example:
         >>> isnan(math.nan)
@@ -30,13 +30,13 @@ def isnan(x: Any) -> Any:
 
 
 def isinf(x: Any) -> Any:
-    """Whether x is inf or -inf.
+    """Return whether x is inf or -inf.
 
     Args:
         x: A `Value`, a real number, or an array of these.
 
     Returns:
-        A bool; of an array, an array of bools. In a recorded function, a `Value`.
+        A bool; for an array, an array of bools. In a recorded function, a `Value`.
 
     Example:
         >>> isinf(-math.inf)
@@ -46,13 +46,13 @@ def isinf(x: Any) -> Any:
 
 
 def isfinite(x: Any) -> Any:
-    """Whether x is neither infinite nor nan.
+    """Return whether x is neither infinite nor nan.
 
     Args:
         x: A `Value`, a real number, or an array of these.
 
     Returns:
-        A bool; of an array, an array of bools. In a recorded function, a `Value`.
+        A bool; for an array, an array of bools. In a recorded function, a `Value`.
 
     Example:
         >>> isfinite(1e308)
@@ -62,16 +62,16 @@ def isfinite(x: Any) -> Any:
 
 
 def isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> Any:
-    """Whether two numbers are close to each other, or equal: Python's rule, which treats both alike.
+    """Return whether two numbers are equal or close to each other, like Python's `math.isclose`.
 
     Args:
         a: A `Value`, a real number, or an array of these.
         b: A `Value`, a real number, or an array of these.
-        rel_tol: How far apart they may be, in relation to the larger one.
-        abs_tol: How far apart they may always be.
+        rel_tol: The largest allowed difference relative to the larger absolute value.
+        abs_tol: The absolute difference that is always allowed.
 
     Returns:
-        A bool; of an array, an array of bools. In a recorded function, a `Value`.
+        A bool; for an array, an array of bools. In a recorded function, a `Value`.
 
     Raises:
         ValueError: If a tolerance is negative.
@@ -81,7 +81,7 @@ def isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> A
         True
     """
     if rel_tol < 0.0 or abs_tol < 0.0:
-        raise ValueError(f"isclose() takes tolerances that are not negative, not {rel_tol} and {abs_tol}")
+        raise ValueError(f"the tolerances of isclose() must not be negative, got {rel_tol} and {abs_tol}")
 
     def are_close(a: Any, b: Any) -> Any:
         apart = abs(a - b)
@@ -92,7 +92,7 @@ def isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> A
 
 
 def _asked(question: Any, *operands: Any) -> Any:
-    """The answer for Values and numbers, or for each element of arrays."""
+    """Evaluate a predicate for Values and numbers, or for each element of arrays."""
     if arrays.are_there(operands):
         return arrays.elementwise(question, operands, bool)
     answer = question(*operands)

@@ -1,4 +1,4 @@
-"""The rows of the table that other functions are composed of, as functions of Values, numbers and arrays."""
+"""The operations that other functions are composed of, as functions of Values, numbers and arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of sequences of any length: sums of exponentials, exact sums, products, distances."""
+"""Functions of sequences of numbers: sums of exponentials, exact sums, products, distances."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ def logsumexp(xs: Iterable[Scalar], axis: None = None) -> Scalar: ...
 @overload
 def logsumexp(xs: Iterable[Any], axis: Axis = None, *, keepdims: bool = False) -> Any: ...
 def logsumexp(xs: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """log(exp(x[0]) + exp(x[1]) + ...), which neither overflows nor underflows: as `jax.scipy.special.logsumexp`.
+    """Compute log(exp(x[0]) + exp(x[1]) + ...) without overflow or underflow, like `jax.scipy.special.logsumexp`.
 
-    d/dx[i] = exp(x[i] - out); 0 where all operands are -inf
+    d/dx[i] = exp(x[i] - out); 0 if all operands are -inf
 
     Args:
         xs: `Value`s and real numbers, or an array of these.
-        axis: The axis of an array along which they are added up, or several; all of them if None.
-        keepdims: Whether the axes stay, with length 1.
+        axis: The axis or axes of an array to reduce; all of them if None.
+        keepdims: Whether the reduced axes stay, with length 1.
 
     Returns:
-        A new `Value`, or a float if no operand is a `Value`; along some axes of an array, an array of these. Of no
-        operands -inf, the logarithm of 0.
+        A new `Value`, or a float if no operand is a `Value`; for an array and some of its axes, an array of these. The
+        result for no operands is -inf, the logarithm of 0.
 
     Raises:
-        AxisError: If the array has no such axis.
-        TypeError: If `xs` is a single number, or an axis no integer.
+        AxisError: If an axis is out of range.
+        TypeError: If `xs` is a single number, or an axis is not an integer.
 
     Example:
         >>> round(logsumexp([1000.0, 1000.0]), 6)
@@ -51,20 +51,13 @@ def logsumexp(xs: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
 
 
 def logarithm_of_sum(operands: list[Any]) -> Any:
-    """Compute `logsumexp` of a list; of a list of arrays, element by element.
-
-    Args:
-        operands: `Value`s and real numbers, or arrays of these.
-
-    Returns:
-        A `Value`, a float, or an array.
-    """
+    """Compute `logsumexp` of a list of numbers, or elementwise of a list of arrays."""
     if not operands:
         return rows.log(0.0)
     largest = _largest(operands)
     shift = rows.where(rows.less(rows.absolute(largest), math.inf), largest, 0.0)
-    # Of -inf alone all exponentials are 0, and 1 is added so that their logarithm is finite. A choice between results
-    # would do as well, but every derivative that passes it would have to know which one was chosen.
+    # If all operands are -inf, all exponentials are 0; adding 1 keeps their logarithm finite. Selecting another result
+    # with `where` would also work, but its derivatives would have to be masked.
     is_nothing = rows.equal(largest, -math.inf)
     return rows.add(rows.log(_sum([*_exponentials(operands, shift), is_nothing])), largest)
 
@@ -74,22 +67,21 @@ def softmax(xs: numpy.ndarray[Any, Any], axis: Axis = -1) -> numpy.ndarray[Any, 
 @overload
 def softmax(xs: Iterable[Scalar], axis: Axis = -1) -> list[Scalar]: ...
 def softmax(xs: Any, axis: Axis = -1) -> Any:
-    """exp(x[i]) / (exp(x[0]) + exp(x[1]) + ...), for each i: as `jax.nn.softmax`.
+    """Compute exp(x[i]) / (exp(x[0]) + exp(x[1]) + ...) for each i, like `jax.nn.softmax`.
 
     d/dx[j] = out[i] · (1 - out[i]) if i = j, else -out[i] · out[j]
 
     Args:
         xs: `Value`s and real numbers, or an array of these.
-        axis: The axis of an array along which they are added up, or several; all of them if None.
+        axis: The axis or axes of an array to sum over; all of them if None.
 
     Returns:
-        A list of new `Value`s, or of floats if no operand is a `Value`. They add up to 1, or are all nan if an operand
-        is infinite or nan, but for -inf, whose share is 0. Of an array, or of a list of lists, an array of the same
-        shape.
+        A list of new `Value`s, or of floats if no operand is a `Value`. They add up to 1. If an operand is inf or nan,
+        all results are nan; an operand of -inf gives 0. For an array or a list of lists, an array of the same shape.
 
     Raises:
-        AxisError: If the array has no such axis.
-        TypeError: If `xs` is a single number, or an axis no integer.
+        AxisError: If an axis is out of range.
+        TypeError: If `xs` is a single number, or an axis is not an integer.
 
     Example:
         >>> [round(share, 6) for share in softmax([1.0, 2.0, 1000.0])]
@@ -113,21 +105,21 @@ def log_softmax(xs: numpy.ndarray[Any, Any], axis: Axis = -1) -> numpy.ndarray[A
 @overload
 def log_softmax(xs: Iterable[Scalar], axis: Axis = -1) -> list[Scalar]: ...
 def log_softmax(xs: Any, axis: Axis = -1) -> Any:
-    """x[i] - log(exp(x[0]) + exp(x[1]) + ...), for each i, which is the logarithm of `softmax` without its underflow.
+    """Compute the logarithm of `softmax` without underflow: x[i] - log(exp(x[0]) + exp(x[1]) + ...) for each i.
 
     d/dx[j] = 1 - softmax(x)[j] if i = j, else -softmax(x)[j]
 
     Args:
         xs: `Value`s and real numbers, or an array of these.
-        axis: The axis of an array along which they are added up, or several; all of them if None.
+        axis: The axis or axes of an array to sum over; all of them if None.
 
     Returns:
-        A list of new `Value`s, or of floats if no operand is a `Value`. Of an array, or of a list of lists, an array
-        of the same shape, as `jax.nn.log_softmax`.
+        A list of new `Value`s, or of floats if no operand is a `Value`. For an array or a list of lists, an array of
+        the same shape, like `jax.nn.log_softmax`.
 
     Raises:
-        AxisError: If the array has no such axis.
-        TypeError: If `xs` is a single number, or an axis no integer.
+        AxisError: If an axis is out of range.
+        TypeError: If `xs` is a single number, or an axis is not an integer.
 
     Example:
         >>> [round(share, 6) for share in log_softmax([1.0, 2.0, 1000.0])]
@@ -145,26 +137,26 @@ def _log_softmax(operands: list[Any]) -> list[Any]:
 
 
 def _along(function: Callable[[list[Any]], list[Any]], xs: Any, axis: Axis) -> Any:
-    """A function of a list applied along axes of an array; of numbers that are in no array it gives a list."""
+    """Apply a function of a list along axes of an array; return a list if `xs` is a flat sequence of numbers."""
     found = arrays.along(function, _operands(function.__name__.lstrip("_"), xs), axis)
     return found if isinstance(xs, numpy.ndarray) or found.ndim > 1 else found.tolist()
 
 
 def _operands(name: str, xs: Any) -> Any:
-    """An array, or the list of what is in anything else. Raises `TypeError` if nothing is."""
+    """Return an array unchanged, and any other iterable as a list; raise `TypeError` for a single number."""
     if isinstance(xs, numpy.ndarray):
         return xs
     try:
         return list(xs)
     except TypeError:
         kind = type(xs).__name__
-        raise TypeError(f"{name}() takes an array or a list of Values and real numbers, not one {kind}") from None
+        raise TypeError(f"{name}() needs an array or a list of Values and real numbers, got one {kind}") from None
 
 
 def _largest(operands: list[Any]) -> Any:
-    """The largest operand without its gradient.
+    """Return the largest operand without its gradient.
 
-    What is subtracted from all makes no difference to the results: derivatives of any order are right without it.
+    It is subtracted from all operands and cancels in the result, so derivatives of any order are right without it.
     """
     return rows.stop_gradient(maximum(*operands))
 
@@ -181,7 +173,7 @@ def _sum(operands: list[Any]) -> Any:
 
 
 def fsum(xs: Iterable[Scalar]) -> Scalar:
-    """x[0] + x[1] + ..., as if it were added up with twice as many digits.
+    """Compute the sum x[0] + x[1] + ... as if in twice the precision.
 
     d/dx[i] = 1
 
@@ -189,10 +181,10 @@ def fsum(xs: Iterable[Scalar]) -> Scalar:
         xs: `Value`s and real numbers.
 
     Returns:
-        A new `Value`, or a float if no operand is a `Value`. Numbers alone are added up by Python's `math.fsum`,
-        without any error but the last rounding. Of Values, the error of every addition is computed, and the sum of
-        these is added at the end: Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26
-        (2005), algorithm 4.4. Where numbers are infinite or too large, the result is IEEE's, and nothing is raised.
+        A new `Value`, or a float if no operand is a `Value`. Sums of plain numbers use Python's `math.fsum`, whose only
+        error is the final rounding. For Values, the rounding errors of all additions are added at the end: Ogita, Rump
+        and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26 (2005), algorithm 4.4. Infinite operands and
+        overflow give the result of IEEE arithmetic instead of an error.
 
     Example:
         >>> fsum([0.1] * 10)
@@ -207,25 +199,25 @@ def fsum(xs: Iterable[Scalar]) -> Scalar:
         last, total = total, rows.add(total, x)
         moved = total - last
         lost = lost + rows.stop_gradient((last - (total - moved)) + (x - moved))
-    result: Scalar = total + rows.where(rows.equal(lost, lost), lost, 0.0)  # nan if a sum is infinite
+    result: Scalar = total + rows.where(rows.equal(lost, lost), lost, 0.0)  # `lost` is nan if a sum is infinite
     return result
 
 
 def _sum_of_numbers(numbers: list[Any]) -> Any:
     try:
         return math.fsum(numbers)
-    except (OverflowError, ValueError):  # where IEEE has infinity, or nan for infinities of both signs
+    except (OverflowError, ValueError):  # overflow, or infinities of both signs
         return sum(numbers, 0.0)
 
 
 def prod(xs: Iterable[Scalar], *, start: Scalar | float = 1.0) -> Scalar:
-    """start · x[0] · x[1] · ..., multiplied from left to right.
+    """Compute start · x[0] · x[1] · ..., multiplied from left to right.
 
-    d/dx[i] = start times the product of all others, also where some are 0
+    d/dx[i] = start times the product of the other numbers, even if some are 0
 
     Args:
         xs: `Value`s and real numbers.
-        start: What is multiplied first, and the result if `xs` is empty.
+        start: The first factor, and the result if `xs` is empty.
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
@@ -242,14 +234,14 @@ def prod(xs: Iterable[Scalar], *, start: Scalar | float = 1.0) -> Scalar:
 
 
 def dist(p: Iterable[Scalar | float], q: Iterable[Scalar | float]) -> Scalar:
-    """Distance of two points, which is the length of p - q.
+    """Compute the Euclidean distance of two points.
 
     d/dp[i] = (p[i] - q[i]) / out
     d/dq[i] = (q[i] - p[i]) / out
 
     Args:
         p: The coordinates of a point: `Value`s and real numbers.
-        q: Those of the other point.
+        q: The coordinates of the other point.
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
@@ -263,6 +255,6 @@ def dist(p: Iterable[Scalar | float], q: Iterable[Scalar | float]) -> Scalar:
     """
     ps, qs = list(p), list(q)
     if len(ps) != len(qs):
-        raise ValueError(f"dist() takes two points of one dimension, not of {len(ps)} and {len(qs)} coordinates")
+        raise ValueError(f"the points of dist() must have the same dimension, got {len(ps)} and {len(qs)} coordinates")
     result: Scalar = hypot(*[rows.subtract(a, b) for a, b in zip(ps, qs, strict=True)])
     return result

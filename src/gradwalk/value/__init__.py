@@ -1,1 +1,1 @@
-"""Numbers that remember how they were made, and the backward sweep over them."""
+"""Values, which record the operations that computed them, and the backward sweep."""

@@ -1,4 +1,4 @@
-# Lets other compiled modules make nodes without a call of Python.
+# Functions with which other compiled modules create nodes without a Python call.
 from gradwalk.base cimport c_compat
 from gradwalk.ops.compiled cimport evaluate
 from gradwalk.value cimport modes

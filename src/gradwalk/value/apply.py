@@ -1,6 +1,6 @@
-"""Nodes of operations: what the operators and methods of `Value`, and the functions of numbers, make.
+"""Create the result nodes of operations, for the operators and methods of `Value` and for `gradwalk.math`.
 
-A result is an instance of `Value`, which is defined above this module and registered here.
+Results are instances of `Value`. Its module imports this one, so it passes the class to `register`.
 """
 
 from __future__ import annotations
@@ -20,15 +20,11 @@ from gradwalk.value.node import ValueNode
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_value_class = cython.declare(object, None)  # `Value`, once it is there
+_value_class = cython.declare(object, None)  # `Value`, once it is registered
 
 
 def register(cls: type) -> None:
-    """Have nodes made as instances of a class, in memory of their own.
-
-    Args:
-        cls: `Value`.
-    """
+    """Set the class of new nodes, which is `Value`, and manage the memory of its instances."""
     global _value_class
     node_memory.manage_nodes(cls)
     _value_class = cls
@@ -50,7 +46,7 @@ def new_node(
     pa: cython.double,
     pb: cython.double,
 ) -> Any:
-    """Return the result of an operation. A constant stands in `pa` or `pb` where the operand `a` or `b` is None."""
+    """Create the result of an operation. If the operand `a` or `b` is None, `pa` or `pb` holds the constant instead."""
     level: cython.int = a._level if a is not None else 0
     if b is not None and b._level > level:
         level = b._level
@@ -62,14 +58,14 @@ def new_node(
 
 @cython.cfunc
 def unary(opcode: cython.int, a: ValueNode) -> Any:
-    """Apply an operation to a node."""
+    """Apply an operation to one node."""
     out: cython.double = evaluate.value(opcode, a._primal, 0.0, 0.0)
     return new_node(opcode, a, None, out, evaluate.partial(opcode, 0, a._primal, 0.0, 0.0, out), 0.0)
 
 
 @cython.cfunc
 def binary(opcode: cython.int, left: Any, right: Any) -> Any:
-    """Apply an operation to two operands, one of them a Value. Return NotImplemented where one is not a number."""
+    """Apply an operation to two operands, one of them a Value. Return NotImplemented for other types than numbers."""
     a: ValueNode
     b: ValueNode
     x: cython.double
@@ -93,7 +89,7 @@ def binary(opcode: cython.int, left: Any, right: Any) -> Any:
 
 @cython.cfunc
 def ternary(opcode: cython.int, arguments: list) -> ValueNode:
-    """Apply an operation to three operands, which do not fit into the node itself."""
+    """Apply an operation to three operands, which are stored in the node's details."""
     x: cython.double = scalars.number(arguments[0])
     y: cython.double = scalars.number(arguments[1])
     z: cython.double = scalars.number(arguments[2])
@@ -110,7 +106,7 @@ def ternary(opcode: cython.int, arguments: list) -> ValueNode:
 @cython.cfunc
 @cython.inline
 def variadic_node(opcode: cython.int, arguments: list) -> object:
-    """Apply a variadic row. Return a number if no operand is a Value."""
+    """Apply a variadic operation. Return a number if no operand is a Value."""
     out: ValueNode = _new(opcode, 0.0)
     nodes.hold(out, arguments)
     if not variadic.compute(out):
@@ -130,38 +126,27 @@ def listed(operands: Any) -> Any:
 @cython.cfunc
 @cython.inline
 def _new(opcode: cython.int, data: cython.double) -> ValueNode:
-    """Return a node without operands, which its details are to hold."""
+    """Create a node without operands; the caller adds them to its details."""
     return cython.cast(ValueNode, node_memory.make_node(_value_class, opcode, 0, None, None, data, 0.0, 0.0))
 
 
 def apply_variadic(opcode: int, operands: list) -> Any:
-    """Apply a row that takes any number of operands to Values and numbers.
-
-    Args:
-        opcode: The row.
-        operands: As many Values and numbers as the row accepts, in a list that nobody else changes.
-
-    Returns:
-        A Value if any operand is one, else a float.
-
-    Raises:
-        TypeError: If an operand is neither.
-    """
+    """Apply a variadic operation to a list of Values and numbers, which becomes the node's list of arguments."""
     return variadic_node(opcode, operands)
 
 
 def apply(opcode: int, *operands: Any) -> Any:
-    """Apply an operation to Values and numbers, or to each of those in arrays.
+    """Apply an operation to Values and numbers, or elementwise to arrays of them.
 
     Args:
-        opcode: The operation, counted from 1 in the table's order. It takes a fixed number of operands.
-        *operands: As many Values and numbers as the operation takes, or arrays and lists of these.
+        opcode: The operation; opcodes count from 1 in the order of the table. Variadic operations are not allowed.
+        *operands: Values and numbers, or arrays and lists of them, one for each operand of the operation.
 
     Returns:
-        A Value if any operand is one, else a float. Where an operand is an array or a list, an array of these.
+        A Value if any operand is one, else a float; an array of these if an operand is an array or a list.
 
     Raises:
-        TypeError: If an operand is none of these.
+        TypeError: If an operand has another type.
     """
     if len(operands) == 1 and c_compat.is_kind(operands[0], ValueNode):
         return unary(opcode, cython.cast(ValueNode, operands[0]))
@@ -170,7 +155,7 @@ def apply(opcode: int, *operands: Any) -> Any:
 
 @cython.cfunc
 def _of_arrays(opcode: cython.int, operands: tuple) -> object:
-    """Apply an operation to each element of arrays, if there are any among the operands."""
+    """Apply an operation elementwise to operands with arrays among them; raise TypeError for other types."""
     if arrays.are_there(operands):
         return arrays.elementwise(partial(apply, opcode), operands)
     numbers = tuple([arrays.without_dimensions(operand) for operand in operands])

@@ -1,4 +1,4 @@
-"""Functions of Values and numbers, applied to each element of arrays."""
+"""Functions of Values and numbers, applied to the elements of arrays."""
 
 from __future__ import annotations
 
@@ -25,51 +25,25 @@ Axis = int | tuple[int, ...] | None
 
 
 def are_there(operands: tuple[Any, ...]) -> bool:
-    """Return whether an operand is an array or a list.
-
-    Args:
-        operands: Any objects.
-
-    Returns:
-        Whether NumPy makes an array with dimensions of one of them. Sequences of different lengths are none.
-    """
+    """Return whether an operand is a list, a tuple, or an array with dimensions."""
     return any(isinstance(x, (list, tuple)) or getattr(x, "ndim", 0) for x in operands)
 
 
 def elementwise(function: Callable[..., Any], operands: tuple[Any, ...], dtype: type = float) -> Any:
-    """Apply a function to each element of arrays, which are broadcast as NumPy does.
+    """Apply a function to each element of broadcast arrays.
 
-    Args:
-        function: A function of Values and numbers.
-        operands: Arrays, lists, Values and numbers.
-        dtype: The type of the result where there are no Values in it.
-
-    Returns:
-        An array of the results: of Values and numbers as objects, else of numbers.
-
-    Raises:
-        ValueError: If the shapes of the operands do not fit, or a list has rows of different lengths.
+    Returns an object array if there is a Value among the results, else an array of the dtype. Raises `ValueError` if
+    the shapes cannot be broadcast.
     """
-    with numpy.errstate(all="ignore"):  # 1/0 is inf without a word, as it is of numbers
+    with numpy.errstate(all="ignore"):  # no warning for 1/0, as for plain numbers
         found: Any = numpy.frompyfunc(function, len(operands), 1)(*map(as_array, operands))
     return _of_numbers_or_values(found, dtype)
 
 
 def along(function: Callable[[list[Any]], Sequence[Any]], operand: Any, axis: Axis) -> Any:
-    """Apply a function of a list, which returns as many elements as it is given, along some axes of an array.
+    """Apply a function that maps a list to a list of the same length along some axes of an array; None is all axes.
 
-    Args:
-        function: A function of a list of Values and numbers.
-        operand: An array, or a list that NumPy makes one of.
-        axis: An axis, or several, or None for all of them.
-
-    Returns:
-        An array of the same shape: of Values and numbers as objects, else of floats.
-
-    Raises:
-        AxisError: If the array has no such axis.
-        TypeError: If an axis is no integer.
-        ValueError: If an axis is named twice.
+    Returns an array of the same shape: of objects if there are Values, else of floats. For errors see `counted_axes`.
     """
     array = as_array(operand)
     axes = counted_axes(axis, array.ndim)
@@ -80,21 +54,10 @@ def along(function: Callable[[list[Any]], Sequence[Any]], operand: Any, axis: Ax
 
 
 def reduced(function: Callable[[list[Any]], Any], array: Any, axis: Axis, keepdims: bool = False) -> Any:
-    """Apply a function to the elements along some axes.
+    """Reduce some axes of an array by a function that maps a list of elements to one; None is all axes.
 
-    Args:
-        function: A function of a list of elements that returns one.
-        array: The array.
-        axis: An axis, or several, or None for all of them.
-        keepdims: Whether the axes stay, with length 1.
-
-    Returns:
-        An array of the results: of Values and numbers as objects, else of floats. Without dimensions, the result.
-
-    Raises:
-        AxisError: If the array has no such axis.
-        TypeError: If an axis is no integer.
-        ValueError: If an axis is named twice.
+    With `keepdims` the axes stay, with length 1. Returns an array of objects if there are Values, else of floats; for
+    all axes, the result itself.
     """
     axes = counted_axes(axis, array.ndim)
     moved = numpy.moveaxis(array, axes, range(-len(axes), 0))
@@ -107,78 +70,47 @@ def reduced(function: Callable[[list[Any]], Any], array: Any, axis: Axis, keepdi
 
 
 def counted_axes(axis: Axis, dimensions: int) -> tuple[int, ...]:
-    """Return axes as numbers from 0 on.
+    """Normalize axes to numbers >= 0; None is all axes, and negative axes count from the end.
 
-    Args:
-        axis: An axis, or several, or None for all of them; from the end where they are negative.
-        dimensions: How many axes there are.
-
-    Returns:
-        The axes.
-
-    Raises:
-        AxisError: If there is no such axis.
-        TypeError: If an axis is no integer.
-        ValueError: If an axis is named twice.
+    Raises `AxisError` for an axis out of range, `TypeError` for other types than integers, and `ValueError` for
+    duplicates.
     """
     if axis is None:
         return tuple(range(dimensions))
     try:
         given = [operator.index(each) for each in (axis if isinstance(axis, tuple) else (axis,))]
     except TypeError:
-        raise TypeError(f"axis is an integer, a tuple of integers, or None for all axes, not {axis!r}") from None
+        raise TypeError(f"axis must be an integer, a tuple of integers, or None for all axes, got {axis!r}") from None
     for each in given:
         if not -dimensions <= each < dimensions:
             raise AxisError(each, dimensions)
     axes = tuple([each % dimensions for each in given])
     if len(set(axes)) < len(axes):
-        raise ValueError(f"axis={axis!r} names an axis of an array of dimension {dimensions} twice")
+        raise ValueError(f"axis={axis!r} has duplicates for an array of dimension {dimensions}")
     return axes
 
 
 def of_objects(elements: Sequence[Any], shape: Sequence[int]) -> Any:
-    """Return an object array of some shape; the element itself where the shape is ().
-
-    Args:
-        elements: The elements in order.
-        shape: The shape.
-
-    Returns:
-        The array.
-    """
+    """Return an object array with the given elements and shape; the element itself if the shape is ()."""
     array = numpy.empty(len(elements), dtype=object)
     array[:] = elements
     return array.reshape(tuple(shape))[()]
 
 
 def without_dimensions(operand: Any) -> Any:
-    """Return what is in an array without dimensions, and anything else as it is.
-
-    Args:
-        operand: Any object.
-
-    Returns:
-        A Value, a number, or the object.
-    """
+    """Return the element of a zero-dimensional array, and any other object unchanged."""
     return operand[()] if isinstance(operand, numpy.ndarray) and not operand.ndim else operand
 
 
 def as_array(operand: Any) -> Any:
-    """Return an array of an operand; NumPy would ask a Value itself what to do with it.
-
-    Args:
-        operand: An array, a list, a Value or a number.
-
-    Returns:
-        The array.
-    """
+    """Convert an operand to an array. NumPy would call methods of a Value; this function does not."""
     array = numpy.empty((), dtype=object)
     array[()] = operand
     return array if isinstance(operand, ValueNode) else numpy.asarray(operand)
 
 
 def _rows(array: Any, gone: int) -> list[list[Any]]:
-    """The elements along the last axes of an array, for each place along the others."""
+    """List the elements along the last `gone` axes, for each index of the other axes."""
     kept = array.shape[: array.ndim - gone]
     rows = array.reshape(*kept, math.prod(array.shape[array.ndim - gone :]))
     return [rows[at].tolist() for at in numpy.ndindex(kept)]
@@ -189,14 +121,7 @@ def _of_numbers_or_values(objects: Any, dtype: type) -> Any:
 
 
 def of_object(x: Any) -> Any:
-    """Return a Value as an object array without dimensions, and anything else as it is.
-
-    Args:
-        x: Any object.
-
-    Returns:
-        An array, or x.
-    """
+    """Return a Value as a zero-dimensional object array, and any other object unchanged."""
     if not isinstance(x, ValueNode):
         return x
     array = numpy.empty((), dtype=object)

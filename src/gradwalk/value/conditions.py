@@ -1,4 +1,4 @@
-"""Conditions of functions that are being recorded: Values that are 0 or 1."""
+"""Conditions in functions that are being recorded: Values that are 0 or 1."""
 
 from __future__ import annotations
 
@@ -15,11 +15,7 @@ _COMPARISONS = ("<", "<=", "=")
 def is_condition(node: Any) -> bool:
     """Return whether a Value is 0 or 1 for all arguments: a comparison, or comparisons joined by `&`, `|` and `^`.
 
-    Args:
-        node: The Value.
-
-    Returns:
-        True or False. It is False for an argument that is a bool, because its recording serves other numbers, too.
+    Returns False for an argument that is a bool, because the recording may be run with other numbers.
     """
     waiting = [node]
     known: set[int] = set()
@@ -40,23 +36,15 @@ def is_condition(node: Any) -> bool:
 
 
 def are_joined(left: Any, right: Any) -> bool:
-    """Return whether `&`, `|` and `^` join two operands, while a function is being staged.
+    """Return whether `&`, `|` and `^` join two operands: the function is being staged, and `right` is a Value or bool.
 
-    Args:
-        left: A Value.
-        right: The other operand.
-
-    Returns:
-        Whether the other operand is a Value or a bool.
-
-    Raises:
-        RecordingError: If it is an int, because the operators then work on the bits of integers. A condition joined
-            with 0 or 1 is accepted.
+    Raises `RecordingError` for an int, because the operators then work on its bits; conditions may be joined with 0
+    and 1, though.
     """
     if not modes.is_staging():
         return False
     if not isinstance(right, int) or isinstance(right, bool):
         return isinstance(right, (ValueNode, bool, numpy.bool_))
     if right not in (0, 1) or not is_condition(left):
-        modes.refuse_if_staging(left, "needs the integer for &, | or ^ with an int of")
+        modes.refuse_if_staging(left, "applies &, | or ^ with an int to")
     return True

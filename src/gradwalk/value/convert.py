@@ -1,4 +1,4 @@
-"""What operations take: Values and real numbers, and how both are turned into floats."""
+"""Operands, which are Values and real numbers, and their conversion to floats."""
 
 from __future__ import annotations
 
@@ -17,32 +17,25 @@ _COMMON_TYPES = frozenset([float, int, bool, numpy.bool_, *(numpy.dtype(code).ty
 
 
 def is_number(x: object) -> bool:
-    """Return whether x is a real number: int, float, bool or a NumPy scalar.
-
-    Args:
-        x: Any object.
-
-    Returns:
-        True or False.
-    """
+    """Return whether x is a real number: int, float, bool or a NumPy scalar."""
     return is_real(x)
 
 
 @cython.cfunc
 def is_real(x: object) -> cython.bint:
-    """Whether x is a real number. NumPy counts durations among its integers."""
+    """Return whether x is a real number. `numpy.timedelta64` is a NumPy integer, but not accepted."""
     return type(x) in _COMMON_TYPES or (isinstance(x, _REAL_TYPES) and not isinstance(x, numpy.timedelta64))
 
 
 @cython.cfunc
 def _is_operand(x: object) -> cython.bint:
-    """Whether x is a Value or a real number."""
+    """Return whether x is a Value or a real number."""
     return isinstance(x, (ValueNode, float)) or is_real(x)
 
 
 @cython.cfunc
 def are_operands(operands: tuple) -> cython.bint:
-    """Whether all of them are Values or real numbers."""
+    """Return whether all operands are Values or real numbers."""
     for operand in operands:
         if not _is_operand(operand):
             return False
@@ -52,31 +45,24 @@ def are_operands(operands: tuple) -> cython.bint:
 @cython.cfunc
 @cython.exceptval(-1.0, check=True)
 def real(x: Any, what: str) -> cython.double:
-    """x as a float. Raises `TypeError` where it is not a real number, naming `what` it was given for."""
-    if type(x) is float:  # by the shortest way: nodes made by hand have many
+    """Convert x to a float; raise `TypeError`, which names `what`, if x is not a real number."""
+    if type(x) is float:  # the fast path: hand-made nodes call this often
         return cython.cast(cython.double, x)
     if isinstance(x, float) or is_real(x):
         return to_double(x)
     hint = "; take its number with .data" if isinstance(x, ValueNode) else ""
-    raise TypeError(f"{what} takes a real number (int, float, bool or NumPy scalar), not {type(x).__name__}{hint}")
+    raise TypeError(f"{what} must be a real number (int, float, bool or NumPy scalar), got {type(x).__name__}{hint}")
 
 
 def as_float(x: Any) -> float:
-    """Return a real number as a float. Raises `OverflowError` for an integer that is too large.
-
-    Args:
-        x: A real number.
-
-    Returns:
-        The float.
-    """
+    """Convert a real number to a float; raise `OverflowError` for an integer that is too large."""
     return to_double(x)
 
 
 @cython.cfunc
 @cython.exceptval(-1.0, check=True)
 def to_double(x: Any) -> cython.double:
-    """A real number in C. Raises `OverflowError` for an integer that is too large."""
+    """Convert a real number to a C double; raise `OverflowError` for an integer that is too large."""
     try:
         return float(x)
     except OverflowError:
@@ -88,26 +74,16 @@ def to_double(x: Any) -> cython.double:
 @cython.cfunc
 @cython.exceptval(-1)
 def equals(primal: cython.double, number: Any) -> cython.bint:
-    """Whether a Value's number equals a plain one. Python compares integers of any size; NumPy's numbers are floats."""
+    """Compare a Value's number with a plain one: exactly with Python's integers, as floats with NumPy's numbers."""
     return bool(primal == number) if isinstance(number, (float, int)) else primal == to_double(number)
 
 
 def as_derivatives(given: Any) -> Any:
-    """Return the derivatives by the children of a hand-made node as a tuple or list.
-
-    Args:
-        given: A tuple, list or array.
-
-    Returns:
-        A tuple or list.
-
-    Raises:
-        TypeError: If something else was given.
-    """
+    """Return the derivatives of a hand-made node as a tuple or list; raise TypeError unless given one or an array."""
     derivatives = given.tolist() if isinstance(given, numpy.ndarray) else given
     if not isinstance(derivatives, (tuple, list)):
         raise TypeError(
-            "behind its children a Value takes the symbol of its operation, or a derivative for each child in a tuple, "
-            f"a list or an array, in their order; not {type(given).__name__}"
+            "the third argument of Value must be the symbol of its operation, or a tuple, list or array with one "
+            f"derivative for each child, in order, got {type(given).__name__}"
         )
     return derivatives

@@ -16,7 +16,7 @@ if not TYPE_CHECKING and cython.compiled:
 @cython.no_gc
 @cython.cclass
 class Methods(ValueNode):
-    """What the table adds to a node. `Value` is the only subclass."""
+    """The operators and methods of the table's operations. `Value` is the only subclass."""
 
     __slots__ = ()
 
@@ -66,16 +66,16 @@ class Methods(ValueNode):
 
     def __pow__(self, other: ValueNode | float, modulus: None = None) -> Self:
         if modulus is not None:
-            raise TypeError("pow() of a Value takes no modulus")
+            raise TypeError("pow() of a Value does not support a modulus")
         return apply.binary(5, self, other)
 
     def __rpow__(self, other: ValueNode | float, modulus: None = None) -> Self:
         if modulus is not None:
-            raise TypeError("pow() of a Value takes no modulus")
+            raise TypeError("pow() of a Value does not support a modulus")
         return apply.binary(5, other, self)
 
     def pow(self, y: ValueNode | float) -> Self:
-        """Power.
+        """Return the power.
 
         d/dx = y / x if fabs(x) > 0, else 0 if y = 0, else y · pow(x, y - 1)
         d/dy = 0 if x = 0 and y >= 0, else out · log(x)
@@ -100,7 +100,7 @@ class Methods(ValueNode):
         return apply.unary(7, self)
 
     def abs(self) -> Self:
-        """Absolute value.
+        """Return the absolute value.
 
         d/dx = sign(x)
 
@@ -114,7 +114,7 @@ class Methods(ValueNode):
         return apply.unary(7, self)
 
     def exp(self) -> Self:
-        """Exponential.
+        """Return the exponential.
 
         d/dx = out
 
@@ -128,7 +128,7 @@ class Methods(ValueNode):
         return apply.unary(8, self)
 
     def expm1(self) -> Self:
-        """exp(x) - 1, accurate near 0.
+        """Return exp(x) - 1, accurate near 0.
 
         d/dx = exp(x)
 
@@ -142,7 +142,7 @@ class Methods(ValueNode):
         return apply.unary(9, self)
 
     def exp2(self) -> Self:
-        """2 to the power of x.
+        """Return 2 to the power of x.
 
         d/dx = log(2) · out
 
@@ -156,7 +156,7 @@ class Methods(ValueNode):
         return apply.unary(10, self)
 
     def log(self) -> Self:
-        """Natural logarithm.
+        """Return the natural logarithm.
 
         d/dx = 1 / x
 
@@ -170,7 +170,7 @@ class Methods(ValueNode):
         return apply.unary(11, self)
 
     def log2(self) -> Self:
-        """Logarithm to base 2.
+        """Return the logarithm to base 2.
 
         d/dx = 1 / log(2) / x
 
@@ -184,7 +184,7 @@ class Methods(ValueNode):
         return apply.unary(12, self)
 
     def log10(self) -> Self:
-        """Logarithm to base 10.
+        """Return the logarithm to base 10.
 
         d/dx = 1 / log(10) / x
 
@@ -198,7 +198,7 @@ class Methods(ValueNode):
         return apply.unary(13, self)
 
     def log1p(self) -> Self:
-        """log(1 + x), accurate near 0.
+        """Return log(1 + x), accurate near 0.
 
         d/dx = 1 / (1 + x)
 
@@ -212,7 +212,7 @@ class Methods(ValueNode):
         return apply.unary(14, self)
 
     def sqrt(self) -> Self:
-        """Square root.
+        """Return the square root.
 
         d/dx = 0.5 / out
 
@@ -226,7 +226,7 @@ class Methods(ValueNode):
         return apply.unary(15, self)
 
     def cbrt(self) -> Self:
-        """Cube root, also of negative numbers.
+        """Return the cube root, also of negative numbers.
 
         d/dx = 1 / (3 · out · out)
 
@@ -240,7 +240,7 @@ class Methods(ValueNode):
         return apply.unary(16, self)
 
     def log1mexp(self) -> Self:
-        """log(1 - exp(x)), accurate for all x < 0.
+        """Return log(1 - exp(x)), accurate for all x < 0.
 
         d/dx = exp(x) / expm1(x)
 
@@ -254,7 +254,7 @@ class Methods(ValueNode):
         return apply.unary(17, self)
 
     def sin(self) -> Self:
-        """Sine of an angle in radians.
+        """Return the sine of an angle in radians.
 
         d/dx = cos(x)
 
@@ -268,7 +268,7 @@ class Methods(ValueNode):
         return apply.unary(18, self)
 
     def cos(self) -> Self:
-        """Cosine of an angle in radians.
+        """Return the cosine of an angle in radians.
 
         d/dx = -sin(x)
 
@@ -282,7 +282,7 @@ class Methods(ValueNode):
         return apply.unary(19, self)
 
     def tan(self) -> Self:
-        """Tangent of an angle in radians.
+        """Return the tangent of an angle in radians.
 
         d/dx = 1 + out²
 
@@ -296,7 +296,7 @@ class Methods(ValueNode):
         return apply.unary(20, self)
 
     def asin(self) -> Self:
-        """Inverse sine, in radians.
+        """Return the inverse sine, in radians.
 
         d/dx = 1 / sqrt((1 - x) · (1 + x))
 
@@ -310,7 +310,7 @@ class Methods(ValueNode):
         return apply.unary(21, self)
 
     def arcsin(self) -> Self:
-        """Inverse sine, in radians.
+        """Return the inverse sine, in radians.
 
         d/dx = 1 / sqrt((1 - x) · (1 + x))
 
@@ -324,7 +324,7 @@ class Methods(ValueNode):
         return apply.unary(21, self)
 
     def acos(self) -> Self:
-        """Inverse cosine, in radians.
+        """Return the inverse cosine, in radians.
 
         d/dx = -1 / sqrt((1 - x) · (1 + x))
 
@@ -338,7 +338,7 @@ class Methods(ValueNode):
         return apply.unary(22, self)
 
     def arccos(self) -> Self:
-        """Inverse cosine, in radians.
+        """Return the inverse cosine, in radians.
 
         d/dx = -1 / sqrt((1 - x) · (1 + x))
 
@@ -352,7 +352,7 @@ class Methods(ValueNode):
         return apply.unary(22, self)
 
     def atan(self) -> Self:
-        """Inverse tangent, in radians.
+        """Return the inverse tangent, in radians.
 
         d/dx = 1 / (1 + x²)
 
@@ -366,7 +366,7 @@ class Methods(ValueNode):
         return apply.unary(23, self)
 
     def arctan(self) -> Self:
-        """Inverse tangent, in radians.
+        """Return the inverse tangent, in radians.
 
         d/dx = 1 / (1 + x²)
 
@@ -380,7 +380,7 @@ class Methods(ValueNode):
         return apply.unary(23, self)
 
     def sinh(self) -> Self:
-        """Hyperbolic sine.
+        """Return the hyperbolic sine.
 
         d/dx = cosh(x)
 
@@ -394,7 +394,7 @@ class Methods(ValueNode):
         return apply.unary(24, self)
 
     def cosh(self) -> Self:
-        """Hyperbolic cosine.
+        """Return the hyperbolic cosine.
 
         d/dx = sinh(x)
 
@@ -408,7 +408,7 @@ class Methods(ValueNode):
         return apply.unary(25, self)
 
     def tanh(self) -> Self:
-        """Hyperbolic tangent.
+        """Return the hyperbolic tangent.
 
         d/dx = 1 - out²
 
@@ -422,7 +422,7 @@ class Methods(ValueNode):
         return apply.unary(26, self)
 
     def asinh(self) -> Self:
-        """Inverse hyperbolic sine.
+        """Return the inverse hyperbolic sine.
 
         d/dx = 1 / sqrt(1 + x²)
 
@@ -436,7 +436,7 @@ class Methods(ValueNode):
         return apply.unary(27, self)
 
     def arcsinh(self) -> Self:
-        """Inverse hyperbolic sine.
+        """Return the inverse hyperbolic sine.
 
         d/dx = 1 / sqrt(1 + x²)
 
@@ -450,7 +450,7 @@ class Methods(ValueNode):
         return apply.unary(27, self)
 
     def acosh(self) -> Self:
-        """Inverse hyperbolic cosine.
+        """Return the inverse hyperbolic cosine.
 
         d/dx = 1 / sqrt(x - 1) / sqrt(x + 1)
 
@@ -464,7 +464,7 @@ class Methods(ValueNode):
         return apply.unary(28, self)
 
     def arccosh(self) -> Self:
-        """Inverse hyperbolic cosine.
+        """Return the inverse hyperbolic cosine.
 
         d/dx = 1 / sqrt(x - 1) / sqrt(x + 1)
 
@@ -478,7 +478,7 @@ class Methods(ValueNode):
         return apply.unary(28, self)
 
     def atanh(self) -> Self:
-        """Inverse hyperbolic tangent.
+        """Return the inverse hyperbolic tangent.
 
         d/dx = 1 / ((1 - x) · (1 + x))
 
@@ -492,7 +492,7 @@ class Methods(ValueNode):
         return apply.unary(29, self)
 
     def arctanh(self) -> Self:
-        """Inverse hyperbolic tangent.
+        """Return the inverse hyperbolic tangent.
 
         d/dx = 1 / ((1 - x) · (1 + x))
 
@@ -506,7 +506,7 @@ class Methods(ValueNode):
         return apply.unary(29, self)
 
     def sinc(self) -> Self:
-        """sin(π · x) / (π · x), and 1 at 0.
+        """Return sin(π · x) / (π · x), and 1 at 0.
 
         d/dx = (cos(π · (x - 2 · rint(x / 2))) - out) / x
 
@@ -520,7 +520,7 @@ class Methods(ValueNode):
         return apply.unary(30, self)
 
     def sigmoid(self) -> Self:
-        """1 / (1 + exp(-x)).
+        """Return 1 / (1 + exp(-x)).
 
         d/dx = out · (1 - out)
 
@@ -534,7 +534,7 @@ class Methods(ValueNode):
         return apply.unary(31, self)
 
     def expit(self) -> Self:
-        """1 / (1 + exp(-x)).
+        """Return 1 / (1 + exp(-x)).
 
         d/dx = out · (1 - out)
 
@@ -548,7 +548,7 @@ class Methods(ValueNode):
         return apply.unary(31, self)
 
     def relu(self) -> Self:
-        """x where it is positive, else 0.
+        """Return x where it is positive, else 0.
 
         d/dx = 0 if x <= 0, else 1
 
@@ -562,7 +562,7 @@ class Methods(ValueNode):
         return apply.unary(32, self)
 
     def softplus(self) -> Self:
-        """log(1 + exp(x)).
+        """Return log(1 + exp(x)).
 
         d/dx = (exp(-fabs(x)) if x < 0, else 1) / (1 + exp(-fabs(x)))
 
@@ -576,7 +576,7 @@ class Methods(ValueNode):
         return apply.unary(33, self)
 
     def silu(self) -> Self:
-        """x · sigmoid(x), also known as swish.
+        """Return x · sigmoid(x), also known as swish.
 
         d/dx = (1 + x / (1 + exp(x))) / (1 + exp(-x))
 
@@ -590,7 +590,7 @@ class Methods(ValueNode):
         return apply.unary(34, self)
 
     def gelu(self) -> Self:
-        """x · norm_cdf(x), exact and not by tanh.
+        """Return x · norm_cdf(x), exact and not by tanh.
 
         d/dx = norm_cdf(x) + x · norm_pdf(x)
 
@@ -604,7 +604,7 @@ class Methods(ValueNode):
         return apply.unary(35, self)
 
     def erf(self) -> Self:
-        """Error function.
+        """Return the error function.
 
         d/dx = 2 / sqrt(π) · exp(-(x²))
 
@@ -618,7 +618,7 @@ class Methods(ValueNode):
         return apply.unary(36, self)
 
     def erfc(self) -> Self:
-        """1 - erf(x), accurate for large x.
+        """Return 1 - erf(x), accurate for large x.
 
         d/dx = -(2 / sqrt(π) · exp(-(x²)))
 
@@ -632,7 +632,7 @@ class Methods(ValueNode):
         return apply.unary(37, self)
 
     def erfcx(self) -> Self:
-        """exp(x²) · erfc(x), which does not underflow.
+        """Return exp(x²) · erfc(x), which does not underflow.
 
         d/dx = 2 · x · out - 2 / sqrt(π)
 
@@ -646,7 +646,7 @@ class Methods(ValueNode):
         return apply.unary(38, self)
 
     def norm_pdf(self) -> Self:
-        """Density of the normal distribution.
+        """Return the density of the normal distribution.
 
         d/dx = -x · out
 
@@ -660,7 +660,7 @@ class Methods(ValueNode):
         return apply.unary(39, self)
 
     def norm_cdf(self) -> Self:
-        """Normal distribution function.
+        """Return the normal distribution function.
 
         d/dx = norm_pdf(x)
 
@@ -674,7 +674,7 @@ class Methods(ValueNode):
         return apply.unary(40, self)
 
     def ndtr(self) -> Self:
-        """Normal distribution function.
+        """Return the normal distribution function.
 
         d/dx = norm_pdf(x)
 
@@ -688,7 +688,7 @@ class Methods(ValueNode):
         return apply.unary(40, self)
 
     def norm_ppf(self) -> Self:
-        """Quantile of the normal distribution: the inverse of norm_cdf.
+        """Return the quantile of the normal distribution: the inverse of norm_cdf.
 
         d/dx = 1 / norm_pdf(out)
 
@@ -702,7 +702,7 @@ class Methods(ValueNode):
         return apply.unary(41, self)
 
     def ndtri(self) -> Self:
-        """Quantile of the normal distribution: the inverse of norm_cdf.
+        """Return the quantile of the normal distribution: the inverse of norm_cdf.
 
         d/dx = 1 / norm_pdf(out)
 
@@ -716,7 +716,7 @@ class Methods(ValueNode):
         return apply.unary(41, self)
 
     def gamma(self) -> Self:
-        """Gamma function.
+        """Return the gamma function.
 
         d/dx = out · digamma(x)
 
@@ -730,7 +730,7 @@ class Methods(ValueNode):
         return apply.unary(42, self)
 
     def lgamma(self) -> Self:
-        """Logarithm of the absolute value of the gamma function.
+        """Return the logarithm of the absolute value of the gamma function.
 
         d/dx = digamma(x)
 
@@ -744,7 +744,7 @@ class Methods(ValueNode):
         return apply.unary(43, self)
 
     def gammaln(self) -> Self:
-        """Logarithm of the absolute value of the gamma function.
+        """Return the logarithm of the absolute value of the gamma function.
 
         d/dx = digamma(x)
 
@@ -758,7 +758,7 @@ class Methods(ValueNode):
         return apply.unary(43, self)
 
     def digamma(self) -> Self:
-        """Derivative of lgamma.
+        """Return the derivative of lgamma.
 
         d/dx = trigamma(x)
 
@@ -772,7 +772,7 @@ class Methods(ValueNode):
         return apply.unary(44, self)
 
     def psi(self) -> Self:
-        """Derivative of lgamma.
+        """Return the derivative of lgamma.
 
         d/dx = trigamma(x)
 
@@ -786,7 +786,7 @@ class Methods(ValueNode):
         return apply.unary(44, self)
 
     def trigamma(self) -> Self:
-        """Derivative of digamma.
+        """Return the derivative of digamma.
 
         d/dx = polygamma(2, x)
 
@@ -800,7 +800,7 @@ class Methods(ValueNode):
         return apply.unary(45, self)
 
     def atan2(self, y: ValueNode | float) -> Self:
-        """Angle of the point with ordinate x and abscissa y, in radians.
+        """Return the angle of the point with ordinate x and abscissa y, in radians.
 
         d/dx = y / (x² + y²)
         d/dy = -x / (x² + y²)
@@ -819,7 +819,7 @@ class Methods(ValueNode):
         return result
 
     def arctan2(self, y: ValueNode | float) -> Self:
-        """Angle of the point with ordinate x and abscissa y, in radians.
+        """Return the angle of the point with ordinate x and abscissa y, in radians.
 
         d/dx = y / (x² + y²)
         d/dy = -x / (x² + y²)
@@ -838,7 +838,7 @@ class Methods(ValueNode):
         return result
 
     def hypot(self, y: ValueNode | float) -> Self:
-        """Length of the vector (x, y).
+        """Return the length of the vector (x, y).
 
         d/dx = x / out
         d/dy = y / out
@@ -857,7 +857,7 @@ class Methods(ValueNode):
         return result
 
     def maximum(self, y: ValueNode | float) -> Self:
-        """Larger of two; nan if either is.
+        """Return the larger of two; nan if either is.
 
         d/dx = 0.5 if x = y, else 0 if x < y, else 1
         d/dy = 0.5 if x = y, else 0 if y < x, else 1
@@ -876,7 +876,7 @@ class Methods(ValueNode):
         return result
 
     def minimum(self, y: ValueNode | float) -> Self:
-        """Smaller of two; nan if either is.
+        """Return the smaller of two; nan if either is.
 
         d/dx = 0.5 if x = y, else 0 if y < x, else 1
         d/dy = 0.5 if x = y, else 0 if x < y, else 1
@@ -895,7 +895,7 @@ class Methods(ValueNode):
         return result
 
     def where(self, y: ValueNode | float, z: ValueNode | float) -> Self:
-        """y where x is not zero, else z.
+        """Return y where x is not zero, else z.
 
         d/dx = 0
         d/dy = 1 if x, else 0
@@ -916,7 +916,7 @@ class Methods(ValueNode):
         return result
 
     def sign(self) -> Self:
-        """-1, 0 or 1 by the sign of x.
+        """Return -1, 0 or 1 by the sign of x.
 
         d/dx = 0
 
@@ -933,7 +933,7 @@ class Methods(ValueNode):
         return apply.unary(52, self)
 
     def floor(self) -> Self:
-        """Largest integer up to x.
+        """Return the largest integer up to x.
 
         d/dx = 0
 
@@ -950,7 +950,7 @@ class Methods(ValueNode):
         return apply.unary(53, self)
 
     def ceil(self) -> Self:
-        """Smallest integer from x on.
+        """Return the smallest integer from x on.
 
         d/dx = 0
 
@@ -967,7 +967,7 @@ class Methods(ValueNode):
         return apply.unary(54, self)
 
     def trunc(self) -> Self:
-        """x without its fraction.
+        """Return x without its fraction.
 
         d/dx = 0
 
@@ -981,7 +981,7 @@ class Methods(ValueNode):
         return apply.unary(54, self)
 
     def rint(self) -> Self:
-        """Nearest integer; the even one of two.
+        """Return the nearest integer; the even one of two.
 
         d/dx = 0
 
@@ -995,7 +995,7 @@ class Methods(ValueNode):
         return apply.unary(55, self)
 
     def less(self, y: ValueNode | float) -> Self:
-        """1 where x < y, else 0.
+        """Return 1 where x < y, else 0.
 
         d/dx = 0
         d/dy = 0
@@ -1014,7 +1014,7 @@ class Methods(ValueNode):
         return result
 
     def less_equal(self, y: ValueNode | float) -> Self:
-        """1 where x <= y, else 0.
+        """Return 1 where x <= y, else 0.
 
         d/dx = 0
         d/dy = 0
@@ -1033,7 +1033,7 @@ class Methods(ValueNode):
         return result
 
     def equal(self, y: ValueNode | float) -> Self:
-        """1 where x and y are equal, else 0.
+        """Return 1 where x and y are equal, else 0.
 
         d/dx = 0
         d/dy = 0
@@ -1063,7 +1063,7 @@ class Methods(ValueNode):
         return apply.binary(59, other, self)
 
     def floor_divide(self, y: ValueNode | float) -> Self:
-        """Quotient rounded down.
+        """Return the quotient rounded down.
 
         d/dx = 0
         d/dy = 0
@@ -1093,7 +1093,7 @@ class Methods(ValueNode):
         return apply.binary(60, other, self)
 
     def mod(self, y: ValueNode | float) -> Self:
-        """What remains of x / y rounded down, with the sign of y.
+        """Return what remains of x / y rounded down, with the sign of y.
 
         d/dx = 1
         d/dy = -floor_divide(x, y)
@@ -1112,7 +1112,7 @@ class Methods(ValueNode):
         return result
 
     def fmod(self, y: ValueNode | float) -> Self:
-        """What remains of x / y rounded towards 0, with the sign of x.
+        """Return what remains of x / y rounded towards 0, with the sign of x.
 
         d/dx = 1
         d/dy = -copysign(floor_divide(fabs(x), fabs(y)), x / y)
@@ -1131,7 +1131,7 @@ class Methods(ValueNode):
         return result
 
     def remainder(self, y: ValueNode | float) -> Self:
-        """What remains of x / y rounded to the nearest integer (the even one of two).
+        """Return what remains of x / y rounded to the nearest integer (the even one of two).
 
         d/dx = 1
         d/dy = -(floor_divide(x, y) + (1 if sign(out) · sign(y) < 0, else 0))
@@ -1150,7 +1150,7 @@ class Methods(ValueNode):
         return result
 
     def fmax(self, y: ValueNode | float) -> Self:
-        """Larger of two; the other one if one is nan.
+        """Return the larger of two; the other one if one is nan.
 
         d/dx = 0.5 if x = y, else 0 if x < y, else 1 if x = x, else 0
         d/dy = 0.5 if x = y, else 1 if x < y, else 0 if x = x, else 1
@@ -1169,7 +1169,7 @@ class Methods(ValueNode):
         return result
 
     def fmin(self, y: ValueNode | float) -> Self:
-        """Smaller of two; the other one if one is nan.
+        """Return the smaller of two; the other one if one is nan.
 
         d/dx = 0.5 if x = y, else 0 if y < x, else 1 if x = x, else 0
         d/dy = 0.5 if x = y, else 1 if y < x, else 0 if x = x, else 1
@@ -1188,7 +1188,7 @@ class Methods(ValueNode):
         return result
 
     def copysign(self, y: ValueNode | float) -> Self:
-        """Absolute value of x with the sign of y.
+        """Return the absolute value of x with the sign of y.
 
         d/dx = sign(x) · copysign(1, y)
         d/dy = 0
@@ -1207,7 +1207,7 @@ class Methods(ValueNode):
         return result
 
     def logaddexp(self, y: ValueNode | float) -> Self:
-        """log(exp(x) + exp(y)).
+        """Return log(exp(x) + exp(y)).
 
         d/dx = 1 / (1 + exp(y - x))
         d/dy = 1 / (1 + exp(x - y))
@@ -1226,7 +1226,7 @@ class Methods(ValueNode):
         return result
 
     def stop_gradient(self) -> Self:
-        """x itself, and no gradient passes.
+        """Return x itself, and no gradient passes.
 
         d/dx = 0
 

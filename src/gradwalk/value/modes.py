@@ -1,7 +1,7 @@
-"""What changes how nodes are made: `no_grad`, `debug_nans`, `source_lines`, and functions that are being recorded.
+"""Modes that change how nodes are created: `no_grad`, `debug_nans`, `source_lines`, and the recording of functions.
 
-Every node that is made looks at two numbers of this module, `open_switches` and `staging`, and at nothing else while
-both allow it: observation costs nothing when it is off.
+A new node checks only two numbers of this module, `open_switches` and `staging`, so modes cost nothing while they are
+off.
 """
 
 from __future__ import annotations
@@ -30,55 +30,55 @@ if not TYPE_CHECKING and cython.compiled:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_MOST_BRANCHES = 10_000  # of one recording
+_MOST_BRANCHES = 10_000  # in one recording
 
 _GENERATORS = CO_GENERATOR | CO_ASYNC_GENERATOR
 
-# How many no_grad(), debug_nans() and source_lines() contexts are open in all threads. While it is 0, a new node is not
-# looked at, unless a function is being staged at a higher level than the node's. That is all that it is for: what holds
-# is known by the context variables, so that a count too high, after an interrupt in plain Python, costs time alone.
+# Number of open no_grad(), debug_nans() and source_lines() contexts in all threads. New nodes are inspected only while
+# it is not 0, or while a function is being staged at a higher level than the node's. The modes themselves are in the
+# context variables, so a count that an interrupt in plain Python leaves too high only costs time.
 open_switches = cython.declare(cython.int, 0)
 _without_gradient: ContextVar[tuple[Any, ...]] = ContextVar("without_gradient", default=())
 _refusing_nans: ContextVar[tuple[Any, ...]] = ContextVar("refusing_nans", default=())
 _remembering_lines: ContextVar[tuple[Any, ...]] = ContextVar("remembering_lines", default=())
 open_scopes: ContextVar[tuple[Any, ...]] = ContextVar("open_scopes", default=())
 
-# A function is staged when its recording will serve other numbers too, so that it may not ask for any.
-_staging_level: ContextVar[int] = ContextVar("staging_level", default=0)  # of the staging that goes on here, or 0
-_refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # the errors that it has to raise, caught or not
-_branches: ContextVar[Any] = ContextVar("branches", default=None)  # what the staged function branched on, if it may
-_depth: ContextVar[int] = ContextVar("depth", default=0)  # the level of the innermost recording here, or 0
+# A function is staged if its recording will be run with other numbers, so the function may not read any number.
+_staging_level: ContextVar[int] = ContextVar("staging_level", default=0)  # level of the staging here, or 0
+_refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # errors to raise at the end, even if caught
+_branches: ContextVar[Any] = ContextVar("branches", default=None)  # conditions branched on; None if not allowed
+_depth: ContextVar[int] = ContextVar("depth", default=0)  # level of the innermost recording here, or 0
 
 
 class _Recording(NamedTuple):
-    """A recording that goes on: its level if the function is staged, or else 0, and the refusals of the function."""
+    """An open recording: its level if the function is staged, else 0, and the errors raised for reading numbers."""
 
     level: int
     refusals: list[Any]
 
 
-# The recordings that go on in all threads, by the marks that their inputs carry.
+# The open recordings of all threads, by the mark of their inputs.
 _open: dict[float, _Recording] = {}
 new_mark: Callable[[], int] = itertools.count(1).__next__
-_changing = process_lock()  # held while a level comes or goes
+_changing = process_lock()  # held while `staging` changes
 
-# How many recordings go on in all threads, and the highest level, for speed alone, as `open_switches` is.
+# Number of open recordings and the highest level of a staged one, in all threads. Like `open_switches`, a fast check.
 recordings = cython.declare(cython.int, 0)
 staging = cython.declare(cython.int, 0)
 
 
 @cython.cclass
 class Setting:
-    """A context manager under which something holds, in this thread or task.
+    """A context manager that sets a value in the current thread or task.
 
-    It can be entered again after it has ended, or be the decorator of a function, every call of which enters one of its
-    own. In a generator it holds while the generator runs, not while it is suspended, unless that is the generator of a
-    context manager.
+    It can be entered again after it has ended, but not while it is open. As a decorator it opens a new setting for each
+    call. In a generator the setting is in effect only while the generator runs, not while it is suspended; context
+    managers written as generators are excepted.
 
     Args:
-        variable: The settings that are open in a context, the outermost first.
-        value: What holds.
-        is_switch: Whether new nodes are looked at while it is open.
+        variable: The stack of open settings, outermost first.
+        value: The value to set.
+        is_switch: Whether new nodes are inspected while the setting is open.
     """
 
     _variable: Any
@@ -94,12 +94,12 @@ class Setting:
         self._is_open = False
         self._generator = None
 
-    # Compiled, both methods run without any of Python's bytecode, so that no interrupt can come in between.
+    # Compiled, both methods run no bytecode, so no interrupt can come between their steps.
 
     def __enter__(self) -> None:
         global open_switches
         if self._is_open:
-            raise RuntimeError("a setting is entered once: call no_grad(), threads(n) or its kin for every `with`")
+            raise RuntimeError("this setting is already open: call no_grad(), threads(n), ... anew for every `with`")
         self._generator = _frame_of_generator()
         self._is_open = True
         self._variable.set((*self._variable.get(), self))
@@ -111,7 +111,7 @@ class Setting:
 
     def __exit__(self, *error: object) -> None:
         global open_switches
-        self._is_open = False  # which is what counts, if a generator is closed in another context
+        self._is_open = False  # closes the setting even if the generator is closed in another context
         self._generator = None
         self._variable.set(tuple([setting for setting in self._variable.get() if setting is not self]))
         if self._is_switch:
@@ -121,35 +121,27 @@ class Setting:
                 open_switches -= 1
 
     def __call__(self, function: Function) -> Function:
-        """Return the function under this setting."""
+        """Decorate a function with this setting."""
 
         @functools.wraps(function)
         def called(*args: Any, **kwargs: Any) -> Any:
             with Setting(self._variable, self._value, self._is_switch):
                 return function(*args, **kwargs)
 
-        return called  # type: ignore[return-value]  # what it wraps says its type
+        return called  # type: ignore[return-value]  # functools.wraps keeps the type
 
     def holds(self) -> bool:
-        """Return whether it is open here."""
+        """Return whether the setting is in effect here."""
         return self._is_open and (self._generator is None or _is_running(self._generator))
 
     @property
     def value(self) -> Any:
-        """What holds."""
+        """The value that is set."""
         return self._value
 
 
 def value_of(variable: ContextVar[tuple[Any, ...]], otherwise: Any) -> Any:
-    """Return what the innermost setting says that holds here.
-
-    Args:
-        variable: The settings that are open in a context.
-        otherwise: What to return where none holds.
-
-    Returns:
-        The value.
-    """
+    """Return the value of the innermost setting in effect, or `otherwise` if there is none."""
     for setting in reversed(variable.get()):
         if setting.holds():
             return setting.value
@@ -157,7 +149,7 @@ def value_of(variable: ContextVar[tuple[Any, ...]], otherwise: Any) -> Any:
 
 
 def _frame_of_generator() -> Any:
-    """Return the frame that enters a setting, if it is that of a generator that its callers do not enter."""
+    """Return the generator frame that enters a setting, or None outside of generators and in context managers."""
     frame: Any = sys._getframe()
     while frame.f_code.co_filename in (__file__, contextlib.__file__):
         frame = frame.f_back
@@ -177,7 +169,7 @@ def _is_running(generator: Any) -> bool:
 
 
 def no_grad() -> Setting:
-    """Make results of operations remember nothing: they are leaves, and `backward` on them is refused.
+    """Do not record operations: their results are leaves, and `backward` on such a leaf raises an error.
 
     Returns:
         A context manager, which can also decorate a function.
@@ -194,13 +186,13 @@ def no_grad() -> Setting:
 
 
 def debug_nans() -> Setting:
-    """Make the first operation whose value or gradient is nan or inf raise `FloatingPointError`.
+    """Raise `FloatingPointError` at the first operation whose value or gradient is nan or inf.
 
-    The message names the operation, its operands and the line of the program that made it. What `where` or `take`
-    leaves out of a gradient, or of a recorded function of numbers, does not count. Costs nothing when off.
+    The message names the operation, its operands and the source line. Gradients of operands that `where` or `take` did
+    not select are not checked, nor are unselected branches in recorded functions. Costs nothing when off.
 
     Returns:
-        A context manager, which can also decorate a function. Threads that run already are not affected.
+        A context manager, which can also decorate a function. It does not affect threads that are already running.
 
     Raises:
         RecordingError: Inside a function that is being recorded.
@@ -221,22 +213,18 @@ def debug_nans() -> Setting:
 
 
 def without_numbers() -> Setting:
-    """Suspend `debug_nans()` where numbers only stand for others, and what is computed from them says nothing.
-
-    Returns:
-        A context manager.
-    """
+    """Suspend `debug_nans()` while a function is traced with placeholder numbers."""
     return Setting(_refusing_nans, False)
 
 
 def source_lines() -> Setting:
-    """Make every new node remember the line of the program that made it, as its `source`.
+    """Store the source line that creates each new node in its `source`.
 
-    Walks, checks and drawings of such nodes name the line. Graphs call nodes without a label by the variable that the
-    line assigns them to. Nodes are slower and larger; it costs nothing when off.
+    Walks, checks and drawings then show the line, and graphs name unlabeled nodes by the variable that the line assigns
+    to. Nodes are slower to create and larger. Costs nothing when off.
 
     Returns:
-        A context manager, which can also decorate a function. Threads that run already are not affected.
+        A context manager, which can also decorate a function. It does not affect threads that are already running.
 
     Example:
         >>> from gradwalk import Value
@@ -264,7 +252,7 @@ def remembers_lines() -> bool:
 
 
 def scope_path() -> str:
-    """Return the names of the named scopes that hold here, the outermost first, with dots between them."""
+    """Return the names of the named scopes in effect here, outermost first, joined by dots."""
     return ".".join([scope.value for scope in open_scopes.get() if scope.holds()])
 
 
@@ -272,38 +260,36 @@ def scope_path() -> str:
 
 
 class RecordingError(TypeError):
-    """A function that is being recorded or differentiated asks a Value for a number.
+    """A function that is being recorded or differentiated reads the number of a Value.
 
-    The recording would keep the number for other arguments, too, or its derivative would be lost.
+    The recording would reuse that number for other arguments, or the derivative would be lost.
     """
 
-    _is_refusal = False  # whether gradwalk has raised it, and not the user
+    _is_refusal = False  # whether gradwalk raised it, not the user
 
 
 def recorded(f: Callable[[], Any], level: int, mark: int, *, staged: bool, branches: list[Any] | None = None) -> Any:
-    """Call a function with leaves of this level, as what is made from the inputs of a recording has.
-
-    It is called in a context of its own, which ends with the call however that ends.
+    """Run a function in a new context as a recording, in which its leaves have the given level.
 
     Args:
         f: The function.
-        level: How many recordings go on here, this one included.
-        mark: The mark of the inputs of this recording, which `new_mark` has given.
-        staged: Whether every node gets the level, comparisons are Values, and asking for a number raises.
-        branches: A list to which the function's conditions are appended, or None if it may not branch. One that is not
-            staged needs a list of its own where the function around it has one.
+        level: The number of nested recordings here, including this one.
+        mark: The mark of the inputs of this recording, from `new_mark`.
+        staged: Whether every node gets the level, comparisons return Values, and reading a number raises.
+        branches: A list that receives the conditions the function branches on, or None if it may not branch. If the
+            enclosing function has a list, a recording that is not staged needs a list, too.
 
     Returns:
-        What the function returns.
+        The result of the function.
 
     Raises:
-        RecordingError: The function asked for a number, even if it caught the error and went on.
+        RecordingError: The function read a number, even if it caught the error.
     """
     return copy_context().run(_recorded_here, f, level, mark, staged, branches)
 
 
 def _recorded_here(f: Callable[[], Any], level: int, mark: int, staged: bool, branches: list[Any] | None) -> Any:
-    # A recording that is not staged shares the list of the one around it, whose result depends on the same refusals.
+    # A recording that is not staged shares the list of the enclosing recording, which must raise the same errors.
     refusals: list[RecordingError] | None = None if staged else _refusals.get()
     if refusals is None:
         refusals = []
@@ -317,18 +303,18 @@ def _recorded_here(f: Callable[[], Any], level: int, mark: int, staged: bool, br
     if staged or branches is not None:
         _branches.set(branches)
     recording = _Recording(level if staged else 0, refusals)
-    _begin(mark, recording)  # an interrupt may leave the counts too high, which costs time alone
+    _begin(mark, recording)  # an interrupt may leave the counts too high, which only costs time
     try:
         result = f()
     finally:
         _end(mark, recording)
-    if len(refusals) > earlier:  # the function caught the error, and continued without the number
+    if len(refusals) > earlier:  # the function caught the error and continued without the number
         raise refusals[earlier]
     return result
 
 
 def _begin(mark: int, recording: _Recording) -> None:
-    """Count a recording that begins."""
+    """Register a recording."""
     global recordings, staging
     if cython.compiled:
         c_compat.count(cython.address(recordings), 1)
@@ -343,7 +329,7 @@ def _begin(mark: int, recording: _Recording) -> None:
 
 
 def _end(mark: int, recording: _Recording) -> None:
-    """Count a recording as ended."""
+    """Unregister a recording."""
     global recordings, staging
     if not recording.level:
         _open.pop(mark, None)
@@ -362,7 +348,7 @@ def _highest_level() -> int:
 
 
 def depth() -> int:
-    """Return how many recordings go on here, each of a function that the one before calls."""
+    """Return how many nested recordings are open here."""
     return _depth.get()
 
 
@@ -372,24 +358,17 @@ def is_staging() -> bool:
 
 
 def is_abstract() -> bool:
-    """Return whether nobody may ask for numbers here: a function is being staged that may not branch on them."""
+    """Return whether numbers cannot be read here: a function is being staged without `branches="record"`."""
     return staging != 0 and _staging_level.get() != 0 and _branches.get() is None
 
 
 def refusals_here() -> list[RecordingError]:
-    """Return the errors that the innermost staging here has raised so far, caught ones included."""
+    """Return the errors that the innermost recording here has raised so far, including caught ones."""
     return list(_refusals.get() or ())
 
 
 def is_being_recorded(node: ValueNode) -> bool:
-    """Return whether a node belongs to a recording that goes on here, or any node would be frozen in one.
-
-    Args:
-        node: The node.
-
-    Returns:
-        True or False.
-    """
+    """Return whether a node belongs to an open recording here, or any function is being staged here."""
     return recordings != 0 and (_staging_level.get() != 0 or 0 < node._level <= _depth.get())
 
 
@@ -403,9 +382,9 @@ def is_recorded_elsewhere(node: ValueNode) -> cython.bint:
 
 
 def _recording_elsewhere(node: ValueNode) -> _Recording | None:
-    """Find the open recording that a node belongs to in another thread.
+    """Find the open recording of another thread that a node belongs to, by the marks of the inputs.
 
-    A recording is known in its own thread alone. In another thread that the function uses, the inputs show it.
+    Only the recording thread knows its recording by context; a function may pass nodes to other threads.
     """
     if recordings == 0 or node._level == 0 or node._level == nodes.ENDED or node._level <= _depth.get():
         return None
@@ -425,40 +404,36 @@ def _recording_elsewhere(node: ValueNode) -> _Recording | None:
 
 @cython.cfunc
 def is_tracer(node: ValueNode, other: object) -> cython.bint:
-    """Whether one of two is computed from the arguments of a function that is being recorded, or all is staged."""
+    """Return whether an operand depends on the inputs of a recording, or a function is being staged here."""
     if node._level > 0 or (isinstance(other, ValueNode) and cython.cast(ValueNode, other)._level > 0):
         return True
     return _staging_level.get() != 0
 
 
 def refuse_if_staging(node: ValueNode, what: str) -> None:
-    """Raise `RecordingError` where this happens in a function that `jit` records, unless it may branch and does.
+    """Raise `RecordingError` if a staged function reads the number of a node, unless it may branch and branches on it.
 
-    Args:
-        node: What the function asks about.
-        what: What it does with the node, such as "branches on".
-
-    Raises:
-        RecordingError: With the user's line, the expression that the node stands for, and the cure.
+    `what` describes the use of the node, such as "branches on". The message has the user's line, the expression of the
+    node and a remedy.
     """
     if _staging_level.get():
         followed = _branches.get()
         if followed is not None and what == "branches on" and node._level >= _staging_level.get():
             if len(followed) >= _MOST_BRANCHES:
                 raise refused(
-                    f"{users_line()}\n  branches after {_MOST_BRANCHES:,} other branches of one recording: write them "
-                    "with gradwalk.loops"
+                    f"{users_line()}\n  branches after {_MOST_BRANCHES:,} other branches, the most that one recording "
+                    "may have: write the loop or the branch with gradwalk.loops"
                 )
             followed.append(node)
             return
         raise refused(
-            f"{users_line()}\n  {what} `{spelled(node)}` while the function is being recorded: the answer would be "
-            f"that for these arguments, frozen for all others.\n  {_branch_again(what)}{_cure(what)}"
+            f"{users_line()}\n  {what} `{spelled(node)}` while the function is being recorded: the recording would use "
+            f"the same answer for all other arguments.\n  {_branch_again(what)}{_cure(what)}"
         )
     if is_recorded_elsewhere(node):
         raise refused(
-            f"{users_line()}\n  {what} `{spelled(node)}` in another thread than the one that records the function: the "
-            f"answer would be that for these arguments, frozen for all others.\n  {_cure(what)}",
+            f"{users_line()}\n  {what} `{spelled(node)}` in another thread while the function is being recorded: the "
+            f"recording would use the same answer for all other arguments.\n  {_cure(what)}",
             node,
         )
 
@@ -466,45 +441,30 @@ def refuse_if_staging(node: ValueNode, what: str) -> None:
 def refuse_if_recorded(node: ValueNode, what: str) -> None:
     """Raise `RecordingError` if a Value belongs to a recording or is inside `grad`, `jvp` or another transform.
 
-    Args:
-        node: The Value.
-        what: What the function does with it: see `refuse_if_staging`.
-
-    Raises:
-        RecordingError: With the user's line, the expression that the node stands for, and the cure.
+    `what` is as in `refuse_if_staging`.
     """
     refuse_if_staging(node, what)
     if is_being_recorded(node) or _recording_elsewhere(node) is not None:
         raise refused(
             f"{users_line()}\n  {what} `{spelled(node)}` inside a function that is being differentiated: the answer "
-            f"would be a constant, without its own derivative.\n  {_cure(what)}",
+            f"would be a constant, and its derivative would be lost.\n  {_cure(what)}",
             node,
         )
 
 
 def refused(message: str, node: ValueNode | None = None) -> TypeError:
-    """Return the error for a number that a Value does not give. A recording that is open raises it at its end, too.
+    """Return the error for reading the number of a Value: `RecordingError` in a recording, else `TypeError`.
 
-    Args:
-        message: The message.
-        node: The Value, which may belong to a recording of another thread.
-
-    Returns:
-        `RecordingError` inside a function that is being recorded or differentiated, else `TypeError`.
+    The recordings concerned raise the error again at their end, including one of another thread that `node` belongs to.
     """
     error = RecordingError(message)
     return error if remember(error, node) else TypeError(message)
 
 
 def remember(error: RecordingError, node: ValueNode | None = None) -> bool:
-    """Have the recordings that a refusal concerns raise it at their end, even if the function catches it.
+    """Make the recordings that an error concerns raise it at their end, even if the function catches it.
 
-    Args:
-        error: The refusal.
-        node: The Value that is refused, which may belong to a recording of another thread.
-
-    Returns:
-        Whether there is such a recording.
+    Returns whether there is such a recording, here or in the thread that records `node`.
     """
     error._is_refusal = True
     elsewhere = None if node is None else _recording_elsewhere(node)
@@ -517,7 +477,7 @@ def remember(error: RecordingError, node: ValueNode | None = None) -> bool:
 
 @contextlib.contextmanager
 def refusals_ignored() -> Iterator[None]:
-    """Ignore that a function asks for a number, where it is run without recording it next. The user's errors pass."""
+    """Suppress the errors of functions that read a number, but not `RecordingError` raised by the user's code."""
     try:
         yield
     except RecordingError as error:
@@ -526,7 +486,7 @@ def refusals_ignored() -> Iterator[None]:
 
 
 def _branch_again(what: str) -> str:
-    """The user's branch, as it can be recorded; nothing where that is not known."""
+    """Suggest the user's branch written with `gradwalk.loops`; return "" if that is not possible."""
     lines = users_branch().splitlines() if "branches" in what else []
     return (
         "".join(["Write, after `from gradwalk import loops`:\n", *(f"    {line}\n" for line in lines), "  "])
@@ -539,13 +499,13 @@ def _cure(what: str) -> str:
     if "backward" in what or ".grad" in what or "partials" in what:
         return "Inside a recorded or differentiated function, compute derivatives with gradwalk.grad or value_and_grad."
     if "graph" in what:
-        return "Return what is to be looked at, and look at it outside; a jitted function has .graph and .walk(...)."
+        return "Return the Value and look at its graph outside; a jitted function has .graph and .walk(...)."
     if "no_grad" in what:
         return "Use gradwalk.stop_gradient(x), which can be recorded."
     if "index" in what or "int()" in what or "looks up" in what:
         return (
-            "Use gradwalk.take(values, index), which is recorded: an index that is data. A count, as in range(n), is a "
-            "static argument: jit(f, static_argnums=...), for each of which the function is recorded anew."
+            "Use gradwalk.take(values, index), which can be recorded, if the index is data. A count, as in range(n), "
+            "must be a static argument: jit(f, static_argnums=...) records the function again for each count."
         )
     if "formats" in what:
         return (
@@ -554,30 +514,30 @@ def _cure(what: str) -> str:
         )
     if "float" in what:
         return (
-            "Use gradwalk.math.sin and its kin in place of math.sin, and arrays of dtype=object to hold Values. For a "
-            "number that is to stay as it is, give a static argument: jit(f, static_argnums=...)."
+            "Use the functions of gradwalk.math instead of math (gradwalk.math.sin, ...), and arrays of dtype=object "
+            "to hold Values. Numbers that must stay floats can be static arguments: jit(f, static_argnums=...)."
         )
     if "sets" in what:
-        return "Return the new number instead, and set it outside."
+        return "Return the new number instead, and set it outside of the function."
     if ".data" in what:
         return (
-            "gradwalk.stop_gradient(x) is x without its gradient, and is recorded: what softmax subtracts is "
-            "stop_gradient of the maximum. To choose, use gradwalk.math.where(condition, a, b), maximum or minimum."
+            "gradwalk.stop_gradient(x) is x without its gradient and can be recorded, for example the maximum that a "
+            "softmax subtracts. To choose, use gradwalk.math.where(condition, a, b), maximum or minimum."
         )
     return (
-        "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, or repeat and branch with "
-        "gradwalk.loops.while_loop and cond, which are recorded. For arrays, on which NumPy's own branch, "
-        "gradwalk.numpy has them, and less, max, sort and others. Or give what decides as a static argument: "
-        'jit(f, static_argnums=...), or record every way that is met: jit(f, branches="record").'
+        "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, or branch and repeat with "
+        "gradwalk.loops.cond and while_loop, which can be recorded. For arrays, use gradwalk.numpy (where, less, max, "
+        "sort, ...), because NumPy's own functions branch on their elements. Or pass the deciding number as a static "
+        'argument: jit(f, static_argnums=...), or record every branch taken: jit(f, branches="record").'
     )
 
 
-# What becomes of a new node
+# Inspection of new nodes
 
 
 @cython.cfunc
 def inspect(out: ValueNode) -> object:
-    """Look at a new node, while some switch is on in some thread, or a function is being staged at a higher level."""
+    """Apply the modes to a new node, while a switch is on in any thread or a function is staged at a higher level."""
     refusing: cython.bint = refuses_nans()
     if remembers_lines():
         nodes.details_of(out).source = named_line(scope_path())
@@ -597,11 +557,7 @@ def inspect(out: ValueNode) -> object:
 
 
 def refuse_nans_from(node: Any) -> None:
-    """Raise `FloatingPointError` where a node has passed nan or inf to the gradient of an operand.
-
-    Args:
-        node: The node.
-    """
+    """Raise `FloatingPointError` if a node has passed nan or inf to the gradient of an operand."""
     for operand in node.operands:
         if not math.isfinite(operand.grad):
             raise FloatingPointError(
@@ -611,7 +567,7 @@ def refuse_nans_from(node: Any) -> None:
 
 
 def _made(node: ValueNode) -> str:
-    """The operation of a node and its operands, for a message."""
+    """Format the operation of a node and its operands, for a message."""
     operands = ", ".join([_with_label(x) for x in node.arguments])
     return f"{NAMES[node._opcode] if node._opcode > 0 else node.op}({operands})"
 

@@ -1,4 +1,4 @@
-# The memory of a Value, as the compiled modules see it.
+# The C structs of nodes, for the compiled modules.
 cimport cython
 
 from gradwalk.base cimport c_compat
@@ -18,7 +18,7 @@ cdef class Details:
     cdef object attributes
 
 
-@cython.no_gc  # for Value, too: Cython looks for it here
+@cython.no_gc  # Cython also requires it here for Value, which inherits from ValueNode
 cdef class ValueNode:
     cdef double _primal
     cdef double _grad

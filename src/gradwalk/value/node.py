@@ -1,7 +1,7 @@
-"""What a Value remembers: its number, its operands, and the partial derivative with respect to each.
+"""The data of a Value: its number, its operands, and the partial derivative with respect to each operand.
 
-`ValueNode` is the memory of a `Value` without its operations. Traversals, the backward sweep and pickling work on
-nodes, and `Value` adds what users do with one.
+`ValueNode` is a `Value` without operations. Traversals, the backward sweep and pickling work on nodes; `Value` adds the
+public methods.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gradwalk.value.source.source_line import NamedLine, SourceLine
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-UNCONNECTED = cython.declare(cython.int, -1)  # the opcode of leaves made by detach() or under no_grad()
+UNCONNECTED = cython.declare(cython.int, -1)  # the opcode of leaves created by detach() or under no_grad()
 ENDED = 255  # the level of the inputs of recordings that have ended
 
 
@@ -28,14 +28,14 @@ ENDED = 255  # the level of the inputs of recordings that have ended
 @cython.freelist(4096)
 @cython.cclass
 class Details:
-    """The parts of a node that only some have: a label, a rule, more than two operands, a source line."""
+    """The rarer fields of a node: label, custom rule, more than two operands, source line."""
 
     __slots__ = ("arguments", "attributes", "closure", "label", "partials", "source", "symbol")
 
     label: str
     symbol: str
     arguments: list
-    partials: cython.p_double  # d self / d argument, zeros for hand-made nodes; NULL where there are no arguments
+    partials: cython.p_double  # d self / d argument, zeros for hand-made nodes; NULL without arguments
     closure: Any
     source: Any
     attributes: Any
@@ -44,10 +44,10 @@ class Details:
         c_compat.release(self.partials)
 
 
-@cython.no_gc  # operands only point backward: there are no cycles to look for, and a node is 16 bytes smaller
+@cython.no_gc  # operands only point backward, so there are never cycles, and a node is 16 bytes smaller
 @cython.cclass
 class ValueNode:
-    """The memory of a `Value`: base class of it alone, and never made by itself. node_memory.h knows its fields."""
+    """The fields of a `Value`, its only subclass; never instantiated itself. node_memory.h repeats the fields."""
 
     __slots__ = (
         *("__dict__", "_a", "_b", "_details", "_grad", "_index", "_level", "_mark", "_opcode", "_pa", "_pb"),
@@ -56,20 +56,20 @@ class ValueNode:
 
     _primal: cython.double
     _grad: cython.double
-    _a: ValueNode | None  # the operands of a native node; None where a constant stands, or nothing
+    _a: ValueNode | None  # the operands of a native node; None for a constant or a missing operand
     _b: ValueNode | None
-    _pa: cython.double  # d self / d _a; where _a is None, the constant in its place
-    _pb: cython.double  # the same for _b; of a leaf, 1 while it is an input of a recording, else 0
+    _pa: cython.double  # d self / d _a; if _a is None, the constant operand
+    _pb: cython.double  # the same for _b; for a leaf: the mark of the recording it is an open input of, else 0
     _details: Details | None
-    _opcode: cython.schar  # 0 for leaves and hand-made nodes, UNCONNECTED for leaves that come out of a graph
-    _level: cython.uchar  # of the innermost recorded function whose arguments it depends on; 0 outside of all
+    _opcode: cython.schar  # 0 for leaves and hand-made nodes, UNCONNECTED for leaves of detach() and no_grad()
+    _level: cython.uchar  # level of the innermost recording that the node depends on; 0 outside of recordings
     _mark: cython.uchar
-    _special: cython.uchar  # whether operands and rule are in the details
-    _index: cython.int  # in the latest order that a traversal has found
+    _special: cython.uchar  # whether the operands and the rule are in the details
+    _index: cython.int  # the position in the order of the latest traversal
 
     @property
     def label(self) -> str:
-        """A name for displays, `""` at first."""
+        """A name for displays, `""` by default."""
         details: Details | None = known_details(self)
         if details is None:
             return ""
@@ -85,7 +85,7 @@ class ValueNode:
 
     @property
     def op(self) -> str:
-        """The symbol of the operation that made it, `""` for a leaf."""
+        """The symbol of the operation that computed the node, `""` for a leaf."""
         if self._opcode > 0:
             return SYMBOLS[self._opcode]
         details: Details | None = known_details(self)
@@ -93,7 +93,7 @@ class ValueNode:
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        """The arguments of the operation, in order: Values, and plain numbers where constants stood."""
+        """The arguments of the operation, in order: Values, and floats for constants."""
         if self._special:
             return tuple(self._details.arguments)
         if self._opcode <= 0:
@@ -104,12 +104,12 @@ class ValueNode:
 
     @property
     def operands(self) -> tuple[Any, ...]:
-        """The Values that it was made from, in order, repeats kept; constants are not among them."""
+        """The Values among the arguments, in order; repeated operands are repeated."""
         return tuple([argument for argument in self.arguments if isinstance(argument, ValueNode)])
 
     @property
     def source(self) -> SourceLine | None:
-        """The line of the user's program that made it, known if that was under `source_lines()` or `debug_nans()`."""
+        """The source line that created the node, or None. Known under `source_lines()` and `debug_nans()`."""
         details: Details | None = known_details(self)
         source = details.source if details is not None else None
         return source.line if isinstance(source, NamedLine) else source
@@ -123,7 +123,7 @@ if not cython.compiled and sys.platform == "emscripten":
 
 @cython.cfunc
 def set_leaf(node: ValueNode, primal: cython.double, level: cython.int) -> object:
-    """Make a new node a leaf."""
+    """Initialize a new node as a leaf."""
     node._primal = primal
     node._grad = 0.0
     node._a = None
@@ -138,12 +138,12 @@ def set_leaf(node: ValueNode, primal: cython.double, level: cython.int) -> objec
     return None
 
 
-_no_arguments = cython.declare(list, [])  # of all details without any: a list that nobody changes
+_no_arguments = cython.declare(list, [])  # shared by all details without arguments; never changed
 
 
 @cython.cfunc
 def details_of(node: ValueNode) -> Details:
-    """The node's details, made at the first call."""
+    """Return the node's details, and create them at the first call."""
     with cython.critical_section(node):
         if node._details is None:
             details: Details = Details.__new__(Details)
@@ -160,14 +160,14 @@ def details_of(node: ValueNode) -> Details:
 
 @cython.cfunc
 def known_details(node: ValueNode) -> Details | None:
-    """The node's details, or None, also where another thread makes them meanwhile."""
+    """Return the node's details, or None if they do not exist yet."""
     with cython.critical_section(node):
         return node._details
 
 
 @cython.cfunc
 def hold(node: ValueNode, arguments: list) -> object:
-    """Keep the node's operands in its details, with partials of zero. Its level is the caller's to set."""
+    """Store the node's operands in its details, with partials of zero. The caller sets the level."""
     details: Details = details_of(node)
     c_compat.untrack(arguments)
     partials = c_compat.allocate(len(arguments))
@@ -180,7 +180,7 @@ def hold(node: ValueNode, arguments: list) -> object:
 
 @cython.cfunc
 def set_operands_and_level(node: ValueNode, arguments: list) -> object:
-    """Keep the node's operands in its details, with partials of zero, and depend on what they depend on."""
+    """Store the node's operands in its details, with partials of zero, and raise its level to theirs."""
     hold(node, arguments)
     for argument in arguments:
         if c_compat.is_kind(argument, ValueNode) and cython.cast(ValueNode, argument)._level > node._level:
@@ -190,7 +190,7 @@ def set_operands_and_level(node: ValueNode, arguments: list) -> object:
 
 @cython.cfunc
 def set_closure(node: ValueNode, closure: Any) -> object:
-    """Give a node a rule of its own. A native one keeps its partials, for a rule that calls the one before it."""
+    """Set the custom rule of a node. A native node keeps its partials, because the rule may call the native one."""
     if not node._special:
         set_operands_and_level(node, list(node.arguments))
         if node._opcode > 0:
@@ -203,7 +203,7 @@ def set_closure(node: ValueNode, closure: Any) -> object:
 
 @cython.cfunc
 def set_by_hand(node: ValueNode, children: list, symbol: Any) -> object:
-    """Give a leaf or hand-made node operands and a symbol."""
+    """Set the operands and the symbol of a leaf or hand-made node."""
     refuse_if_native(node)
     set_operands_and_level(node, children)
     node._details.symbol = symbol
@@ -213,7 +213,7 @@ def set_by_hand(node: ValueNode, children: list, symbol: Any) -> object:
 
 @cython.cfunc
 def set_symbol(node: ValueNode, symbol: Any) -> object:
-    """Give a leaf or hand-made node a symbol; a hand-made one keeps its operands and partials."""
+    """Set the symbol of a leaf or hand-made node; a hand-made node keeps its operands and partials."""
     refuse_if_native(node)
     if not node._special:
         return set_by_hand(node, [], symbol)
@@ -223,135 +223,79 @@ def set_symbol(node: ValueNode, symbol: Any) -> object:
 
 @cython.cfunc
 def refuse_if_native(node: ValueNode) -> object:
-    """Raise `ValueError` if a node's operation is one of the table."""
+    """Raise `ValueError` if a node was computed by an operation of the table."""
     if node._opcode > 0:
         raise ValueError(
             f"the operands and the symbol of a native node ({node.op}) cannot be edited; "
-            "make a node by hand instead: Value(data, (operand, ...), 'name')"
+            "create a hand-made node instead: Value(data, (operand, ...), 'name')"
         )
     return None
 
 
 @cython.cfunc
 def as_children(children: Iterable[ValueNode] | Any) -> list:
-    """The children given for a hand-made node, as a list. Raises `TypeError` where they are not Values."""
+    """Return the children of a hand-made node as a list; raise `TypeError` if one is not a Value."""
     found: list
     if isinstance(children, ValueNode):
-        raise TypeError("the children of a Value are a tuple of Values, not one Value: write (child,)")
+        raise TypeError("the children of a Value must be a tuple of Values, got one Value: write (child,)")
     try:
         found = list(children)
     except TypeError:
-        raise TypeError(f"the children of a Value are a tuple of Values, not {type(children).__name__}") from None
+        raise TypeError(f"the children of a Value must be a tuple of Values, got {type(children).__name__}") from None
     for child in found:
         if not isinstance(child, ValueNode):
-            raise TypeError(f"the children of a Value are Values, not {type(child).__name__}")
+            raise TypeError(f"the children of a Value must be Values, got {type(child).__name__}")
     return found
 
 
 def as_text(text: Any, what: str) -> str:
-    """Return a plain str. Raises `TypeError` for anything that is not a str.
-
-    Args:
-        text: What was given.
-        what: What it was given for.
-
-    Returns:
-        The str.
-    """
+    """Convert a str or an instance of a subclass to a plain str; raise `TypeError`, which names `what`, otherwise."""
     if not isinstance(text, str):
-        raise TypeError(f"{what} takes a str, not {type(text).__name__}")
+        raise TypeError(f"{what} must be a str, got {type(text).__name__}")
     return text if type(text) is str else str(text)
 
 
-# What the rest of the library asks of a Value. Recorded functions may not ask for `.data`, but the library may.
+# Accessors for the rest of the library, which may read numbers while functions are being recorded
 
 
 def primal_of(node: ValueNode) -> float:
-    """Return the number of a Value, also while a function is being recorded.
-
-    Args:
-        node: The Value.
-
-    Returns:
-        The number.
-    """
+    """Return the number of a Value, even while a function is being recorded."""
     return node._primal
 
 
 def level_of(node: ValueNode) -> int:
-    """Return the level of the innermost recorded function that a Value depends on; 0 outside of all.
-
-    Args:
-        node: The Value.
-
-    Returns:
-        The level.
-    """
+    """Return the level of the innermost recording that a Value depends on; 0 outside of recordings."""
     return node._level
 
 
 def rule_of(node: ValueNode) -> Any:
-    """Return the rule that was set for a node by hand, or None.
-
-    Args:
-        node: The node.
-
-    Returns:
-        The rule.
-    """
+    """Return the custom rule of a node, or None."""
     return node._details.closure if node._special else None
 
 
 def parameter_of(node: ValueNode) -> Any:
-    """Return a node as a parameter: a leaf's number, the node itself in a recording; None where it was computed.
-
-    Args:
-        node: The node.
-
-    Returns:
-        A float, the node, or None.
-    """
+    """Return a leaf's number, or the node itself if it belongs to a recording; None for the result of an operation."""
     if node._level > 0:
         return node
     return None if node._opcode > 0 or (node._special and node.operands) else node._primal
 
 
 def open_inputs(leaves: list[Any], level: int, mark: int) -> None:
-    """Make leaves the inputs of a recording.
-
-    Args:
-        leaves: New leaves.
-        level: The level of the recording: 1 for the outermost, 2 for one inside it, and so on.
-        mark: The mark of the recording, which no other recording has.
-
-    Raises:
-        RecursionError: If there are more levels than a node can tell apart.
-    """
+    """Make new leaves the inputs of a recording with a level (1 is outermost) and a unique mark."""
     if level >= ENDED:
-        raise RecursionError("more than 254 recorded or differentiated functions call each other")
+        raise RecursionError("recorded or differentiated functions must not be nested more than 254 levels deep")
     for leaf in leaves:
         cython.cast(ValueNode, leaf)._level = level
         cython.cast(ValueNode, leaf)._pb = mark
 
 
 def close_inputs(leaves: list[Any]) -> None:
-    """Mark the inputs of a recording that has ended, so that they are known where they turn up later.
-
-    Args:
-        leaves: The inputs.
-    """
+    """Mark the inputs of a recording that has ended, so that later uses of them are recognized."""
     for leaf in leaves:
         cython.cast(ValueNode, leaf)._level = ENDED
         cython.cast(ValueNode, leaf)._pb = 0.0
 
 
 def mark_of(node: ValueNode) -> float:
-    """Return the mark of the recording that a Value is an input of.
-
-    Args:
-        node: The Value.
-
-    Returns:
-        The mark; 0 for Values that are not inputs of open recordings.
-    """
+    """Return the mark of the open recording that a Value is an input of, or 0."""
     return node._pb if node._opcode == 0 and not node._special else 0.0

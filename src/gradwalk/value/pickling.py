@@ -1,4 +1,4 @@
-"""Copies and pickles of graphs, without recursion, for graphs of any depth."""
+"""Copies and pickles of graphs of any depth, without recursion."""
 
 from __future__ import annotations
 
@@ -18,18 +18,11 @@ from gradwalk.value.sweep.order import topological_order
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_pickling = threading.local()  # in `listed`, the ids of the nodes that an _Ancestors is listing to a pickler now
+_pickling = threading.local()  # its `listed`: ids of the nodes that an _Ancestors is passing to a pickler
 
 
 def attributes_of(node: ValueNode) -> dict[str, Any]:
-    """Return the attributes that users gave to a node.
-
-    Args:
-        node: The node.
-
-    Returns:
-        The attributes by name.
-    """
+    """Return the attributes that users set on a node, by name."""
     if hasattr(node, "__dict__"):
         return node.__dict__
     details: nodes.Details | None = nodes.known_details(node)
@@ -38,23 +31,16 @@ def attributes_of(node: ValueNode) -> dict[str, Any]:
 
 @cython.cfunc
 def _is_recorded(node: ValueNode) -> cython.bint:
-    """Return whether a function is being recorded that the node depends on.
+    """Return whether a node depends on a function that is being recorded.
 
-    The depth of a recording is known to its own thread alone. In other threads, which functions may use as well, a
-    node's level shows that it was made in a recording.
+    Only the recording thread knows the depth of its recording. In other threads, which the function may use, a node's
+    level shows that it was created in a recording.
     """
     return modes.recordings != 0 and (node._level > 0 or modes.is_being_recorded(node))
 
 
 def copied(node: ValueNode) -> Any:
-    """Return another node made the same way, with the same operands. While it is recorded, return the node itself.
-
-    Args:
-        node: The node.
-
-    Returns:
-        The copy.
-    """
+    """Copy a node, with the same operands. Return the node itself if it is being recorded."""
     if _is_recorded(node):
         return node
     copy: ValueNode = _restored(_state(node), node.arguments)
@@ -65,14 +51,9 @@ def copied(node: ValueNode) -> Any:
 
 
 def deep_copied(root: ValueNode, memo: dict[int, Any]) -> Any:
-    """Return a copy of the whole graph, leaves included. While it is recorded, return the root itself.
+    """Copy a whole graph, including its leaves. Return the root itself if it is being recorded.
 
-    Args:
-        root: The root of the graph.
-        memo: The copies made so far, by `id`; nodes in it are not copied again.
-
-    Returns:
-        The copy of the root.
+    `memo` has the copies made so far, by `id`; nodes in it are not copied again.
     """
     if _is_recorded(root):
         return root
@@ -89,17 +70,9 @@ def deep_copied(root: ValueNode, memo: dict[int, Any]) -> Any:
 
 
 def reduced(node: ValueNode) -> tuple[Any, ...]:
-    """Return the state that a pickler writes: all ancestors of the node, then the node.
+    """Return the state for a pickler: a function, its arguments, and the attributes.
 
-    Args:
-        node: The node.
-
-    Returns:
-        A function, its arguments, and the attributes.
-
-    Raises:
-        RecordingError: If the node depends on a function that is being recorded.
-        TypeError: If a hand-made rule is set for the node, because closures cannot be pickled.
+    Raises `TypeError` if the node has a custom rule, because closures cannot be pickled.
     """
     if _is_recorded(node):
         message = (
@@ -113,12 +86,12 @@ def reduced(node: ValueNode) -> tuple[Any, ...]:
         )
     is_listed = id(node) in getattr(_pickling, "listed", ())
     ancestors = None if is_listed or not node.operands else _Ancestors(node)
-    # one flat tuple: the pickler keeps all that it is given, and the garbage collector goes through it
+    # one flat tuple: the pickler keeps every object that it is given, and the garbage collector scans all of them
     return unpickled, (ancestors, *_state(node), *node.arguments), attributes_of(node) or None
 
 
 class _Ancestors:
-    """All that a node was made from, for a pickler, which then finds every operand in its memo: no recursion."""
+    """The ancestors of a node, pickled first: the pickler then finds every operand in its memo, without recursion."""
 
     def __init__(self, node: ValueNode) -> None:
         self._node = node
@@ -137,21 +110,17 @@ class _Ancestors:
 
 
 def unpickled(ancestors: list[Any] | None, *state: Any) -> Any:
-    """The node that a pickle describes.
+    """Restore a node from a pickle.
 
-    Args:
-        ancestors: Only had to be there before the operands.
-        state: The result of `_state`, then the node's arguments.
-
-    Returns:
-        A node of the class that was pickled.
+    `state` is the result of `_state`, then the node's arguments. `ancestors` is not used: the pickle has it so that the
+    operands are restored first.
     """
     partials = state[7]
     return _restored(state[: 8 + partials], state[8 + partials :])
 
 
 def _state(node: ValueNode) -> tuple[Any, ...]:
-    """All about a node but its operands and closure, by names that another version of the table knows."""
+    """Return the state of a node without its operands and closure; the opcode by name, which other versions know."""
     name = NAMES[node._opcode] if node._opcode > 0 else ""
     partials: tuple[float, ...] = (node._pa, node._pb)
     if node._special:
@@ -166,7 +135,7 @@ def _state(node: ValueNode) -> tuple[Any, ...]:
 def _restored(state: tuple, arguments: tuple) -> ValueNode:
     """Make a node from its `_state` and its arguments."""
     cls, name, data, grad, label, symbol, kind, _, *partials = state
-    out: ValueNode = cls.__new__(cls)  # past what a subclass does with its arguments
+    out: ValueNode = cls.__new__(cls)  # does not call the __init__ of a subclass
     nodes.set_leaf(out, data, modes.depth())
     out._grad = grad
     if label:

@@ -1,4 +1,4 @@
-# What compiled modules see under the names of scalars.py.
+# The compiled version of scalars.py: the same functions, inlined.
 from gradwalk.base cimport c_compat
 from gradwalk.value cimport convert
 from gradwalk.value.node cimport ValueNode

@@ -1,6 +1,6 @@
-"""Scalar operands: what is one, and its number.
+"""Scalar operands: a type check and the conversion to a number.
 
-This file serves uncompiled runs. Compiled modules use the inline functions of `scalars.pxd` beside it.
+Uncompiled runs use this file; compiled modules use the inline functions of `scalars.pxd`.
 """
 
 from __future__ import annotations
@@ -12,21 +12,10 @@ from gradwalk.value.node import ValueNode
 
 
 def is_operand(x: object) -> bool:
-    """Return whether an object is a Value or a real number.
-
-    Args:
-        x: Any object.
-    """
+    """Return whether an object is a Value or a real number."""
     return isinstance(x, (ValueNode, float)) or convert.is_real(x)
 
 
 def number(x: Any) -> float:
-    """Return the number of an operand.
-
-    Args:
-        x: A Value or a real number.
-
-    Raises:
-        OverflowError: If it is an integer that is too large for a float.
-    """
+    """Return the number of a Value or a real number; raise `OverflowError` for an integer that is too large."""
     return float(x._primal) if isinstance(x, ValueNode) else convert.to_double(x)

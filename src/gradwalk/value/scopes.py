@@ -1,7 +1,4 @@
-"""What the parts of a computation are called: named scopes, and labels for all Values of a tree.
-
-Both are for those who look at it, and note nothing unless `source_lines()` is on.
-"""
+"""Named scopes, and labels for all Values of a tree. Both are stored only under `source_lines()`."""
 
 from __future__ import annotations
 
@@ -18,19 +15,19 @@ Tree = TypeVar("Tree")
 
 
 def named_scope(name: str) -> Setting:
-    """Name the part of a computation that is made inside: a module, a head, the step of a loop.
+    """Name a part of a computation, such as a module, an attention head or the step of a loop.
 
-    Under `source_lines()`, every new node remembers the scopes that it was made in, the outermost first. Walks of large
-    graphs open by them. `jax.named_scope` names the parts of JAX's programs in the same way.
+    Under `source_lines()`, every new node stores the scopes that it was created in, outermost first, and walks of large
+    graphs are grouped by them. `jax.named_scope` does the same for JAX programs.
 
     Args:
-        name: The name, such as `"attention"`; dots divide it into scopes inside one another.
+        name: The name, such as `"attention"`. Dots separate nested scopes.
 
     Returns:
         A context manager, which can also decorate a function.
 
     Raises:
-        ValueError: The name is empty, or one of its parts is.
+        ValueError: The name, or a part of it between dots, is empty.
 
     Example:
         >>> from gradwalk import Graph, Value, source_lines
@@ -39,19 +36,19 @@ def named_scope(name: str) -> Setting:
         >>> Graph.record(y).scopes
         {0: 'square', 1: 'square'}
     """
-    if not all(as_text(name, "named_scope").split(".")):
-        raise ValueError(f'a scope is named by a text such as "attention" or "layer0.attention", not {name!r}')
+    if not all(as_text(name, "the name of a scope").split(".")):
+        raise ValueError(f'the name of a scope must be a text such as "attention" or "layer0.attention", got {name!r}')
     return Setting(open_scopes, name)
 
 
 def label(tree: Tree, name: str) -> Tree:
-    """Label each Value of a tree by its path: the scopes around, the name, and its place in the tree.
+    """Label each Value of a tree by its path: the open scopes, the name, and its position in the tree.
 
-    Under `source_lines()` only; else nothing is done. Values that have a label keep it.
+    Does nothing unless `source_lines()` is on. Values that have a label keep it.
 
     Args:
-        tree: A Value, or lists, tuples, dicts and arrays of them. Whatever else it holds is left alone.
-        name: What the tree is called, such as `"weight"`.
+        tree: A Value, or nested lists, tuples, dicts and arrays of Values. Other objects in it are ignored.
+        name: The name of the tree, such as `"weight"`.
 
     Returns:
         The same tree.

@@ -1,6 +1,6 @@
-"""`Value`, a number that remembers how it was made.
+"""`Value`, a number that records the operation that computed it.
 
-The file is Cython in pure-Python mode. Operators such as `+` and methods such as `exp` are in `methods.py`.
+Operators such as `+` and methods such as `exp` are in `methods.py`. The module is Cython in pure-Python mode.
 """
 
 from __future__ import annotations
@@ -39,20 +39,18 @@ _stop_gradient = cython.declare(cython.int, NAMES.index("stop_gradient"))
 @cython.no_gc
 @cython.cclass
 class Value(Methods):
-    """A real number, how it was made, and (after `backward`) the derivative of the root with respect to it.
+    """A real number, the operation that computed it, and (after `backward`) d root / d self.
 
     Args:
-        data: The number, kept as float64.
+        data: The number, stored as float64.
         _children: The operands of a hand-made node.
-        _op: The symbol of a hand-made node, whose `_backward` is then to be set to a function that adds to the `grad`
-            of its operands; or, as microgpt has it, d self / d child for each of the children, in a tuple, a list or an
-            array.
+        _op: The symbol of a hand-made node. Set the node's `_backward` to a function that adds to the `grad` of its
+            operands. Or, as in microgpt, the derivatives d self / d child in a tuple, a list or an array.
         label: A name for displays.
 
     Raises:
-        TypeError: If `data` is not a real number, a child is not a Value, or the derivatives are in a set, which has no
-            order.
-        ValueError: If there is not one derivative for each child.
+        TypeError: If `data` is not a real number, a child is not a Value, or the derivatives are in another container.
+        ValueError: If the number of derivatives differs from the number of children.
 
     Example:
         >>> a, b = Value(2.0), Value(-3.0)
@@ -64,7 +62,7 @@ class Value(Methods):
 
     __slots__ = ()
 
-    @cython.annotation_typing(False)  # the arguments are checked here, not turned into C types on the way in
+    @cython.annotation_typing(False)  # the code below checks the arguments; Cython must not convert them to C types
     def __init__(
         self,
         data: float,
@@ -72,7 +70,7 @@ class Value(Methods):
         _op: str | Sequence[float] | numpy.ndarray = "",
         label: str = "",
     ) -> None:
-        primal: cython.double = convert.real(data, "Value(data)")
+        primal: cython.double = convert.real(data, "the data of a Value")
         children = None if type(_children) is tuple and not _children else nodes.as_children(_children)
         local_grads = None if isinstance(_op, str) else convert.as_derivatives(_op)
         symbol = as_text(_op, "the symbol of an operation") if local_grads is None else ""
@@ -91,11 +89,11 @@ class Value(Methods):
         if name:
             nodes.details_of(self).label = name
 
-    # What it is
+    # Attributes
 
     @property
     def data(self) -> float:
-        """The number. Setting it changes this node alone; `refresh(root)` recomputes what depends on it."""
+        """The number. Setting it changes only this node; `refresh(root)` recomputes the nodes that depend on it."""
         if modes.staging != 0:
             modes.refuse_if_staging(self, "reads .data of")
         return self._primal
@@ -108,7 +106,7 @@ class Value(Methods):
 
     @property
     def grad(self) -> float:
-        """d root / d self, summed over all calls of `backward` since it was last zero."""
+        """d root / d self, summed over all calls of `backward` since it was last set to zero."""
         if modes.recordings != 0:
             modes.refuse_if_recorded(self, "reads .grad of")
         return self._grad
@@ -121,10 +119,10 @@ class Value(Methods):
 
     @property
     def partials(self) -> tuple[float, ...]:
-        """d self / d operand for every operand, in the order of `operands`, as of when it was made.
+        """d self / d operand for every operand, in the order of `operands`, as of the node's creation.
 
-        For a hand-made node they are found by running its `_backward` with gradient 1. The total for an operand that
-        stands there more than once is given at its first place, for the function does not tell the places apart.
+        For a hand-made node they are measured by running its `_backward` with gradient 1. This gives one total per
+        operand, so an operand that occurs more than once has the total at its first position and 0 at its later ones.
 
         Example:
             >>> (Value(2.0) * Value(3.0)).partials
@@ -136,7 +134,7 @@ class Value(Methods):
         return partials
 
     def __repr__(self) -> str:
-        # A recorded Value shows no number, because a branch on the text would freeze it.
+        # Do not show the number while a function is being recorded: a branch on the text would be frozen.
         if modes.staging != 0 and (modes.is_staging() or modes.is_recorded_elsewhere(self)):
             return f"Value({spelled(self)})"
         label = f", label={self.label!r}" if self.label else ""
@@ -161,7 +159,7 @@ class Value(Methods):
         raise _number_refused(self, "an index or a count")
 
     def __round__(self, digits: int | None = None) -> Value:
-        """The nearest integer, as a Value. Rounding to digits is of decimal text, and refused."""
+        """Return the nearest integer, as a Value. Rounding to decimal digits is refused."""
         if digits is not None:
             raise _number_refused(self, "round() to digits")
         return self.rint()
@@ -178,7 +176,7 @@ class Value(Methods):
 
     @property
     def _prev(self) -> set[Value]:
-        """The operands as a set, with a new Value for each constant but an exponent. Can be set on hand-made nodes."""
+        """The operands as a set, with a new Value for each constant except exponents. Can be set on hand-made nodes."""
         arguments = self.arguments[:1] if _has_constant_exponent(self) else self.arguments
         return {x if isinstance(x, Value) else Value(x) for x in arguments}
 
@@ -188,7 +186,7 @@ class Value(Methods):
 
     @property
     def _op(self) -> str:
-        """The symbol as micrograd writes it: a constant exponent is part of it. Can be set on hand-made nodes."""
+        """The symbol as in micrograd, which includes a constant exponent. Can be set on hand-made nodes."""
         return f"**{self._pb:g}" if _has_constant_exponent(self) else self.op
 
     @_op.setter
@@ -197,9 +195,9 @@ class Value(Methods):
 
     @property
     def _backward(self) -> Callable[[], None]:
-        """A function of no arguments that adds this node's contributions to its operands' `grad`.
+        """A function without arguments that adds this node's contributions to its operands' `grad`.
 
-        Set it to give a hand-made node its rule. The function may close over the node itself.
+        Set it to give a hand-made node its derivative rule. The function may refer to the node itself.
         """
         closure = self._details.closure if self._special else None
         return partial(sweep.push_native, self) if closure is None else partial(sweep.call_rule, closure, self)
@@ -207,21 +205,21 @@ class Value(Methods):
     @_backward.setter
     def _backward(self, function: Callable[[], object]) -> None:
         if not callable(function):
-            raise TypeError(f"._backward takes a function of no arguments, not {type(function).__name__}")
+            raise TypeError(f"._backward must be a function without arguments, got {type(function).__name__}")
         if self._opcode != nodes.UNCONNECTED:
             nodes.set_closure(self, Closure(function, self))
 
     @property
     def _children(self) -> tuple[Value, ...]:
-        """The operands, by microgpt's name."""
+        """The operands, under their name in microgpt."""
         return self.operands
 
     @property
     def _local_grads(self) -> tuple[float, ...]:
-        """The partials, by microgpt's name."""
+        """The partials, under their name in microgpt."""
         return self.partials
 
-    # Python's divmod is // and %.
+    # Python's divmod is the pair of // and %.
 
     def __divmod__(self, other: Value | float) -> tuple[Value, Value]:
         return (self // other, self % other) if scalars.is_operand(other) else NotImplemented
@@ -229,8 +227,8 @@ class Value(Methods):
     def __rdivmod__(self, other: Value | float) -> tuple[Value, Value]:
         return (other // self, other % self) if scalars.is_operand(other) else NotImplemented
 
-    # Values are ordered by their numbers, and compared with a plain number by number. Two Values are equal by identity,
-    # so that Values can be in sets and dicts, except in a function that is being recorded, which compares numbers.
+    # Comparisons use the numbers, except that two Values are equal only if they are the same object: this allows Values
+    # in sets and dicts. In a function that is being recorded, == compares numbers, too.
 
     def __lt__(self, other: Value | float) -> Any:
         return _compared(_less, self, other) if scalars.is_operand(other) else NotImplemented
@@ -261,7 +259,7 @@ class Value(Methods):
         same = _compared(_equal, self, other)
         return 1.0 - same if isinstance(same, Value) else not same
 
-    # While a function is staged, comparisons are Values of 1 and 0, which these operators join as they join bools.
+    # While a function is staged, comparisons return Values of 1 and 0. These operators join them like bools.
 
     def __and__(self, other: Any) -> Any:
         return _joined("&", self, other)
@@ -298,19 +296,19 @@ class Value(Methods):
             modes.refuse_if_staging(self, "looks up, in a set or a dict,")
         return object.__hash__(self)
 
-    # What one does with it
+    # Methods
 
     def backward(self) -> None:
-        """Add d self / d v to `v.grad` for every Value v that self was made from, self (with 1.0) included.
+        """Add d self / d v to `v.grad` for self and for every Value v that self depends on.
 
-        Earlier gradients are kept: a second call adds exactly the same again. `zero_grad(root)` clears them. Where
-        something is raised, every gradient is as it was before.
+        Gradients accumulate: a second call adds the same contributions again. `zero_grad(root)` clears them. If an
+        error is raised, all gradients keep their earlier values.
 
         Raises:
             ValueError: If hand-edited nodes form a cycle.
-            RuntimeError: If self was computed under `no_grad()`, or a sweep over the same nodes goes on.
-            FloatingPointError: Under `debug_nans()`.
-            Exception: Whatever a hand-made `_backward` raises.
+            RuntimeError: If self was computed under `no_grad()`, or a sweep over the same nodes is running.
+            FloatingPointError: Under `debug_nans()`, if a gradient becomes nan or inf.
+            Exception: Any error that a hand-made `_backward` raises.
 
         Example:
             >>> a = Value(3.0)
@@ -321,10 +319,10 @@ class Value(Methods):
         sweep.backward(self)
 
     def detach(self) -> Value:
-        """Return a new leaf with the same number: gradients stop there.
+        """Return a new leaf with the same number, which stops gradients.
 
         Returns:
-            The leaf; in a function that `jit` records, a node through which no gradient flows.
+            The leaf; in a function that `jit` records, a node that passes no gradient to its operand.
 
         Example:
             >>> a = Value(3.0)
@@ -339,7 +337,7 @@ class Value(Methods):
         return out
 
     def conjugate(self) -> Value:
-        """Return the Value itself, for it is real. NumPy's `var` and `vdot` ask for it.
+        """Return the Value itself, because it is real. NumPy's `var` and `vdot` call this method.
 
         Example:
             >>> a = Value(3.0)
@@ -352,23 +350,23 @@ class Value(Methods):
         return self
 
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """NumPy's functions on Values: a row of the table on scalars, else an object array of Values."""
-        if ufunc is numpy.divmod and method == "__call__":  # which NumPy has not for objects
+        """Apply a NumPy ufunc: to scalars as an operation of the table, else elementwise to object arrays."""
+        if ufunc is numpy.divmod and method == "__call__":  # NumPy's divmod does not support objects
             return numpy.floor_divide(*inputs, **kwargs), numpy.remainder(*inputs, **kwargs)
         compare = arrays.COMPARISONS.get(ufunc)
         if compare is not None and method == "__call__" and not kwargs:
-            numbers = tuple([arrays.without_dimensions(x) for x in inputs])  # NumPy makes arrays of its numbers
+            numbers = tuple([arrays.without_dimensions(x) for x in inputs])  # NumPy passes its numbers as arrays
             if convert.are_operands(numbers):
                 x, y = [number if isinstance(number, Value) else convert.as_float(number) for number in numbers]
                 answer = compare(x, y)
                 return answer if isinstance(answer, Value) else numpy.bool_(answer)
         opcode = UFUNCS.get(ufunc.__name__, 0)
-        has_own_operators = type(self) is not Value and opcode in OPERATORS  # or may: arrays of objects call them
+        has_own_operators = type(self) is not Value and opcode in OPERATORS  # which object arrays call
         if opcode and method == "__call__" and not kwargs and not has_own_operators and convert.are_operands(inputs):
             return apply.applied(opcode, inputs)
         try:
             return getattr(ufunc, method)(*[arrays.of_object(operand) for operand in inputs], **kwargs)
-        except TypeError as error:  # NumPy has no such function of objects, or an array cannot hold them
+        except TypeError as error:  # NumPy does not support the function for objects, or out= cannot hold objects
             if modes.recordings == 0 or isinstance(error, modes.RecordingError):
                 raise
             raise modes.refused(f"{users_line()}: {error}", self) from error
@@ -376,17 +374,17 @@ class Value(Methods):
     # Copies
 
     def __copy__(self) -> Value:
-        """Another node made the same way, with the same operands. While it is recorded, the node itself."""
+        """Copy the node, with the same operands. Return the node itself if it is being recorded."""
         copy: Value = pickling.copied(self)
         return copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Value:
-        """A copy of the whole graph. Nodes that the memo holds already are shared, and those being recorded."""
+        """Copy the whole graph, except nodes in the memo and nodes that are being recorded."""
         copy: Value = pickling.deep_copied(self, memo)
         return copy
 
     def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
-        """Pickle: the node, preceded by all that it was made from, unless a list of those is being pickled now."""
+        """Pickle the node after all its ancestors, unless they are being pickled already."""
         reduced: tuple[Any, ...] = pickling.reduced(self)
         return reduced
 
@@ -397,18 +395,18 @@ class Value(Methods):
 
 @cython.cfunc
 def _has_constant_exponent(node: Value) -> cython.bint:
-    """Whether it is a power whose exponent is part of its symbol, as micrograd has it."""
+    """Return whether a node is a power with a constant exponent, which micrograd shows as part of the symbol."""
     return node.op == "**" and node._a is not None and node._b is None
 
 
 @cython.cfunc
 def _set_partials(node: Value, partials: Any) -> object:
-    """Give a hand-made node its partials, one for each operand."""
+    """Set the partials of a hand-made node, one for each operand."""
     i: cython.Py_ssize_t = 0
     if len(partials) != len(node._details.arguments):
         raise ValueError(
-            "a Value made by hand takes a derivative for each child: "
-            f"it has {len(node._details.arguments)}, and there are {len(partials)} derivatives"
+            "Value(data, children, derivatives) needs one derivative for each child, "
+            f"got {len(node._details.arguments)} children and {len(partials)} derivatives"
         )
     for local in partials:
         node._details.partials[i] = convert.real(local, "a derivative")
@@ -418,7 +416,7 @@ def _set_partials(node: Value, partials: Any) -> object:
 
 @cython.cfunc
 def _attributes(node: object, made: cython.int) -> object:
-    """The attributes that a user gave to a node, as in `parameter.momentum = 0.0`; None where there are none."""
+    """Return the dict of a node's user attributes, such as `parameter.momentum`; None if absent and not `made`."""
     details: nodes.Details | None
     if made:
         details = nodes.details_of(cython.cast(ValueNode, node))
@@ -432,8 +430,8 @@ def _attributes(node: object, made: cython.int) -> object:
 
 @cython.cfunc
 def _leaf(data: Any) -> object:
-    """What `Value(data)` is, by the shortest way."""
-    primal: cython.double = convert.real(data, "Value(data)")
+    """Build `Value(data)` without the general constructor."""
+    primal: cython.double = convert.real(data, "the data of a Value")
     level: cython.int = 0 if modes.recordings == 0 else modes.depth()
     out: Value = cython.cast(Value, apply.new_leaf(primal, level))
     if modes.open_switches != 0 and modes.remembers_lines():
@@ -443,11 +441,11 @@ def _leaf(data: Any) -> object:
 
 @cython.cfunc
 def _with_partials(data: Any, children: Any, local_grads: Any) -> object:
-    """What `Value(data, children, local_grads)` is, by the shortest way; None for other arguments."""
+    """Build `Value(data, children, local_grads)` without the general constructor; return None for other arguments."""
     if type(local_grads) is not tuple or type(children) is not tuple or len(children) == 0:
         return None
     out: Value = Value.__new__(Value)
-    nodes.set_leaf(out, convert.real(data, "Value(data)"), 0 if modes.recordings == 0 else modes.depth())
+    nodes.set_leaf(out, convert.real(data, "the data of a Value"), 0 if modes.recordings == 0 else modes.depth())
     nodes.set_operands_and_level(out, nodes.as_children(children))
     _set_partials(out, local_grads)
     if modes.recordings != 0:
@@ -462,20 +460,13 @@ c_compat.open_to_assignment(Value, _attributes)
 c_compat.construct_by(Value, _leaf, _with_partials)
 
 
-# Recorded functions
+# Custom rules, errors and conditions
 
 
 def with_rule(data: float, operands: tuple[Value, ...], symbol: str, rule: Any) -> Value:
-    """Make a node whose rule is called with the node itself.
+    """Create a node with a custom rule: a function of the node that adds to its operands' gradients.
 
-    Args:
-        data: Its number.
-        operands: The Values that it was made from.
-        symbol: What displays call its operation.
-        rule: A function of the node, which adds to the operands' gradients in a backward sweep.
-
-    Returns:
-        The node; under `no_grad()` a leaf, which has no use for a rule.
+    `symbol` is the operation's name in displays. Under `no_grad()` the result is a leaf without a rule.
     """
     out: Value = Value(data, operands, symbol)
     if out._opcode != nodes.UNCONNECTED:
@@ -493,7 +484,7 @@ def _number_refused(node: Value, what: str) -> TypeError:
 
 @cython.cfunc
 def _joined(operator: str, left: Value, right: Any) -> object:
-    """Join two conditions while a function is staged. An operand other than 0 and 1, such as a count, gives nan."""
+    """Join two conditions while a function is staged. An operand other than 0 and 1 gives nan."""
     if not conditions.are_joined(left, right):
         return NotImplemented
     if not isinstance(right, Value):
@@ -508,7 +499,7 @@ def _joined(operator: str, left: Value, right: Any) -> object:
 
 @cython.cfunc
 def _compared(opcode: cython.int, left: object, right: object) -> object:
-    """Whether a comparison holds; while a function is staged, that as a Value."""
+    """Compare two operands; while a function is staged, return the result as a Value of 1 or 0."""
     if modes.staging != 0:
         if modes.is_staging():
             return apply.binary(opcode, left, right)

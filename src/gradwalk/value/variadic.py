@@ -1,4 +1,4 @@
-"""Nodes of operations on any number of operands, such as sums of products."""
+"""Nodes of operations with any number of operands, such as sums of products."""
 
 from __future__ import annotations
 
@@ -17,15 +17,10 @@ if not TYPE_CHECKING and cython.compiled:
 
 @cython.cfunc
 def compute(node: ValueNode) -> cython.bint:
-    """Compute the number, the partials and the level of a variadic row's node from its operands.
+    """Compute the number, the partials and the level of a variadic node; return whether an operand is a Value.
 
-    The array of partials first holds the operands, so that formulas run over memory of C.
-
-    Returns:
-        Whether a Value is among the operands.
-
-    Raises:
-        TypeError: If an operand is neither a Value nor a real number.
+    The array of partials holds the operands first, so the formulas work on C memory. Raises `TypeError` if an operand
+    is neither a Value nor a real number.
     """
     arguments: list = node._details.arguments
     numbers: cython.p_double = node._details.partials
@@ -43,7 +38,7 @@ def compute(node: ValueNode) -> cython.bint:
             numbers[i] = cython.cast(cython.double, argument)
         elif convert.is_real(argument):
             numbers[i] = convert.to_double(argument)
-            arguments[i] = numbers[i]  # a float, so that no code of the user's runs on refresh
+            arguments[i] = numbers[i]  # a float, so that refresh() runs no user code
         else:
             raise TypeError(f"{NAMES[node._opcode]}() takes Values and real numbers, not {type(argument).__name__}")
         i += 1
@@ -53,15 +48,7 @@ def compute(node: ValueNode) -> cython.bint:
 
 
 def unequal(name: str, sequences: list[Any]) -> ValueError:
-    """Return the error for sequences of operands that differ in length.
-
-    Args:
-        name: The function that was called.
-        sequences: Two or three sequences.
-
-    Returns:
-        The error.
-    """
+    """Return the error for two or three sequences of different lengths."""
     count = ("two", "three")[len(sequences) - 2]
     lengths = " and ".join(str(len(operands)) for operands in sequences)
-    return ValueError(f"{name}() takes {count} sequences of one length, not {lengths} numbers")
+    return ValueError(f"{name}() takes {count} sequences of equal length, got lengths {lengths}")

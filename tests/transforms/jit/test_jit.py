@@ -597,8 +597,8 @@ class TestNumbersAreNotToBeAskedFor:
         where, what, write, again, cure = str(caught.value).splitlines()
         assert where == f"{__file__}:{line}: if y > 2:"
         assert what == (
-            "  branches on `2 < (x * x)` while the function is being recorded: the answer would be that for these "
-            "arguments, frozen for all others."
+            "  branches on `2 < (x * x)` while the function is being recorded: the recording would use the same "
+            "answer for all other arguments."
         )
         assert write == "  Write, after `from gradwalk import loops`:"
         assert again == "    return loops.cond(y > 2, lambda: y, lambda: x)"

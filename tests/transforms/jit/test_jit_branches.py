@@ -159,7 +159,7 @@ def test_what_it_cannot_follow_is_refused():
         jit(vmap(tax), branches="record")
     with pytest.raises(ValueError, match="branches is 'all'"):
         jit(tax, branches="all")
-    with pytest.raises(RecordingError, match="other branches of one recording"):
+    with pytest.raises(RecordingError, match="other branches, the most that one recording may have"):
         jit(endless, branches="record")(1.0)
 
 

@@ -24,10 +24,10 @@ def run_until_call(
     table_start: cython.p_int,
     table: cython.p_int,
 ) -> cython.int:
-    """Run the instructions from `start` up to a call, or to the end, and return where that is.
+    """Run instructions from `start` until a call or the end, and return the position reached.
 
-    `value` holds the numbers by index, and `first` is the index of the first instruction's result. Table i has its
-    operands at `table_start[i]` to `table_start[i + 1]` in `table`.
+    `value` has the numbers by index, and `first` is the index of the first instruction's result. The operands of table
+    i are `table[table_start[i] : table_start[i + 1]]`.
     """
     opcode: cython.int
     k: cython.int
@@ -40,7 +40,7 @@ def run_until_call(
     position: cython.Py_ssize_t
     for k in range(start, length, 4):
         opcode = code[k]
-        # The commonest instruction comes before the switch: the processor then predicts branches better.
+        # The most common instruction is tested before the switch, which improves branch prediction.
         if opcode == 71:  # muladd
             value[index] = value[code[k + 1]] * value[code[k + 2]] + value[code[k + 3]]
             index += 1

@@ -1,1 +1,1 @@
-"""How nodes are allocated, marked and released."""
+"""Allocation, marks and deallocation of nodes."""

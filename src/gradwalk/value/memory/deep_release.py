@@ -1,8 +1,8 @@
-"""Releases deep graphs in WebAssembly, where Python's own way of it does not hold.
+"""Free deep graphs iteratively on WebAssembly, where CPython's trashcan overflows the stack.
 
-Python frees an object's operands within the object's own release, and puts off what is nested too deep. In Pyodide's
-CPython 3.13 that begins at a depth for which browsers have no stack: a chain of some thousand nodes ends the
-interpreter. Compiled nodes have a list for it already (node_memory.h).
+CPython frees an object's operands recursively, and defers objects that are nested too deep. In Pyodide's CPython 3.13
+that depth exceeds the stack of browsers: freeing a chain of a few thousand nodes ends the interpreter. Compiled nodes
+are freed iteratively already (node_memory.h).
 """
 
 from __future__ import annotations
@@ -14,16 +14,12 @@ _is_releasing = False
 
 
 def release_operands(node: Any) -> None:
-    """Take what a node holds from it, and release that here, one node after the other: the node's `__del__`.
-
-    Args:
-        node: A node that nobody refers to any more.
-    """
+    """Free the operands and details of an unreferenced node one by one: the `__del__` of nodes."""
     global _is_releasing
     for name in ("_a", "_b", "_details"):
         _waiting.append(getattr(node, name, None))
         setattr(node, name, None)
-    if _is_releasing:  # by a node that is further up
+    if _is_releasing:  # the call for an earlier node empties the list
         return
     _is_releasing = True
     try:

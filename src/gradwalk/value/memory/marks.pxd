@@ -1,4 +1,4 @@
-# What compiled modules see under the names of marks.py.
+# The constants of marks.py, for compiled modules.
 cdef enum:
     NEW = 0
     OPEN = 1

@@ -1,11 +1,11 @@
-/* The memory of Values: where it comes from, and how it is given back. See node_memory.py.
+/* Allocation and deallocation of Values. See node_memory.py.
 
-   A graph is often built as a whole and freed as a whole. Nodes that are made one after the other should stand side by
-   side, and a graph of any size should be freed without recursion. So nodes stand in chunks, and what is freed waits in
-   a list that runs through the dead nodes themselves.
+   A graph is often built as a whole and freed as a whole. Nodes that are created one after the other should be adjacent
+   in memory, and a graph of any size should be freed without recursion. So nodes are allocated in chunks, and nodes to
+   be freed form a linked list that uses their own memory.
 
-   A chunk is filled from its begin to its end. Once all of its nodes have been freed it begins anew, so that the next
-   graph stands in order as well; while some are alive, those that have been freed are used again, the last one first. */
+   A chunk is filled from its start to its end. Once all of its nodes have been freed, it is filled from its start again
+   so that the next graph is in order, too. While some nodes are alive, freed nodes are reused, the last one first. */
 #include <Python.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #endif
 
-/* Without the interpreter's lock, and where a sanitizer is to see each node, a node is an object like any other. */
+/* Without the GIL, and under a sanitizer that has to see each node, nodes are allocated like any other object. */
 #if defined(Py_GIL_DISABLED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define NODES_IN_CHUNKS 0
 #else
@@ -32,7 +32,7 @@
 typedef struct Node {
     PyObject_HEAD
     double primal, grad;
-    PyObject *a, *b; /* None where there is no operand */
+    PyObject *a, *b; /* None if the operand is a constant or missing */
     double pa, pb;
     PyObject *details;
     signed char opcode;
@@ -40,16 +40,16 @@ typedef struct Node {
     int index;
 } Node;
 
-static PyTypeObject *node_type; /* Value; subclasses have memory of their own */
+static PyTypeObject *node_type; /* Value; subclasses are allocated by Python */
 
 /* Chunks */
 
 #if NODES_IN_CHUNKS
 
-#define CHUNK ((size_t)1 << 16) /* bytes, and what the address of a chunk is a multiple of */
-#define FIRST_REGION 16         /* chunks; each region is as large as all before it, up to the largest */
-#define LARGEST_REGION 1024
-#define MOST_SPARE 512 /* chunks that are kept for later, when regions without nodes are given back */
+#define CHUNK ((size_t)1 << 16) /* bytes; also the alignment of chunks */
+#define FIRST_REGION 16         /* chunks; each region doubles the number of chunks, up to the largest region */
+#define LARGEST_REGION 1024     /* chunks */
+#define MOST_SPARE 512          /* empty chunks to keep when an empty region is returned */
 
 typedef struct Region {
     void *memory;
@@ -60,17 +60,17 @@ typedef struct Region {
 typedef enum { CURRENT, FULL, HOLED, EMPTY } ChunkState;
 
 typedef struct Chunk {
-    Node *freed;  /* the latest, linked to those before it */
-    char *unused; /* from here on there has been no node yet */
+    Node *freed;  /* list of freed nodes, the latest first */
+    char *unused; /* start of the memory that has not been used yet */
     char *end;
     Py_ssize_t alive;
     ChunkState state;
     Region *region;
-    struct Chunk *next, *previous; /* of those that are in the same state, if that is HOLED or EMPTY */
+    struct Chunk *next, *previous; /* list of the chunks in the same state, if it is HOLED or EMPTY */
 } Chunk;
 
 static Chunk no_chunk;
-static Chunk *current = &no_chunk; /* where nodes are made */
+static Chunk *current = &no_chunk; /* new nodes come from this chunk */
 static Chunk *chunks_by_state[EMPTY + 1];
 static size_t chunk_count, empty_chunks;
 
@@ -108,9 +108,9 @@ static int add_region(void) {
     *region = (Region){.memory = memory, .chunks = chunks, .empty = chunks};
     region->first = (char *)(((uintptr_t)memory + CHUNK - 1) / CHUNK * CHUNK);
 #if defined(MADV_HUGEPAGE)
-    madvise(region->first, chunks * CHUNK, MADV_HUGEPAGE); /* fewer page faults; all the same where it is refused */
+    madvise(region->first, chunks * CHUNK, MADV_HUGEPAGE); /* fewer page faults; it may fail without harm */
 #endif
-    for (size_t i = chunks; i-- > 0;) { /* the first one is to be used first */
+    for (size_t i = chunks; i-- > 0;) { /* the first chunk is added last, so it is used first */
         Chunk *chunk = (Chunk *)(region->first + i * CHUNK);
         chunk->alive = 0;
         chunk->region = region;
@@ -131,7 +131,7 @@ static void remove_region(Region *region) {
 }
 
 static Node **link_of(Node *dead) {
-    return (Node **)&dead->grad; /* a dead node has no gradient */
+    return (Node **)&dead->grad; /* dead nodes do not need their gradient */
 }
 
 static Node *node_in_next_chunk(void) {
@@ -172,7 +172,7 @@ static inline Node *take_node(void) {
 }
 
 static void chunk_has_changed(Chunk *chunk) {
-    if (chunk->alive) { /* it was full */
+    if (chunk->alive) { /* the chunk was full */
         chunk_enters(chunk, HOLED);
         return;
     }
@@ -208,8 +208,8 @@ static inline Node *new_node(PyTypeObject *type) {
 #if defined(Py_DEBUG) || defined(Py_TRACE_REFS)
     PyObject_Init((PyObject *)node, type);
 #else
-    node->ob_base = (PyObject){.ob_type = type}; /* which is static, and counts no instances */
-    node->ob_base.ob_refcnt = 1; /* CPython 3.14 keeps flags beside it, which are 0 by the line above */
+    node->ob_base = (PyObject){.ob_type = type}; /* a static type, which does not count references of instances */
+    node->ob_base.ob_refcnt = 1; /* CPython 3.14 keeps flags next to it, which the line above sets to 0 */
 #endif
     return node;
 }
@@ -224,31 +224,31 @@ static inline Node *new_node(PyTypeObject *type) { return PyObject_New(Node, typ
 
 #endif
 
-/* Freeing */
+/* Deallocation */
 
-#define DEEPEST 100 /* subclasses and details inside one another that are freed by recursion */
+#define DEEPEST 100 /* nested subclasses and details that are freed by recursion */
 
-/* What a thread is freeing. Whatever runs meanwhile in this thread, such as the finaliser of a subclass, may free nodes
-   too: they wait in the same list. Other threads free theirs by themselves, as a finaliser may take its time. */
+/* The nodes that a thread is freeing. Code that runs meanwhile in this thread, such as the finalizer of a subclass, may
+   free nodes, too: they are added to the same list. Each thread has its own list, because a finalizer may take long. */
 typedef struct Freeing {
     unsigned long thread;
     Node *dead;     /* nodes that still hold their operands */
-    PyObject *late; /* a list of details further down; NULL if there are none */
+    PyObject *late; /* a list of details that are nested deeper; NULL if there are none */
     int depth;
-    struct Freeing *other; /* of another thread */
+    struct Freeing *other; /* the entry of another thread */
 } Freeing;
 
-static OF_THREAD Freeing first_freeing; /* the only one, but where threads take turns in the middle of finalisers */
+static OF_THREAD Freeing first_freeing; /* the only entry, unless a finalizer switches to another thread that frees */
 static OF_THREAD Freeing *freeings;
 
-/* What the thread is freeing already; or `begun`, which it then is to end. Memory of a stack would not do: extensions
-   such as greenlet move stacks in the middle of a finaliser. */
+/* Return the entry of this thread. If it is new, also store it in `begun`; the caller then ends it. The entry is not on
+   the stack, because extensions such as greenlet switch stacks in the middle of a finalizer. */
 static Freeing *freeing_of_thread(Freeing **begun) {
     const unsigned long thread = PyThread_get_thread_ident();
     for (Freeing *freeing = freeings; freeing; freeing = freeing->other)
         if (freeing->thread == thread) return freeing;
     Freeing *made = freeings ? PyMem_RawMalloc(sizeof(Freeing)) : &first_freeing;
-    if (!made) return freeings; /* another thread will free it */
+    if (!made) return freeings; /* out of memory: another thread frees the node */
     *made = (Freeing){.thread = thread, .other = freeings};
     freeings = *begun = made;
     return made;
@@ -266,7 +266,7 @@ static inline void await_freeing(Freeing *freeing, Node *dead) {
     freeing->dead = dead;
 }
 
-/* Give up an operand. What was its last reference is not freed at once: no recursion. */
+/* Drop a reference to an operand. If it was the last one, add the operand to the list instead of recursing. */
 static inline void drop_operand(Freeing *freeing, PyObject *operand) {
 #if NODES_IN_CHUNKS
     if (Py_REFCNT(operand) == 1 && Py_TYPE(operand) == node_type) {
@@ -280,7 +280,7 @@ static inline void drop_operand(Freeing *freeing, PyObject *operand) {
 static void drop_details(Freeing *freeing, PyObject *details) {
     if (details != Py_None && freeing->depth >= DEEPEST) {
         if (!freeing->late) freeing->late = PyList_New(0);
-        if (!freeing->late || PyList_Append(freeing->late, details) < 0) PyErr_Clear(); /* by recursion after all */
+        if (!freeing->late || PyList_Append(freeing->late, details) < 0) PyErr_Clear(); /* free it by recursion */
     }
     Py_DECREF(details);
 }
@@ -293,7 +293,7 @@ static void free_dead_nodes(Freeing *freeing) {
             freeing->dead = *link_of(node);
             free_node(node);
             drop_operand(freeing, b);
-            drop_operand(freeing, a); /* the first one in the list: it is likely to stand beside the node */
+            drop_operand(freeing, a); /* last, so it is freed next: it is likely to be adjacent to the node */
             drop_details(freeing, details);
         }
         PyObject *late = freeing->late;
@@ -321,7 +321,7 @@ static void deallocate_node(PyObject *self) {
     end_freeing(begun);
 }
 
-static inline int manage_nodes(PyObject *cls) { /* inline, for modules that do not call it include this file, too */
+static inline int manage_nodes(PyObject *cls) { /* inline, because other modules include this file without calling it */
     PyTypeObject *type = (PyTypeObject *)cls;
     if (type->tp_basicsize != sizeof(Node) || (type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
         PyErr_SetString(PyExc_SystemError, "node_memory.h does not describe the nodes of node.pxd");

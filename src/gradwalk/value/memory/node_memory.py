@@ -1,7 +1,6 @@
-"""The memory of Values. The compiled `value.py` uses `node_memory.pxd` beside this file; Python has memory of its own.
+"""Allocation of Values. The compiled `value.py` uses `node_memory.pxd` instead, and plain Python its own allocator.
 
-In C, nodes that are made one after the other stand side by side, and a graph of any size is freed without recursion.
-See `node_memory.h`.
+In C, consecutive nodes are adjacent in memory, and a graph of any size is freed without recursion: see `node_memory.h`.
 """
 
 from __future__ import annotations
@@ -12,29 +11,11 @@ from gradwalk.value.memory import marks
 
 
 def manage_nodes(cls: Any) -> None:
-    """Let a class have its instances in memory of its own. Python does nothing.
-
-    Args:
-        cls: `Value`.
-    """
+    """Manage the memory of a class. Does nothing in plain Python."""
 
 
 def make_node(cls: Any, opcode: int, level: int, a: Any, b: Any, primal: float, pa: float, pb: float) -> Any:
-    """Return a new node.
-
-    Args:
-        cls: `Value`.
-        opcode: See `ValueNode`, as for all of these.
-        level: Of the innermost recorded function that it depends on.
-        a: The first operand, or None.
-        b: The second operand, or None.
-        primal: Its number.
-        pa: d node / d a; where `a` is None, the constant that stands in its place.
-        pb: Likewise of `b`.
-
-    Returns:
-        The node.
-    """
+    """Create a node. The arguments are the fields of `ValueNode`; an operand `a` or `b` is None if it is a constant."""
     node = cls.__new__(cls)
     node._primal = primal
     node._grad = 0.0

@@ -1,1 +1,1 @@
-"""Find where in the user's program a Value was made, and what it is called there."""
+"""Source lines and variable names of Values, and messages that quote the user's program."""

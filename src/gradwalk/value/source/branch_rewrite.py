@@ -1,7 +1,7 @@
-"""A branch or a loop of the user's program, written again with `gradwalk.loops`, for the message that refuses it.
+"""Rewrite a branch or a loop of the user's program with `gradwalk.loops`, for the message that refuses to record it.
 
-The statement is taken apart and put together anew, so what is shown can be copied. Where the new one would not do what
-the old one does, as with `break` or with attributes that are set, nothing is shown.
+The statement is parsed and unparsed, so the user can copy the result. Nothing is suggested if the new statement would
+behave differently, as with `break` or assignments to attributes.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import Any
 
 from gradwalk.value.source.variables import Position
 
-_LONGEST = 12  # lines of what is shown
+_LONGEST = 12  # lines of a suggestion
 
 Branch = ast.If | ast.While | ast.IfExp
 
 
 def rewritten(program: Sequence[str], position: Position) -> str:
-    """Write again the branch that an instruction decides.
+    """Rewrite the branch that an instruction decides.
 
     Args:
-        program: The lines of the program, with their ends.
-        position: Where the source of the instruction is that asks whether a condition holds.
+        program: The lines of the program, with their line ends.
+        position: The source position of the instruction that evaluates the condition.
 
     Returns:
-        Lines of Python, or "" if there is no such branch or it cannot be written with `gradwalk.loops`.
+        Lines of Python; "" if no branch is found or it cannot be written with `gradwalk.loops`.
 
     Example:
         >>> print(rewritten(["y = x if x > 0 else 2*x"], (1, 1, 9, 14)))
@@ -54,11 +54,11 @@ def rewritten(program: Sequence[str], position: Position) -> str:
     return "\n".join(lines) if len(lines) <= _LONGEST else ""
 
 
-# Where it is
+# Finding the branch
 
 
 def _path(tree: ast.AST, position: Position) -> list[ast.AST]:
-    """Return the nodes around a position, the outermost first."""
+    """Return the syntax nodes that contain a position, outermost first."""
     path, inner = [tree], True
     while inner:
         inner = False
@@ -75,12 +75,12 @@ def _is_within(position: Position, node: ast.AST) -> bool:
     end, end_column = getattr(node, "end_lineno", None), getattr(node, "end_col_offset", None)
     if None in (line, last_line, column, last_column, end, end_column):
         return False
-    start = (node.lineno, node.col_offset)  # type: ignore[attr-defined]  # what has an end has a beginning
+    start = (node.lineno, node.col_offset)  # type: ignore[attr-defined]  # exists, as the end does
     return start <= (line, column) and (last_line, last_column) <= (end, end_column)
 
 
 def _block(path: Sequence[ast.AST], statement: ast.stmt) -> list[ast.stmt]:
-    """Return the statements that one is among."""
+    """Return the list of statements that contains a statement."""
     parent = path[[*path].index(statement) - 1]
     for field in ("body", "orelse", "finalbody"):
         block = getattr(parent, field, None)
@@ -99,18 +99,18 @@ def _of_expression(statement: ast.stmt) -> list[str]:
 
 
 class _Conditionals(ast.NodeTransformer):
-    """`a if c else b` as `loops.cond(c, lambda: a, lambda: b)`."""
+    """Replaces `a if c else b` by `loops.cond(c, lambda: a, lambda: b)`."""
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         body, orelse = self.visit(node.body), self.visit(node.orelse)
         return _called("cond", _condition(node.test), _thunk(body), _thunk(orelse))
 
 
-# Choices between statements
+# If statements
 
 
 def _of_choice(branch: ast.If, following: Sequence[ast.stmt], later: set[str]) -> list[str]:
-    """Return the lines of `if` as a choice between two results, or two sets of variables."""
+    """Rewrite `if` as a `cond` that returns the result of the function or the assigned variables."""
     orelse = branch.orelse
     if _returned(branch.body) is not None:
         result = _returned([*orelse, *following])
@@ -138,7 +138,7 @@ def _choice(branch: ast.If, body: Any, orelse: Any) -> str:
 
 
 def _returned(block: Sequence[ast.stmt]) -> ast.expr | None:
-    """Return what a block returns that does nothing else."""
+    """Return the expression that a block returns, or None if the block does anything else."""
     match block:
         case [ast.Return(value=ast.expr() as value), *_]:
             return value
@@ -153,7 +153,7 @@ def _returned(block: Sequence[ast.stmt]) -> ast.expr | None:
 
 
 def _of_loop(loop: ast.While, later: set[str]) -> list[str]:
-    """Return the lines of `while` as a `while_loop` over the variables that go round it."""
+    """Rewrite `while` as a `while_loop` whose carry is the variables that a later step or statement reads."""
     if loop.orelse or not all(map(_is_assignment, loop.body)):
         return []
     names = _unique(_assigned(loop.body))
@@ -180,7 +180,7 @@ def _of_loop(loop: ast.While, later: set[str]) -> list[str]:
     ]
 
 
-# Parts
+# Building blocks
 
 
 def _function(
@@ -202,7 +202,7 @@ def _thunk(body: ast.expr) -> ast.Lambda:
 
 
 def _condition(test: ast.expr) -> ast.expr:
-    """A condition without `and`, `or`, `not` and chains of comparisons, which would ask for each by itself."""
+    """Write a condition without `and`, `or`, `not` and chained comparisons, which call `bool()` on their operands."""
     match test:
         case ast.BoolOp(op=ast.And(), values=values):
             return _product([_condition(value) for value in values])
@@ -211,7 +211,7 @@ def _condition(test: ast.expr) -> ast.expr:
             for value in values[2:]:
                 some = ast.BinOp(some, ast.Add(), _condition(value))
             return ast.Compare(some, [ast.Gt()], [ast.Constant(0)])
-        case ast.BoolOp(values=values):  # numbers of either sign, whose sum may be 0
+        case ast.BoolOp(values=values):  # the numbers may have either sign, so their sum may be 0
             neither = _product([_condition(ast.UnaryOp(ast.Not(), value)) for value in values])
             return ast.Compare(neither, [ast.Eq()], [ast.Constant(0)])
         case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -230,7 +230,7 @@ def _product(factors: Sequence[ast.expr]) -> ast.expr:
 
 
 def _is_assignment(statement: ast.stmt) -> bool:
-    """Whether a statement does nothing but give variables new values."""
+    """Return whether a statement only assigns to variables."""
     match statement:
         case ast.Assign(targets=[target]):
             names = target.elts if isinstance(target, ast.Tuple) else [target]
@@ -241,7 +241,7 @@ def _is_assignment(statement: ast.stmt) -> bool:
 
 
 def _value(statement: ast.stmt) -> ast.expr:
-    """Return what a statement assigns."""
+    """Return the expression that a statement assigns."""
     if isinstance(statement, ast.AugAssign):
         assert isinstance(statement.target, ast.Name)
         return ast.BinOp(ast.Name(statement.target.id, ast.Load()), statement.op, statement.value)
@@ -255,7 +255,7 @@ def _assigned(block: Iterable[ast.stmt]) -> list[str]:
 
 
 def _is_read_first(name: str, block: Sequence[ast.stmt]) -> bool:
-    """Whether a block reads a variable before it assigns to it."""
+    """Return whether a block reads a variable before it assigns to it."""
     for statement in block:
         if isinstance(statement, ast.AugAssign) and name in _names([statement.target], ast.Store):
             return True
@@ -267,13 +267,13 @@ def _is_read_first(name: str, block: Sequence[ast.stmt]) -> bool:
 
 
 def _loaded_after(path: Sequence[ast.AST], branch: Branch) -> set[str]:
-    """Return the variables that the function around a branch may read once the branch is done."""
+    """Return the variables that the enclosing function may read after a branch."""
     inside = [number for number, node in enumerate(path) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     function = inside[-1] if inside else 0
     loop = next(
         (node for node in path[function:] if isinstance(node, ast.For | ast.While) and node is not branch), None
     )
-    first = loop.lineno if loop else (branch.end_lineno or 0) + 1  # a loop comes back to what stands before
+    first = loop.lineno if loop else (branch.end_lineno or 0) + 1  # the next step of a loop reads earlier lines, too
     return {node.id for node in ast.walk(path[function]) if isinstance(node, ast.Name) and node.lineno >= first}
 
 

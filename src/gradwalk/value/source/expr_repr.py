@@ -1,24 +1,19 @@
-"""What a Value was computed by, spelled out as one expression, for messages."""
+"""Format the expression that computed a Value, for messages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-_DEEPEST = 4  # levels of operations that are spelled out; what lies below is "…"
+_DEEPEST = 4  # levels of nested operations to write out; deeper ones become "…"
 _OPERATORS = {**{symbol: symbol for symbol in ("+", "-", "*", "/", "//", "%", "**", "<", "<=")}, "=": "=="}
-_LONGEST = 8  # table, or list of arguments, that is spelled out
+_LONGEST = 8  # longest list of arguments, or table, to write out
 
 
 def spelled(node: Any, depth: int = _DEEPEST) -> str:
-    """Return the expression that gave a Value, from labels where there are any: `sin(x) * 2 < y`.
+    """Return the expression that computed a Value, with labels where it has them, such as `sin(x) * 2 < y`.
 
-    Args:
-        node: The Value.
-        depth: How many levels of operations have been written around it.
-
-    Returns:
-        The expression.
+    `depth` is how many more levels of operations to write out.
     """
     if not hasattr(node, "arguments"):
         return f"{node:g}"
@@ -38,14 +33,14 @@ def spelled(node: Any, depth: int = _DEEPEST) -> str:
 
 
 def _listed(arguments: Sequence[Any], depth: int) -> str:
-    """Return the expressions of a node's arguments: of many, the first three and the last one."""
+    """Join the expressions of a node's arguments. A long list is cut to the first three and the last one."""
     if len(arguments) <= _LONGEST:
         return ", ".join([spelled(argument, depth) for argument in arguments])
     return f"{_listed(arguments[:3], depth)}, …, {spelled(arguments[-1], depth)}"
 
 
 def _bracketed(part: str) -> str:
-    """An operand in brackets, where it is an operation written with an operator."""
+    """Put an operand into brackets if it contains an operator."""
     depth = 0
     for character in part:
         depth += (character in "([") - (character in ")]")

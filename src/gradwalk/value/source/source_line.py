@@ -1,7 +1,7 @@
-"""Where in the user's program something happened.
+"""Find the line of the user's program that is running.
 
-The text of a line is looked up when the line runs, and kept with it. What was read from a document is never looked up:
-it may name any file.
+The text of a line is read when the line runs, and stored. File names read from a document are never opened: a document
+could name any file.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import numpy
 from gradwalk.value.source.branch_rewrite import rewritten
 from gradwalk.value.source.variables import MANY, RETURNED, Position, Target, position_of, targets
 
-LONGEST_TEXT = 200  # letters of a line
-_LARGEST_FILE = 1_000_000  # bytes; larger programs are not looked up
-_MOST_CODES = 1000
+LONGEST_TEXT = 200  # characters of a line
+_LARGEST_FILE = 1_000_000  # bytes; larger programs are not read
+_MOST_CODES = 1000  # cached code objects
 
-# The files of gradwalk and of NumPy, whose functions call Values back.
+# The folders of gradwalk and of NumPy, whose functions call methods of Value.
 _LIBRARIES = (str(Path(__file__).parents[2]) + os.sep, str(Path(numpy.__file__).parent) + os.sep)
 
 
@@ -32,9 +32,9 @@ class SourceLine(NamedTuple):
     """A line of the user's program.
 
     Attributes:
-        filename: The name of the file, or of the cell of a notebook.
-        number: The number of the line, from 1.
-        text: The line as it ran, without the space around it and cut after 200 letters; "" if it is not known.
+        filename: The name of the file or of the notebook cell.
+        number: The line number, from 1.
+        text: The line when it ran, stripped and cut to 200 characters; "" if it is not known.
     """
 
     filename: str
@@ -47,13 +47,13 @@ class SourceLine(NamedTuple):
 
 
 class NamedLine(NamedTuple):
-    """The line that made a node, the variable that the node was assigned to, and the scopes that it was made in.
+    """The line that created a node, the variable that the node was assigned to, and its named scopes.
 
     Attributes:
         line: The line.
-        variable: The name of the variable, such as `loss`, or `w[0]`; "" if there is none.
-        makes: How many nodes the right-hand side makes, as `Target` has it.
-        scope: The names of the scopes, with dots between them; "" if there is none.
+        variable: The name of the variable, such as `loss` or `w[0]`; "" if there is none.
+        makes: The nodes that the right-hand side creates, as in `Target`.
+        scope: The names of the scopes, joined by dots; "" if there is none.
     """
 
     line: SourceLine
@@ -63,30 +63,28 @@ class NamedLine(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """Code that has run: the lines of its file as they were then, and those of its own that were asked for."""
+    """A code object that has run: the lines of its file at that time, and the lines looked up in it so far."""
 
     code: CodeType  # kept alive, so that no other code gets its id
     program: Sequence[str]
     lines: dict[int | None, SourceLine]
-    targets: dict[int, Target | None]  # by the offset of the instruction
+    targets: dict[int, Target | None]  # by instruction offset
 
 
-_seen: dict[int, _Seen] = {}  # by the id of the code, because code that was edited and run again can have the same name
-_parsed: dict[str, tuple[Sequence[str], dict[Position, Target]]] = {}  # by the name of the file: its lines and targets
+_seen: dict[int, _Seen] = {}  # by the id of the code: edited code that runs again can have the same name
+_parsed: dict[str, tuple[Sequence[str], dict[Position, Target]]] = {}  # lines and targets, by file name
 
 
 def users_line() -> SourceLine:
-    """Return the innermost line now being run that is neither gradwalk's own nor NumPy's."""
+    """Return the innermost running line outside of gradwalk and NumPy."""
     return _line(_users_frame(sys._getframe()))
 
 
 def named_line(scope: str) -> SourceLine | NamedLine:
-    """Return what `users_line` does, with the variable that what is being made is assigned to and the scope, if any.
+    """Return the running line, with the variable that the new node is assigned to and the open scopes, if any.
 
-    What a function returns is named by the line that called it.
-
-    Args:
-        scope: The names of the scopes that are open, with dots between them.
+    A node that a function returns gets its name from the line that called the function. `scope` joins the names of the
+    open scopes by dots.
     """
     frame = _users_frame(sys._getframe())
     line = _line(frame)
@@ -99,26 +97,23 @@ def named_line(scope: str) -> SourceLine | NamedLine:
         frame = _users_frame(frame.f_back)
         target = _target(frame)
         if target is not None and target.makes not in ("", name):
-            makes = MANY  # such as reduce(), which may have called the function several times
+            makes = MANY  # for example reduce(), which may have called the function several times
     variable = target.variable if target is not None else ""
     return NamedLine(line, variable, makes, scope) if variable or scope else line
 
 
 def users_branch() -> str:
-    """Return the branch that the user's line decides, written with `gradwalk.loops`; "" where that cannot be done."""
+    """Rewrite the branch that the user's line decides with `gradwalk.loops`; return "" if that is not possible."""
     frame = _users_frame(sys._getframe())
     seen = _seen.get(id(frame.f_code)) or _see(frame.f_code)
     return rewritten(seen.program, position_of(seen.code, frame.f_lasti))
 
 
 def files_of(lines: Iterable[SourceLine]) -> dict[str, str]:
-    """Return the programs that some lines are of, which have been recorded in this process.
+    """Return the text of the programs that some lines come from, by file name.
 
-    Args:
-        lines: What `users_line` returned.
-
-    Returns:
-        The text of each file by its name, without those that cannot be read, are large, or have been edited since.
+    The lines must have been recorded in this process, by `users_line`. Programs that cannot be read, are large, or have
+    been edited since are left out.
     """
     by_file: dict[str, list[SourceLine]] = {}
     for line in set(lines):
@@ -133,7 +128,7 @@ def files_of(lines: Iterable[SourceLine]) -> dict[str, str]:
 
 
 def _users_frame(frame: FrameType) -> FrameType:
-    """Return the innermost frame, from this one outwards, that is neither gradwalk's own nor NumPy's."""
+    """Return the innermost frame outside of gradwalk and NumPy, starting at this frame."""
     while frame.f_code.co_filename.startswith(_LIBRARIES) and frame.f_back is not None:
         frame = frame.f_back
     return frame
@@ -145,7 +140,7 @@ def _line(frame: FrameType) -> SourceLine:
 
 
 def _target(frame: FrameType) -> Target | None:
-    """Return what becomes of the result of the instruction that a frame is at."""
+    """Return the assignment target of the instruction that a frame is executing."""
     seen = _seen.get(id(frame.f_code)) or _see(frame.f_code)
     try:
         return seen.targets[frame.f_lasti]
@@ -160,22 +155,22 @@ def _see(code: CodeType) -> _Seen:
     if len(_seen) >= _MOST_CODES:
         _seen.clear()
         _parsed.clear()
-    linecache.checkcache(code.co_filename)  # new code may be that of an edited file
+    linecache.checkcache(code.co_filename)  # the file may have been edited since
     seen = _seen[id(code)] = _Seen(code, _program(code.co_filename), {}, {})
     return seen
 
 
 def _add(seen: _Seen, number: int | None) -> SourceLine:
-    known = number or 0  # None for an instruction that no line stands for
+    known = number or 0  # the line number of some instructions is None
     line = seen.lines[number] = SourceLine(seen.code.co_filename, known, _text(seen.program, known))
     return line
 
 
 def _program(name: str) -> Sequence[str]:
-    """Return the lines of a program that has run: none where it is large, or read from a device or a pipe."""
+    """Return the lines of a program that has run; none if the file is large, or a device or a pipe."""
     if name not in linecache.cache and not (name.startswith("<") and name.endswith(">")):
         try:
-            status = os.stat(name)  # noqa: PTH116  a name that is no path is an error here
+            status = os.stat(name)  # noqa: PTH116  an invalid path must raise here
         except (OSError, ValueError):
             return ()
         if not stat.S_ISREG(status.st_mode) or not 0 < status.st_size <= _LARGEST_FILE:

@@ -1,7 +1,7 @@
-"""Which variable a line of the user's program assigns a new node to, by the place of the instruction that made it.
+"""Find the variable that a new node is assigned to, from the source position of the instruction that created the node.
 
-Python knows of every instruction from which line and column to which its source goes. So `loss` is the node that the
-whole right-hand side of `loss = (a - b)**2` made, and not one of its parts.
+Python stores the line and column range of every instruction. This tells the node `loss` of `loss = (a - b)**2`, which
+the whole right-hand side creates, from the nodes of its subexpressions.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import NamedTuple
 
-RETURNED = ""  # in place of the name of a variable: what a function returns is its caller's to name
-ONE, MANY = "", "*"  # how many nodes an expression makes, where no name of a function tells
-_LONGEST = 40  # letters of a name
+RETURNED = ""  # the variable of a returned expression: the line of the caller names it
+ONE, MANY = "", "*"  # values of `Target.makes` other than a function name
+_LONGEST = 40  # characters of a name
 
-# Where an instruction's source begins and ends: line, last line, column and last column, in bytes of UTF-8.
+# The source range of an instruction: line, last line, column and last column; columns count bytes of UTF-8.
 Position = tuple[int | None, int | None, int | None, int | None]
 
-# Functions whose result holds Values and is none.
+# Functions that return a container of Values instead of a Value.
 _CONTAINERS = frozenset(
     ("list", "tuple", "set", "frozenset", "dict", "map", "filter", "zip", "sorted", "reversed", "array", "asarray")
 )
@@ -26,12 +26,12 @@ _IN_SUBSCRIPTS = (ast.Name, ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast
 
 
 class Target(NamedTuple):
-    """What becomes of the result of an expression.
+    """The variable that the result of an expression is assigned to.
 
     Attributes:
-        variable: The name of the variable that it is assigned to, such as `w[0]`; `RETURNED` if it is returned.
-        makes: `ONE` for an operator, which makes one node; the name of a function, which does if an operation is called
-            so; `MANY` for what may make several.
+        variable: The name of the variable, such as `w[0]`; `RETURNED` if the expression is returned.
+        makes: `ONE` for an operator, which creates one node; the name of the called function, which creates one node if
+            an operation has that name; `MANY` for an expression that may create several.
     """
 
     variable: str
@@ -42,10 +42,10 @@ def targets(program: Sequence[str]) -> dict[Position, Target]:
     """Find the expressions of a program whose results are assigned or returned.
 
     Args:
-        program: The lines of the program, with their ends.
+        program: The lines of the program, with their line ends.
 
     Returns:
-        What becomes of each, by the position that its last instruction has. Empty if the program is not Python.
+        The target of each expression, by the position of its last instruction. Empty if the program is not Python.
 
     Example:
         >>> targets(["x = 2*y"])
@@ -65,12 +65,7 @@ def targets(program: Sequence[str]) -> dict[Position, Target]:
 
 
 def position_of(code: CodeType, instruction: int) -> Position:
-    """Return where the source of an instruction begins and ends.
-
-    Args:
-        code: The code.
-        instruction: The offset of the instruction in it, as `frame.f_lasti` is.
-    """
+    """Return the source range of an instruction, given its offset `frame.f_lasti`."""
     for offset, position in enumerate(code.co_positions()):
         if offset == instruction // 2:
             return position
@@ -78,7 +73,7 @@ def position_of(code: CodeType, instruction: int) -> Position:
 
 
 def _assigned(statement: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """Yield each variable that a statement assigns to, with the expression that makes what it gets."""
+    """Yield each variable that a statement assigns to, with the expression assigned to it."""
     match statement:
         case ast.Assign(targets=[target, *_], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
             yield from _unpacked(target, value)
@@ -91,7 +86,7 @@ def _assigned(statement: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _unpacked(target: ast.expr, value: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """Yield the variables of a target: several where as many expressions stand at the other side."""
+    """Yield the variables of a target with their expressions. Tuples of equal length are matched item by item."""
     match target, value:
         case ((ast.Tuple(elts=names) | ast.List(elts=names)), (ast.Tuple(elts=parts) | ast.List(elts=parts))):
             if len(names) == len(parts) and not any(isinstance(part, ast.Starred) for part in (*names, *parts)):
@@ -104,7 +99,7 @@ def _unpacked(target: ast.expr, value: ast.AST) -> Iterator[tuple[str, ast.AST]]
 
 
 def _name(target: ast.expr) -> str:
-    """Return what to call the node that a target is assigned: `w` for `self.w`, of which there may be many; or ""."""
+    """Return the name of an assignment target, such as `w` for `self.w`; "" for targets without a simple name."""
     match target:
         case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self"), attr=name):
             return name
@@ -119,7 +114,7 @@ def _name(target: ast.expr) -> str:
 
 
 def _results(expression: ast.AST) -> Iterator[ast.AST]:
-    """Yield the expressions that may make the result of an expression."""
+    """Yield the expressions that may create the result of an expression."""
     match expression:
         case ast.IfExp(body=body, orelse=orelse):
             yield from _results(body)
@@ -135,7 +130,7 @@ def _results(expression: ast.AST) -> Iterator[ast.AST]:
 
 
 def _makes(expression: ast.AST) -> str:
-    """Return how many nodes an expression makes, or the name of the function that it calls."""
+    """Return how many nodes an expression creates, or the name of the function that it calls."""
     match expression:
         case ast.BinOp(op=ast.MatMult()) | ast.AugAssign(op=ast.MatMult()):
             return MANY
@@ -147,7 +142,7 @@ def _makes(expression: ast.AST) -> str:
 
 
 def _positions(expression: ast.AST) -> Iterator[Position]:
-    """Yield the positions that the instruction which makes the result may have."""
+    """Yield the possible positions of the instruction that creates the result."""
     assert isinstance(expression, ast.expr | ast.stmt)
     end, last = expression.end_lineno, expression.end_col_offset
     yield expression.lineno, end, expression.col_offset, last
@@ -155,7 +150,7 @@ def _positions(expression: ast.AST) -> Iterator[Position]:
         case ast.Call(
             func=ast.Attribute(end_lineno=int() as line, end_col_offset=int() as column, attr=name) as method
         ):
-            if method.lineno != line:  # a method on a line of its own: the instruction begins at its name
+            if method.lineno != line:  # the method is on its own line: the instruction begins at its name
                 start = column - len(name.encode())
                 yield line, line, start, column
                 yield line, end, start, last

@@ -1,1 +1,1 @@
-"""Traversals of the graph: orders, the backward pass, and recomputing."""
+"""Traversals of the graph: topological order, the backward pass, and recomputing."""

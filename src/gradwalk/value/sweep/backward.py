@@ -1,6 +1,6 @@
 """The backward sweep: `operand.grad += partial * grad`, from the root to the leaves.
 
-A node stores the partial derivative with respect to each operand when it is made, so the sweep knows no operation.
+Each node stores its partial derivatives when it is created, so the sweep needs no derivative rules.
 """
 
 from __future__ import annotations
@@ -22,24 +22,19 @@ from gradwalk.value.sweep.order import checked_root, topological_order, traversi
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_is_sweeping = cython.declare(cython.bint, False)  # whether a traversal that goes on is that of a sweep
+_is_sweeping = cython.declare(cython.bint, False)  # whether the current traversal is a sweep's
 _observers: tuple[Callable[[Any], Callable[[], object]], ...] = ()
 
 
 def backward(root: ValueNode) -> None:
-    """Add d root / d node to the gradient of root and of every node that it was made from.
+    """Add d root / d node to the gradient of root and of each of its ancestors.
 
-    Args:
-        root: The Value to differentiate.
-
-    Raises:
-        RecordingError: In a function that is being recorded or differentiated.
-        RuntimeError: If root is connected to nothing, or a sweep over the same nodes goes on.
+    Raises `RuntimeError` if root was computed without a graph, or during a sweep over the same nodes.
     """
     modes.refuse_if_recorded(root, "calls backward() on")
     if root._opcode == nodes.UNCONNECTED or (modes.is_without_gradient() and not root.operands):
         raise RuntimeError(
-            "this Value is connected to nothing: it was computed under no_grad() or made by detach(); "
+            "backward() needs a graph, but this Value was computed under no_grad() or made by detach(); "
             "compute it outside of no_grad() to differentiate it"
         )
     ends = started(root)
@@ -50,26 +45,15 @@ def backward(root: ValueNode) -> None:
 
 
 def started(root: Any) -> list[Callable[[], object]]:
-    """Tell the observers that a sweep begins.
-
-    Args:
-        root: The root of the sweep.
-
-    Returns:
-        The functions to call after the sweep, if it ends without an error.
-    """
+    """Call the observers, and return the functions to call after a sweep that ends without an error."""
     return [observer(root) for observer in _observers]
 
 
 @contextmanager
 def observed(observer: Callable[[Any], Callable[[], object]]) -> Iterator[None]:
-    """Call the observer with the root before every `backward()`, in any thread.
+    """Call the observer with the root before every `backward()`, in any thread, after observers set earlier.
 
-    Args:
-        observer: A function of the root. It returns a function to call after the sweep, if that ends without an error.
-
-    Returns:
-        A context manager. Observers that are set already are called too, before this one.
+    The observer returns a function, which is called after a sweep that ends without an error.
     """
     global _observers
     with traversing:
@@ -79,22 +63,22 @@ def observed(observer: Callable[[Any], Callable[[], object]]) -> Iterator[None]:
     finally:
         with traversing:
             others = list(_observers)
-            others.remove(observer)  # once: the same one may observe outside, too
+            others.remove(observer)  # removes one entry: an outer context may have set the same observer
             _observers = tuple(others)
 
 
 @cython.annotation_typing(False)
 def zero_grad(root: Any) -> None:
-    """Set the gradient of every Value that root was made from, and of root, to zero.
+    """Set the gradients of root and of all its ancestors to zero.
 
     Args:
         root: A Value.
 
     Raises:
         TypeError: If root is not a Value.
-        RecordingError: In a function that is being recorded.
+        RecordingError: Inside a function that is being recorded.
     """
-    modes.refuse_if_staging(checked_root(root), "sets .grad of what made")
+    modes.refuse_if_staging(checked_root(root), "sets .grad of the ancestors of")
     found = topological_order(root)
     node_locks.wait_for_others(found)
     with traversing:  # not in the middle of another thread's sweep
@@ -111,10 +95,10 @@ def _clear_gradients(nodes_in_order: list) -> object:
 @cython.cfunc
 @cython.exceptval(-1)
 def _swept_natively(root: ValueNode) -> cython.bint:
-    """Sweep over what made a root, unless rules are to be called, or may be called in another thread meanwhile."""
+    """Sweep in C; return False if a node has a custom rule, or a thread may be calling one."""
     global _is_sweeping
     visited: list = []
-    earlier: list = []  # gradients from before: set aside, so that only this sweep's own are passed on
+    earlier: list = []  # gradients from before, set aside because a sweep propagates only its own contributions
     with traversing:
         if modes.refuses_nans() or node_locks.exist():
             return False
@@ -143,15 +127,15 @@ def _swept_natively(root: ValueNode) -> cython.bint:
 
 
 def derivatives_within(root: Any, leaves: list[Any]) -> list[float] | None:
-    """Return d root / d leaf for the inputs of a recording, without any gradient being changed.
+    """Return d root / d leaf for the inputs of an open recording, without changing any gradient.
 
     Args:
-        root: What a function of the leaves has returned.
-        leaves: The inputs of a recording that goes on: at least one.
+        root: The result of a function of the leaves.
+        leaves: The inputs of the recording, at least one.
 
     Returns:
-        The derivatives; None if the root is not a Value of that recording, or if a sweep over native nodes is not
-        enough: for rules set by hand, Values from outside of the recording, or a mode that looks at gradients.
+        The derivatives. None if the root is not a Value of the recording, if a node has a custom rule or comes from
+        outside of the recording, or under `debug_nans()`.
     """
     level: cython.int = cython.cast(ValueNode, leaves[0])._level
     if not isinstance(root, ValueNode) or cython.cast(ValueNode, root)._level != level:
@@ -183,7 +167,7 @@ def derivatives_within(root: Any, leaves: list[Any]) -> list[float] | None:
 
 @cython.cfunc
 def _are_native(visited: list, level: cython.int) -> cython.bint:
-    """Whether all nodes are leaves or native ones, and made in one recording."""
+    """Return whether all nodes are leaves or native operations, created in one recording."""
     node: ValueNode
     for item in visited:
         node = cython.cast(ValueNode, item)
@@ -193,7 +177,7 @@ def _are_native(visited: list, level: cython.int) -> cython.bint:
 
 
 def _are_of_others(visited: list[Any], leaves: list[Any]) -> bool:
-    """Return whether an input of another recording, which another thread makes meanwhile, is among the nodes."""
+    """Return whether the nodes include an input of another recording, which another thread has open."""
     if modes.recordings == 0:
         return False
     own = set(map(id, leaves))
@@ -201,7 +185,7 @@ def _are_of_others(visited: list[Any], leaves: list[Any]) -> bool:
 
 
 def _sweep_with_rules(root: ValueNode) -> None:
-    """Sweep over what made a root, where rules that were set by hand may run any code."""
+    """Sweep from a root over nodes with custom rules, which may run any code."""
     visited: list = []
     earlier: list = []
     with node_locks.claimed(topological_order(root), once=True):
@@ -211,7 +195,7 @@ def _sweep_with_rules(root: ValueNode) -> None:
             reached = {id(root)}
             for node in reversed(visited):
                 if id(node) not in reached and cython.cast(ValueNode, node)._grad == 0.0:
-                    continue  # a rule may have given it a gradient by its name, without being made from it
+                    continue  # not reached: a custom rule may have changed the gradient of a node it does not depend on
                 push(node)
                 reached.update(map(id, _receivers(node)))
                 if modes.refuses_nans():
@@ -223,7 +207,7 @@ def _sweep_with_rules(root: ValueNode) -> None:
 
 
 def _visit(root: ValueNode, visited: list, earlier: list) -> None:
-    """Fill `visited` with the topological order of a root, and `earlier` with the gradients, which are cleared."""
+    """Fill `visited` with the topological order of a root; move the gradients to `earlier`."""
     with traversing:
         aside = order.begin([root])
         try:
@@ -235,7 +219,7 @@ def _visit(root: ValueNode, visited: list, earlier: list) -> None:
 
 @cython.cfunc
 def _take_back(visited: list, earlier: list) -> object:
-    """Give nodes the gradients that they had before a sweep."""
+    """Restore the gradients from before a sweep."""
     node: ValueNode
     for node in visited:
         node._grad = 0.0
@@ -246,7 +230,7 @@ def _take_back(visited: list, earlier: list) -> object:
 
 @cython.cfunc
 def _add_back(earlier: list) -> object:
-    """Add the gradients that nodes had before a sweep to those of the sweep."""
+    """Add the gradients from before a sweep to the gradients of the sweep."""
     node: ValueNode
     for node, gradient in earlier:
         node._grad += gradient
@@ -255,10 +239,10 @@ def _add_back(earlier: list) -> object:
 
 @cython.cfunc
 def _pass_back(visited: list) -> object:
-    """From the root to the leaves, where all nodes are native: no other code runs meanwhile.
+    """Propagate gradients from the root to the leaves. All nodes are native, so no other code runs meanwhile.
 
-    What no contribution has reached, because choices left it out, passes nothing on: 0 times an infinite partial would
-    be nan.
+    Nodes that no contribution has reached, such as unselected operands of `where`, are skipped: multiplying a zero
+    gradient by an infinite partial would give nan.
     """
     node: ValueNode
     is_reached: cython.bint
@@ -275,20 +259,16 @@ def _pass_back(visited: list) -> object:
 
 
 def _refuse_what_is_swept(aside: list) -> None:
-    """Raise `RuntimeError` where a finaliser or signal handler begins a sweep over what is being swept."""
+    """Raise `RuntimeError` if a finalizer or signal handler starts a sweep over nodes that are being swept."""
     for node, _, _ in aside:
-        raise RuntimeError(f"backward() on {node!r} by a finaliser or a signal handler, in the middle of a sweep")
+        raise RuntimeError(f"backward() on {node!r} by a finalizer or a signal handler, in the middle of a sweep")
 
 
-# What one node passes to its operands
+# Contributions of one node to its operands
 
 
 def push(node: ValueNode) -> None:
-    """Add a node's contributions to its operands' gradients, by the rule set for it or by its own.
-
-    Args:
-        node: The node.
-    """
+    """Add a node's contributions to its operands' gradients, by its custom rule if it has one."""
     if node._special and node._details.closure is not None:
         node._details.closure(node)
     else:
@@ -296,36 +276,27 @@ def push(node: ValueNode) -> None:
 
 
 def _receivers(node: ValueNode) -> Sequence[ValueNode]:
-    """The operands that a node passes something to: of one that selects, those that it has not left out."""
+    """Return the operands that get a contribution from a node; of `where` and similar ones, the selected operands."""
     if (node._special and node._details.closure is not None) or not evaluate.selects(node._opcode):
         return node.operands
     return [operand for operand, local in zip(node.operands, partials_of(node), strict=True) if local != 0.0]
 
 
 def call_rule(rule: Callable[[Any], object], node: ValueNode) -> None:
-    """Call a rule that was set by hand, outside of a sweep. Other threads wait that work on the same gradients.
-
-    Args:
-        rule: The rule.
-        node: The node that it was set for.
-    """
+    """Call a custom rule outside of a sweep, while other threads that need the same gradients wait."""
     with node_locks.claimed([node, *node.operands], once=False):
         rule(node)
 
 
 def push_native(node: ValueNode) -> None:
-    """Add a node's contributions to its operands' gradients by its partials, whatever rule is set for it.
-
-    Args:
-        node: The node.
-    """
+    """Add a node's contributions to its operands' gradients by its partials, even if it has a custom rule."""
     _push_partials(node, False)
 
 
 @cython.cfunc
 @cython.inline
 def _push_partials(node: ValueNode, marking: cython.bint) -> object:
-    """operand.grad += partial * grad, for every operand of a native node; in a traversal they are marked as reached."""
+    """Add partial * grad to the gradient of every operand of a native node. `marking`: also mark them as reached."""
     if node._special:
         return _push_wide(node, marking)
     if node._a is not None:
@@ -337,7 +308,7 @@ def _push_partials(node: ValueNode, marking: cython.bint) -> object:
 
 @cython.cfunc
 def _push_wide(node: ValueNode, marking: cython.bint) -> object:
-    """The same for a node with its operands in the details."""
+    """Do the same for a node that stores its operands in its details."""
     partials: cython.p_double = node._details.partials
     i: cython.Py_ssize_t = 0
     for argument in node._details.arguments:
@@ -351,7 +322,7 @@ def _push_wide(node: ValueNode, marking: cython.bint) -> object:
 @cython.inline
 @cython.exceptval(check=False)
 def _give(node: ValueNode, operand: ValueNode, local: cython.double, marking: cython.bint) -> cython.void:
-    """Give an operand its contribution, unless the node selects and has left it out."""
+    """Add a contribution to the gradient of an operand, unless the node selects and did not select that operand."""
     if local == 0.0 and evaluate.selects(node._opcode):
         return
     operand._grad += local * node._grad
@@ -360,14 +331,7 @@ def _give(node: ValueNode, operand: ValueNode, local: cython.double, marking: cy
 
 
 def partials_of(node: ValueNode) -> tuple[float, ...]:
-    """Return d node / d operand for every operand that is a Value, in order, as of when the node was made.
-
-    Args:
-        node: The node.
-
-    Returns:
-        The partials.
-    """
+    """Return d node / d operand, as of the node's creation, for every operand that is a Value, in order."""
     if not node._special:
         return tuple([p for operand, p in ((node._a, node._pa), (node._b, node._pb)) if operand is not None])
     if node._details.closure is not None:
@@ -377,7 +341,7 @@ def partials_of(node: ValueNode) -> tuple[float, ...]:
 
 
 def _probed_partials(node: ValueNode) -> tuple[float, ...]:
-    """What a hand-made node's closure adds to each operand's gradient for a gradient of 1."""
+    """Measure the partials of a custom rule: the contribution to each operand for a gradient of 1."""
     operand: ValueNode
     involved = [node, *getattr(node._details.closure, "receivers", node.operands)]
     with node_locks.claimed(involved, once=False):

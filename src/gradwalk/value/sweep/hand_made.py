@@ -1,17 +1,17 @@
-"""Hand-written `_backward` functions, kept without making reference cycles.
+"""Hand-written `_backward` functions, stored without a reference cycle.
 
-In micrograd's idiom the function is a closure over the very node that holds it:
+In micrograd's idiom the function is a closure over the node that holds it:
 
     out = Value(math.tanh(x.data), (x,), "tanh")
     def _backward():
         x.grad += (1 - out.data**2) * out.grad
     out._backward = _backward
 
-Stored as it is, that is a cycle: `out` holds the function, whose cell holds `out`. Python could only free it by its
-cyclic garbage collector, which `Value` does without because that is what makes micrograd slow. So the function is kept
-without the node: the cells and default arguments that held it hold None, and every call makes a function of its own in
-which they hold the node. Calls share nothing, so that several threads, and rules that call each other, may make them at
-once. A function that reaches its own node in another way, through a list say, keeps it alive for good.
+This is a reference cycle: `out` holds the function, whose cell holds `out`. Only Python's cyclic garbage collector
+could free it, but `Value` does not use that collector, because it makes micrograd slow. So the function is stored with
+None in the cells and default arguments that held the node, and each call creates a new function with the node in them.
+Calls share no state, so several threads and nested rules may call at once. A function that refers to its node in
+another way, for example through a list, keeps the node alive forever.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from collections.abc import Callable, Sequence
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
 from typing import Any
 
-_SHARED = (FunctionType, BuiltinFunctionType, ModuleType, type)  # what a deep copy does not copy
+_SHARED = (FunctionType, BuiltinFunctionType, ModuleType, type)  # not copied by a deep copy
 
 
 class Closure:
-    """A function of no arguments that belongs to a node, without holding that node."""
+    """A function without arguments that belongs to a node, stored without a reference to the node."""
 
     __slots__ = ("_cells", "_defaults", "_function")
 
     def __init__(self, function: Callable[[], object], node: object) -> None:
         self._function = function
         self._cells: Sequence[int] = ()  # the indices of the cells that held the node
-        self._defaults: Sequence[int] = ()  # the indices of default arguments that did
+        self._defaults: Sequence[int] = ()  # the indices of the default arguments that held the node
         if isinstance(function, FunctionType):
             self._cells = [i for i, cell in enumerate(function.__closure__ or ()) if _contents(cell) is node]
             self._defaults = [i for i, held in enumerate(function.__defaults__ or ()) if held is node]
             self._function = self._bound(None)
 
     def __call__(self, node: object) -> None:
-        """Call the function, `node` being the one that it belongs to."""
+        """Call the function for the node that it belongs to."""
         self._bound(node)()
 
     def _bound(self, node: object) -> Callable[[], object]:
-        """Return the function with the node where it belongs."""
+        """Return the function with the node put back into its cells and default arguments."""
         function = self._function
         if not (self._cells or self._defaults) or not isinstance(function, FunctionType):
             return function
@@ -56,22 +56,16 @@ class Closure:
         return _like(function, defaults, cells, function.__kwdefaults__)
 
     def replaced(self, memo: dict[int, Any]) -> Closure:
-        """Return this function with what it holds copied deeply.
+        """Return a deep copy of this function; `memo` has the copies made so far, by `id`.
 
-        Raises `TypeError` where it cannot be known what the function holds: for other callables than functions, and for
-        functions that refer to one of the copied objects by a global name.
-
-        Args:
-            memo: The copies made so far, by `id`.
-
-        Returns:
-            The copy.
+        Raises `TypeError` if the references of the function are unknown: for other callables than functions, and for
+        functions that refer to a copied object by a global name.
         """
         function = self._function
         if not isinstance(function, FunctionType):
             raise TypeError(
-                f"cannot copy a node whose _backward is a {type(function).__name__}: what it refers to is not known; "
-                "use a function"
+                f"cannot copy a node whose _backward is a {type(function).__name__}, because its references are "
+                "unknown; use a function"
             )
         for name in function.__code__.co_names:
             if id(function.__globals__.get(name)) in memo:
@@ -91,7 +85,7 @@ class Closure:
 def _like(
     function: FunctionType, defaults: list[Any], cells: list[CellType], keywords: dict[str, Any] | None
 ) -> FunctionType:
-    """The same function with other default arguments and cells."""
+    """Return the same function with other default arguments and cells."""
     code, closure = function.__code__, tuple(cells) if function.__closure__ else None
     twin = FunctionType(code, function.__globals__, function.__name__, tuple(defaults), closure)
     if keywords:
@@ -100,7 +94,7 @@ def _like(
 
 
 def _contents(cell: CellType) -> object:
-    """What a cell holds; the cell itself, which nobody asks for, where it holds nothing yet."""
+    """Return the contents of a cell; the cell itself, as a placeholder, if it is empty."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -108,7 +102,7 @@ def _contents(cell: CellType) -> object:
 
 
 def _copied_cell(cell: CellType, memo: dict[int, Any]) -> CellType:
-    """A cell with a copy of what it holds; the cell itself where that is shared."""
+    """Return a cell with a deep copy of the contents; the cell itself if the contents are shared."""
     held = _contents(cell)
     copied = _copied(held, memo)
     return cell if copied is held else CellType(copied)

@@ -1,8 +1,8 @@
-"""Claims: the nodes whose gradients a thread works on while it calls rules that were set by hand.
+"""Claims: the nodes whose gradients a thread uses while it calls custom rules.
 
-Such a rule may run any code, even wait for another thread that differentiates something else, so no lock is held
-meanwhile. Instead the thread claims the nodes of its sweep. Others that would read or change the gradients of one of
-these wait until the claim is given up.
+A custom rule may run any code and may even wait for another thread that differentiates, so no lock is held meanwhile.
+Instead a thread claims the nodes of its sweep. Other threads that need the gradients of these nodes wait for the
+release of the claim.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any
 
 from gradwalk.value.sweep.order import traversing
 
-_claims: list[Claim] = []  # both are changed by who holds the lock
+_claims: list[Claim] = []  # this list and the next dict change only while `traversing` is held
 _waiting: dict[int, Claim] = {}  # by thread, the claim that it waits for
 
-_PATIENCE = 0.5  # seconds until one that waits looks again
+_PATIENCE = 0.5  # seconds after which a waiting thread checks again
 
 
 class Claim:
-    """Nodes that a thread works on.
+    """Nodes that a thread has claimed.
 
     Args:
         nodes: The nodes.
@@ -43,12 +43,8 @@ def exist() -> bool:
 def claimed(nodes: Sequence[Any], *, once: bool) -> Iterator[None]:
     """Claim nodes, after waiting until no other thread has claimed one of them.
 
-    Args:
-        nodes: The nodes.
-        once: Whether to raise where this thread has claimed one of them already.
-
-    Raises:
-        RuntimeError: This thread sweeps over one of the nodes, or two threads would wait for each other.
+    Raises `RuntimeError` if two threads would wait for each other or, with `once`, if this thread has already claimed
+    one of the nodes.
     """
     claim = Claim(nodes)
     claim.is_held.acquire()
@@ -60,25 +56,18 @@ def claimed(nodes: Sequence[Any], *, once: bool) -> Iterator[None]:
         try:
             _give_up(claim)
         finally:
-            _give_up(claim)  # once more, for an interrupt may have ended the first one half-way
+            _give_up(claim)  # again, because an interrupt may have ended the first call early
 
 
 def wait_for_others(nodes: Sequence[Any]) -> None:
-    """Wait until no other thread has claimed one of some nodes.
-
-    Args:
-        nodes: The nodes.
-
-    Raises:
-        RuntimeError: Two threads would wait for each other.
-    """
+    """Wait until no other thread has claimed any of the nodes; raise RuntimeError if both would wait forever."""
     if _claims:
         with claimed(nodes, once=False):
             pass
 
 
 def _claim_or_find(claim: Claim, once: bool) -> Claim | None:
-    """Make a claim, unless another thread's is in the way: then return that one."""
+    """Make a claim, or return another thread's claim on one of the nodes."""
     with traversing:
         for other in _claims:
             common = claim.nodes.keys() & other.nodes.keys()
@@ -106,7 +95,7 @@ def _refuse_to_wait_in_a_circle(thread: int, other: Claim | None) -> None:
 
 
 def _wait_for(other: Claim) -> None:
-    """Wait until a claim has been given up, or for some time."""
+    """Wait until a claim has been released, or until the timeout."""
     try:
         if other.is_held.acquire(timeout=_PATIENCE):
             _release(other)
@@ -122,13 +111,13 @@ def _give_up(claim: Claim) -> None:
 
 
 def _release(claim: Claim) -> None:
-    """Let all go on that wait for a claim. A claim is given up twice, and who has waited does this, too."""
-    with suppress(RuntimeError):  # where it is open already
+    """Wake the threads that wait for a claim. Safe to call twice; woken threads also call it."""
+    with suppress(RuntimeError):  # the lock is already open
         claim.is_held.release()
 
 
 def _forget_other_threads() -> None:
-    """Keep the claims of this thread, which is the only one of a forked process."""
+    """Keep only the claims of this thread, the only one in a forked process."""
     _claims[:] = [claim for claim in _claims if claim.thread == threading.get_ident()]
     _waiting.clear()
 

@@ -1,8 +1,8 @@
-"""Topological order: every node after its operands, found by a depth-first search without recursion.
+"""Topological order, with operands before results, by a depth-first search without recursion.
 
-A traversal marks the nodes that it meets, and clears the marks at its end. A node has room for one mark, so that one
-traversal runs at a time, in whichever thread. Finalisers and signal handlers may begin one within another: it sets the
-marks that it finds aside, and puts them back.
+A traversal marks the nodes that it visits, and clears the marks at its end. A node has room for one mark, so only one
+thread at a time runs a traversal. A finalizer or signal handler may start a traversal inside another one: it sets the
+marks of the outer traversal aside, and restores them at its end.
 """
 
 from __future__ import annotations
@@ -22,29 +22,25 @@ if not TYPE_CHECKING and cython.compiled:
 
 Root = TypeVar("Root", bound=ValueNode)
 
-traversing = process_lock()  # held while there are marks
+traversing = process_lock()  # held while nodes have marks
 
-# How many nodes ahead memory is fetched: of a graph that is larger than the caches, each waits for it otherwise.
+# Prefetch memory this many nodes ahead. In graphs larger than the caches every node would wait for memory otherwise.
 AHEAD = cython.declare(cython.int, 12)
 
-# In a traversal, the lowest level of nodes whose operands it goes on to.
+# In a traversal, the lowest level of the nodes whose operands are visited.
 floor = cython.declare(cython.int, 0)
 
-# Whether a traversal goes on, in the thread that holds the lock. Where an interrupt in plain Python leaves it on, later
-# traversals look for marks to set aside, which only takes time.
+# Whether a traversal is running in the thread that holds the lock. If an interrupt in plain Python leaves this set,
+# later traversals look for marks to set aside, which only costs time.
 _has_begun = cython.declare(cython.bint, False)
 
 
 @cython.cfunc
 def begin(roots: list) -> tuple | None:
-    """Begin a traversal. The caller holds the lock, and ends it with what this returns.
+    """Begin a traversal from some roots. The caller holds the lock, and passes the result to `end`.
 
-    Args:
-        roots: The roots.
-
-    Returns:
-        For a traversal within another one, what has been set aside of that one: its lowest level, and nodes with their
-        marks and indices. Else None.
+    The result is None, or for a nested traversal the state of the outer one: its lowest level, and the marked nodes
+    with their marks and indices.
     """
     global _has_begun, floor
     if not _has_begun:
@@ -56,11 +52,7 @@ def begin(roots: list) -> tuple | None:
 
 @cython.cfunc
 def end(aside: tuple | None) -> object:
-    """End a traversal that `begin` has begun.
-
-    Args:
-        aside: What `begin` returned.
-    """
+    """End a traversal; `aside` is the result of `begin`."""
     global _has_begun, floor
     node: ValueNode
     if aside is None:
@@ -74,7 +66,7 @@ def end(aside: tuple | None) -> object:
 
 
 def _set_aside(roots: list) -> list:
-    """Clear the marks of all nodes that some roots were made from; those that had one, with mark and index."""
+    """Clear the marks of all ancestors of some roots; return the marked nodes with their marks and indices."""
     node: ValueNode
     aside = []
     found = set()
@@ -83,7 +75,7 @@ def _set_aside(roots: list) -> list:
         node = waiting.pop()
         if id(node) not in found:
             found.add(id(node))
-            if node._mark != marks.NEW:  # the others have no index yet
+            if node._mark != marks.NEW:  # unmarked nodes do not have an index yet
                 aside.append((node, node._mark, node._index))
                 node._mark = marks.NEW
             waiting.extend(node.operands)
@@ -92,16 +84,16 @@ def _set_aside(roots: list) -> list:
 
 @cython.annotation_typing(False)
 def topological_order(root: Root, key: Callable[[Root], Any] | None = None) -> list[Root]:
-    """All Values that root was made from, and root, operands before results.
+    """Return root and all Values that it depends on, operands before results.
 
-    The same program gives the same order in every run.
+    The order is the same in every run of a program.
 
     Args:
-        root: The Value to end with.
-        key: Operands are visited in the order of `key(operand)`; from first to last if it is not given.
+        root: The last Value of the order.
+        key: Visits operands in the order of `key(operand)`; by default from first to last.
 
     Returns:
-        The Values, each once.
+        The Values, each of them once.
 
     Raises:
         TypeError: If root is not a Value.
@@ -123,17 +115,10 @@ def topological_order(root: Root, key: Callable[[Root], Any] | None = None) -> l
 
 
 def checked_root(root: Any) -> Any:
-    """Return the root of a graph as it is. Raises `TypeError` where it is not a Value.
-
-    Args:
-        root: Any object.
-
-    Returns:
-        The root.
-    """
+    """Return the root of a graph; raise `TypeError` if it is not a Value."""
     if not isinstance(root, ValueNode):
         raise TypeError(
-            f"the root of a graph is a Value, not {type(root).__name__}; for several roots, call once for each"
+            f"the root of a graph must be a Value, got {type(root).__name__}; for several roots, call once for each"
         )
     return root
 
@@ -152,15 +137,10 @@ def _ordered(root: ValueNode, keys: dict | None) -> list:
 
 
 def visit_all(roots: list, order: list, lowest_level: int) -> None:
-    """Fill `order` with the topological order of several roots; its nodes stay marked.
+    """Fill the empty list `order` with the topological order of several roots; its nodes stay marked.
 
     The operands of nodes below the lowest level are not visited. The caller holds the lock, begins and ends the
     traversal, and unmarks the order.
-
-    Args:
-        roots: The roots.
-        order: An empty list.
-        lowest_level: The lowest level of nodes whose operands are visited.
     """
     global floor
     floor = lowest_level
@@ -176,8 +156,7 @@ def visit_all(roots: list, order: list, lowest_level: int) -> None:
 def visit(root: ValueNode, keys: dict | None, order: list, earlier: list | None) -> cython.int:
     """Fill `order` with the topological order of a root; its nodes stay marked.
 
-    With `earlier`, put the nodes' gradients there and clear them. Returns whether there are hand-made rules among the
-    nodes.
+    If `earlier` is given, also move the nodes' gradients there. Returns whether any node has a custom rule.
     """
     node: ValueNode
     by_hand: cython.bint = False
@@ -211,9 +190,9 @@ def unmark(marked: list) -> object:
 @cython.cfunc
 @cython.inline
 def _close(node: ValueNode, order: list, earlier: list | None) -> object:
-    """Append to the order a node whose operands have all been visited."""
+    """Append a node whose operands have all been visited to the order."""
     node._index = len(order)
-    order.append(node)  # before it is marked: what is marked and not on the stack is in the order, to be unmarked
+    order.append(node)  # before marking it: every marked node must be on the stack or in the order to be unmarked
     node._mark = marks.DONE
     if earlier is not None and node._grad != 0.0:
         earlier.append((node, node._grad))
@@ -224,7 +203,7 @@ def _close(node: ValueNode, order: list, earlier: list | None) -> object:
 @cython.cfunc
 @cython.exceptval(-1)
 def _push_operands(stack: list, order: list, earlier: list | None, node: ValueNode, keys: dict | None) -> cython.int:
-    """Put the operands that are still to be visited onto the stack, the one to be visited first on top."""
+    """Push the unvisited operands of a node onto the stack, the next one to visit on top."""
     skipped: cython.int = 0
     if keys is None and not node._special:
         if earlier is not None and (node._pa == 0.0 or node._pb == 0.0):
@@ -248,7 +227,7 @@ def _push_operands(stack: list, order: list, earlier: list | None, node: ValueNo
 @cython.inline
 @cython.exceptval(-1)
 def _push_two(stack: list, order: list, earlier: list | None, node: ValueNode, skipped: cython.int) -> cython.int:
-    """Put the operands of a node that holds them itself onto the stack, without those whose bit is set in `skipped`."""
+    """Push the operands that a node holds itself onto the stack, without those whose bit is set in `skipped`."""
     if not skipped & 1 and not _is_settled(node._a, order, earlier):
         if not skipped & 2 and node._b is not None:
             _push_operand(stack, node._b)
@@ -259,9 +238,9 @@ def _push_two(stack: list, order: list, earlier: list | None, node: ValueNode, s
 
 
 def _without(arguments: list[Any], positions: int) -> list[Any]:
-    """The arguments that a sweep goes on to. To the others it would bring 0, and 0 times an infinite partial is nan.
+    """Return the arguments without those whose bit is set in `positions`: a sweep must not visit them.
 
-    `positions` has bit i set for an argument that is left out.
+    Their contribution is 0, and 0 times an infinite partial would be nan.
     """
     return [argument for position, argument in enumerate(arguments) if not positions >> position & 1]
 
@@ -270,7 +249,7 @@ def _without(arguments: list[Any], positions: int) -> list[Any]:
 @cython.inline
 @cython.exceptval(check=False)
 def _is_settled(operand: ValueNode | None, order: list, earlier: list | None) -> cython.bint:
-    """Whether an operand whose turn it is needs no visit: it is none, has had one, or gets it now, being a leaf."""
+    """Return whether an operand needs no visit: it is None or already visited, or a leaf, which is closed here."""
     if operand is None or operand._mark == marks.DONE:
         return True
     if (operand._opcode <= 0 and not operand._special) or operand._level < floor:
@@ -284,7 +263,7 @@ def _is_settled(operand: ValueNode | None, order: list, earlier: list | None) ->
 @cython.exceptval(-1)
 def _push_operand(stack: list, operand: ValueNode | None) -> cython.int:
     if operand._mark == marks.OPEN:
-        raise ValueError(f"these Values are made from each other, in a cycle: {_cycle(stack, operand)}")
+        raise ValueError(f"the graph of Values has a cycle: {_cycle(stack, operand)}")
     if operand._mark == marks.NEW:
         stack.append(operand)
     return 0
@@ -295,7 +274,7 @@ def _sorted(operands: tuple[ValueNode, ...], keys: dict[int, Any]) -> list[Value
 
 
 def _cycle(stack: list, first: ValueNode | None) -> str:
-    """The open nodes from `first` on, which form a cycle, for an error message."""
+    """Format the cycle of open nodes that begins with `first`, for an error message."""
     open_nodes = [node for node in stack if cython.cast(ValueNode, node)._mark == marks.OPEN]
     start = [node is first for node in open_nodes].index(True)
     return " -> ".join([node.label or repr(node) for node in [*reversed(open_nodes[start:]), open_nodes[-1]]])

@@ -1,4 +1,4 @@
-"""`refresh`: a graph computed again, in place, from the numbers of its leaves."""
+"""`refresh`: recompute a graph in place from the numbers of its leaves."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if not TYPE_CHECKING and cython.compiled:
 
 @cython.annotation_typing(False)
 def refresh(root: Any) -> None:
-    """Compute root, and all between it and the leaves, again from the leaves' numbers. Gradients stay as they are.
+    """Recompute root, and all nodes between it and the leaves, from the leaves' numbers. Gradients are not changed.
 
     Args:
         root: A Value.
 
     Raises:
-        ValueError: If a hand-made node stands in between, or one that was made with its local derivatives, as those of
-            `linalg.solve` are, because there is no rule to compute it by. Nothing is changed then.
+        ValueError: If a node cannot be recomputed: a hand-made node, or one that was created with its partials, such as
+            the results of `linalg.solve`. No node is changed then.
         TypeError: If root is not a Value.
-        RecordingError: In a function that is being recorded.
+        RecordingError: Inside a function that is being recorded.
 
     Example:
         >>> from gradwalk import Value
@@ -55,23 +55,23 @@ def _recompute_all(order: list) -> object:
 
 
 def _refusal(node: ValueNode) -> str:
-    """Why a node cannot be computed again."""
+    """Explain why a node cannot be recomputed."""
     if rule_of(node) is not None:
         return f"cannot recompute the hand-made node {node!r} (operation {node.op!r}): it has no forward rule"
     return (
-        f"cannot recompute {node!r} (operation {node.op!r}): it was made with its number and its local derivatives, "
-        "and has no rule to compute them again; call the function that made it"
+        f"cannot recompute {node!r} (operation {node.op!r}): it was created with its number and its local derivatives, "
+        "and has no rule to recompute them; call the function that created it again"
     )
 
 
 def _is_recomputable(node: ValueNode) -> bool:
-    """Whether a node's rule, set by hand, also knows how to compute it."""
+    """Return whether a node has a custom rule that can also compute its number."""
     return hasattr(rule_of(node), "recomputed")
 
 
 @cython.cfunc
 def _recompute(node: ValueNode) -> object:
-    """Compute a native node's number and partials from its operands' numbers."""
+    """Recompute a native node's number and partials from its operands' numbers."""
     if evaluate.is_variadic(node._opcode):
         variadic.compute(node)
         return None
