@@ -109,7 +109,7 @@ class Lesson:
     def colours(self) -> Locator:
         """The choice of colours, in the menu."""
         self.open_menu()
-        return self.page.locator(".menu").get_by_label("Colours", exact=True)
+        return self.page.locator(".menu").get_by_label("Colors", exact=True)
 
     def open_file(self, path: Path, by: str = "mouse") -> None:
         if by == "mouse":

@@ -131,7 +131,7 @@ test("keys that no link has are told, those of every object too", () => {
   for (const key of ["__proto__", "constructor", "toString", "hasOwnProperty", "x", ""]) {
     const { state, problems } = decoded(`${key}=1`, bare());
     assert.deepEqual(state, bare());
-    assert.deepEqual(problems, [`The link says ${key}=1, which makes no sense here: left out.`]);
+    assert.deepEqual(problems, [`The link says ${key}=1, which is not valid here: ignored.`]);
   }
 });
 
@@ -139,7 +139,7 @@ test("nothing of a link of two million characters is parsed", (context) => {
   const parsing = context.mock.method(globalThis, "URLSearchParams", () => assert.fail("it is parsed"));
   const { state, problems } = decoded(`f=${"a+".repeat(1_000_000)}a`, bare());
   assert.deepEqual(state, bare());
-  assert.deepEqual(problems, ["The link is 2,000,003 characters long, and at most 1,000,000 are read."]);
+  assert.deepEqual(problems, ["The link is 2,000,003 characters long; the limit is 1,000,000."]);
   assert.equal(parsing.mock.callCount(), 0);
 });
 
@@ -160,7 +160,7 @@ test("what a teacher puts around a graph comes back from a link", () => {
   for (const key of ["lang=xx", "theme=pink", "embed=yes", "present=2", `note=${"x".repeat(501)}`, long, "ask=", "ask=+", "answer=2.0123456789abc"]) {
     const { framing, problems } = decoded(key, bare());
     assert.deepEqual(framing, unframed());
-    assert.match(problems[0], /makes no sense here: left out\.$/);
+    assert.match(problems[0], /is not valid here: ignored\.$/);
   }
   for (const answer of ["0.25", "", "2.", `2.${"a".repeat(2000)}`]) {
     const { framing, problems } = decoded(`ask=why&answer=${answer}`, bare());
@@ -171,5 +171,5 @@ test("what a teacher puts around a graph comes back from a link", () => {
 test("a link that is too long is left out as a whole", () => {
   const { state, problems } = decoded(`show=neuron&node=${"x".repeat(1_000_000)}`, bare());
   assert.deepEqual(state, bare());
-  assert.deepEqual(problems, ["The link is 1,000,017 characters long, and at most 1,000,000 are read."]);
+  assert.deepEqual(problems, ["The link is 1,000,017 characters long; the limit is 1,000,000."]);
 });

@@ -164,7 +164,7 @@ def test_axe_finds_nothing_with_forced_colours(opened: Opener, state: str) -> No
 def test_a_chosen_theme_holds_against_that_of_the_system(opened: Opener) -> None:
     page = opened("backward", bypass_csp=True, color_scheme="light")
     page.get_by_role("button", name="Menu").click()
-    page.locator(".menu").get_by_label("Colours").select_option("dark")
+    page.locator(".menu").get_by_label("Colors").select_option("dark")
     colour = "getComputedStyle(document.querySelector('[data-gradwalk]')).backgroundColor"
     assert page.evaluate(colour) == "rgb(23, 24, 28)"
     assert faults(page, "light") == []
@@ -178,7 +178,7 @@ def test_nothing_moves_by_itself_for_those_who_do_not_want_it(opened: Opener) ->
     }).map((element) => element.outerHTML.slice(0, 80))"""
     page = opened("backward")
     page.get_by_role("button", name="Next step").click()
-    page.get_by_role("button", name="Show all of it").click()
+    page.get_by_role("button", name="Show everything").click()
     assert page.locator(".app *").evaluate_all(moving) == []
     assert page.evaluate("document.getAnimations().length") == 0
 
@@ -210,7 +210,7 @@ WALK = ["To the start", "A step back", "Next step", "Run to the end", "Step of t
 
 def test_tab_goes_through_all_controls_in_reading_order(opened: Opener) -> None:
     stops = tab_stops(opened("backward"))
-    zoom = ["Nearer", "Farther", "Show all of it"]
+    zoom = ["Zoom in", "Zoom out", "Show everything"]
     assert stops[: len(HEADER)] == HEADER
     graph, rest = stops[len(HEADER)], stops[len(HEADER) + 1 :]
     assert "value" in graph  # one box; the arrow keys lead to the others
@@ -281,7 +281,7 @@ def test_the_help_takes_the_focus_and_gives_it_back(opened: Opener) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog", name="Help")).to_be_visible()
     expect(page.locator(".menu")).to_be_hidden()
-    assert page.evaluate(FOCUS)["name"].strip() == "Single letters are keys"
+    assert page.evaluate(FOCUS)["name"].strip() == "Single-letter shortcuts"
     page.keyboard.press("Tab")
     assert page.evaluate(FOCUS)["name"] == "Close"
     page.keyboard.press("Escape")
@@ -300,7 +300,7 @@ def test_the_menu_takes_the_focus_and_gives_it_back(opened: Opener) -> None:
     for _ in range(6):
         page.keyboard.press("Tab")
         names.append(page.evaluate(FOCUS)["name"])
-    assert names == ["Open a file", "Present", "Print", "Language", "Colours", "Help"]
+    assert names == ["Open a file", "Present", "Print", "Language", "Colors", "Help"]
     page.keyboard.press("Escape")
     expect(page.locator(".menu")).to_be_hidden()
     assert page.evaluate(FOCUS)["name"] == "Menu"

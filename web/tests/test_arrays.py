@@ -92,8 +92,8 @@ def test_logits_are_bars_with_a_mark_at_the_target(shown: Lesson) -> None:
     arrays = shown.page.locator(".arrays")
     assert arrays.locator(".bars rect").count() == 3
     assert arrays.locator(".bars .negative").count() == 1
-    assert "If place4.attention.logit.1 rises, loss falls most." in arrays.locator(".note").inner_text()
-    arrays.get_by_label("What is shown").select_option("gradient")
+    assert "Raising place4.attention.logit.1 lowers loss most." in arrays.locator(".note").inner_text()
+    arrays.get_by_label("Numbers shown").select_option("gradient")
     assert arrays.locator("td.negative").count() == 5
 
 

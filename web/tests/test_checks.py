@@ -212,7 +212,7 @@ def test_h_is_a_slider_of_powers_of_ten(visit: Visit) -> None:
     assert errors[-1] > 1e-2 > errors[-2] > 1e-5 > errors[-4] > errors[-5]
     assert errors[-10] > 1e-8 > errors[-5]
     checks.settled("show=neuron&mode=check&step=21&node=x1&h=1e-10")
-    curve = checks.panel.get_by_role("img", name="Error of the quotient by the step h")
+    curve = checks.panel.get_by_role("img", name="Error of the quotient against the step h")
     assert curve.locator(".side").all_text_contents() == ["rounding", "bending"]
 
 

@@ -49,9 +49,9 @@ def test_local_derivatives_wait_for_the_forward_pass(visit: Visit) -> None:
 # Keys
 
 
-@pytest.mark.parametrize("place", ["Graphs of the lesson", "Speed", "Colours", "Step of the walk"])
+@pytest.mark.parametrize("place", ["Graphs of the lesson", "Speed", "Colors", "Step of the walk"])
 def test_stepping_keys_step_wherever_the_focus_is(lesson: Lesson, place: str) -> None:
-    control = lesson.colours() if place == "Colours" else lesson.page.get_by_label(place, exact=True)
+    control = lesson.colours() if place == "Colors" else lesson.page.get_by_label(place, exact=True)
     control.focus()
     chosen = control.input_value()
     for i, key in enumerate(NEXT, start=1):
@@ -96,7 +96,7 @@ def test_sums_of_sixty_terms_are_folded(visit: Visit) -> None:
     expect(terms).to_have_count(60)
     lesson.inspector.get_by_role("button", name="fewer", exact=True).click()
     expect(terms).to_have_count(5)
-    expect(lesson.inspector.locator(".total")).to_have_text("in all 1950")
+    expect(lesson.inspector.locator(".total")).to_have_text("total 1950")
 
 
 def test_operands_of_one_node_are_folded(visit: Visit, tmp_path: Path) -> None:
@@ -112,12 +112,12 @@ def test_operands_of_one_node_are_folded(visit: Visit, tmp_path: Path) -> None:
     expect(made).to_contain_text("a17")
     lesson.timeline.fill("63")
     expect(lesson.sentence).to_contain_text(" more …")
-    lesson.button("All of it").click()
+    lesson.button("Show all").click()
     expect(lesson.sentence).to_contain_text("a17")
     lesson.press("b", "n")
     expect(lesson.sentence).not_to_contain_text("a17")
     lesson.press("n")
-    expect(lesson.button("All of it")).to_be_hidden()
+    expect(lesson.button("Show all")).to_be_hidden()
 
 
 # What stands where
@@ -161,7 +161,7 @@ def test_the_theme_lasts(visit: Visit) -> None:
     shown = "document.querySelector('[data-gradwalk]').dataset.theme"
     again = visit()
     assert again.page.evaluate(shown) == "dark"
-    expect(again.page.locator(".menu").get_by_label("Colours")).to_have_value("dark")
+    expect(again.page.locator(".menu").get_by_label("Colors")).to_have_value("dark")
     linked = visit("theme=light&show=neuron")
     assert linked.page.evaluate(shown) == "light"
     expect(linked.problem).to_have_text("")

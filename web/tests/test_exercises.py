@@ -70,7 +70,7 @@ def test_questions_in_a_row(exercises: Lesson) -> None:
         submit(exercises, f"{solution(exercises):.4g}")
         expect(feedback(exercises)).to_have_attribute("data-verdict", "right")
         expect(score(exercises)).to_have_text(
-            f"Solved: {number}, of them {number} without a hint. This is one of them."
+            f"Solved: {number}, {number} of them without a hint. This is one of them."
         )
         exercises.button("Next question").click()
     exercises.button("Previous").click()
@@ -95,7 +95,7 @@ def test_the_first_question(exercises: Lesson) -> None:
     expect(score(exercises)).to_have_text("None solved yet.")
     submit(exercises, "10.05")  # half a percent off
     expect(feedback(exercises)).to_contain_text("= 10.")
-    expect(score(exercises)).to_have_text("Solved: 1, of them 1 without a hint. This is one of them.")
+    expect(score(exercises)).to_have_text("Solved: 1, 1 of them without a hint. This is one of them.")
     expect(exercises.page.locator(".transport .buttons")).to_be_visible()  # now all of it may be seen
     assert exercises.position == 11
 
@@ -103,9 +103,9 @@ def test_the_first_question(exercises: Lesson) -> None:
 def test_a_wrong_answer_is_told_its_mistake(visit: Visit) -> None:
     lesson = visit("mode=exercises&exercise=3")
     for text, told in {
-        "9": "9 is what comes by a → c → d. Missing: a → b → d (6). Add what comes by every path.",
+        "9": "9 comes from a → c → d only. Missing: a → b → d (6). Add the contributions of all paths.",
         "-15": "Not -15. Look at the sign.",
-        "2": "2 is the value of a. Asked is how fast the root changes.",
+        "2": "2 is the value of a. The question is how fast the root changes.",
         "123": "Not 123. Follow every path from the root back; multiply along a path, add where paths meet.",
     }.items():
         submit(lesson, text)
@@ -150,12 +150,12 @@ def test_hints_walk_a_step_and_are_counted(exercises: Lesson) -> None:
     assert exercises.focused == "Hint: walk one step"
     assert exercises.position == 7
     submit(exercises, "10")
-    expect(score(exercises)).to_have_text("Solved: 1, of them 0 without a hint. This is one of them.")
+    expect(score(exercises)).to_have_text("Solved: 1, 0 of them without a hint. This is one of them.")
     exercises.button("Next question").click()
     exercises.button("Previous").click()
     assert exercises.position == 5
     submit(exercises, "10")  # again, without
-    expect(score(exercises)).to_have_text("Solved: 1, of them 0 without a hint. This is one of them.")
+    expect(score(exercises)).to_have_text("Solved: 1, 0 of them without a hint. This is one of them.")
 
 
 def test_hints_come_to_an_end(exercises: Lesson) -> None:
@@ -169,12 +169,12 @@ def test_hints_come_to_an_end(exercises: Lesson) -> None:
 
 def test_progress_is_kept(exercises: Lesson, visit: Visit) -> None:
     submit(exercises, "10")
-    expect(score(exercises)).to_have_text("Solved: 1, of them 1 without a hint. This is one of them.")
+    expect(score(exercises)).to_have_text("Solved: 1, 1 of them without a hint. This is one of them.")
     exercises.page.reload()
     exercises.drawn()
-    expect(score(exercises)).to_have_text("Solved: 1, of them 1 without a hint. This is one of them.")
+    expect(score(exercises)).to_have_text("Solved: 1, 1 of them without a hint. This is one of them.")
     other = visit("mode=exercises&exercise=1")
-    expect(score(other)).to_have_text("Solved: 1, of them 1 without a hint.")
+    expect(score(other)).to_have_text("Solved: 1, 1 of them without a hint.")
     other.button("Forget my progress").click()
     expect(score(other)).to_have_text("None solved yet.")
     exercises.page.reload()
@@ -187,7 +187,7 @@ def test_progress_that_makes_no_sense(exercises: Lesson, stored: str) -> None:
     exercises.page.reload()
     exercises.drawn()
     submit(exercises, "10")
-    expect(score(exercises)).to_contain_text("Solved: 1, of them 1")
+    expect(score(exercises)).to_contain_text("Solved: 1, 1 of them")
     stored_now = json.loads(exercises.page.evaluate("localStorage['gradwalk.results']"))
     assert [(answer["key"], answer["isRight"]) for answer in stored_now] == [("product.a", True)]
     assert exercises.page.evaluate("Object.keys(localStorage)") == ["gradwalk.results"]  # and nowhere else

@@ -126,7 +126,7 @@ def test_the_minimap_pans(visit: Callable[..., Lesson]) -> None:
     after = lesson.view
     assert after[0] < before[0] or after[1] < before[1]
     assert after[2] == before[2]
-    lesson.button("Show all of it").click()
+    lesson.button("Show everything").click()
     expect(minimap).to_be_hidden()
 
 

@@ -60,7 +60,7 @@ def test_numbers_of_the_lesson(lesson: Lesson, title: str) -> None:
         lesson.inspect(name)
         assert float(lesson.facts["data"]) == pytest.approx(data, rel=0, abs=1e-12)
         if grad != 1 or name not in ("o", "b", "f", "d", "e", "L"):
-            expect(lesson.inspector.locator(".total")).to_have_text(f"in all {six_digits(grad)}")
+            expect(lesson.inspector.locator(".total")).to_have_text(f"total {six_digits(grad)}")
 
 
 def test_numbers_of_the_lesson_when_typed_in(lesson: Lesson) -> None:
@@ -277,7 +277,7 @@ def test_playing_by_key_stops_by_hand_and_changes_speed(lesson: Lesson) -> None:
 def test_nodes_are_selected_by_mouse(lesson: Lesson) -> None:
     lesson.box("e").click()
     expect(lesson.inspector.locator(".name")).to_have_text("e")
-    assert lesson.facts == {"made as": "a + b", "which is": "sum", "data": "not known yet"}
+    assert lesson.facts == {"computed as": "a + b", "operation": "sum", "data": "not known yet"}
     expect(lesson.inspector.locator(".symbolic math")).to_have_attribute("alttext", "df/de = df/df · ∂f/∂e")
     expect(lesson.graph.locator(".node.selected")).to_have_count(1)
     lesson.box("e").click()  # once more lets it go
@@ -380,19 +380,19 @@ def test_waiting_contributions(lesson: Lesson) -> None:
     expect(lesson.inspector.locator("li[data-waiting]")).to_have_count(1)
     lesson.press("n")
     expect(lesson.inspector.locator("li[data-waiting]")).to_have_count(0)
-    expect(lesson.inspector.locator(".total")).to_have_text("in all 15")
+    expect(lesson.inspector.locator(".total")).to_have_text("total 15")
 
 
 def test_zoom_and_fit(lesson: Lesson) -> None:
     fitted = lesson.view
-    lesson.button("Nearer").click()
+    lesson.button("Zoom in").click()
     assert lesson.view[2] == pytest.approx(fitted[2] * 1.25, rel=1e-4)
-    lesson.button("Farther").click()
-    lesson.button("Farther").click()
+    lesson.button("Zoom out").click()
+    lesson.button("Zoom out").click()
     assert lesson.view[2] == pytest.approx(fitted[2] * 0.8, rel=1e-4)
-    lesson.button("Show all of it").click()
+    lesson.button("Show everything").click()
     assert lesson.view == pytest.approx(fitted)
-    for name, factor in (("Nearer", 1.25), ("Farther", 1.0)):
+    for name, factor in (("Zoom in", 1.25), ("Zoom out", 1.0)):
         lesson.button(name).focus()
         lesson.press("Enter")
         assert lesson.view[2] == pytest.approx(fitted[2] * factor, rel=1e-4)
@@ -600,7 +600,7 @@ def test_help(lesson: Lesson) -> None:
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
 def test_letters_are_keys_unless_switched_off(lesson: Lesson, by: str) -> None:
     """Those who speak to their machine say many letters."""
-    letters = lesson.page.get_by_role("checkbox", name="Single letters are keys")
+    letters = lesson.page.get_by_role("checkbox", name="Single-letter shortcuts")
     for position in (0, 1):
         if position == 0:
             lesson.press("?")
@@ -774,7 +774,7 @@ def test_the_browsers_way_back(lesson: Lesson) -> None:
 
 def test_letters_can_be_letters(lesson: Lesson) -> None:
     lesson.press("?")
-    lesson.page.get_by_label("Single letters are keys").uncheck()
+    lesson.page.get_by_label("Single-letter shortcuts").uncheck()
     lesson.button("Close").click()
     lesson.press("n", "e")
     assert lesson.position == 0

@@ -89,7 +89,7 @@ def test_by_click(puzzle: Lesson) -> None:
         chip(puzzle, name).click()
         assert order(puzzle) == list("dcba")[: i + 1]
         assert sorted(left(puzzle)) == sorted("dcba"[i + 1 :])
-    expect(told(puzzle)).to_have_text("All are placed: run it, or watch it with Next step.")
+    expect(told(puzzle)).to_have_text("All nodes are placed: run the order, or watch it with Next step.")
     puzzle.button("Run this order").click()
     expect(result(puzzle)).to_contain_text("Every gradient is right.")
     expect(result(puzzle)).to_contain_text("This is one of 2 legal orders.")
@@ -157,7 +157,7 @@ def test_moving_by_buttons(visit: Visit, by: str) -> None:
     use("Visit d later")
     assert order(puzzle) == ["c", "d", "a", "b"]
     assert puzzle.focused == "Visit d later"
-    use("Take d out")
+    use("Remove d")
     assert order(puzzle) == ["c", "a", "b"]
     assert left(puzzle) == ["d"]
     assert puzzle.focused == "d"
@@ -248,7 +248,7 @@ def test_an_order_step_by_step(visit: Visit) -> None:
     expect(result(puzzle)).to_contain_text("One gradient is wrong.")
     expect(puzzle.graph.locator(".line.lost")).to_have_count(1)
     puzzle.press("b")
-    expect(told(puzzle)).to_have_text("All are placed: run it, or watch it with Next step.")
+    expect(told(puzzle)).to_have_text("All nodes are placed: run the order, or watch it with Next step.")
 
 
 # What comes of it
@@ -279,7 +279,7 @@ def test_why_a_contribution_is_lost(visit: Visit) -> None:
     expect(puzzle.panel.locator(".reasons li")).to_have_text(
         ["a gets 6 and should get 15. c's contribution 9 to a came too late: c was visited after a."]
     )
-    expect(puzzle.panel.locator("tr[data-wrong]")).to_have_text(re.compile("6wrong: it is 15"))
+    expect(puzzle.panel.locator("tr[data-wrong]")).to_have_text(re.compile("6wrong: it should be 15"))
     expect(result(puzzle).locator(".verdict")).to_have_attribute("role", "status")
     puzzle.tab("Walk").click()
     puzzle.end()

@@ -176,7 +176,7 @@ def test_a_programs_order_puzzle_and_links(visit: Visit, program: Path) -> None:
     expect(lesson.panel.locator(".outcome")).to_contain_text("Every gradient is right.")
     other = visit("mode=exercises", program)  # there are none of a program
     expect(other.tab("Walk")).to_have_attribute("aria-selected", "true")
-    expect(other.problem).to_have_text("The link says mode=exercises, which makes no sense here: left out.")
+    expect(other.problem).to_have_text("The link says mode=exercises, which is not valid here: ignored.")
     other.end()
     assert other.gradients["loss"] == 1
 
@@ -232,7 +232,7 @@ def test_parts_open_and_breadcrumbs_lead_back(visit: Visit, network: Path, by: s
 
     def use(target: Locator) -> None:
         if by == "mouse":
-            lesson.button("Show all of it").click()
+            lesson.button("Show everything").click()
             target.click()
         else:
             target.focus()
@@ -389,7 +389,7 @@ def test_a_pass_is_in_the_link(visit: Visit, training: tuple[Path, list[list[flo
     assert told_pass(lesson).startswith("Pass 5 of 12")
     lesson.settled("node=slope&pass=5")
     strange = visit("pass=99", path)
-    expect(strange.problem).to_have_text("The link says pass=99, which makes no sense here: left out.")
+    expect(strange.problem).to_have_text("The link says pass=99, which is not valid here: ignored.")
     assert told_pass(strange).startswith("Pass 12 of 12")
 
 

@@ -67,7 +67,7 @@ def share(lesson: Lesson, **fields: str) -> str:
 LABELS = {
     "start": "Begins",
     "language": "Language",
-    "colours": "Colours",
+    "colours": "Colors",
     "note": "Note above the graph",
     "question": "Question of your own",
     "answer": "Right answer; others after semicolons",

@@ -201,7 +201,7 @@ def test_which_leaves_are_learned_can_be_chosen(line: Lesson, visit: Visit) -> N
     before = learned(line)
     line.button("Step").click()
     assert learned(line) == before
-    line.button("The usual ones").click()
+    line.button("Default").click()
     assert [name for name, (is_learned, *_) in learned(line).items() if is_learned] == ["w", "b"]
 
 
@@ -236,7 +236,7 @@ def test_what_runs_stops_with_another_mode_and_another_graph(line: Lesson) -> No
     line.show("the diamond")
     expect(line.button("Run")).to_be_visible()
     assert steps(line) == 0
-    assert "By its name d is no loss." in line.panel.inner_text()
+    assert "The name d does not suggest a loss." in line.panel.inner_text()
 
 
 def test_the_curve_is_read_by_keyboard_and_marks_another_rate(line: Lesson) -> None:
@@ -356,9 +356,9 @@ def test_own_points(visit: Visit) -> None:
     assert points[1][2] == -1
     again = visit(lesson.fragment)
     assert " of 3)" in again.panel.locator(".tell").inner_text()
-    lesson.button("Take the last one back").click()
+    lesson.button("Remove the last point").click()
     assert " of 2)" in lesson.panel.locator(".tell").inner_text()
-    lesson.button("Take all away").click()
+    lesson.button("Remove all points").click()
     assert lesson.panel.locator(".tell").inner_text() == "There are no points yet: click into the field, or paste some."
 
 
@@ -370,7 +370,7 @@ def test_a_csv(visit: Visit, tmp_path: Path) -> None:
     text.fill("x1;x2;y\n100;2;1\n200;three;0")
     lesson.button("Use these points").click()
     problem = lesson.panel.locator(".by-hand [role=alert]")
-    expect(problem).to_have_text("Line 3: x2 is “three”, and a number was expected, such as -0.5.")
+    expect(problem).to_have_text("Line 3: x2 is “three”, but a number was expected, such as -0.5.")
     path = tmp_path / "points.csv"
     path.write_text("x1;x2;y\n" + "\n".join(f"{100 + i};{i % 7};{i % 2}" for i in range(300)), encoding="utf-8")
     with lesson.page.expect_file_chooser() as chooser:

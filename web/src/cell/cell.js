@@ -1,4 +1,4 @@
-// A cell for the visitor's own program: Python runs it, and the page shows its graph.
+// A cell for the visitor's own Python program: it runs in Pyodide, and the page shows its graph.
 
 import { button, element, fill, set, write } from "../dom.js";
 import { cell as say } from "../languages/languages.js";
@@ -8,14 +8,14 @@ import { Session } from "./session.js";
 /** @typedef {import("./protocol.js").Reply} Reply */
 /** @typedef {keyof typeof EXAMPLES} Example */
 
-const LONGEST = 30_000; // letters of output that are kept
+const LONGEST = 30_000; // characters of output to keep
 
 export class Cell {
   #isRunning = false;
 
   /**
-   * @param {import("./protocol.js").Python} python where it is
-   * @param {(text: string) => boolean} show shows a walk, given as JSON; false where that is refused
+   * @param {import("./protocol.js").Python} python where to load it from
+   * @param {(text: string) => boolean} show shows a walk, given as JSON; returns false if the walk is invalid
    */
   constructor(python, show) {
     this.show = show;
@@ -43,7 +43,7 @@ export class Cell {
     this.toggle = button(say.title, () => this.#turn(), { title: say.toggle, "aria-expanded": "false" });
   }
 
-  /** Be as a cell in another language was left; what runs there is ended. @param {Cell} before */
+  /** Take over the state of the cell of the page in another language; a running program is not continued. @param {Cell} before */
   follow(before) {
     this.text.value = before.text.value;
     this.output.textContent = before.output.textContent;
@@ -54,7 +54,7 @@ export class Cell {
     this.session.close();
   }
 
-  /** Open it, or close it again. */
+  /** Open or close the cell. */
   #turn() {
     this.element.hidden = !this.element.hidden;
     set(this.toggle, "aria-expanded", String(!this.element.hidden));
@@ -73,14 +73,14 @@ export class Cell {
     this.examples.value = "";
     this.text.focus();
     this.text.select();
-    if (!document.execCommand("insertText", false, program)) this.text.value = program; // the former can be undone
+    if (!document.execCommand("insertText", false, program)) this.text.value = program; // unlike an assignment, execCommand can be undone
     this.text.setSelectionRange(0, 0);
     this.text.scrollTop = 0;
   }
 
   /** @param {KeyboardEvent} event */
   #onKey(event) {
-    event.stopPropagation(); // single letters are keys of the page
+    event.stopPropagation(); // the page has single-letter shortcuts
     if (event.key !== "Enter") return;
     if (event.ctrlKey || event.shiftKey || event.metaKey) {
       event.preventDefault();
@@ -106,7 +106,7 @@ export class Cell {
     this.#begin(say.stopped);
   }
 
-  /** Load Python again, for the next program. @param {string} status */
+  /** Load Python for the next program. @param {string} status */
   #begin(status) {
     this.#be(false);
     write(this.status, status);

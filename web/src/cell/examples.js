@@ -1,4 +1,4 @@
-// Programs to begin with, by the keys that the languages name them by.
+// Example programs, by the keys of their titles in the language files.
 
 /** @type {Readonly<Record<"neuron" | "loop" | "twice" | "function", string>>} */
 export const EXAMPLES = {

@@ -1,4 +1,4 @@
-// What the page and the worker in which Python runs say to each other. Types only.
+// The messages between the page and the worker that runs Python. Types only.
 
 /**
  * @typedef {{ type: "loading", done: number, of: number }
@@ -6,10 +6,10 @@
  *   | { type: "output", text: string }
  *   | { type: "answer", text: string }
  *   | { type: "failed", text: string }
- *   | { type: "ended", text: string }} Reply it failed before Python was there, or ended with a program; an answer's text is JSON, as src/gradwalk/cli/cell.py describes it
+ *   | { type: "ended", text: string }} Reply "failed" if Python could not be loaded, "ended" if a program stopped Python; an answer's text is JSON, as described in src/gradwalk/cli/cell.py
  */
 
-/** @typedef {{ folder: string, packages: readonly string[] }} Python the address of a folder with Pyodide, and the archives in it to unpack */
+/** @typedef {{ folder: string, packages: readonly string[] }} Python the URL of a folder with Pyodide, and the archives in it to unpack */
 
 /** @typedef {{ type: "start", python: Python } | { type: "run", program: string }} Request */
 

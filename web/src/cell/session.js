@@ -1,5 +1,5 @@
 /// <reference path="../stage/bundled.d.ts" />
-// The page's end of protocol.js. A program that does not end is stopped with the worker that it runs in.
+// The page's side of protocol.js. Stopping a program terminates its worker.
 
 import { pythonWorker } from "python-library";
 
@@ -9,7 +9,7 @@ import { pythonWorker } from "python-library";
 export class Session {
   /** @type {Worker | null} */
   #worker = null;
-  /** @type {string | null} what is to run as soon as Python is there */
+  /** @type {string | null} the program to run as soon as Python is loaded */
   #waiting = null;
   isReady = false;
 
@@ -19,7 +19,7 @@ export class Session {
     this.listener = listener;
   }
 
-  /** Load Python, so that it is there when a program is run. */
+  /** Start loading Python in a worker. */
   start() {
     if (this.#worker) return;
     this.#worker = started((reply) => this.#hear(reply));
@@ -33,7 +33,7 @@ export class Session {
     else this.#waiting = program;
   }
 
-  /** End whatever runs, and Python with it. */
+  /** Terminate the worker and any running program. */
   close() {
     this.#worker?.terminate();
     [this.#worker, this.#waiting, this.isReady] = [null, null, false];
@@ -52,7 +52,7 @@ export class Session {
   }
 }
 
-/** @param {typeof import("./worker.js").python} python its text is all that the worker gets */
+/** @param {typeof import("./worker.js").python} python must be self-contained: the worker gets only its source text */
 function listen(python) {
   const take = python((reply) => postMessage(reply));
   addEventListener("message", ({ data }) => take(data));

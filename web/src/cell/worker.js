@@ -1,12 +1,12 @@
-// Python, in a worker: Pyodide with NumPy and gradwalk, loaded from the folder beside the page.
+// Python in a worker: Pyodide with NumPy and gradwalk, loaded from the folder next to the page.
 
 /** @typedef {import("./protocol.js").Reply} Reply */
 /** @typedef {import("./protocol.js").Request} Request */
 
 /**
- * Needs nothing from outside it: its text is all that the worker gets.
+ * Serve Python. This function must be self-contained: the worker gets only its source text.
  * @param {(reply: Reply) => void} reply
- * @returns {(request: Request) => void} what takes requests
+ * @returns {(request: Request) => void} handles requests
  */
 export function python(reply) {
   /** @type {(program: string) => string} */
@@ -19,7 +19,7 @@ export function python(reply) {
     unsent = "";
   }
 
-  /** Send lines as they are printed, up to a hundred in 300 ms; a page that got 100,000 a second could not be used. @param {string} text */
+  /** Send printed lines, at most 100 messages per 300 ms: 100,000 lines per second would freeze the page. @param {string} text */
   function print(text) {
     unsent += text;
     const now = performance.now();
@@ -27,7 +27,7 @@ export function python(reply) {
     if (++writes <= 100) send();
   }
 
-  /** What takes the bytes that a stream of Python's is given: letters may come in parts. */
+  /** Create an output stream for Python. The decoder handles characters that are split between chunks. */
   function output() {
     const letters = new TextDecoder();
     /** @param {Uint8Array} bytes */

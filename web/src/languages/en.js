@@ -1,5 +1,5 @@
-// What the page says, in English: the catalogue. Every other language is a file like this one, and the type checker
-// holds that it says all of it. Functions get ready-made names and numbers; the modules choose among the texts.
+// The English texts of the page. Every other language is a file like this one, and the type checker makes sure that it
+// is complete. Functions get formatted names and numbers; the modules of the page choose among the texts.
 
 export const language = {
   code: "en",
@@ -16,7 +16,7 @@ export const presets = {
   },
   neuron: {
     title: "a neuron with tanh",
-    lesson: "A neuron with two inputs. Its bias is chosen so that the numbers come out tidy: watch the gradient that comes back behind tanh.",
+    lesson: "A neuron with two inputs. Its bias is chosen to give simple numbers: watch how much gradient gets through tanh.",
   },
   square: {
     title: "a·a",
@@ -32,7 +32,7 @@ export const presets = {
   },
   loss: {
     title: "(a·b + c)·f",
-    lesson: "The classic first graph. Nudge any node by 0.0001 under Check and compare with what backpropagation says.",
+    lesson: "The classic first graph. Nudge any node by 0.0001 under Check and compare with backpropagation.",
   },
   reuse: {
     title: "(a·b + a)²",
@@ -48,13 +48,13 @@ export const presets = {
   },
   softmax: {
     title: "softmax with cross-entropy",
-    lesson: "The first score is that of the right class. What do the gradients of the scores have to do with their probabilities?",
+    lesson: "The first score belongs to the right class. What do the gradients of the scores have to do with their probabilities?",
   },
 };
 
-/** What can be said of a graph of the lesson once its walk is at the end: before that it would give an answer away. */
+/** Notes to show at the end of a walk; shown earlier, they would give an answer away. */
 export const afterwards = {
-  neuron: "So it is: o = 0.7071, and the gradient behind tanh is 0.5.",
+  neuron: "The output is o = 0.7071, and half of the gradient, 0.5, gets through tanh.",
   square: "The two contributions add up to 2a.",
   softmax: "The gradients come out as the probabilities, less 1 for the right class: -0.341, 0.242, 0.099.",
 };
@@ -71,26 +71,26 @@ export const header = {
   presentKey: "Present (f)",
   file: "Open a file",
   home: "Close the file",
-  theme: "Colours",
+  theme: "Colors",
   themes: { auto: "auto", light: "light", dark: "dark" },
   help: "Help",
   close: "Close",
-  letters: "Single letters are keys",
+  letters: "Single-letter shortcuts",
   /** @type {readonly string[]} */
   signs: [
-    "A box is a value: its name, its data, and its gradient. What is not known yet is faint.",
-    "The sign before a name is the operation that made the value. Every line into its box is an operand: select it for its local derivative.",
-    "Drag a leaf's data to the left or to the right, as a slider: all that follows from it changes, and the walk stays where it is.",
-    "Backward, a node passes to each operand a contribution: its own gradient, which is called upstream there, times the local derivative. What an operand gets adds up to its gradient.",
+    "A box is a value: its name, its data, and its gradient. Numbers that are not known yet are faint.",
+    "The sign before a name is the operation that made the value. Every line into its box comes from an operand: select it to see its local derivative.",
+    "Drag a leaf's data left or right, like a slider: everything that depends on it changes, and the walk stays at its step.",
+    "In the backward pass, a node passes a contribution to each operand: its own gradient, called upstream, times the local derivative. The contributions to an operand add up to its gradient.",
     "Point at a box, or select it, and its paths to the root light up, each with the product of its local derivatives. Their sum is the gradient.",
-    "The halo is where the walk stands; a tick marks what the backward pass has visited; a flag is a contribution on its way.",
-    "Colours on lines are contributions flowing back: blue positive, orange negative, thicker for larger. A crossed, dashed line is one that was lost.",
+    "The halo marks the current step; a tick marks a node that the backward pass has visited; a flag is a contribution on its way.",
+    "Colored lines are contributions flowing back: blue positive, orange negative, thicker for larger. A crossed, dashed line is a lost contribution.",
   ],
   /** @type {readonly (readonly [string, string])[]} */
   keys: [
     ["n", "next step (also → outside of the graph)"],
     ["b", "a step back (also ←)"],
-    ["PageDown PageUp", "a step on, a step back, as presenters send them: everywhere but in text fields"],
+    ["PageDown PageUp", "next step, step back, as presentation remotes send them; not in text fields"],
     ["s", "to the start"],
     ["e", "to the end"],
     ["p", "play or pause"],
@@ -98,8 +98,8 @@ export const header = {
     ["arrows", "in the graph: from box to box, along the lines"],
     ["Enter", "in the graph: select a box or a line, open a part"],
     ["d", "in the graph: to the lines of a box, and from line to line"],
-    ["[ ]", "in the graph: a smaller or a larger number for a leaf (also Alt with the arrows up and down; with shift in finer steps)"],
-    ["+ - 0", "in the graph: nearer, farther, all of it"],
+    ["[ ]", "in the graph: decrease or increase the number of a leaf (also Alt with the up and down arrows; Shift for finer steps)"],
+    ["+ - 0", "in the graph: zoom in, zoom out, show everything"],
     ["f", "present: the graph and the sentence fill the screen (Escape leaves)"],
     ["?", "this help"],
   ],
@@ -123,8 +123,8 @@ export const transport = {
   play: "Play",
   playKey: "Play or pause (p)",
   pause: "Pause",
-  whole: "All of it",
-  shortened: "Shorter",
+  whole: "Show all",
+  shortened: "Show less",
   timeline: "Step of the walk",
   speed: "Speed",
   speeds: { slow: "slow", normal: "normal", fast: "fast", fastest: "fastest" },
@@ -149,13 +149,13 @@ export const values = {
 
 export const arrays = {
   title: "Arrays",
-  measure: "What is shown",
+  measure: "Numbers shown",
   measures: { data: "values", gradient: "gradients" },
   unknown: "?",
   /** @param {string} name @param {string} data @param {string} gradient */
   cell: (name, data, gradient) => `${name} = ${data}, gradient ${gradient}`,
   /** @param {string} name @param {string} root */
-  steepest: (name, root) => `The bars are a row, tinted by their gradients. If ${name} rises, ${root} falls most.`,
+  steepest: (name, root) => `The bars show a row, colored by gradient. Raising ${name} lowers ${root} most.`,
 };
 
 export const writing = {
@@ -166,7 +166,7 @@ export const writing = {
 
 export const twin = {
   title: "All values",
-  columns: ["node", "made as", "data", "gradient", "now"],
+  columns: ["node", "computed as", "data", "gradient", "status"],
   leaf: "given",
   unknown: "?",
   active: "this step",
@@ -190,7 +190,7 @@ export const timeline = {
   range: (name, here, first, last) => `${name} = ${here}; from ${first} to ${last} over the passes`,
   /** @param {string} name @param {number} count @param {string} first @param {string} last @param {string} least */
   curve: (name, count, first, last, least) =>
-    `${name} over ${count} passes: first ${first}, last ${last}, smallest ${least}. The slider above goes to a pass.`,
+    `${name} over ${count} passes: first ${first}, last ${last}, smallest ${least}. The slider above selects a pass.`,
   /** @param {number} number @param {string} name @param {string} data */
   point: (number, name, data) => `pass ${number}: ${name} = ${data}`,
   /** @param {number} number @param {string} data */
@@ -201,7 +201,7 @@ export const earlier = {
   title: "What .grad holds",
   /** @param {number} count */
   intro: (count) =>
-    `${count === 1 ? "One leaf" : `${count} leaves`} had a gradient before this pass began, which nothing had zeroed. backward() adds to it, so .grad is not the gradient of this pass alone.`,
+    `${count === 1 ? "One leaf" : `${count} leaves`} already had a gradient when this pass began: nothing had zeroed it. backward() adds to it, so .grad is not the gradient of this pass alone.`,
   columns: ["leaf", "this pass", "before", ".grad now", "since"],
   /** @param {number} since */
   since: (since) => (since ? `pass ${since}` : "it was set"),
@@ -221,9 +221,9 @@ export const parts = {
 
 export const stage = {
   title: "Graph",
-  zoomIn: "Nearer",
-  zoomOut: "Farther",
-  fit: "Show all of it",
+  zoomIn: "Zoom in",
+  zoomOut: "Zoom out",
+  fit: "Show everything",
   /** @param {string} name @param {string} data @param {string} gradient @param {string} status */
   node: (name, data, gradient, status) =>
     [name, data && `value ${data}`, gradient && `gradient ${gradient}`, status].filter(Boolean).join(", "),
@@ -254,11 +254,11 @@ export const stage = {
   largest: (gradient) => `largest gradient ${gradient}`,
 };
 
-/** What is written where a step can be seen as it lands: numbers that travel along lines. */
+/** Labels of the animation of a step, in which numbers travel along lines. */
 export const motion = {
-  /** What a gradient is multiplied by on its way. @param {string} local the local derivative */
+  /** The factor that multiplies a gradient on its way. @param {string} local the local derivative */
   factor: (local) => `× ${local}`,
-  /** What becomes of a contribution where it lands. */
+  /** The effect of a contribution when it lands. */
   landed: {
     /** @param {string} before @param {string} amount @param {string} after */
     added: (before, amount, after) => `${before} + ${amount} = ${after}`,
@@ -283,7 +283,7 @@ export const paths = {
   early: "Their products are known when the forward pass is done.",
 };
 
-/** What to say to a wrong answer: the mistake that makes this number. */
+/** Feedback to a wrong answer: the mistake that leads to this number. */
 export const diagnoses = {
   /** @param {string} answer */
   general: (answer) => `Not ${answer}. Follow every path from the root back; multiply along a path, add where paths meet.`,
@@ -291,41 +291,41 @@ export const diagnoses = {
   sign: (answer) => `Not ${answer}. Look at the sign.`,
   /** @param {string} path @param {string} product */
   brings: (path, product) => `${path} (${product})`,
-  /** @param {string} answer @param {readonly string[]} kept @param {readonly string[]} missed @param {boolean} isOverwritten whether = leaves just that */
+  /** @param {string} answer @param {readonly string[]} kept @param {readonly string[]} missed @param {boolean} isOverwritten whether = gives the same number */
   missing: (answer, kept, missed, isOverwritten) =>
-    `${answer} is what comes by ${kept.join(" and ")}. Missing: ${missed.join(" and ")}. Add what comes by every path${isOverwritten ? "; = in place of += leaves the last one alone" : ""}.`,
+    `${answer} comes from ${kept.join(" and ")} only. Missing: ${missed.join(" and ")}. Add the contributions of all paths${isOverwritten ? "; = instead of += keeps only the last one" : ""}.`,
   /** @param {string} answer */
-  overwritten: (answer) => `${answer} is what = leaves: a later contribution overwrote an earlier one. Add them, as += does.`,
+  overwritten: (answer) => `${answer} is the result of =: a later contribution overwrote an earlier one. Add them, as += does.`,
   /** @param {string} answer @param {string} node */
-  swapped: (answer, node) => `${answer} comes of an operand's own value at ${node}. A product swaps: each operand gets the other one's value.`,
+  swapped: (answer, node) => `${answer} uses an operand's own value at ${node}. A product swaps: each operand gets the other one's value.`,
   /** @param {string} answer @param {string} node @param {string} symbol */
-  sumAsProduct: (answer, node, symbol) => `${answer} takes ${node} for a product. Its ${symbol} multiplies by no value: its local derivatives are 1 or -1.`,
+  sumAsProduct: (answer, node, symbol) => `${answer} treats ${node} as a product. Its ${symbol} does not multiply by a value: its local derivatives are 1 or -1.`,
   /** @param {string} answer @param {string} node */
-  oneSign: (answer, node) => `${answer} has one sign wrong: ${node} takes its operand away, so the local derivative is -1.`,
+  oneSign: (answer, node) => `${answer} has one sign wrong: ${node} subtracts this operand, so the local derivative is -1.`,
   /** @param {string} answer @param {string} user @param {string} by */
-  upstream: (answer, user, by) => `${answer} is only the local derivative ∂${user}/∂${by}. Multiply it by what comes back to ${user}.`,
+  upstream: (answer, user, by) => `${answer} is only the local derivative ∂${user}/∂${by}. Multiply it by the gradient of ${user}.`,
   /** @param {string} answer @param {string} by */
-  upstreams: (answer, by) => `${answer} adds up the local derivatives of what uses ${by}. First multiply each by what comes back to that user.`,
+  upstreams: (answer, by) => `${answer} adds up the local derivatives of all users of ${by}. First multiply each by the gradient of that user.`,
   /** @param {string} answer @param {string} user @param {string} operand @param {string} local */
   factor: (answer, user, operand, local) => `${answer} leaves out a factor: the local derivative ∂${user}/∂${operand} = ${local}.`,
   /** @param {string} answer */
   along: (answer) => `${answer} adds up local derivatives along a path. Along a path, multiply; only where paths meet, add.`,
   /** @param {string} answer */
-  between: (answer) => `${answer} multiplies the paths with each other. Multiply along each path, then add them.`,
+  between: (answer) => `${answer} multiplies the paths together. Multiply along each path, then add the products.`,
   /** @param {string} answer @param {string} node */
-  data: (answer, node) => `${answer} is the value of ${node}. Asked is how fast the root changes.`,
+  data: (answer, node) => `${answer} is the value of ${node}. The question is how fast the root changes.`,
   /** @param {string} answer */
   reciprocal: (answer) => `${answer} is upside down: one divided by the derivative.`,
   /** @param {string} answer @param {string} root @param {string} by @param {string} step */
   quotient: (answer, root, by, step) =>
-    `${answer} is how much ${root} changes for each 1 of ${by} over a step of ${step}. The derivative is what that becomes as the steps get smaller and smaller.`,
+    `${answer} is the change of ${root} per unit of ${by} over a step of ${step}. The derivative is the limit for smaller and smaller steps.`,
 };
 
 export const inspector = {
   title: "Here",
   nothing: "Select a box or a line on the graph. Without a selection, this follows the walk.",
-  made: "made as",
-  operation: "which is",
+  made: "computed as",
+  operation: "operation",
   data: "data",
   source: "made at",
   sum: "Chain rule",
@@ -336,9 +336,9 @@ export const inspector = {
   contribution: "contribution",
   open: "not known yet",
   /** @param {string} gradient */
-  total: (gradient) => `in all ${gradient}`,
+  total: (gradient) => `total ${gradient}`,
   /** @param {string} gradient @param {string} right */
-  wrongTotal: (gradient, right) => `in all ${gradient}, and it should be ${right}`,
+  wrongTotal: (gradient, right) => `total ${gradient}, but it should be ${right}`,
   /** @param {number} count */
   more: (count) => `… ${count.toLocaleString("en")} more …`,
   whole: "all of them",
@@ -346,7 +346,7 @@ export const inspector = {
   /** @param {string} gradient */
   stored: (gradient) => `${gradient} was there before this pass`,
   root: "It is the root: its gradient is 1 by definition.",
-  unused: "No gradient flows to it: nothing that leads to the root depends on it, or it only decides.",
+  unused: "No gradient flows to it: the root does not depend on it, or it only decides.",
   inert: "No gradient passes here: the operand only decides.",
   /** @param {string} because */
   lost: (because) => `lost: ${because}`,
@@ -362,7 +362,7 @@ export const orders = {
   run: "Run this order",
   right: "Show a right order",
   clear: "Clear",
-  handle: "Drag with mouse or finger, or move with the arrow keys; Delete takes it out",
+  handle: "Drag with mouse or finger, or move with the arrow keys; Delete removes it",
   /** @param {string} name @param {number} at */
   placed: (name, at) => `${name}, visited as number ${at}`,
   /** @param {string} name */
@@ -370,14 +370,14 @@ export const orders = {
   /** @param {string} name */
   down: (name) => `Visit ${name} later`,
   /** @param {string} name */
-  remove: (name) => `Take ${name} out`,
-  /** @param {number} count @param {boolean} isLesson where nothing but running it is offered */
+  remove: (name) => `Remove ${name}`,
+  /** @param {number} count @param {boolean} isLesson whether running it is the only option */
   left: (count, isLesson) =>
-    count ? `${count} to place.` : isLesson ? "All are placed: run it." : "All are placed: run it, or watch it with Next step.",
+    count ? `${count} to place.` : isLesson ? "All nodes are placed: run the order." : "All nodes are placed: run the order, or watch it with Next step.",
   /** @param {number} count @param {number} most */
   tooMany: (count, most) => `The puzzle is for graphs of at most ${most} nodes, and this one has ${count.toLocaleString("en")}.`,
   /** @param {readonly string[]} names */
-  unknown: (names) => `The graph has no ${names.join(", ")}: left out.`,
+  unknown: (names) => `The graph has no ${names.join(", ")}: ignored.`,
 };
 
 export const outcomes = {
@@ -389,7 +389,7 @@ export const outcomes = {
   /** @param {string} root @param {string} by */
   derivative: (root, by) => `∂${root}/∂${by}`,
   /** @param {string} right */
-  wrong: (right) => `wrong: it is ${right}`,
+  wrong: (right) => `wrong: it should be ${right}`,
   /** @param {number} count */
   someWrong: (count) => (count === 1 ? "One gradient is wrong." : `${count} gradients are wrong.`),
   /** @param {bigint} count @param {boolean} isLegal */
@@ -404,9 +404,9 @@ export const outcomes = {
 
 export const checks = {
   title: "Numerical check",
-  intro: "Nudge a node by h, compute all that depends on it again, and divide the root's change by h: that has to be its gradient.",
+  intro: "Nudge a node by h, recompute everything that depends on it, and divide the root's change by h: the result must match the gradient.",
   step: "h",
-  found: "found for each node",
+  found: "chosen for each node",
   method: "Difference",
   methods: { central: "central", forward: "forward" },
   columns: ["node", "verdict", "backprop", "quotient", "error"],
@@ -417,8 +417,8 @@ export const checks = {
   error: "error",
   sides: { rounding: "rounding", bending: "bending" },
   /** @param {string} error @param {string} step */
-  curve: (error, step) => `Error of the quotient by the step h: the least is ${error}, near h = ${step}`,
-  /** What is heard of a box while a node is nudged. */
+  curve: (error, step) => `Error of the quotient against the step h: smallest ${error}, near h = ${step}`,
+  /** Descriptions of a box for screen readers while a node is nudged. */
   traces: {
     /** @param {string} data @param {string} step */
     own: (data, step) => `nudged by ${step}, from ${data}`,
@@ -427,7 +427,7 @@ export const checks = {
     /** @param {string} data @param {string} change */
     still: (data, change) => `with the nudge ${data}, changed by ${change}`,
   },
-  /** @param {string} quotient @param {string} gradient @param {string} verdict "" where it is not told */
+  /** @param {string} quotient @param {string} gradient @param {string} verdict "" if it is not shown */
   quotient: (quotient, gradient, verdict) => [`difference quotient ${quotient}`, `gradient to compare ${gradient}`, verdict].filter(Boolean).join(", "),
   /** @param {string} name @param {string} verdict */
   notNudged: (name, verdict) => `${name} cannot be nudged: ${verdict}.`,
@@ -459,12 +459,12 @@ export const checks = {
   /** @param {string} text */
   noStep: (text) => `“${text}” is not a step: write a positive number such as 0.0001, or nothing.`,
   /** @param {number} count */
-  others: (count) => `${count.toLocaleString("en")} other nodes stand in closed parts of the graph.`,
+  others: (count) => `${count.toLocaleString("en")} other nodes are in closed parts of the graph.`,
 };
 
 export const exercises = {
   title: "Exercises",
-  how: "All values are known. Work the gradient out by the chain rule; one percent off still counts. Products such as 3*2 are fine.",
+  how: "All values are known. Work out the gradient by the chain rule; an answer within 1% counts. Products such as 3*2 are fine.",
   answer: "Your answer",
   check: "Check",
   hint: "Hint: walk one step",
@@ -473,28 +473,28 @@ export const exercises = {
   forget: "Forget my progress",
   file: "Results as a file",
   code: "Code to hand in: ",
-  noProof: ". It tells, of exercises and lesson together: questions, right ones, those at the first try, those without a hint, and tries. Its end finds typing errors; it proves nothing.",
+  noProof: ". It counts, for exercises and lesson together: questions, right answers, those at the first try, those without a hint, and tries. Its end detects typing errors; it proves nothing.",
   /** @param {number} number @param {string} root @param {string} by */
   question: (number, root, by) => `${number}. What is ∂${root}/∂${by}?`,
   /** @param {string} text */
   noNumber: (text) => (text.trim() ? `“${text}” is not a number: write one such as -1.5, 1/3 or 3*2.` : "Write a number first."),
   /** @param {string} root @param {string} by @param {string} gradient */
   right: (root, by, gradient) => `Right: ∂${root}/∂${by} = ${gradient}.`,
-  /** @param {readonly boolean[]} alone for each solved one, whether without a hint @param {boolean} isOne whether this is one of them */
+  /** @param {readonly boolean[]} alone for each solved question, whether it was solved without a hint @param {boolean} isOne whether the current question is solved */
   score(alone, isOne) {
     if (!alone.length) return "None solved yet.";
-    const solved = `Solved: ${alone.length}, of them ${alone.filter(Boolean).length} without a hint.`;
+    const solved = `Solved: ${alone.length}, ${alone.filter(Boolean).length} of them without a hint.`;
     return isOne ? `${solved} This is one of them.` : solved;
   },
 };
 
 export const links = {
   /** @param {number} length @param {number} most */
-  tooLong: (length, most) => `The link is ${length.toLocaleString("en")} characters long, and at most ${most.toLocaleString("en")} are read.`,
+  tooLong: (length, most) => `The link is ${length.toLocaleString("en")} characters long; the limit is ${most.toLocaleString("en")}.`,
   /** @param {string} key @param {string} text */
-  senseless: (key, text) => `The link says ${key}=${text.slice(0, 80)}, which makes no sense here: left out.`,
+  senseless: (key, text) => `The link says ${key}=${text.slice(0, 80)}, which is not valid here: ignored.`,
   /** @param {string} name */
-  noNode: (name) => `The link selects ${name}, and there is no such node.`,
+  noNode: (name) => `The link selects ${name}, but there is no such node.`,
 };
 
 export const share = {
@@ -502,10 +502,10 @@ export const share = {
   link: "Link",
   copy: "Copy link",
   copied: "Copied.",
-  notCopied: "It is selected: copy it with the keyboard.",
-  ofFile: "This page is a file on this machine. For others, put the file on a website or send it along, and replace what stands before the # by where it is then.",
+  notCopied: "The text is selected: copy it with the keyboard.",
+  ofFile: "This page is a file on this machine. To share it, put the file on a website or send it along, and replace the part of the link before the # with its new address.",
   start: "Begins",
-  here: "as all stands now",
+  here: "in the current state",
   begin: "with this graph, nothing known",
   theirs: "the reader's own",
   presented: "for the front of a room: the graph and the sentence fill the screen",
@@ -514,22 +514,22 @@ export const share = {
   answer: "Right answer; others after semicolons",
   noQuestion: "A question is shown with the graph. With a right answer, the page judges what learners type.",
   noAnswer: "Without an answer the question is shown, for discussion.",
-  keptAnswer: "The answer of the link that led here stays.",
+  keptAnswer: "The answer from the link that led here is kept.",
   /** @param {readonly string[]} ways */
-  counts: (ways) => `Right: ${ways.join("; ")}. The link does not show it, but whoever tries all likely answers finds it.`,
+  counts: (ways) => `Right: ${ways.join("; ")}. The link does not show it, but trying all likely answers reveals it.`,
   /** @param {string} number */
   exactly: (number) => `exactly ${number}`,
   /** @param {string} number */
-  rounded: (number) => `whatever rounds to ${number}`,
+  rounded: (number) => `anything that rounds to ${number}`,
   /** @param {string} word */
   word: (word) => `the text “${word}”`,
   embed: "Embed in a page",
   snippet: "HTML",
   copySnippet: "Copy HTML",
-  src: "src has to say where the page is: its file beside the page that embeds it, or its address on a website.",
+  src: "src must be the address of this page: its file next to the page that embeds it, or its URL on a website.",
 };
 
-/** A teacher's own question, to the learner. */
+/** A teacher's question to the learner. */
 export const ask = {
   title: "Question",
   answer: "Answer to the question",
@@ -541,13 +541,13 @@ export const ask = {
   wrong: "Not right. Try again.",
 };
 
-/** The page on paper. */
+/** The printed page. */
 export const paper = {
   name: "Name",
   answer: "Answer",
 };
 
-/** The page at the front of a room. */
+/** The page in a presentation. */
 export const present = { leave: "Leave (Escape)" };
 
 export const files = {
@@ -556,13 +556,13 @@ export const files = {
   noVersion: "none",
   /** @param {string} version @param {number} known */
   version: (version, known) => `This walk has version ${version}; version ${known} can be read.`,
-  noOrder: "This walk's order is not one of the nodes that gradient flows to, each once.",
+  noOrder: "This walk's order must list exactly the nodes that gradient flows to, each once.",
   /** @param {string} problem */
   refused: (problem) =>
-    `The file cannot be shown. ${problem}\nFiles to open are written by gradwalk walk --json, Walk.to_json() and Graph.to_json(); of a script, gradwalk walk --page makes a page.`,
+    `The file cannot be shown. ${problem}\nFiles to open are written by gradwalk walk --json, Walk.to_json() and Graph.to_json(); for a script, gradwalk walk --page makes a page.`,
 };
 
-// The lesson. In its texts `x` is code, *x* is stressed, and $…$ is a formula, in which [a/b] is a fraction and ^2 a square.
+// The lesson. In its texts `x` is code, *x* is emphasized, and $…$ is a formula, in which [a/b] is a fraction and ^2 a square.
 
 export const lesson = {
   title: "Lesson",
@@ -579,12 +579,12 @@ export const lesson = {
           right: "Yes. `e` changes by as much as `a`, and `f` by `c` = 10 times as much.",
           mistakes: {
             one: "`e` does change by as much as `a`. But then `e` is multiplied by `c`.",
-            change: "That is by how much `f` changes if `a` changes by 0.001. How many times 0.001 is that?",
-            own: "That is the value of `a`. What counts is not how large `a` is, but what a change of it does.",
+            change: "That is how much `f` changes if `a` changes by 0.001. How many times 0.001 is that?",
+            own: "That is the value of `a`. What counts is not how large `a` is, but what changing it does.",
             root: "That is the value of `f`. The question is how fast it changes.",
           },
         },
-        see: "Move the slider: the dot runs along `f`. Near where we stand, `f` changes *10 times as much* as `a`. This number is the *gradient of `f` with respect to `a`*: $[df/da] = 10$. It is the slope of the line.",
+        see: "Move the slider: the dot moves along `f`. Near where we stand, `f` changes *10 times as much* as `a`. This number is the *gradient of `f` with respect to `a`*: $[df/da] = 10$. It is the slope of the line.",
         promise: {
           text: "The gradient of `f` with respect to `c` is −1. *What will `f` do when `c` grows from 10 to 10.1?*",
           options: ["It falls by about 0.1.", "It rises by about 0.1.", "It falls to −1."],
@@ -596,7 +596,7 @@ export const lesson = {
         },
         kept: "See for yourself: the line falls. A gradient is a promise about small changes, one for each input, and each can be checked like this.",
       },
-      recap: "Change an input a little, and the result changes by the gradient times as much.",
+      recap: "Change an input a little, and the result changes by the gradient times that change.",
     },
     forward: {
       title: "Forward: a graph remembers",
@@ -625,7 +625,7 @@ export const lesson = {
           options: ["Only `e`", "`e`, `d` and `L`", "All of them"],
           feedback: [
             "`e` is the first to change. But `d` is made from `e`.",
-            "Yes: what is made from `a`, and what is made from that, up to the root. Gradients will take the same way, backward.",
+            "Yes: every box made from `a`, directly or indirectly, up to the root. Gradients will take the same way, backward.",
             "`b`, `c` and `f` are given: they are not made from `a`.",
           ],
         },
@@ -636,7 +636,7 @@ export const lesson = {
       title: "The seed: a gradient to start from",
       goal: "Know the first gradient, without any rule.",
       beats: {
-        turn: "Now we turn around. We want the gradient of `L` with respect to *every* box: $[dL/da]$, $[dL/db]$ and so on. They are found from the root backward, each from those of the boxes that were made with it. So we need a first one.",
+        turn: "Now we turn around. We want the gradient of `L` with respect to *every* box: $[dL/da]$, $[dL/db]$ and so on. They are computed from the root backward, each from the gradients of the boxes that use it. So we need a first one.",
         self: {
           text: "*What is the gradient of `L` with respect to `L` itself,* $[dL/dL]$?",
           right: "Yes: whatever changes `L` by 0.001 changes `L` by 0.001.",
@@ -645,7 +645,7 @@ export const lesson = {
             value: "That is the value of `L`. Ask how many times as much `L` changes when `L` changes.",
           },
         },
-        planted: "This 1 is the *seed*. In micrograd, the small Python library that this lesson goes by, it is the line `self.grad = 1`. All other gradients start at 0 (a box shows none until something has come), and all that flows backward comes from here.",
+        planted: "This 1 is the *seed*. In micrograd, the small Python library that this lesson follows, it is the line `self.grad = 1`. All other gradients start at 0 (a box shows none until something arrives), and everything that flows backward starts here.",
         other: {
           text: "*What would come out with 2 as the seed?*",
           options: ["The same gradients", "Only `L` would have another gradient", "All gradients would be doubled"],
@@ -662,9 +662,9 @@ export const lesson = {
       title: "The one rule",
       goal: "Pass a gradient through a product and a sum.",
       beats: {
-        rule: "Now each box hands gradient on to its operands, by one rule: `operand.grad += local · this.grad`. *Local* is the local derivative: how many times as much *this box* changes as its operand does, all else left alone. `this.grad` is the *upstream gradient*: what this box itself has got. And `+=` adds to what is there: why it adds, you will see in chapter 6.",
+        rule: "Now each box hands gradient on to its operands, by one rule: `operand.grad += local · this.grad`. *Local* is the local derivative: how many times as much *this box* changes as its operand does, with everything else fixed. `this.grad` is the *upstream gradient*: the gradient of this box. And `+=` adds to the gradient so far: chapter 6 shows why.",
         local: {
-          text: "`L = d·f`, with `d` = 4 and `f` = −2. Look at the line from `d` to `L`. *What is its local derivative,* $[∂L/∂d]$? (It is written with ∂ where all else is left alone.)",
+          text: "`L = d·f`, with `d` = 4 and `f` = −2. Look at the line from `d` to `L`. *What is its local derivative,* $[∂L/∂d]$? (The ∂ says that everything else stays fixed.)",
           right: "Yes. In a product, a change of one factor is multiplied by the *other*: 0.001 more for `d` is 0.001 · (−2) for `L`.",
           mistakes: {
             own: "4 is the value of `d` itself. If `d` grows by 0.001, by how much does `d·f` change?",
@@ -677,7 +677,7 @@ export const lesson = {
           right: "Yes: 4, the value of `d`, times 1.",
           mistakes: { own: "−2 is the value of `f` itself. Swap: what `f` is multiplied by is `d`." },
         },
-        swapped: "*A product swaps*: each operand gets the value of the other, times the gradient that came. `d` has −2 now, and `f` has 4.",
+        swapped: "*A product swaps*: each operand gets the value of the other, times the upstream gradient. `d` has −2 now, and `f` has 4.",
         sum: {
           text: "Next is `d = e + c`. It has gradient −2. *What does `e` get?*",
           right: "Yes. If `e` grows by 0.001, so does `d`: the local derivative of a sum is 1.",
@@ -687,12 +687,12 @@ export const lesson = {
             own: "−6 is the value of `e`. In a sum the values do not matter.",
           },
         },
-        copied: "*A sum copies*: `e` and `c` both get −2, as it came.",
+        copied: "*A sum copies*: `e` and `c` both get −2, unchanged.",
         through: {
           text: "Now `e = a·b`, with `a` = 2 and `b` = −3; its gradient is −2. *What does `a` get?*",
           right: "Yes: −3, the value of `b`, times −2. This is the chain rule: $[dL/da] = [dL/de]·[∂e/∂a]$.",
           mistakes: {
-            local: "−3 is the local derivative. The gradient of `e` came along, too: multiply by −2.",
+            local: "−3 is the local derivative. Now multiply it by the gradient of `e`, −2.",
             unswapped: "That is what `b` gets. A product swaps: `a` gets the value of `b`.",
           },
         },
@@ -716,22 +716,22 @@ export const lesson = {
           ],
         },
         slope: {
-          text: "There is a formula for it in which the result itself stands: the slope is $1 − o^2$. The bias is 6.88 again, and `o` = 0.7071. *What is the slope?*",
+          text: "There is a formula for it that uses the result itself: the slope is $1 − o^2$. The bias is 6.88 again, and `o` = 0.7071. *What is the slope?*",
           right: "Yes: 1 − 0.5.",
           mistakes: {
             value: "That is `o`. Square it, and take that from 1.",
             unsquared: "That is 1 − `o`. The `o` is squared.",
           },
         },
-        passed: "So of the 1 that came to `o`, one half gets through to `n`: 0.5 · 1. The sums before it copy 0.5 to all their operands.",
+        passed: "So half of the gradient of `o` gets through to `n`: 0.5 · 1. The sums before it copy 0.5 to all their operands.",
         weight: {
           text: "`x1w1 = x1·w1` has gradient 0.5. *What does the weight `w1` get?*",
           right: "Yes: `x1` = 2, times 0.5.",
           mistakes: {
-            upstream: "0.5 is what came. Multiply it by the local derivative.",
-            local: "2 is the local derivative. Multiply it by what came, 0.5.",
+            upstream: "0.5 is the upstream gradient. Multiply it by the local derivative.",
+            local: "2 is the local derivative. Multiply it by the upstream gradient, 0.5.",
             unswapped: "That is what `x1` gets. A product swaps.",
-            own: "−3 is the value of `w1` itself. A product swaps: `w1` gets the value of `x1`, times what came.",
+            own: "−3 is the value of `w1` itself. A product swaps: `w1` gets the value of `x1`, times the upstream gradient.",
           },
         },
         zero: {
@@ -743,7 +743,7 @@ export const lesson = {
             "tanh let one half through, for both weights.",
           ],
         },
-        all: "Every gradient of the neuron. Those of `w1`, `w2` and `b` say how to change it.",
+        all: "These are all gradients of the neuron. The ones of `w1`, `w2` and `b` tell how to change it.",
         saturated: "Now the bias is 12. `o` is 0.99999, the curve is flat, and *hardly anything gets through*: all gradients are nearly 0. Such a neuron is called saturated. It can hardly learn.",
       },
       recap: "tanh lets through $1 − o^2$ of a gradient: all of it in the middle, nothing where it is flat.",
@@ -752,7 +752,7 @@ export const lesson = {
       title: "A value used twice",
       goal: "Know why it is += and not =.",
       beats: {
-        meet: "`b = a + a`: a value can be used more than once. Two lines lead from `a` to `b`, and each brings something back.",
+        meet: "`b = a + a`: a value can be used more than once. Two lines lead from `a` to `b`, and each brings back a contribution.",
         both: {
           text: "*What is the gradient of `a`?* Think of what `b` does when `a` grows by 0.001.",
           right: "Yes. `b` grows by twice as much.",
@@ -760,16 +760,16 @@ export const lesson = {
             one: "1 is what *one* of the lines brings. There are two.",
             own: "3 is the value of `a`. In a sum the values do not matter.",
             value: "6 is the value of `b`.",
-            change: "That is by how much `b` grows. How many times as much as `a` is that?",
+            change: "That is how much `b` grows. How many times as much as `a` is that?",
           },
         },
-        added: "Each line brings 1, one after the other, and what comes is *added* to what is there. That is the `+` in `+=`.",
+        added: "Each line brings 1, one after the other, and each contribution is *added* to the gradient so far. That is the `+` in `+=`.",
         equals: {
           text: "Suppose that the rule said `operand.grad = local · this.grad`. *What would the gradient of `a` be?*",
           right: "Yes. The second 1 takes the place of the first.",
           mistakes: {
             right: "That is with `+=`. With `=` the second one does not add.",
-            zero: "The last one to come stays.",
+            zero: "The last contribution stays.",
           },
         },
         lost: "This is what `=` does, beside `+=`: the crossed line's 1 was overwritten. The gradient is *half of what it should be*, and no error tells you so.",
@@ -783,40 +783,40 @@ export const lesson = {
         },
         met: "Two paths lead from `a` to the root, so `a` gets two contributions, and its gradient is their sum.",
       },
-      recap: "A gradient is a sum over all paths, so what comes is added: `+=`.",
+      recap: "A gradient is a sum over all paths, so contributions are added: `+=`.",
     },
     order: {
       title: "Whose turn is it?",
       goal: "Know why the order is topological, and how to find one.",
       beats: {
-        question: "`a` is used by `b` and by `c`, and both by `d`. One box after the other has its turn, and hands on the gradient that it has *by then*. What comes to it later does not count.",
+        question: "`a` is used by `b` and by `c`, and both are used by `d`. The boxes take turns: each one passes on the gradient that it has *by then*. Contributions that come later do not count.",
         puzzle: {
-          text: "*In which order should they have their turns?* Choose one box after the other, on the graph or in the list, and then run it.",
-          paper: "*In which order should they have their turns?* Write down their names.",
+          text: "*In which order should they take their turns?* Choose one box after the other, on the graph or in the list, and then run it.",
+          paper: "*In which order should they take their turns?* Write down their names.",
           right: "Yes: no gradient is wrong.",
-          wrong: "Something is lost. Read what, and change the order.",
+          wrong: "A contribution is lost. Read which one, and change the order.",
         },
-        why: "A box may hand on its gradient only when *everything that uses it has handed in*. Then its gradient is complete. An order in which this is so is called *topological* (here, in reverse: results before operands).",
-        early: "Here `c = a·b`, `d = c + a` and `e = d**2`, the square of `d`; and `c` had its turn before `d`. By then nothing had come to `c`, so it handed 0 on to `a` and `b`. What `d` brings to `c` comes *too late to be handed on*: `a` has 16 in place of 64. (micrograd would add it to `c.grad` all the same: `c` would look right, and `a` would be wrong.)",
+        why: "A box may pass on its gradient only when *every box that uses it has had its turn*. Then its gradient is complete. Such an order is called *topological* (here, in reverse: results before operands).",
+        early: "Here `c = a·b`, `d = c + a` and `e = d**2`, the square of `d`; and `c` had its turn before `d`. By then nothing had come to `c`, so it passed 0 on to `a` and `b`. The contribution of `d` to `c` comes *too late to be passed on*: `a` has 16 instead of 64. (micrograd would add it to `c.grad` all the same: `c` would look right, and `a` would be wrong.)",
         which: {
           text: "Back to `L = d·f`, `d = e + c`, `e = a·b`. *Which of these orders goes wrong?*",
           options: ["`L`, `f`, `d`, `c`, `e`, `b`, `a`", "`L`, `d`, `e`, `a`, `b`, `c`, `f`", "`L`, `e`, `d`, `a`, `b`, `c`, `f`"],
           feedback: [
-            "Here each box comes after all that use it. Leaves such as `f` hand nothing on: any time after their users will do.",
+            "Here each box comes after all that use it. Leaves such as `f` pass nothing on: any time after their users will do.",
             "Each box comes after all that use it: `d` after `L`, `e` after `d`. It is a good one: there can be several.",
-            "Yes. `e` is used by `d`, so with its turn before `d` it has nothing to hand on.",
+            "Yes. `e` is used by `d`, so if it takes its turn before `d`, it has nothing to pass on.",
           ],
         },
         append: {
           text: "How does a program find such an order? By *depth-first search*: it goes from the root to an operand, on to the operand's operands, and so on, and puts each box into a list. *When must a box go in, so that the list has operands before results?*",
           options: ["When it is first seen", "After all its operands are in", "When nothing is left to do"],
           feedback: [
-            "The root is the first to be seen: it would stand before all that it is made from.",
-            "Yes. So operands stand before results; and from its end to its start, the list has results before operands.",
+            "The root is the first to be seen: it would come before everything it is made from.",
+            "Yes. So operands come before results; and read from its end to its start, the list has results before operands.",
             "Then all would go in at once, and nothing would say which comes first.",
           ],
         },
-        search: "This is `backward()` of micrograd. Step through it: `append` stands after the loop, so a box goes into the list *after* its operands. The numbers on the boxes are their places in it; and `visited` sees to it that a box used twice goes in once.",
+        search: "This is `backward()` of micrograd. Step through it: `append` comes after the loop, so a box goes into the list *after* its operands. The numbers on the boxes are their places in the list, and `visited` makes sure that a box used twice goes in once.",
         reversed: "`reversed(topo)` is the order of the backward pass. It starts at the root, and comes to `a` only when all its contributions are in.",
       },
       recap: "Each box has its turn after all boxes that use it. Depth-first search finds such an order.",
@@ -827,13 +827,13 @@ export const lesson = {
       beats: {
         doubt: "You can work out any gradient now. But can you *trust* it, and the program that works it out for you? A gradient is a promise about nudges. So *nudge*, and compare. All that takes is the forward pass.",
         quotient: {
-          text: "`a` is nudged by `h` = 0.0001, and the lit boxes have followed it to `L`. With `a` + `h`, `L` is −7.9994; with `a` − `h` it is −8.0006. *Divide the change of `L` by the change of `a`: what comes out?*",
+          text: "`a` is nudged by `h` = 0.0001, and the highlighted boxes have changed with it, up to `L`. With `a` + `h`, `L` is −7.9994; with `a` − `h` it is −8.0006. *Divide the change of `L` by the change of `a`: what comes out?*",
           right: "Yes: 0.0012 / 0.0002. This is the *difference quotient*.",
           mistakes: {
-            change: "That is by how much `L` changed from one end to the other. Divide it by the change of `a`.",
+            change: "That is how much `L` changed from one end to the other. Divide it by the change of `a`.",
             half: "Mind both ends: from −8.0006 to −7.9994.",
             step: "`a` went from 2 − `h` to 2 + `h`: it changed by 2 times `h`.",
-            up: "That is by how much `L` changed on one side. Divide it by the change of `a`.",
+            up: "That is how much `L` changed on one side. Divide it by the change of `a`.",
           },
         },
         drawn: "Now backpropagation has run, too: the root's box has the quotient *beside the gradient*, and they agree. Choose another box and it is nudged instead. Move `h`: this graph is a straight line for each of its boxes, so hardly anything changes.",
@@ -841,24 +841,24 @@ export const lesson = {
           text: "Suppose somebody writes `=` where it should be `+=`. Here `a` is used twice, so its gradient will be wrong. *Will the quotient notice?*",
           options: ["No: it will be wrong in the same way", "Only if `h` is small enough", "Yes: it will differ from the gradient"],
           feedback: [
-            "What goes into the quotient? Only forward passes: no `+=` is in them.",
+            "What goes into the quotient? Only forward passes, which have no `+=`.",
             "The gradient is wrong by a whole contribution. No `h` hides that.",
-            "Yes. The quotient comes from the forward pass alone, so the mistake is not in it.",
+            "Yes. The quotient comes from the forward pass alone, so the mistake does not affect it.",
           ],
         },
         caught: "Caught: the gradient says 3, the quotient −3. The contribution −6 was overwritten. No error was raised, and without the check nobody would have known. Move `h`: it stays wrong.",
-        bent: "Here `tanh` bends the way from `x1` to `o`, and with `h` = 0.1 the quotient is off. Make `h` smaller, and watch it come closer to the gradient, −1.5.",
+        bent: "Because of `tanh`, `o` is a curve over `x1`, and with `h` = 0.1 the quotient is off. Make `h` smaller, and watch it come closer to the gradient, −1.5.",
         small: {
           paper: "With `h` = 0.1 the quotient for `x1` is −1.521, with `h` = 0.01 it is −1.5002, and the gradient is −1.5. *So is the smallest `h` the best?*",
           text: "A smaller `h` made the quotient better. *So is the smallest `h` the best?*",
           options: ["Yes, the smaller the better", "No: with a tiny `h` it goes wrong again", "From some point on `h` makes no difference"],
           feedback: [
-            "On paper it is. But the computer keeps some 16 digits. What is left of the difference of two nearly equal numbers?",
-            "Yes. The computer keeps some 16 digits. The difference of two nearly equal numbers has only the last few of them left.",
-            "That would be so if numbers had no end. The computer keeps some 16 digits.",
+            "On paper it is. But the computer keeps about 16 digits. What is left of the difference of two nearly equal numbers?",
+            "Yes. The computer keeps about 16 digits. The difference of two nearly equal numbers has only the last few of them left.",
+            "That would be so if numbers had infinitely many digits. The computer keeps about 16.",
           ],
         },
-        rounded: "See: at `h` = 1e-10 the last digits are noise (no more than such a step makes, so the verdict lets it pass). The curve has the error for every `h`. To the right the function *bends* away, to the left digits are *rounded* away, and the best `h` lies between.",
+        rounded: "See: at `h` = 1e-10 the last digits are noise (no more than expected from such a step, so the verdict accepts it). The curve shows the error for every `h`. To the right the function *bends* away, to the left digits are *rounded* away, and the best `h` lies between.",
       },
       recap: "The difference quotient checks a gradient. It is slow and inexact; backpropagation is neither.",
     },
@@ -866,7 +866,7 @@ export const lesson = {
       title: "Learning",
       goal: "Use gradients to make an error smaller, and see what goes wrong.",
       beats: {
-        loss: "A neuron says `o`. It should have said `y`. The square of the error is the *loss* `L`: to learn is to make it smaller. The gradients tell how.",
+        loss: "A neuron outputs `o`. The right output is `y`. The square of the error is the *loss* `L`: to learn is to make it smaller. The gradients tell how.",
         which: {
           text: "$[dL/dw]$ is negative. *To make `L` smaller, what should `w` do?*",
           options: ["Go up", "Go down", "Stay"],
@@ -876,9 +876,9 @@ export const lesson = {
             "Only a gradient of 0 would say that.",
           ],
         },
-        descend: "`w −= rate · w.grad`, and so for every *parameter*, which means for every number that may be changed: here `w` and `b`. The learning rate, `rate`, says how large a step is. This is *gradient descent*. Step a few times and look at the curve of the loss.",
+        descend: "`w −= rate · w.grad`, and the same for every *parameter*, that is, every number that may be changed: here `w` and `b`. The learning rate, `rate`, says how large a step is. This is *gradient descent*. Step a few times and look at the curve of the loss.",
         rate: {
-          paper: "So each parameter takes small steps: `w −= rate · w.grad`, and `b` alike, with `rate` = 0.1. *What if the rate is 25 times as large?*",
+          paper: "So each parameter takes small steps: `w −= rate · w.grad`, and the same for `b`, with `rate` = 0.1. *What if the rate is 25 times as large?*",
           text: "*What if the rate is 25 times as large?*",
           options: ["It learns 25 times as fast", "It makes no difference", "It can jump over the valley"],
           feedback: [
@@ -897,8 +897,8 @@ export const lesson = {
             "It does not, and that is why this mistake is so common.",
           ],
         },
-        unzeroed: "Without `zero_grad()` each step goes by the *sum of all gradients so far*: it gathers speed, overshoots, and swings. From the second step on the lines below show what is summed. (Only leaves keep their gradients: each forward pass makes the other boxes anew.) Switch it on and off, and start again.",
-        vanished: "And here, with `w` = 4, `b` = 2 and `y` = −0.8, the neuron is saturated: the loss is as large as can be, but $1 − o^2$ is nearly 0, so nothing reaches `w` and `b`. In deep networks many such factors are multiplied: the gradient *vanishes*.",
+        unzeroed: "Without `zero_grad()` each step uses the *sum of all gradients so far*: it gathers speed, overshoots, and swings. From the second step on the lines below show what is summed. (Only leaves keep their gradients: each forward pass makes the other boxes anew.) Switch it on and off, and start again.",
+        vanished: "And here, with `w` = 4, `b` = 2 and `y` = −0.8, the neuron is saturated: the loss is as large as it can be, but $1 − o^2$ is nearly 0, so nothing reaches `w` and `b`. In deep networks many such factors are multiplied: the gradient *vanishes*.",
       },
       recap: "Forward, `zero_grad`, backward, a small step against the gradient; and again.",
     },
@@ -911,12 +911,12 @@ export const lesson = {
           text: "*By nudging: how many times does the program have to run, at least, to get all eight gradients?*",
           right: "Yes: once as it is, and once for each leaf nudged.",
           mistakes: {
-            plain: "Nearly: and once more, without a nudge, to compare with.",
+            plain: "Nearly. One more run is needed, without a nudge, to compare with.",
             one: "One run nudges one leaf, and tells about that leaf alone.",
-            central: "That would do, with two nudges for each leaf. At least it is fewer.",
+            central: "That would do, with two nudges for each leaf. But fewer runs are enough.",
           },
         },
-        count: "Run it both ways, and count. Compare what comes out, too.",
+        count: "Run it both ways, and count. Compare the results, too.",
         million: {
           text: "*A network has a million weights. How many backward passes does it take to get all their gradients?*",
           options: ["One", "A thousand", "A million"],
@@ -926,7 +926,7 @@ export const lesson = {
             "That is nudging: a run for every weight.",
           ],
         },
-        once: "Nudging asks *one input at a time* what it does to the result. The backward pass asks *the result once*, and the answer reaches every box. Once is enough because *paths share boxes*: each box gathers all that comes to it, and hands on the sum, one time. No part of a way is gone twice.",
+        once: "Nudging asks *one input at a time* what it does to the result. The backward pass asks *the result once*, and the answer reaches every box. Once is enough because *paths share boxes*: each box adds up all its contributions and passes on the sum, once. No part of a path is taken twice.",
         end: "You have seen all of it: a graph that remembers, a seed, one rule, `+=`, an order, and a check. It is about a hundred lines of Python, and it is what trains nearly every neural network.",
       },
       recap: "One backward pass gives the gradient of one result with respect to everything.",
@@ -955,7 +955,7 @@ export const lesson = {
   /** @param {string} text */
   noNumber: (text) => (text.trim() ? `“${text}” is not a number: write one such as -1.5, 1/3 or 3*2.` : "Write a number first."),
   /** @param {string} answer */
-  wrong: (answer) => `Not ${answer}. Look again at the graph, or have it shown.`,
+  wrong: (answer) => `Not ${answer}. Look again at the graph, or have the answer shown.`,
   sign: "The size is right; look at the sign.",
   after: {
     title: "Where to go from here",
@@ -992,13 +992,13 @@ export const figures = {
   lateFrom: (giver) => `from ${giver}, too late`,
   start: "at first",
   /** @param {string} name */
-  comes: (name) => `What comes to ${name}`,
+  comes: (name) => `Contributions to ${name}`,
   stepSearch: "Next line",
   restartSearch: "From the start",
   code: "micrograd's backward()",
   visited: "visited",
   list: "topo",
-  calls: "calls under way",
+  calls: "open calls",
   searched: "The search is done: reversed, this is the order of the backward pass.",
   step: "Step",
   steps: "Ten steps",
@@ -1017,7 +1017,7 @@ export const figures = {
   oneBackward: "1 run, and 1 backward pass",
 };
 
-// What happens in a walk.
+// Sentences about the steps of a walk.
 
 const unnamed = "?";
 
@@ -1032,7 +1032,7 @@ const forward = {
 const seeded = (derivative) =>
   `${derivative} = 1: the root's gradient with respect to itself is 1. That is the seed of the backward pass.`;
 
-/** Whose turn it is, and with what gradient. */
+/** The visited node and its gradient. */
 const visited = {
   /** @param {string} name */
   root: (name) => `${name} is the root: its gradient is 1.`,
@@ -1042,7 +1042,7 @@ const visited = {
   inner: (name, gradient) => `${name} has gradient ${gradient}.`,
 };
 
-/** What a rule does. */
+/** The effect of a local rule. */
 const rules = {
   /** @param {string} symbol */
   byHand: (symbol) => `${symbol} follows a rule made by hand`,
@@ -1068,7 +1068,7 @@ const rules = {
   hasGotNothing: (symbol) => `${symbol} has got nothing itself`,
 };
 
-/** What an operand gets by it. */
+/** The contribution to an operand. */
 const gets = {
   /** @param {string} name @param {string} upstream */
   all: (name, upstream) => `${name} gets upstream ${upstream} as it is`,
@@ -1082,18 +1082,18 @@ const gets = {
 
 const ORDINALS = ["first", "second", "third"];
 
-/** What never passes back, to the operands of these names. */
+/** Operations that never pass a gradient to the operands with these names. */
 const kept = {
   /** @param {string} symbol @param {readonly string[]} names */
   stopped: (symbol, names) => `${symbol} passes nothing to ${names.join(" and ")}.`,
-  /** @param {string} symbol @param {readonly number[]} positions none: it is so in all @param {readonly string[]} names */
+  /** @param {string} symbol @param {readonly number[]} positions the flat operands; empty if all are flat @param {readonly string[]} names */
   flat: (symbol, positions, names) => {
     const where = positions.length ? ` in its ${positions.map((i) => ORDINALS[i]).join(" and ")} operand` : "";
     return `${symbol} is flat${where}: it passes nothing to ${names.join(" and ")}.`;
   },
 };
 
-/** What upstream is multiplied by. */
+/** The factors that multiply the upstream gradient. */
 const factors = {
   /** @param {string} number */
   constant: (number) => `the constant ${number}`,
@@ -1103,11 +1103,11 @@ const factors = {
   ownValue: (name, number) => `${name}'s own value ${number}`,
   /** @param {string} formula @param {string} number */
   formula: (formula, number) => `${formula} (${number})`,
-  /** The local derivative of a reduction where it is another operand of the element. @param {number} operand counted from 1 */
+  /** The local derivative of a reduction if it equals another operand of the same element. @param {number} operand counted from 1 */
   beside: (operand) => `the factor beside it, number ${operand} of the operands`,
 };
 
-/** What becomes of a contribution where it arrives. */
+/** The effect of a contribution on the gradient of the operand. */
 const received = {
   late: ", too late: it has been visited already",
   /** @param {string} before */
@@ -1116,10 +1116,10 @@ const received = {
   onTop: (before, after) => `, on top of ${before}: ${after} in all`,
 };
 
-/** What stands for those that a shortened list leaves out. @param {number} count */
+/** The placeholder for omitted items of a shortened list. @param {number} count */
 const others = (count) => `… ${count.toLocaleString("en")} more …`;
 
-/** A rule, and all whom it was applied to. @param {string} rule @param {readonly string[]} clauses */
+/** A rule, and the operands that it was applied to. @param {string} rule @param {readonly string[]} clauses */
 const applied = (rule, clauses) => `${rule}: ${clauses.join("; ")}`;
 
 const losses = {
@@ -1154,15 +1154,15 @@ export const modules = {
   modules: (first, last) => `${first} to ${last}`,
 };
 
-/** The words of the table for its operations, in English. Other languages show these where they have no translation. */
+/** The table's English names of operations. Other languages use them when they have no translation. */
 export const operations = {
-  /** What one is. @param {string} _name @param {string} words of the table */
+  /** The name of an operation. @param {string} _name @param {string} words of the table */
   words: (_name, words) => words,
-  /** How many operands one takes that takes any number of them. @param {string} words of the table */
+  /** The operand count of an operation that takes any number of operands. @param {string} words of the table */
   takes: (words) => words,
 };
 
-// What is said of a graph or an expression that makes no sense: what was given, what was expected, how to mend it.
+// Errors about invalid graphs and expressions: what was given, what was expected, and how to correct it.
 
 /** A graph in JSON. `where` is a node, such as "node 3"; `what` one of its parts; `given` is shown as JSON. */
 export const graphErrors = {
@@ -1211,7 +1211,7 @@ export const graphErrors = {
   unequalLists: (where, operands, partials) =>
     `${where} has ${operands} operands and ${partials} partials`,
 
-  /** @param {string} where @param {string} operation @param {number | string} takes in words where it is not one number @param {number} given */
+  /** @param {string} where @param {string} operation @param {number | string} takes in words unless it is a single number @param {number} given */
   miscounted: (where, operation, takes, given) =>
     `${where} (${operation}) takes ${takes} operands, not ${given}`,
 
@@ -1249,7 +1249,7 @@ export const graphErrors = {
   /** @param {string} what @param {string} given */
   notAText: (what, given) => `${what} is ${given}, not a text`,
 
-  /** A part of a node, as the messages above call it. @param {string} part @param {string} where */
+  /** The name of a part of a node in the messages above. @param {string} part @param {string} where */
   partOf: (part, where) => `${part} of ${where}`,
 
   parts: {
@@ -1275,7 +1275,7 @@ const CALLS = "call functions by their bare names, as in exp(x)";
 
 /** @typedef {{ problem: string, hint?: string }} Said */
 
-/** Expressions. Python's expression.py says the same. Each has the problem and, where there is one, a hint. */
+/** Errors in expressions, the same as in Python's expression.py. Each has the problem and, if there is one, a hint. */
 export const expressionErrors = {
   syntax: {
     empty: { problem: "the expression is empty", hint: "write one such as tanh(x*w + b)" },
@@ -1309,7 +1309,7 @@ export const expressionErrors = {
     noName: { problem: "syntax error: only a part can be given a name", hint: "as in e = a + b; f = e*c" },
   },
 
-  /** @param {string} attribute with its point @returns {Said} */
+  /** @param {string} attribute with its dot @returns {Said} */
   attribute: (attribute) => ({
     problem: `attributes such as ${attribute} are not part of an expression`,
     hint: CALLS,
@@ -1376,7 +1376,7 @@ export const training = {
   /** @param {string} root */
   intro: (root) => `A step is a forward pass, a backward pass, and for every parameter p: p = p − rate · p.grad. It makes ${root} smaller.`,
   /** @param {string} root */
-  noLoss: (root) => `By its name ${root} is no loss. It is made smaller all the same, below 0 if it can be.`,
+  noLoss: (root) => `The name ${root} does not suggest a loss. It is minimized all the same, even below 0.`,
   /** @param {string} root @param {number} count */
   introOver: (root, count) => `The loss is the mean of ${root} over ${count} points; the graph shows one of them. A step: p = p − rate · p.grad for every parameter p.`,
   subject: "Learn from",
@@ -1402,7 +1402,7 @@ export const training = {
   speeds: { slow: "slow", normal: "normal", fast: "fast", fastest: "fastest" },
   zeroed: "zero_grad before each pass",
   zeroedNote: "Each pass begins at gradient 0.",
-  keptNote: "Nothing zeroes the gradients: each pass adds to what the last one left.",
+  keptNote: "Nothing zeroes the gradients: each pass adds to the gradients of the last one.",
   start: "No step has been taken.",
   /** @param {number} count @param {string} root @param {string} before @param {string} after */
   stepped: (count, root, before, after) => `Step ${count}: ${root} goes from ${before} to ${after}.`,
@@ -1417,7 +1417,7 @@ export const training = {
   /** @param {string} stored @param {string} gradient */
   onTop: (stored, gradient) => `Earlier passes left ${stored} there: ${gradient} in all.`,
   /** @param {string} root */
-  lost: (root) => `${root} is no longer a number that can be made smaller: the learning rate is too large. Reset, and try a smaller one.`,
+  lost: (root) => `${root} is no longer finite: the learning rate is too large. Reset, and try a smaller one.`,
   noParameters: "No parameter is chosen: a step changes nothing.",
   noPoints: "There are no points yet: click into the field, or paste some.",
 
@@ -1429,13 +1429,13 @@ export const training = {
   more: (count) => `And ${count.toLocaleString("en")} more leaves.`,
   all: "All",
   none: "None",
-  usual: "The usual ones",
+  usual: "Default",
 
   curve: {
     title: "Loss by step",
     log: "logarithmic",
     steps: "step",
-    empty: "The loss by step will stand here.",
+    empty: "The loss by step will appear here.",
     /** @param {number} step @param {string} loss */
     at: (step, loss) => `step ${step}: ${loss}`,
     /** @param {number} first @param {number} last @param {string} before @param {string} after */
@@ -1476,7 +1476,7 @@ export const training = {
     shown: "Point on the graph",
     /** @param {string} x1 @param {string} x2 @param {string} y @param {string} output */
     point: (x1, x2, y, output) => `x1 = ${x1}, x2 = ${x2}, class ${y}; output ${output}`,
-    none: "Select a point: it stands on the graph then, to be walked.",
+    none: "Select a point to show it on the graph and walk it.",
     byHand: "Your own points",
     hint: "Lines of x1,x2,y with y = 1 or -1 (or 1 and 0). Commas, semicolons or tabs; a header if you like.",
     text: "Points as text",
@@ -1484,39 +1484,39 @@ export const training = {
     open: "Open a CSV file",
     add: "Add",
     class: "class",
-    undo: "Take the last one back",
-    clear: "Take all away",
+    undo: "Remove the last point",
+    clear: "Remove all points",
     scale: "Scale them to mean 0 and deviation 1",
     scaleNote: "Some coordinates are large: a small network learns better from scaled ones.",
     /** @param {number} count */
     used: (count) => `${count} points are read.`,
     /** @param {number} most */
-    full: (most) => `There are ${most} points, and no more are taken.`,
+    full: (most) => `There are ${most} points already, which is the limit.`,
     /** @param {number} most */
     unlinked: (most) => `A link has room for ${most} points: these stay on this page only.`,
     /** @param {string} name @param {string} text */
-    noCoordinate: (name, text) => `“${text}” is no number for ${name}: write one such as -0.5.`,
+    noCoordinate: (name, text) => `“${text}” is not a number for ${name}: write one such as -0.5.`,
   },
 
   csv: {
     empty: "There are no points in the text: write lines such as 0.5,-1.2,1.",
     /** @param {number} line @param {number} width */
-    width: (line, width) => `Line ${line} has ${width} ${width === 1 ? "value" : "values"}, and 3 were expected: x1, x2, y.`,
+    width: (line, width) => `Line ${line} has ${width} ${width === 1 ? "value" : "values"}, but 3 were expected: x1, x2, y.`,
     /** @param {number} line @param {string} name @param {string} text */
-    noNumber: (line, name, text) => `Line ${line}: ${name} is “${text.slice(0, 40)}”, and a number was expected, such as -0.5.`,
+    noNumber: (line, name, text) => `Line ${line}: ${name} is “${text.slice(0, 40)}”, but a number was expected, such as -0.5.`,
     /** @param {number} line @param {string} text */
-    noClass: (line, text) => `Line ${line}: y is “${text.slice(0, 40)}”, and 1 or -1 was expected, or 1 or 0.`,
+    noClass: (line, text) => `Line ${line}: y is “${text.slice(0, 40)}”, but 1 or -1 was expected, or 1 or 0.`,
     /** @param {readonly string[]} names */
-    header: (names) => `The header has ${names.map((name) => `“${name.slice(0, 40)}”`).join(", ")}, and x1, x2 and y were expected.`,
-    threeClasses: "The column y has 1, 0 and -1, and two classes were expected: 1 and -1, or 1 and 0.",
+    header: (names) => `The header has ${names.map((name) => `“${name.slice(0, 40)}”`).join(", ")}, but x1, x2 and y were expected.`,
+    threeClasses: "The column y has 1, 0 and -1, but two classes were expected: 1 and -1, or 1 and 0.",
     /** @param {number} count @param {number} most */
-    tooMany: (count, most) => `These are ${count.toLocaleString("en")} points, and at most ${most.toLocaleString("en")} are taken.`,
+    tooMany: (count, most) => `There are ${count.toLocaleString("en")} points, but at most ${most.toLocaleString("en")} are allowed.`,
     /** @param {number} count */
     more: (count) => `And ${count.toLocaleString("en")} more lines with problems.`,
   },
 };
 
-/** Python in the page, where it is served with it. */
+/** The Python cell, if the page is served together with Python. */
 export const cell = {
   title: "Python",
   toggle: "Write a program in Python",
@@ -1528,17 +1528,17 @@ export const cell = {
   example: "an example …",
   names: { neuron: "a neuron", loop: "a training loop", twice: "a gradient that was not zeroed", function: "many samples with vmap" },
   output: "What the program printed",
-  loading: "Python is being loaded …",
+  loading: "Loading Python …",
   ready: "Python is ready.",
-  running: "The program runs …",
+  running: "The program is running …",
   stopped: "The program was stopped.",
-  shown: "The program ran to its end. Its graph is below.",
-  nothing: "The program ran to its end and made no Value to walk: have it call backward(), or end with a Value.",
+  shown: "The program has finished. Its graph is below.",
+  nothing: "The program has finished without a Value to walk: call backward(), or end with a Value.",
   /** @param {number} line */
   wrongLine: (line) => `There is an error in line ${line}.`,
   wrong: "There is an error.",
   /** @param {string} problem */
   failed: (problem) => `Python could not be loaded: ${problem}`,
   /** @param {string} problem */
-  ended: (problem) => `Python itself ended with this program, and is being loaded again: ${problem}`,
+  ended: (problem) => `Python stopped with this program and is being loaded again: ${problem}`,
 };

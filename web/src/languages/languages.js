@@ -1,12 +1,12 @@
-// The texts of the page in the language that was chosen last: everything imports them from here.
+// The texts of the page in the current language. All modules import their texts from here.
 //
-// They are bound anew by `speak`, so whoever keeps a text keeps it in the language of that time: the page is made again.
+// `speak` rebinds these exports. Texts that were read before stay in the old language, so the page is built again.
 
 import * as de from "./de.js";
 import * as en from "./en.js";
 import * as fr from "./fr.js";
 
-/** @typedef {typeof en} Catalogue what a language has to say; a language is one file */
+/** @typedef {typeof en} Catalogue the texts of one language; each language is one file */
 
 /** @type {Readonly<Record<string, Catalogue>>} */
 export const LANGUAGES = { en, de, fr };
@@ -52,7 +52,7 @@ export let {
   writing,
 } = en;
 
-/** Speak another language from now on. @param {string} code of one of `LANGUAGES` */
+/** Switch to another language. @param {string} code a key of `LANGUAGES` */
 export function speak(code) {
   ({
     afterwards,

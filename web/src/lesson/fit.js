@@ -1,11 +1,11 @@
-// The words beside a presented stage, as large as they can be read at once: a clicker does not scroll.
+// Text size in presentations: as large as fits without scrolling, because a presenter's remote cannot scroll.
 
-/** Shares of the size that the room has words in, down to what can still be read. */
+/** Font sizes to try, relative to the full size; the last one is the smallest legible size. */
 const SHARES = [1, 0.92, 0.84, 0.76, 0.68, 0.6];
 
 /**
- * Keep what is in a scrolled element in sight, while it is presented, by its `--fit`.
- * @param {HTMLElement} body @param {readonly HTMLElement[]} parts of it that change
+ * Shrink the text of a scrollable element by its `--fit` property until everything fits, while it is presented.
+ * @param {HTMLElement} body @param {readonly HTMLElement[]} parts children that change
  */
 export function fitted(body, parts) {
   const observer = new ResizeObserver(() => {
@@ -18,7 +18,7 @@ export function fitted(body, parts) {
   for (const part of [body, ...parts]) observer.observe(part);
 }
 
-/** Bring into sight what is still below, while it is presented: whether there was any. @param {HTMLElement} body */
+/** Scroll down by one page if there is more text below, while it is presented. Return whether it scrolled. @param {HTMLElement} body */
 export function showsMore(body) {
   const { scrollTop, scrollHeight, clientHeight } = body;
   const isBelow = scrollHeight - clientHeight - scrollTop > 1;

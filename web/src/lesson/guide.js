@@ -1,4 +1,4 @@
-// The lesson beside the stage: one beat after the other, each with its words, and a question or a figure.
+// The lesson beside the stage: one beat at a time, with its text and a question or a figure.
 
 import { button, element, fill, set, write } from "../dom.js";
 import { lesson as say } from "../languages/languages.js";
@@ -25,8 +25,8 @@ import { Choice, NumberForm } from "./question.js";
 /** @typedef {{ element: HTMLElement, update: (model: Model) => void }} Panel */
 
 /**
- * What the catalogue has for a beat: its words, or those of its question.
- * @typedef {{ text: string, paper: string, right: string, wrong: string }} OrderWords `paper`: the text where nothing can be run
+ * The texts of a beat: one paragraph, or the texts of its question.
+ * @typedef {{ text: string, paper: string, right: string, wrong: string }} OrderWords `paper`: the text in the printed handout
  * @typedef {string | NumberWords | ChoiceWords | OrderWords} Words
  */
 
@@ -45,7 +45,7 @@ export class Guide {
     this.answered = new Set();
     /** @type {import("./question.js").Asked | null} */
     this.asked = null;
-    /** @type {Map<string, string>} what stands in the fields of beats that were left */
+    /** @type {Map<string, string>} the unfinished answers of other beats */
     this.drafts = new Map();
     /** @type {(Panel & { close?: () => void, marks?: Search["marks"] }) | null} */
     this.figure = null;
@@ -58,7 +58,7 @@ export class Guide {
     this.recap = element("div", { class: "recap", role: "status" });
     this.handIn = new HandIn();
     this.handing = element("details", { class: "handing" }, element("summary", {}, say.handIn), this.handIn.element);
-    /** @type {import("../walk/steps.js").Walk | null} of the order that was run last */
+    /** @type {import("../walk/steps.js").Walk | null} the walk of the order that was run last */
     this.judged = null;
     this.back = button(say.back, () => this.goBack());
     this.next = button(say.next, () => this.goOn(), { class: "main" });
@@ -93,7 +93,7 @@ export class Guide {
     this.#showFoot(chapter, beat);
   }
 
-  /** The question that is open, if one is. @param {Model} model @returns {import("../model/chapters.js").Question | null} */
+  /** Return the open question, or null. @param {Model} model @returns {import("../model/chapters.js").Question | null} */
   openIn(model) {
     const { chapter: key, beat } = model.state;
     const ask = chapterOf(key)?.beats[beat].ask;
@@ -101,12 +101,12 @@ export class Guide {
     return ask.kind === "order" && isSolved(model) ? null : ask;
   }
 
-  /** What the figure marks on the stage, if it does. */
+  /** The marks of the figure on the stage, or null. */
   get marks() {
     return this.figure?.marks ?? null;
   }
 
-  /** To the next beat, or chapter; a question that has not been answered is answered first, and what no room was left for is shown. */
+  /** Go to the next beat or chapter; before that, scroll to hidden text and show the answer to an open question. */
   goOn() {
     if (showsMore(this.body)) return undefined;
     const { chapter, beat } = this.#here();
@@ -119,7 +119,7 @@ export class Guide {
     return undefined;
   }
 
-  /** To the beat before, or the end of the chapter before. */
+  /** Go to the previous beat, or to the end of the previous chapter. */
   goBack() {
     const { chapter, beat } = this.#here();
     const before = CHAPTERS[CHAPTERS.indexOf(chapter) - 1];
@@ -127,14 +127,14 @@ export class Guide {
     else if (before) this.#enter(before, before.beats.length - 1);
   }
 
-  /** Go on with what was answered, and begun, in another language. @param {Guide} before */
+  /** Take over the answers and drafts of the guide in another language. @param {Guide} before */
   follow({ answered, drafts, shown, asked }) {
     this.answered = answered;
     this.drafts = drafts;
     if (asked) drafts.set(shown, asked.draft);
   }
 
-  /** Stop what runs by itself. */
+  /** Stop the animations of the figure. */
   close() {
     this.figure?.close?.();
   }
@@ -188,7 +188,7 @@ export class Guide {
     return new Descent(figure, this.act);
   }
 
-  /** @param {import("../model/chapters.js").Question | undefined} ask @param {Words} words @param {boolean} diagnoses mistakes along paths */
+  /** @param {import("../model/chapters.js").Question | undefined} ask @param {Words} words @param {boolean} diagnoses whether feedback may mention paths */
   #ask(ask, words, diagnoses) {
     const onAnswer = (/** @type {string} */ answer, /** @type {boolean} */ isRight) => this.#take(answer, isRight, isRight);
     if (ask?.kind === "number") return new NumberForm(ask, /** @type {NumberWords} */ (words), diagnoses, onAnswer);
@@ -197,8 +197,8 @@ export class Guide {
   }
 
   /**
-   * Keep an answer to the question that is open. One that settles it lifts the veil from the graph.
-   * @param {string} answer "" for one that was shown @param {boolean} isRight @param {boolean} isSettled
+   * Record an answer to the open question. Once the question is settled, the graph shows everything again.
+   * @param {string} answer "" if the answer was shown @param {boolean} isRight @param {boolean} isSettled
    */
   #take(answer, isRight, isSettled) {
     if (this.answered.has(this.shown)) return;
@@ -215,7 +215,7 @@ export class Guide {
     this.handIn.update();
   }
 
-  /** Whether the puzzle is solved. @param {Model} model */
+  /** Check the order puzzle and record the answer. @param {Model} model */
   #judgeOrder(model) {
     for (const panel of this.puzzle) panel.update(model);
     const isRun = isWhole(model);
@@ -230,7 +230,7 @@ export class Guide {
     if (isRight) this.answered.add(this.shown);
   }
 
-  /** Give the answer to the question. */
+  /** Show the answer to the question. */
   #reveal() {
     const { chapter, beat } = this.#here();
     this.#take("", false, true);
@@ -266,28 +266,28 @@ export class Guide {
   }
 }
 
-/** Whether what is multiplied along a path has been told by then. @param {Chapter} chapter */
+/** Return whether the lesson has already explained products along paths. @param {Chapter} chapter */
 function isPathKnown(chapter) {
   return CHAPTERS.indexOf(chapter) >= CHAPTERS.findIndex(({ key }) => key === "rule");
 }
 
-/** Whether the order puzzle has been run. @param {Model} model */
+/** Return whether the order puzzle has been run. @param {Model} model */
 function isWhole({ isPlaced, state, last }) {
   return isPlaced && state.position === last;
 }
 
-/** Whether it was run without a loss. @param {Model} model */
+/** Return whether the order puzzle was run without losing a contribution. @param {Model} model */
 function isSolved(model) {
   return isWhole(model) && !model.shown.wrong.length;
 }
 
-/** What the catalogue has for a beat. @param {Chapter} chapter @param {string} beat its key @returns {Words} */
+/** Return the texts of a beat. @param {Chapter} chapter @param {string} beat its key @returns {Words} */
 export function wordsOf(chapter, beat) {
   const { beats } = /** @type {{ beats: Record<string, Words> }} */ (/** @type {unknown} */ (say.chapters[chapter.key]));
   return beats[beat];
 }
 
-/** Where to go after the lesson. */
+/** Create the list of things to do after the lesson. */
 function ways() {
   const list = say.after.ways.flatMap(([term, what]) => [element("dt", {}, term), element("dd", {}, ...rich(what))]);
   return element("div", { class: "after" }, element("h3", {}, say.after.title), element("dl", {}, ...list));

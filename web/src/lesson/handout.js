@@ -1,5 +1,5 @@
-// A chapter of the lesson on paper: its questions, each with room for the answer, and the graph wherever it has changed; then
-// a page with the answers.
+// A printed chapter of the lesson: its questions with room for the answers, a picture whenever the graph changes, and a
+// page with the answers.
 
 import { element } from "../dom.js";
 import { short } from "../core/numbers.js";
@@ -21,13 +21,13 @@ export function titleOf(chapter) {
 }
 
 /**
- * The pages of a chapter: how it begins, what it asks, and on the last the answers.
- * @param {Chapter} chapter @param {ReadonlyMap<number, Element>} pictures of its beats, by their number
+ * Create the pages of a chapter: its introduction, its questions, and the answers on the last page.
+ * @param {Chapter} chapter @param {ReadonlyMap<number, Element>} pictures by index of the beat
  */
 export function handout(chapter, pictures) {
   const { goal } = say.chapters[chapter.key];
   /** @type {HTMLElement[]} */
-  const scenes = []; // each a picture, and the words of all beats up to the next
+  const scenes = []; // each has a picture, and the texts of all beats until the next picture
   for (const i of onPaper(chapter)) {
     const beat = chapter.beats[i];
     const words = wordsOf(chapter, beat.key);
@@ -38,7 +38,7 @@ export function handout(chapter, pictures) {
   return [element("p", { class: "goal" }, goal), ...scenes, answers(chapter)];
 }
 
-/** The right answers, for a page of their own. @param {Chapter} chapter */
+/** Create the page with the correct answers. @param {Chapter} chapter */
 function answers(chapter) {
   const modelOf = modeller(null);
   const items = chapter.beats.flatMap(({ ask, key }, i) => {
@@ -53,14 +53,14 @@ function answers(chapter) {
   return element("section", { class: "answers" }, element("h2", {}, say.answers), list);
 }
 
-/** The numbers of the beats that are printed: those up to the first question, and questions. Others tell answers. @param {Chapter} chapter */
+/** Return the indices of the beats to print: all up to the first question, then questions only. Other beats give answers away. @param {Chapter} chapter */
 function onPaper({ beats }) {
   const first = beats.findIndex(({ ask }) => ask);
   return [...beats.keys()].filter((i) => i <= first || beats[i].ask);
 }
 
 /**
- * The graphs of the printed beats, each as it stands where it comes first: later it would tell what was asked before.
+ * Draw the graphs of the printed beats. Each graph is drawn as in its first beat: later it would give answers away.
  * @param {Chapter} chapter @param {(model: Model) => Promise<Element | null>} draw
  */
 export async function picturesOf(chapter, draw) {
@@ -79,7 +79,7 @@ export async function picturesOf(chapter, draw) {
   return found;
 }
 
-/** Where an answer is written, or chosen. @param {import("./guide.js").Words} words @param {boolean} isAsked */
+/** Create a line for the answer, or the options to choose from. @param {import("./guide.js").Words} words @param {boolean} isAsked */
 function answerTo(words, isAsked) {
   if (!isAsked) return [];
   if (typeof words === "string" || !("options" in words)) return [line()];

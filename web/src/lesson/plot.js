@@ -1,4 +1,4 @@
-// A function drawn over its argument: the curve, the point where one stands, and lines of a given slope through it.
+// A plot of a function: the curve, the current point, a tangent of a given slope, and a secant.
 
 import { set, write } from "../dom.js";
 import { drawn, rounded } from "../stage/svg.js";
@@ -10,10 +10,10 @@ const SAMPLES = 96;
  * @typedef {object} Drawing
  * @property {readonly [up: string, across: string]} names of the axes
  * @property {(x: number) => number} f
- * @property {readonly [from: number, to: number]} over the arguments that are shown
- * @property {number} at the argument of the point
- * @property {number} slope of the line that touches the curve in `at`
- * @property {number} [other] the argument of another point of the curve, joined with the first
+ * @property {readonly [from: number, to: number]} over the range of x
+ * @property {number} at x of the current point
+ * @property {number} slope of the tangent at `at`
+ * @property {number} [other] x of a second point; a secant joins both points
  */
 
 export class Plot {
@@ -30,7 +30,7 @@ export class Plot {
     this.element = drawn("svg", { class: "plot", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" }, ...lines);
   }
 
-  /** @param {string} name what is drawn, in words @param {Drawing} drawing */
+  /** @param {string} name the accessible name @param {Drawing} drawing */
   show(name, { names: [up, across], f, over: [from, to], at, slope, other }) {
     const samples = Array.from({ length: SAMPLES + 1 }, (_, i) => from + ((to - from) * i) / SAMPLES);
     const points = samples.map((x) => ({ x, y: f(x) })).filter(({ y }) => Number.isFinite(y));
@@ -63,7 +63,7 @@ function moved(point, x, y) {
   set(point, "cy", y);
 }
 
-/** An interval with some room around what is in it. @param {number} low @param {number} high */
+/** Return an interval with a margin. @param {number} low @param {number} high */
 function widened(low, high) {
   const room = (high - low || Math.abs(low) || 1) * 0.12;
   return [low - room, high + room];

@@ -1,4 +1,4 @@
-// A question of the lesson: a number to work out, or a choice. An answer gets told what is wrong with it, not only that.
+// The questions of the lesson: a number to work out, or a choice. Feedback explains what is wrong with an answer.
 
 import { button, element, fill, set } from "../dom.js";
 import { short } from "../core/numbers.js";
@@ -14,25 +14,25 @@ import { mistakeIn } from "../walk/diagnosis.js";
 /** @typedef {Extract<import("../model/chapters.js").Question, { kind: "choice" }>} ChoiceQuestion */
 
 /**
- * What the catalogue has for a question about a number, and for a choice.
+ * The texts of a question about a number, and of a choice.
  * @typedef {{ text: string, right: string, mistakes: Readonly<Record<string, string>> }} NumberWords
  * @typedef {{ text: string, options: readonly string[], feedback: readonly string[] }} ChoiceWords
  */
 
 /**
- * A question in the panel. Every answer is reported: `(answer: string, isRight: boolean) => void`.
+ * A question in the panel. It reports every answer to its `onAnswer` callback.
  * @typedef {object} Asked
  * @property {HTMLElement} element
  * @property {(graph: Graph) => void} update
- * @property {() => void} show give the answer away
+ * @property {() => void} show shows the answer
  * @property {() => void} focus
- * @property {string} draft what stands in its field, if it has one
+ * @property {string} draft the content of its field, if it has one
  */
 
 /** A form for a number. @implements {Asked} */
 export class NumberForm {
   /**
-   * @param {NumberQuestion} question @param {NumberWords} words @param {boolean} diagnoses whether mistakes along paths are told
+   * @param {NumberQuestion} question @param {NumberWords} words @param {boolean} diagnoses whether feedback may mention paths
    * @param {(answer: string, isRight: boolean) => void} onAnswer
    */
   constructor(question, words, diagnoses, onAnswer) {
@@ -86,7 +86,7 @@ export class NumberForm {
     return this.onAnswer(this.input.value, isDone);
   }
 
-  /** What is to be said to a wrong number. @param {number} answer */
+  /** Explain what is wrong with a number. @param {number} answer */
   #mistake(answer) {
     const graph = /** @type {Graph} */ (this.graph);
     const known = Object.entries(this.question.mistakes ?? {}).find(([, quantity]) => isRight(answer, quantityIn(quantity, graph)));
@@ -104,7 +104,7 @@ export class NumberForm {
   }
 }
 
-/** A list of answers, each with what is to be said to it. @implements {Asked} */
+/** A list of options, each with its feedback. @implements {Asked} */
 export class Choice {
   /** @param {ChoiceQuestion} question @param {ChoiceWords} words @param {(answer: string, isRight: boolean) => void} onAnswer */
   constructor({ right }, { options, feedback }, onAnswer) {

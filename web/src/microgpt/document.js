@@ -1,4 +1,4 @@
-// The document that tools/microgpt_document.py wrote, made ready to run.
+// Decode the document that tools/microgpt_document.py wrote.
 
 import { toNumber } from "../core/numbers.js";
 import { Program } from "./program.js";
@@ -6,9 +6,9 @@ import { Program } from "./program.js";
 /** @typedef {import("./protocol.js").MicrogptDocument} MicrogptDocument */
 /** @typedef {import("./protocol.js").PackedProgram} PackedProgram */
 
-const END = "·"; // what stands for the end of a name
+const END = "·"; // the symbol of the end of a name
 
-/** Microgpt as it was before training: its program, its weights, and names to train on. */
+/** Microgpt before training: its program, its weights, and the names to train on. */
 export class Lesson {
   /**
    * @param {MicrogptDocument} document @param {Program} program @param {Program} update
@@ -20,32 +20,32 @@ export class Lesson {
     this.names = names.split(" ");
     this.matrices = matrices;
     this.weights = floats(weights);
-    this.program = program; // the loss of a name that fills all places
+    this.program = program; // computes the loss of a name that fills all places
     this.update = update;
     const places = [...Array(config.places).keys()];
-    this.tokens = places.map((place) => program.find(`token.${place}`)); // the nodes that they are given to
+    this.tokens = places.map((place) => program.find(`token.${place}`)); // the input nodes, by place
     this.targets = places.map((place) => program.find(`target.${place}`));
     this.logits = places.map((place) => [...Array(letters.length + 1).keys()].map((letter) => program.find(`place${place}.logit.${letter}`)));
     /** @type {Program[]} */
     this.shorter = [];
   }
 
-  /** The token that stands around a name. */
+  /** The token before and after a name. */
   get end() {
     return this.letters.length;
   }
 
-  /** How many letters a name may have. */
+  /** The maximum length of a name. */
   get longest() {
     return this.config.places - 1;
   }
 
-  /** The loss of a name that fills so many places. @param {number} places */
+  /** Return the program for the loss of a name that fills this many places. @param {number} places */
   programFor(places) {
     return (this.shorter[places] ??= this.program.upTo(places));
   }
 
-  /** The tokens that are read, and what follows each. @param {string} name of letters of the alphabet */
+  /** Return the input tokens, and the token that follows each of them. @param {string} name in letters of the alphabet */
   encode(name) {
     const letters = [...name].map((letter) => this.letters.indexOf(letter));
     return { tokens: [this.end, ...letters], targets: [...letters, this.end] };
@@ -61,7 +61,7 @@ export class Lesson {
     return tokens.map((token) => this.letter(token)).join("");
   }
 
-  /** A line of the source, counted from 1. @param {number} line */
+  /** Return a line of the source, counted from 1. @param {number} line */
   lineOfSource(line) {
     return this.source.text.split("\n")[line - 1] ?? "";
   }
@@ -101,12 +101,12 @@ async function unpacked(packed, names = [], sums = []) {
 }
 
 /**
- * Operands, each of which is given as what it is more than that of the last node of the same kind with as many.
+ * Decode operands, which are stored as differences from the previous node of the same kind with the same operand count.
  * @param {Int32Array} kinds @param {Int32Array} counts @param {Int32Array} steps
  */
 function added(kinds, counts, steps) {
   const operands = steps.slice();
-  /** @type {Map<number, number>} where the last node of each kind and count begins */
+  /** @type {Map<number, number>} where the operands of the last node of each kind and count begin */
   const begins = new Map();
   let at = 0;
   kinds.forEach((kind, node) => {
@@ -120,7 +120,7 @@ function added(kinds, counts, steps) {
 }
 
 /**
- * A name for every node: its label, behind its scope where it does not begin with a dot; for those without, the operation, with a number within the scope.
+ * Name every node: scope and label, or only the label if it begins with a dot, or scope, operation and a number without a label.
  * @param {readonly string[]} operations @param {Int32Array} kinds
  * @param {readonly string[]} scopes @param {readonly string[]} labels @param {readonly string[]} first names of the first nodes
  */
@@ -156,7 +156,7 @@ async function texts(packed) {
   return new TextDecoder().decode(await inflated(packed)).split("\n");
 }
 
-/** @param {string} packed little-endian, as are all machines that browsers run on */
+/** @param {string} packed little-endian, like all machines that browsers run on */
 async function integers(packed) {
   return new Int32Array(await inflated(packed));
 }
@@ -166,7 +166,7 @@ function floats(packed) {
   return new Float64Array(bytes(packed).buffer);
 }
 
-/** The sum of each number and all before it. @param {Int32Array} numbers @param {readonly number[]} [first] what stands before */
+/** Compute the cumulative sums. @param {Int32Array} numbers @param {readonly number[]} [first] numbers to put first */
 function summed(numbers, first = []) {
   let total = 0;
   return Int32Array.from([...first, ...numbers], (number) => (total += number));

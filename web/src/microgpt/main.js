@@ -1,4 +1,4 @@
-// The module of the page of microgpt: it fills an element with the lesson that stands in the page as data.
+// The entry point of the microgpt page: it builds the lesson from the data embedded in the page.
 
 import { element, fill, set } from "../dom.js";
 import { rested, show } from "../surroundings.js";
@@ -14,7 +14,7 @@ import { Palette } from "./ui/palette.js";
 
 /** @typedef {import("./protocol.js").MicrogptDocument} MicrogptDocument */
 
-/** What has the focus is not to stand below what always stands at the edges of the window. */
+/** Keeps the focused element clear of the bars at the edges of the window. */
 const SCROLLING = `
   html { scroll-padding: 64px 0 76px; }
   @media (width < 980px) { html { scroll-padding-bottom: 112px; } html:has([data-open]) { scroll-padding-bottom: calc(50dvh + 112px); } }`;
@@ -26,7 +26,7 @@ function sheetOf(text) {
   return sheet;
 }
 
-/** An element's own tree, with the styles. @param {HTMLElement} host */
+/** Attach a shadow root with the styles to an element. @param {HTMLElement} host */
 function shadowed(host) {
   const shadow = host.attachShadow({ mode: "open" });
   shadow.adoptedStyleSheets = [css, microgptCss].map(sheetOf);
@@ -49,7 +49,7 @@ async function mount(host, given) {
   const start = chosenBy(location.hash.slice(1));
   let own = location.hash;
   const noted = rested((fragment) => {
-    if (location.hash !== own) return; // the reader has written another address: its event comes next
+    if (location.hash !== own) return; // the reader has changed the address; a hashchange event follows
     history.replaceState(null, "", `#${fragment}`);
     own = location.hash;
   });

@@ -1,10 +1,10 @@
-// What the visitor has written as names, made into names that the model can be trained on.
+// Check the names that the visitor entered, for training.
 
 /** @typedef {import("./protocol.js").NameProblem} NameProblem */
 
 /**
- * The names that can be used, in their order, and what is wrong with the others.
- * @param {readonly string[]} given in whatever letters @param {string} letters of the alphabet @param {number} longest
+ * Return the usable names, in order, and the problems of all other names.
+ * @param {readonly string[]} given in upper or lower case @param {string} letters of the alphabet @param {number} longest
  */
 export function readNames(given, letters, longest) {
   /** @type {string[]} */

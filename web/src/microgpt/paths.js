@@ -1,6 +1,6 @@
-// Ways from the loss back through a name's program.
+// Paths from the loss back through the program of a name.
 //
-// The gradient of a node is the sum, over all paths from the loss to it, of the products of the derivatives along them.
+// The gradient of a node is the sum over all paths from the loss to it; each path contributes the product of its derivatives.
 
 /** @typedef {import("./document.js").Lesson} Lesson */
 /** @typedef {import("./program.js").Program} Program */
@@ -8,7 +8,7 @@
 /** @typedef {import("./protocol.js").Path} Path */
 
 /**
- * From the loss always to the operand that gets most, to a leaf.
+ * Follow the largest contribution at each node, from the loss to a leaf.
  * @param {Lesson} lesson @param {Opened} opened
  */
 export function strongestPath(lesson, opened) {
@@ -22,7 +22,7 @@ export function strongestPath(lesson, opened) {
 }
 
 /**
- * Of all paths to a node, the one by which it gets most; null where nothing comes to it.
+ * Find the path with the largest product of derivatives to a node; null if no gradient reaches it.
  * @param {Lesson} lesson @param {Opened} opened @param {number} node
  */
 export function pathTo(lesson, opened, node) {
@@ -31,7 +31,7 @@ export function pathTo(lesson, opened, node) {
 }
 
 /**
- * The same to the letter that is read at a place: to whichever number of its embedding gets most by a single path.
+ * Find the path with the largest product to any component of the embedding of the letter at a place.
  * @param {Lesson} lesson @param {Opened} opened @param {number} place
  */
 export function pathToToken(lesson, opened, place) {
@@ -45,7 +45,7 @@ export function pathToToken(lesson, opened, place) {
   return measured(program, opened, [...path.nodes, program.operandsOf(best)[position]], [...path.positions, position]);
 }
 
-/** The nodes that take the embedding of the letter at a place. @param {Lesson} lesson @param {Program} program @param {number} place */
+/** Find the nodes that look up the embedding of the letter at a place. @param {Lesson} lesson @param {Program} program @param {number} place */
 function embeddedAt({ tokens }, program, place) {
   const found = [];
   for (let node = 0; node < program.end; node += 1) {
@@ -59,7 +59,7 @@ function programOf(lesson, { tokens }) {
   return lesson.programFor(tokens.length);
 }
 
-/** The operand that gets most of a node, if one gets anything. @param {Program} program @param {Opened} opened @param {number} node */
+/** Find the operand with the largest contribution from a node; null if all contributions are 0. @param {Program} program @param {Opened} opened @param {number} node */
 function mostGiven(program, { data, grad }, node) {
   let most = null;
   let largest = 0;
@@ -74,7 +74,7 @@ function mostGiven(program, { data, grad }, node) {
 }
 
 /**
- * By node, how large a product of derivatives from the loss can be, and through which user and position it comes.
+ * Compute for each node the largest absolute product of derivatives over paths from the loss, and the user and position it comes from.
  * @param {Program} program @param {Opened} opened
  */
 function largestProducts(program, { data }) {
@@ -96,7 +96,7 @@ function largestProducts(program, { data }) {
 }
 
 /**
- * The path to a node by which its largest product comes.
+ * Reconstruct the path with the largest product to a node.
  * @param {Program} program @param {Opened} opened @param {number} node @param {ReturnType<typeof largestProducts>} found
  */
 function traced(program, opened, node, { products, users, positions }) {

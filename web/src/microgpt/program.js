@@ -1,7 +1,7 @@
-// A recorded program, and how it is run: both passes over arrays of numbers by node, for any operations of the table.
+// A recorded program and its interpreter: forward and backward passes over arrays of numbers indexed by node.
 //
-// A node's slot in the arrays is its number; the constants have the slots behind the nodes, so that an operand is
-// always a slot. Operations that most of the time goes to are written out. They give the same bits as the table's.
+// The slot of a node in the arrays is its index; constants use the slots after the nodes, so every operand is a slot.
+// The most frequent operations are written out for speed, with bitwise the same results as the rules of the table.
 
 import { forward, partial, picked } from "../core/rules.js";
 import { BY_NAME, GATHER_BY_NAME, REDUCTION_BY_NAME } from "../core/table.js";
@@ -12,11 +12,11 @@ import { BY_NAME, GATHER_BY_NAME, REDUCTION_BY_NAME } from "../core/table.js";
  * @typedef {object} Columns by node
  * @property {readonly string[]} operations by kind
  * @property {Uint8Array} kinds
- * @property {Int32Array} offsets where a node's operands begin
- * @property {Int32Array} operands of all nodes: other nodes, or -1 less the place of a constant
+ * @property {Int32Array} offsets where the operands of a node begin
+ * @property {Int32Array} operands of all nodes: the index of a node, or -1 minus the index of a constant
  * @property {readonly number[]} constants
  * @property {readonly number[]} outputs
- * @property {readonly number[]} sums of the losses of the first places, by their number less 1
+ * @property {readonly number[]} sums the nodes that add up the losses of the first n places, at index n - 1
  * @property {Int32Array} lines of the source, from 1; 0 for none
  * @property {readonly string[]} scopes
  * @property {readonly string[]} names
@@ -32,7 +32,7 @@ export class Program {
   /** @type {{ offsets: Int32Array, users: Int32Array, positions: Int32Array } | null} */
   #users = null;
 
-  /** @param {Columns} columns @param {boolean} [isPlain] whether no operation runs as written out here */
+  /** @param {Columns} columns @param {boolean} [isPlain] whether to use the rules of the table only, without the operations written out here */
   constructor(columns, isPlain = false) {
     this.columns = columns;
     this.size = columns.kinds.length;
@@ -54,11 +54,11 @@ export class Program {
     this.selecting = columns.operations.map((_, kind) => this.rowOfKind(kind)?.selects ?? false);
     this.inert = this.rules.map(({ row, gather }) => (row ?? gather)?.inert ?? []);
     this.ways = Uint8Array.from(columns.operations, (name, kind) => this.#way(name, kind, isPlain));
-    this.end = this.size; // where nodes begin that are not in it, but for the root
+    this.end = this.size; // nodes from here on are not part of this program, except for the root
   }
 
   /**
-   * The loss of a name that fills so many places: what is computed for the first ones, and their mean.
+   * Return the program for the first `places` places: it computes their losses and the mean of these.
    * @param {number} places
    */
   upTo(places) {
@@ -71,25 +71,25 @@ export class Program {
     return shorter;
   }
 
-  /** The number of the node of a name; -1 for none. @param {string} name */
+  /** Return the index of the node with a name; -1 for none. @param {string} name */
   find(name) {
     this.#byName ??= new Map(this.names.map((own, node) => [own, node]));
     return this.#byName.get(name) ?? -1;
   }
 
-  /** Numbers by slot, as yet of constants only. */
+  /** Allocate an array of numbers by slot: the constants, and NaN for all nodes. */
   numbers() {
     const data = new Float64Array(this.size + this.constants.length).fill(NaN);
     data.set(this.constants, this.size);
     return data;
   }
 
-  /** Whether a node is in it. @param {number} node */
+  /** Return whether a node is part of this program. @param {number} node */
   has(node) {
     return node === this.root || (node >= 0 && node < this.end);
   }
 
-  /** What the table says of a node; null for leaves. @param {number} node */
+  /** Return the table entry of a node's operation; null for leaves. @param {number} node */
   rowOf(node) {
     return this.rowOfKind(this.kinds[node]);
   }
@@ -100,27 +100,27 @@ export class Program {
     return row ?? reduction ?? gather;
   }
 
-  /** The slots of a node's operands. @param {number} node */
+  /** Return the slots of a node's operands. @param {number} node */
   operandsOf(node) {
     return this.operands.subarray(this.offsets[node], this.offsets[node + 1]);
   }
 
-  /** Run all nodes, whose leaves have their numbers. @param {Float64Array} data @returns {number} that of the root */
+  /** Run all nodes. @param {Float64Array} data must hold the values of the leaves @returns {number} the value of the root */
   forward(data) {
     this.run(data, 0, this.end);
     this.run(data, this.root, this.root + 1);
     return data[this.root];
   }
 
-  /** Run some nodes. @param {Float64Array} data @param {number} from @param {number} to the first that is not run */
+  /** Run the nodes from `from` up to, but not including, `to`. @param {Float64Array} data @param {number} from @param {number} to */
   run(data, from, to) {
     for (let node = from; node < to; node += 1) data[node] = this.#value(node, data);
   }
 
   /**
-   * The derivatives of the root by each slot that it is made from; 0 for all others. Before, the gradients must be 0.
-   * @param {Float64Array} data after the forward pass @param {Float64Array} grad
-   * @param {Uint8Array} [reached] what has got something: nothing else passes anything on, not even of what is infinite
+   * Compute the derivatives of the root with respect to each slot.
+   * @param {Float64Array} data after the forward pass @param {Float64Array} grad must be all 0
+   * @param {Uint8Array} [reached] slots that received a contribution; other nodes are skipped, since 0 times an infinite partial is NaN
    */
   backward(data, grad, reached = new Uint8Array(grad.length)) {
     reached.fill(0);
@@ -132,17 +132,17 @@ export class Program {
     }
   }
 
-  /** The derivatives of a node by its operands, by position. @param {number} node @param {Float64Array} data */
+  /** Compute the partial derivatives of a node with respect to its operands, by position. @param {number} node @param {Float64Array} data */
   partialsOf(node, data) {
     return Float64Array.from(this.operandsOf(node), (_, position) => this.partial(node, position, data));
   }
 
-  /** Whether a node may pass something to the operand at a position. @param {number} node @param {number} position */
+  /** Return whether a node can pass a gradient to the operand at a position. @param {number} node @param {number} position */
   passes(node, position) {
     return !this.inert[this.kinds[node]].includes(position);
   }
 
-  /** The nodes that a node passes its gradient to, and those it gets it from: users, the last ones first. @param {number} node */
+  /** Return the users of a node, from which its gradient comes, with their operand positions; the last user first. @param {number} node */
   usersOf(node) {
     const { offsets, users, positions } = (this.#users ??= this.#indexed());
     return Array.from({ length: offsets[node + 1] - offsets[node] }, (_, i) => {
@@ -180,7 +180,7 @@ export class Program {
     }
   }
 
-  /** The numbers of a node's operands. @param {number} node @param {Float64Array} data */
+  /** Return the values of a node's operands. @param {number} node @param {Float64Array} data */
   numbersOf(node, data) {
     return Array.from(this.operandsOf(node), (slot) => data[slot]);
   }
@@ -200,12 +200,12 @@ export class Program {
     return row.forward(this.#operand(node, 0, data), this.#operand(node, 1, data), this.#operand(node, 2, data));
   }
 
-  /** The number of an operand; for positions that the node does not have, of the last one. @param {number} node @param {number} position @param {Float64Array} data */
+  /** Return the value of an operand; for positions past the last operand, the value of the last one. @param {number} node @param {number} position @param {Float64Array} data */
   #operand(node, position, data) {
     return data[this.operands[Math.min(this.offsets[node] + position, this.offsets[node + 1] - 1)]];
   }
 
-  /** The position of the operand that the first one picks from those after it; below 1 for none. @param {number} node @param {Float64Array} data */
+  /** Return the position of the operand that the first operand selects; less than 1 for none. @param {number} node @param {Float64Array} data */
   picked(node, data) {
     return picked(this.numbersOf(node, data));
   }
@@ -265,14 +265,14 @@ export class Program {
     }
   }
 
-  /** The derivative of a node by the operand at a position. @param {number} node @param {number} position @param {Float64Array} data @returns {number} */
+  /** Compute the partial derivative of a node with respect to the operand at a position. @param {number} node @param {number} position @param {Float64Array} data @returns {number} */
   partial(node, position, data) {
     const rules = this.rules[this.kinds[node]];
     if (rules.row) return rules.row.partials[position](this.#operand(node, 0, data), this.#operand(node, 1, data), this.#operand(node, 2, data), data[node]);
     return partial(rules, position, this.numbersOf(node, data), data[node]);
   }
 
-  /** The users of all nodes: those of each stand together. */
+  /** Build the index of users: the users of each node are contiguous. */
   #indexed() {
     const offsets = new Int32Array(this.size + this.constants.length + 1);
     this.#eachEdge((slot) => (offsets[slot + 1] += 1));
@@ -287,7 +287,7 @@ export class Program {
     return { offsets, users, positions };
   }
 
-  /** Over all that is passed back, in the order in which it is. @param {(slot: number, node: number, position: number) => void} visit */
+  /** Visit all edges in the order of the backward pass. @param {(slot: number, node: number, position: number) => void} visit */
   #eachEdge(visit) {
     for (let node = this.root; node >= 0; node -= 1) {
       if (!this.has(node)) continue;

@@ -1,23 +1,23 @@
-// What the page and the worker that trains say to each other, and what the engine gives the page. Types only.
+// The messages between the page and the training worker, and the engine's interface to the page. Types only.
 //
-// The page makes one `Session` (session.js) and sends it `Request`s; each `Reply` comes to the listener it was given.
-// Whether a worker trains or, where workers are refused, the page itself in slices, makes no difference to it.
-// Numbers are counted from 0 throughout: places, heads, steps. Step s is the one taken at the weights after s steps.
+// The page creates one `Session` (session.js) and sends it `Request`s; its listener receives each `Reply`. Training runs
+// in a worker or, if workers are not available, in slices in the page; the interface is the same.
+// Places, heads and steps are counted from 0. Step s uses the weights after s updates.
 
 /**
  * The document, as tools/microgpt_document.py writes it and document.js decodes it.
  * @typedef {object} MicrogptDocument
  * @property {"microgpt"} gradwalk
  * @property {number} version
- * @property {{ file: string, text: string }} source the program that was recorded
- * @property {string} letters of the alphabet; a token is a place in it, or their number for the end of a name
+ * @property {{ file: string, text: string }} source the recorded program
+ * @property {string} letters the alphabet; a token is an index into it, or its length for the end of a name
  * @property {Config} config
- * @property {string} names to train on until the visitor has given others, with spaces between them
- * @property {readonly { name: string, rows: number, columns: number }[]} matrices of weights, in their order
- * @property {string} weights before training: base64 of float64, little-endian
- * @property {PackedProgram & { sums: readonly number[] }} program the loss of a name that fills all places; its `sums` are
- *   the nodes that add up the losses of the first places, by their number less 1
- * @property {PackedProgram} update of one weight by Adam
+ * @property {string} names to train on by default, separated by spaces
+ * @property {readonly { name: string, rows: number, columns: number }[]} matrices of weights, in the order of `weights`
+ * @property {string} weights before training, as base64 of little-endian float64
+ * @property {PackedProgram & { sums: readonly number[] }} program computes the loss of a name that fills all places; `sums[n - 1]` is
+ *   the node that adds up the losses of the first n places
+ * @property {PackedProgram} update Adam's update of one weight
  */
 
 /**
@@ -25,91 +25,91 @@
  * @property {number} width
  * @property {number} heads
  * @property {number} places
- * @property {number} steps of a whole training: by then, the rate has fallen to 0
+ * @property {number} steps of the whole training; the learning rate falls to 0 by then
  */
 
 /**
- * A recorded program, its leaves first. Columns are base64 of zlib: of int32, little-endian, or of text with a line a node.
+ * A recorded program, its leaves first. Columns are zlib-compressed base64 of little-endian int32, or of text with one line per node.
  * @typedef {object} PackedProgram
  * @property {readonly string[]} operations by kind; "" for leaves
  * @property {readonly (number | "nan" | "inf" | "-inf")[]} constants
  * @property {readonly number[]} outputs
  * @property {string} kinds of the nodes
  * @property {string} counts of their operands
- * @property {string} operands, each less that of the last node of the same kind with as many: nodes, or -1 less the place of
- *   a constant
- * @property {string} lines of the source, from 1, each less the one before; 0 for none
+ * @property {string} operands the index of a node, or -1 minus the index of a constant; stored as differences from the
+ *   previous node of the same kind with the same operand count
+ * @property {string} lines of the source, counted from 1, 0 for none; stored as differences
  * @property {string} scopes
- * @property {string} labels, without their scopes; behind a dot, names by themselves
+ * @property {string} labels without their scopes; a label that begins with a dot is a full name
  */
 
-// What the page asks for
+// Requests of the page
 
 /**
- * `names` are as the visitor has written them, in whatever letters; null for those of the document. `seed` is that of
- * the samples.
+ * `names` are as the visitor entered them, in upper or lower case; null for the names of the document. `seed` is the
+ * seed for samples.
  * @typedef {{ type: "start", document: MicrogptDocument, names: readonly string[] | null, seed?: number, steps?: number }} Start
- * @typedef {{ type: "names", names: readonly string[] }} Names train on others, from the beginning
- * @typedef {{ type: "run" }} Run train on until told to pause, or until the last step
+ * @typedef {{ type: "names", names: readonly string[] }} Names train on other names, from the beginning
+ * @typedef {{ type: "run" }} Run train until a pause is requested, or until the last step
  * @typedef {{ type: "pause" }} Pause
- * @typedef {{ type: "step", count: number }} Step take so many steps, and pause
- * @typedef {{ type: "goto", step: number }} Goto pause, and return to any step that was taken; or train on to one that was not, at a stretch
- * @typedef {{ type: "open", name?: string }} Open run both passes at the weights as they are: of a name, or of the next to train on. Does not pause
- * @typedef {{ type: "sample", count: number, temperature: number }} Sample invent names with the weights as they are
+ * @typedef {{ type: "step", count: number }} Step take `count` steps, and pause
+ * @typedef {{ type: "goto", step: number }} Goto pause, and return to an earlier step or train up to a later one without interruption
+ * @typedef {{ type: "open", name?: string }} Open run both passes with the current weights, for a name or for the next name to train on. Does not pause
+ * @typedef {{ type: "sample", count: number, temperature: number }} Sample generate names with the current weights
  * @typedef {Start | Names | Run | Pause | Step | Goto | Open | Sample} Request
  */
 
-// What it hears
+// Replies to the page
 
 /**
- * Names were read: after "start" and "names". Step is 0, and nothing runs. Of no usable name at all, there is no
- * training until others are given: `names` is empty then.
+ * The names were read, after "start" and "names". The step is 0, and training is paused. If no name is usable, `names` is
+ * empty and training cannot start.
  * @typedef {{ type: "ready", step: number, steps: number, names: readonly string[], problems: readonly NameProblem[] }} Ready
  */
 
 /**
- * Steps were taken, or a "goto" or "pause" is done. `losses` are those of the steps before `step`, the last of them
- * last: of the steps since the last message. After "goto" to a step that was taken there are none.
+ * Steps were taken, or a "goto" or "pause" is done. `losses` are the losses of the steps since the last message, in
+ * order; the last one belongs to `step - 1`. After "goto" to an earlier step, `losses` is empty.
  * @typedef {object} Progress
  * @property {"progress"} type
- * @property {number} step the next to be taken
+ * @property {number} step the next step
  * @property {readonly number[]} losses
- * @property {number} rate steps a second, 0 while it pauses
+ * @property {number} rate steps per second; 0 while paused
  * @property {boolean} running
- * @property {string} name the next to train on
+ * @property {string} name the next name to train on
  */
 
 /**
  * @typedef {{ type: "opened", opened: Opened }} OpenedReply
  * @typedef {{ type: "samples", step: number, samples: readonly string[] }} Samples
  * @typedef {{ type: "refused", problem: NameProblem }} Refused a name that cannot be opened
- * @typedef {{ type: "problem", text: string }} Problem what should not happen
+ * @typedef {{ type: "problem", text: string }} Problem an unexpected error
  * @typedef {Ready | Progress | OpenedReply | Samples | Refused | Problem} Reply
  */
 
 /**
- * What is wrong with a name that the visitor gave; the page says it in words.
- * "letters": it has letters that are not in the alphabet, and is left out. "long": it is cut to `used`.
- * "empty": nothing is left of all names (`name` is "").
+ * A problem with a name that the visitor entered; the page explains it.
+ * "letters": the name has letters outside the alphabet and is skipped. "long": the name is cut to `used`.
+ * "empty": no usable name is left (`name` is "").
  * @typedef {{ kind: "letters" | "long" | "empty", name: string, letters: string, used: string }} NameProblem
  */
 
 /**
- * Both passes of one name at the weights of a step. Nodes that a shorter name does not reach have nan for both.
+ * Both passes for one name with the weights of a step. Nodes that a shorter name does not use are NaN in both arrays.
  * @typedef {object} Opened
  * @property {number} step
  * @property {string} name
- * @property {readonly number[]} tokens that are read: the end first, then the letters; as many as there are places
- * @property {readonly number[]} targets what follows each
+ * @property {readonly number[]} tokens the input: the end token, then the letters; one per place
+ * @property {readonly number[]} targets the token that follows each of `tokens`
  * @property {number} loss
- * @property {Float64Array} data by node; behind the nodes, the constants
- * @property {Float64Array} grad by node: the derivative of the loss
+ * @property {Float64Array} data by node, then by constant
+ * @property {Float64Array} grad derivative of the loss with respect to each node
  */
 
-// What the engine gives the page, besides. All of it is quick (a few milliseconds), and runs in the page itself.
+// Functions of the engine that run in the page itself; each takes a few milliseconds.
 //
 // document.js: `decoded(document)` → Promise<Lesson>: letters, config, source, names, matrices, weights, program, update;
-//   lesson.text(tokens) and lesson.letter(token) are letters, the end is "·"; lesson.programFor(places) is the program of a shorter name.
+//   lesson.text(tokens) and lesson.letter(token) return letters, "·" for the end; lesson.programFor(places) is the program of a shorter name.
 // program.js: `Program`: program.find("place3.attention.head2.weight.1") → node or -1; program.names[node]; program.lines[node];
 //   program.scopes[node]; program.operandsOf(node) → slots; program.usersOf(node) → [{ node, position }];
 //   program.partialsOf(node, opened.data) → numbers by position.
@@ -122,43 +122,43 @@
 //   `pathToToken(lesson, opened, place)`, `pathTo(lesson, opened, node)` whose product of derivatives is largest → Path, below.
 
 /**
- * A number that the gradient of one node is made of, or that it gives on.
+ * An edge of the graph: a contribution to the gradient of a node, or from the node to an operand.
  * @typedef {object} Link
  * @property {number} node the operand or user; -1 for a constant
  * @property {number} position of the operand
  * @property {string} name
- * @property {string} title what it is, for a reader
+ * @property {string} title a description for readers
  * @property {number} data
- * @property {number} partial of the result by the operand; nan for constants
- * @property {number} amount that goes back: partial · gradient of the result
+ * @property {number} partial derivative of the result with respect to the operand; NaN for constants
+ * @property {number} amount the contribution: partial · gradient of the result
  * @property {string} sentence
  */
 
 /**
- * All that is known of a node of an opened step.
+ * All information about a node of an opened step.
  * @typedef {object} Scalar
  * @property {number} node
  * @property {string} name such as place3.attention.head2.weight.1
- * @property {string} title for a reader, such as "how much head 3 looks at letter 1, “e” · predicting letter 4, “a”"
+ * @property {string} title a description for readers, such as "how much head 3 looks at letter 1, “e” · predicting letter 4, “a”"
  * @property {number} data @property {number} grad
- * @property {string} operation its row's name; "" for leaves
+ * @property {string} operation name in the table; "" for leaves
  * @property {string} symbol
- * @property {string} computed how its number came about, as a sentence
+ * @property {string} computed a sentence about how its value was computed
  * @property {string} derivative such as ∂loss/∂x
- * @property {string} chainRule its gradient as a sum over the users, as a formula
- * @property {string} sentence what it passes back, and to whom
+ * @property {string} chainRule a formula of its gradient as a sum over the users
+ * @property {string} sentence its contributions to its operands
  * @property {readonly Link[]} operands by position
- * @property {readonly Link[]} users what each passes back to it
- * @property {number} line of the source that made it, counted from 1; 0 where there is none
- * @property {string} source that line's text
+ * @property {readonly Link[]} users with the contribution of each
+ * @property {number} line of the source that created the node, counted from 1; 0 for none
+ * @property {string} source text of that line
  */
 
 /**
- * A way through the program, from the loss.
+ * A path through the program, starting at the loss.
  * @typedef {object} Path
- * @property {readonly number[]} nodes the loss first
- * @property {readonly number[]} positions by which each was reached: of the operand of the node before; -1 for the loss
- * @property {number} product of the derivatives along it: what the last node's gradient gets by this path
+ * @property {readonly number[]} nodes from the loss on
+ * @property {readonly number[]} positions operand position of each node in the node before it; -1 for the loss
+ * @property {number} product of the derivatives along the path: its contribution to the last node's gradient
  * @property {number} share of the last node's gradient
  */
 

@@ -1,7 +1,7 @@
-// All that is known of one number of an opened step.
+// All information about one number of an opened step.
 //
-// Its sentences are those of any walk. So a small graph is made of what is around the node: its operands, its users with
-// what else they are made from, and a root that stands for the rest of the program, which gives each user its gradient.
+// To reuse the sentences of walks, this module builds a small graph around the node: its operands, its users, the other
+// operands of the users, and a root that replaces the rest of the program and passes each user its gradient.
 
 import { Graph } from "../core/graph.js";
 import { Walk } from "../walk/steps.js";
@@ -48,7 +48,7 @@ export function scalarOf(lesson, opened, node) {
 
 /**
  * @param {Lesson} lesson @param {Program} program @param {Opened} opened @param {number} node
- * @param {Walk} walk @param {BackwardStep | undefined} step of the node, in the walk
+ * @param {Walk} walk @param {BackwardStep | undefined} step visits the node
  */
 function operandLinks(lesson, program, opened, node, walk, step) {
   return Array.from(program.operandsOf(node), (slot, position) => {
@@ -71,11 +71,11 @@ function link(lesson, opened, slot, rest) {
   return { node: slot, name: program.names[slot], title: titleOf(lesson, opened, slot), data: data[slot], ...rest };
 }
 
-/** What is around a node, as a graph. */
+/** A small graph around a node. */
 class Surroundings {
   /** @type {Node[]} */
   #nodes = [];
-  /** The users, by place in the graph. @type {Map<number, number>} */
+  /** The users by index in the small graph. @type {Map<number, number>} */
   users = new Map();
 
   /** @param {Program} program @param {Opened} opened @param {number} node */
@@ -83,14 +83,14 @@ class Surroundings {
     this.program = program;
     this.opened = opened;
     this.center = this.#add(node, new Map());
-    const known = new Map([[node, this.center]]); // what else users are made from stands there once
+    const known = new Map([[node, this.center]]); // operands that users share are added once
     const users = new Set(program.usersOf(node).map((use) => use.node));
     for (const user of [...users].reverse()) this.users.set(this.#add(user, known), user);
     const isAtEnd = node === program.root || users.has(program.root);
     this.graph = new Graph(this.#nodes, isAtEnd ? this.#nodes.length - 1 : this.#addRest());
   }
 
-  /** A node, after those of its operands that are not yet known. @param {number} node @param {Map<number, number>} known places by node */
+  /** Add a node after those of its operands that are not yet in the graph. @param {number} node @param {Map<number, number>} known indices in the small graph, by node */
   #add(node, known) {
     const { program, opened } = this;
     const slots = [...program.operandsOf(node)];
@@ -105,7 +105,7 @@ class Surroundings {
     return this.#push(node, operands, constants, partials);
   }
 
-  /** @param {number} node @param {number[]} operands @param {number[]} constants @param {number[]} partials @returns {number} its place */
+  /** @param {number} node @param {number[]} operands @param {number[]} constants @param {number[]} partials @returns {number} its index */
   #push(node, operands, constants, partials) {
     const { program, opened } = this;
     const [name, kind] = [program.names[node], operands.length ? program.kinds[node] : 0];
@@ -120,7 +120,7 @@ class Surroundings {
     }) - 1;
   }
 
-  /** The loss, as if made from the users by a rule that somebody has set by hand. */
+  /** Add the loss as a custom node with the users as operands. */
   #addRest() {
     const { program, opened } = this;
     const users = [...this.users];
@@ -135,7 +135,7 @@ class Surroundings {
   }
 }
 
-/** A leaf. @param {number} place @param {string} name @param {number} data @returns {Node} */
+/** Create a leaf. @param {number} place @param {string} name @param {number} data @returns {Node} */
 function blank(place, name, data) {
   const unknown = { row: null, reduction: null, gather: null, source: null, byHand: false };
   const empty = { operation: "", symbol: "", scope: "", operands: [], constants: [], partials: [] };

@@ -1,5 +1,5 @@
 /// <reference path="../stage/bundled.d.ts" />
-// The page's end of protocol.js: training goes on in a worker or, where workers are refused, in the page itself.
+// The page's side of protocol.js: training runs in a worker or, if workers are not available, in the page itself.
 
 import { training } from "training-library";
 
@@ -9,7 +9,7 @@ import { training } from "training-library";
 
 export class Session {
   #worker;
-  /** What was sent to a worker that has not replied yet: if it never does, it is done here. @type {Request[]} */
+  /** Requests sent before the worker's first reply; if the worker cannot start, the page handles them. @type {Request[]} */
   #unheard = [];
   /** @type {((request: Request) => void) | null} */
   #here = null;
@@ -46,13 +46,13 @@ export class Session {
     this.#unheard.forEach(this.#here);
   }
 
-  /** Whether the worker has never replied: it could not be started. */
+  /** Return whether the worker has never replied, which means that it could not be started. */
   #isFirst() {
     return this.#unheard[0]?.type === "start";
   }
 }
 
-/** What the worker does: its text is all that a worker gets. @param {Serve} serve */
+/** Serve requests in the worker. Must be self-contained: the worker gets only the source text. @param {Serve} serve */
 function listen(serve) {
   const take = serve((reply) => {
     const given = reply.type === "opened" ? [reply.opened.data.buffer, reply.opened.grad.buffer] : [];

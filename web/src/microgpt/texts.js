@@ -1,8 +1,8 @@
-// All that the page of microgpt says. A language is one such file: numbers and names come in as text, ready to be said.
+// All texts of the microgpt page. Numbers and names are passed in as formatted text. A translation would be another such file.
 
 /** @typedef {import("./protocol.js").NameProblem} NameProblem */
 
-/** A letter of a name as one would say it; letter 0 is the start. @param {number} number @param {string} letter @param {boolean} isEnd */
+/** Describe a letter of a name; letter 0 is the start. @param {number} number @param {string} letter @param {boolean} isEnd */
 function letterOf(number, letter, isEnd = false) {
   if (isEnd) return "the end";
   return number ? `letter ${number}, “${letter}”` : "the start";

@@ -1,4 +1,4 @@
-// What a node is, for a reader: said from its name, in the letters of the name that is opened.
+// Descriptions of nodes for readers, derived from the node's name and the letters of the opened name.
 //
 // At place p, letter p of the name is read (the start at place 0), and letter p + 1 is predicted (the end at the last one).
 
@@ -6,19 +6,19 @@
 /** @typedef {import("./protocol.js").Opened} Opened */
 
 /**
- * How a title says the letters.
+ * Functions that describe letters in titles.
  * @typedef {object} Speech
- * @property {(place: number) => string} read what is read at a place
- * @property {(place: number) => string} next what is predicted there
+ * @property {(place: number) => string} read the letter that is read at a place
+ * @property {(place: number) => string} next the letter that is predicted there
  * @property {(token: number) => string} letter
  */
 
-/** What operations make that have longer names. @type {Readonly<Record<string, string>>} */
+/** Descriptions of the results of some operations. @type {Readonly<Record<string, string>>} */
 const WORDS = { sumprod: "sum of products", take: "the one that is picked", maximum: "the larger of two" };
 const MATRICES = { query: "query", key: "key", value: "value", mix: "mixing", widen: "widening", narrow: "narrowing" };
 
 /**
- * What the names of nodes look like, and what each is. `#` stands for a number; they come as they are, in order.
+ * Patterns of node names, and their descriptions. `#` matches a number; the function gets the numbers in order.
  * @type {readonly (readonly [string, (numbers: readonly number[], speech: Speech) => string])[]}
  */
 const PATTERNS = [
@@ -75,7 +75,7 @@ function speechOf(lesson, { tokens, targets }) {
 }
 
 /**
- * What is said of a step that has no name of its own: what it is, and where.
+ * Describe an intermediate result that has no name: its operation and its scope.
  * @param {Lesson} lesson @param {number} node @param {string} name @param {Speech} speech
  */
 function stepOf({ program }, node, name, { next }) {
@@ -87,7 +87,7 @@ function stepOf({ program }, node, name, { next }) {
   return [what, ...scopes.map((scope) => said(scope, next))].join(" · ");
 }
 
-/** A scope, such as head2, counted from 1. @param {string} scope @param {Speech["next"]} next */
+/** Describe a scope, such as head2, counted from 1. @param {string} scope @param {Speech["next"]} next */
 function said(scope, next) {
   const [, word, number] = /^(\D+)(\d*)$/.exec(scope) ?? ["", scope, ""];
   if (word === "place") return `predicting ${next(Number(number))}`;

@@ -1,4 +1,4 @@
-// Training: a name a step, one after the other, as examples/microgpt.py does it; and a way back to every step.
+// Training as in examples/microgpt.py, with one name per step. The trainer can return to any earlier step.
 
 import { readNames } from "./names.js";
 import { Update } from "./update.js";
@@ -7,18 +7,18 @@ import { Update } from "./update.js";
 /** @typedef {import("./protocol.js").NameProblem} NameProblem */
 /** @typedef {import("./protocol.js").Opened} Opened */
 
-const BETWEEN_COPIES = 25; // steps: so many are taken again, at the most, to return to one
+const BETWEEN_COPIES = 25; // steps between copies of the weights; returning to a step repeats fewer steps than this
 
-/** Trains the model of a lesson. The same names give the same numbers: nothing in it is random. */
+/** Trainer of the model of a lesson. Training is deterministic: the same names give the same numbers. */
 export class Trainer {
   #data;
   #grad;
   #reached;
   #update;
-  /** What to return to: copies of the weights, by step. @type {Map<number, import("./update.js").Copy>} */
+  /** Copies of the weights and the optimizer state, by step. @type {Map<number, import("./update.js").Copy>} */
   #copies = new Map();
   step = 0;
-  /** @type {number[]} by step, as far as training has come */
+  /** @type {number[]} by step, up to the furthest step taken */
   losses = [];
   /** @type {readonly string[]} */
   names = [];
@@ -26,8 +26,8 @@ export class Trainer {
   problems = [];
 
   /**
-   * @param {Lesson} lesson @param {readonly string[] | null} given names, in whatever letters; null for those of the lesson
-   * @param {number} [steps] by which the rate has fallen to 0
+   * @param {Lesson} lesson @param {readonly string[] | null} given names in upper or lower case; null for the names of the lesson
+   * @param {number} [steps] after which the learning rate is 0
    */
   constructor(lesson, given = null, steps = lesson.config.steps) {
     this.lesson = lesson;
@@ -39,12 +39,12 @@ export class Trainer {
     this.#start(given ?? lesson.names);
   }
 
-  /** The weights as they are. */
+  /** The current weights. */
   get weights() {
     return this.#update.weight;
   }
 
-  /** The name that the next step is for; "" where there is none. */
+  /** The name that the next step trains on; "" for none. */
   get name() {
     return this.names.length ? this.names[this.step % this.names.length] : "";
   }
@@ -54,7 +54,7 @@ export class Trainer {
     return this.step < this.steps && this.names.length > 0;
   }
 
-  /** Train on other names, from the beginning. @param {readonly string[]} given in whatever letters */
+  /** Train on other names, from the beginning. @param {readonly string[]} given in upper or lower case */
   setNames(given) {
     this.#start(given);
   }
@@ -70,7 +70,7 @@ export class Trainer {
     return loss;
   }
 
-  /** Return to a step, or go on to it. @param {number} step */
+  /** Return to an earlier step, or train up to a later one. @param {number} step */
   goTo(step) {
     const wanted = Math.max(0, Math.min(step, this.steps));
     const from = Math.min(wanted, this.losses.length);
@@ -83,7 +83,7 @@ export class Trainer {
     while (this.step < wanted && this.canGoOn) this.advance();
   }
 
-  /** Both passes at the weights as they are. @param {string} [name] of letters of the alphabet, and not too long @returns {Opened} */
+  /** Run both passes with the current weights. @param {string} [name] must be valid: letters of the alphabet, and not too long @returns {Opened} */
   open(name = this.name) {
     const loss = this.#pass(name);
     const program = this.#programFor(name);
@@ -94,8 +94,8 @@ export class Trainer {
   }
 
   /**
-   * Invent a name, letter by letter, with the weights as they are.
-   * @param {number} temperature the lower, the likelier the letters @param {() => number} random from 0 to 1
+   * Sample a name, letter by letter, with the current weights.
+   * @param {number} temperature lower temperatures prefer likely letters @param {() => number} random from 0 to 1
    */
   sample(temperature, random) {
     const { program, end, config, logits } = this.lesson;
@@ -104,7 +104,7 @@ export class Trainer {
     const tokens = [end];
     for (let place = 0, from = this.weights.length; place < config.places; place += 1) {
       data[this.lesson.tokens[place]] = tokens[place];
-      data[this.lesson.targets[place]] = end; // its loss is of no interest
+      data[this.lesson.targets[place]] = end; // any target will do: the loss is not used
       const to = program.columns.sums[place] + 1;
       program.run(data, from, to);
       from = to;
@@ -131,7 +131,7 @@ export class Trainer {
     return this.lesson.programFor(name.length + 1);
   }
 
-  /** Both passes for a name, at the weights as they are. @param {string} name @returns {number} the loss */
+  /** Run both passes for a name with the current weights. @param {string} name @returns {number} the loss */
   #pass(name) {
     const program = this.#programFor(name);
     const { tokens, targets } = this.lesson.encode(name);
@@ -146,7 +146,7 @@ export class Trainer {
   }
 }
 
-/** One of some choices, by the exponentials of their scores. @param {readonly number[]} scores @param {number} random from 0 to 1 */
+/** Sample an index from the softmax of the scores. @param {readonly number[]} scores @param {number} random from 0 to 1 */
 function chosen(scores, random) {
   const largest = Math.max(...scores);
   const odds = scores.map((score) => Math.exp(score - largest));
@@ -155,7 +155,7 @@ function chosen(scores, random) {
   return found < 0 ? odds.length - 1 : found;
 }
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). @param {number} seed */
+/** Create a seeded generator of random numbers from 0 to 1 (mulberry32). @param {number} seed */
 export function randomNumbers(seed) {
   let state = seed >>> 0;
   return () => {

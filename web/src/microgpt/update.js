@@ -1,17 +1,17 @@
-// The update of all weights at once: the recorded update of one, run on columns of numbers.
+// The update of all weights at once: runs the recorded update of one weight on columns of numbers.
 
 /** @import { Row } from "../types.js" */
 /** @typedef {{ weight: Float64Array, mean: Float64Array, square: Float64Array }} Copy */
 /** @import { Program } from "./program.js" */
 
 export class Update {
-  /** Numbers by slot: a column, or what is the same for all weights. @type {(Float64Array | null)[]} */
+  /** Columns by slot; null for slots with one number for all weights. @type {(Float64Array | null)[]} */
   #columns = [];
 
-  /** @param {Program} program of the update of one weight @param {number} count of weights */
+  /** @param {Program} program the update of one weight @param {number} count of weights */
   constructor(program, count) {
     this.program = program;
-    this.single = program.numbers(); // what is the same for all
+    this.single = program.numbers(); // numbers that are the same for all weights
     this.weight = new Float64Array(count);
     this.gradient = new Float64Array(count);
     this.mean = new Float64Array(count);
@@ -23,14 +23,14 @@ export class Update {
     this.spread = new Float64Array(count);
   }
 
-  /** Begin with weights that have never been updated. @param {Float64Array} weights */
+  /** Set the initial weights and clear Adam's moments. @param {Float64Array} weights */
   begin(weights) {
     this.weight.set(weights);
     this.mean.fill(0);
     this.square.fill(0);
   }
 
-  /** What has to be kept to return to here. @returns {Copy} */
+  /** Copy the state, to return to it later. @returns {Copy} */
   copy() {
     return { weight: this.weight.slice(), mean: this.mean.slice(), square: this.square.slice() };
   }
@@ -42,7 +42,7 @@ export class Update {
     this.square.set(square);
   }
 
-  /** Update all weights by their gradients. @param {number} count of updates before @param {number} done how far the rate has fallen, in steps of the document */
+  /** Update all weights by their gradients. @param {number} count of previous updates @param {number} done progress of the learning rate schedule, in steps of the document */
   run(count, done) {
     const { program, single } = this;
     single[program.find("count")] = count;
@@ -69,7 +69,7 @@ export class Update {
   }
 }
 
-/** An operation on columns. What Adam mostly does is written out, with the same bits. @param {Row} row @param {Float64Array} x @param {Float64Array} y @param {Float64Array} out */
+/** Apply an operation to columns. The most frequent operations of Adam are written out, with bitwise the same results. @param {Row} row @param {Float64Array} x @param {Float64Array} y @param {Float64Array} out */
 function filled({ name, forward }, x, y, out) {
   if (name === "mul") for (let i = 0; i < out.length; i += 1) out[i] = x[i] * y[i];
   else if (name === "add") for (let i = 0; i < out.length; i += 1) out[i] = x[i] + y[i];

@@ -1,4 +1,4 @@
-// What trains, wherever it runs: it takes requests and gives replies, and works in slices between them.
+// The training service, in a worker or in the page: it handles requests, sends replies, and trains in short slices.
 
 import { decoded } from "./document.js";
 import { readNames } from "./names.js";
@@ -7,12 +7,12 @@ import { randomNumbers, Trainer } from "./trainer.js";
 /** @typedef {import("./protocol.js").Reply} Reply */
 /** @typedef {import("./protocol.js").Request} Request */
 
-const SLICE = 15; // milliseconds of training at a time
-const BETWEEN_REPORTS = 80; // milliseconds, at the least
+const SLICE = 15; // milliseconds of training per slice
+const BETWEEN_REPORTS = 80; // minimum, in milliseconds
 
 /**
  * @param {(reply: Reply) => void} reply
- * @returns {(request: Request) => void} what takes requests; they are done one after the other
+ * @returns {(request: Request) => void} handles requests one after the other
  */
 export function serve(reply) {
   const service = new Service(reply);
@@ -88,7 +88,7 @@ class Service {
     return trainer.canGoOn && trainer.step < this.#until;
   }
 
-  /** Train for a while; then let the next request come first. @param {Trainer} trainer */
+  /** Train for one slice; pending requests run before the next slice. @param {Trainer} trainer */
   #slice(trainer) {
     const end = performance.now() + SLICE;
     while (this.#isRunning(trainer) && performance.now() < end) trainer.advance();
@@ -123,14 +123,14 @@ class Service {
   /** @param {Trainer} trainer @param {number} step */
   #goTo(trainer, step) {
     const furthest = trainer.losses.length;
-    if (this.#reported.step < trainer.step) this.#report(trainer); // or the losses on the way would never be told
+    if (this.#reported.step < trainer.step) this.#report(trainer); // otherwise these losses would never be reported
     this.#until = 0;
     trainer.goTo(step);
     this.#reported.step = Math.min(furthest, trainer.step);
     this.#report(trainer);
   }
 
-  // Looking
+  // Inspection
 
   /** @param {Trainer} trainer @param {string} [given] */
   #open(trainer, given = trainer.name) {

@@ -81,7 +81,7 @@ class Cell:
         expect(self.status).to_have_text(status, timeout=LOADING)
 
 
-SHOWN = "The program ran to its end. Its graph is below."
+SHOWN = "The program has finished. Its graph is below."
 
 
 @pytest.fixture
@@ -190,7 +190,7 @@ def test_an_error_is_shown_with_its_line(opened: Callable[[], Cell]):
     cell.runs("if\n", "There is an error in line 1.")
     cell.runs(
         "print('only this')\n",
-        "The program ran to its end and made no Value to walk: have it call backward(), or end with a Value.",
+        "The program has finished without a Value to walk: call backward(), or end with a Value.",
     )
     expect(cell.output).to_have_text("only this\n")
 
@@ -200,7 +200,7 @@ def test_an_endless_program_is_stopped(opened: Callable[[], Cell]):
     cell.program.fill("print('begun')\nwhile True:\n    pass\n")
     cell.run.click()
     expect(cell.output).to_have_text("begun\n", timeout=LOADING)
-    expect(cell.status).to_have_text("The program runs …")
+    expect(cell.status).to_have_text("The program is running …")
     cell.stop.click()
     expect(cell.status).to_have_text("The program was stopped.")
     expect(cell.run).to_be_focused()
@@ -209,7 +209,7 @@ def test_an_endless_program_is_stopped(opened: Callable[[], Cell]):
 
 def test_all_that_is_printed_is_shown(opened: Callable[[], Cell]):
     cell = opened().ready()
-    nothing = "The program ran to its end and made no Value to walk: have it call backward(), or end with a Value."
+    nothing = "The program has finished without a Value to walk: call backward(), or end with a Value."
     cell.runs("print('αβγ', end='')\n", nothing)
     expect(cell.output).to_have_text("αβγ")
     cell.runs("for i in range(20_000):\n    print(i)\n", nothing)
@@ -221,7 +221,7 @@ def test_all_that_is_printed_is_shown(opened: Callable[[], Cell]):
 def test_a_program_that_ends_python(opened: Callable[[], Cell], problems: list[str]):
     cell = opened().ready()
     program = "x = []\nfor _ in range(100_000):\n    x = [x]\nrepr(x)\n"
-    ended = "Python itself ended with this program, and is being loaded again: {}"
+    ended = "Python stopped with this program and is being loaded again: {}"
     cell.runs(program, ended.format("Uncaught RangeError: Maximum call stack size exceeded"))
     problems.clear()  # what Pyodide says of it to the console
     cell.runs("from gradwalk import Value\nx = Value(2.0)\nx * x\n", SHOWN)

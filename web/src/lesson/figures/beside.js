@@ -1,4 +1,4 @@
-// What comes to a node in the backward pass, contribution by contribution: with +=, and with = beside it.
+// The contributions to one node in the backward pass, accumulated with += and, next to it, overwritten with =.
 
 import { element, fill } from "../../dom.js";
 import { short } from "../../core/numbers.js";
@@ -28,7 +28,7 @@ export class Beside {
     for (const { overwrite, heading, list } of this.ledgers) {
       const { backward } = new Walk(graph, shown.order, overwrite);
       const came = backward.flatMap(({ contributions }) => contributions.filter(({ place }) => place === node.place));
-      heading.hidden = came.some(({ late }) => late); // what is late is not added
+      heading.hidden = came.some(({ late }) => late); // late contributions are not added
       const first = element("li", {}, element("span", {}, say.start), element("b", {}, short(0)));
       fill(list, first, ...came.map((contribution) => entry(contribution, graph.nodes[contribution.giver].name, overwrite)));
     }

@@ -1,4 +1,4 @@
-// What all gradients cost: a run of the program for every leaf nudged, or one backward pass.
+// The cost of all gradients: one run of the program per nudged leaf, or one backward pass.
 
 import { button, element, fill, write } from "../../dom.js";
 import { general } from "../../core/numbers.js";
@@ -7,8 +7,8 @@ import { Replay } from "../../walk/replay.js";
 
 /** @typedef {import("../../model/model.js").Model} Model */
 
-const TICK = 260; // milliseconds a run
-const H = 1e-6; // of a nudge: its quotient is good to as many digits as are shown
+const TICK = 260; // milliseconds per run
+const H = 1e-6; // size of a nudge: the quotient is accurate to the digits shown
 const DIGITS = 4;
 
 export class Count {
@@ -16,7 +16,7 @@ export class Count {
   constructor(act) {
     this.act = act;
     this.runs = 0;
-    this.isBack = false; // whether it has been run backward
+    this.isBack = false; // whether the backward pass has been run
     this.timer = 0;
     /** @type {Model | null} */
     this.model = null;
@@ -40,7 +40,7 @@ export class Count {
     this.#compare(model);
   }
 
-  /** Every leaf's gradient as it has been found: by a nudge, and backward. @param {Model} model */
+  /** Fill the table with the gradients of all leaves, by nudges and by the backward pass. @param {Model} model */
   #compare({ graph, walk }) {
     this.table.hidden = !this.runs && !this.isBack;
     const root = graph.nodes[graph.root].data;
@@ -55,7 +55,7 @@ export class Count {
     fill(this.found, ...rows);
   }
 
-  /** Stop what runs by itself. */
+  /** Stop the animation. */
   close() {
     window.clearInterval(this.timer);
   }
@@ -70,7 +70,7 @@ export class Count {
     const leaves = this.#leaves();
     const known = /** @type {Model} */ (this.model).walk.forward.length;
     const run = () => {
-      const leaf = leaves[this.runs - 1]; // the first run is without a nudge
+      const leaf = leaves[this.runs - 1]; // the first run has no nudge
       this.runs += 1;
       this.act({ position: known, selected: leaf?.name ?? "", operand: -1 });
       if (this.runs > leaves.length) this.close();
@@ -79,7 +79,7 @@ export class Count {
     run();
   }
 
-  /** Run backward; nudges that are still to come are made at once. */
+  /** Run the backward pass; finish the remaining nudges at once. */
   #sweep() {
     this.close();
     if (this.runs) this.runs = this.#leaves().length + 1;

@@ -1,4 +1,4 @@
-// Gradient descent on the graph of the stage, step by step, with its loss curve; with zero_grad or without.
+// Gradient descent on the graph of the stage, step by step, with a loss curve, with or without zero_grad.
 
 import { button, element, fill, set, write } from "../../dom.js";
 import { short } from "../../core/numbers.js";
@@ -9,7 +9,7 @@ import { LossCurve } from "../../panels/train/curve.js";
 
 /** @typedef {import("../../model/model.js").Model} Model */
 
-const MANY = 10; // steps at a time
+const MANY = 10; // steps per click
 
 export class Descent {
   /**
@@ -22,9 +22,9 @@ export class Descent {
     this.rate = rate;
     /** @type {Model | null} */
     this.model = null;
-    /** @type {ReadonlyMap<string, number>} the values that it began with */
+    /** @type {ReadonlyMap<string, number>} the initial values */
     this.start = NONE;
-    /** @type {ReadonlyMap<string, number>} what the last pass left in the gradients */
+    /** @type {ReadonlyMap<string, number>} the gradients after the last pass */
     this.stored = NONE;
     this.steps = 0;
     this.curve = new LossCurve();
@@ -59,7 +59,7 @@ export class Descent {
     write(this.taken, say.taken(this.steps));
   }
 
-  /** Take so many steps: only the last is told. @param {number} count */
+  /** Take `count` steps and describe the last one. @param {number} count */
   #step(count) {
     const { rate, parameters } = this;
     const isZeroed = this.zeroes.checked;
@@ -98,7 +98,7 @@ function lossOf({ graph }) {
   return graph.nodes[graph.root].data;
 }
 
-/** The gradient that a step goes by, as the sum that it is; in brackets where it needs them. @param {import("../../learn/descent.js").Move} move */
+/** Write the gradient that a step uses, as a sum if gradients were accumulated, in parentheses if needed. @param {import("../../learn/descent.js").Move} move */
 function factor({ stored, fresh, gradient }) {
   if (stored) return `(${short(stored)} ${fresh < 0 ? "−" : "+"} ${short(Math.abs(fresh))})`;
   return gradient < 0 ? `(${short(gradient)})` : short(gradient);

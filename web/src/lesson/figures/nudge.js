@@ -1,4 +1,4 @@
-// The root plotted over a node that one nudges: the quotient of the changes, beside the gradient.
+// A plot of the root over a node that the reader nudges; compares the difference quotient with the gradient.
 
 import { element, set, write } from "../../dom.js";
 import { digits, short } from "../../core/numbers.js";
@@ -8,7 +8,7 @@ import { Plot } from "../plot.js";
 
 /** @typedef {import("../../model/model.js").Model} Model */
 
-const REACH = 1.5; // how far the plot goes to both sides, and the slider
+const REACH = 1.5; // range of the plot and the slider on either side
 
 export class Nudge {
   /** @param {Extract<import("../../model/chapters.js").Figure, { kind: "nudge" }>} figure */

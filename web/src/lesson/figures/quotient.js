@@ -1,4 +1,4 @@
-// The nudge that stands on the graph, by a step that one chooses: in a sentence, and with its error by the step.
+// The nudge shown on the graph: a slider for its step, a sentence, and a plot of its error against the step.
 
 import { element, write } from "../../dom.js";
 import { ErrorCurve } from "../../panels/check/error_curve.js";

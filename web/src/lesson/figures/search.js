@@ -1,4 +1,4 @@
-// micrograd's backward() beside the stage, line by line: depth-first search for the order, the seed, and the visits.
+// micrograd's backward() beside the stage, line by line: the depth-first topological sort, the seed, and the visits.
 
 import { button, element, fill, set, write } from "../../dom.js";
 import { figures as say } from "../../languages/languages.js";
@@ -46,14 +46,14 @@ export class Search {
     this.#show();
   }
 
-  /** What it marks on the stage: the places in the list so far, and the node that a line is about. */
+  /** The marks on the stage: each node's index in the list so far, and the current node. */
   get marks() {
     const event = this.events[Math.min(this.at, this.events.length - 1)];
     const isSearching = this.at < this.events.length;
     return { badges: new Map(event?.topo.map((place, i) => [place, i + 1])), active: isSearching ? (event?.place ?? null) : null };
   }
 
-  /** @param {number} at an event of the search, and after those the seed and the visits */
+  /** @param {number} at index of an event of the search; after these come the seed and the visits */
   #go(at) {
     const { walk } = /** @type {Model} */ (this.model);
     this.at = Math.min(at, this.events.length + walk.backward.length);

@@ -1,4 +1,4 @@
-// The curve of a function of one operand, with the line that touches it where the operand stands: its local derivative.
+// A plot of a function of one operand with its tangent: the slope is the local derivative.
 
 import { element, set, write } from "../../dom.js";
 import { short } from "../../core/numbers.js";
@@ -8,7 +8,7 @@ import { Plot } from "../plot.js";
 /** @typedef {import("../../model/model.js").Model} Model */
 /** @typedef {import("../../types.js").Row} Row */
 
-const REACH = 4; // of the plot, to both sides of 0, at least
+const REACH = 4; // minimum range of the plot on either side of 0
 
 export class Tangent {
   /**
@@ -33,7 +33,7 @@ export class Tangent {
     if (model.graph === this.model?.graph) return;
     this.model = model;
     const { operand } = this.#parts();
-    if (Math.abs(operand.data) > this.reach) this.reach = Math.ceil(Math.abs(operand.data)) + 1; // and stays while it is dragged
+    if (Math.abs(operand.data) > this.reach) this.reach = Math.ceil(Math.abs(operand.data)) + 1; // does not shrink again, so that the plot is stable during a drag
     set(this.slider, "min", -this.reach);
     set(this.slider, "max", this.reach);
     this.slider.value = String(operand.data);
@@ -41,7 +41,7 @@ export class Tangent {
     this.#draw(operand.data);
   }
 
-  /** Change the leaf that is added to the operand, so that the operand comes to a number, or next to it. @param {number} to */
+  /** Move the operand to a number, up to rounding, by changing the leaf that is added to it. @param {number} to */
   #move(to) {
     const { graph, state } = /** @type {Model} */ (this.model);
     const leaf = graph.nodes.find(({ name }) => name === this.by);
@@ -68,7 +68,7 @@ export class Tangent {
   }
 }
 
-/** A number of two decimals. @param {number} number */
+/** Round to two decimals. @param {number} number */
 function round(number) {
   return Math.round(100 * number) / 100;
 }

@@ -1,23 +1,23 @@
-// What the visitor has chosen, as the fragment of a link.
+// The visitor's choices as the fragment of a link.
 
 /**
  * @typedef {object} Choices
- * @property {string} name that is looked at; "" for the first of those to learn from
+ * @property {string} name the opened name; "" for the first training name
  * @property {number} place the letter that is predicted, counted from 0
- * @property {string} node the name of the number that is chosen; "" for none
+ * @property {string} node the name of the selected number; "" for none
  * @property {"data" | "grad"} shows
  * @property {number} head whose inside is shown
- * @property {readonly string[] | null} names the visitor's own
+ * @property {readonly string[] | null} names entered by the visitor; null for the default names
  */
 
-const LONGEST = 1500; // letters of names in a link
+const LONGEST = 1500; // characters of the names in a link
 
 /** @returns {Choices} */
 export function untouched() {
   return { name: "", place: 3, node: "", shows: "data", head: 2, names: null };
 }
 
-/** The fragment for some choices at a step. @param {Choices} choices @param {number} step */
+/** Format choices and a step as a fragment. @param {Choices} choices @param {number} step */
 export function fragmentOf({ name, place, node, shows, head, names }, step) {
   const all = names?.join(" ") ?? "";
   const parts = new URLSearchParams({ step: String(step), name, place: String(place + 1), head: String(head + 1) });
@@ -27,7 +27,7 @@ export function fragmentOf({ name, place, node, shows, head, names }, step) {
   return parts.toString();
 }
 
-/** What a fragment says; what makes no sense in it is left as it is without. @param {string} fragment @returns {{ choices: Choices, step: number }} */
+/** Parse a fragment; invalid parts keep their defaults. @param {string} fragment @returns {{ choices: Choices, step: number }} */
 export function chosenBy(fragment) {
   const parts = new URLSearchParams(fragment);
   const without = untouched();
@@ -43,7 +43,7 @@ export function chosenBy(fragment) {
   return { choices, step: counted(parts.get("step"), 0, 0) };
 }
 
-/** @param {string | null} text of a number that counts from 1, or `from` @param {number} otherwise @param {number} [from] */
+/** Parse a number of at least `from`. @param {string | null} text @param {number} otherwise @param {number} [from] */
 function counted(text, otherwise, from = 1) {
   return text !== null && /^\d{1,6}$/.test(text) ? Math.max(Number(text), from) : otherwise;
 }

@@ -1,4 +1,4 @@
-// The title, and a menu of the page's parts and of colours.
+// The title, and a menu with the parts of the page and the color themes.
 
 import { button, element, icon } from "../../dom.js";
 import { say } from "../texts.js";
@@ -21,7 +21,7 @@ export class Header {
     this.element = element("header", {}, title, element("div", { class: "tools" }, this.button, this.menu));
   }
 
-  /** To a part of the page; the fragment is kept, for it says what is chosen. @param {Event} event @param {string} key */
+  /** Scroll to a part of the page. The fragment is kept because it holds the visitor's choices. @param {Event} event @param {string} key */
   #go(event, key) {
     event.preventDefault();
     this.menu.hidePopover();

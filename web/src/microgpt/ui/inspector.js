@@ -1,4 +1,4 @@
-// The number that is chosen: its value and gradient, why they are so, what it is made from and used by, its line, and paths.
+// The inspector of the selected number: value, gradient, how they are computed, operands, users, source line and paths.
 
 import { button, element, fill, icon, set, write } from "../../dom.js";
 import { plain } from "../../core/numbers.js";
@@ -15,15 +15,15 @@ import { Source } from "./source.js";
 
 const { inspector: words } = say;
 const SIGNS = { back: "M10 2L4 8l6 6V2z", forward: "M6 2l6 6-6 6V2z", close: "M3 4l5 4-5 4 1 1 4-4 4 4 1-1-4-4 4-4-1-1-4 4-4-4z" };
-const LISTED = 6; // operands and users
+const LISTED = 6; // operands or users in a list
 
 export class Inspector {
   /** @type {View | null} */
   #view = null;
-  #node = -1; // whose links stand there
-  /** @type {Float64Array} all gradients */
+  #node = -1; // the node whose links are shown
+  /** @type {Float64Array} the gradients of all nodes */
   #grad = new Float64Array();
-  /** The names of what was chosen, one after the other, and where in them the visitor is. @type {string[]} */
+  /** The history of selected names; `#at` is the current index. @type {string[]} */
   #history = [];
   #at = -1;
 
@@ -56,7 +56,7 @@ export class Inspector {
     this.body.hidden = true;
   }
 
-  /** Make the buttons of numbers to begin at. */
+  /** Create buttons that select a number to start from. */
   #beginnings() {
     const weight = () => this.#view?.largestWeight(2, this.#view.place) ?? "";
     const beginnings = { loss: () => "loss", weight, parameter: () => "query.8.0" };
@@ -87,7 +87,7 @@ export class Inspector {
     if (selected >= 0) this.#show(scalarOf(this.lesson, view.opened, selected), view);
   }
 
-  /** Take the focus. */
+  /** Focus the title. */
   focus() {
     this.title.focus({ preventScroll: true });
   }
@@ -117,7 +117,7 @@ export class Inspector {
     this.source.show(scalar.line);
     this.path.update(view);
     if (isOther) this.body.scrollTop = 0;
-    if (hadFocus && !this.body.matches(":focus-within")) this.focus(); // the link that had it is gone
+    if (hadFocus && !this.body.matches(":focus-within")) this.focus(); // the link that had the focus was removed
   }
 
   /** @param {string} name */
@@ -136,7 +136,7 @@ export class Inspector {
   }
 }
 
-/** How the gradient comes about, by the chain rule. @param {Scalar} scalar @param {Float64Array} gradients of all numbers */
+/** Explain the gradient by the chain rule. @param {Scalar} scalar @param {Float64Array} gradients of all nodes */
 function because({ grad, users }, gradients) {
   const terms = users.filter(({ amount }) => amount !== 0);
   if (!terms.length) return users.length ? words.isIdle : words.isUnused;
@@ -146,12 +146,12 @@ function because({ grad, users }, gradients) {
   return words.many(terms.length, [added(shown), rest ? words.others(rest) : ""].filter(Boolean).join(" + "), four(grad));
 }
 
-/** A sum, written out. @param {readonly Link[]} terms */
+/** Format a sum of contributions. @param {readonly Link[]} terms */
 function added(terms) {
   return terms.map(({ amount }, i) => (i && amount < 0 ? ` −\u00a0${four(-amount)}` : `${i ? " +\u00a0" : ""}${four(amount)}`)).join("");
 }
 
-/** Numbers that the chosen one is made from, or used by; of many the largest. */
+/** A list of the operands or users of the selected number; of many, only those with the largest contributions. */
 class Links {
   #isWhole = false;
   /** @type {readonly Link[]} */
@@ -161,7 +161,7 @@ class Links {
   #shown = "";
 
   /**
-   * @param {string} title @param {(link: Link) => number} number of a link that stands first @param {(link: Link) => string} told
+   * @param {string} title @param {(link: Link) => number} number first number of a link @param {(link: Link) => string} told
    * @param {(name: string) => void} choose
    */
   constructor(title, number, told, choose) {
@@ -174,7 +174,7 @@ class Links {
     this.element = element("div", { class: "links-of" }, element("h3", {}, title), this.none, this.list, this.more);
   }
 
-  /** @param {readonly Link[]} links @param {string | null} none what is said instead; "" for nothing at all @param {boolean} isOther whether they are another node's */
+  /** @param {readonly Link[]} links @param {string | null} none text to show instead of a list; "" hides the element @param {boolean} isOther whether the links belong to another node than before */
   update(links, none, isOther) {
     if (isOther) this.#isWhole = false;
     this.#links = links;
@@ -216,7 +216,7 @@ class Links {
   }
 }
 
-/** Those that give most, in their order; where anything is given, none that give nothing. @param {readonly Link[]} links */
+/** Select the links with the largest contributions, in order; leave out zero contributions unless all are zero. @param {readonly Link[]} links */
 function largest(links) {
   const size = (/** @type {Link} */ { amount }) => Math.abs(amount) || 0;
   const giving = links.filter((link) => size(link) > 0);

@@ -1,7 +1,7 @@
-// All of the page together: what the visitor has chosen, what the engine says, and the parts that show it.
+// The page: combines the visitor's choices, the engine's replies, and the parts that show them.
 //
-// Data goes one way: the engine's replies and the visitor's choices are made into a View, which every part shows. Parts
-// ask for other choices by `act`, and the engine by requests.
+// Data flows one way: the engine's replies and the visitor's choices form a View, which every part shows. Parts change
+// choices by `act`, and the page sends requests to the engine.
 
 import { element, fill } from "../../dom.js";
 import { rich } from "../../rich.js";
@@ -25,12 +25,12 @@ import { Weights } from "./parts/weights.js";
 /** @typedef {import("../protocol.js").Progress} Progress */
 /** @typedef {import("./address.js").Choices} Choices */
 
-const LIVE = 200; // milliseconds between the views of a training that runs
+const LIVE = 200; // milliseconds between views during training
 const INVENT_EVERY = 100; // steps
 const INVENTED = 5;
 
 /**
- * What is around the page.
+ * The callbacks that connect the page to its environment.
  * @typedef {object} Surroundings
  * @property {(request: Request) => void} send
  * @property {(choices: Choices, step: number) => void} remember
@@ -40,20 +40,20 @@ const INVENTED = 5;
 export class Page {
   /** @type {Opened | null} */
   #opened = null;
-  /** What is awaited of the engine. */
+  /** Requests that the engine has not answered yet. */
   #asked = { open: false, goto: false };
   #wanted = { open: false, goto: -1 };
-  #openedAt = 0; // when the engine was last asked to open
+  #openedAt = 0; // time of the last "open" request
   #invented = 0; // the step of the last samples
-  #until = 0; // the step that a link leads to, while training goes there
-  #isLinked = false; // whether a link leads to a number, and the page has not shown it yet
-  #isOwn = false; // whether the names are the visitor's
-  /** Where the path leads that is shown: to a node, or to the letter just read. @type {{ kind: "here" | "token" | "", node: string }} */
+  #until = 0; // the step that a link leads to, until training has reached it
+  #isLinked = false; // whether a link leads to a number that the page has not shown yet
+  #isOwn = false; // whether the visitor entered the names
+  /** The target of the shown path: a node, or the letter just read. @type {{ kind: "here" | "token" | "", node: string }} */
   #path = { kind: "", node: "" };
-  /** @type {import("./parts/cells.js").Cells | null} the grid that was left by keyboard */
+  /** @type {import("./parts/cells.js").Cells | null} the grid to return to by keyboard */
   #from = null;
-  #isDue = false; // whether the next frame shows another view
-  /** How training runs: by itself, or a step at a time. */
+  #isDue = false; // whether an update is scheduled for the next frame
+  /** The training speed; with a limit, a timer takes single steps. */
   #pace = { stepsPerSecond: 0, timer: 0 };
   #progress = { step: 0, steps: 1, loss: NaN, rate: 0, running: false };
 
@@ -88,7 +88,7 @@ export class Page {
     return element("div", { class: "microgpt" }, element("p", { id: "cells-help", hidden: true }, say.cells.help), this.header.element, element("div", { class: "beside" }, column, this.inspector.element), this.transport.element);
   }
 
-  /** The visitor chooses something else. @param {Partial<Choices>} change */
+  /** Change the visitor's choices. @param {Partial<Choices>} change */
   act(change) {
     const before = this.choices;
     this.choices = { ...before, ...change };
@@ -98,7 +98,7 @@ export class Page {
     this.#remember();
   }
 
-  // What the engine says
+  // Replies of the engine
 
   /** @param {Reply} reply */
   hear(reply) {
@@ -139,8 +139,8 @@ export class Page {
     if (step >= this.#progress.steps) this.#stopPacing();
     const isPaced = this.#pace.timer !== 0;
     const [running, rate] = [isRunning || isPaced, isPaced ? this.#pace.stepsPerSecond : measured];
-    this.train.curve.show(step, losses, this.#wanted.goto >= 0 ? this.#wanted.goto : step); // else keys that come before the reply count from it
-    this.#invented = Math.min(this.#invented, step); // training may have gone back
+    this.train.curve.show(step, losses, this.#wanted.goto >= 0 ? this.#wanted.goto : step); // the requested step, so that key presses before the reply count from it
+    this.#invented = Math.min(this.#invented, step); // training may have returned to an earlier step
     const hasStopped = this.#progress.running && !running;
     this.#progress = { ...this.#progress, step, rate, running, loss: this.train.curve.loss };
     if (step >= this.#until || (!running && !losses.length)) this.#until = 0;
@@ -165,7 +165,7 @@ export class Page {
     this.#asked.open = false;
     this.#lookAt(this.#opened?.name ?? this.lesson.names[0]);
     this.tokens.refuse(say.tokens.refused(problem));
-    if (!this.#opened) this.#open(); // a link leads to such a name
+    if (!this.#opened) this.#open(); // a link may contain a name that is refused
   }
 
   /** @param {string} name */
@@ -173,9 +173,9 @@ export class Page {
     this.choices = { ...this.choices, name };
   }
 
-  // What it is asked for
+  // Requests to the engine
 
-  /** Ask for the name that is looked at, at the weights as they are: one question at a time. */
+  /** Request both passes of the opened name with the current weights, one request at a time. */
   #open() {
     this.#wanted.open = this.#asked.open;
     if (this.#asked.open || document.hidden) return;
@@ -206,7 +206,7 @@ export class Page {
     this.#pace.timer = 0;
   }
 
-  /** @param {number} stepsPerSecond 0 for as many as can be */
+  /** @param {number} stepsPerSecond 0 for no limit */
   #setPace(stepsPerSecond) {
     const { running } = this.#progress;
     if (running) this.#pause();
@@ -219,7 +219,7 @@ export class Page {
     if (this.#progress.step < this.#progress.steps) this.surroundings.send({ type: "step", count });
   }
 
-  /** Go to a step, one question at a time: of many the last. @param {number} step */
+  /** Go to a step, one request at a time; of several pending requests, only the last one is sent. @param {number} step */
   #goTo(step) {
     if (step < 0) return;
     this.#stopPacing();
@@ -230,7 +230,7 @@ export class Page {
     this.surroundings.send({ type: "goto", step });
   }
 
-  /** Learn from other names, from the beginning. @param {readonly string[] | null} names null for those of the document */
+  /** Train on other names, from the beginning. @param {readonly string[] | null} names null for the names of the document */
   #use(names) {
     this.#isOwn = names !== null;
     this.#until = 0;
@@ -245,9 +245,9 @@ export class Page {
     this.surroundings.send({ type: "sample", count: INVENTED, temperature: this.train.samples.temperature });
   }
 
-  // The number that is chosen
+  // The selected number
 
-  /** @param {number} node @param {import("./parts/cells.js").Cells | null} from which grid, by keyboard */
+  /** @param {number} node @param {import("./parts/cells.js").Cells | null} from the grid, if the node was selected by keyboard */
   #choose(node, from) {
     this.act({ node: this.lesson.program.names[node] });
     this.#show();
@@ -255,18 +255,18 @@ export class Page {
     if (from) this.inspector.focus();
   }
 
-  /** Turn to another number, or to none. @param {string} node */
+  /** Select another number, or none. @param {string} node */
   #turn(node) {
     this.act({ node });
     if (!node) this.#leave();
   }
 
-  /** Back to the grid that one came from. */
+  /** Return the focus to the grid where the selection began. */
   #leave() {
     this.#from?.focus();
   }
 
-  // Showing
+  // Views
 
   /** @param {"here" | "token" | ""} kind */
   #showPath(kind) {

@@ -1,9 +1,9 @@
-// A grid of numbers on a canvas: colour says the size, a stroke that it is negative.
+// Draws a grid of numbers on a canvas: the color shows the absolute value, and a stroke marks negative numbers.
 
 const GAP = 1; // pixels between cells
-const LETTERS = 12; // pixels, of headings
-const FAINTEST = 0.06; // what shows of 0
-const STROKED = -0.08; // what is closer to 0 shows no colour, either
+const LETTERS = 12; // pixels, of row and column headings
+const FAINTEST = 0.06; // opacity of 0
+const STROKED = -0.08; // negative shares closer to 0 have no stroke
 
 /** @typedef {import("./palette.js").Colours} Colours */
 
@@ -12,21 +12,21 @@ const STROKED = -0.08; // what is closer to 0 shows no colour, either
  * @property {readonly string[]} rows headings; "" for none
  * @property {readonly string[]} columns headings
  * @property {ArrayLike<number>} nodes row by row; -1 where there is no cell
- * @property {number} most the end of the scale
+ * @property {number} most end of the scale
  * @property {boolean} isShare whether numbers are between 0 and 1
- * @property {number} [current] a row that is marked; none if missing
- * @property {number} [parts] a line stands after so many rows
- * @property {number} [partsAcross] a line stands after so many columns
+ * @property {number} [current] index of the marked row, if any
+ * @property {number} [parts] rows between dividing lines
+ * @property {number} [partsAcross] columns between dividing lines
  */
 
 /**
- * Where the cells are.
+ * The layout of the cells.
  * @typedef {{ left: number, top: number, size: number, width: number, height: number }} Geometry pixels
  */
 
 /**
- * The largest cells that fit.
- * @param {Grid} grid @param {number} room pixels wide @param {number} largest of a cell @returns {Geometry}
+ * Compute the layout with the largest cells that fit.
+ * @param {Grid} grid @param {number} room width in pixels @param {number} largest maximum size of a cell @returns {Geometry}
  */
 export function geometryOf({ rows, columns }, room, largest) {
   const left = rows.some(Boolean) ? LETTERS + 8 : 0;
@@ -91,7 +91,7 @@ function headings(context, { rows, columns, current }, { left, top, size }, colo
   });
 }
 
-/** A line around the marked row. @param {CanvasRenderingContext2D} context @param {Grid} grid @param {Geometry} geometry @param {Colours} colours */
+/** Draw a line around the marked row. @param {CanvasRenderingContext2D} context @param {Grid} grid @param {Geometry} geometry @param {Colours} colours */
 function marked(context, { nodes, columns, current = -1 }, { left, top, size }, colours) {
   if (current < 0) return;
   let count = columns.length;
@@ -103,7 +103,7 @@ function marked(context, { nodes, columns, current = -1 }, { left, top, size }, 
 
 /**
  * @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} size
- * @param {number} share of the end of the scale @param {boolean} isShare @param {Colours} colours
+ * @param {number} share number divided by the end of the scale @param {boolean} isShare @param {Colours} colours
  */
 function cell(context, x, y, size, share, isShare, colours) {
   const side = size - GAP;
@@ -116,7 +116,7 @@ function cell(context, x, y, size, share, isShare, colours) {
   context.fillRect(x + side * 0.3, y + side / 2 - 0.5, side * 0.4, 1);
 }
 
-/** A ring around a cell, which stands out from whatever is below. @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} size @param {string} colour @param {string} around */
+/** Draw a ring around a cell in two colors, to be visible on any background. @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} size @param {string} colour @param {string} around */
 function ring(context, x, y, size, colour, around) {
   context.lineWidth = size < 8 ? 1 : 2;
   context.strokeStyle = around;
@@ -125,7 +125,7 @@ function ring(context, x, y, size, colour, around) {
   context.strokeRect(x - 0.5, y - 0.5, size - GAP + 1, size - GAP + 1);
 }
 
-/** Lines between the parts of a grid. @param {CanvasRenderingContext2D} context @param {Grid} grid @param {Geometry} geometry @param {Colours} colours */
+/** Draw lines between the parts of a grid. @param {CanvasRenderingContext2D} context @param {Grid} grid @param {Geometry} geometry @param {Colours} colours */
 function partings(context, { rows, columns, parts = 0, partsAcross = 0 }, { left, top, size, width, height }, colours) {
   context.fillStyle = colours.ink;
   for (let row = parts; parts && row < rows.length; row += parts) context.fillRect(left, top + row * size - 1, width - left, 1);

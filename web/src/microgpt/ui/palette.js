@@ -1,4 +1,4 @@
-// The colours of the theme, for drawing on a canvas, and how a number becomes one.
+// The colors of the theme for drawing on a canvas, and the scale of numbers.
 
 import { element } from "../../dom.js";
 
@@ -12,7 +12,7 @@ export class Palette {
   /** @type {Colours | null} */
   #colours = null;
 
-  /** @param {HTMLElement} root in which the colours are defined */
+  /** @param {HTMLElement} root element that defines the colors */
   constructor(root) {
     this.probe = element("span", { hidden: true, class: "probe" });
     root.append(this.probe);
@@ -26,12 +26,12 @@ export class Palette {
     return (this.#colours ??= /** @type {Colours} */ (Object.fromEntries(NAMES.map((name) => [name, this.#read(name)]))));
   }
 
-  /** Say it when colours change. @param {() => void} listener */
+  /** Call a listener when the colors change. @param {() => void} listener */
   follow(listener) {
     this.#listeners.add(listener);
   }
 
-  /** The theme is another. */
+  /** Notify the listeners of a new theme. */
   changed() {
     this.#colours = null;
     for (const listener of this.#listeners) listener();
@@ -44,7 +44,7 @@ export class Palette {
   }
 }
 
-/** A round number that is at least as large as any of the numbers of some nodes: the end of their scale. @param {Iterable<number>} nodes @param {Float64Array} numbers */
+/** Compute the end of a color scale: a round number that is at least the largest absolute value of the nodes. @param {Iterable<number>} nodes @param {Float64Array} numbers */
 export function scaleOf(nodes, numbers) {
   let largest = 0;
   for (const node of nodes) if (node >= 0 && Math.abs(numbers[node]) > largest) largest = Math.abs(numbers[node]);

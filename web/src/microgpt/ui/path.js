@@ -1,4 +1,4 @@
-// The strongest path from the loss to a number, or to the letter that the loss depends on most, step by step.
+// The strongest path from the loss to a number or to the letter just read, step by step.
 
 import { button, element, fill, set, write } from "../../dom.js";
 import { scalarOf } from "../scalar.js";
@@ -8,7 +8,7 @@ import { four } from "./numbers.js";
 /** @typedef {import("./view.js").View} View */
 
 const { inspector: words } = say;
-const ABOVE = 12; // pixels that stay above it
+const ABOVE = 12; // pixels to keep above the list
 
 export class PathList {
   #shown = "";
@@ -42,7 +42,7 @@ export class PathList {
     for (const item of this.list.children) set(item, "aria-current", item.getAttribute("data-node") === String(selected) && "true");
   }
 
-  /** Scroll what it stands in, and nothing else, so that it is in sight. */
+  /** Scroll only the parent until the list is visible. */
   #reveal() {
     const scroller = this.element.parentElement;
     if (scroller) scroller.scrollTop += this.element.getBoundingClientRect().top - scroller.getBoundingClientRect().top - ABOVE;

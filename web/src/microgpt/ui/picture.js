@@ -1,4 +1,4 @@
-// What stands around the pictures of a part: its heading and explanation before, and below a line that reads a cell out and a legend.
+// The frame of a picture: heading and explanation above, readout and legend below.
 
 import { element, fill, set, write } from "../../dom.js";
 import { rich } from "../../rich.js";
@@ -7,22 +7,22 @@ import { six } from "./numbers.js";
 
 /** @typedef {import("./view.js").View} View */
 
-/** A part of the page, by the name its link has. @param {string} key @param {string} heading @param {string} intro @param {...(Node | string | null)} children */
+/** Create a part of the page; `key` is its id for links. @param {string} key @param {string} heading @param {string} intro @param {...(Node | string | null)} children */
 export function part(key, heading, intro, ...children) {
   const title = element("h2", { id: key, tabindex: -1 }, heading);
   return element("section", { class: `part ${key}`, "aria-labelledby": key }, title, element("p", { class: "intro" }, ...rich(intro)), ...children);
 }
 
-/** A line that reads out what is pointed at. */
+/** A line that describes the cell under the pointer. */
 export class Readout {
-  /** @param {string} [hint] what it says else */
+  /** @param {string} [hint] shown when no cell is pointed at */
   constructor(hint = "") {
     this.element = element("p", { class: "note readout" }, hint);
     this.read = (/** @type {string} */ text) => write(this.element, text || hint);
   }
 }
 
-/** A scale in colours, with its ends. */
+/** A color scale with labels at its ends. */
 export class Legend {
   constructor() {
     this.title = element("span", {});
@@ -43,10 +43,10 @@ export class Legend {
   }
 }
 
-/** What an element tells. @type {WeakMap<HTMLElement, string>} */
+/** The current text of each element. @type {WeakMap<HTMLElement, string>} */
 const told = new WeakMap();
 
-/** Write a text of the catalogue, only where it has changed. @param {HTMLElement} target @param {string} text */
+/** Write a formatted text, but only if it has changed. @param {HTMLElement} target @param {string} text */
 export function tell(target, text) {
   if (told.get(target) === text) return;
   told.set(target, text);

@@ -1,9 +1,9 @@
-// The line of the program that made a number, with those around it.
+// The source line that created a number, with the lines around it.
 
 import { element, fill, set, write } from "../../dom.js";
 import { say } from "../texts.js";
 
-const AROUND = 3; // lines before and after
+const AROUND = 3; // lines shown before and after
 
 export class Source {
   #shown = 0;

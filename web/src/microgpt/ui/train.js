@@ -1,4 +1,4 @@
-// The names to learn from, the curve of the loss, and the names it invents.
+// The training names, the loss curve, and the generated names.
 
 import { button, element, fill, set, write } from "../../dom.js";
 import { say } from "../texts.js";
@@ -10,10 +10,10 @@ import { Samples } from "./parts/samples.js";
 /** @typedef {import("../document.js").Lesson} Lesson */
 
 const { train: words } = say;
-const TOLD = 4; // problems
+const TOLD = 4; // problems to show
 
 export class Train {
-  #shown = ""; // the names that are learned from, as text
+  #shown = ""; // the training names, as text
 
   /**
    * @param {Lesson} lesson
@@ -42,7 +42,7 @@ export class Train {
   }
 
   /**
-   * Such names are learned from, from the beginning.
+   * Show the names and problems of a new training.
    * @param {readonly string[]} names @param {readonly NameProblem[]} problems @param {boolean} isOwn @param {number} steps
    */
   begin(names, problems, isOwn, steps) {
@@ -68,7 +68,7 @@ export class Train {
   }
 }
 
-/** The names of a text. @param {string} text */
+/** Split a text into names. @param {string} text */
 export function split(text) {
   return text.split(/[\s,;]+/).filter(Boolean);
 }

@@ -1,4 +1,4 @@
-// What is always at hand, at the foot of the page: training, and whether cells show values or gradients.
+// The bar at the bottom of the page: training controls, and a switch between values and gradients.
 
 import { button, element, icon, set, write } from "../../dom.js";
 import { say } from "../texts.js";
@@ -28,7 +28,7 @@ export class Transport {
     this.showRunning(false);
   }
 
-  /** @param {{ step: number, steps: number, loss: number, rate: number, running: boolean }} progress @param {number} until where a link leads; 0 for nowhere */
+  /** @param {{ step: number, steps: number, loss: number, rate: number, running: boolean }} progress @param {number} until the step that a link leads to; 0 for none */
   update({ step, steps, loss, rate, running }, until) {
     this.showRunning(running);
     write(this.at, until ? words.catching(until) : words.at(step, steps));

@@ -1,4 +1,4 @@
-// Every gradient beside a difference quotient: nudge a node by h, compute what depends on it again, and compare.
+// The gradient check: a table that compares every gradient with a difference quotient.
 
 import { button, element, fill, set, write } from "../../dom.js";
 import { checks as say } from "../../languages/languages.js";
@@ -16,7 +16,7 @@ export class Checks {
   /** @param {(change: Partial<import("../../model/state.js").State>) => void} act */
   constructor(act) {
     this.act = act;
-    /** @type {unknown[]} what the table was made for */
+    /** @type {unknown[]} the inputs that the table was built from */
     this.made = [];
     this.step = element("input", {
       type: "text",

@@ -1,4 +1,4 @@
-// How far quotient and gradient are apart, by the step: large steps bend past it, tiny ones lose digits.
+// A plot of the error of the difference quotient against the step: truncation error for large steps, rounding for tiny ones.
 
 import { set, write } from "../../dom.js";
 import { checks as say } from "../../languages/languages.js";
@@ -9,15 +9,15 @@ import { COARSEST, FINEST } from "./step.js";
 
 const [WIDTH, HEIGHT] = [340, 200];
 const MARGIN = { left: 44, right: 12, top: 26, bottom: 26 };
-const DENSITY = 6; // points a power of ten
-const LEAST = 1e-14; // errors below are drawn as that, and hollow
-const APART = 30; // how many times its least an error is where a side of the curve is named
+const DENSITY = 6; // points per power of ten
+const LEAST = 1e-14; // smaller errors are drawn at this height, as hollow dots
+const APART = 30; // a side of the curve gets a label if its error exceeds the minimum by this factor
 
 const POWERS = Array.from({ length: (COARSEST - FINEST) * DENSITY + 1 }, (_, i) => FINEST + i / DENSITY);
 
 export class ErrorCurve {
   constructor() {
-    /** @type {unknown[]} what is drawn */
+    /** @type {unknown[]} the inputs of the drawn curve */
     this.shown = [];
     this.grid = drawn("g", { class: "grid" });
     this.dots = drawn("g", { class: "dots" });

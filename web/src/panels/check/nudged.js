@@ -1,4 +1,4 @@
-// The selected node's nudge in a sentence.
+// The sentence about the nudge of the selected node.
 
 import { checks as say } from "../../languages/languages.js";
 import { digits, short } from "../../core/numbers.js";
@@ -7,7 +7,7 @@ import { digits, short } from "../../core/numbers.js";
 export function nudgeSentence({ nudge, graph, selected }) {
   if (!nudge || !selected) return say.select;
   if (Number.isNaN(nudge.quotient)) return say.notNudged(selected.name, say.verdicts[nudge.verdict]);
-  const places = Math.max(10, 4 - Math.floor(Math.log10(nudge.h))); // so many that a change by a tiny step is among them
+  const places = Math.max(10, 4 - Math.floor(Math.log10(nudge.h))); // enough digits to show the change from a tiny step
   const [up, down] = [nudge.up, nudge.down ?? NaN].map((number) => digits(number, places));
   const [quotient, backprop] = [nudge.quotient, nudge.backprop].map((number) => digits(number));
   const root = graph.nodes[graph.root].name;

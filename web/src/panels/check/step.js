@@ -1,4 +1,4 @@
-// The step of difference quotients, as a slider over powers of ten.
+// A slider for the step of difference quotients, over powers of ten.
 
 import { element, set, write } from "../../dom.js";
 import { checks as say } from "../../languages/languages.js";
@@ -16,7 +16,7 @@ export class StepSlider {
     this.element = element("div", { class: "step-slider" }, element("span", { class: "name", "aria-hidden": "true" }, "h ="), this.number, this.slider, ends);
   }
 
-  /** @param {import("../../model/model.js").Model} model where the step is found for each node, it is that of the selected one */
+  /** @param {import("../../model/model.js").Model} model if each node has a step of its own, the slider shows the step of the selected node */
   update({ state, nudge }) {
     const h = state.h || nudge?.h || 0;
     write(this.number, h ? short(h) : say.none);

@@ -1,4 +1,4 @@
-// One question after another: the answer is checked, a hint walks one step, and what was solved is remembered here.
+// The exercises: one question at a time. Answers are checked and recorded; a hint shows one step of the walk.
 
 import { button, element, fill, set, write } from "../../dom.js";
 import { exercises as say } from "../../languages/languages.js";
@@ -85,7 +85,7 @@ export class Exercise {
     return this.act({ position: this.last });
   }
 
-  /** What is wrong with an answer. @param {number} answer */
+  /** Explain what is wrong with an answer. @param {number} answer */
   #diagnosis(answer) {
     const { graph, place } = asked(this.current);
     return diagnose(graph, graph.root, place, answer);

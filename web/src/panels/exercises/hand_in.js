@@ -1,4 +1,4 @@
-// What the reader has answered, to be handed in: as a file, or as a code.
+// Export of the reader's answers for a teacher, as a file or as a code.
 
 import { button, element, write } from "../../dom.js";
 import { exercises as say } from "../../languages/languages.js";
@@ -15,7 +15,7 @@ export class HandIn {
   }
 }
 
-/** Have the browser save all answers as a file. */
+/** Download all answers as a file. */
 function download() {
   const address = URL.createObjectURL(new Blob([json()], { type: "application/json" }));
   element("a", { href: address, download: "gradwalk-results.json" }).click();

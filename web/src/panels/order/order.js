@@ -1,13 +1,13 @@
-// The order puzzle: place the nodes in an order, and run it. What comes of it is told by outcome.js.
+// The order puzzle: the reader puts the nodes in an order and runs the backward pass. outcome.js shows the result.
 
 import { button, element, fill, set, write } from "../../dom.js";
 import { orders as say } from "../../languages/languages.js";
 import { swept } from "../../walk/steps.js";
 
-const MOST = 60; // nodes that anybody would put in order
+const MOST = 60; // nodes; larger graphs have no puzzle
 
-const STILL = 6; // pixels that a finger moves when it only presses
-const NEAR = 24; // pixels around the list that belong to it
+const STILL = 6; // pixels that a pointer may move during a click
+const NEAR = 24; // pixels around the list in which a drop still counts
 
 /** @typedef {import("../../model/model.js").Model} Model */
 /** @typedef {{ x: number, y: number }} Point on the screen */
@@ -53,12 +53,12 @@ export class Order {
     write(this.left, isRun ? "" : say.left(visits - this.order.length, Boolean(model.state.chapter)));
   }
 
-  /** Whether a node can be put at the end of the order. @param {string} name */
+  /** Return whether a node can be appended to the order. @param {string} name */
   takes(name) {
     return !this.body.hidden && !this.order.includes(name) && this.#rightOrder().includes(name);
   }
 
-  /** Put a node at the end of the order. @param {string} name */
+  /** Append a node to the order. @param {string} name */
   append(name) {
     this.#place([...this.order, name]);
   }
@@ -78,7 +78,7 @@ export class Order {
     return (same.find(({ dataset }) => dataset.move === move) ?? same[0])?.focus();
   }
 
-  /** The button of a node that has the focus. The panel can stand in a shadow root. */
+  /** Return the node button that has the focus. The panel may be inside a shadow root. */
   #focused() {
     const root = /** @type {Document | ShadowRoot} */ (this.body.getRootNode());
     const focused = root.activeElement;
@@ -119,7 +119,7 @@ export class Order {
   }
 
   /**
-   * A button of a node that can be dragged with mouse, pen or finger, and does what it does where it is not.
+   * Create a button for a node that can be clicked, or dragged with a mouse, pen or finger.
    * @param {string} name @param {() => void} onclick @param {Parameters<typeof element>[1]} properties
    */
   #draggable(name, onclick, properties) {
@@ -134,7 +134,7 @@ export class Order {
     return made;
   }
 
-  /** Before which of the order's nodes a point lies; null where it lies elsewhere. @param {Point} point */
+  /** Return the index in the order at which a drop at `point` would insert; null if the point is outside the list. @param {Point} point */
   #placeAt({ x, y }) {
     const { left, right, top, bottom } = this.list.getBoundingClientRect();
     if (x < left || x > right || y < top - NEAR || y > bottom + NEAR) return null;
@@ -145,7 +145,7 @@ export class Order {
     return middles.filter((middle) => middle < y).length;
   }
 
-  /** Show where it would be dropped. @param {Point | null} point */
+  /** Show where a drop at `point` would insert the node. @param {Point | null} point */
   #markPlace(point) {
     const to = point && this.#placeAt(point);
     const items = [...this.list.children];
@@ -192,20 +192,20 @@ export class Order {
   }
 }
 
-/** What can be pressed for a node. @param {HTMLElement} place @returns {HTMLElement[]} */
+/** Return the buttons of nodes within an element. @param {HTMLElement} place @returns {HTMLElement[]} */
 function pressables(place) {
   return [...place.querySelectorAll("[data-node]")].filter((found) => found instanceof HTMLElement);
 }
 
 /**
- * Have an element follow a pointer that is pressed on it. HTML's own dragging knows no fingers.
+ * Make an element draggable with pointer events. HTML drag and drop does not support touch.
  * @param {HTMLElement} target
  * @param {(point: Point | null) => void} onMove null at the end
  * @param {(point: Point) => void} onDrop
- * @param {() => void} onClick where it was pressed only
+ * @param {() => void} onClick when it was pressed but not dragged
  */
 function dragged(target, onMove, onDrop, onClick) {
-  /** @type {Point | null} where it was pressed */
+  /** @type {Point | null} the point where it was pressed */
   let start = null;
   let isDragged = false;
   const end = () => {

@@ -1,4 +1,4 @@
-// How a whole walk came out: which gradients are wrong, what each of them lost and why, and how many orders are legal.
+// The result of a finished walk: wrong gradients, what each one lost and why, and the number of valid orders.
 
 import { element, fill, set, write } from "../../dom.js";
 import { outcomes as say } from "../../languages/languages.js";
@@ -6,13 +6,13 @@ import { bracketed } from "../../core/names.js";
 import { short } from "../../core/numbers.js";
 import { wrongSentence } from "../../walk/words.js";
 
-const MOST = 60; // reasons, and rows
+const MOST = 60; // reasons and table rows
 
 /** @typedef {import("../../walk/steps.js").Walk} Walk */
 
 export class Outcome {
   constructor() {
-    /** @type {Walk | null} the walk that is told of */
+    /** @type {Walk | null} the walk that is shown */
     this.told = null;
     this.verdict = element("p", { class: "verdict", role: "status" });
     this.orders = element("p");
@@ -32,7 +32,7 @@ export class Outcome {
     const { wrong, isLegal, overwrite } = shown;
     set(this.verdict, "data-verdict", wrong.length ? "wrong" : "right");
     write(this.verdict, wrong.length ? say.someWrong(wrong.length) : say.allRight);
-    const legal = walk.legalOrders; // the same for every order, and not quick to count
+    const legal = walk.legalOrders; // the same for every order, and slow to count
     const count = legal === null ? say.uncounted : say.legal(legal, isLegal);
     write(this.orders, overwrite ? `${count} ${say.overwriting}` : count);
     const sentences = wrong.slice(0, MOST).map((item) => wrongSentence(shown, item));
@@ -42,7 +42,7 @@ export class Outcome {
   }
 }
 
-/** What a node got, and what it should have got. @param {Walk} walk @param {number} place */
+/** Create a table row with a node's gradient, and the correct gradient if it is wrong. @param {Walk} walk @param {number} place */
 function row({ graph, gradients, right, wrong }, place) {
   const [root, name] = [graph.nodes[graph.root].name, graph.nodes[place].name];
   const isWrong = wrong.some((item) => item.place === place);

@@ -1,4 +1,4 @@
-// The way contributions are written: added with +=, or written over what is there with =.
+// A switch between accumulating contributions with += and overwriting the gradient with =.
 
 import { element } from "../../dom.js";
 import { writing as say } from "../../languages/languages.js";

@@ -1,4 +1,4 @@
-// A teacher's own question, with a field for the answer: whether it is right is told, and kept with the results.
+// A question that a teacher put into the link, with a field for the answer. Answers are checked and recorded.
 
 import { element, set, write } from "../../dom.js";
 import { ask as say } from "../../languages/languages.js";
@@ -32,7 +32,7 @@ export class Ask {
     this.element = element("section", { class: "asked", "aria-label": say.title }, this.text, this.form, this.feedback);
   }
 
-  /** Ask what a link asks. @param {Framing} framing */
+  /** Show the question from a link. @param {Framing} framing */
   frame({ question, answer }) {
     this.element.hidden = question === "";
     this.form.hidden = answer === "";
@@ -48,7 +48,7 @@ export class Ask {
     this.model = model;
   }
 
-  /** Go on with what was begun in another language. @param {Ask} before */
+  /** Take over the typed answer from the page in another language. @param {Ask} before */
   follow({ input }) {
     this.input.value = input.value;
   }
@@ -68,7 +68,7 @@ export class Ask {
     return isRightAnswer(given, this.question, this.answer);
   }
 
-  /** The mistake in a wrong number, where the gradient of the selected node is what is asked for. @param {string} given */
+  /** Explain a wrong number if the question asks for the gradient of the selected node. @param {string} given */
   #mistake(given) {
     const { graph, selected } = /** @type {Model} */ (this.model);
     const number = numberIn(given);

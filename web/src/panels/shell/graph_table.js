@@ -1,4 +1,4 @@
-// The graph as a table, for those who read it or hear it: what the drawing shows, box by box.
+// The graph as a table with one row per box of the drawing, also for screen readers.
 
 import { button, element, fill, set, write } from "../../dom.js";
 import { twin as say } from "../../languages/languages.js";
@@ -9,7 +9,7 @@ export class Twin {
   /** @param {(change: Partial<import("../../model/state.js").State>) => void} act */
   constructor(act) {
     this.act = act;
-    this.shape = ""; // of the table: its rows stay where only numbers change
+    this.shape = ""; // a key of the table's rows; if only numbers change, the rows are kept
     /** @type {import("../../core/graph.js").Graph | null} */
     this.graph = null;
     /** @type {{ place: number, row: HTMLTableRowElement, made: Element, data: Element, gradient: Element, status: Element }[]} */

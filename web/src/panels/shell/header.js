@@ -1,4 +1,4 @@
-// What is shown: a graph of the lesson, an expression of the reader's own, or a file; the link to it; and the theme.
+// The header: choose a graph of the lesson, type an expression or open a file; share a link; set theme and language.
 
 import { button, element, icon, set, write } from "../../dom.js";
 import { afterwards, header as say, language, LANGUAGES, presets } from "../../languages/languages.js";
@@ -57,7 +57,7 @@ export class Header {
       element("option", { value: code, lang: code, selected: code === language.code }, name),
     );
     this.languages = element("select", { "aria-label": language.choose }, ...names);
-    this.isChoosing = false; // a language, by a menu that has the focus
+    this.isChoosing = false; // whether the reader is choosing a language in the focused menu
     this.languages.addEventListener("change", () => {
       this.isChoosing = this.languages.matches(":focus");
       page.speak(this.languages.value);
@@ -96,45 +96,45 @@ export class Header {
     if (!this.isRefused || this.input.value === program) this.fail("");
   }
 
-  /** Be as a header in another language was left. @param {Header} before */
+  /** Take over the state of the header of the page in another language. @param {Header} before */
   follow(before) {
     this.keys.checked = before.keys.checked;
     this.keep(before.input.value);
     if (!before.isChoosing) return;
     this.menu.show();
-    this.languages.focus(); // where the reader has just chosen this one
+    this.languages.focus(); // the reader has just chosen a language here
   }
 
-  /** Have a section below the bar, and the button that opens it. @param {{ toggle: HTMLElement, element: HTMLElement }} section */
+  /** Add a section below the bar, and a button that opens it. @param {{ toggle: HTMLElement, element: HTMLElement }} section */
   offer({ toggle, element }) {
     this.tools.prepend(toggle);
     this.problem.before(element);
   }
 
-  /** Leave a program in its field to be mended. @param {string} program */
+  /** Put a program into the field, so that the reader can correct it. @param {string} program */
   keep(program) {
     this.input.value = program;
   }
 
-  /** Show what is wrong with what was typed, linked or opened. @param {string} problem @param {"program" | ""} [of] */
+  /** Show an error about an expression, a link or a file. @param {string} problem @param {"program" | ""} [of] */
   fail(problem, of = "") {
-    this.isRefused = of === "program"; // that is told until the expression is mended
+    this.isRefused = of === "program"; // the error stays until the expression is corrected
     write(this.problem, problem);
     set(this.input, "aria-invalid", this.isRefused && "true");
   }
 
-  /** While a file is shown it can be closed, and there is no link to it. @param {boolean} isAway */
+  /** Show the button that closes a file, or the button that shares a link: a file has no link. @param {boolean} isAway */
   showHome(isAway) {
     this.home.hidden = !isAway;
     this.share.hidden = isAway;
   }
 
-  /** Whether single letters are keys: those who speak to their machine can switch that off. */
+  /** Whether single-letter shortcuts are on: speech input may trigger them by accident, so they can be switched off. */
   get hasKeys() {
     return this.keys.checked;
   }
 
-  /** Another graph is shown in the same mode, but not as an exercise. */
+  /** Return the mode and position for another graph: the mode stays, except that exercises end. */
   #start() {
     const mode = this.mode === "exercises" ? "walk" : this.mode;
     return { mode, position: STARTS[mode] };
@@ -150,24 +150,24 @@ export class Header {
   async #read() {
     const file = this.file.files?.[0];
     if (!file) return;
-    this.file.value = ""; // the same file can be opened again
+    this.file.value = ""; // allows opening the same file again
     this.page.open(await file.text());
   }
 }
 
-/** What is said of a graph of the lesson. @param {import("../../model/presets.js").Preset["key"]} key @param {boolean} isEnd */
+/** Return the note about a graph of the lesson. @param {import("../../model/presets.js").Preset["key"]} key @param {boolean} isEnd */
 function noteOn(key, isEnd) {
   /** @type {Partial<Record<typeof key, string>>} */
   const known = afterwards;
   return [presets[key].lesson, isEnd && known[key]].filter(Boolean).join(" ");
 }
 
-/** A choice with its name. @param {string} name @param {HTMLSelectElement} choice */
+/** Label a select. @param {string} name @param {HTMLSelectElement} choice */
 function chosen(name, choice) {
   return element("label", {}, element("span", {}, name), choice);
 }
 
-/** The signs and the keys, in a dialog. @param {HTMLInputElement} hasKeys */
+/** Create the help dialog with the signs and the keyboard shortcuts. @param {HTMLInputElement} hasKeys */
 function help(hasKeys) {
   const keys = say.keys.flatMap(([key, meaning]) => [element("dt", {}, element("kbd", {}, key)), element("dd", {}, meaning)]);
   const close = element("form", { method: "dialog" }, element("button", { class: "main" }, say.close));

@@ -1,4 +1,4 @@
-// What is seldom needed, behind one button: it opens below the button, and closes by Escape or a click elsewhere.
+// A menu for rarely used controls. It opens below its button and closes on Escape or a click elsewhere.
 
 import { button, element, icon } from "../../dom.js";
 import { header as say } from "../../languages/languages.js";
@@ -14,14 +14,14 @@ export class Menu {
     this.button.popoverTargetElement = this.element;
     this.element.addEventListener("beforetoggle", () => {
       this.#place();
-      if (this.element.matches(":focus-within")) this.button.focus(); // Chromium forgets it in a shadow tree
+      if (this.element.matches(":focus-within")) this.button.focus(); // Chromium does not restore the focus in a shadow tree
     });
     this.element.addEventListener("click", ({ target }) => {
       if (target instanceof Element && target.closest("button")) this.element.hidePopover();
-    }, { capture: true }); // before the action, which may take the focus elsewhere
+    }, { capture: true }); // runs before the action, which may move the focus
   }
 
-  /** Open it. */
+  /** Open the menu. */
   show() {
     this.element.showPopover();
   }

@@ -1,4 +1,4 @@
-// What is printed: black on white and without controls, in place of all that is on the screen.
+// The printed version: black on white, without controls, instead of the content of the screen.
 
 import { element, fill } from "../../dom.js";
 import { paper as say } from "../../languages/languages.js";
@@ -10,13 +10,13 @@ export class Paper {
     this.element = element("div", { class: "paper" });
   }
 
-  /** Whether there is something on it. */
+  /** Whether the paper has content. */
   get isFilled() {
     return this.element.hasChildNodes();
   }
 
   /**
-   * @param {Framing} framing what a teacher has put around the graph: the note stands first, the question last
+   * @param {Framing} framing a teacher's note, which comes first, and question, which comes last
    * @param {string} title @param {...(Node | null | undefined)} parts
    */
   fill({ note, question }, title, ...parts) {
@@ -26,18 +26,18 @@ export class Paper {
     fill(this.element, heading, note ? element("p", { class: "teacher" }, note) : null, ...parts, ...asked);
   }
 
-  /** Take all off it again. */
+  /** Remove all content. */
   clear() {
     fill(this.element);
   }
 }
 
-/** A line to write an answer on. */
+/** Create a line to write an answer on. */
 export function line() {
   return element("p", { class: "line" }, say.answer);
 }
 
-/** A table for reading only. @param {Element} table */
+/** Copy a table without its buttons. @param {Element} table */
 export function printed(table) {
   const copy = /** @type {Element} */ (table.cloneNode(true));
   for (const control of copy.querySelectorAll("button")) control.replaceWith(control.textContent ?? "");

@@ -1,4 +1,4 @@
-// A link for others, with what a teacher puts into it; and the same as a frame for another page.
+// A dialog that creates a link with a teacher's note and question, and the same as an iframe for another page.
 
 import { button, element, fill, set, write } from "../../dom.js";
 import { header, language, LANGUAGES, lesson, share as say } from "../../languages/languages.js";
@@ -9,17 +9,17 @@ import { LONGEST_NOTE, LONGEST_QUESTION, LONGEST_TYPED, unframed } from "../../m
 /** @typedef {import("../../model/framing.js").Framing} Framing */
 /** @typedef {import("../../model/framing.js").Theme} Theme */
 
-const [HERE, BEGIN] = ["here", "begin"]; // where a link can lead, besides the key of a chapter
-const COPIED = 4000; // milliseconds for which that is told
+const [HERE, BEGIN] = ["here", "begin"]; // targets of a link, besides the keys of chapters
+const COPIED = 4000; // milliseconds for which the message is shown
 
 export class Share {
   /**
-   * @param {(start: string, framing: Framing) => string} fragmentOf where a link leads: "here" as all stands, "begin" of the walk,
+   * @param {(start: string, framing: Framing) => string} fragmentOf from a target: "here" for the current state, "begin" for the start of the walk,
    *   or the key of a chapter
    */
   constructor(fragmentOf) {
     this.fragmentOf = fragmentOf;
-    /** What the page itself has around it. */
+    /** The framing of this page. */
     this.framing = unframed();
     const oninput = () => this.#show();
     const themes = /** @type {const} */ (["light", "dark"]).map((theme) => option(theme, header.themes[theme]));
@@ -56,7 +56,7 @@ export class Share {
   }
 
   /**
-   * Show the link to what is shown now.
+   * Show the link to the current state.
    * @param {Framing} framing @param {{ isLesson: boolean, hasLesson: boolean }} subject whether a chapter is shown, and whether there are any
    */
   open(framing, { isLesson, hasLesson }) {
@@ -69,7 +69,7 @@ export class Share {
     this.#show();
   }
 
-  /** Begin with what the page itself has around it. @param {Framing} framing */
+  /** Fill the fields with the framing of this page. @param {Framing} framing */
   #take(framing) {
     this.framing = framing;
     this.language.value = framing.language;
@@ -80,10 +80,10 @@ export class Share {
     this.answer.value = "";
   }
 
-  /** What the fields say. @returns {Framing} */
+  /** The framing in the fields. @returns {Framing} */
   get #framing() {
     const [note, question, typed] = [this.note, this.question, this.answer].map(({ value }) => value.trim());
-    const kept = question === this.framing.question ? this.framing.answer : ""; // it cannot be read, but it can be passed on
+    const kept = question === this.framing.question ? this.framing.answer : ""; // the encoded answer cannot be read, but can be passed on
     return {
       ...unframed(),
       language: this.language.value,
@@ -106,7 +106,7 @@ export class Share {
     write(this.right, this.#understood(framing));
   }
 
-  /** How the answer is taken. @param {Framing} framing */
+  /** Describe which answers are accepted. @param {Framing} framing */
   #understood({ question, answer }) {
     if (!question) return say.noQuestion;
     if (!answer) return say.noAnswer;
@@ -123,7 +123,7 @@ export class Share {
       await navigator.clipboard.writeText(text.value);
       write(this.told, say.copied);
     } catch {
-      text.select(); // where a page may not write it, the reader can
+      text.select(); // if the clipboard is not available, the reader can copy the selection
       write(this.told, say.notCopied);
     }
     window.setTimeout(() => write(this.told, ""), COPIED);
@@ -137,6 +137,6 @@ function option(value, title) {
 
 /** @param {string} name @param {HTMLElement} control @param {...HTMLElement} beside */
 function field(name, control, ...beside) {
-  set(control, "aria-label", name); // a choice in a label would be called by its options, too
+  set(control, "aria-label", name); // inside a label, the accessible name of a select would include its options
   return element("div", { class: "row" }, element("label", {}, element("span", {}, name), control), ...beside);
 }

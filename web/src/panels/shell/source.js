@@ -1,4 +1,4 @@
-// The program's own text beside its graph: the line of the step, and the lines that made nodes. Lines may be missing.
+// The program's source beside its graph: marks the line of the current step and the lines that made nodes. Lines may be missing.
 
 import { element, fill, set, write } from "../../dom.js";
 import { source as say } from "../../languages/languages.js";
@@ -54,17 +54,17 @@ export class Source {
     fill(this.list, ...this.lines.values());
   }
 
-  /** @param {number} number @param {string} text @param {string | undefined} node that the line made, if any */
+  /** @param {number} number @param {string} text @param {string | undefined} node the last node that the line made, if any */
   #line(number, text, node) {
     const code = element("code", {}, text || " ");
     const [indent] = /^\s*/.exec(text) ?? [""];
-    code.style.setProperty("--indent", String(indent.replaceAll("\t", "    ").length)); // of the lines that it wraps into
+    code.style.setProperty("--indent", String(indent.replaceAll("\t", "    ").length)); // indents wrapped lines, too
     if (node === undefined) return element("li", { "data-line": number }, code);
     const choose = () => this.act({ selected: node, operand: -1 });
     return element("li", { "data-line": number, class: "made" }, element("button", { type: "button", onclick: choose }, code));
   }
 
-  /** Scroll the list, and nothing else, so that a line is in sight. @param {HTMLElement} line */
+  /** Scroll the list, but not the page, until a line is visible. @param {HTMLElement} line */
   #reveal(line) {
     const [inside, around] = [line.getBoundingClientRect(), this.scroller.getBoundingClientRect()];
     if (inside.top >= around.top && inside.bottom <= around.bottom) return;

@@ -1,17 +1,17 @@
-// The walk's controls: a step on or back, all of them, from the start; play; a timeline; and what the last step did.
+// The controls of the walk (start, back, next, end, play, timeline), and a sentence about the last step.
 
 import { button, element, fill, icon, set, write } from "../../dom.js";
 import { training, transport as say } from "../../languages/languages.js";
 import { short } from "../../core/numbers.js";
 import { stepSentence } from "../../walk/words.js";
 
-// Milliseconds a step, by the name of the speed.
+// Milliseconds per step, by the name of the speed.
 const SPEEDS = { slow: 3000, normal: 1500, fast: 500, fastest: 60 };
 
-// Milliseconds in which a contribution travels and lands; at the fastest nothing moves.
+// Duration of the animation of a contribution, in milliseconds; 0 for none.
 const PACES = { slow: 2600, normal: 1300, fast: 500, fastest: 0 };
 
-const LEAST_REST = 0.25; // of a step's time, after what moved has landed
+const LEAST_REST = 0.25; // minimum pause after the animation, as a share of the time of a step
 
 const ICONS = {
   start: "M2 2h2v12H2zM12 2l2 2-4 4 4 4-2 2-6-6z",
@@ -25,14 +25,14 @@ const ICONS = {
 export class Transport {
   /**
    * @param {(change: Partial<import("../../model/state.js").State>) => void} act
-   * @param {() => Promise<void>} settled fulfilled when the last step has been shown
+   * @param {() => Promise<void>} settled resolves when the last step has been shown
    */
   constructor(act, settled) {
     this.act = act;
     this.settled = settled;
     this.position = 0;
     this.last = 0;
-    /** @type {object | null} the playing that goes on, if any */
+    /** @type {object | null} identifies the current playback, if any */
     this.playing = null;
     /** @type {import("../../model/state.js").Mode} */
     this.mode = "walk";
@@ -62,7 +62,7 @@ export class Transport {
     this.speed = element("select", { "aria-label": say.speed, onchange: () => this.#changeSpeed() }, ...options);
     this.phase = element("p", { class: "phase", id: "phase" });
     this.sentence = element("p", { class: "sentence", "aria-live": "polite" });
-    /** @type {import("../../types.js").Step | undefined} the last one */
+    /** @type {import("../../types.js").Step | undefined} the last step */
     this.step = undefined;
     this.isWhole = false;
     this.tellWhole = () => {};
@@ -81,8 +81,8 @@ export class Transport {
   update({ state, graph, shown, moment, last, stored }) {
     if (state.mode !== this.mode || graph !== this.graph) this.stop();
     [this.mode, this.graph] = [state.mode, graph];
-    const wouldTell = state.mode === "exercises" && moment.position < last; // what is asked for
-    this.controls.hidden = wouldTell || state.chapter !== ""; // the lesson has buttons of its own
+    const wouldTell = state.mode === "exercises" && moment.position < last; // the remaining steps would give the answer away
+    this.controls.hidden = wouldTell || state.chapter !== ""; // the lesson has its own buttons
     this.position = moment.position;
     this.last = last;
     if (this.position === last) this.stop();
@@ -102,7 +102,7 @@ export class Transport {
     const step = shown.step(this.position) ?? null;
     if (step !== this.step) this.isWhole = false;
     this.step = step;
-    const before = stored.get(moment.active ?? -1); // without zero_grad
+    const before = stored.get(moment.active ?? -1); // gradients from before the pass, if zero_grad was not called
     const isOnTop = before !== undefined && step?.kind === "backward";
     const onTop = isOnTop ? ` ${training.onTop(short(before), short(Number(moment.gradients[step.place])))}` : "";
     this.tellWhole = () => this.#tell(shown, onTop);
@@ -110,24 +110,24 @@ export class Transport {
   }
 
   /**
-   * Say what the last step did: of many operands a few, until all are asked for.
-   * @param {import("../../walk/steps.js").Walk} walk @param {string} onTop what was there before the pass
+   * Describe the last step; of many operands, show only a few until the reader asks for all.
+   * @param {import("../../walk/steps.js").Walk} walk @param {string} onTop a sentence about gradients from before the pass
    */
   #tell(walk, onTop) {
     const sentence = (this.step ? stepSentence(walk, this.step, this.isWhole) : say.nothing) + onTop;
     write(this.sentence, sentence);
     this.more.hidden = !this.step || (!this.isWhole && sentence === stepSentence(walk, this.step) + onTop);
     write(this.more, this.isWhole ? say.shortened : say.whole);
-    set(this.told, "tabindex", this.told.scrollHeight > this.told.clientHeight && 0); // the keyboard has to scroll it
+    set(this.told, "tabindex", this.told.scrollHeight > this.told.clientHeight && 0); // makes an overflowing text scrollable by keyboard
   }
 
-  /** Play where the walk stands still, stop where it plays. */
+  /** Start or stop playing. */
   toggle() {
     if (this.playing) this.stop();
     else if (this.position < this.last) this.#play();
   }
 
-  /** Milliseconds in which a contribution lands, by the speed that is chosen. */
+  /** Duration of the animation of a contribution at the chosen speed, in milliseconds. */
   get pace() {
     return PACES[this.#speed];
   }
@@ -157,7 +157,7 @@ export class Transport {
 
   #showPlaying() {
     face(this.buttons.play, this.playing ? ICONS.pause : ICONS.play, this.playing ? say.pause : say.play);
-    set(this.sentence, "aria-live", this.playing ? "off" : "polite"); // nobody can listen that fast
+    set(this.sentence, "aria-live", this.playing ? "off" : "polite"); // too fast for a screen reader
   }
 
   #changeSpeed() {
@@ -174,7 +174,7 @@ export class Transport {
 }
 
 /**
- * Give a button a sign and a word; where there is little room, only the sign shows.
+ * Give a button an icon and a word; on small screens only the icon shows.
  * @param {HTMLButtonElement} control @param {string} shape @param {string} word
  */
 function face(control, shape, word) {
@@ -183,7 +183,7 @@ function face(control, shape, word) {
 }
 
 /**
- * Say that a control does nothing now, but leave it where the focus is: a disabled button would lose it.
+ * Mark a control as disabled with ARIA: the `disabled` attribute would make it lose the focus.
  * @param {HTMLButtonElement} control @param {boolean} isDisabled
  */
 function disable(control, isDisabled) {

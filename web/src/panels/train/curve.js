@@ -1,28 +1,28 @@
-// A curve of the loss by step: an SVG with axes, a readout for mouse and keyboard, and marks where the rate was changed.
+// The loss curve: an SVG with axes, a readout for mouse and keyboard, and marks where the learning rate was changed.
 
 import { element, set, write } from "../../dom.js";
 import { short } from "../../core/numbers.js";
 import { training } from "../../languages/languages.js";
 import { drawn } from "../../stage/svg.js";
 
-const MOST = 2000; // points that are kept: the last ones
+const MOST = 2000; // most recent points to keep
 const HEIGHT = 150;
 const MARGIN = { left: 52, right: 10, top: 8, bottom: 22 };
 const TICKS = 4;
-const FALLBACK = 320; // pixels wide, before it is laid out
+const FALLBACK = 320; // width in pixels before layout
 
 /** @typedef {{ step: number, loss: number }} Entry */
-/** @typedef {(number: number) => number} Scale from a number to pixels */
+/** @typedef {(number: number) => number} Scale maps a number to pixels */
 
 export class LossCurve {
   /** @type {Entry[]} in the order of their steps */
   #entries = [];
   /** @type {{ step: number, text: string }[]} */
   #marks = [];
-  /** @type {Entry | null} what is read out */
+  /** @type {Entry | null} the entry in the readout */
   #read = null;
   #width = FALLBACK;
-  #isDrawn = true; // else it will be with the next frame
+  #isDrawn = true; // otherwise the next frame draws it
 
   constructor() {
     const { curve: say } = training;
@@ -48,12 +48,12 @@ export class LossCurve {
     this.#draw();
   }
 
-  /** How many points are kept. */
+  /** The number of points. */
   get length() {
     return this.#entries.length;
   }
 
-  /** Say what the loss is after so many steps; what was said of that step, and of later ones, is forgotten. @param {number} step @param {number} loss */
+  /** Set the loss after `step` steps, and remove the points of that step and of later steps. @param {number} step @param {number} loss */
   put(step, loss) {
     const entries = this.#entries;
     while (entries.length && entries[entries.length - 1].step >= step) entries.pop();
@@ -62,13 +62,13 @@ export class LossCurve {
     this.#drawSoon();
   }
 
-  /** Mark the step from which something is otherwise. @param {number} step @param {string} text */
+  /** Mark a step at which a setting was changed. @param {number} step @param {string} text */
   mark(step, text) {
     this.#marks = [...this.#marks.filter((mark) => mark.step !== step), { step, text }];
     this.#drawSoon();
   }
 
-  /** Begin anew. */
+  /** Remove all points and marks. */
   clear() {
     this.#entries = [];
     this.#marks = [];
@@ -76,7 +76,7 @@ export class LossCurve {
     this.#drawSoon();
   }
 
-  /** Many points may come before the next frame. */
+  /** Draw once with the next frame, however many points are added until then. */
   #drawSoon() {
     if (!this.#isDrawn) return;
     this.#isDrawn = false;
@@ -98,7 +98,7 @@ export class LossCurve {
     this.#tell(across.to, up.to);
   }
 
-  /** Both scales, with their ticks. @param {readonly Entry[]} entries */
+  /** Compute both scales, with their ticks. @param {readonly Entry[]} entries */
   #scales(entries) {
     const isLog = this.log.checked;
     const losses = entries.map(({ loss }) => loss);
@@ -122,7 +122,7 @@ export class LossCurve {
     return [lines, ...losses, ...steps];
   }
 
-  /** Show what is read out, or all of it in a sentence. @param {Scale} across @param {Scale} up */
+  /** Show the entry in the readout, or a summary of the curve. @param {Scale} across @param {Scale} up */
   #tell(across, up) {
     const { curve: say } = training;
     const [first, last] = [this.#entries[0], this.#entries.at(-1)];
@@ -168,12 +168,12 @@ export class LossCurve {
   }
 }
 
-/** The entry of the step that is closest. @param {readonly Entry[]} entries @param {number} step */
+/** Return the entry with the closest step. @param {readonly Entry[]} entries @param {number} step */
 function nearestTo(entries, step) {
   return entries.reduce((best, entry) => (Math.abs(entry.step - step) < Math.abs(best.step - step) ? entry : best));
 }
 
-/** The lower end of the losses' axis: 0, the best of a loss, unless they go below it. @param {readonly number[]} losses @param {boolean} isLog */
+/** Return the lower end of the loss axis: 0 unless a loss is negative; on a log scale, the smallest loss. @param {readonly number[]} losses @param {boolean} isLog */
 function lowest(losses, isLog) {
   const low = Math.min(...losses, isLog ? Infinity : losses[0] ?? 0);
   if (isLog) return Number.isFinite(low) ? low : 0.1;
@@ -190,7 +190,7 @@ function scale([low, high], [start, end], isLog) {
   return { to: (number) => Math.round((start + share(number) * (end - start)) * 10) / 10, ticks: isLog ? powers(low, high) : even(low, high) };
 }
 
-/** Round numbers, evenly apart. @param {number} low @param {number} high */
+/** Return ticks at round numbers, evenly spaced. @param {number} low @param {number} high */
 function even(low, high) {
   const rough = (high - low) / TICKS;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -200,7 +200,7 @@ function even(low, high) {
   return ticks;
 }
 
-/** Powers of ten, at most as many as there is room for. @param {number} low @param {number} high */
+/** Return ticks at powers of ten, skipping some if there are too many. @param {number} low @param {number} high */
 function powers(low, high) {
   const [first, last] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
   if (last < first) return [low, high];

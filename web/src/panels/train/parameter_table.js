@@ -1,4 +1,4 @@
-// What is learned: which leaves are parameters, with their gradients; and how much gradient each layer gets.
+// A table of the leaves: which ones are parameters, and their gradients. Below it, the size of the gradient in each layer.
 
 import { button, element, fill, write } from "../../dom.js";
 import { training } from "../../languages/languages.js";
@@ -6,9 +6,9 @@ import { general, short } from "../../core/numbers.js";
 import { leavesOf, usualParameters } from "../../learn/descent.js";
 import { layersOf } from "../../learn/flow.js";
 
-const MOST = 60; // leaves in the list
-const NAMED = 4; // parameters of a layer
-const DECADES = 8; // of a bar's length
+const MOST = 60; // leaves in the table
+const NAMED = 4; // parameters of a layer that are listed by name
+const DECADES = 8; // powers of ten that the length of a bar covers
 
 /** @typedef {import("../../learn/descent.js").Move} Move */
 /** @typedef {import("../../core/graph.js").Graph} Graph */
@@ -18,7 +18,7 @@ export class Parameters {
   #rows = [];
   #names = "";
 
-  /** @param {(names: readonly string[] | null) => void} onchoice null for the usual ones */
+  /** @param {(names: readonly string[] | null) => void} onchoice gets null for the default parameters */
   constructor(onchoice) {
     this.onchoice = onchoice;
     /** @type {readonly string[]} */
@@ -48,7 +48,7 @@ export class Parameters {
     );
   }
 
-  /** @param {readonly string[]} chosen names @param {readonly Move[]} moves what a step would do */
+  /** @param {readonly string[]} chosen names @param {readonly Move[]} moves of all leaves in the next step */
   update(chosen, moves) {
     this.chosen = chosen;
     this.all = moves.map(({ name }) => name);
@@ -77,7 +77,7 @@ export class Parameters {
   }
 }
 
-/** The names of the parameters: those chosen, or the usual ones without what has a column. @param {Graph} graph @param {readonly string[] | null} learned @param {ReadonlyMap<string, unknown> | undefined} columns */
+/** Return the names of the parameters: the chosen ones or the defaults, without leaves that have a data column. @param {Graph} graph @param {readonly string[] | null} learned @param {ReadonlyMap<string, unknown> | undefined} columns */
 export function parametersOf(graph, learned, columns) {
   const known = new Set(leavesOf(graph).map(({ name }) => name));
   return (learned ?? usualParameters(graph)).filter((name) => known.has(name) && !columns?.has(name));

@@ -1,4 +1,4 @@
-// The plane of x1 and x2: points of two classes, and on which side of its line a network puts each part of it.
+// The (x1, x2) plane with points of two classes, colored by the output of a network, with its decision boundary.
 
 import { element, set, write } from "../../dom.js";
 import { training } from "../../languages/languages.js";
@@ -9,11 +9,11 @@ import { drawn } from "../../stage/svg.js";
 /** @typedef {import("../../learn/points.js").Point} Point */
 /** @typedef {{ low: number, high: number }} Range */
 
-export const CELLS = 45; // numbers in a row of the grid
-const SIZE = 300; // of the drawing's own coordinates
-const NEAR = 14; // of the same: how far from a point a click still means it
-const SURE = 0.42; // the opacity where the output is 1 or more
-const COLOURS = [[0, 114, 200], [226, 108, 10]]; // blue and orange, far enough apart for all eyes, on light and dark
+export const CELLS = 45; // grid points per row
+const SIZE = 300; // width and height in the coordinates of the drawing
+const NEAR = 14; // a click this close to a point selects it, in the same coordinates
+const SURE = 0.42; // opacity for an output of 1 or more
+const COLOURS = [[0, 114, 200], [226, 108, 10]]; // blue and orange: distinct for color-blind readers, on light and dark backgrounds
 
 export class Plane {
   /** @type {readonly Point[]} */
@@ -21,7 +21,7 @@ export class Plane {
   /** @type {{ x: Range, y: Range }} */
   #ranges = { x: { low: -1.5, high: 1.5 }, y: { low: -1.5, high: 1.5 } };
 
-  /** @param {(x1: number, x2: number, near: number) => void} onclick near: the place of the point there; -1 for none */
+  /** @param {(x1: number, x2: number, near: number) => void} onclick near: index of the point that was clicked; -1 for none */
   constructor(onclick) {
     const { points: say } = training;
     this.canvas = element("canvas", { width: CELLS, height: CELLS, "aria-hidden": "true" });
@@ -37,7 +37,7 @@ export class Plane {
     this.element = element("div", { class: "plane" }, element("div", { class: "field-of-plane" }, this.canvas, this.svg), element("div", { class: "legend" }, classes, this.across, this.up));
   }
 
-  /** Show other points. @param {readonly Point[]} points */
+  /** Replace the points. @param {readonly Point[]} points */
   place(points) {
     this.#points = points;
     this.#ranges = { x: rangeOf(points.map(({ x1 }) => x1)), y: rangeOf(points.map(({ x2 }) => x2)) };
@@ -48,7 +48,7 @@ export class Plane {
     write(this.up, `x2 ↑ ${general(y.low, 3)} … ${general(y.high, 3)}`);
   }
 
-  /** The coordinates of the grid's numbers, row by row from the top. */
+  /** The coordinates of the grid points, row by row from the top. */
   get grid() {
     const { x, y } = this.#ranges;
     const share = (/** @type {number} */ i) => i / (CELLS - 1);
@@ -59,7 +59,7 @@ export class Plane {
     };
   }
 
-  /** Colour the plane by a network's output on the grid. @param {ArrayLike<number>} outputs */
+  /** Color the plane by a network's outputs on the grid. @param {ArrayLike<number>} outputs */
   colour(outputs) {
     const context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
     const image = context.createImageData(CELLS, CELLS);
@@ -75,7 +75,7 @@ export class Plane {
     set(this.line, "d", contour(outputs, CELLS).map(([from, to]) => `M${at(from[0])} ${at(from[1])}L${at(to[0])} ${at(to[1])}`).join(""));
   }
 
-  /** Mark the point that the graph shows. @param {number} place -1 for none */
+  /** Mark the point whose numbers are in the graph. @param {number} place -1 for none */
   mark(place) {
     const point = this.#points[place];
     this.chosen.style.display = point ? "" : "none";
@@ -85,7 +85,7 @@ export class Plane {
     set(this.chosen, "cy", y);
   }
 
-  /** What a reader hears. @param {string} name */
+  /** Set the accessible name. @param {string} name */
   call(name) {
     set(this.svg, "aria-label", name);
   }
@@ -122,13 +122,13 @@ export class Plane {
   }
 }
 
-/** The sign of a class, as it stands in the plane. @param {"one" | "other"} name */
+/** Draw the symbol of a class. @param {"one" | "other"} name */
 export function sign(name) {
   const shape = name === "one" ? drawn("circle", { class: name, cx: 6, cy: 6, r: 5 }) : drawn("rect", { class: name, x: 1.5, y: 1.5, width: 9, height: 9 });
   return drawn("svg", { viewBox: "0 0 12 12", class: "sign", "aria-hidden": "true" }, shape);
 }
 
-/** The numbers with some room around them; never less than from -1.5 to 1.5 where they lie in there. @param {readonly number[]} numbers @returns {Range} */
+/** Return a range around the numbers with a margin, or -1.5 to 1.5 if they all lie within it. @param {readonly number[]} numbers @returns {Range} */
 function rangeOf(numbers) {
   const [low, high] = numbers.reduce(([least, most], number) => [Math.min(least, number), Math.max(most, number)], [Infinity, -Infinity]);
   if (!(low < -1.5 || high > 1.5)) return { low: -1.5, high: 1.5 };

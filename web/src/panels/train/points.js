@@ -1,4 +1,4 @@
-// What is learned from: the graph as it stands, or points in the plane with a network; and the reader's own points.
+// The training data: the numbers in the graph alone, or points in the plane for a network. Readers can add their own points.
 
 import { button, element, icon, set, write } from "../../dom.js";
 import { training } from "../../languages/languages.js";
@@ -15,7 +15,7 @@ import { Plane, sign } from "./plane.js";
 /** @typedef {import("../../learn/points.js").Point} Point */
 /** @typedef {import("../../learn/network.js").Design} Design */
 
-const RATE = 0.5; // that suits the networks here
+const RATE = 0.5; // suits the networks on this page
 const AGAIN = "M8 2a6 6 0 1 0 5.7 4.1l-1.9.6A4 4 0 1 1 8 4v2.6L12.2 3 8-.6z";
 
 export class Points {
@@ -23,14 +23,14 @@ export class Points {
   #model = null;
   /** @type {readonly Point[]} */
   #points = [];
-  /** @type {readonly unknown[]} what the points were made of */
+  /** @type {readonly unknown[]} the settings that the points were made from */
   #source = [];
   /** @type {Batch | null} */
   #batch = null;
-  /** @type {Batch | null} of the plane's grid */
+  /** @type {Batch | null} the grid points of the plane */
   #grid = null;
 
-  /** @param {(change: Partial<State>) => void} act @param {() => void} onNew when something else is learned */
+  /** @param {(change: Partial<State>) => void} act @param {() => void} onNew called when the training data changes */
   constructor(act, onNew) {
     const { points: say } = training;
     this.act = act;
@@ -59,12 +59,12 @@ export class Points {
     this.own = element("div", { class: "points" }, this.#clicks(), this.#own());
   }
 
-  /** The points that are learned from; none for the graph as it stands. */
+  /** The training points; empty when training on the numbers in the graph. */
   get list() {
     return this.#points;
   }
 
-  /** The points as one batch; null for the graph as it stands, and as long as there are none. */
+  /** The training points as one batch; null when training on the numbers in the graph or when there are no points. */
   get batch() {
     return this.#batch;
   }
@@ -89,12 +89,12 @@ export class Points {
     this.#tell(graph, place);
   }
 
-  /** Show how the network does with other numbers, while the page still has those of before. @param {import("../../core/graph.js").Graph} graph */
+  /** Show the results of a graph with new parameters before the rest of the page is updated. @param {import("../../core/graph.js").Graph} graph */
   preview(graph) {
     if (this.#points.length) this.#tell(graph, placeAmong(this.#points, /** @type {Model} */ (this.#model).state.values));
   }
 
-  /** The change that makes the page learn from something else. @param {string} subject @returns {Partial<State> | null} */
+  /** Return the change of state that selects other training data. @param {string} subject @returns {Partial<State> | null} */
   changeTo(subject) {
     const model = /** @type {Model} */ (this.#model);
     const { training: chosen } = model.state;
@@ -106,7 +106,7 @@ export class Points {
     return this.#networkFor(USUAL, data, chosen.seed, points);
   }
 
-  // What there is in the panel
+  // Elements of the panel
 
   #network() {
     const { points: say } = training;
@@ -147,7 +147,7 @@ export class Points {
     );
   }
 
-  // What happens
+  // Actions
 
   /** @param {readonly unknown[]} source @param {Data} data @param {number} seed @param {readonly Point[]} own */
   #replace(source, data, seed, own) {
@@ -165,7 +165,7 @@ export class Points {
     if (output >= 0) this.#grid = new Batch(graph, new Map([["x1", x1], ["x2", x2]]), x1.length, output);
   }
 
-  /** Say and draw how the network does now. @param {import("../../core/graph.js").Graph} graph @param {number} place */
+  /** Show how well the network fits the points. @param {import("../../core/graph.js").Graph} graph @param {number} place */
   #tell(graph, place) {
     const { points: say } = training;
     const output = outputOf(graph);
@@ -184,7 +184,7 @@ export class Points {
     write(this.point, point ? say.point(short(point.x1), short(point.x2), short(point.y), short(outputs[place])) : say.none);
   }
 
-  /** Put a point on the graph. @param {number} place */
+  /** Set the inputs of the graph to a point. @param {number} place */
   #show(place) {
     const point = this.#points[place];
     const model = /** @type {Model} */ (this.#model);
@@ -198,7 +198,7 @@ export class Points {
     return this.#take([...this.#points, { x1: rounded(x1), x2: rounded(x2), y: chosen === "one" ? 1 : -1 }]);
   }
 
-  /** Add the point that was typed. */
+  /** Add the point from the number fields. */
   #add() {
     const numbers = this.fields.map((field) => readNumber(field.value));
     const wrong = numbers.findIndex((number) => number === null || !Number.isFinite(number));
@@ -208,7 +208,7 @@ export class Points {
     return this.#take([...this.#points, { x1, x2, y: Number(this.class.value) }]);
   }
 
-  /** Learn from these points from now on: they are the reader's own. @param {readonly Point[]} own */
+  /** Train on the reader's own points. @param {readonly Point[]} own */
   #take(own) {
     const { state } = /** @type {Model} */ (this.#model);
     if (own.length > MOST) return write(this.problem, training.points.full(MOST));
@@ -234,13 +234,13 @@ export class Points {
   async #readFile() {
     const file = this.file.files?.[0];
     if (!file) return;
-    this.file.value = ""; // the same file can be opened again
+    this.file.value = ""; // allows opening the same file again
     const text = await file.text();
     this.text.value = text.slice(0, 100_000);
     this.#read(text);
   }
 
-  /** Build the network that is chosen, with other weights and points if so. @param {number} [by] how far to go on to other seeds */
+  /** Build the chosen network. @param {number} [by] added to the seed, for other weights and points */
   #build(by = 0) {
     const model = /** @type {Model} */ (this.#model);
     const { data, seed } = model.state.training;
@@ -271,17 +271,17 @@ export class Points {
   }
 }
 
-/** Values with those of a point. @param {ReadonlyMap<string, number>} values @param {Point | undefined} point */
+/** Return the values with x1, x2 and y set to a point. @param {ReadonlyMap<string, number>} values @param {Point | undefined} point */
 function valuesAt(values, point) {
   return point ? new Map([...values, ["x1", point.x1], ["x2", point.x2], ["y", point.y]]) : values;
 }
 
-/** The place of the point whose numbers stand in the graph; -1 for none. @param {readonly Point[]} points @param {ReadonlyMap<string, number>} values */
+/** Return the index of the point whose numbers are in the graph; -1 for none. @param {readonly Point[]} points @param {ReadonlyMap<string, number>} values */
 function placeAmong(points, values) {
   return points.findIndex(({ x1, x2, y }) => x1 === values.get("x1") && x2 === values.get("x2") && y === values.get("y"));
 }
 
-/** A select with a name. @param {readonly (readonly [value: string, title: string])[]} options @param {string} name @param {() => void} onchange */
+/** Create a select with an accessible name. @param {readonly (readonly [value: string, title: string])[]} options @param {string} name @param {() => void} onchange */
 function choice(options, name, onchange) {
   const own = element("option", { value: "" }, training.points.own);
   return element("select", { "aria-label": name, title: name, onchange }, own, ...options.map(([value, title]) => element("option", { value }, title)));

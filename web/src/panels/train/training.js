@@ -1,4 +1,4 @@
-// Learning in the loop: a step of gradient descent, or one after the other, with what it does to loss and parameters.
+// The training panel: take single steps of gradient descent or keep training, and see how loss and parameters change.
 
 import { button, element, set, write } from "../../dom.js";
 import { training as say } from "../../languages/languages.js";
@@ -15,36 +15,36 @@ import { Points } from "./points.js";
 /** @typedef {import("../../learn/descent.js").Descent} Descent */
 
 /**
- * Steps that the page does not show yet.
+ * Steps that were taken but are not yet shown on the whole page.
  * @typedef {object} Ahead
- * @property {import("../../core/graph.js").Graph} graph after them
+ * @property {import("../../core/graph.js").Graph} graph after these steps
  * @property {number} count
- * @property {Descent} step the last one
+ * @property {Descent} step the last step
  * @property {Descent} next
  */
 
-const SPEEDS = { slow: 1500, normal: 200, fast: 0, fastest: 0 }; // milliseconds between steps; 0: one a frame
-const BUDGET = 8; // milliseconds of a frame that the fastest training may take
-const REST = 3; // how many times as long as the page takes to show a step it is left alone
-const TOLD = 3; // parameters that the sentence tells of
+const SPEEDS = { slow: 1500, normal: 200, fast: 0, fastest: 0 }; // milliseconds between steps; 0: one step per frame
+const BUDGET = 8; // milliseconds per frame for training at the fastest speed
+const REST = 3; // pause between updates of the whole page, as a multiple of the time that an update takes
+const TOLD = 3; // parameters that the sentence names
 const CHAIN = 6;
 
 export class Training {
   /** @type {Model | null} */
   #model = null;
-  /** The values that step 0 had. @type {ReadonlyMap<string, number>} */
+  /** The values at step 0. @type {ReadonlyMap<string, number>} */
   #begun = new Map();
   #count = 0;
-  #isOwn = false; // whether the change under way is a step
+  #isOwn = false; // whether the current change of state is a training step
   #frame = 0;
-  #due = 0; // when the next step is
-  /** What was learned from when the curve began. @type {readonly unknown[]} */
+  #due = 0; // time of the next step
+  /** The training data and settings when the curve began. @type {readonly unknown[]} */
   #subject = [];
-  /** @type {Descent | null} the step that a press would take */
+  /** @type {Descent | null} the step that the button would take */
   #next = null;
   /** @type {Ahead | null} */
   #ahead = null;
-  #showAt = 0; // when the whole page is to show how far a run has come
+  #showAt = 0; // time of the next update of the whole page
 
   /** @param {(change: Partial<State>) => void} act */
   constructor(act) {
@@ -87,7 +87,7 @@ export class Training {
     this.flow.update(graph, this.#next.moves);
   }
 
-  /** Stop what runs by itself. */
+  /** Stop training. */
   stop() {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
@@ -134,7 +134,7 @@ export class Training {
     if (!this.#count) this.#say(data && !count ? say.noPoints : this.#next?.values.size ? say.start : say.noParameters);
   }
 
-  // What the reader does
+  // Actions of the reader
 
   /** @param {Partial<import("../../model/training.js").Training>} change */
   #choose(change) {
@@ -167,7 +167,7 @@ export class Training {
     if (this.#advance(() => false)) this.#show();
   }
 
-  /** Stop, and show how far it has come. */
+  /** Stop training and show the steps taken so far. */
   #pause() {
     this.#show();
     this.stop();
@@ -176,7 +176,7 @@ export class Training {
   #toggle() {
     if (this.#frame) return this.#pause();
     write(this.run, say.pause);
-    set(this.moves, "aria-live", "off"); // nobody can listen that fast
+    set(this.moves, "aria-live", "off"); // too fast for a screen reader
     this.#due = 0;
     this.#showAt = 0;
     this.#frame = requestAnimationFrame((now) => this.#tick(now));
@@ -186,18 +186,18 @@ export class Training {
     this.stop();
     const { state } = /** @type {Model} */ (this.#model);
     const shown = ["x1", "x2", "y"].filter((name) => this.points.batch?.columns.has(name)).map((name) => /** @type {const} */ ([name, Number(state.values.get(name))]));
-    const values = new Map([...this.#begun, ...shown]); // the point on the graph stays
+    const values = new Map([...this.#begun, ...shown]); // keeps the point in the graph
     this.#restart();
     this.act({ values, position: Infinity, training: { ...state.training, stored: new Map() } });
   }
 
-  // What happens
+  // Training
 
-  /** Learn something else. @param {readonly unknown[]} subject */
+  /** Start over with other training data. @param {readonly unknown[]} subject */
   #begin(subject) {
     const isMore = this.#subject.slice(0, 3).every((item, i) => item === subject[i]) && subject[2] === "own";
     this.#subject = subject;
-    if (isMore && this.#count) return; // a point more: learning goes on
+    if (isMore && this.#count) return; // only a point was added: training continues
     this.stop();
     this.#restart();
     this.#begun = /** @type {Model} */ (this.#model).state.values;
@@ -210,7 +210,7 @@ export class Training {
 
   /** @param {number} now */
   #tick(now) {
-    if (!this.element.isConnected) return this.stop(); // another mode is shown
+    if (!this.element.isConnected) return this.stop(); // the page is in another mode
     if (now >= this.#due) {
       const speed = /** @type {keyof typeof SPEEDS} */ (this.speed.value);
       this.#due = now + SPEEDS[speed];
@@ -223,13 +223,13 @@ export class Training {
     if (this.#frame) this.#frame = requestAnimationFrame((next) => this.#tick(next));
   }
 
-  /** Take a step, and more as long as that is wanted; nothing is shown yet. Whether there was one to take. @param {() => boolean} isMore */
+  /** Take one step, and more while `isMore()`, without showing them. Return whether a step could be taken. @param {() => boolean} isMore */
   #advance(isMore) {
     const { state, graph, program } = /** @type {Model} */ (this.#model);
     const { batch } = this.points;
     let { graph: current, next, count } = this.#ahead ?? { graph, next: this.#next, count: this.#count };
     if (!next?.values.size || (state.training.data && !batch)) return false;
-    const canGoOn = program !== "" && !compares(program); // else only the page itself knows what comes of a step
+    const canGoOn = program !== "" && !compares(program); // otherwise the page has to evaluate the graph after each step
     for (let isFirst = true; isFirst || (canGoOn && isMore() && Number.isFinite(next.loss)); isFirst = false) {
       /** @type {Descent} */
       const step = next;
@@ -245,14 +245,14 @@ export class Training {
     return true;
   }
 
-  /** Let the plane follow, which is quick; the graph can wait for a frame with more time. Whether learning can go on. */
+  /** Update only the plane, which is fast; the graph is updated later. Return whether training can continue. */
   #preview() {
     const { graph, next } = /** @type {Ahead} */ (this.#ahead);
     this.points.preview(graph);
     return Number.isFinite(next.loss) || this.#show();
   }
 
-  /** Have the whole page show the steps that have been taken. Whether learning can go on. */
+  /** Show the steps taken so far on the whole page. Return whether training can continue. */
   #show() {
     if (!this.#ahead) return true;
     const { state, graph } = /** @type {Model} */ (this.#model);
@@ -267,12 +267,12 @@ export class Training {
     const now = performance.now();
     this.#showAt = now + REST * (now - began);
     const isTaken = this.#model?.graph !== graph || [...step.values].every(([name, value]) => Object.is(this.#model?.state.values.get(name), value));
-    if (!isTaken) this.#count = before; // the page says why: a node was made by hand
+    if (!isTaken) this.#count = before; // the page shows why: the graph has a hand-made node
     else this.#tell(step, count);
     return isTaken && Number.isFinite(this.#next?.loss);
   }
 
-  /** Say what a step has done. @param {Descent} step @param {number} count */
+  /** Describe what a step has done. @param {Descent} step @param {number} count */
   #tell(step, count) {
     const { graph, state } = /** @type {Model} */ (this.#model);
     const { data, rate, isZeroed } = state.training;
@@ -296,12 +296,12 @@ export class Training {
   }
 }
 
-/** A rate so many times as large, without digits that say nothing. @param {number} rate @param {number} factor */
+/** Multiply a rate by a factor and round it to two digits. @param {number} rate @param {number} factor */
 function scaledRate(rate, factor) {
   return Number((rate * factor).toPrecision(2));
 }
 
-/** A number in so few digits that a line of several stays short. @param {number} number */
+/** Format a number with four digits, to keep lines with several numbers short. @param {number} number */
 function digits(number) {
   return general(number, 4);
 }

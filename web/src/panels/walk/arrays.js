@@ -1,5 +1,5 @@
-// The labelled arrays of the part that is open, as heat maps. What looks back, as attention does, is shown as arcs, too,
-// and the row that the reader stands in as bars.
+// The labelled arrays of the open part, as heat maps. The selected row is also drawn as bars, or as arcs if it holds
+// attention weights (the array is causal, and the row sums to 1).
 
 import { element, fill, set, write } from "../../dom.js";
 import { arrays as say } from "../../languages/languages.js";
@@ -13,20 +13,20 @@ import { innermost, pathTo } from "../../walk/modules/modules.js";
 /** @typedef {{ row: number, column: number, place: number, element: HTMLElement }} Cell */
 
 const STEPS = /** @type {Record<string, readonly [down: number, across: number]>} */ ({ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] });
-const [WIDTH, HEIGHT] = [320, 72]; // of arcs and bars
-const THICKEST = 8; // arc
-const LEAST = 0.01; // of a weight that has an arc
+const [WIDTH, HEIGHT] = [320, 72]; // pixels, of the drawing of arcs or bars
+const THICKEST = 8; // pixels, of an arc
+const LEAST = 0.01; // smallest weight that is drawn as an arc
 
 export class Arrays {
   /** @type {Model | null} */
   #model = null;
-  /** @type {readonly LabelledArray[]} those of the graph */
+  /** @type {readonly LabelledArray[]} all arrays of the graph */
   #all = [];
   /** @type {LabelledArray | null} */
   #array = null;
   /** @type {Cell[]} */
   #cells = [];
-  /** @type {Cell | null} the one that Tab reaches */
+  /** @type {Cell | null} the cell in the tab order */
   #current = null;
 
   /** @param {(change: Partial<import("../../model/state.js").State>) => void} act */
@@ -66,7 +66,7 @@ export class Arrays {
     if (!this.element.hidden) this.#show(model);
   }
 
-  /** Offer the arrays that have cells in the open part; the one that is shown stays. @param {Model} model */
+  /** List the arrays that have cells in the open part; keep the chosen array if it is among them. @param {Model} model */
   #list({ whole, state }) {
     const part = pathTo(whole, state.open || whole.key).at(-1) ?? whole;
     const inside = new Set(part.places);
@@ -109,7 +109,7 @@ export class Arrays {
     fill(this.map, element("tbody", { role: "rowgroup" }, ...rows));
   }
 
-  /** The number of a node, null where it is not known yet. @param {Model} model @param {number} place */
+  /** Return the value or gradient of a node; null if it is not known yet. @param {Model} model @param {number} place */
   #numberAt({ graph, moment }, place) {
     if (this.measure.value === "gradient") return moment.gradients[place];
     return moment.known[place] ? graph.nodes[place].data : null;
@@ -120,7 +120,7 @@ export class Arrays {
     return this.#cells.find((cell) => cell.element === target) ?? null;
   }
 
-  /** Say what a cell is. @param {Cell | null} cell */
+  /** Describe a cell. @param {Cell | null} cell */
   #tell(cell) {
     if (!cell || !this.#model) return write(this.read, "");
     const { graph, moment } = this.#model;
@@ -131,7 +131,7 @@ export class Arrays {
     return write(this.read, text);
   }
 
-  /** Stand at the node of a cell, with the part open that it is in. @param {Cell | null} cell */
+  /** Select the node of a cell and open its part. @param {Cell | null} cell */
   #choose(cell) {
     if (!cell || !this.#model) return;
     const { graph, whole } = this.#model;
@@ -157,7 +157,7 @@ export class Arrays {
     event.stopPropagation();
   }
 
-  /** Give the focus to the next cell in a direction. @param {Cell} from @param {readonly [down: number, across: number]} step */
+  /** Focus the next cell in a direction. @param {Cell} from @param {readonly [down: number, across: number]} step */
   #go(from, [down, across]) {
     const ahead = this.#cells.filter(({ row, column }) => {
       return (down ? column === from.column : row === from.row) && (row - from.row) * down + (column - from.column) * across > 0;
@@ -165,11 +165,11 @@ export class Arrays {
     const next = down + across > 0 ? ahead[0] : ahead.at(-1);
     if (!next) return;
     this.#makeCurrent(next);
-    this.#tell(next); // before it is read out
+    this.#tell(next); // before a screen reader announces it
     next.element.focus();
   }
 
-  /** Show a row as arcs back from its place, or as bars. @param {Model} model @param {LabelledArray} array @param {number} row */
+  /** Draw a row as arcs or as bars. @param {Model} model @param {LabelledArray} array @param {number} row */
   #drawRow(model, array, row) {
     const { places } = array.rows[row];
     const numbers = places.map((place) => (place < 0 || !model.moment.known[place] ? NaN : model.graph.nodes[place].data));
@@ -186,19 +186,19 @@ export class Arrays {
   }
 }
 
-/** What the numbers of a heat map can be. */
+/** Create the options for the numbers that a heat map shows: values or gradients. */
 function measures() {
   return /** @type {const} */ (["data", "gradient"]).map((measure) => element("option", { value: measure }, say.measures[measure]));
 }
 
-/** Colour a cell by its number. @param {Element & ElementCSSInlineStyle} box @param {number | null} number @param {number} largest */
+/** Color a cell by its number. @param {Element & ElementCSSInlineStyle} box @param {number | null} number @param {number} largest */
 function tint(box, number, largest) {
   set(box, "class", number === null ? "unknown" : number < 0 ? "negative" : "positive");
-  const share = number && largest ? Math.sqrt(Math.min(Math.abs(number) / largest, 1)) : 0; // small ones show, too
+  const share = number && largest ? Math.sqrt(Math.min(Math.abs(number) / largest, 1)) : 0; // the square root keeps small numbers visible
   box.style.setProperty("--share", `${Math.round(100 * (Number.isNaN(share) ? 1 : share))}%`);
 }
 
-/** Arcs from the last place of a row to all that it looks at, the more the thicker. @param {readonly number[]} weights @param {number} count of places */
+/** Draw arcs from the last position of a row to every position; the width shows the weight. @param {readonly number[]} weights @param {number} count of places */
 function arcsOf(weights, count) {
   const at = (/** @type {number} */ i) => ((i + 0.5) * WIDTH) / count;
   const [end, foot] = [at(weights.length - 1), HEIGHT - 6];
@@ -214,8 +214,8 @@ function arcsOf(weights, count) {
 }
 
 /**
- * A row as bars from 0, tinted by their gradients.
- * @param {readonly number[]} numbers @param {readonly (number | null)[]} gradients @param {number} marked which one has a pointer; -1 for none
+ * Draw a row as bars from 0, colored by their gradients.
+ * @param {readonly number[]} numbers @param {readonly (number | null)[]} gradients @param {number} marked the bar with a pointer; -1 for none
  */
 function barsOf(numbers, gradients, marked) {
   const [low, high] = [Math.min(0, ...numbers), Math.max(0, ...numbers)];

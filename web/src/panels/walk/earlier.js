@@ -1,4 +1,4 @@
-// What .grad holds after a pass that began with gradients of earlier passes: backward() adds.
+// A table of .grad after a pass that started with gradients from earlier passes, to which backward() adds.
 
 import { button, element, fill, write } from "../../dom.js";
 import { earlier as say } from "../../languages/languages.js";
@@ -10,7 +10,7 @@ export class EarlierGradients {
   /** @param {(change: Partial<import("../../model/state.js").State>) => void} act */
   constructor(act) {
     this.act = act;
-    /** @type {unknown[]} what the table was made for */
+    /** @type {unknown[]} the inputs that the table was built from */
     this.made = [];
     this.intro = element("p");
     this.body = element("tbody");
@@ -23,7 +23,7 @@ export class EarlierGradients {
 
   /** @param {import("../../model/model.js").Model} model */
   update({ pass, walk, state, graph }) {
-    const all = pass && !state.values.size ? pass.earlier : []; // other numbers are not those of the program
+    const all = pass && !state.values.size ? pass.earlier : []; // with changed values, the gradients of the program do not apply
     this.element.hidden = !all.length;
     if (!all.length || [pass, walk].every((item, i) => item === this.made[i])) return;
     this.made = [pass, walk];

@@ -1,4 +1,4 @@
-// What is selected, or where the walk stands: a node's whole chain-rule sum, or what one edge passes back.
+// The inspector of the selected node or the current step: the node's chain-rule sum, or the contribution of one edge.
 
 import { button, element, fill, set } from "../../dom.js";
 import { earlier as before, inspector as say, operations } from "../../languages/languages.js";
@@ -8,21 +8,21 @@ import { chainRule, edgeStory, few, FIRST, MANY, namedPartial, written } from ".
 import { pathList } from "./paths.js";
 import { LeafField, LISTED } from "./values.js";
 
-const MOST = 1000; // terms of a sum, of any length
+const MOST = 1000; // terms of a sum that are shown at most
 
 /** @typedef {import("../../walk/words.js").EdgeStory} EdgeStory */
 /** @typedef {import("../../model/model.js").Model} Model */
 /** @typedef {import("../../core/graph.js").Graph} Graph */
 
-const ROUNDING = 1e-9; // of a gradient
+const ROUNDING = 1e-9; // relative rounding error of a gradient
 
 export class Inspector {
   /** @param {(change: Partial<import("../../model/state.js").State>) => void} act */
   constructor(act) {
     this.act = act;
-    /** @type {unknown[]} what is shown now */
+    /** @type {unknown[]} the inputs of the current content */
     this.shown = [];
-    this.isWhole = false; // whether all of many operands and terms are shown
+    this.isWhole = false; // whether all operands and terms are shown, not only a few
     /** @type {Model | null} */
     this.model = null;
     this.body = element("div", { tabindex: -1 });
@@ -43,12 +43,12 @@ export class Inspector {
     const isListed = state.mode === "walk" && graph.nodes.filter(({ operands }) => !operands.length).indexOf(node) < LISTED;
     this.leaf.element.hidden = !isLeaf || isListed;
     if (isLeaf) this.leaf.update(node, state);
-    set(this.body, "aria-live", selected ? "polite" : "off"); // the walk's own steps are told already
+    set(this.body, "aria-live", selected ? "polite" : "off"); // the transport already announces the steps of the walk
     const hadFocus = this.body.matches(":focus-within");
     if (!node) fill(this.body, element("p", { class: "note" }, say.nothing));
     else if (selected && state.operand >= 0) fill(this.body, ...this.#edge(model, `${node.place}:${state.operand}`));
     else fill(this.body, ...this.#node(model, node));
-    if (hadFocus) this.body.focus(); // the link that had it is gone
+    if (hadFocus) this.body.focus(); // the link that had the focus was removed
   }
 
   /** @param {Model} model @param {import("../../types.js").Node} node */
@@ -74,7 +74,7 @@ export class Inspector {
   /**
    * @param {Graph} graph @param {import("../../types.js").Node} node
    * @param {import("../../walk/words.js").ChainRule | null} rule null where no gradient flows
-   * @param {number} [stored] what was there before the pass
+   * @param {number} [stored] the gradient before the pass
    */
   #sum(graph, node, rule, stored) {
     if (!rule) return [element("p", { class: "note" }, say.unused)];
@@ -92,7 +92,7 @@ export class Inspector {
     return [symbolic, element("ul", { class: "sum" }, before, ...first.map(term), between, ...last.map(term), total)];
   }
 
-  /** A button that shows all of what is shortened, or a few again. @param {string} whole what it says in the first case */
+  /** Create a button that expands or collapses a shortened list. @param {string} whole its text when the list is collapsed */
   #switch(whole) {
     return button(this.isWhole ? say.less : whole, () => {
       this.isWhole = !this.isWhole;
@@ -101,7 +101,7 @@ export class Inspector {
     }, { class: "link" });
   }
 
-  /** What has come together, and what should have. @param {import("../../walk/words.js").ChainRule} rule @param {number} [stored] */
+  /** Describe the sum of the contributions so far, and the correct gradient. @param {import("../../walk/words.js").ChainRule} rule @param {number} [stored] */
   #total({ total, right: fresh, terms }, stored = 0) {
     const right = fresh + stored;
     if (total === null) return say.open;
@@ -118,7 +118,7 @@ export class Inspector {
     const result = story.amount === null ? "" : ` = ${short(story.amount)}`;
     const choose = () => this.act({ selected: graph.nodes[story.user].name, operand: story.position });
     const product = math(story.symbolic, factors(graph, story));
-    product.setAttribute("aria-hidden", "true"); // a button is called by plain text
+    product.setAttribute("aria-hidden", "true"); // the accessible name of a button is plain text
     const face = element("span", {}, element("span", { class: "spoken" }, story.symbolic), product);
     return element(
       "li",
@@ -153,7 +153,7 @@ export class Inspector {
   }
 }
 
-/** d root / d node = the sum of its products, of many a few. @param {Graph} graph @param {import("../../types.js").Node} node @param {import("../../walk/words.js").ChainRule} rule */
+/** Write d root / d node as the sum of its products; of many terms, only a few. @param {Graph} graph @param {import("../../types.js").Node} node @param {import("../../walk/words.js").ChainRule} rule */
 function wholeRule(graph, node, { symbolic, derivative: named, terms }) {
   const said = terms.length > MANY ? `${named} = ${few(terms.map((story) => story.symbolic), false).join(" + ")}` : symbolic;
   const isShort = terms.length > MANY;
@@ -163,13 +163,13 @@ function wholeRule(graph, node, { symbolic, derivative: named, terms }) {
   return math(said, derivative("d", graph.nodes[graph.root].name, node.name), sign("="), sum);
 }
 
-/** d root / d user · ∂ user / ∂ operand. @param {Graph} graph @param {EdgeStory} story */
+/** Write d root / d user · ∂ user / ∂ operand. @param {Graph} graph @param {EdgeStory} story */
 function factors({ nodes, root }, { user, place }) {
   const names = [root, user, place].map((i) => nodes[i].name);
   return row(derivative("d", names[0], names[1]), sign("·"), derivative("∂", names[1], names[2]));
 }
 
-/** ∂ user / ∂ operand = its formula = its number, where that is known. @param {Graph} graph @param {EdgeStory} story @param {boolean} isKnown */
+/** Write ∂ user / ∂ operand = its formula = its number, if that is known. @param {Graph} graph @param {EdgeStory} story @param {boolean} isKnown */
 function localRule(graph, { user, place, position, derivative: named, written: formula, local }, isKnown) {
   const known = isKnown ? short(local) : "";
   const said = [...new Set([named, formula, known])].filter(Boolean).join(" = ");
@@ -179,7 +179,7 @@ function localRule(graph, { user, place, position, derivative: named, written: f
   return math(said, joined(sides, "="));
 }
 
-/** A term and what it is, for a list. @param {string} term @param {string | Element} what @param {HTMLElement | false} [more] */
+/** Create a term and its description for a description list. @param {string} term @param {string | Element} what @param {HTMLElement | false} [more] */
 function fact(term, what, more) {
   return [element("dt", {}, term), element("dd", {}, what, more ? " " : "", more || null)];
 }

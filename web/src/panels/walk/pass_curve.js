@@ -1,12 +1,12 @@
-// A small curve of the numbers that passes of a program came to, with a column for each that can be pointed at.
+// A small curve of the result of each pass of a program, with a clickable column for each pass.
 
 import { drawn } from "../../stage/svg.js";
 
 const [WIDTH, HEIGHT, MARGIN] = [300, 60, 5];
 
 /**
- * The parts of a curve: its lines, broken where a number is not finite, and a column for each number.
- * @param {readonly number[]} numbers @param {readonly string[]} words what to say of each @param {(i: number) => void} onChoose
+ * Draw the elements of a curve: its line, broken where a number is not finite, and a column for each number.
+ * @param {readonly number[]} numbers @param {readonly string[]} words the tooltip of each @param {(i: number) => void} onChoose
  */
 export function figure(numbers, words, onChoose) {
   const points = places(numbers);
@@ -26,12 +26,12 @@ export function figure(numbers, words, onChoose) {
   return [drawn("path", { class: "curve", d: path(points) }), ...columns];
 }
 
-/** Where the points of a curve are; y is NaN where a number is not finite. @param {readonly number[]} numbers */
+/** Compute the coordinates of the points of a curve; y is NaN where a number is not finite. @param {readonly number[]} numbers */
 export function places(numbers) {
   const finite = numbers.filter(Number.isFinite);
   const [low, high] = [Math.min(...finite), Math.max(...finite)];
   return numbers.map((number, i) => {
-    const share = high > low ? (number / 2 - low / 2) / (high / 2 - low / 2) : 0.5; // halves, which do not overflow
+    const share = high > low ? (number / 2 - low / 2) / (high / 2 - low / 2) : 0.5; // halved, so that the difference cannot overflow
     const y = Number.isFinite(number) ? HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN) : NaN;
     return { x: ((i + 0.5) * WIDTH) / numbers.length, y };
   });

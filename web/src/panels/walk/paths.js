@@ -1,4 +1,4 @@
-// The paths from a node to the root, as a list: what each multiplies, and that their sum is the gradient.
+// A list of the paths from a node to the root: the product along each path, and their sum, the gradient.
 
 import { element } from "../../dom.js";
 import { paths as say } from "../../languages/languages.js";
@@ -9,9 +9,9 @@ import { pathCounts, pathName, pathsFrom } from "../../walk/paths.js";
 /** @typedef {import("../../types.js").Way} Way */
 
 const LISTED = 12;
-const MOST_FACTORS = 8; // that are written out
+const MOST_FACTORS = 8; // more factors are abbreviated
 
-/** The paths of a node, with their products where they are known and give nothing away. @param {Model} model @param {number} place @returns {HTMLElement[]} */
+/** List the paths of a node, with their products if they are known and do not answer a question. @param {Model} model @param {number} place @returns {HTMLElement[]} */
 export function pathList(model, place) {
   const { graph, shown } = model;
   const paths = pathsFrom(graph, place, LISTED, shown.users);
@@ -34,21 +34,21 @@ export function pathList(model, place) {
   ];
 }
 
-/** The paths of a node for the stage to light, those that it can tell apart with their products. @param {Model} model @param {number} place @returns {readonly Way[]} */
+/** Return the paths of a node to highlight on the stage, with their products if these are known. @param {Model} model @param {number} place @returns {readonly Way[]} */
 export function waysOf(model, place) {
-  if (model.asks?.kind === "choice") return []; // which boxes depend on a node may be what is asked
-  // Of a nudge the quotient is the matter; beside a wrong walk, what should come would read as what has come.
+  if (model.asks?.kind === "choice") return []; // the question may be which boxes depend on a node
+  // A nudge shows its quotient instead, and next to a wrong walk the correct products would look like its results.
   const isKnown = areKnown(model) && !model.nudge && !model.shown.wrong.length;
   const paths = pathsFrom(model.graph, place, undefined, model.shown.users);
   return paths.map(({ edges, product }) => ({ edges, end: isKnown ? say.end(short(product)) : "" }));
 }
 
-/** Local derivatives are known when the forward pass is done; a question asks for their products. @param {Model} model */
+/** Return whether the products may be shown: the forward pass is done, and no question is open. @param {Model} model */
 function areKnown({ graph, moment, isAsking }) {
   return moment.known[graph.root] && !isAsking;
 }
 
-/** Factors as text, the middle left out where there are many. @param {readonly number[]} numbers */
+/** Format factors as text; of many factors, leave out the middle. @param {readonly number[]} numbers */
 function factors(numbers) {
   if (numbers.length <= MOST_FACTORS) return numbers.map(short);
   return [...numbers.slice(0, 4).map(short), "…", ...numbers.slice(-3).map(short)];

@@ -1,4 +1,4 @@
-// The passes of a program, one after the other: which one is shown, and how the loss went over them.
+// A slider over the passes of a program, and a curve of the root's value over all passes.
 
 import { button, element, fill, set, write } from "../../dom.js";
 import { timeline as say } from "../../languages/languages.js";
@@ -13,10 +13,10 @@ export class Timeline {
   /** @param {(change: Partial<import("../../model/state.js").State>) => void} act */
   constructor(act) {
     this.act = act;
-    /** @type {readonly Pass[]} those that have a graph */
+    /** @type {readonly Pass[]} the passes that have a graph */
     this.shown = [];
     this.at = 0;
-    /** @type {readonly Pass[]} those that the curve is of */
+    /** @type {readonly Pass[]} the passes in the curve */
     this.drawn = [];
     this.slider = element("input", {
       type: "range",
@@ -54,7 +54,7 @@ export class Timeline {
     this.#draw(alike(all, pass), pass, graph.nodes[graph.root].name);
   }
 
-  /** @param {readonly Pass[]} passes @param {Pass} pass the one that is shown @param {string} name of the root */
+  /** @param {readonly Pass[]} passes @param {Pass} pass the current one @param {string} name of the root */
   #draw(passes, pass, name) {
     this.losses.hidden = passes.length < 2;
     if (this.losses.hidden) return;

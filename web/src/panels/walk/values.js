@@ -1,12 +1,12 @@
-// The numbers that the reader may change.
+// Fields for the values of the leaves, which the reader can change.
 
 import { element, fill, set, write } from "../../dom.js";
 import { values as say } from "../../languages/languages.js";
 import { plain, readNumber } from "../../core/numbers.js";
 import { pointed } from "../../model/exercises/answers.js";
 
-export const LISTED = 40; // leaves; those beyond are changed where they are selected
-const LONG = 6; // letters of a name that leaves no room for a second field beside it
+export const LISTED = 40; // leaves in the list; other leaves can be changed in the inspector
+const LONG = 6; // letters; fields with a longer name get a line to themselves
 
 export class Values {
   /** @param {(change: Partial<import("../../model/state.js").State>) => void} act */
@@ -37,7 +37,7 @@ export class Values {
   }
 }
 
-/** A field for a leaf's number. What is refused is said, and the number stays as it was. */
+/** A field for a leaf's value. If the input is not a number, it shows an error and keeps the old value. */
 export class LeafField {
   /** @type {import("../../types.js").Node | null} */
   #leaf = null;
@@ -62,7 +62,7 @@ export class LeafField {
   /** @param {import("../../types.js").Node} leaf @param {import("../../model/state.js").State} state */
   update(leaf, { values }) {
     this.values = values;
-    if (leaf === this.#leaf) return; // what is being typed stays
+    if (leaf === this.#leaf) return; // keeps what the reader is typing
     this.#leaf = leaf;
     write(this.name, leaf.name);
     set(this.name, "title", leaf.name);
@@ -76,7 +76,7 @@ export class LeafField {
     const number = readNumber(pointed(this.input.value));
     if (number === null) return this.#refuse(true, say.noNumber(this.input.value));
     this.act({ values: new Map([...this.values, [leaf.name, number]]) });
-    return this.#refuse(leaf === this.#leaf, ""); // the page says why: a hand-made node depends on it
+    return this.#refuse(leaf === this.#leaf, ""); // the page shows why: a hand-made node depends on it
   }
 
   /** @param {boolean} isRefused @param {string} problem */

@@ -1,4 +1,4 @@
-// How much each head looks where: for all letters as a grid, and for the chosen one as arcs and in words.
+// The attention weights of each head: a grid for all letters, and arcs and a sentence for the selected letter.
 
 import { element } from "../../../dom.js";
 import { drawn, rounded } from "../../../stage/svg.js";
@@ -61,7 +61,7 @@ class Head {
     this.element = element("figure", { class: "head" }, element("figcaption", {}, title), this.cells.element, this.told);
   }
 
-  /** By the letter that is predicted, and the one looked at. @param {View} view */
+  /** Return the nodes of the weights by predicted letter, then by attended letter. @param {View} view */
   nodesOf(view) {
     const all = [...Array(view.places).keys()];
     return all.flatMap((place) => all.map((seen) => (seen > place ? -1 : view.find(`place${place}.attention.head${this.head}.weight.${seen}`))));
@@ -94,7 +94,7 @@ class Head {
     return view ? words.weight(this.head, place, view.target(place), view.isEnd(place), seen, view.read(seen)) : "";
   }
 
-  /** Arcs from the letter that is read to each that is looked at. */
+  /** Draw arcs from the letter that is read to each letter that it attends to. */
   #drawArcs() {
     const { geometry } = this.cells;
     if (!geometry || !this.#view) return;
@@ -112,7 +112,7 @@ class Head {
   }
 }
 
-/** An arc, higher the farther it goes; from a letter to itself a loop. @param {number} from @param {number} to @param {number} count @param {number} distance */
+/** Draw an arc whose height grows with the distance; an arc from a letter to itself is a loop. @param {number} from @param {number} to @param {number} count @param {number} distance */
 function arc(from, to, count, distance) {
   const [bottom, top] = [HEIGHT - 5, rounded(HEIGHT - 5 - (18 + (HEIGHT - 34) * (distance / Math.max(count - 1, 1))))];
   if (!distance) return `M${from} ${bottom}c-12 -24 12 -24 0 0`;

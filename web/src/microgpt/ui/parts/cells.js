@@ -1,7 +1,7 @@
-// A grid of numbers that one can point at, walk through by keyboard, and open number by number.
+// A grid of numbers with a readout under the pointer and keyboard navigation. Each number can be selected.
 //
-// The numbers are painted. For the keyboard and for assistive technology there is an ARIA grid of one cell, that which
-// has the focus; the arrow keys replace it by its neighbour.
+// The numbers are drawn on a canvas. For the keyboard and assistive technology there is an ARIA grid with a single cell,
+// the focused one; the arrow keys replace it by its neighbor.
 
 import { element, set } from "../../../dom.js";
 import { say } from "../../texts.js";
@@ -12,10 +12,10 @@ import { geometryOf, paint } from "../painter.js";
 /** @typedef {import("../view.js").View} View */
 
 /**
- * What the grids of a page have in common.
+ * State shared by all grids of a page.
  * @typedef {object} Board
  * @property {import("../palette.js").Palette} palette
- * @property {(node: number, from: Cells | null) => void} choose is told which grid has the focus, where that was done by keyboard
+ * @property {(node: number, from: Cells | null) => void} choose gets the grid if a cell was selected by keyboard, otherwise null
  */
 
 const MOVES = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -Infinity], End: [0, Infinity], PageUp: [-8, 0], PageDown: [8, 0] });
@@ -26,8 +26,8 @@ export class Cells {
   /** @type {View | null} */
   #view = null;
   #room = 0;
-  #at = 0; // the cell that has the focus, or would have it
-  #isDrawn = true; // else it will be with the next frame
+  #at = 0; // index of the focusable cell
+  #isDrawn = true; // otherwise the next frame draws it
   #isSeen = false;
   /** @type {import("../painter.js").Geometry | null} */
   geometry = null;
@@ -36,11 +36,11 @@ export class Cells {
    * @param {Board} board
    * @param {object} options
    * @param {string} options.title
-   * @param {(row: number, column: number) => string} options.tell what a cell is
-   * @param {(text: string) => void} options.read is given what is pointed at
-   * @param {number} [options.largest] pixels of a cell
+   * @param {(row: number, column: number) => string} options.tell describes a cell
+   * @param {(text: string) => void} options.read gets the description of the cell under the pointer
+   * @param {number} [options.largest] maximum size of a cell in pixels
    * @param {() => void} [options.onDrawn]
-   * @param {Element} [options.above] a picture that stands over it
+   * @param {Element} [options.above] a picture above the grid
    */
   constructor(board, { title, tell, read, largest = 22, onDrawn, above }) {
     this.board = board;
@@ -55,7 +55,7 @@ export class Cells {
     this.sheet.addEventListener("pointerleave", () => read(""));
     this.sheet.addEventListener("click", (event) => this.#onClick(event));
     board.palette.follow(() => this.#drawSoon());
-    window.addEventListener("beforeprint", () => this.#draw()); // paper shows what the window did not
+    window.addEventListener("beforeprint", () => this.#draw()); // grids outside the window are not drawn until they are printed
     new ResizeObserver(([{ contentRect }]) => this.#fit(Math.floor(contentRect.width))).observe(this.element);
     new IntersectionObserver(([{ isIntersecting }]) => this.#see(isIntersecting), { rootMargin: "100px" }).observe(this.element);
   }
@@ -70,7 +70,7 @@ export class Cells {
     this.#drawSoon();
   }
 
-  /** @param {number} room pixels wide */
+  /** @param {number} room width in pixels */
   #fit(room) {
     if (room === this.#room || !room) return;
     this.#room = room;
@@ -105,15 +105,15 @@ export class Cells {
     this.options.onDrawn?.();
   }
 
-  // Reading
+  // Readout
 
-  /** The row and column of a cell. @param {number} i */
+  /** Return the row and column of a cell. @param {number} i */
   #spot(i) {
     const across = this.#grid?.columns.length ?? 1;
     return [Math.floor(i / across), i % across];
   }
 
-  /** What a cell is, and its numbers. @param {number} i */
+  /** Describe a cell and its numbers. @param {number} i */
   #told(i) {
     const node = this.#grid?.nodes[i] ?? -1;
     if (!this.#view || node < 0) return "";
@@ -122,13 +122,13 @@ export class Cells {
     return say.cells.at(this.options.tell(row, column), six(data[node]), six(grad[node]));
   }
 
-  // The cell that has the focus
+  // The focused cell
 
   #made() {
     return element("div", { role: "gridcell", tabindex: 0, onfocus: () => this.options.read(this.#told(this.#at)), onblur: () => this.options.read("") });
   }
 
-  /** Put the focusable cell where it is in the picture. */
+  /** Position the focusable cell over its place in the picture. */
   #place() {
     const { geometry } = this;
     const grid = this.#grid;
@@ -141,7 +141,7 @@ export class Cells {
     set(this.row, "aria-rowindex", row + 1);
     const side = `${geometry.size - 1}px`;
     Object.assign(this.cell.style, { left: `${geometry.left + column * geometry.size}px`, top: `${geometry.top + row * geometry.size}px`, width: side, height: side });
-    const isSpoken = view.isRunning && this.cell.matches(":focus"); // that would never end
+    const isSpoken = view.isRunning && this.cell.matches(":focus"); // during training, a screen reader would never stop
     if (!isSpoken) set(this.cell, "aria-label", this.#told(this.#at));
     for (const [name, value] of Object.entries({
       "aria-colindex": column + 1,
@@ -152,7 +152,7 @@ export class Cells {
     })) set(this.cell, name, value);
   }
 
-  /** Give the focus to another cell. @param {number} i */
+  /** Focus another cell. @param {number} i */
   #go(i) {
     this.#at = i;
     const before = this.cell;
@@ -178,7 +178,7 @@ export class Cells {
     if (to !== this.#at) this.#go(to);
   }
 
-  /** The last cell on the way in a direction. @param {[number, number]} move */
+  /** Return the last cell in a direction. @param {[number, number]} move */
   #beside([down, across]) {
     const grid = this.#grid;
     if (!grid) return this.#at;
@@ -189,9 +189,9 @@ export class Cells {
     return to;
   }
 
-  // The pointer
+  // Pointer
 
-  /** The cell at a spot; -1 for none. @param {MouseEvent} event */
+  /** Return the cell under the pointer; -1 for none. @param {MouseEvent} event */
   #under({ clientX, clientY }) {
     const { geometry } = this;
     const grid = this.#grid;
@@ -219,7 +219,7 @@ export class Cells {
     this.#place();
     this.cell.focus({ preventScroll: true });
     this.#choose(i, null);
-    this.cell.scrollIntoView({ block: "nearest" }); // on a phone, what is told of it rises from the foot
+    this.cell.scrollIntoView({ block: "nearest" }); // on a phone, the inspector covers the bottom of the page
   }
 
   /** @param {number} i @param {Cells | null} from */
@@ -228,7 +228,7 @@ export class Cells {
     if (node >= 0) this.board.choose(node, from);
   }
 
-  /** Take the focus back. */
+  /** Focus the current cell. */
   focus() {
     this.cell.focus();
   }

@@ -1,4 +1,4 @@
-// The loss by step: a dot a step, and their running mean. The whole is a slider, by which one goes back to any step.
+// The loss curve: one dot per step, and a running mean. The plot is a slider that returns to any step.
 
 import { element, set, write } from "../../../dom.js";
 import { drawn, rounded } from "../../../stage/svg.js";
@@ -8,10 +8,10 @@ import { four } from "../numbers.js";
 const { curve: words } = say;
 const HEIGHT = 190;
 const MARGIN = { left: 30, right: 20, top: 10, bottom: 24 };
-const HIGHEST = 4; // of the losses' axis, at first
-const SPAN = 50; // steps, of the running mean
+const HIGHEST = 4; // initial upper end of the loss axis
+const SPAN = 50; // steps in the running mean
 const DOTS = 1500; // at most
-const FALLBACK = 420; // pixels wide, before it is laid out
+const FALLBACK = 420; // width in pixels before layout
 const MOVES = /** @type {Record<string, number>} */ ({ ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 50, PageDown: -50, Home: -Infinity, End: Infinity });
 
 export class Curve {
@@ -22,12 +22,12 @@ export class Curve {
   #step = 0;
   #steps = 1;
   #width = FALLBACK;
-  #isDrawn = true; // else it will be with the next frame
+  #isDrawn = true; // otherwise the next frame draws it
   #isHeld = false;
 
   /**
-   * @param {(step: number) => void} go @param {(pace: number) => void} pace is given the steps a second; 0 for as many as can be
-   * @param {number} tokens how many there are to guess among
+   * @param {(step: number) => void} go @param {(pace: number) => void} pace gets the steps per second; 0 for no limit
+   * @param {number} tokens size of the vocabulary, for the loss of a uniform guess
    */
   constructor(go, pace, tokens) {
     this.go = go;
@@ -53,25 +53,25 @@ export class Curve {
     }).observe(this.field);
   }
 
-  /** How many steps are known. */
+  /** The number of steps with a known loss. */
   get furthest() {
     return this.#losses.length;
   }
 
-  /** The loss at the step where training stands; where that was not taken yet, of the last one; nan for none. */
+  /** The loss at the current step, or of the last step taken if the current one was not taken yet; NaN for none. */
   get loss() {
     return this.#losses[Math.min(this.#step, this.furthest - 1)] ?? NaN;
   }
 
-  /** Training begins anew, for so many steps. @param {number} steps */
+  /** Clear the curve for a new training. @param {number} steps in total */
   begin(steps) {
     [this.#losses, this.#sums, this.#steps] = [[], [0], steps];
     this.show(0, []);
   }
 
   /**
-   * Stand at a step, before which such losses were.
-   * @param {number} step @param {readonly number[]} losses @param {number} [wanted] the step that was asked for meanwhile, to stand there
+   * Add losses and move to a step.
+   * @param {number} step @param {readonly number[]} losses of the steps before `step` @param {number} [wanted] position of the slider, if another step was requested
    */
   show(step, losses, wanted = step) {
     losses.forEach((loss, i) => {
@@ -106,20 +106,20 @@ export class Curve {
     this.#tell();
   }
 
-  /** Where a step is. */
+  /** The function from steps to x coordinates. */
   get #across() {
     const room = this.#width - MARGIN.left - MARGIN.right;
     return (/** @type {number} */ step) => rounded(MARGIN.left + (room * step) / this.#steps);
   }
 
-  /** Where a loss is. @returns {(loss: number) => number} */
+  /** Create the function from losses to y coordinates. @returns {(loss: number) => number} */
   #up() {
     const highest = Math.max(HIGHEST, this.#meanAt(this.furthest - 1) || 0);
     const room = HEIGHT - MARGIN.top - MARGIN.bottom;
     return (loss) => rounded(HEIGHT - MARGIN.bottom - (room * Math.min(loss, highest)) / highest);
   }
 
-  /** The mean of the losses up to a step. @param {number} step */
+  /** Compute the running mean of the losses at a step. @param {number} step */
   #meanAt(step) {
     const from = Math.max(step + 1 - SPAN, 0);
     return (this.#sums[step + 1] - this.#sums[from]) / (step + 1 - from);
@@ -147,7 +147,7 @@ export class Curve {
     set(this.field, "data-loss", Number.isNaN(loss) ? null : loss);
   }
 
-  // Going to a step
+  // Input
 
   #listen() {
     this.field.addEventListener("pointerdown", (event) => {
@@ -178,7 +178,7 @@ export class Curve {
   #goTo(step) {
     const to = Math.min(Math.max(step, 0), this.furthest);
     if (to === this.#step) return;
-    this.#step = to; // at once: the worker may take a moment
+    this.#step = to; // moves at once, without waiting for the worker
     this.#drawSoon();
     this.go(to);
   }

@@ -1,4 +1,4 @@
-// A letter's numbers and a place's numbers, and their sum: a row for each letter that was read.
+// The letter embeddings, the place embeddings and their sums, with one row for each letter read.
 
 import { element } from "../../../dom.js";
 import { say } from "../../texts.js";

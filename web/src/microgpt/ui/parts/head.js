@@ -1,4 +1,4 @@
-// The inside of one head at the chosen letter: from query and keys to scores and weights, and what is mixed by them.
+// One attention head at the selected letter: query, keys, scores, weights, values and the weighted sum of the values.
 
 import { element } from "../../../dom.js";
 import { say } from "../../texts.js";
@@ -12,7 +12,7 @@ import { Readout } from "../picture.js";
 
 const { attention: words } = say;
 
-/** Whether a part stands for every letter that is looked at, or once. */
+/** Whether a part has one row for every attended letter. */
 const PARTS = /** @type {const} */ ({ query: false, key: true, score: true, weight: true, value: true, found: false });
 
 /** @typedef {keyof typeof PARTS} Part */

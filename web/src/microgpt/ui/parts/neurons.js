@@ -1,4 +1,4 @@
-// The hidden neurons at the chosen place.
+// The hidden neurons at the selected place.
 
 import { element } from "../../../dom.js";
 import { say } from "../../texts.js";

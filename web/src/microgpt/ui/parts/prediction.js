@@ -1,4 +1,4 @@
-// What may come next: bars of probability over the logits, and what really follows.
+// The prediction of the next letter: a bar chart of probabilities above the logits, with a mark at the actual letter.
 
 import { button, element } from "../../../dom.js";
 import { drawn, rounded } from "../../../stage/svg.js";
@@ -13,7 +13,7 @@ import { largestOf } from "../view.js";
 
 const { prediction: words } = say;
 const HEIGHT = 150; // pixels of the bars
-const HEAD = 18; // above the highest
+const HEAD = 18; // pixels above the highest bar
 const NAMED = 4;
 
 export class Prediction {
@@ -54,7 +54,7 @@ export class Prediction {
     tell(this.likeliest, words.likeliest(order.slice(0, NAMED).map((letter) => words.one(this.#letter(letter), percent(shares[letter]))).join(", ")));
   }
 
-  /** A letter of the alphabet; "" for the end. @param {number} letter */
+  /** Return a letter of the alphabet; "" for the end. @param {number} letter */
   #letter(letter) {
     const { lesson } = this.#view ?? {};
     return !lesson || letter === lesson.end ? "" : lesson.letter(letter);
@@ -79,13 +79,13 @@ export class Prediction {
   }
 }
 
-/** Shares to measure bars by. @param {number} highest */
+/** Return the ticks of the probability axis. @param {number} highest */
 function ticks(highest) {
   const every = highest > 0.45 ? 0.25 : highest > 0.18 ? 0.1 : 0.05;
   return [1, 2, 3, 4].map((i) => i * every).filter((share) => share <= highest);
 }
 
-/** What points at the bar of what really follows. @param {number} x @param {number} y @param {number} width */
+/** Draw a pointer to the bar of the actual next letter. @param {number} x @param {number} y @param {number} width */
 function pointer(x, y, width) {
   const anchor = x < width * 0.2 ? "start" : x > width * 0.8 ? "end" : "middle";
   const at = { start: Math.max(x - 5, 0), middle: x, end: Math.min(x + 5, width) }[anchor];

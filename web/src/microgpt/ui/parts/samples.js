@@ -1,4 +1,4 @@
-// The names it invents, the latest first.
+// The generated names, latest first.
 
 import { button, element, set, write } from "../../../dom.js";
 import { say } from "../../texts.js";
@@ -26,7 +26,7 @@ export class Samples {
     return Number(this.range.value);
   }
 
-  /** @param {readonly string[]} names that are taught */
+  /** @param {readonly string[]} names the training names */
   begin(names) {
     this.#taught = new Set(names);
     this.list.replaceChildren();

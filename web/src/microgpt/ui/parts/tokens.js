@@ -1,4 +1,4 @@
-// The name that is looked at, and which of its letters is predicted.
+// The opened name, with a choice of the letter to predict.
 
 import { element, fill, set, write } from "../../../dom.js";
 import { say } from "../../texts.js";
@@ -11,7 +11,7 @@ import { part, tell } from "../picture.js";
 const { tokens: words } = say;
 
 export class Tokens {
-  #shown = ""; // the name whose letters stand there
+  #shown = ""; // the name whose letters are shown
   /** @type {{ choice: HTMLInputElement, share: HTMLElement }[]} */
   #places = [];
 
@@ -46,7 +46,7 @@ export class Tokens {
     tell(this.told, words.told(name.slice(0, view.place), view.place, view.target(view.place), view.isEnd(view.place), share));
   }
 
-  /** Say what is wrong with the name in the field. @param {string} problem */
+  /** Show a problem with the name in the field. @param {string} problem */
   refuse(problem) {
     write(this.problem, problem);
     set(this.field, "aria-invalid", problem !== "" && "true");

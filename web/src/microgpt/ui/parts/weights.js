@@ -1,4 +1,4 @@
-// All weights, matrix by matrix.
+// The weight matrices.
 
 import { element, write } from "../../../dom.js";
 import { say } from "../../texts.js";
@@ -10,7 +10,7 @@ import { Legend, part, Readout } from "../picture.js";
 /** @typedef {{ name: string, rows: number, columns: number }} Matrix */
 
 const { weights: words } = say;
-const BY_HEAD = ["query", "key", "value"]; // rows belong to heads
+const BY_HEAD = ["query", "key", "value"]; // matrices whose rows belong to heads
 
 export class Weights {
   /** @type {View | null} */
@@ -54,7 +54,7 @@ export class Weights {
     return new Cells(this.board, { title, tell, read: this.readout.read, largest: 12 });
   }
 
-  /** A field for the name of any number. */
+  /** Create a form that selects a number by name. */
   #finder() {
     const field = element("input", { type: "text", name: "number", autocomplete: "off", autocapitalize: "off", spellcheck: "false", placeholder: words.example });
     const onsubmit = (/** @type {Event} */ event) => {
@@ -72,18 +72,18 @@ export class Weights {
   }
 }
 
-/** What the rows of a matrix are called. @param {Matrix} matrix @param {string} letters */
+/** Return the row headings of a matrix. @param {Matrix} matrix @param {string} letters */
 function rowsOf(matrix, letters) {
   const isByLetter = matrix.name === "letters" || matrix.name === "unembed";
   return Array.from({ length: isTurned(matrix) ? matrix.columns : matrix.rows }, (_, row) => (isByLetter ? letters[row] ?? "·" : ""));
 }
 
-/** Whether a matrix is too tall, and drawn with its rows as columns. @param {Matrix} matrix */
+/** Return whether a matrix is so tall that it is drawn transposed. @param {Matrix} matrix */
 function isTurned({ rows, columns }) {
   return rows > 2 * columns;
 }
 
-/** Which number of a turned matrix stands in a cell. @param {Matrix} matrix @param {number} i */
+/** Return the index in a matrix for a cell of its transposed drawing. @param {Matrix} matrix @param {number} i */
 function turned({ rows, columns }, i) {
   return (i % rows) * columns + Math.floor(i / rows);
 }
