@@ -159,11 +159,11 @@ def parts(number: Any, *bits: int) -> Iterator[Any]:
 def constants() -> Iterator[str]:
     """The lines of fits.py that have the constants."""
     log_2, half_pi = mpmath.log(2), mpmath.pi / 2
-    yield "# log(2) as a sum of two numbers, for products of the first one with numbers of 11 or 8 bits."
+    yield "# log(2) as a sum of two numbers. Products of the first with an 11-bit (float32: 8-bit) integer are exact."
     yield f"LOG_2 = {tuple(float(part) for part in parts(log_2, 42, 53))}"
     yield f"LOG_2_SINGLE = {tuple(float(part) for part in parts(log_2, 16, 24))}"
     yield ""
-    yield "# pi/2 as a sum of four numbers, and of two, for products of all but the last one with numbers of 20 bits."
+    yield "# pi/2 as a sum of four numbers (float32: two). Products of all but the last with 20-bit integers are exact."
     yield "HALF_PI = ("
     yield from (f"    {float(part)!r}," for part in parts(half_pi, 33, 33, 33, 53))
     yield ")"
@@ -172,7 +172,7 @@ def constants() -> Iterator[str]:
     yield "# pi/2 as a sum of two numbers."
     yield f"HALF_PI_WHOLE = {tuple(float(part) for part in parts(half_pi, 53, 53))}"
     yield ""
-    yield "# 2/pi in binary, 32 digits behind the point after the others."
+    yield "# The binary digits of 2/pi after the point, 32 per number."
     yield "TWO_OVER_PI = ("
     with mpmath.workprec(2000):
         digits = int(mpmath.floor(2 / mpmath.pi * mpmath.mpf(2) ** (32 * _WORDS)))
@@ -182,10 +182,10 @@ def constants() -> Iterator[str]:
 
 def lines() -> Iterator[str]:
     """The lines of fits.py."""
-    yield '"""Polynomials in the distance from the middle of an interval, for definitions.py, and for vector functions.'
+    yield '"""Polynomial fits for definitions.py and the vectorized functions, each in powers of x minus the midpoint.'
     yield ""
-    yield "`tools/coefficients.py` writes this file. The highest power comes first. Above each polynomial stands what"
-    yield "was fitted, and the largest error that is left."
+    yield "`tools/coefficients.py` writes this file. Coefficients begin with the highest power. The comment above each"
+    yield "polynomial gives the function that was fitted and the maximum error."
     yield '"""'
     for fit in fits():
         middle, half = (fit.low + fit.high) / 2, (fit.high - fit.low) / 2

@@ -196,7 +196,7 @@ def test_functions_that_have_no_value_at_one(wrapped):
     ("argument", "message"),
     [
         (jax.random.key(0), r"is of key<fry>"),
-        ("text", r"an argument of bell\(\), \['x'\]\[1\], is str: what to_jax\(\) returns takes real numbers"),
+        ("text", r"argument \['x'\]\[1\] of bell\(\) must be a pytree of real numbers .*, got str"),
         (1j, r"is of complex64"),
         (object(), r"is object"),
     ],
