@@ -110,7 +110,7 @@ def test_other_activations_are_refused():
 )
 def test_parameters_are_checked_when_training_begins(estimator, name, values, expected):
     for value in values:
-        with pytest.raises(ValueError, match=f"{name}=.*: {expected}"):
+        with pytest.raises(ValueError, match=f"{name} {expected}"):
             estimator(**{name: value}).fit(LINE, LINE[:, 0] > 0)
 
 

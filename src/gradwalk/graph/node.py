@@ -48,7 +48,7 @@ class Node(NamedTuple):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it has no operands."""
+        """Whether it is a leaf: a node without operands."""
         return not self.arguments
 
     @property

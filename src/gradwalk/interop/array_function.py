@@ -1,4 +1,4 @@
-"""`ArrayFunction`: a function of arrays with derivatives and batching, from which the other libraries' wrappers are built."""
+"""`ArrayFunction`: a function of arrays with derivatives and batching, used by the wrappers for other libraries."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def _array(leaf: Any, f: Callable[..., Any], path: Any) -> Any:
     except TypeError:
         array = None
     if array is None or not (_is_differentiable(array) or getattr(array.dtype, "kind", "O") in "iub"):
-        given = type(leaf).__name__ if array is None else f"of {array.dtype}"
+        given = type(leaf).__name__ if array is None else f"an array of {array.dtype}"
         where = jax.tree_util.keystr(path[1:]) or "all"
         name = getattr(f, "__name__", "function")
         raise TypeError(

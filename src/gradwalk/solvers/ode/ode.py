@@ -51,7 +51,7 @@ def odeint(
 
     Raises:
         RuntimeError: The steps become too small (in a batch, for any sample).
-        ValueError: The times are infinite or not in order; `func` does not return as many numbers as `y0` has; `y0` or
+        ValueError: The times are infinite or not in order; `func` returns more or fewer numbers than `y0` has; `y0` or
             `t` is empty; a tolerance is negative; `hmax` is not positive; or SciPy does not have the method.
         TypeError: `func` is not callable, or returns another structure than `y0` has.
         RecordingError: `func` branches on a Value or converts one to a float: see `jit`.

@@ -38,8 +38,7 @@ def custom_root(optimality_fun: Callable[..., Any]) -> Callable[[Solver], Solver
 
     Args:
         optimality_fun: Function `optimality_fun(solution, *args)`, where `args` are the solver's arguments after the
-            first. It returns as many numbers as the solution has, all zero at the solution. It is recorded, as by
-            `jit`.
+            first. It returns one number per unknown, all zero at the solution. It is recorded.
 
     Returns:
         A decorator for a solver `solver(init_params, *args)` that returns a solution in the structure of `init_params`.

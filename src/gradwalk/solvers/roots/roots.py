@@ -53,7 +53,7 @@ def root(
     captures. Derivatives with respect to `x0` are 0. If the Jacobian at x is singular, derivatives are inf or nan.
 
     Args:
-        fun: Function `fun(x, *args)` that returns as many numbers as x has. It is recorded once per call, as by `jit`.
+        fun: Function `fun(x, *args)` that returns one number per unknown. It is recorded once per call, as by `jit`.
         x0: Initial guess: a number, or a list, tuple, dict, dataclass, Module or array of numbers.
         args: Further arguments of `fun`: a tuple, or a single argument.
         method: A method of `scipy.optimize.root`.
@@ -123,9 +123,9 @@ def root_scalar(
 
     Raises:
         RuntimeError: The search does not converge (in a batch, for any sample).
-        ValueError: `f` has the same sign at both ends of the bracket; neither `bracket` nor `x0` is given; SciPy has no
-            such method or it needs further arguments; `bracket` is not two numbers or `x0` not one; or a setting is too
-            small.
+        ValueError: `f` has the same sign at both ends of the bracket; neither `bracket` nor `x0` is given; SciPy does
+            not have the method, or the method needs further arguments; `bracket` is not two numbers or `x0` not one; or
+            a setting is too small.
         RecordingError: `f` branches on a Value or converts one to a float: see `jit`.
         ImportError: SciPy is not installed.
 

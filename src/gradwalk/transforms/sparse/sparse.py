@@ -74,8 +74,8 @@ class Sums(NamedTuple):
 class SparseTrace(Trace):
     """A recording of a sparse matrix.
 
-    The program's inputs are the numbers of the arguments, the captured Values, and the seeds. If the program performs
-    all sweeps there are no seeds; otherwise it runs once per group of seeds, with the seeds of that group set to 1.
+    The program's inputs are the numbers of the arguments, the captured Values, and the seeds. A program that
+    performs all sweeps needs no seeds; any other program runs once per group of seeds, with the group set to 1.
 
     Attributes:
         matrix: A matrix with this pattern, copied for each result.
@@ -239,7 +239,7 @@ class SparseHessian(Sparse[P]):
         return recording.run(grad(self._f, self._argnums), args, kwargs)[0]
 
     def _pattern(self, indptr: Any, indices: Any) -> Pattern:
-        """Drop structural nonzeros that have no symmetric counterpart: they are 0 at every point."""
+        """Drop structural nonzeros without a symmetric counterpart: they are 0 at every point."""
         return symmetric(indptr, indices)
 
     def _sums(self, tape: Tape, inputs: Indices, outputs: Indices, pattern: Pattern) -> Sums:
