@@ -228,7 +228,7 @@ def test_a_solution_of_another_structure_is_refused():
 
 def test_a_fixed_point_of_another_structure_is_refused():
     solver = custom_fixed_point(lambda x, a: [a, 1.0])(lambda init_params, a: {"u": a, "v": 1.0})
-    with pytest.raises(TypeError, match=r"returned \[.*where init_params is \{.*has to have the structure of"):
+    with pytest.raises(TypeError, match=r"must return the structure of init_params, \{.*, got \["):
         solver({"u": 0.0, "v": 0.0}, 1.0)
 
 

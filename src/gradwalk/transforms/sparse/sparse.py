@@ -193,9 +193,7 @@ class Sparse(Transform[P, Any]):
         """Return the indices of the inputs to differentiate with respect to."""
         positions = self._positions(len(args))
         if len(set(positions)) < len(positions):
-            raise ValueError(
-                f"argnums of {self!r} must be distinct, got {self._argnums}: each argument has its columns once"
-            )
+            raise ValueError(f"argnums of {self!r} must be distinct, got {self._argnums}")
         return [index for i in positions for index in recording.input_indices(args[i])[0]]
 
     def _outputs(self, recording: Recording, args: list[Any], kwargs: dict[str, Any]) -> Indices:
