@@ -159,11 +159,11 @@ def parts(number: Any, *bits: int) -> Iterator[Any]:
 def constants() -> Iterator[str]:
     """Yield the lines of fits.py with the constants."""
     log_2, half_pi = mpmath.log(2), mpmath.pi / 2
-    yield "# log(2) as a sum of two floats; products of the first one with numbers of 11 (or 8) bits are exact."
+    yield "# log(2) as a sum of two numbers. Products of the first with an 11-bit (float32: 8-bit) integer are exact."
     yield f"LOG_2 = {tuple(float(part) for part in parts(log_2, 42, 53))}"
     yield f"LOG_2_SINGLE = {tuple(float(part) for part in parts(log_2, 16, 24))}"
     yield ""
-    yield "# pi/2 as a sum of four floats, and of two; products of all but the last with numbers of 20 bits are exact."
+    yield "# pi/2 as a sum of four numbers (float32: two). Products of all but the last with 20-bit integers are exact."
     yield "HALF_PI = ("
     yield from (f"    {float(part)!r}," for part in parts(half_pi, 33, 33, 33, 53))
     yield ")"
@@ -172,7 +172,7 @@ def constants() -> Iterator[str]:
     yield "# pi/2 as a sum of two floats."
     yield f"HALF_PI_WHOLE = {tuple(float(part) for part in parts(half_pi, 53, 53))}"
     yield ""
-    yield "# The fraction of 2/pi in binary, in words of 32 bits."
+    yield "# The binary digits of 2/pi after the point, 32 per number."
     yield "TWO_OVER_PI = ("
     with mpmath.workprec(2000):
         digits = int(mpmath.floor(2 / mpmath.pi * mpmath.mpf(2) ** (32 * _WORDS)))
@@ -181,11 +181,11 @@ def constants() -> Iterator[str]:
 
 
 def lines() -> Iterator[str]:
-    """Yield the lines of fits.py."""
-    yield '"""Polynomials in the distance from the middle of an interval, for definitions.py, and for vector functions.'
+    """The lines of fits.py."""
+    yield '"""Polynomial fits for definitions.py and the vectorized functions, each in powers of x minus the midpoint.'
     yield ""
     yield "`tools/coefficients.py` writes this file. Coefficients begin with the highest power. The comment above each"
-    yield "polynomial has the function that was fitted and the largest error."
+    yield "polynomial gives the function that was fitted and the maximum error."
     yield '"""'
     for fit in fits():
         middle, half = (fit.low + fit.high) / 2, (fit.high - fit.low) / 2

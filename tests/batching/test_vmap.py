@@ -477,7 +477,7 @@ class TestRecording:
     def test_only_functions(self):
         with pytest.raises(TypeError, match=r"vmap\(\) takes a function, not list: \[1\]"):
             vmap([1])
-        with pytest.raises(TypeError, match="takes no static arguments: give them to the function itself"):
+        with pytest.raises(TypeError, match="takes no static arguments: bind them with functools"):
             jit(vmap(lambda x: x), static_argnums=0)
 
     def test_names(self):

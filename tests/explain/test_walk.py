@@ -151,7 +151,7 @@ def test_conditions_are_not_visited():
 
 @pytest.mark.parametrize("root", [3.0, None, "x"])
 def test_roots_that_are_none(root):
-    with pytest.raises(TypeError, match="the root of a graph is a Value"):
+    with pytest.raises(TypeError, match="the root of a graph must be a Value"):
         walk(root)
 
 

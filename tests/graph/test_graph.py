@@ -124,12 +124,12 @@ def test_names_are_one_each():
 
 @pytest.mark.parametrize("root", [3.0, None, [3.0], [Value(1.0), "x"]])
 def test_roots_that_are_none(root):
-    with pytest.raises(TypeError, match="the root of a graph is a Value"):
+    with pytest.raises(TypeError, match="the root of a graph must be a Value"):
         Graph.record(root)
 
 
 def test_empty_list_of_roots():
-    with pytest.raises(ValueError, match="the list of roots is empty"):
+    with pytest.raises(ValueError, match="roots must not be empty"):
         Graph.record([])
 
 
@@ -171,24 +171,24 @@ def changed(**fields: object) -> Graph:
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"data": [1.0]}, "data has 1 entries, not 4"),
-        ({"data": numpy.zeros(4, numpy.float32)}, "data is not a contiguous row of float64"),
-        ({"operands": numpy.zeros(7, numpy.int64)}, "operands is not a contiguous row of int32"),
-        ({"offsets": [0, 0, 2, 5]}, "offsets has 4 entries, not 5"),
-        ({"offsets": [0, 2, 0, 5, 7]}, "offsets do not rise"),
-        ({"offsets": [1, 1, 2, 5, 7]}, "offsets do not rise"),
-        ({"opcodes": [0, 99, SUMPROD, 1]}, "node 1 has opcode 99"),
-        ({"opcodes": [0, -1, SUMPROD, 1]}, "node 1 has opcode -1"),
+        ({"data": [1.0]}, "data must have 4 entries .*, got 1"),
+        ({"data": numpy.zeros(4, numpy.float32)}, "data must be a contiguous one-dimensional array of float64"),
+        ({"operands": numpy.zeros(7, numpy.int64)}, "operands must be a contiguous one-dimensional array of int32"),
+        ({"offsets": [0, 0, 2, 5]}, "offsets must have 5 entries .*, got 4"),
+        ({"offsets": [0, 2, 0, 5, 7]}, "offsets must increase"),
+        ({"offsets": [1, 1, 2, 5, 7]}, "offsets must increase"),
+        ({"opcodes": [0, 99, SUMPROD, 1]}, "node 1 has the unknown opcode 99"),
+        ({"opcodes": [0, -1, SUMPROD, 1]}, "node 1 has the unknown opcode -1"),
         ({"opcodes": [0, 7, SUMPROD, 1]}, r"node 1 \(abs\) takes 1 operands, not 2"),
         ({"opcodes": [0, 0, SUMPROD, 1]}, r"node 1 has operands \(2\) but no operation"),
         ({"opcodes": [0, SUMPROD, SUMPROD, 1]}, r"node 1 \(sumprod\) takes an odd number of operands, not 2"),
         ({"operands": [0, 1, -1, 0, -1, 1, 2]}, "node 1 has node 1 as operand"),
         ({"operands": [0, -2, -1, 0, -1, 1, 2]}, "node 1 has node -2 as operand"),
-        ({"labels": {9: "a"}}, "a label is that of node 9, and there are 4 nodes"),
-        ({"outputs": (4,)}, "an output is that of node 4|a output is that of node 4"),
+        ({"labels": {9: "a"}}, "label refers to node 9, but the graph has 4 nodes"),
+        ({"outputs": (4,)}, "output refers to node 4"),
         ({"outputs": ()}, "the graph has no output"),
-        ({"by_hand": frozenset([-1])}, "a rule set by hand is that of node -1"),
-        ({"scopes": {4: "sum"}}, "a scope is that of node 4, and there are 4 nodes"),
+        ({"by_hand": frozenset([-1])}, "rule set by hand refers to node -1"),
+        ({"scopes": {4: "sum"}}, "scope refers to node 4, but the graph has 4 nodes"),
     ],
 )
 def test_ill_formed_graphs_are_named(fields, problem):
@@ -251,7 +251,7 @@ LEAF = '{"data": 1.0, "grad": 0.0}'
     [
         ("", "this is not JSON"),
         deeply_nested,
-        ('{"gradwalk": NaN}', "NaN is no number there"),
+        ('{"gradwalk": NaN}', "NaN is not a JSON number"),
         ("[]", "this is not a graph"),
         ('{"gradwalk": "graph", "version": true}', "version True"),
         ('{"gradwalk": "graph", "version": 1, "nodes": [], "outputs": [], "x": 1}', "the graph has 'x'"),
@@ -266,8 +266,11 @@ LEAF = '{"data": 1.0, "grad": 0.0}'
             '{"gradwalk": "graph", "version": 1, "nodes": [{"daat": 1}], "outputs": [0]}',
             "node 0 has 'daat'; known: by_",
         ),
-        (f'{{"gradwalk": "graph", "version": 1, "nodes": [{LEAF}], "outputs": [1]}}', "output is that of node 1"),
-        (f'{{"gradwalk": "graph", "version": 1, "nodes": [{LEAF}], "outputs": [true]}}', "an output is True"),
+        (f'{{"gradwalk": "graph", "version": 1, "nodes": [{LEAF}], "outputs": [1]}}', "output refers to node 1"),
+        (
+            f'{{"gradwalk": "graph", "version": 1, "nodes": [{LEAF}], "outputs": [true]}}',
+            "an output must be an integer .*, got True",
+        ),
     ],
 )
 def test_json_that_is_no_graph(text, problem):
@@ -282,26 +285,29 @@ def test_json_that_is_no_graph(text, problem):
         ({"operation": []}, "unknown operation"),
         ({"operation": "exp", "operands": [0]}, "1 operands and 0 partials"),
         ({"operation": "exp", "operands": [1], "partials": [1.0]}, "node 1 has node 1 as operand"),
-        ({"operation": "exp", "operands": [0.5], "partials": [1.0]}, "an operand of node 1 is 0.5"),
+        (
+            {"operation": "exp", "operands": [0.5], "partials": [1.0]},
+            "an operand of node 1 must be an integer .*, got 0.5",
+        ),
         ({"operation": "exp", "operands": [{"constant": "1"}], "partials": [None]}, "a constant of node 1 is '1'"),
         ({"operation": "exp", "operands": [0], "partials": ["NaN"]}, "a partial of node 1 is 'NaN'"),
         ({"operands": [0], "partials": [1.0]}, "node 1 has operands"),
         ({"label": 3}, "the label of node 1 is 3"),
         ({"source": "x.py:1"}, "the source of node 1"),
-        ({"source": {"file": "x.py", "line": -1}}, "the line of node 1 is -1"),
+        ({"source": {"file": "x.py", "line": -1}}, "the line of node 1 must be an integer .*, got -1"),
         ({"source": {"file": "x.py", "text": "y = x"}}, "the source of node 1"),
         ({"source": {"file": "x.py", "line": 1, "column": 2}}, "the source of node 1"),
         ({"source": {"file": "x.py", "line": 1, "text": 3}}, "the text of node 1 is 3"),
         (
             {"source": {"file": "x.py", "line": 1, "text": "x" * 201}},
-            "the text of node 1 has 201 letters, and at most 200 are read",
+            "the text of node 1 must have at most 200 characters, got 201",
         ),
         ({"data": 10**400}, "the data of node 1 is too large"),
         ({"operation": "exp", "symbol": "x"}, "both an operation"),
         ({"label": ""}, "the label of node 1 is empty"),
         ({"scope": 3}, "the scope of node 1 is 3"),
         ({"scope": ""}, "the scope of node 1 is empty"),
-        ({"by_hand": "no"}, "by_hand of node 1 is 'no'"),
+        ({"by_hand": "no"}, "by_hand of node 1 must be true, got 'no'"),
         ({"operation": "exp", "operands": [{"constant": 1.0, "x": 1}], "partials": [None]}, "has 'x'; known: constant"),
         ({"operation": "exp", "operands": [{"constant": 1.0}], "partials": ["x"]}, "the partial 'x', not null"),
     ],
@@ -315,19 +321,25 @@ def test_json_with_a_bad_node(node, problem):
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"data": "AAA"}, "data of the graph are no numbers in base64"),
-        ({"data": "AAAA"}, "data of the graph are no numbers in base64"),
-        ({"data": [1.0]}, "data of the graph are no numbers in base64"),
-        ({"data": ""}, "data has 0 entries, not 2"),
+        ({"data": "AAA"}, "data of the graph must be base64-encoded numbers"),
+        ({"data": "AAAA"}, "data of the graph must be base64-encoded numbers"),
+        ({"data": [1.0]}, "data of the graph must be base64-encoded numbers"),
+        ({"data": ""}, "data must have 2 entries .*, got 0"),
         ({"operations": ["grow", "tanh"]}, "the graph has the unknown operation 'grow'"),
-        ({"operations": [""]}, "opcodes name one of 1 items that is not there"),
+        ({"operations": [""]}, "opcodes refer to an item out of range for 1 items"),
         ({"labels": None}, "the graph has no labels in columns"),
-        ({"labels": {"nodes": "AAAAAA==", "which": "", "items": []}}, "labels are of 1 nodes, and 0 items are given"),
-        ({"labels": {"nodes": "AAAAAA==", "which": "AAAAAA==", "items": []}}, "labels name one of 0 items"),
+        (
+            {"labels": {"nodes": "AAAAAA==", "which": "", "items": []}},
+            "labels must have one item per node, got 1 nodes and 0 items",
+        ),
+        (
+            {"labels": {"nodes": "AAAAAA==", "which": "AAAAAA==", "items": []}},
+            "labels refer to an item out of range for 0 items",
+        ),
         ({"labels": {"nodes": "AAAAAA==", "which": "AAAAAA==", "items": [3]}}, "item 0 of labels is 3, not a text"),
         ({"scopes": {"nodes": "AAAAAA==", "which": "AAAAAA==", "items": [""]}}, "item 0 of scopes is empty"),
-        ({"labels": {"nodes": "CQAAAA==", "which": "AAAAAA==", "items": ["a"]}}, "a label is that of node 9"),
-        ({"by_hand": "CQAAAA=="}, "a rule set by hand is that of node 9"),
+        ({"labels": {"nodes": "CQAAAA==", "which": "AAAAAA==", "items": ["a"]}}, "label refers to node 9"),
+        ({"by_hand": "CQAAAA=="}, "rule set by hand refers to node 9"),
         ({"strange": 1}, "the graph has 'strange'"),
     ],
 )

@@ -92,7 +92,7 @@ def test_fitted_estimators_are_pickled_and_unfitted_ones_cloned():
 
 
 def test_other_activations_are_refused():
-    with pytest.raises(ValueError, match="activation='cube': it is one of 'relu', 'tanh', 'logistic'"):
+    with pytest.raises(ValueError, match="activation must be one of 'relu', 'tanh', 'logistic', got 'cube'"):
         MLPRegressor(activation="cube").fit(LINE, LINE[:, 0])
 
 
@@ -100,17 +100,17 @@ def test_other_activations_are_refused():
 @pytest.mark.parametrize(
     ("name", "values", "expected"),
     [
-        ("hidden_layer_sizes", [0, -2, [0], (4, 2.5), 2.0, "16", None, True], "it is a positive int, or a sequence"),
-        ("alpha", [-1, "x", None, float("nan"), float("inf")], "it is a number that is not negative"),
-        ("batch_size", [0, -3, 2.5, "all", None, [2]], 'it is a positive int, or "auto"'),
-        ("learning_rate_init", [0, -1.0, "x", float("nan")], "it is a positive number"),
-        ("max_iter", [0, -1, 2.0, None], "it is a positive int"),
-        ("activation", ["cube", None, ["relu"]], "it is one of 'relu', 'tanh', 'logistic'"),
+        ("hidden_layer_sizes", [0, -2, [0], (4, 2.5), 2.0, "16", None, True], "must be a positive int, or a sequence"),
+        ("alpha", [-1, "x", None, float("nan"), float("inf")], "must be a nonnegative number"),
+        ("batch_size", [0, -3, 2.5, "all", None, [2]], 'must be a positive int, or "auto"'),
+        ("learning_rate_init", [0, -1.0, "x", float("nan")], "must be a positive number"),
+        ("max_iter", [0, -1, 2.0, None], "must be a positive int"),
+        ("activation", ["cube", None, ["relu"]], "must be one of 'relu', 'tanh', 'logistic'"),
     ],
 )
 def test_parameters_are_checked_when_training_begins(estimator, name, values, expected):
     for value in values:
-        with pytest.raises(ValueError, match=f"{name}=.*: {expected}"):
+        with pytest.raises(ValueError, match=f"{name} {expected}"):
             estimator(**{name: value}).fit(LINE, LINE[:, 0] > 0)
 
 

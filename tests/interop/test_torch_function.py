@@ -198,10 +198,14 @@ def test_results_that_nobody_uses_send_nothing_back():
 @pytest.mark.parametrize(
     ("argument", "error", "message"),
     [
-        (torch.empty(2, device="meta"), ValueError, r"f\(\) is given is on the device meta.*give x\.cpu\(\)"),
-        (torch.ones(2) + 1j, TypeError, r"is of torch\.complex64.*give x\.real and x\.imag"),
+        (torch.empty(2, device="meta"), ValueError, r"f\(\) must be on the CPU, got device meta: pass x\.cpu\(\)"),
+        (torch.ones(2) + 1j, TypeError, r"got torch\.complex64 .*pass x\.real and x\.imag"),
         (torch.eye(2).to_sparse(), TypeError, r"torch\.sparse_coo.*x\.to_dense\(\)"),
-        ("a", TypeError, r"number 2 of the tensors that f\(\) is given is a str: .* torch\.as_tensor"),
+        (
+            "a",
+            TypeError,
+            r"tensor 2 in the arguments of f\(\) must be a tensor or a number, got str: .* torch\.as_tensor",
+        ),
     ],
 )
 def test_what_is_no_real_tensor_on_the_processor_is_refused(argument, error, message):

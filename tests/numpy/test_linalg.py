@@ -300,7 +300,7 @@ def test_shapes_that_do_not_fit_are_refused():
         gnp.linalg.det(values[:2])
     with pytest.raises(gnp.linalg.LinAlgError, match="two-dimensional; vmap"):
         gnp.linalg.inv(values[0])
-    with pytest.raises(ValueError, match=r"b has the shape \(2,\); for a matrix of 3 rows give \(3,\) or \(3, K\)"):
+    with pytest.raises(ValueError, match=r"b must have the shape \(3,\) or \(3, K\) for this matrix, got \(2,\)"):
         gnp.linalg.solve(values, VECTOR[:2])
     with pytest.raises(TypeError, match="singular values"):
         gnp.linalg.norm(values, 2)

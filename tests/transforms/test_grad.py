@@ -837,9 +837,11 @@ class TestErrors:
 
     @pytest.mark.parametrize("result", [[1.0], numpy.ones(2), numpy.ones((0, 1)), {"a": 1.0}, (1.0, 2.0)])
     def test_gradients_of_several_numbers(self, result):
-        with pytest.raises(TypeError, match=r"a gradient is that of one number, and f\(\) returned .*: use jacobian"):
+        with pytest.raises(
+            TypeError, match=r"grad needs a function that returns one number, and f\(\) returned .*: use jacobian"
+        ):
             grad(self.constant(result))(3.0)
-        with pytest.raises(TypeError, match="a gradient is that of one number"):
+        with pytest.raises(TypeError, match="grad needs a function that returns one number"):
             grad(self.constant((result, 1.0)), has_aux=True)(3.0)
 
     @pytest.mark.parametrize(
@@ -874,7 +876,7 @@ class TestErrors:
 
     @pytest.mark.parametrize("result", [1.0, [1.0], (1.0, 2.0, 3.0), numpy.ones(2)])
     def test_has_aux_without_a_pair(self, result):
-        with pytest.raises(TypeError, match=r"with has_aux, f\(\) has to return a pair \(value, aux\), not "):
+        with pytest.raises(TypeError, match=r"with has_aux=True, f\(\) must return a pair \(value, aux\), got "):
             grad(self.constant(result), has_aux=True)(3.0)
 
     @pytest.mark.parametrize(
@@ -900,7 +902,7 @@ class TestErrors:
 
     @pytest.mark.parametrize("argnums", [True, "0", [0, True], (0, 1.0), ["x"]])
     def test_argnums_of_another_kind(self, argnums):
-        with pytest.raises(TypeError, match="argnums takes an int or a sequence of ints, not"):
+        with pytest.raises(TypeError, match="argnums must be an int or a sequence of ints, got"):
             grad(lambda x, y: x * y, argnums)(2.0, 3.0)
 
     def test_gradients_that_the_function_sets_do_not_count(self):
@@ -921,20 +923,23 @@ class TestErrors:
             return x * y
 
         for transform in (grad, jacobian, hessian):
-            with pytest.raises(ValueError, match=r"argnums=.* of f\(\), which was called with 2 positional arguments"):
+            with pytest.raises(
+                ValueError,
+                match=r"argnums of f\(\) must be positions of its 2 positional arguments, counted from 0, got",
+            ):
                 transform(f, argnums)(2.0, 3.0)
-        with pytest.raises(ValueError, match="called with 1 positional argument: give"):
+        with pytest.raises(ValueError, match="must be positions of its 1 positional argument, "):
             grad(f, 1)(2.0, y=3.0)
 
     @pytest.mark.parametrize(
         ("primals", "tangents", "text"),
         [
-            (([1.0, 2.0],), ([1.0],), r"\(\[number, number\],\), not \(\[number\],\)"),
-            (([1.0, 2.0],), ((1.0, 2.0),), r"not \(\(number, number\),\)"),
-            ((1.0,), (1.0, 2.0), r"\(number,\), not \(number, number\)"),
-            ((numpy.ones(2),), (numpy.ones(3),), r"shape \(2,\),\), not \(array of shape \(3,\),\)"),
-            ((numpy.ones(1),), (1.0,), r"\(array of shape \(1,\),\), not \(number,\)"),
-            (({"a": 1.0},), ({"b": 1.0},), r"\(\{'a': number\},\), not \(\{'b': number\},\)"),
+            (([1.0, 2.0],), ([1.0],), r"\(\[number, number\],\), got \(\[number\],\)"),
+            (([1.0, 2.0],), ((1.0, 2.0),), r"got \(\(number, number\),\)"),
+            ((1.0,), (1.0, 2.0), r"\(number,\), got \(number, number\)"),
+            ((numpy.ones(2),), (numpy.ones(3),), r"shape \(2,\),\), got \(array of shape \(3,\),\)"),
+            ((numpy.ones(1),), (1.0,), r"\(array of shape \(1,\),\), got \(number,\)"),
+            (({"a": 1.0},), ({"b": 1.0},), r"\(\{'a': number\},\), got \(\{'b': number\},\)"),
             ((1.0,), ("a",), "is a str"),
         ],
     )
@@ -943,12 +948,14 @@ class TestErrors:
             jvp(lambda *x: 1.0, primals, tangents)
 
     def test_primals_that_are_no_sequence(self):
-        with pytest.raises(TypeError, match=r"the primals are a tuple of the arguments of <lambda>\(\), not float"):
+        with pytest.raises(
+            TypeError, match=r"primals must be a tuple or list of the arguments of <lambda>\(\), got float"
+        ):
             jvp(lambda x: x, 1.0, 1.0)
 
     @pytest.mark.parametrize("adjoint", [1.0, [1.0], (1.0, 2.0), [1.0, numpy.ones(2)], [1.0, None]])
     def test_adjoints_unlike_the_result(self, adjoint):
-        with pytest.raises(TypeError, match=r"\[number, number\], not "):
+        with pytest.raises(TypeError, match=r"\[number, number\], got "):
             vjp(lambda x: [x, x], 1.0)[1](adjoint)
 
     def test_hand_made_nodes_are_named(self):

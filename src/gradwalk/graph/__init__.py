@@ -1,1 +1,1 @@
-"""What Values remember, read off as flat arrays that every view is made from."""
+"""Computation graphs: the nodes of Values as flat arrays, from which all displays are made."""

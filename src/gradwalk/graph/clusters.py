@@ -1,4 +1,4 @@
-"""Summarises a large graph as a few groups: one for each module, with how often each operation occurs in it."""
+"""Summarize a large graph as a few groups: one per module, with the number of occurrences of each operation."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from gradwalk.graph.record import CONSTANT
 from gradwalk.ops.compiled.opcodes import SYMBOLS
 
 _MOST_GROUPS = 60
-_MOST_BUNDLES = 80  # pairs of groups with edges between them
+_MOST_BUNDLES = 80  # maximum number of pairs of groups connected by edges
 
 
 @dataclass(frozen=True)
 class Group:
-    """Nodes that are drawn as one.
+    """Nodes that are drawn as a single box.
 
     Attributes:
-        name: The name of the module, or "operations" or "inputs" for what belongs to none.
-        leaves: The number of leaves.
-        operations: The number of computed nodes by symbol.
-        largest: The gradient of the largest absolute value.
+        name: Name of the module, or "operations" or "inputs" for nodes outside of all modules.
+        leaves: Number of leaves.
+        operations: Number of computed nodes, by symbol.
+        largest: The gradient with the largest absolute value.
     """
 
     name: str
@@ -34,13 +34,9 @@ class Group:
 
 
 def grouped(graph: Graph) -> tuple[list[Group], Counter[tuple[int, int]]]:
-    """Divide a graph into groups, as finely as a picture can show.
+    """Divide a graph into groups, as finely as a drawing can show.
 
-    Args:
-        graph: Any graph.
-
-    Returns:
-        The groups, in an order that most edges follow, and the number of edges between two groups by their positions.
+    Returns the groups, ordered along most edges, and the number of edges for each pair of group positions.
     """
     names, members, edges = _divided(graph)
     is_leaf = numpy.diff(graph.offsets) == 0
@@ -73,9 +69,9 @@ def _divided(graph: Graph) -> tuple[list[str], Integers, Counter[tuple[int, int]
 
 
 def _along(count: int, edges: Counter[tuple[int, int]]) -> list[int]:
-    """Order the groups so that most edges lead forward: sources first, sinks last.
+    """Order the groups so that most edges point forward: sources first, sinks last.
 
-    If all are in cycles, the group with the largest surplus of outgoing edges comes first (Eades, Lin and Smyth, 1993).
+    In a cycle, the group with the largest surplus of outgoing edges comes first (Eades, Lin and Smyth, 1993).
     """
     first: list[int] = []
     last: list[int] = []
@@ -94,7 +90,7 @@ def _along(count: int, edges: Counter[tuple[int, int]]) -> list[int]:
 
 
 def _group(graph: Graph, name: str, inside: numpy.ndarray, is_leaf: numpy.ndarray) -> Group:
-    """Count what one group consists of."""
+    """Count the leaves and operations of a group."""
     counts = numpy.bincount(graph.opcodes[inside & ~is_leaf]).tolist()
     operations = Counter({SYMBOLS[opcode] or "by hand": count for opcode, count in enumerate(counts) if count})
     gradients = graph.grad[inside]
@@ -103,7 +99,7 @@ def _group(graph: Graph, name: str, inside: numpy.ndarray, is_leaf: numpy.ndarra
 
 
 def _edges(graph: Graph, members: numpy.ndarray) -> Counter[tuple[int, int]]:
-    """Count the edges from one group to another."""
+    """Count the edges between different groups."""
     several = int(members.max()) + 1
     results = numpy.repeat(members, numpy.diff(graph.offsets))
     real = graph.operands != CONSTANT

@@ -1,4 +1,4 @@
-"""`Graph`: what Values remember, as flat arrays. Every view of a computation is made from it."""
+"""`Graph`: the computation behind some Values, as flat arrays, from which all displays are made."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ Floats = NDArray[numpy.float64]
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A computation as flat arrays, operands before results. A node is known by its index, from 0.
+    """A computation as flat arrays in topological order: operands before results. A node is identified by its index.
 
     Attributes:
-        opcodes: The operation of each node, counted from 1 in the table's order; 0 for leaves and hand-made nodes.
-        offsets: `offsets[i]` to `offsets[i + 1]` is the part of `operands` and `partials` that belongs to node i.
-        operands: The index of each operand, or -1 for a constant.
-        partials: The partial derivative of the node with respect to each operand; for a constant, the constant itself.
-        data: The number of each node, as recorded.
-        grad: The gradient of each node, as recorded.
-        labels: The labels of the nodes that have one, by index. Under `source_lines()`, nodes without a label have the
-            name of the variable that they were assigned to, with a number if another node has that.
-        symbols: What hand-made nodes call their operations, by index.
-        sources: The lines of the user's program that made the nodes, by index, where they are known.
-        by_hand: The indices of the nodes whose `_backward` was set by hand.
-        outputs: The indices of the roots.
-        files: The text of the programs that `sources` are lines of, by filename, as they ran. Empty for a graph that
-            was read: it may name any file, so none is opened.
-        scopes: The named scopes that nodes were made in, with dots between them, by index, as `named_scope` has them.
+        opcodes: Opcode of each node, numbered from 1 in the order of the table; 0 for leaves and hand-made nodes.
+        offsets: The operands of node i are at `offsets[i]` to `offsets[i + 1]` in `operands` and `partials`.
+        operands: Index of each operand, or -1 for a constant.
+        partials: Partial derivative of the node with respect to each operand; for a constant, the constant itself.
+        data: Number of each node, as recorded.
+        grad: Gradient of each node, as recorded.
+        labels: Labels of nodes, by index. Under `source_lines()`, an unlabeled node is labeled with the variable it was
+            assigned to, followed by a number if the name is taken.
+        symbols: Operation symbols of hand-made nodes, by index.
+        sources: Lines of the user's program that created the nodes, by index, if known.
+        by_hand: Indices of nodes whose `_backward` was set by hand.
+        outputs: Indices of the roots.
+        files: Text of the programs that contain `sources`, by filename, as they ran. Empty for a graph read from JSON:
+            such a graph may name any file, so none is opened.
+        scopes: Named scopes of nodes, separated by dots, by index: see `named_scope`.
 
     Example:
         >>> a = Value(2.0, label="a")
@@ -69,16 +69,16 @@ class Graph:
 
     @classmethod
     def record(cls, root: Value | Iterable[Value]) -> Graph:
-        """Record the graph of one root or several, with numbers and gradients as they are now.
+        """Record the graph of one or several roots, with their present numbers and gradients.
 
-        The partials of hand-made nodes are found by running their `_backward` with a gradient of 1, which assumes that
-        it is linear in the gradient, as the chain rule demands.
+        The partials of a hand-made node are found by running its `_backward` with a gradient of 1. This assumes that
+        `_backward` is linear in the gradient.
 
         Args:
             root: A Value, or an iterable of Values for a graph with several outputs.
 
         Returns:
-            The graph, with the roots as its outputs. It does not change with the Values.
+            The graph, with the roots as its outputs. It does not change when the Values do.
 
         Raises:
             TypeError: A root is not a Value.
@@ -91,7 +91,7 @@ class Graph:
         """
         roots = [root] if isinstance(root, Value) else _as_list(root)
         if not roots:
-            raise ValueError("there is nothing to record: the list of roots is empty")
+            raise ValueError("roots must not be empty: there is nothing to record")
         flat = record(roots)
         for array in flat[:6]:
             array.flags.writeable = False
@@ -108,12 +108,12 @@ class Graph:
 
     @property
     def edges(self) -> int:
-        """The number of operands that are nodes and not constants."""
+        """Number of operands that are nodes, not constants."""
         return int((self.operands != CONSTANT).sum())
 
     @property
     def root(self) -> int:
-        """The index of the only output.
+        """Index of the only output.
 
         Raises:
             ValueError: The graph has several outputs.
@@ -125,13 +125,13 @@ class Graph:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """A unique name for every node.
+        """A unique name for each node.
 
-        A node is named by its label, followed by a number if an earlier node has the same label. Nodes without a label
-        are named v1, v2 and so on, by index.
+        The name is the label, followed by a number if an earlier node has the same label. Nodes without a label are
+        named v1, v2 and so on, by index.
         """
         taken = set(self.labels.values()) | {f"v{index + 1}" for index in range(len(self)) if index not in self.labels}
-        numbers: dict[str, Iterator[int]] = {}  # by label, those that have not been tried yet
+        numbers: dict[str, Iterator[int]] = {}  # by label: numbers not tried yet
         names = []
         for index in range(len(self)):
             name = label = self.labels.get(index, f"v{index + 1}")
@@ -145,7 +145,7 @@ class Graph:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """All nodes as objects: slower than the arrays, and easier to read."""
+        """All nodes as objects, which are slower than the arrays but easier to use."""
         offsets, operands, partials = self.offsets.tolist(), self.operands.tolist(), self.partials.tolist()
         data, grad = self.data.tolist(), self.grad.tolist()
         nodes = []
@@ -170,13 +170,14 @@ class Graph:
         return tuple(nodes)
 
     def validate(self) -> None:
-        """Check that the graph is well formed.
+        """Check that the graph is valid.
 
-        It is if the arrays fit each other; every node has as many operands as its operation takes; every operand is a
-        constant or an earlier node; and labels, symbols, lines, rules, scopes and outputs belong to nodes that exist.
+        The arrays must be consistent; every node must have the number of operands that its operation takes; every
+        operand must be a constant or an earlier node; and labels, symbols, lines, rules, scopes and outputs must refer
+        to existing nodes.
 
         Raises:
-            GraphError: The graph is not well formed; the message says what is wrong, and at which node.
+            GraphError: The graph is not valid; the message gives the reason and the node.
 
         Example:
             >>> from dataclasses import replace
@@ -198,16 +199,16 @@ class Graph:
         ):
             for index in indices:
                 if not 0 <= index < len(self):
-                    raise GraphError(f"a {what} is that of node {index}, and there are {len(self)} nodes")
+                    raise GraphError(f"{what} refers to node {index}, but the graph has {len(self)} nodes")
         if not self.outputs:
             raise GraphError("the graph has no output")
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe the graph as plain data: what `to_json` writes, nan and inf as strings.
+        """Convert the graph to plain data: the document that `to_json` writes, with nan and inf as strings.
 
         Returns:
-            A dictionary with the keys "gradwalk", "version", "outputs" and "nodes", a list of a dictionary for each
-            node.
+            A dictionary with the keys "gradwalk", "version", "outputs" and "nodes"; "nodes" is a list with one
+            dictionary per node.
 
         Example:
             >>> Graph.record(Value(3.0, label="a")).to_dict()["nodes"]
@@ -216,10 +217,10 @@ class Graph:
         return graph_json.as_dict(self.nodes, self.symbols, self.outputs)
 
     def to_columns(self) -> dict[str, Any]:
-        """Describe the graph as plain data in columns, which is quick to write and to read where a graph is large.
+        """Convert the graph to plain data in columns, which is faster to write and to read for large graphs.
 
         Returns:
-            The other form that docs/graph.schema.json has; `from_json` reads the JSON of both.
+            The second form in docs/graph.schema.json; `from_json` reads the JSON of both forms.
 
         Example:
             >>> Graph.record(Value(3.0, label="a")).to_columns()["labels"]["items"]
@@ -228,10 +229,10 @@ class Graph:
         return columns.as_columns(self)
 
     def to_json(self) -> str:
-        """Write the graph as JSON, by the schema in docs/graph.schema.json.
+        """Write the graph as JSON, see docs/graph.schema.json.
 
         Returns:
-            The text, one line for each node, for `from_json`.
+            The JSON text, one line per node, for `from_json`.
 
         Example:
             >>> print(Graph.record(Value(3.0, label="a") * 2.0).to_json())
@@ -244,16 +245,16 @@ class Graph:
 
     @classmethod
     def from_json(cls, text: str) -> Graph:
-        """Read a graph that `to_json` wrote, or the JSON of `to_columns`.
+        """Read the JSON of `to_json` or `to_columns`.
 
         Args:
-            text: A JSON document by docs/graph.schema.json.
+            text: A JSON document that satisfies docs/graph.schema.json.
 
         Returns:
-            The graph, which has been validated.
+            The graph, validated.
 
         Raises:
-            GraphError: The text is something else; the message says where it stops making sense.
+            GraphError: The text is not a valid graph; the message gives the first error.
 
         Example:
             >>> a = Value(3.0, label="a")
@@ -266,20 +267,15 @@ class Graph:
 
 
 def as_graph(root: Value | Iterable[Value] | Graph) -> Graph:
-    """Return a graph as it is, and record that of one or several Values.
+    """Return a Graph unchanged; record the graph of one or several Values.
 
-    Args:
-        root: A Graph, a Value, or an iterable of Values.
-
-    Raises:
-        TypeError: `root` is neither a Graph nor made of Values.
-        ValueError: There is no root.
+    Raises `TypeError` if `root` is anything else, and `ValueError` if there is no root.
     """
     return root if isinstance(root, Graph) else Graph.record(root)
 
 
 def _as_list(roots: Any) -> list[Value]:
-    """Return the roots as a list, and raise `TypeError` if one is not a Value."""
+    """Return the roots as a list, or raise `TypeError` if one is not a Value."""
     try:
         listed = list(roots)
     except TypeError:
@@ -287,7 +283,7 @@ def _as_list(roots: Any) -> list[Value]:
     for root in listed:
         if not isinstance(root, Value):
             given = type(root).__name__ if root is roots else f"{type(roots).__name__} of {type(root).__name__}"
-            raise TypeError(f"the root of a graph is a Value, or a list of Values for several roots, not {given}")
+            raise TypeError(f"the root of a graph must be a Value, or a list of Values for several roots, got {given}")
     return listed
 
 
@@ -297,23 +293,23 @@ def _check_lengths(graph: Graph) -> None:
         array = getattr(graph, name)
         kind = "int32" if name in ("opcodes", "offsets", "operands") else "float64"
         if array.dtype != kind or array.ndim != 1 or not array.flags.c_contiguous:
-            raise GraphError(f"{name} is not a contiguous row of {kind}")
+            raise GraphError(f"{name} must be a contiguous one-dimensional array of {kind}")
     n, edges = len(graph.opcodes), len(graph.operands)
     for name, expected in (("offsets", n + 1), ("data", n), ("grad", n), ("partials", edges)):
         given = len(getattr(graph, name))
         if given != expected:
-            raise GraphError(f"{name} has {given} entries, not {expected}: {n} nodes and {edges} operands are given")
+            raise GraphError(f"{name} must have {expected} entries for {n} nodes and {edges} operands, got {given}")
     steps = numpy.diff(graph.offsets)
     if graph.offsets[0] != 0 or graph.offsets[-1] != edges or (steps < 0).any():
-        raise GraphError(f"offsets do not rise from 0 to {edges}, the number of operands")
+        raise GraphError(f"offsets must increase from 0 to {edges}, the number of operands")
 
 
 def _check_opcodes(graph: Graph) -> None:
-    """Raise `GraphError` unless every opcode exists and has as many operands as it takes."""
+    """Raise `GraphError` unless every opcode exists and every node has the right number of operands."""
     strange = ~numpy.isin(graph.opcodes, [0, *filter(NAMES.__getitem__, range(len(NAMES)))])
     if strange.any():
         index = int(strange.argmax())
-        raise GraphError(f"node {index} has opcode {graph.opcodes[index]}, and no operation has that")
+        raise GraphError(f"node {index} has the unknown opcode {graph.opcodes[index]}")
     given = numpy.diff(graph.offsets)
     takes_as_many = given == numpy.array(ARITIES)[graph.opcodes]
     for row in VARIADIC:
@@ -340,4 +336,4 @@ def _check_operands(graph: Graph) -> None:
     wrong = (graph.operands < CONSTANT) | (graph.operands >= results)
     if wrong.any():
         edge = int(wrong.argmax())
-        raise GraphError(f"node {results[edge]} has node {graph.operands[edge]} as operand, which is no earlier node")
+        raise GraphError(f"node {results[edge]} has node {graph.operands[edge]} as operand, not an earlier node")

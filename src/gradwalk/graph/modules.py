@@ -1,16 +1,16 @@
-"""Which module each node of a graph belongs to: by the labels of parameters, named scopes, and iterations of loops.
+"""Assign each node of a graph to a module, by the labels of parameters, named scopes, and iterations of loops.
 
-The labels of parameters say what belongs together: `layers.0.neurons.2.b` is a parameter of the module
-`layers.0.neurons.2`, which is a part of `layers.0`. A computed node belongs to the module whose parameters it uses. A
-node with one operand, such as the activation function of a neuron, belongs to the module of that operand.
+Labels of parameters define modules: `layers.0.neurons.2.b` is a parameter of the module `layers.0.neurons.2`, which is
+part of `layers.0`. A computed node belongs to the module whose parameters it uses. A node with one operand, such as the
+activation function of a neuron, belongs to the module of that operand.
 
-What was made in a named scope belongs to it, and there to the module whose parameters it uses, or in which its operands
-were made that are of the same scope. The parameters of a module belong to the innermost scope that holds all that uses
-them. Scopes that are numbered and use the same parameters, such as `place0` and `place1`, are one computation done
-several times: what is in `place1.attention` is `place1` of `attention`.
+Nodes created in a named scope belong to the scope. Within it they belong to the module whose parameters they use, or to
+the module of their operands from the same scope. The parameters of a module belong to the innermost scope that contains
+all their uses. Numbered scopes that use the same parameters, such as `place0` and `place1`, are repetitions of one
+computation: a node in `place1.attention` is put in `attention.place1`.
 
-Iterations of a loop are like modules: `newton.3.val` is what goes round at the end of iteration 3 of the loop over
-`newton`. All that only this iteration uses belongs to it, and there to the scope and the module.
+Iterations of a loop are treated like modules: `newton.3.val` is the carry after iteration 3 of the loop over `newton`.
+Nodes used only by this iteration belong to it, and within it to their scope and module.
 """
 
 from __future__ import annotations
@@ -29,13 +29,10 @@ _DIGITS = "0123456789"
 
 
 def modules(graph: Graph) -> tuple[list[Path], Integers]:
-    """Find the module that each node belongs to.
+    """Find the module of each node.
 
-    Args:
-        graph: Any graph.
-
-    Returns:
-        The paths of all modules, the first of which is empty, and the module of every node, an index of that list.
+    Returns the paths of all modules, the first of which is empty, and the module of each node as an index into that
+    list.
     """
     parameters = _parameters(graph)
     scopes, made_in = _scopes(graph)
@@ -49,7 +46,7 @@ def modules(graph: Graph) -> tuple[list[Path], Integers]:
 
 
 def common(first: Path, last: Path) -> Path:
-    """Return the path of the innermost module that contains both."""
+    """Return the path of the innermost module that contains two modules."""
     length = 0
     for one, other in zip(first, last, strict=False):
         if one != other:
@@ -59,7 +56,7 @@ def common(first: Path, last: Path) -> Path:
 
 
 def _numbered(whole: Iterable[Path]) -> tuple[list[Path], Integers]:
-    """Return all paths once, the empty one first, and the number of each."""
+    """Return the distinct paths, the empty path first, and the index of each given path."""
     number: dict[Path, int] = {(): 0}
     numbers = [number.setdefault(path, len(number)) for path in whole]
     return list(number), numpy.array(numbers, numpy.int32)
@@ -69,13 +66,13 @@ def _numbered(whole: Iterable[Path]) -> tuple[list[Path], Integers]:
 
 
 def _parameters(graph: Graph) -> dict[int, Path]:
-    """Return the modules that the labels of parameters name, by index."""
+    """Return the module named in the label of each parameter, by node index."""
     is_leaf = (numpy.diff(graph.offsets) == 0).tolist()
     return {p: tuple(label.split(".")[:-1]) for p, label in graph.labels.items() if is_leaf[p] and "." in label}
 
 
 def _by_parameters(graph: Graph, parameters: Mapping[int, Path], made_in: Integers) -> tuple[list[Path], Integers]:
-    """Return the paths of all modules and the module of every node by the parameters that it uses."""
+    """Return the paths of all modules, and the module of each node according to the parameters it uses."""
     arity = numpy.diff(graph.offsets)
     paths = sorted({(), *parameters.values()})
     number = {path: i for i, path in enumerate(paths)}
@@ -85,7 +82,7 @@ def _by_parameters(graph: Graph, parameters: Mapping[int, Path], made_in: Intege
     computed = numpy.flatnonzero(arity)
     if parameters and len(computed):
         starts = graph.offsets[computed]
-        # The paths are sorted, so a prefix that the first and the last share is shared by all between them.
+        # The paths are sorted, so a prefix shared by the first and the last path is shared by all paths in between.
         last = numpy.maximum.reduceat(used, starts)
         first = numpy.minimum.reduceat(numpy.where(used == 0, len(paths), used), starts)
         pairs, which = numpy.unique(first * (len(paths) + 1) + last, return_inverse=True)
@@ -98,7 +95,7 @@ def _by_parameters(graph: Graph, parameters: Mapping[int, Path], made_in: Intege
 
 
 def _handed_on(graph: Graph, paths: list[Path], own: Integers, made_in: Integers) -> tuple[list[Path], Integers]:
-    """Add the nodes that use no parameter, and belong to the module of their operands in the same scope."""
+    """Assign nodes that use no parameters to the module of their operands from the same scope."""
     arity = numpy.diff(graph.offsets)
     offsets, operands, scopes = graph.offsets.tolist(), graph.operands.tolist(), made_in.tolist()
     number = {path: i for i, path in enumerate(paths)}
@@ -118,7 +115,7 @@ def _handed_on(graph: Graph, paths: list[Path], own: Integers, made_in: Integers
 
 
 def _scopes(graph: Graph) -> tuple[list[str], Integers]:
-    """Return all scopes, first "" for none, and the number of the scope that each node was made in."""
+    """Return all scopes, the first of which is "" (none), and the index of each node's scope."""
     number = {"": 0}
     made_in = numpy.zeros(len(graph), numpy.int32)
     numbers = [number.setdefault(scope, len(number)) for scope in graph.scopes.values()]
@@ -132,7 +129,7 @@ def _scoped(
     own: tuple[list[Path], Integers],
     made_in: tuple[list[str], Integers],
 ) -> tuple[list[Path], Integers]:
-    """Return the paths of modules in the scopes of a graph: what is done once comes before what is repeated."""
+    """Return the paths of the modules in the scopes, with repeated scopes innermost, and the module of each node."""
     (paths, modules), (scopes, numbers) = own, made_in
     is_parameter = numpy.zeros(len(graph), bool)
     is_parameter[list(parameters)] = True
@@ -153,7 +150,7 @@ def _scoped(
 
 
 def _users(graph: Graph, is_parameter: Any, modules: Integers, made_in: Integers) -> dict[int, list[int]]:
-    """Return the scopes that use the parameters of each module, each once and in the order of the nodes."""
+    """Return the scopes that use the parameters of each module, without duplicates, in the order of the nodes."""
     uses = numpy.flatnonzero((graph.operands != CONSTANT) & is_parameter[graph.operands])
     results = numpy.repeat(numpy.arange(len(graph)), numpy.diff(graph.offsets))[uses]
     pairs = numpy.stack([modules[graph.operands[uses]], made_in[results]], axis=1)
@@ -165,7 +162,7 @@ def _users(graph: Graph, is_parameter: Any, modules: Integers, made_in: Integers
 
 
 def _repeated(users: Iterable[list[str]]) -> Iterator[str]:
-    """Yield the series of scopes that use the same parameters, as `_series` spells them."""
+    """Yield the series of scopes that use the same parameters, in the form that `_series` returns."""
     for scopes in dict.fromkeys(map(tuple, users)):
         first = tuple(scopes[0].split("."))
         for scope in scopes[1:]:
@@ -176,14 +173,14 @@ def _repeated(users: Iterable[list[str]]) -> Iterator[str]:
 
 
 def _series(names: Path, level: int) -> str:
-    """Return a scope without the numbers in its names, such as "place#" for "place3"; "" where its last has none."""
+    """Return a scope without the numbers in its names, such as "place#" for "place3"; "" if the last name has none."""
     if not names[level].endswith(tuple(_DIGITS)):
         return ""
     return ".".join(name.rstrip(_DIGITS) for name in names[: level + 1]) + "#"
 
 
 def _split(scope: str, repeated: set[str]) -> tuple[Path, Path]:
-    """Divide the names of a scope into those that do not belong to repeated series, and those that do."""
+    """Split the names of a scope into names outside of repeated series and names of repeated series."""
     names = tuple(scope.split(".")) if scope else ()
     is_repeated = [_series(names, level) in repeated for level in range(len(names))]
     kept = tuple(name for name, again in zip(names, is_repeated, strict=True) if not again)
@@ -191,7 +188,7 @@ def _split(scope: str, repeated: set[str]) -> tuple[Path, Path]:
 
 
 def _inside(scope: Path, own: Path) -> Path:
-    """Return the path of a module in a scope, whose names its own path may begin with."""
+    """Return the path of a module in a scope, without repeating the scope if the path already begins with it."""
     return own if own[: len(scope)] == scope else scope + own
 
 
@@ -199,7 +196,7 @@ def _inside(scope: Path, own: Path) -> Path:
 
 
 def _iterations(graph: Graph) -> dict[int, Path]:
-    """Return the iteration of each node that is in one, such as `("newton", "3")`, and those around it."""
+    """Return the iteration that contains each node, including enclosing iterations, such as `("newton", "3")`."""
     ends = {i: path for i, label in graph.labels.items() if (path := _iteration(label)) is not None}
     offsets = graph.offsets.tolist()
     ends = {i: path for i, path in ends.items() if offsets[i + 1] > offsets[i]}
@@ -207,7 +204,7 @@ def _iterations(graph: Graph) -> dict[int, Path]:
         return {}
     operands = graph.operands.tolist()
     found: dict[int, Path] = {}
-    for i in range(len(graph) - 1, -1, -1):  # from what uses a node back to it
+    for i in range(len(graph) - 1, -1, -1):  # users before operands
         path = found[i] = ends.get(i, found.get(i, ()))
         if offsets[i + 1] == offsets[i] and "." in graph.labels.get(i, ""):
             found[i] = ()  # a parameter
@@ -219,10 +216,10 @@ def _iterations(graph: Graph) -> dict[int, Path]:
 
 
 def _iteration(label: str) -> Path | None:
-    """Return the iteration that a label such as `newton.3.val` names; that around a loop for what it starts from."""
+    """Parse a label such as `newton.3.val` as an iteration; for the start of a loop return the enclosing iteration."""
     *names, last = label.split(".")
     path = tuple(names)
     if path[-1:] == ("start",):
         return path[:-2]
     is_one = path and len(path) % 2 == 0 and all(number.isdecimal() for number in path[1::2])
-    return path if is_one and not last.isdecimal() else None  # h.0.1 is in an array
+    return path if is_one and not last.isdecimal() else None  # h.0.1 is an array element

@@ -1,4 +1,4 @@
-"""`Node`: one node of a graph as readers see it, and `GraphError`."""
+"""`Node`, a view of a single node of a graph, and `GraphError`."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from gradwalk.value.source.source_line import SourceLine
 
 
 class GraphError(ValueError):
-    """A graph is not well formed: the message says what is wrong, and at which node."""
+    """A graph is not valid; the message gives the reason and the node."""
 
 
 class Node(NamedTuple):
-    """One node of a graph.
+    """A node of a graph.
 
     Attributes:
-        place: The index of the node in the graph; the JSON form of walks calls it that.
-        name: A name that no other node has.
-        label: The label that the user gave, the variable that the node was assigned to if lines were recorded, or "".
-        symbol: The symbol of the operation, "" for leaves.
-        opcode: The number of the operation; 0 for leaves and hand-made nodes.
+        place: Index of the node in the graph; this is its name in the JSON form of walks.
+        name: Unique name.
+        label: The user's label, or the variable it was assigned to if source lines were recorded, or "".
+        symbol: Symbol of the operation, "" for leaves.
+        opcode: Opcode of the operation; 0 for leaves and hand-made nodes.
         arguments: The operands in order: the index of a node as an int, a constant as a float.
-        partials: The partial derivative with respect to each argument; nan for constants.
+        partials: Partial derivative with respect to each argument; nan for constants.
         data: The number.
         grad: The gradient, as recorded.
-        source: The line of the user's program that made the node, if it is known.
+        source: Line of the user's program that created the node, or None.
         by_hand: Whether its `_backward` was set by hand.
-        scope: The named scopes that it was made in, with dots between them; "" if there are none.
+        scope: Named scopes in which it was created, separated by dots, or "".
     """
 
     place: int
@@ -48,34 +48,30 @@ class Node(NamedTuple):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it has no operands."""
+        """Whether it is a leaf: a node without operands."""
         return not self.arguments
 
     @property
     def row(self) -> Operation | None:
-        """Its row in the table of operations; None for leaves, hand-made nodes and variadic rows."""
+        """Its operation in the table; None for leaves, hand-made nodes and variadic operations."""
         return BY_NAME.get(NAMES[self.opcode])
 
     @property
     def variadic(self) -> Reduction | Gather | None:
-        """Its row where that takes any number of operands; None for all other nodes."""
+        """Its operation if that is variadic, otherwise None."""
         return VARIADIC_BY_NAME.get(NAMES[self.opcode])
 
     @property
     def selects(self) -> bool:
-        """Whether its operation passes on some operands and leaves out the others, as `maximum` does."""
+        """Whether its operation returns some of its operands and ignores the rest, as `maximum` does."""
         row = self.row or self.variadic
         return row is not None and row.selects
 
     def partial_formula(self, position: int) -> Formula | None:
-        """Return the local derivative with respect to one argument, as the table has it.
+        """Return the partial derivative with respect to the argument at a position, as the formula in the table.
 
-        Args:
-            position: Which argument, counted from 0.
-
-        Returns:
-            A formula of `out`, the node itself, and of x, y and z, the arguments that `element` names; None for leaves
-            and hand-made nodes.
+        The formula is in terms of `out`, the node itself, and of x, y and z, the arguments at the positions that
+        `element` returns. It is None for leaves and hand-made nodes.
         """
         if self.row is not None:
             return self.row.partial(position)
@@ -84,12 +80,7 @@ class Node(NamedTuple):
     def element(self, position: int) -> tuple[int, ...]:
         """Return the positions of the arguments that `partial_formula(position)` calls x, y and z.
 
-        Args:
-            position: Which argument, counted from 0.
-
-        Returns:
-            A position for each letter that the row has: for a reduction those in the same element as the argument,
-            and none for its `start`; for `take` that of the index.
+        For a reduction these are the arguments of the same element, or none for `start`; for `take` only the index.
         """
         if self.variadic is not None:
             return self.variadic.element(position, len(self.arguments))
@@ -97,9 +88,10 @@ class Node(NamedTuple):
 
     @property
     def non_differentiable(self) -> tuple[int, ...]:
-        """The positions of operands that get no gradient, such as the condition of `where`.
+        """Positions of the operands that get no gradient, such as the condition of `where`.
 
-        A rule made by hand cannot tell several positions of one operand apart, so only the first of them counts.
+        A rule set by hand cannot distinguish repeated operands, so only the first position of each operand gets a
+        gradient.
         """
         if self.by_hand:
             return tuple(i for i, x in enumerate(self.arguments) if isinstance(x, int) and x in self.arguments[:i])
@@ -108,12 +100,12 @@ class Node(NamedTuple):
 
     @property
     def operands(self) -> tuple[int, ...]:
-        """The indices of the nodes among its arguments."""
+        """Indices of the nodes among its arguments."""
         return tuple(x for x in self.arguments if isinstance(x, int))
 
     @property
     def condition_operands(self) -> tuple[int, ...]:
-        """The indices of the operands that only decide, such as the condition of `where`."""
+        """Indices of the operands that only act as conditions, such as the condition of `where`."""
         row = self.row or self.variadic
         operands = (self.arguments[i] for i in row.non_differentiable) if row else ()
         return tuple(x for x in operands if isinstance(x, int))

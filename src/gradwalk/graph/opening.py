@@ -1,4 +1,4 @@
-"""Opens the nodes that stand for many operations at once, such as `sumprod`, into plain sums and products."""
+"""Expand nodes that perform many operations, such as `sumprod`, into separate sums and products."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from gradwalk.value.value import Value
 
 
 def opened(root: Value | Iterable[Value] | Graph) -> Graph:
-    """Record a graph in which a sum of products is no node of its own: its products and sums are, one by one.
+    """Record a graph in which each `sumprod` node is expanded into its products and sums.
 
-    A neuron of `gradwalk.nn` is one node, `sumprod`. Opened, it can be drawn and walked as the lecture has it.
+    A neuron of `gradwalk.nn` is a single `sumprod` node. Expanded, it can be drawn and walked like the neuron in
+    micrograd.
 
     Args:
         root: A Value, an iterable of Values for several roots, or a Graph.
 
     Returns:
-        The graph. Numbers, gradients, labels and lines are those of the nodes. Products and sums in between have the
-        line of the sum of products; their numbers and gradients are computed.
+        The graph. Nodes keep their numbers, gradients, labels and source lines. The new products and sums have the
+        source line of their `sumprod`; their numbers and gradients are computed.
 
     Example:
         >>> from gradwalk import walk
@@ -50,11 +51,11 @@ def opened(root: Value | Iterable[Value] | Graph) -> Graph:
 
 
 class _Opening:
-    """A graph that is written again, node by node."""
+    """A graph under construction, copied from another one node by node."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._index: list[int] = []  # of each node: where it stands now
+        self._index: list[int] = []  # the new index of each node
         self._opcodes: list[int] = []
         self._offsets = [0]
         self._operands: list[int] = []
@@ -65,7 +66,7 @@ class _Opening:
         self._scopes: dict[int, str] = {}
 
     def copy(self, node: Node) -> None:
-        """Write a node as it is."""
+        """Copy a node unchanged."""
         start, end = self._graph.offsets[node.place : node.place + 2].tolist()
         operands = self._graph.operands[start:end].tolist()
         moved = [x if x == CONSTANT else self._index[x] for x in operands]
@@ -73,12 +74,10 @@ class _Opening:
         self._index.append(len(self._opcodes) - 1)
 
     def open(self, node: Node, row: Reduction) -> None:
-        """Write what a reduction is made of; the last operation stands for the node."""
+        """Append the operations that a reduction expands into; the last operation replaces the node."""
         leaves = {x: Value(self._graph.data[x], label=str(x)) for x in node.operands}
         result = _expanded(row, [x if isinstance(x, float) else leaves[x] for x in node.arguments])
-        if not isinstance(result, Value) or any(
-            result is leaf for leaf in leaves.values()
-        ):  # there is nothing to add up
+        if not isinstance(result, Value) or any(result is leaf for leaf in leaves.values()):  # no operation remains
             self.copy(node)
             return
         result.backward()
@@ -97,7 +96,7 @@ class _Opening:
     def _write(
         self, opcode: int, operands: list[int], partials: list[float], origin: Node, data: float, grad: float
     ) -> None:
-        """Write a node that is, or is a part of, one of the graph that is opened."""
+        """Append a node that is a copy of, or a part of, a node of the original graph."""
         if origin.source is not None:
             self._sources[len(self._opcodes)] = origin.source
         if origin.place in self._graph.scopes:
@@ -110,7 +109,7 @@ class _Opening:
         self._grad.append(grad)
 
     def graph(self) -> Graph:
-        """Return the graph with what has been written."""
+        """Return the constructed graph."""
         before, index = self._graph, self._index
         return Graph(
             numpy.array(self._opcodes, numpy.int32),
@@ -130,7 +129,7 @@ class _Opening:
 
 
 def _expanded(row: Reduction, operands: Sequence[Value | float]) -> Value | float:
-    """Compute a reduction by the rows that it is made of, without adding anything to a first total of 0."""
+    """Compute a reduction by the operations that it expands into, omitting additions of 0."""
     first, step = expansion(row)
     total = operands[0] if row.starts else _computed(first, {})
     length = (len(operands) - row.starts) // row.groups
@@ -141,7 +140,7 @@ def _expanded(row: Reduction, operands: Sequence[Value | float]) -> Value | floa
 
 
 def _computed(template: Template, references: dict[int, Value | float]) -> Value | float:
-    """Compute a template's instructions."""
+    """Evaluate the instructions of a template."""
     for k, (opcode, operands, number) in enumerate(template.instructions):
         given = [references[operand] for operand in operands]
         are_zero = [isinstance(x, float) and x == 0.0 for x in given]

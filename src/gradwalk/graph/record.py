@@ -1,4 +1,4 @@
-"""Nodes read off as flat arrays: what Graphs and recordings are made from."""
+"""Read the nodes of Values into flat arrays, from which Graphs and recordings are made."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from gradwalk.value.sweep.order import checked_root, traversing, visit_all
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-CONSTANT = -1  # in place of the index of an operand that is no Value
+CONSTANT = -1  # operand index of a constant
 _constant = cython.declare(cython.int, CONSTANT)  # the same in C
 
 
 class FlatNodes(NamedTuple):
-    """Nodes as arrays, operands before results. A node is known by its index.
+    """Nodes as arrays, in topological order: operands before results. A node is identified by its index.
 
     Attributes:
-        opcodes: The operation of each node, counted from 1 in the table's order; 0 for leaves and hand-made nodes.
-        offsets: The operands of node i stand at `offsets[i]` to `offsets[i + 1]` in `operands` and `partials`.
-        operands: Indices of nodes; `CONSTANT` where a constant stands.
-        partials: d node / d operand; where a constant stands, the constant.
-        data: The numbers of the nodes.
-        grad: Their gradients.
-        noted: The nodes themselves, by index, where the arrays do not say all: leaves, and those with a label, a rule,
-            a source line or more operands than two.
-        outputs: The indices of the roots.
+        opcodes: Opcode of each node, numbered from 1 in the order of the table; 0 for leaves and hand-made nodes.
+        offsets: The operands of node i are at `offsets[i]` to `offsets[i + 1]` in `operands` and `partials`.
+        operands: Index of each operand; `CONSTANT` for constants.
+        partials: d node / d operand; for constants, the constant itself.
+        data: Number of each node.
+        grad: Gradient of each node.
+        noted: The node objects, by index, with properties that the arrays do not hold: leaves, and nodes with a label,
+            a backward rule, a source line, or more than two operands.
+        outputs: Indices of the roots.
     """
 
     opcodes: Any
@@ -52,21 +52,14 @@ class FlatNodes(NamedTuple):
 
 
 def record(roots: list[Any]) -> FlatNodes:
-    """The nodes that some Values were made from.
+    """Record the graph of some Values into new arrays.
 
-    The rules of hand-made nodes are asked for their partials: they are run with a gradient of 1.
-
-    Args:
-        roots: Values.
-
-    Returns:
-        The nodes; their arrays belong to the caller.
+    Each hand-made node's rule is run with a gradient of 1 to find its partials; exceptions of the rules propagate.
 
     Raises:
-        TypeError: If a root is not a Value.
-        ValueError: If hand-edited nodes form a cycle.
-        RecordingError: In a function that is being recorded.
-        Exception: Whatever a hand-made `_backward` raises when it is asked for its partials.
+        TypeError: A root is not a Value.
+        ValueError: Hand-edited nodes form a cycle.
+        RecordingError: The call is in a function that is being recorded.
     """
     for root in roots:
         refuse_if_staging(checked_root(root), "looks at the graph of")
@@ -74,23 +67,12 @@ def record(roots: list[Any]) -> FlatNodes:
         for root in roots:
             node_locks.wait_for_others(order.topological_order(root))
     nodes = _flat(roots, 0)
-    _probe_rules(nodes)  # they may run any code, so all else is done by then
+    _probe_rules(nodes)  # last, because rules may run arbitrary code
     return nodes
 
 
 def record_from(roots: list[Any], level: int) -> FlatNodes:
-    """Record the nodes of this level or a higher one that some Values were made from; those below it are leaves.
-
-    Args:
-        roots: Values.
-        level: The level.
-
-    Returns:
-        The nodes; their arrays belong to the caller.
-
-    Raises:
-        ValueError: If hand-edited nodes form a cycle.
-    """
+    """Record the nodes of a level or above that some Values were computed from; nodes of lower levels become leaves."""
     return _flat(roots, level)
 
 
@@ -109,9 +91,9 @@ def _flat(roots: list[Any], level: int) -> FlatNodes:
 
 @cython.cfunc
 def _flattened(found: list, level: cython.int) -> tuple:
-    """The arrays of a FlatNodes, and the nodes that are noted."""
+    """Return the arrays of a FlatNodes, and the `noted` nodes."""
     node: ValueNode
-    room: cython.int = 2 * len(found)  # enough while no node has more than two operands
+    room: cython.int = 2 * len(found)  # enough if no node has more than two operands
     opcodes = numpy.empty(len(found), numpy.int32)
     offsets = numpy.zeros(len(found) + 1, numpy.int32)
     operands = numpy.empty(room, numpy.int32)
@@ -155,7 +137,7 @@ def _flattened(found: list, level: cython.int) -> tuple:
 @cython.inline
 @cython.exceptval(-1)
 def _write_operands(node: ValueNode, k: cython.int, operand: cython.p_int, local: cython.p_double) -> cython.int:
-    """Write the operands and partials of a node from k on; the next k."""
+    """Write the operands and partials of a node, starting at k, and return the next k."""
     if node._special:
         return _write_many(node, k, operand, local)
     operand[k] = node._a._index if node._a is not None else _constant
@@ -171,7 +153,7 @@ def _write_operands(node: ValueNode, k: cython.int, operand: cython.p_int, local
 @cython.cfunc
 @cython.exceptval(-1)
 def _write_many(node: ValueNode, k: cython.int, operand: cython.p_int, local: cython.p_double) -> cython.int:
-    """Write the operands and partials of a node that has them in its details from k on; the next k."""
+    """Write the operands and partials stored in the details of a node, starting at k, and return the next k."""
     i: cython.Py_ssize_t = 0
     for argument in node._details.arguments:
         if c_compat.is_kind(argument, ValueNode):
@@ -186,7 +168,7 @@ def _write_many(node: ValueNode, k: cython.int, operand: cython.p_int, local: cy
 
 
 class Notes(NamedTuple):
-    """Properties that only some nodes have, by index: labels, symbols, source lines, rules set by hand, and scopes."""
+    """Properties of some nodes, by index: labels, symbols, source lines, backward rules set by hand, and scopes."""
 
     labels: dict[int, str]
     symbols: dict[int, str]
@@ -196,14 +178,7 @@ class Notes(NamedTuple):
 
 
 def notes_of(nodes: FlatNodes) -> Notes:
-    """Return what the arrays do not say about some nodes.
-
-    Args:
-        nodes: The recorded nodes.
-
-    Returns:
-        Labels, symbols, source lines, the nodes with rules set by hand, and scopes.
-    """
+    """Return the properties of recorded nodes that the arrays do not hold."""
     node: ValueNode
     notes = Notes({}, {}, {}, frozenset([i for i, node in nodes.noted.items() if rule_of(node) is not None]), {})
     named: dict[int, NamedLine] = {}
@@ -226,8 +201,8 @@ def notes_of(nodes: FlatNodes) -> Notes:
 
 
 def _name_by_variables(nodes: FlatNodes, named: dict[int, NamedLine], labels: dict[int, str]) -> None:
-    """Label the nodes that a variable was assigned to and that have no label, with a number where one is taken."""
-    inner: set[int] = set()  # made on the way to what was assigned, as the first sums of sum(terms) are
+    """Label the unlabeled nodes that were assigned to variables, numbering names that are already taken."""
+    inner: set[int] = set()  # intermediate results of the assigned expression, such as the partial sums of sum(terms)
     for index, line in named.items():
         if line.makes and line.makes != NAMES[nodes.opcodes[index]]:
             operands = nodes.operands[nodes.offsets[index] : nodes.offsets[index + 1]].tolist()
@@ -246,7 +221,7 @@ def _name_by_variables(nodes: FlatNodes, named: dict[int, NamedLine], labels: di
 
 
 def _probe_rules(nodes: FlatNodes) -> None:
-    """Fill in the partials of nodes whose rule was set by hand."""
+    """Compute the partials of nodes whose rule was set by hand."""
     node: ValueNode
     for index, node in nodes.noted.items():
         if node._special and node._details.closure is not None:

@@ -1,4 +1,4 @@
-# Lets the compiled replay.py call C by the names of these modules.
+# C-level imports of the compiled module.
 from gradwalk.base cimport ieee
 from gradwalk.base cimport c_compat
 from gradwalk.ops.compiled cimport evaluate

@@ -1,4 +1,4 @@
-"""Runs a recorded graph again with the number of one node changed. Compiled, because a check does so many times."""
+"""Reevaluate a recorded graph with the number of one node changed. Compiled, because a check does this many times."""
 
 from __future__ import annotations
 
@@ -16,16 +16,10 @@ if not TYPE_CHECKING and cython.compiled:
 
 @cython.cclass
 class Reevaluator:
-    """Computes the root of a graph again for other numbers of a selected node.
+    """Recomputes the root of a graph for different numbers of a selected node.
 
-    `select(index)` chooses the node; `root_with(number)` then returns the root's number for a number of that node.
-
-    Args:
-        graph: A Graph.
-        root: The index of its root.
-
-    Raises:
-        GraphError: The graph is not well formed.
+    `select(index)` chooses the node; `root_with(number)` then returns the root's number for a number of that node. The
+    constructor raises `GraphError` if the graph is not valid.
     """
 
     _opcodes: cython.p_int
@@ -33,15 +27,15 @@ class Reevaluator:
     _operands: cython.p_int
     _partials: cython.p_double
     _data: cython.p_double  # the numbers, as recorded
-    _numbers: cython.p_double  # the numbers, with those that depend on the selected node computed again
-    _reached: cython.p_int  # whether each node depends on the selected one
-    _dependents: cython.p_int  # the indices of those that do, in order
-    _count: cython.int  # how many dependents there are
+    _numbers: cython.p_double  # the numbers, recomputed for nodes that depend on the selected node
+    _reached: cython.p_int  # whether each node depends on the selected node
+    _dependents: cython.p_int  # indices of the dependent nodes, in order
+    _count: cython.int  # number of dependent nodes
     _size: cython.int
     _root: cython.int
     _selected: cython.int
-    _gathered: cython.p_double  # room for the operands of one node
-    _arrays: Any  # keeps the arrays alive that the pointers point to
+    _gathered: cython.p_double  # buffer for the operands of one node
+    _arrays: Any  # owners of the memory that the pointers point into
 
     def __init__(self, graph: Any, root: int) -> None:
         graph.validate()  # the compiled code below follows indices without checking them
@@ -66,12 +60,8 @@ class Reevaluator:
     def select(self, index: cython.int) -> int:
         """Choose the node to change, and find the nodes that depend on it.
 
-        Args:
-            index: The index of the node.
-
-        Returns:
-            -1 if everything between the node and the root can be computed again, else the index of a hand-made node
-            in between, which cannot.
+        Returns -1 if all nodes between it and the root can be recomputed, otherwise the index of a hand-made node
+        between them.
         """
         i: cython.int
         k: cython.int
@@ -95,14 +85,7 @@ class Reevaluator:
         return blocked if self._reached[self._root] else -1
 
     def root_with(self, number: cython.double) -> float:
-        """Compute the root's number for a number of the selected node.
-
-        Args:
-            number: The number that the selected node is given.
-
-        Returns:
-            The root's number. Nodes that do not depend on the selected one keep their recorded numbers.
-        """
+        """Return the root's number for a number of the selected node; independent nodes keep their recorded numbers."""
         i: cython.int
         self._numbers[self._selected] = number
         for i in range(self._count):
@@ -110,13 +93,10 @@ class Reevaluator:
         return float(self._numbers[self._root])
 
     def noise(self, weights: Any) -> float:
-        """Sum weight times absolute number over the nodes that `root_with` computed last.
+        """Sum weight times absolute number over the nodes that the last `root_with` recomputed.
 
-        Args:
-            weights: An array of float64, one weight for each node. A weight of 0 counts as 0, whatever the number.
-
-        Returns:
-            The sum, to which the selected node itself does not belong.
+        `weights` is a float64 array with one weight per node. A weight of 0 gives 0 even if the number is infinite or
+        nan.
         """
         i: cython.int
         index: cython.int
@@ -129,41 +109,22 @@ class Reevaluator:
         return total
 
     def depends(self, index: cython.int) -> bool:
-        """Return whether a node is the selected one or depends on it.
-
-        Args:
-            index: The index of the node.
-        """
+        """Return whether a node is the selected node or depends on it."""
         return self._reached[index] != 0
 
     def recomputed(self, index: cython.int) -> float:
-        """Compute a node from the recorded numbers of its operands; leaves and hand-made nodes keep their own.
-
-        Args:
-            index: The index of the node.
-
-        Returns:
-            The number that the graph should have recorded for the node.
-        """
+        """Compute a node from the recorded numbers of its operands. Leaves and hand-made nodes keep their number."""
         return self._evaluated(index) if self._opcodes[index] > 0 else float(self._data[index])
 
     def local(self, index: cython.int, number: cython.double) -> float:
-        """Compute one node for a number of the selected node, all other operands having their recorded numbers.
-
-        Args:
-            index: The index of the node to compute, which has the selected node as an operand.
-            number: The number that the selected node is given.
-
-        Returns:
-            The node's number.
-        """
+        """Compute a node whose operand is the selected node for a number of it; other operands are as recorded."""
         self._numbers[self._selected] = number
         return self._evaluated(index)
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _evaluated(self, index: cython.int) -> cython.double:
-        """Apply the operation of a node to the numbers that its operands have now."""
+        """Apply the operation of a node to the current numbers of its operands."""
         k: cython.int = self._offsets[index]
         n: cython.int = self._offsets[index + 1] - k
         i: cython.int
@@ -182,6 +143,6 @@ class Reevaluator:
     @cython.inline
     @cython.exceptval(check=False)
     def _operand(self, k: cython.int) -> cython.double:
-        """Return the number of operand k of the flat array of operands."""
-        # When this runs uncompiled the arrays hold NumPy scalars, which warn about overflow where floats do not.
+        """Return the number of entry k of the flat operand array."""
+        # Uncompiled, the arrays yield NumPy scalars, which warn about overflow; floats do not.
         return float(self._numbers[self._operands[k]] if self._operands[k] >= 0 else self._partials[k])

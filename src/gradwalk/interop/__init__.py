@@ -1,6 +1,6 @@
-"""What gradwalk differentiates, as PyTorch, JAX, PyTensor, CasADi, IPOPT and scikit-learn take it.
+"""Functions that gradwalk differentiates, for use in PyTorch, JAX, PyTensor, CasADi, IPOPT and scikit-learn.
 
-Each name is loaded, and the library that it is for, when it is first used.
+Each name, and the library it needs, is imported on first use.
 
 >>> from gradwalk import interop, math
 >>> problem = interop.IpoptProblem(lambda x: math.exp(x[0]) * x[1], [0.0, 1.0])
@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-# The module that has a name, and the extra that installs what the module imports.
+# For each name, the module that defines it and the extra that installs the module's dependencies.
 _HOMES = {
     "IpoptProblem": ("ipopt_problem", "scipy"),
     "MLPClassifier": ("estimators", "sklearn"),
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
-        """Load what a name stands for; from then on the module has it."""
+        """Import a name on first use."""
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         module, extra = _HOMES[name]
@@ -49,5 +49,5 @@ else:
         return found
 
     def __dir__() -> list[str]:
-        """What is loaded, and what would be."""
+        """Return all names, including those not imported yet."""
         return sorted({*globals(), *_HOMES})

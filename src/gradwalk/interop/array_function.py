@@ -1,4 +1,4 @@
-"""`ArrayFunction`: a function of arrays with its derivatives, as other libraries call, batch and differentiate it."""
+"""`ArrayFunction`: a function of arrays with derivatives and batching, used by the wrappers for other libraries."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ Argnums = tuple[int, ...]
 
 
 class ArrayFunction:
-    """A function of arrays that returns a list of arrays, recorded at the first call for each of their shapes.
+    """A function of arrays that returns a list of arrays, recorded on the first call for each combination of shapes.
 
-    Its derivatives are functions of arrays again, so they can be taken to any order. Those in forward and in reverse
-    mode are linear in the arguments that they add, and transposes of one another.
+    Its derivatives are functions of arrays as well, so derivatives of any order exist. Forward- and reverse-mode
+    derivatives are linear in their additional arguments, and transposes of each other.
 
     Args:
         f: A function of trees of numbers, or of arrays.
-        rebuilt: Makes the arguments of `f` from a list of arrays.
-        transposed: Of a derivative, how to make that of the other mode.
-        points: Of a derivative, how many of its first arguments it is not linear in.
-        derived: Of a derivative, the function, "pushed" or "pulled", and the arguments that it was asked for with.
+        rebuilt: Builds the arguments of `f` from a list of arrays.
+        transposed: Builds the derivative of the other mode, if this is a derivative.
+        points: Number of leading arguments in which a derivative is nonlinear (the primals).
+        derived: The function that a derivative was made from, "pushed" or "pulled", and the arguments of that method.
 
     Attributes:
-        transposed: See above; None for a function that is no derivative.
+        transposed: See above; None if this is not a derivative.
         points: See above.
     """
 
@@ -67,10 +67,11 @@ class ArrayFunction:
 
         Args:
             arrays: The leaves of the arguments.
-            batch: How many of their first axes are samples. These axes broadcast, and the results have them first.
+            batch: Number of leading axes that are batch axes. They are broadcast, and are the leading axes of the
+                results.
 
         Returns:
-            Arrays of float64, or of float32 where there are samples and all arrays are of float32.
+            Arrays of float64, or of float32 if `batch` > 0 and all arrays are float32.
         """
         self.result([array.shape[batch:] for array in arrays])
         if batch:
@@ -78,31 +79,20 @@ class ArrayFunction:
         return [numpy.asarray(leaf) for leaf in self._one(*map(_plain, arrays))]
 
     def leaves(self, *arrays: Any) -> tuple[Any, ...]:
-        """Return the leaves of the result, of numbers or of Values.
-
-        Args:
-            *arrays: The leaves of the arguments.
-        """
+        """Return the leaves of the result for arguments with numbers or Values."""
         result = self._f(*self._rebuilt(arrays))
         leaves, treedef = flatten(result, f"the result of {display_name(self)}")
         if not leaves:
             raise TypeError(
-                f"{display_name(self)} returned {result!r}; it has to return a number, or numbers: is a `return` "
-                "missing?"
+                f"{display_name(self)} must return at least one number, got {result!r}: is a `return` missing?"
             )
         self._results[tuple([getattr(array, "shape", ()) for array in arrays])] = treedef
         return tuple(leaves)
 
     def result(self, shapes: Sequence[tuple[int, ...]]) -> TreeDef:
-        """Return the treedef of the result, for which `f` is recorded if it has not met arguments of these shapes.
+        """Return the treedef of the result for arguments of these shapes, recording `f` if needed without running it.
 
-        It is not run: there may be no result where all numbers are 1.
-
-        Args:
-            shapes: The shapes of the leaves of the arguments.
-
-        Raises:
-            TypeError: `f` returns no numbers, or uses Values that are not among its arguments.
+        Raises `TypeError` if `f` returns no numbers or captures Values.
         """
         key = tuple(map(tuple, shapes))
         if key not in self._results:
@@ -114,25 +104,15 @@ class ArrayFunction:
         return self._results[key]
 
     def result_shapes(self, shapes: Sequence[tuple[int, ...]], batch: int = 0) -> list[tuple[int, ...]]:
-        """Return the shapes of the leaves of the result.
-
-        Args:
-            shapes: The shapes of the leaves of the arguments.
-            batch: How many of their first axes are samples.
-        """
+        """Return the shapes of the leaves of the result, given the arguments' shapes and the number of batch axes."""
         samples = numpy.broadcast_shapes(*[shape[:batch] for shape in shapes])
         return [samples + shape for shape in self.result([shape[batch:] for shape in shapes]).array_shapes]
 
     def pushed(self, count: int, argnums: Argnums) -> ArrayFunction:
-        """Return the derivative in forward mode.
+        """Return the forward-mode derivative with respect to some of the `count` arrays.
 
-        Args:
-            count: How many arrays the function takes.
-            argnums: The positions of those to differentiate by.
-
-        Returns:
-            A function of these arrays, and of a tangent for each of those to differentiate by: the tangents of the
-            leaves of the result.
+        It is a function of the arrays, followed by a tangent for each position in `argnums`; it returns the tangents of
+        the leaves of the result.
         """
 
         def push(*arrays: Any) -> Any:
@@ -142,15 +122,10 @@ class ArrayFunction:
         return self._derivative(("pushed", count, argnums), push, lambda: self.pulled(count, argnums))
 
     def pulled(self, count: int, argnums: Argnums) -> ArrayFunction:
-        """Return the derivative in reverse mode.
+        """Return the reverse-mode derivative with respect to some of the `count` arrays.
 
-        Args:
-            count: How many arrays the function takes.
-            argnums: The positions of those to differentiate by.
-
-        Returns:
-            A function of these arrays, and of an adjoint for each leaf of the result: the adjoints of those to
-            differentiate by.
+        It is a function of the arrays, followed by a cotangent for each leaf of the result; it returns the cotangents
+        of the arrays at the positions in `argnums`.
         """
 
         def pull(*arrays: Any) -> Any:
@@ -169,7 +144,7 @@ class ArrayFunction:
         return self._derivatives[key]
 
     def _of_chosen(self, arrays: Sequence[Any], argnums: Argnums) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """The function of some of the arrays, and these."""
+        """Return the function of only the arrays at `argnums`, and these arrays."""
 
         def of_chosen(*chosen: Any) -> Any:
             given = list(arrays)
@@ -189,39 +164,33 @@ class ArrayFunction:
 
 
 def _derivative(function: ArrayFunction, mode: str, count: int, argnums: Argnums) -> ArrayFunction:
-    """Return a derivative of a function: its method `mode`, "pushed" or "pulled", is called."""
+    """Return a derivative of a function by calling its method `mode`, "pushed" or "pulled". Used for unpickling."""
     found: ArrayFunction = getattr(function, mode)(count, argnums)
     return found
 
 
 def structure(f: Jit[..., Any], args: Sequence[Any], name: str) -> TreeDef:
-    """Return the treedef of the result of a function, which is recorded and not run.
+    """Return the treedef of a function's result by recording it for arguments with this structure, without running it.
 
-    Args:
-        f: The function.
-        args: Arguments, of which the structure and shapes count.
-        name: What messages call it.
-
-    Raises:
-        TypeError: The function returns no numbers, or uses Values that are not among its arguments.
+    Raises `TypeError` if the function returns no numbers or captures Values.
     """
     with without_numbers():
         trace = f.recorded(*args)
     if any(isinstance(number, Value) for number in trace.captured):
         raise TypeError(
-            f"{name} uses Values that are not among its arguments, and other libraries would not know of the "
-            "derivatives by them: give them as arguments, or take their numbers, x.data"
+            f"{name} uses Values that are not among its arguments, so other libraries could not differentiate with "
+            "respect to them: pass them as arguments, or use their numbers, x.data"
         )
     return trace.treedef
 
 
 def _plain(array: Any) -> Any:
-    """A number for an array without dimensions."""
+    """Return an array without dimensions as a number, any other array unchanged."""
     return array if array.ndim else array.item()
 
 
 def _signature(operands: Sequence[tuple[int, ...]], results: Sequence[tuple[int, ...]]) -> str:
-    """The signature for shapes of which no two dimensions have to be equal."""
+    """Return a `vectorize` signature for these shapes in which all dimensions have different names."""
     names = map("d{}".format, itertools.count())
     sides = [[f"({','.join([next(names) for _ in shape])})" for shape in side] for side in (operands, results)]
     return "->".join(map(",".join, sides))

@@ -1,4 +1,4 @@
-"""`to_casadi`: a function that gradwalk runs and differentiates, as one of CasADi's, which only this module imports."""
+"""`to_casadi`: wrap a function for CasADi. Only this module imports CasADi."""
 
 from __future__ import annotations
 
@@ -20,24 +20,23 @@ Shape = tuple[int, ...]
 
 
 def to_casadi(f: Callable[..., Any], *shapes: int | Shape) -> Any:
-    """Make a function of CasADi's of one that gradwalk records, with exact derivatives for its solvers.
+    """Convert a function that gradwalk can record to a CasADi function with exact derivatives.
 
-    `f` is recorded as by `gradwalk.jit`, and not run. CasADi gets the patterns of Jacobians, as `sparse_jacobian` finds
-    them, and products with derivatives in forward and reverse mode, which have the same again: so `nlpsol` has the
-    exact Hessian of a Lagrangian in which the function stands, and its pattern.
+    `f` is recorded as by `gradwalk.jit`, without running it. CasADi receives the sparsity patterns of the Jacobians,
+    found as by `sparse_jacobian`, and Jacobian products in forward and reverse mode, which can be differentiated again.
+    `nlpsol` thus gets the exact Hessian of a Lagrangian that contains the function, and its sparsity pattern.
 
     Args:
-        f: A function of numbers and arrays that returns a number or an array, or a tuple of them.
-        *shapes: The shape of each argument: an int for a vector of so many numbers, a pair for a matrix, () for a
-            number.
+        f: A function of numbers and arrays that returns a number, an array, or a tuple of them.
+        *shapes: The shape of each argument: an int for a vector of this length, a pair for a matrix, () for a number.
 
     Returns:
-        A `casadi.Callback`, which is to be kept for as long as functions that it stands in are used. CasADi's vectors
-        are columns, for it and for its results. It is copied and pickled as far as `f` is.
+        A `casadi.Callback`. Keep a reference to it while any CasADi function that contains it is in use. Vectors are
+        columns, in arguments and results. It can be copied and pickled if `f` can.
 
     Raises:
-        TypeError: `f` is no function, or does not return numbers; or a shape is none.
-        ValueError: A shape has more than two dimensions, or that of a result has.
+        TypeError: `f` is not callable or does not return numbers, or a shape is invalid.
+        ValueError: The shape of an argument or of a result has more than two dimensions.
 
     Example:
         >>> from gradwalk import math
@@ -56,7 +55,7 @@ def to_casadi(f: Callable[..., Any], *shapes: int | Shape) -> Any:
     for shape in [*inputs, *outputs]:
         if len(shape) > 2:
             raise ValueError(
-                f"{name}() takes or returns an array of shape {shape}: CasADi has matrices, of at most two axes"
+                f"arguments and results of {name}() must have at most two axes for CasADi, got the shape {shape}"
             )
 
     def of_columns(*columns: Any) -> list[Any]:
@@ -69,36 +68,35 @@ def to_casadi(f: Callable[..., Any], *shapes: int | Shape) -> Any:
 
 
 def _checked(shape: Any, i: int) -> Shape:
-    """The shape of an argument as a tuple."""
+    """Return the shape of an argument as a tuple."""
     try:
         lengths = tuple(map(index, shape if isinstance(shape, Iterable) else [shape]))
     except TypeError:
         lengths = (-1,)
     if any(length < 0 for length in lengths):
         raise TypeError(
-            f"to_casadi() takes {shape!r} as the shape of argument {i + 1}: give an int, such as 3, for a vector of "
-            "so many numbers, a pair of them for a matrix, () for a number"
+            f"the shape of argument {i + 1} must be an int for the length of a vector, such as 3, a pair of ints for "
+            f"a matrix, or () for a number, got {shape!r}"
         )
     return lengths
 
 
 def _shaped(column: Any, shape: Shape) -> Any:
-    """An argument whose numbers are given in the order of its columns."""
+    """Reshape an argument whose numbers are in column-major order."""
     return column[0] if shape == () else numpy.reshape(column, shape, "F")
 
 
 def _matrix(shape: Shape) -> Shape:
-    """The shape of an array as a matrix of CasADi's."""
+    """Return the shape of an array as a CasADi matrix."""
     return (*shape, 1, 1)[:2]
 
 
 class _Port(NamedTuple):
-    """An input or output of a function of CasADi's.
+    """An input or output of a CasADi function.
 
     Attributes:
         shape: Its shape as a matrix.
-        is_used: Whether its numbers are looked at, or computed. Those of the results that derivatives are given are
-            not, and there are no derivatives by them.
+        is_used: Whether its numbers are used. CasADi passes the nominal results to derivatives, which ignore them.
     """
 
     shape: Shape
@@ -106,31 +104,32 @@ class _Port(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The count of numbers."""
+        """Number of entries that are used."""
         return math.prod(self.shape) if self.is_used else 0
 
     @property
     def pattern(self) -> Any:
-        """Which entries can differ from 0: all or none."""
+        """The CasADi sparsity pattern: dense if it is used, otherwise empty."""
         return casadi.Sparsity.dense(*self.shape) if self.is_used else casadi.Sparsity(*self.shape)
 
     @property
     def ignored(self) -> _Port:
-        """The same, not looked at."""
+        """The same port, unused."""
         return self._replace(is_used=False)
 
 
 class _Function(casadi.Callback):  # type: ignore[misc]  # CasADi is Any
-    """What CasADi calls: a function of columns of numbers, with its derivatives.
+    """The callback that CasADi calls: a function of columns, with its derivatives.
 
-    There is no Jacobian of its own, which CasADi could not differentiate: it makes one from products, by the pattern.
+    It does not define a Jacobian, which CasADi could not differentiate again; CasADi builds the Jacobian from
+    Jacobian-vector products and the sparsity pattern.
 
     Args:
         name: Its name.
-        function: The function of the columns of the inputs that are used.
+        function: The function of the columns of the used inputs.
         inputs: Its inputs.
         outputs: Its outputs.
-        made_from: The arguments of `to_casadi` that make it again; none for a derivative, which is CasADi's alone.
+        made_from: The arguments of `to_casadi`, for pickling; empty for a derivative.
     """
 
     def __init__(
@@ -147,7 +146,7 @@ class _Function(casadi.Callback):  # type: ignore[misc]  # CasADi is Any
         self._outputs = outputs
         self._reduce_args = made_from
         self._argnums = tuple(range(sum(port.is_used for port in inputs)))
-        self._kept: list[Any] = []  # derivatives, which have to live as long as this does
+        self._kept: list[Any] = []  # derivatives, which must live as long as this function
         self.construct(name)
 
     def __reduce__(self) -> Any:
@@ -200,14 +199,14 @@ class _Function(casadi.Callback):  # type: ignore[misc]  # CasADi is Any
 
     @property
     def _nominal(self) -> list[_Port]:
-        """The inputs of derivatives before their seeds."""
+        """The inputs of derivatives that come before the seeds."""
         return [*self._inputs, *[port.ignored for port in self._outputs]]
 
     @functools.cached_property
     def _patterns(self) -> list[Any]:
-        """The pattern of the Jacobian of each output by each input, in CasADi's order of columns."""
+        """The sparsity pattern of the Jacobian of each output by each input, in column-major order."""
         columns = [numpy.ones(port.size) for port in self._inputs if port.is_used]
-        with without_numbers():  # of the columns the lengths count
+        with without_numbers():  # only the lengths of the columns matter
             whole = sparse_jacobian(self._function.leaves, argnums=self._argnums).structure(*columns)
         patterns = []
         for (row, across), (column, along) in itertools.product(_ranges(self._outputs), _ranges(self._inputs)):
@@ -223,6 +222,6 @@ class _Function(casadi.Callback):  # type: ignore[misc]  # CasADi is Any
 
 
 def _ranges(ports: Sequence[_Port]) -> list[tuple[_Port, slice]]:
-    """Each, and where its numbers are among those of all."""
+    """Return each port with the slice of its numbers in the concatenation of all ports."""
     starts = itertools.accumulate([port.size for port in ports], initial=0)
     return [(port, slice(*ends)) for port, ends in zip(ports, itertools.pairwise(starts), strict=True)]

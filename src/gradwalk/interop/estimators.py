@@ -1,6 +1,6 @@
-"""`MLPRegressor` and `MLPClassifier`: networks of `gradwalk.nn` as estimators of scikit-learn.
+"""`MLPRegressor` and `MLPClassifier`: networks of `gradwalk.nn` as scikit-learn estimators.
 
-Only this module imports scikit-learn. The names of the parameters are those of its own networks.
+Only this module imports scikit-learn. The parameter names follow scikit-learn's own networks.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ACTIVATIONS = {"relu": Value.relu, "tanh": Value.tanh, "logistic": Value.sigmoi
 
 
 def _is_count(given: Any) -> bool:
-    """Whether something is a positive int, of Python or of NumPy."""
+    """Return whether an object is a positive int, of Python or NumPy."""
     return isinstance(given, Integral) and not isinstance(given, bool) and int(given) > 0
 
 
@@ -41,21 +41,21 @@ def _is_finite(given: Any) -> bool:
 
 
 def _layers(sizes: Any) -> Any:
-    """The sizes of the hidden layers, where one may be given as it is."""
+    """Return the sizes of the hidden layers as a sequence; an int is a single layer."""
     return (sizes,) if isinstance(sizes, Integral) else sizes
 
 
-# What each parameter has to be: whether it is, and that in words.
+# For each parameter, a function that validates it, and a description of the valid values.
 _PARAMETERS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "hidden_layer_sizes": (
         lambda x: isinstance(_layers(x), (Sequence, numpy.ndarray)) and all(map(_is_count, _layers(x))),
-        "a positive int, or a sequence of them, such as (16, 16)",
+        "a positive int, or a sequence of positive ints, such as (16, 16)",
     ),
     "activation": (
         lambda x: isinstance(x, str) and x in _ACTIVATIONS,
         f"one of {', '.join(map(repr, _ACTIVATIONS))}",
     ),
-    "alpha": (lambda x: _is_finite(x) and x >= 0, "a number that is not negative"),
+    "alpha": (lambda x: _is_finite(x) and x >= 0, "a nonnegative number"),
     "batch_size": (lambda x: _is_count(x) or (isinstance(x, str) and x == "auto"), 'a positive int, or "auto"'),
     "learning_rate_init": (lambda x: _is_finite(x) and x > 0, "a positive number"),
     "max_iter": (_is_count, "a positive int"),
@@ -63,7 +63,7 @@ _PARAMETERS: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 
 class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is Any
-    """A multi-layer perceptron that is trained by Adam."""
+    """A multilayer perceptron trained by Adam."""
 
     def __init__(
         self,
@@ -88,10 +88,10 @@ class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is Any
         """Train a network on samples.
 
         Args:
-            X: The samples.
-            targets: What is to come out for each.
-            outputs: How many numbers the network returns.
-            loss: A function of what it returns for a sample, and of the target.
+            X: The samples, one per row.
+            targets: The target of each sample.
+            outputs: Number of outputs of the network.
+            loss: A function of the network's output for a sample, and the target.
         """
         self._check_parameters()
         generator = check_random_state(self.random_state)
@@ -120,14 +120,14 @@ class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is Any
         self.n_iter_ = self.max_iter
 
     def _check_parameters(self) -> None:
-        """Raise `ValueError` where a parameter is not what it has to be: when training begins, as scikit-learn does."""
+        """Raise `ValueError` if a parameter is invalid. As in scikit-learn, this is checked when training begins."""
         for name, (is_right, expected) in _PARAMETERS.items():
             given = getattr(self, name)
             if not is_right(given):
-                raise ValueError(f"{name}={given!r}: it is {expected}")
+                raise ValueError(f"{name} must be {expected}, got {given!r}")
 
     def _outputs(self, X: ArrayLike) -> Array:  # noqa: N803  scikit-learn's name
-        """What the network returns for samples, in a row each."""
+        """Return the outputs of the network for samples, one row per sample."""
         check_is_fitted(self)
         samples = validate_data(self, X, reset=False, dtype=numpy.float64)
         weights = numpy.array([parameter.data for parameter in self.model_.parameters()])
@@ -135,23 +135,23 @@ class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is Any
 
 
 class MLPRegressor(RegressorMixin, _Network):  # type: ignore[misc]  # scikit-learn is Any
-    """A network of `gradwalk.nn` that learns numbers, with the interface of scikit-learn's estimators.
+    """A network of `gradwalk.nn` for regression, as a scikit-learn estimator.
 
-    It minimises the mean of half the squares of the errors, by Adam on batches that run on gradwalk's lanes. As for
-    scikit-learn's own networks, samples and targets should be of a similar scale, as a `StandardScaler` makes them.
+    It minimizes the mean of half the squared errors by Adam, in minibatches that run on lanes. As for scikit-learn's
+    networks, samples and targets should be scaled, for example with a `StandardScaler`.
 
     Args:
-        hidden_layer_sizes: How many neurons there are in each hidden layer; an int for one layer.
-        activation: That of the hidden layers: "relu", "tanh" or "logistic".
-        alpha: How strongly weights decay.
-        batch_size: How many samples there are in a step; "auto" for 200, or all if there are fewer.
-        learning_rate_init: How far a step goes at most, nearly.
-        max_iter: How many times training goes over all samples.
-        random_state: A seed, or a `numpy.random.RandomState`, of the first weights and of the order of the samples.
+        hidden_layer_sizes: Number of neurons in each hidden layer; an int for a single layer.
+        activation: Activation of the hidden layers: "relu", "tanh" or "logistic".
+        alpha: Weight decay coefficient.
+        batch_size: Number of samples per step; "auto" for 200, or all samples if there are fewer.
+        learning_rate_init: Learning rate of Adam.
+        max_iter: Number of passes over all samples.
+        random_state: Seed, or a `numpy.random.RandomState`, for the initial weights and the order of the samples.
 
     Attributes:
         model_: The trained network, an `nn.MLP` that can be drawn, walked through and differentiated.
-        loss_curve_: The mean error in each pass over the samples.
+        loss_curve_: The mean loss in each pass over the samples.
 
     Example:
         >>> X = numpy.linspace(-1.0, 1.0, 100).reshape(-1, 1)
@@ -166,14 +166,14 @@ class MLPRegressor(RegressorMixin, _Network):  # type: ignore[misc]  # scikit-le
         return tags
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803  scikit-learn's name
-        """Train on samples.
+        """Train the network.
 
         Args:
-            X: The samples, in a row each.
-            y: A number for each, or a row of numbers.
+            X: The samples, one per row.
+            y: The targets: a number or a row of numbers per sample.
 
         Raises:
-            ValueError: A parameter, the samples or the targets are not what they have to be.
+            ValueError: A parameter, the samples or the targets are invalid.
         """
         samples, targets = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=numpy.float64)
         self._is_flat = targets.ndim == 1
@@ -182,19 +182,19 @@ class MLPRegressor(RegressorMixin, _Network):  # type: ignore[misc]  # scikit-le
         return self
 
     def predict(self, X: ArrayLike) -> Array:  # noqa: N803  scikit-learn's name
-        """Return a number for each sample, or a row of numbers where it has learned rows.
+        """Return a prediction for each sample: a number, or a row of numbers if the targets were rows.
 
         Args:
-            X: The samples, in a row each.
+            X: The samples, one per row.
         """
         outputs = self._outputs(X)
         return outputs[:, 0] if self._is_flat else outputs
 
 
 class MLPClassifier(ClassifierMixin, _Network):  # type: ignore[misc]  # scikit-learn is Any
-    """A network of `gradwalk.nn` that learns classes, with the interface of scikit-learn's estimators.
+    """A network of `gradwalk.nn` for classification, as a scikit-learn estimator.
 
-    It minimises the mean cross-entropy; see `MLPRegressor` for how, for its parameters and attributes.
+    It minimizes the mean cross-entropy. See `MLPRegressor` for the method, the parameters and the attributes.
 
     Attributes:
         classes_: The classes, in the order of the network's outputs.
@@ -206,14 +206,14 @@ class MLPClassifier(ClassifierMixin, _Network):  # type: ignore[misc]  # scikit-
     """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803  scikit-learn's name
-        """Train on samples.
+        """Train the network.
 
         Args:
-            X: The samples, in a row each.
-            y: The class of each.
+            X: The samples, one per row.
+            y: The class of each sample.
 
         Raises:
-            ValueError: A parameter, the samples or the classes are not what they have to be.
+            ValueError: A parameter, the samples or the classes are invalid.
         """
         samples, labels = validate_data(self, X, y, dtype=numpy.float64)
         check_classification_targets(labels)
@@ -225,10 +225,10 @@ class MLPClassifier(ClassifierMixin, _Network):  # type: ignore[misc]  # scikit-
         return self
 
     def predict_proba(self, X: ArrayLike) -> Array:  # noqa: N803  scikit-learn's name
-        """Return the probability of each class, in a row for each sample.
+        """Return the probabilities of the classes, one row per sample.
 
         Args:
-            X: The samples, in a row each.
+            X: The samples, one per row.
         """
         probabilities: Array = math.softmax(self._outputs(X), axis=1)
         return probabilities
@@ -237,14 +237,14 @@ class MLPClassifier(ClassifierMixin, _Network):  # type: ignore[misc]  # scikit-
         """Return the most likely class of each sample.
 
         Args:
-            X: The samples, in a row each.
+            X: The samples, one per row.
         """
         outputs = self._outputs(X)
         return self.classes_[outputs.argmax(axis=1)]  # type: ignore[no-any-return]
 
 
 def _network(sizes: Sequence[int], activation: Callable[[Value], Value]) -> MLP:
-    """A network with weights that will be replaced: Python's own generator is left as it was."""
+    """Return a network with arbitrary weights, without changing the state of Python's random generator."""
     state = random.getstate()
     network = MLP(sizes[0], sizes[1:], activation)
     random.setstate(state)
@@ -252,7 +252,7 @@ def _network(sizes: Sequence[int], activation: Callable[[Value], Value]) -> MLP:
 
 
 def _answers(network: MLP) -> Callable[[Any, Any], Any]:
-    """What a network returns, as a function of all its weights and of a sample: an array."""
+    """Return a function of all weights and a sample that computes the outputs of a network as an array."""
     treedef = flatten(network, "the network")[1]
 
     def answers(weights: Any, x: Any) -> Any:
@@ -263,7 +263,7 @@ def _answers(network: MLP) -> Callable[[Any, Any], Any]:
 
 
 def _drawn(sizes: Sequence[int], generator: Any) -> Array:
-    """First weights for a network of such layers, by Glorot and Bengio (2010): those of each neuron before its bias."""
+    """Draw initial weights by Glorot and Bengio (2010); for each neuron, the weights precede the bias."""
     layers = []
     for count, outputs in itertools.pairwise(sizes):
         bound = numpy.sqrt(6 / (count + outputs))

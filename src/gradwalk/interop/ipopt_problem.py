@@ -1,4 +1,4 @@
-"""`IpoptProblem`: an objective and constraints with their sparse derivatives, as cyipopt calls them."""
+"""`IpoptProblem`: an objective and constraints with sparse derivatives, in the interface of cyipopt."""
 
 from __future__ import annotations
 
@@ -21,28 +21,27 @@ Structure = tuple[Array, Array]
 
 
 class IpoptProblem:
-    """A problem for IPOPT, by cyipopt: an objective, constraints, and exact sparse derivatives of both.
+    """A problem for IPOPT, in the interface of cyipopt: an objective, constraints, and their exact sparse derivatives.
 
-    `cyipopt.Problem(n=problem.n, m=problem.m, problem_obj=problem, lb=..., ub=..., cl=..., cu=...)` takes it. The
-    functions are recorded as by `jit`; IPOPT is given the entries that can differ from 0: those of the constraints'
-    Jacobian, and of the lower triangle of the Lagrangian's Hessian.
+    Pass it to `cyipopt.Problem(n=problem.n, m=problem.m, problem_obj=problem, lb=..., ub=..., cl=..., cu=...)`. The
+    functions are recorded as by `jit`. IPOPT receives only the structurally nonzero entries of the constraints'
+    Jacobian and of the lower triangle of the Lagrangian's Hessian.
 
-    It can be pickled if the functions can be.
+    It can be pickled if the functions can.
 
     Args:
         objective: A function of a vector that returns one number.
-        x: A vector like those that the functions take, such as where IPOPT starts.
-        constraints: A function of a vector that returns a vector, or a list of numbers; None where there are bounds
-            alone.
+        x: A vector with the length of the functions' arguments, such as the initial guess.
+        constraints: A function of a vector that returns a vector, or a list of numbers; None if there are only bounds.
 
     Attributes:
-        n: How many variables there are.
-        m: How many constraints there are.
+        n: Number of variables.
+        m: Number of constraints.
 
     Raises:
-        TypeError: One of the functions is none, or uses Values that are not among its arguments; `objective` does not
-            return one number, or `constraints` no vector.
-        ValueError: `x` is no vector.
+        TypeError: One of the functions is not callable or captures Values, `objective` does not return one number, or
+            `constraints` does not return a vector.
+        ValueError: `x` is not a vector.
 
     Example:
         >>> problem = IpoptProblem(lambda x: x[0] * x[1], [1.0, 1.0, 1.0], lambda x: [x[0] ** 2 + x[2]])
@@ -66,7 +65,7 @@ class IpoptProblem:
                 raise TypeError(f"IpoptProblem() takes a function as {what}, not {type(f).__name__}: {f!r:.60}")
         start = numpy.asarray(x, numpy.float64)
         if start.ndim != 1:
-            raise ValueError(f"x is an array of shape {start.shape}: IPOPT's variables are a vector, such as x.ravel()")
+            raise ValueError(f"x must be a vector, such as x.ravel(), got an array of shape {start.shape}")
 
         def constrained(x: Any) -> Any:
             return numpy.asarray(constraints(x)) if constraints else numpy.zeros(0)
@@ -122,11 +121,11 @@ class IpoptProblem:
         return self._constraints(x)  # type: ignore[no-any-return]
 
     def jacobianstructure(self) -> Structure:
-        """Return the rows and columns of the entries of the constraints' Jacobian."""
+        """Return the row and column indices of the nonzeros of the constraints' Jacobian."""
         return self._structures[0]
 
     def jacobian(self, x: Array) -> Array:
-        """Return the entries of the constraints' Jacobian.
+        """Return the nonzeros of the constraints' Jacobian.
 
         Args:
             x: The variables.
@@ -134,16 +133,16 @@ class IpoptProblem:
         return self._jacobian(x).data  # type: ignore[no-any-return]
 
     def hessianstructure(self) -> Structure:
-        """Return the rows and columns of the entries of the Hessian's lower triangle."""
+        """Return the row and column indices of the nonzeros in the lower triangle of the Lagrangian's Hessian."""
         return self._structures[1]
 
     def hessian(self, x: Array, lagrange: Array, obj_factor: float) -> Array:
-        """Return the entries of the lower triangle of the Hessian of the Lagrangian.
+        """Return the nonzeros in the lower triangle of the Lagrangian's Hessian.
 
         Args:
             x: The variables.
-            lagrange: The multipliers of the constraints.
-            obj_factor: The factor of the objective.
+            lagrange: Multipliers of the constraints.
+            obj_factor: Factor of the objective.
         """
         return self._hessian(x, lagrange, obj_factor).data[self._is_lower]  # type: ignore[no-any-return]
 
@@ -151,10 +150,10 @@ class IpoptProblem:
 def _check_result(
     f: Callable[..., Any], recorded: Jit[..., Any], x: Array, expected: str, is_right: Callable[[TreeDef], bool]
 ) -> None:
-    """Raise `TypeError` where a function of the variables does not return what it has to."""
+    """Raise `TypeError` if a function of the variables does not return the expected structure."""
     found = structure(recorded, [x], display_name(f))
     if not is_right(found):
-        raise TypeError(f"{display_name(f)} returned {found}: it has to return {expected}")
+        raise TypeError(f"{display_name(f)} must return {expected}, got {found}")
 
 
 def _is_number(result: TreeDef) -> bool:

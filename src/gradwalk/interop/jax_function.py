@@ -1,8 +1,8 @@
-"""`to_jax`: a function that gradwalk runs and differentiates, as one of JAX's. The only module that imports JAX.
+"""`to_jax`: wrap a function for JAX. Only this module imports JAX.
 
-It is a primitive of JAX's. Compiled code calls back to gradwalk for it; the rules below say what its derivatives are,
-which are calls of the same primitive with other functions, how it is transposed where it is linear, and that a batch is
-one more axis.
+The function becomes a JAX primitive, for which compiled code calls back into gradwalk. The rules below define its
+derivatives, which bind the same primitive to other functions; its transpose, if it is linear; and its batching rule,
+which adds an axis.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ _call.multiple_results = True
 
 
 def to_jax(f: Callable[P, Any]) -> Callable[P, Any]:
-    """Make a function of JAX's of one that gradwalk records: it may stand inside of `jit`, `grad`, `vmap` and `scan`.
+    """Convert a function that gradwalk can record to a JAX function, for use in `jit`, `grad`, `vmap` and `scan`.
 
-    `f` is recorded as by `gradwalk.jit` for each structure and shapes of its arguments. Its derivatives are gradwalk's,
-    in forward and reverse mode and to any order. A batch of `jax.vmap` runs on gradwalk's lanes in one call.
+    `f` is recorded for each structure and set of shapes of its arguments, as by `gradwalk.jit`. gradwalk computes its
+    derivatives, in forward and reverse mode and to any order. A batch of `jax.vmap` runs on lanes in a single call.
 
-    It runs on the processor: under `jax.jit`, on another device too, numbers are handed over at each call. Numbers
-    are computed in float64, those of batches that are all float32 in float32, and results have the widest type of the
-    floating-point arguments. Integers are passed as numbers that nothing is differentiated by.
+    It runs on the CPU. Under `jax.jit`, and on other devices, each call transfers the data to and from the host.
+    Computations are in float64, or in float32 for batches in which all arrays are float32. Results have the widest type
+    of the floating-point arguments. Integers are passed as numbers without derivatives.
 
     Args:
         f: A function of numbers, or of pytrees of arrays, that returns such a tree.
 
     Returns:
-        A function of JAX arrays, and of pytrees of them, that returns what `f` returns, with JAX arrays. It raises
-        `TypeError` where an argument holds something else than real numbers, and what `gradwalk.jit` raises. It can be
-        pickled if `f` can be.
+        A function of JAX arrays, and of pytrees of them, that returns the structure of the result of `f` with JAX
+        arrays as leaves. It raises `TypeError` if an argument holds anything but real numbers, and the same exceptions
+        as `gradwalk.jit`. It can be pickled if `f` can.
 
     Raises:
-        TypeError: `f` is no function.
+        TypeError: `f` is not callable.
 
     Example:
         >>> from gradwalk import math
@@ -58,15 +58,11 @@ def to_jax(f: Callable[P, Any]) -> Callable[P, Any]:
 
 
 class JaxFunction(WrappedFunction[P, Any]):
-    """A function of JAX's arrays, as `to_jax` makes it.
-
-    Args:
-        f: The function that gradwalk records.
-    """
+    """A function of JAX arrays, returned by `to_jax`."""
 
     def __init__(self, f: Callable[P, Any]) -> None:
         super().__init__(f, "to_jax")
-        self._functions: dict[Any, ArrayFunction] = {}  # by the structure of the arguments
+        self._functions: dict[Any, ArrayFunction] = {}  # keyed by the structure of the arguments
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Return the result for arrays."""
@@ -83,7 +79,7 @@ class JaxFunction(WrappedFunction[P, Any]):
 
 
 def _of_leaves(f: Callable[..., Any], structure: Any) -> ArrayFunction:
-    """The function of the leaves of its arguments."""
+    """Convert `f` to a function of the leaves of its arguments."""
 
     def of_trees(args: Any, kwargs: Any) -> Any:
         return f(*args, **kwargs)
@@ -93,18 +89,18 @@ def _of_leaves(f: Callable[..., Any], structure: Any) -> ArrayFunction:
 
 
 def _array(leaf: Any, f: Callable[..., Any], path: Any) -> Any:
-    """A leaf of the arguments as an array."""
+    """Convert a leaf of the arguments to an array."""
     try:
         array = jax.numpy.asarray(leaf)
     except TypeError:
         array = None
     if array is None or not (_is_differentiable(array) or getattr(array.dtype, "kind", "O") in "iub"):
-        given = type(leaf).__name__ if array is None else f"of {array.dtype}"
+        given = type(leaf).__name__ if array is None else f"an array of {array.dtype}"
         where = jax.tree_util.keystr(path[1:]) or "all"
         name = getattr(f, "__name__", "function")
         raise TypeError(
-            f"an argument of {name}(), {where}, is {given}: what to_jax() returns takes real numbers, and "
-            "JAX or NumPy arrays of them, in JAX's pytrees"
+            f"argument {where} of {name}() must be a pytree of real numbers and of JAX or NumPy arrays of real "
+            f"numbers, got {given}"
         )
     return array
 
@@ -114,30 +110,30 @@ def _is_differentiable(array: Any) -> bool:
 
 
 def _types(*arrays: Any, function: ArrayFunction, batch: int) -> list[Any]:
-    """The shapes and types of the results."""
+    """Return the abstract values (shapes and dtype) of the results."""
     dtype = jax.dtypes.result_type(*[a.dtype for a in arrays if _is_differentiable(a)] or [float])
     shapes = function.result_shapes([array.shape for array in arrays], batch)
     return [jax.core.ShapedArray(shape, dtype) for shape in shapes]
 
 
 def _on_host(arrays: Sequence[Any], types: Sequence[Any], function: ArrayFunction, batch: int) -> list[Any]:
-    """The results for arrays, as NumPy's."""
+    """Compute the results for arrays as NumPy arrays."""
     results = function([_of_numpy(numpy.asarray(array)) for array in arrays], batch)
     return [numpy.asarray(result, kind.dtype) for result, kind in zip(results, types, strict=True)]
 
 
 def _run(*given: Any, function: ArrayFunction, batch: int) -> list[Any]:
-    """The results for numbers that are known."""
+    """Compute the results for concrete arrays."""
     arrays = list(map(jax.numpy.asarray, given))
     types = _types(*arrays, function=function, batch=batch)
     return list(map(jax.numpy.asarray, _on_host(arrays, types, function, batch)))
 
 
 def _lowered(context: Any, *operands: Any, function: ArrayFunction, batch: int) -> Any:
-    """Have compiled code hand numbers over, and take the results back.
+    """Emit a Python callback in compiled code.
 
-    Not by `jax.pure_callback`, which makes arrays of JAX's on the way: where all of XLA's threads are in callbacks, as
-    the only one of a single core is, none is left to fill them, and the callback waits for ever.
+    This does not use `jax.pure_callback`, which creates JAX arrays in the callback. If all XLA threads are in
+    callbacks, as on a machine with a single core, none is left to fill these arrays, and the callback would deadlock.
     """
     types = context.avals_out
 
@@ -151,12 +147,12 @@ def _lowered(context: Any, *operands: Any, function: ArrayFunction, batch: int) 
 
 
 def _of_numpy(array: Any) -> Any:
-    """An array of a type that NumPy has itself: not bfloat16 and its like."""
+    """Convert an array of a type that NumPy lacks, such as bfloat16, to float32."""
     return array if array.dtype.kind in "fiub" else array.astype(numpy.float32)
 
 
 def _pushed(primals: Sequence[Any], tangents: Sequence[Any], *, function: ArrayFunction, batch: int) -> Any:
-    """Results and their tangents."""
+    """Compute the results and their tangents."""
     argnums = tuple([i for i, tangent in enumerate(tangents) if not isinstance(tangent, ad.Zero)])
     pushed = function.pushed(len(primals), argnums)
     seeds = [tangents[i] for i in argnums]
@@ -167,11 +163,11 @@ def _pushed(primals: Sequence[Any], tangents: Sequence[Any], *, function: ArrayF
 
 
 def _transposed(adjoints: Sequence[Any], *arrays: Any, function: ArrayFunction, batch: int) -> list[Any]:
-    """Adjoints of the arguments that are not known, which a derivative is linear in."""
+    """Compute the cotangents of the undefined arguments, in which a derivative is linear."""
     if function.transposed is None:
         raise TypeError(
-            f"{function.__name__}() is not known to be linear, so it is not transposed: transpose its derivative, "
-            "jax.linearize(f, x)[1]"
+            f"{function.__name__}() cannot be transposed because it is not known to be linear: transpose its "
+            "derivative, jax.linearize(f, x)[1]"
         )
     given = [ad.instantiate_zeros(adjoint) for adjoint in adjoints]
     points, linear = arrays[: function.points], arrays[function.points :]
@@ -184,7 +180,7 @@ def _transposed(adjoints: Sequence[Any], *arrays: Any, function: ArrayFunction, 
 
 
 def _of_one(array: Any, aval: Any) -> Any:
-    """The sum over the samples that one argument has been broadcast to."""
+    """Sum a cotangent over the batch axes along which its argument was broadcast."""
     axes = [i for i, (length, own) in enumerate(zip(array.shape, aval.shape, strict=True)) if length != own]
     return array.sum(axes, keepdims=True).astype(aval.dtype)
 
@@ -192,7 +188,7 @@ def _of_one(array: Any, aval: Any) -> Any:
 def _batched(
     arrays: Sequence[Any], axes: Sequence[Any], *, function: ArrayFunction, batch: int
 ) -> tuple[Any, list[int]]:
-    """Results of a batch, along their first axis."""
+    """Compute the results of a batch, with the batch as their first axis."""
     moved = [
         jax.numpy.expand_dims(array, 0) if axis is None else jax.numpy.moveaxis(array, axis, 0)
         for array, axis in zip(arrays, axes, strict=True)

@@ -1,7 +1,4 @@
-"""`to_pytensor`: a function that gradwalk runs and differentiates, as one of PyTensor's, on which PyMC is built.
-
-Only this module imports PyTensor.
-"""
+"""`to_pytensor`: wrap a function for PyTensor, on which PyMC is built. Only this module imports PyTensor."""
 
 from __future__ import annotations
 
@@ -21,22 +18,22 @@ P = ParamSpec("P")
 
 
 def to_pytensor(f: Callable[P, Any]) -> Callable[P, Any]:
-    """Make a function of PyTensor's of one that gradwalk records, such as a log-density for PyMC's samplers.
+    """Convert a function that gradwalk can record to a PyTensor function, such as a log-density for PyMC's samplers.
 
-    `f` is recorded as by `gradwalk.jit`. Its derivatives, of any order, are gradwalk's, in reverse mode. Numbers are
-    computed in float64, and results are of PyTensor's `floatX`. Integers are passed as numbers that nothing is
-    differentiated by.
+    `f` is recorded as by `gradwalk.jit`. gradwalk computes its derivatives, in reverse mode and to any order.
+    Computations are in float64; results have the type `pytensor.config.floatX`. Integers are passed as numbers without
+    derivatives.
 
     Args:
-        f: A function of numbers and arrays that returns a number, an array, or a tree of these.
+        f: A function of numbers and arrays that returns a number, an array, or a tree of them.
 
     Returns:
-        A function of PyTensor's variables that returns what `f` returns, with variables. It raises `TypeError` where an
-        argument is no real tensor, and `ValueError` where the length of an axis is not known beforehand. It can be
-        pickled if `f` can be, and so can graphs of PyTensor with its results.
+        A function of PyTensor variables that returns the structure of the result of `f` with variables as leaves. It
+        raises `TypeError` if an argument is not a real tensor, and `ValueError` if the length of an axis is not known
+        statically. It can be pickled if `f` can, as can PyTensor graphs that contain its results.
 
     Raises:
-        TypeError: `f` is no function.
+        TypeError: `f` is not callable.
 
     Example:
         >>> import pytensor
@@ -51,11 +48,7 @@ def to_pytensor(f: Callable[P, Any]) -> Callable[P, Any]:
 
 
 class PytensorFunction(WrappedFunction[P, Any]):
-    """A function of PyTensor's variables, as `to_pytensor` makes it.
-
-    Args:
-        f: The function that gradwalk records.
-    """
+    """A function of PyTensor variables, returned by `to_pytensor`."""
 
     def __init__(self, f: Callable[P, Any]) -> None:
         super().__init__(f, "to_pytensor")
@@ -64,7 +57,7 @@ class PytensorFunction(WrappedFunction[P, Any]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Return the result for variables."""
         if kwargs:
-            raise TypeError(f"{self._call} takes its arguments by position, not {', '.join(kwargs)} by keyword")
+            raise TypeError(f"arguments of {self._call} must be positional, got {', '.join(kwargs)} by keyword")
         inputs = [as_tensor_variable(arg) for arg in args]
         results = self._call(*inputs, return_list=True)
         return self._call.function.result([variable.type.shape for variable in inputs]).unflatten(results)
@@ -74,11 +67,7 @@ class PytensorFunction(WrappedFunction[P, Any]):
 
 
 class _Call(Op):  # type: ignore[misc]  # PyTensor is Any
-    """A call of an `ArrayFunction`.
-
-    Args:
-        function: The function.
-    """
+    """An Op that calls an `ArrayFunction`."""
 
     __props__ = ("function",)
 
@@ -89,14 +78,14 @@ class _Call(Op):  # type: ignore[misc]  # PyTensor is Any
         return f"{self.function.__name__}()"
 
     def make_node(self, *inputs: Any) -> Apply[Any]:
-        """Return the call with these arguments."""
+        """Return the Apply node for these arguments."""
         for i, variable in enumerate(inputs):
             if variable.type.numpy_dtype.kind not in "fiub":
-                raise TypeError(f"argument {i + 1} of {self} is of {variable.type.dtype}, and not of real numbers")
+                raise TypeError(f"argument {i + 1} of {self} must be a real tensor, got {variable.type.dtype}")
             if None in variable.type.shape:
                 raise ValueError(
-                    f"argument {i + 1} of {self} is of shape {variable.type.shape}: gradwalk records a function for "
-                    "the lengths of its arrays; say them by pytensor.tensor.specify_shape(x, (3,)), or where x is made"
+                    f"argument {i + 1} of {self} must have a static shape, got {variable.type.shape}: declare it with "
+                    "pytensor.tensor.specify_shape(x, (3,)), or when x is created"
                 )
         shapes = self.function.result_shapes([variable.type.shape for variable in inputs])
         return Apply(self, list(inputs), [tensor(shape=shape, dtype=config.floatX) for shape in shapes])
@@ -107,7 +96,7 @@ class _Call(Op):  # type: ignore[misc]  # PyTensor is Any
             cell[0] = result.astype(kind.dtype)
 
     def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        """Return the adjoints of the arguments."""
+        """Return the cotangents of the arguments."""
         argnums = _differentiable(inputs)
         adjoints = [
             result.zeros_like() if isinstance(adjoint.type, DisconnectedType) else _like(adjoint, result)
@@ -121,7 +110,7 @@ class _Call(Op):  # type: ignore[misc]  # PyTensor is Any
 
 
 def _like(adjoint: Any, variable: Any) -> Any:
-    """An adjoint, whose shape is known from what it belongs to."""
+    """Return a cotangent with the static shape of the variable it belongs to."""
     return specify_shape(adjoint, variable.type.shape)
 
 

@@ -1,4 +1,4 @@
-"""`to_torch`: a function that gradwalk runs and differentiates, as one of PyTorch's, which only this module imports."""
+"""`to_torch`: wrap a function for PyTorch. Only this module imports PyTorch."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ P = ParamSpec("P")
 
 
 def to_torch(f: Callable[P, Any]) -> Callable[P, Any]:
-    """Make a function of PyTorch's tensors of one that gradwalk records: autograd and `torch.func` go through it.
+    """Convert a function that gradwalk can record to a PyTorch function that autograd and `torch.func` differentiate.
 
-    `f` is recorded as by `gradwalk.jit` for each structure and shapes of its arguments. Its derivatives are gradwalk's,
-    in reverse and forward mode and to any order. A batch of `torch.func.vmap` runs on gradwalk's lanes in one call.
+    `f` is recorded for each structure and set of shapes of its arguments, as by `gradwalk.jit`. gradwalk computes its
+    derivatives, in reverse and forward mode and to any order. A batch of `torch.func.vmap` runs on lanes in a single
+    call.
 
-    Numbers are computed in float64, those of batches that are all float32 in float32, and results have the widest type
-    of the floating-point arguments. Tensors of integers are passed as numbers that nothing is differentiated by.
+    Computations are in float64, or in float32 for batches in which all tensors are float32. Results have the widest
+    type of the floating-point arguments. Integer tensors are passed as numbers without derivatives.
 
     Args:
         f: A function of numbers, or of trees of arrays, that returns such a tree.
 
     Returns:
-        A function of tensors, and of lists, tuples, dicts and dataclasses of them, that returns what `f` returns, with
-        tensors. It raises `TypeError` where an argument holds something else than tensors of real numbers and numbers,
-        `ValueError` where a tensor is not on the processor, and what `gradwalk.jit` raises. It can be pickled if `f`
-        can be.
+        A function of tensors, and of lists, tuples, dicts and dataclasses of tensors, that returns the structure of the
+        result of `f` with tensors as leaves. It raises `TypeError` if an argument holds anything but numbers and
+        tensors of real numbers, `ValueError` if a tensor is not on the CPU, and the same exceptions as `gradwalk.jit`.
+        It can be pickled if `f` can.
 
     Raises:
-        TypeError: `f` is no function.
+        TypeError: `f` is not callable.
 
     Example:
         >>> from gradwalk import math
@@ -48,15 +49,11 @@ def to_torch(f: Callable[P, Any]) -> Callable[P, Any]:
 
 
 class TorchFunction(WrappedFunction[P, Any]):
-    """A function of PyTorch's tensors, as `to_torch` makes it.
-
-    Args:
-        f: The function that gradwalk records.
-    """
+    """A function of PyTorch tensors, returned by `to_torch`."""
 
     def __init__(self, f: Callable[P, Any]) -> None:
         super().__init__(f, "to_torch")
-        self._functions: dict[Any, ArrayFunction] = {}  # by the structure of the arguments
+        self._functions: dict[Any, ArrayFunction] = {}  # keyed by the structure of the arguments
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Return the result for tensors."""
@@ -73,14 +70,14 @@ class TorchFunction(WrappedFunction[P, Any]):
 
 
 def _parted(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
-    """The leaves of the arguments, and what puts these together again: None where they are the arguments themselves."""
+    """Flatten the arguments; the structure is None if the arguments are the leaves."""
     if not kwargs and all(isinstance(arg, torch.Tensor) for arg in args):
         return list(args), None
     return opened((args, kwargs), "the arguments")
 
 
 def _of_leaves(f: Callable[..., Any], structure: Any) -> ArrayFunction:
-    """The function of the leaves of its arguments."""
+    """Convert `f` to a function of the leaves of its arguments."""
     if structure is None:
         return ArrayFunction(f)
 
@@ -92,30 +89,30 @@ def _of_leaves(f: Callable[..., Any], structure: Any) -> ArrayFunction:
 
 
 def _tensor(leaf: Any, i: int, f: Callable[..., Any]) -> torch.Tensor:
-    """A leaf of the arguments as a tensor."""
-    name = f"number {i + 1} of the tensors that {getattr(f, '__name__', 'function')}() is given"
+    """Convert a leaf of the arguments to a tensor."""
+    name = f"tensor {i + 1} in the arguments of {getattr(f, '__name__', 'function')}()"
     if isinstance(leaf, (int, float)):
         return torch.tensor(leaf, dtype=None if isinstance(leaf, int) else torch.get_default_dtype())
     if not isinstance(leaf, torch.Tensor):
         raise TypeError(
-            f"{name} is a {type(leaf).__name__}: what to_torch() returns takes tensors and numbers, in lists, tuples, "
-            "dicts and dataclasses; make a tensor of an array with torch.as_tensor(x)"
+            f"{name} must be a tensor or a number, got {type(leaf).__name__}: arguments may be nested in lists, "
+            "tuples, dicts and dataclasses; convert an array with torch.as_tensor(x)"
         )
     if leaf.device.type != "cpu":
         raise ValueError(
-            f"{name} is on the device {leaf.device}, and gradwalk computes on the processor: give x.cpu(), and move "
-            "the result back with .to(x.device), which gradients follow"
+            f"{name} must be on the CPU, got device {leaf.device}: pass x.cpu(), and move the result back with "
+            ".to(x.device); gradients flow through both"
         )
     if leaf.is_complex() or leaf.layout != torch.strided:
         raise TypeError(
-            f"{name} is of {leaf.dtype} and {leaf.layout}: gradwalk computes with real numbers in dense tensors; give "
-            "x.real and x.imag, or x.to_dense()"
+            f"{name} must be dense and real, got {leaf.dtype} and {leaf.layout}: pass x.real and x.imag, or "
+            "x.to_dense()"
         )
     return leaf
 
 
 class _Call(torch.autograd.Function):  # type: ignore[misc]  # PyTorch is Any
-    """A call of an `ArrayFunction`, of which so many first axes of all tensors are samples."""
+    """Call an `ArrayFunction` on tensors whose first `batch` axes are batch axes."""
 
     @staticmethod
     def forward(function: ArrayFunction, batch: int, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -126,19 +123,19 @@ class _Call(torch.autograd.Function):  # type: ignore[misc]  # PyTorch is Any
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Remember what derivatives are taken at."""
+        """Save the tensors for the derivatives."""
         ctx.function, ctx.batch, *tensors = inputs
         ctx.save_for_backward(*tensors)
         ctx.save_for_forward(*tensors)
 
     @staticmethod
     def backward(ctx: Any, *adjoints: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        """Return the adjoints of the arguments that need them."""
+        """Return the cotangents of the arguments that need them."""
         tensors = ctx.saved_tensors
         argnums = tuple([i for i, is_needed in enumerate(ctx.needs_input_grad[2:]) if is_needed])
         pulled = ctx.function.pulled(len(tensors), argnums)
         found = dict(zip(argnums, _Call.apply(pulled, ctx.batch, *tensors, *adjoints), strict=True))
-        # A tensor that was broadcast over samples has the sum of what they send back.
+        # The cotangent of a tensor that was broadcast over the batch is the sum over the batch.
         return None, None, *[found[i].sum_to_size(x.shape).to(x) if i in found else None for i, x in enumerate(tensors)]
 
     @staticmethod
@@ -153,7 +150,7 @@ class _Call(torch.autograd.Function):  # type: ignore[misc]  # PyTorch is Any
     def vmap(
         info: Any, in_dims: tuple[int | None, ...], function: ArrayFunction, batch: int, *tensors: torch.Tensor
     ) -> tuple[tuple[torch.Tensor, ...], int]:
-        """Return the leaves of the results of a batch, along their first axis."""
+        """Return the leaves of the results of a batch, with the batch as their first axis."""
         moved = [
             tensor.unsqueeze(0) if axis is None else tensor.movedim(axis, 0)
             for tensor, axis in zip(tensors, in_dims[2:], strict=True)
@@ -162,6 +159,6 @@ class _Call(torch.autograd.Function):  # type: ignore[misc]  # PyTorch is Any
 
 
 def _array(tensor: torch.Tensor) -> Any:
-    """The numbers of a tensor as a NumPy array, of a type that NumPy has."""
+    """Return the data of a tensor as a NumPy array; bfloat16, which NumPy lacks, becomes float32."""
     known = tensor.detach().to(torch.float32) if tensor.dtype == torch.bfloat16 else tensor.detach()
     return known.numpy(force=True)

@@ -1,8 +1,9 @@
-"""NumPy's functions that arrays of Values cannot be given to, under NumPy's names.
+"""Replacements for the NumPy functions that do not accept arrays of Values, under NumPy's names.
 
-Most of NumPy takes object arrays of Values as it is: sums, products, `einsum`, shapes, `numpy.exp` and its kin. What
-asks elements for their order, their truth or their float does not. The functions here do, in recorded functions too;
-given arrays of plain numbers, they return what NumPy returns. docs/guides/numpy.md says which function is which.
+Most of NumPy works on object arrays of Values: sums, products, `einsum`, shape functions, and ufuncs such as
+`numpy.exp`. Functions that compare elements or convert them to bool or float do not. The functions in this module
+accept arrays of Values, also in recorded functions. For arrays of plain numbers they return the same as NumPy.
+docs/guides/numpy.md lists the functions of both kinds.
 
 >>> import numpy
 >>> import gradwalk

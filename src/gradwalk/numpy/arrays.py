@@ -1,4 +1,4 @@
-"""What the functions of this package have in common: arrays of Values, and whether their numbers are known."""
+"""Helpers for arrays of Values, shared by the modules of this package."""
 
 from __future__ import annotations
 
@@ -13,38 +13,17 @@ from gradwalk.value.value import Value
 
 
 def holds_values(*arrays: Any) -> bool:
-    """Return whether one of some arrays is an object array, as arrays of Values are.
-
-    Args:
-        *arrays: Arrays.
-
-    Returns:
-        True or False.
-    """
+    """Return whether any array is an object array, as arrays of Values are."""
     return any(array.dtype == object for array in arrays)
 
 
 def are_known(*arrays: Any) -> bool:
-    """Return whether the numbers in arrays may decide: not while `jit` or `vmap` records, as that is for all numbers.
-
-    Args:
-        *arrays: Arrays.
-
-    Returns:
-        True or False.
-    """
+    """Return whether code may branch on the numbers in the arrays: not while `jit` or `vmap` records them."""
     return not (is_staging() and holds_values(*arrays))
 
 
 def numbers(array: Any) -> Any:
-    """Return the numbers of an array of Values as an array of float64; any other array as it is.
-
-    Args:
-        array: An array.
-
-    Returns:
-        An array of the same shape.
-    """
+    """Convert an array of Values to float64; return any other array unchanged."""
     if array.dtype != object:
         return array
     flat = [primal_of(x) if isinstance(x, Value) else x for x in array.ravel()]
@@ -52,14 +31,5 @@ def numbers(array: Any) -> Any:
 
 
 def exchanged(exchange: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    """Return two elements, exchanged where a recorded condition holds.
-
-    Args:
-        exchange: The condition.
-        x: The first.
-        y: The second.
-
-    Returns:
-        Both.
-    """
+    """Return (y, x) if a recorded condition holds, else (x, y)."""
     return math.where(exchange, y, x), math.where(exchange, x, y)

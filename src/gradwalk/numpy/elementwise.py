@@ -1,4 +1,4 @@
-"""Functions of each element: choices, comparisons, tests, and division with a remainder."""
+"""Elementwise functions: selection, comparisons, predicates, and division with remainder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gradwalk.numpy.arrays import are_known, holds_values, numbers
 
 
 def _vectorised(function: Callable[..., Any], operands: int) -> Callable[..., Any]:
-    """A function of Values and numbers as one of arrays. NumPy would warn where it compares nan."""
+    """Convert a function of Values and numbers to a function of arrays, without NumPy's warnings for nan."""
     of_arrays = numpy.frompyfunc(function, operands, 1)
 
     def applied(*arrays: Any) -> Any:
@@ -33,18 +33,18 @@ _equal = _vectorised(math.equal, 2)
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """Choose the elements of `x` where a condition holds, else those of `y`.
+    """Select elements from `x` where a condition holds, otherwise from `y`.
 
-    A Value as a condition holds where its number is not 0; NumPy takes every Value for true. In a recorded function
-    both sides are computed, and the one that is left out passes no derivative on, not even nan.
+    A Value is true if its number is not 0; NumPy would treat every Value as true. In a recorded function both branches
+    are computed, but the branch not selected contributes no derivative, not even nan.
 
     Args:
-        condition: An array of bools or of Values.
+        condition: An array of bools or Values.
         x: An array of Values or numbers.
         y: An array of Values or numbers.
 
     Returns:
-        An array. The elements are those of `x` and `y` themselves where the condition is known.
+        An array. If the condition is known, it consists of the elements of `x` and `y` themselves.
 
     Example:
         >>> from gradwalk import Value
@@ -58,7 +58,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def maximum(x: Any, y: Any) -> Any:
-    """Return the larger of two elements, nan where either is.
+    """Return the larger of two elements, or nan if either is nan.
 
     Args:
         x: An array of Values or numbers.
@@ -76,7 +76,7 @@ def maximum(x: Any, y: Any) -> Any:
 
 
 def minimum(x: Any, y: Any) -> Any:
-    """Return the smaller of two elements, nan where either is.
+    """Return the smaller of two elements, or nan if either is nan.
 
     Args:
         x: An array of Values or numbers.
@@ -93,20 +93,20 @@ def minimum(x: Any, y: Any) -> Any:
 
 
 def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
-    """Return elements moved into an interval.
+    """Clip the elements to an interval.
 
     Args:
         a: An array of Values or numbers.
-        a_min: The lower bounds, or None.
-        a_max: The upper bounds, or None.
-        min: The lower bounds, by the array API's name.
-        max: The upper bounds, by the array API's name.
+        a_min: Lower bounds, or None.
+        a_max: Upper bounds, or None.
+        min: Lower bounds, under the name in the array API standard.
+        max: Upper bounds, under the name in the array API standard.
 
     Returns:
-        An array. At a bound, half of the gradient passes, as in JAX.
+        An array. An element equal to a bound gets half of the gradient, as in JAX.
 
     Raises:
-        ValueError: Bounds are given by both names.
+        ValueError: Bounds are given under both names.
 
     Example:
         >>> from gradwalk import grad
@@ -114,14 +114,14 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
         [0.0, 1.0, 0.0]
     """
     if (a_min is not None or a_max is not None) and (min is not None or max is not None):
-        raise ValueError("clip() takes a_min and a_max, or min and max, and not both")
+        raise ValueError("clip() bounds must be given as a_min and a_max, or as min and max, not as both")
     low, high = (min, max) if a_min is None and a_max is None else (a_min, a_max)
     raised = numpy.asarray(a) if low is None else maximum(a, low)
     return raised if high is None else minimum(raised, high)
 
 
 def sign(x: Any) -> Any:
-    """Return -1, 0 or 1 by the sign of each element; its derivative is 0.
+    """Return -1, 0 or 1 according to the sign of each element. The derivative is 0.
 
     Args:
         x: An array of Values or numbers.
@@ -133,14 +133,14 @@ def sign(x: Any) -> Any:
 
 
 def divmod(x: Any, y: Any) -> tuple[Any, Any]:
-    """Return the quotients rounded down and the remainders. NumPy has both for arrays of Values, but not together.
+    """Return floored quotients and remainders. NumPy has both for arrays of Values, but not `numpy.divmod`.
 
     Args:
         x: An array of Values or numbers.
         y: An array of Values or numbers.
 
     Returns:
-        Two arrays: `numpy.floor_divide(x, y)`, which is flat, and `numpy.remainder(x, y)`.
+        The arrays `numpy.floor_divide(x, y)`, whose derivative is 0, and `numpy.remainder(x, y)`.
 
     Example:
         >>> from gradwalk import grad
@@ -151,16 +151,16 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def nan_to_num(x: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
-    """Replace nan and infinities. NumPy leaves them where they are in arrays of Values.
+    """Replace nan and infinities. `numpy.nan_to_num` leaves them unchanged in arrays of Values.
 
     Args:
         x: An array of Values or numbers.
-        nan: What replaces nan.
-        posinf: What replaces infinity; the largest float if None.
-        neginf: What replaces minus infinity; minus the largest float if None.
+        nan: Replacement for nan.
+        posinf: Replacement for infinity; None for the largest float.
+        neginf: Replacement for minus infinity; None for minus the largest float.
 
     Returns:
-        An array. No gradient passes to what was replaced.
+        An array. Elements that were replaced get no gradient.
 
     Example:
         >>> from gradwalk import Value
@@ -176,7 +176,7 @@ def nan_to_num(x: Any, nan: float = 0.0, posinf: float | None = None, neginf: fl
     return where(equal(x, -numpy.inf), -largest if neginf is None else neginf, x)
 
 
-# Comparisons and tests give bools, and in recorded functions Values of 1 and 0.
+# Comparisons and predicates return bools; in recorded functions, Values that are 1 or 0.
 
 
 def less(x: Any, y: Any) -> Any:
@@ -187,7 +187,7 @@ def less(x: Any, y: Any) -> Any:
         y: An array of Values or numbers.
 
     Returns:
-        An array of bools; in a recorded function of Values that are 1 or 0.
+        An array of bools; in a recorded function, of Values that are 1 or 0.
 
     Example:
         >>> from gradwalk import Value
@@ -237,7 +237,7 @@ def greater_equal(x: Any, y: Any) -> Any:
 
 
 def equal(x: Any, y: Any) -> Any:
-    """Return whether the numbers of x and y are equal. `==` asks outside of recorded functions for the same Value.
+    """Return whether x and y are equal as numbers. Outside of recorded functions, `==` compares Values by identity.
 
     Args:
         x: An array of Values or numbers.
@@ -268,7 +268,7 @@ def not_equal(x: Any, y: Any) -> Any:
 
 
 def logical_and(x: Any, y: Any) -> Any:
-    """Return whether the numbers of x and y are both not 0.
+    """Return whether x and y are both nonzero.
 
     Args:
         x: An array of Values, bools or numbers.
@@ -281,7 +281,7 @@ def logical_and(x: Any, y: Any) -> Any:
 
 
 def logical_or(x: Any, y: Any) -> Any:
-    """Return whether the number of x or that of y is not 0.
+    """Return whether x or y is nonzero.
 
     Args:
         x: An array of Values, bools or numbers.
@@ -294,7 +294,7 @@ def logical_or(x: Any, y: Any) -> Any:
 
 
 def logical_not(x: Any) -> Any:
-    """Return whether the number of x is 0.
+    """Return whether x is 0.
 
     Args:
         x: An array of Values, bools or numbers.
@@ -342,13 +342,13 @@ def isfinite(x: Any) -> Any:
 
 
 def _of_elements(of_values: Callable[..., Any], of_numbers: Callable[..., Any], *operands: Any) -> Any:
-    """The function of Values where there are any, else NumPy's own."""
+    """Call the function of Values if there are any, otherwise NumPy's function."""
     arrays = [numpy.asarray(operand) for operand in operands]
     return of_values(*arrays) if holds_values(*arrays) else of_numbers(*arrays)
 
 
 def _decided(of_numbers: Callable[..., Any], recorded: Callable[..., Any], *operands: Any) -> Any:
-    """NumPy's answer for the numbers where these are known, else one that is recorded."""
+    """Call NumPy's function on the numbers if they are known, otherwise the recorded function."""
     arrays = [numpy.asarray(operand) for operand in operands]
     if are_known(*arrays):
         return of_numbers(*map(numbers, arrays))

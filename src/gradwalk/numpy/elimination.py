@@ -1,4 +1,4 @@
-"""Gaussian elimination of recorded matrices, whose pivots are chosen by `where`, for their numbers are not known."""
+"""Gaussian elimination of recorded matrices. Pivots are chosen by `where`, because their numbers are not known."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Row = list[Any]
 
 @dataclass(frozen=True)
 class Stage:
-    """What was done to the rows to eliminate a column, and is to be done to a right-hand side.
+    """The row operations that eliminate a column, to be applied to right-hand sides as well.
 
     Attributes:
-        exchanges: For each row below the pivot, whether it was exchanged with the pivot's row, one after the other.
-        multipliers: For each row below the pivot, by how many pivot rows it was then reduced.
+        exchanges: For each row below the pivot, in order, whether it was exchanged with the pivot row.
+        multipliers: For each row below the pivot, the multiple of the pivot row that was then subtracted.
     """
 
     exchanges: Row
@@ -31,10 +31,10 @@ class Stage:
 
 @dataclass(frozen=True)
 class Factors:
-    """A matrix by partial pivoting: the stages of the elimination, and the upper triangle that is left.
+    """The LU factors of a matrix by partial pivoting: the stages of the elimination, and the upper triangle.
 
     Attributes:
-        stages: A stage for each column.
+        stages: One stage per column.
         upper: The rows of the triangle, each from the diagonal on.
     """
 
@@ -43,15 +43,7 @@ class Factors:
 
     @classmethod
     def of(cls, numbers: Iterable[Any], size: int) -> Factors:
-        """Return the factors of which these are the `numbers()`.
-
-        Args:
-            numbers: The numbers.
-            size: How many rows the matrix has.
-
-        Returns:
-            The factors.
-        """
+        """Build factors of a matrix with `size` rows from the list that `numbers()` returns."""
         rest = iter(numbers)
         stages, upper = [], []
         for below in reversed(range(size)):
@@ -70,14 +62,7 @@ class Factors:
         return [row[0] for row in self.upper]
 
     def solve(self, b: Row) -> Row:
-        """Return x of A x = b.
-
-        Args:
-            b: The right-hand side.
-
-        Returns:
-            The solution.
-        """
+        """Return x with A x = b."""
         x = list(b)
         for k, stage in enumerate(self.stages):
             for i, exchange in enumerate(stage.exchanges, k + 1):
@@ -91,14 +76,7 @@ class Factors:
         return x
 
     def solve_transposed(self, b: Row) -> Row:
-        """Return x of Aᵀ x = b: the transposes of the steps of `solve`, in reverse order.
-
-        Args:
-            b: The right-hand side.
-
-        Returns:
-            The solution.
-        """
+        """Return x with Aᵀ x = b, by the transposed steps of `solve` in reverse order."""
         x = list(b)
         for i, row in enumerate(self.upper):
             x[i] = x[i] / row[0]
@@ -113,14 +91,7 @@ class Factors:
 
 
 def factorised(matrix: list[Row]) -> Factors:
-    """Eliminate what is below the diagonal, with the largest pivot of each column.
-
-    Args:
-        matrix: The rows of a square matrix.
-
-    Returns:
-        The factors.
-    """
+    """Factor a square matrix, given by its rows, by elimination with partial pivoting."""
     rows = [list(row) for row in matrix]
     stages = []
     for k, pivot_row in enumerate(rows):
@@ -138,16 +109,10 @@ def factorised(matrix: list[Row]) -> Factors:
 
 
 def determinant(matrix: list[Row]) -> Any:
-    """Return the determinant of a matrix, by complete pivoting down to three rows, whose determinant is a polynomial.
+    """Compute the determinant of a matrix by complete pivoting down to three rows, whose determinant is a polynomial.
 
-    A pivot is then 0 only where all that is left is 0. If that is more than three rows, the first three derivatives are
-    0 as well, whatever is divided by.
-
-    Args:
-        matrix: The rows.
-
-    Returns:
-        The determinant.
+    A pivot is then 0 only if the whole remaining matrix is 0. If this has more than three rows, the first three
+    derivatives of the determinant are 0 as well, whatever the divisor.
     """
     rows, product = matrix, 1.0
     while len(rows) > 3:
@@ -160,7 +125,7 @@ def determinant(matrix: list[Row]) -> Any:
 
 
 def _largest_first(rows: list[Row]) -> tuple[list[Row], Any]:
-    """The rows and columns with the largest element first, and the sign of these exchanges."""
+    """Move the largest element to the first row and column; also return the sign of the permutations."""
     if are_known(numpy.array(rows, dtype=object)):
         known = numpy.abs(numbers(numpy.array(rows, dtype=object)))
         row, column = numpy.unravel_index(numpy.argmax(known), known.shape)
@@ -174,7 +139,7 @@ def _largest_first(rows: list[Row]) -> tuple[list[Row], Any]:
 
 
 def _exchanged_first(lines: list[Row]) -> tuple[list[Row], Any]:
-    """Recorded lines, of which the one that begins with the largest number is first, and the sign of the exchanges."""
+    """Move the row with the largest leading entry to the front by recorded exchanges; also return their sign."""
     lines, sign = list(lines), 1.0
     for i in range(1, len(lines)):
         exchange = math.less(lines[0][0], lines[i][0])
@@ -185,14 +150,14 @@ def _exchanged_first(lines: list[Row]) -> tuple[list[Row], Any]:
 
 
 def _first(items: list[Any], index: int) -> list[Any]:
-    """The items, with one of them exchanged with the first."""
+    """Return the items with one of them swapped with the first."""
     items = list(items)
     items[0], items[index] = items[index], items[0]
     return items
 
 
 def _polynomial(rows: Sequence[Sequence[Any]]) -> Any:
-    """The determinant of up to three rows, by the elements of the first one and their cofactors."""
+    """Return the determinant of up to three rows by cofactor expansion along the first row."""
     if len(rows) < 2:
         return rows[0][0] if rows else 1.0
     if len(rows) == 2:

@@ -1,7 +1,7 @@
-"""Linear systems as calls, which are differentiated by the equation that they solve.
+"""Linear systems as calls, differentiated by the implicit function theorem.
 
-From A x = b follows A dx = db - dA x: the derivative of a solution is a solution for the same matrix. Backward, y is
-the solution of Aᵀ y = x̄ for the adjoint x̄ of x, the adjoint of b is y, and that of A is -y xᵀ (Giles, "Collected
+A x = b implies A dx = db - dA x: the tangent of a solution is the solution of a system with the same matrix. In reverse
+mode, if Aᵀ y = x̄ for the cotangent x̄ of x, the cotangent of b is y and the cotangent of A is -y xᵀ (Giles, "Collected
 matrix derivative results for forward and reverse mode algorithmic differentiation", 2008, section 2.3.1).
 """
 
@@ -23,48 +23,29 @@ from gradwalk.program.tracing.trace import Indices, Recording
 
 
 class Solve(Call):
-    """x of A x = b, or of Aᵀ x = b, by LAPACK. The operands are the rows of A, then b.
+    """The solution of A x = b, or of Aᵀ x = b, by LAPACK. The operands are the rows of A, then b.
 
     Args:
-        size: The number of unknowns.
-        is_transposed: Whether it is that of Aᵀ.
+        size: Number of unknowns.
+        is_transposed: Whether to solve with Aᵀ.
     """
 
     name = "solve"
-    remedy = "LAPACK solves the linear system outside of the program. Smaller systems become instructions"
+    remedy = "LAPACK solves the linear system outside of the recorded program. Smaller systems become instructions"
 
     def __init__(self, size: int, is_transposed: bool) -> None:
         self.outputs = size
         self._is_transposed = is_transposed
 
     def numbers(self, operands: Floats) -> Floats:
-        """Return the solution.
-
-        Args:
-            operands: The numbers of A and b; a row of float64.
-
-        Returns:
-            The unknowns, a row of float64.
-
-        Raises:
-            numpy.linalg.LinAlgError: The matrix is singular.
-        """
+        """Return the solution as a float64 array; raises `LinAlgError` if the matrix is singular."""
         matrix, right = self._parted(operands)
         matrix = matrix.reshape(self.outputs, self.outputs)
         solution: Floats = numpy.linalg.solve(matrix.T if self._is_transposed else matrix, right)
         return solution
 
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
-        """Return the partials of one unknown.
-
-        Args:
-            operands: The numbers of A and b.
-            position: The index of the unknown.
-            result: Its number.
-
-        Returns:
-            A float for each operand.
-        """
+        """Return the partials of one unknown with respect to each operand."""
         matrix, _ = self._parted(list(operands))
         seeds = [float(i == position) for i in range(self.outputs)]
         adjoints = self._transposed().numbers(numpy.array([*matrix, *seeds]))
@@ -72,33 +53,13 @@ class Solve(Call):
         return [*(-self._outer(adjoints, unknowns)).ravel().tolist(), *adjoints.tolist()]
 
     def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append the solution for the transposed matrix, and its products with this one.
-
-        Args:
-            tape: The tape.
-            operands: The indices of A and b.
-            base: The index of the first unknown.
-            adjoints: The indices of the adjoints of the unknowns.
-
-        Returns:
-            The indices of the adjoints of A and b.
-        """
+        """Append the solution y with the transposed matrix and the products -y xᵀ; return the cotangents of A and b."""
         matrix, _ = self._parted(operands)
         solution = _appended(tape, self._transposed(), matrix, adjoints)
         return [*self._products(tape, solution, base), *solution]
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the solution for the right-hand side db - dA x.
-
-        Args:
-            tape: The tape.
-            operands: The indices of A and b.
-            base: The index of the first unknown.
-            tangents: The indices of the tangents of A and b.
-
-        Returns:
-            The indices of the tangents of the unknowns.
-        """
+        """Append the solution for the right-hand side db - dA x, and return its indices."""
         matrix, _ = self._parted(operands)
         of_matrix, right = self._parted(tangents)
         right = list(right)
@@ -115,30 +76,31 @@ class Solve(Call):
         return solver(self.outputs, not self._is_transposed, is_recorded=False)
 
     def _parted(self, operands: Any) -> tuple[Any, Any]:
-        """What belongs to A, and what belongs to b."""
+        """Split a sequence with an item per operand into the parts for A and for b."""
         return operands[: -self.outputs], operands[-self.outputs :]
 
     def _outer(self, adjoints: Any, solution: Any) -> Any:
-        """The products of two solutions, for the elements of A."""
+        """Return the products of two solutions, one for each element of A."""
         products = numpy.multiply.outer(adjoints, solution)
         return products.T if self._is_transposed else products
 
     def _products(self, tape: Tape, solution: Indices, base: int) -> Indices:
-        """The indices of the adjoints of the elements of A."""
+        """Append the cotangents of the elements of A, and return their indices."""
         size = range(self.outputs)
         pairs = [(k, j) if self._is_transposed else (j, k) for j in size for k in size]
         return [tape.append("neg", tape.append("mul", solution[row], base + column)) for row, column in pairs]
 
 
 class RecordedSolve(Solve):
-    """The same as instructions, once it has been differentiated.
+    """The solution of a linear system that is expanded into instructions after differentiation.
 
-    The matrix is eliminated once, whatever is solved with it: adjoints and tangents of any order reuse its factors.
+    The elimination of the matrix is shared by all systems with this matrix: cotangents and tangents of any order reuse
+    its factors.
     """
 
     @cached_property
     def expansion(self) -> Expansion:
-        """The elimination, and the solution by its factors."""
+        """The programs of the elimination and of the solution by its factors."""
         solve = Factors.solve_transposed if self._is_transposed else Factors.solve
         factors = _elimination(self.outputs)
         count = len(factors.outputs)
@@ -149,14 +111,7 @@ class RecordedSolve(Solve):
         return Expansion(factors, _recorded(solution, [1.0] * (count + self.outputs)))
 
     def numbers(self, operands: Floats) -> Floats:
-        """Return the solution, with inf and nan where the matrix is singular.
-
-        Args:
-            operands: The numbers of A and b; a row of float64.
-
-        Returns:
-            The unknowns, a row of float64.
-        """
+        """Return the solution as a float64 array, with inf and nan if the matrix is singular."""
         matrix, right = self._parted(operands)
         factors = self.expansion.first.run(matrix)
         solution: Floats = self.expansion.rest.run(numpy.append(factors, right))
@@ -168,7 +123,7 @@ class RecordedSolve(Solve):
 
 @cache
 def _elimination(size: int) -> Program:
-    """The program of a matrix that returns its factors."""
+    """Return the program that maps a matrix to its factors."""
 
     def eliminate(*operands: Any) -> Any:
         rows = [list(operands[i : i + size]) for i in range(0, len(operands), size)]
@@ -178,7 +133,7 @@ def _elimination(size: int) -> Program:
 
 
 def _recorded(f: Callable[..., Any], numbers: list[float]) -> Program:
-    """The program of a function of numbers, recorded at these."""
+    """Record a function of numbers, at these numbers."""
     recording = Recording(staged=True)
     given = [recording.add_inputs(number, "operand") for number in numbers]
     indices, _ = recording.run(f, given, {})
@@ -187,16 +142,7 @@ def _recorded(f: Callable[..., Any], numbers: list[float]) -> Program:
 
 @cache
 def solver(size: int, is_transposed: bool, *, is_recorded: bool) -> Solve:
-    """Return the call that solves systems of some size.
-
-    Args:
-        size: The number of unknowns.
-        is_transposed: Whether it solves for the transposed matrix.
-        is_recorded: Whether it is to become instructions.
-
-    Returns:
-        The call, the same one for the same arguments.
-    """
+    """Return the cached call that solves systems of a size, expanded into instructions if `is_recorded`."""
     return RecordedSolve(size, is_transposed) if is_recorded else Solve(size, is_transposed)
 
 

@@ -1,6 +1,6 @@
 """Functions of `numpy.linalg` for matrices of Values: solutions, inverses, determinants, Cholesky factors and norms.
 
-A function of a matrix takes one of them; `gradwalk.vmap` takes stacks.
+Functions of a matrix accept a single matrix; use `gradwalk.vmap` for stacks.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from gradwalk.value.value import Value
 
 
 def solve(a: Any, b: Any) -> Any:
-    """Return x of a x = b.
+    """Solve a x = b for x.
 
-    The derivatives are those of the equation, not of the elimination: they are solutions for the same matrix. The
-    numbers are LAPACK's. In a recorded function they are found by elimination with partial pivoting, whose factors the
-    derivatives reuse.
+    Derivatives are solutions of systems with the same matrix, not derivatives of the elimination. The numbers are
+    computed by LAPACK; in a recorded function, by elimination with partial pivoting, whose factors the derivatives
+    reuse.
 
     Args:
-        a: A square matrix of Values or numbers.
-        b: A vector, or a matrix of which each column is a right-hand side.
+        a: A square matrix of Values or numbers, shape (N, N).
+        b: A right-hand side of shape (N,), or one per column, shape (N, K).
 
     Returns:
-        The solution, of the shape of `b`.
+        The solution, with the shape of `b`.
 
     Raises:
-        LinAlgError: The matrix is not square, or it is singular; in a recorded function the solution then has inf or
-            nan.
-        ValueError: The shapes do not fit.
+        LinAlgError: The matrix is not square, or it is singular. In a recorded function, the solution of a singular
+            system has inf or nan instead.
+        ValueError: The shapes do not match.
 
     Example:
         >>> from gradwalk import grad
@@ -54,7 +54,7 @@ def solve(a: Any, b: Any) -> Any:
         return numpy.linalg.solve(a, b)
     size = _size(a)
     if b.ndim not in (1, 2) or len(b) != size:
-        raise ValueError(f"solve: b has the shape {b.shape}; for a matrix of {size} rows give ({size},) or ({size}, K)")
+        raise ValueError(f"solve: b must have the shape ({size},) or ({size}, K) for this matrix, got {b.shape}")
     if b.size == 0:
         return of_objects([], b.shape)
     if depth() == 0:
@@ -66,7 +66,7 @@ def solve(a: Any, b: Any) -> Any:
 
 
 def inv(a: Any) -> Any:
-    """Invert a matrix. The inverse is differentiated as solutions are: its differential is -a⁻¹ da a⁻¹.
+    """Invert a matrix. The inverse is differentiated as a solution: its differential is -a⁻¹ da a⁻¹.
 
     Args:
         a: A square matrix of Values or numbers.
@@ -75,8 +75,8 @@ def inv(a: Any) -> Any:
         The inverse.
 
     Raises:
-        LinAlgError: The matrix is not square, or it is singular; in a recorded function the inverse then has inf or
-            nan.
+        LinAlgError: The matrix is not square, or it is singular. In a recorded function, the inverse of a singular
+            matrix has inf or nan instead.
 
     Example:
         >>> from gradwalk import grad
@@ -88,11 +88,11 @@ def inv(a: Any) -> Any:
 
 
 def det(a: Any) -> Any:
-    """Return the determinant of a matrix.
+    """Compute the determinant of a matrix.
 
-    It is a polynomial, and written out for up to three rows. For more, a Value of it is one node whose partials are the
-    cofactors (Jacobi's formula). In a function that is recorded or differentiated it is the product of the pivots of
-    an elimination, whose first three derivatives are right for singular matrices, too.
+    For up to three rows the polynomial is written out. Above that, the result is a single node whose partials are the
+    cofactors (Jacobi's formula). In a function that is recorded or differentiated it is the product of the pivots of an
+    elimination, whose first three derivatives are also correct for singular matrices.
 
     Args:
         a: A square matrix of Values or numbers.
@@ -117,17 +117,17 @@ def det(a: Any) -> Any:
 
 
 def slogdet(a: Any) -> tuple[Any, Any]:
-    """Return the sign of the determinant of a matrix, and the logarithm of its absolute value.
+    """Compute the sign of the determinant of a matrix, and the logarithm of its absolute value.
 
-    A Value of the logarithm is one node whose partials are the transposed inverse. In a function that is recorded or
+    The logarithm is a single node whose partials are the transposed inverse. In a function that is recorded or
     differentiated it is the sum of the logarithms of the pivots of an elimination.
 
     Args:
         a: A square matrix of Values or numbers.
 
     Returns:
-        The sign, which is 1, -1 or 0 and has no gradient, and the logarithm. If the determinant is 0, the logarithm is
-        -inf, and its derivatives by all elements are nan.
+        The sign (1, -1 or 0), as a constant, and the logarithm. If the determinant is 0, the logarithm is -inf
+        and its derivatives are nan.
 
     Raises:
         LinAlgError: The matrix is not square.
@@ -160,20 +160,21 @@ def slogdet(a: Any) -> tuple[Any, Any]:
 
 
 def cholesky(a: Any) -> Any:
-    """Return the lower triangle L of a positive definite matrix L Lᵀ, of which the lower triangle is read.
+    """Compute the lower triangular L with L Lᵀ equal to a positive definite matrix. Only its lower triangle is read.
 
-    It is computed column by column, each element by one sum of products. The derivatives are those of this algorithm:
-    they take as few steps as the formulas for them (Murray, "Differentiation of the Cholesky decomposition", 2016).
+    L is computed column by column, with one sum of products per element. The algorithm itself is differentiated, which
+    takes as few steps as the formulas for the derivatives (Murray, "Differentiation of the Cholesky decomposition",
+    2016).
 
     Args:
         a: A symmetric matrix of Values or numbers.
 
     Returns:
-        The triangle. What is above the diagonal is 0.0.
+        The lower triangle. Elements above the diagonal are 0.0.
 
     Raises:
-        LinAlgError: The matrix is not square or not positive definite; in a recorded function the triangle then has
-            nan.
+        LinAlgError: The matrix is not square or not positive definite. In a recorded function, the triangle of a matrix
+            that is not positive definite has nan instead.
 
     Example:
         >>> from gradwalk import grad
@@ -185,7 +186,7 @@ def cholesky(a: Any) -> Any:
         return numpy.linalg.cholesky(a)
     size = _size(a)
     if are_known(a):
-        numpy.linalg.cholesky(numbers(a))  # raises where there is no factor
+        numpy.linalg.cholesky(numbers(a))  # raises an exception if `a` is not positive definite
     lower: list[list[Any]] = [[] for _ in range(size)]
     for j in range(size):
         root = math.sqrt(a[j, j] - sumprod(lower[j], lower[j]))
@@ -195,19 +196,19 @@ def cholesky(a: Any) -> Any:
 
 
 def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Return the norm of vectors or matrices.
+    """Compute the norm of vectors or matrices.
 
     Args:
         x: An array of Values or numbers.
-        ord: Which norm, as for `numpy.linalg.norm`.
-        axis: The axis of the vectors, or the two axes of the matrices; None for the array itself.
-        keepdims: Whether the axes stay, with length 1.
+        ord: Order of the norm, as for `numpy.linalg.norm`.
+        axis: The axis of the vectors, or the two axes of the matrices; None for `x` as a whole.
+        keepdims: Whether to keep the reduced axes, with length 1.
 
     Returns:
         An array, or a number.
 
     Raises:
-        TypeError: It is a norm of matrices that takes singular values: `ord` is 2, -2 or "nuc".
+        TypeError: The norm of a matrix needs singular values: `ord` is 2, -2 or "nuc".
 
     Example:
         >>> from gradwalk import grad
@@ -221,7 +222,7 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
     if dimensions == 1 and not isinstance(ord, str):
         return _norm_of_vectors(x, ord, axis, keepdims)
     if ord in (2, -2, "nuc"):
-        raise TypeError(f"norm(ord={ord!r}) of a matrix takes singular values, which Values have no derivatives of")
+        raise TypeError(f"norm(ord={ord!r}) of a matrix needs singular values, which are not differentiable here")
     if ord not in (1, -1, numpy.inf, -numpy.inf):
         return numpy.linalg.norm(x, ord, axis, keepdims)
     rows, columns = range(2) if axis is None else axis  # type: ignore[misc]  # an int is a vector's
@@ -243,7 +244,7 @@ def _norm_of_vectors(x: Any, ord: Any, axis: Axis, keepdims: bool) -> Any:
 
 
 def _size(a: Any) -> int:
-    """How many rows a square matrix has."""
+    """Return the number of rows of a square matrix."""
     if a.ndim != 2:
         raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional; vmap takes stacks")
     if a.shape[0] != a.shape[1]:
@@ -252,10 +253,10 @@ def _size(a: Any) -> int:
 
 
 def _solution_of_nodes(a: Any, b: Any) -> Any:
-    """The solution x as nodes of the residuals r = b - a x, which are nodes themselves.
+    """Return the solution x as nodes of the residuals r = b - a x, which are nodes themselves.
 
-    The partials of r are those of its formula at the x that is found, and dx = inv(a) dr. For n unknowns that are
-    2 n² + n partials. The partials of x by a and b themselves would be n³ + n².
+    The partials of r are taken at the computed x, and dx = inv(a) dr. For n unknowns these are 2 n² + n
+    partials; the partials of x with respect to a and b would be n³ + n².
     """
     size = len(a)
     found = numpy.linalg.solve(numbers(a), numbers(b))
@@ -268,7 +269,7 @@ def _solution_of_nodes(a: Any, b: Any) -> Any:
 
 
 def _node(symbol: str, number: Any, operands: Iterable[Any], partials: Iterable[Any]) -> Value:
-    """A node with given partials, shown by a symbol. Operands that are plain numbers are left out."""
+    """Return a node with given partials and a symbol. Operands that are plain numbers are omitted."""
     pairs = [(x, float(partial)) for x, partial in zip(operands, partials, strict=True) if isinstance(x, Value)]
     node = Value(float(number), [x for x, _ in pairs], [partial for _, partial in pairs])
     node._op = symbol
@@ -276,21 +277,21 @@ def _node(symbol: str, number: Any, operands: Iterable[Any], partials: Iterable[
 
 
 def _cofactors(matrix: Any) -> Any:
-    """The cofactors, by the singular values: for singular matrices, too."""
+    """Compute the cofactors from the singular value decomposition, which also works for singular matrices."""
     u, values, v = numpy.linalg.svd(matrix)
     others = [numpy.prod(numpy.delete(values, i)) for i in range(len(values))]
     return numpy.sign(numpy.linalg.det(u) * numpy.linalg.det(v)) * (u * others) @ v
 
 
 def _transposed_inverse(matrix: Any) -> Any:
-    """The transposed inverse, by the singular values, with inf and nan where it does not exist."""
+    """Compute the transposed inverse from the singular value decomposition; inf and nan if it does not exist."""
     u, values, v = numpy.linalg.svd(matrix)
     with numpy.errstate(divide="ignore", invalid="ignore"):
         return (u / values) @ v
 
 
 def _sign_of_exchanges(factors: Factors) -> Any:
-    """1 for an even number of exchanged rows, -1 for an odd one."""
+    """Return 1 for an even number of exchanged rows, -1 for an odd number."""
     sign = 1.0
     for stage in factors.stages:
         for exchange in stage.exchanges:

@@ -1,7 +1,7 @@
-"""Functions of the order of elements: the largest and the smallest, their positions, and sorting.
+"""Functions that order elements: largest and smallest elements, their indices, and sorting.
 
-Where numbers are known, they decide, and the result is made of the elements themselves. A recorded function has to do
-the same for all numbers: it compares all elements with one another, and chooses by `where`.
+If the numbers are known, they decide, and the result consists of the elements themselves. A recorded function must work
+for all numbers: it compares all elements with one another and selects by `where`.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from gradwalk.batching.vmap import vmap
 from gradwalk.numpy.arrays import are_known, exchanged, holds_values, numbers
 from gradwalk.value.arrays import Axis, along, reduced
 
-_FEWEST = 1000  # elements that are compared by one instruction, a batch
+_FEWEST = 1000  # from this number of elements on, they are compared as a batch by a single instruction
 
 
 def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Return the largest element, nan where one is.
+    """Return the largest element, or nan if there is one.
 
     Args:
         a: An array of Values or numbers.
-        axis: An axis, or several; all of them if None.
-        keepdims: Whether the axes stay, with length 1.
+        axis: An axis or several axes; None for all axes.
+        keepdims: Whether to keep the reduced axes, with length 1.
 
     Returns:
-        An array, or an element. Equal elements share the gradient evenly, as in JAX, and nan has the gradient nan.
+        An array or an element. Equal elements share the gradient evenly, as in JAX; a nan has the gradient nan.
 
     Raises:
-        ValueError: There are no elements.
+        ValueError: The array is empty.
 
     Example:
         >>> from gradwalk import grad
@@ -42,18 +42,18 @@ def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def min(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Return the smallest element, nan where one is.
+    """Return the smallest element, or nan if there is one.
 
     Args:
         a: An array of Values or numbers.
-        axis: An axis, or several; all of them if None.
-        keepdims: Whether the axes stay, with length 1.
+        axis: An axis or several axes; None for all axes.
+        keepdims: Whether to keep the reduced axes, with length 1.
 
     Returns:
-        An array, or an element. Equal elements share the gradient evenly, as in JAX, and nan has the gradient nan.
+        An array or an element. Equal elements share the gradient evenly, as in JAX; a nan has the gradient nan.
 
     Raises:
-        ValueError: There are no elements.
+        ValueError: The array is empty.
 
     Example:
         >>> from gradwalk import grad
@@ -64,18 +64,18 @@ def min(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def argmax(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
-    """Return the index of the largest element: of the first one, or of the first nan.
+    """Return the index of the first largest element, or of the first nan if there is one.
 
     Args:
         a: An array of Values or numbers.
-        axis: An axis; that of the flattened array if None.
-        keepdims: Whether the axis stays, with length 1.
+        axis: An axis; None for the flattened array.
+        keepdims: Whether to keep the reduced axis, with length 1.
 
     Returns:
-        An int, or an array of them. In a recorded function, where it may not index anything, a Value without gradient.
+        An int, or an array of ints. In a recorded function, Values without gradient, which cannot be used as indices.
 
     Raises:
-        ValueError: There are no elements.
+        ValueError: The array is empty.
 
     Example:
         >>> from gradwalk import vmap
@@ -89,18 +89,18 @@ def argmax(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
 
 
 def argmin(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
-    """Return the index of the smallest element: of the first one, or of the first nan.
+    """Return the index of the first smallest element, or of the first nan if there is one.
 
     Args:
         a: An array of Values or numbers.
-        axis: An axis; that of the flattened array if None.
-        keepdims: Whether the axis stays, with length 1.
+        axis: An axis; None for the flattened array.
+        keepdims: Whether to keep the reduced axis, with length 1.
 
     Returns:
-        As `argmax` does.
+        An int, or an array of ints. In a recorded function, Values without gradient, which cannot be used as indices.
 
     Raises:
-        ValueError: There are no elements.
+        ValueError: The array is empty.
     """
     array = numpy.asarray(a)
     if are_known(array):
@@ -109,16 +109,16 @@ def argmin(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
 
 
 def sort(a: Any, axis: int | None = -1) -> Any:
-    """Return the elements in ascending order, nan last; equal ones stay in their order.
+    """Sort the elements in ascending order, with nan last. The sort is stable.
 
-    A recorded function compares n elements by a network of n (n - 1) / 2 comparisons, six instructions each.
+    A recorded function sorts n elements by a network of n (n - 1) / 2 comparisons with six instructions each.
 
     Args:
         a: An array of Values or numbers.
-        axis: The axis to sort along; that of the flattened array if None.
+        axis: The axis to sort along; None for the flattened array.
 
     Returns:
-        An array.
+        The sorted array.
 
     Example:
         >>> from gradwalk import grad
@@ -134,14 +134,14 @@ def sort(a: Any, axis: int | None = -1) -> Any:
 
 
 def argsort(a: Any, axis: int | None = -1) -> Any:
-    """Return the indices that sort elements, of equal ones the first index first.
+    """Return the indices that sort the elements. The sort is stable.
 
     Args:
         a: An array of Values or numbers.
-        axis: The axis to sort along; that of the flattened array if None.
+        axis: The axis to sort along; None for the flattened array.
 
     Returns:
-        An array of ints. In a recorded function, where they may not index anything, of Values without gradient.
+        An array of ints. In a recorded function, Values without gradient, which cannot be used as indices.
 
     Example:
         >>> from gradwalk import Value
@@ -162,7 +162,7 @@ def _extreme(largest: bool, a: Any, axis: Axis, keepdims: bool) -> Any:
 
 
 def _chosen(row: list[Any], largest: bool) -> Any:
-    """The extreme of some elements."""
+    """Return the largest or smallest element of a list."""
     array = numpy.array(row, dtype=object)
     if are_known(array):
         known = numbers(array)
@@ -178,7 +178,7 @@ def _itself(x: Any) -> Any:
 
 
 def _first_best(row: list[Any], largest: bool) -> Any:
-    """The index of the extreme of some elements, recorded."""
+    """Return the index of the largest or smallest element of a list, recorded."""
     name = "argmax" if largest else "argmin"
     if not row:
         raise ValueError(f"attempt to get {name} of an empty sequence")
@@ -188,12 +188,12 @@ def _first_best(row: list[Any], largest: bool) -> Any:
 
 
 def _sorted(row: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Recorded elements in order, and their indices. Only neighbours are exchanged, so equal ones stay in order."""
+    """Sort recorded elements; return them and their indices. Only neighbors are exchanged, so the sort is stable."""
     row, indices = list(row), [float(i) for i in range(len(row))]
     for end in range(len(row) - 1, 0, -1):
         for i in range(end):
             x, y = row[i], row[i + 1]
-            # nan is last, and stays where it is among others
+            # nan moves to the end; two nans are not exchanged
             exchange = math.where(math.equal(x, x), math.less(y, x), math.equal(y, y))
             for items in (row, indices):
                 items[i : i + 2] = exchanged(exchange, items[i], items[i + 1])
@@ -201,6 +201,6 @@ def _sorted(row: list[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def _to_sort(a: Any, axis: int | None) -> tuple[Any, int]:
-    """The array, and the axis to sort it along."""
+    """Return the array, and the axis to sort it along."""
     array = numpy.asarray(a)
     return (array.ravel(), -1) if axis is None else (array, axis)

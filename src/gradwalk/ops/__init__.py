@@ -1,1 +1,1 @@
-"""What an operation is: one table of formulas, and the code that is printed from it."""
+"""The table of operations, and the code generated from it."""

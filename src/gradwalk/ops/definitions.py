@@ -1,11 +1,11 @@
-"""Functions that Python, C or JavaScript lacks, each a formula of functions that all of them have.
+"""Functions that Python, C or JavaScript lacks, as formulas of functions that all three have.
 
 `tools/generate.py` prints each definition as a function in every language: into `special.py`, `special.pxi`,
-`lane_definitions.h` and the page's `special.js`. Formulas call them like any other function, as `f.gamma(x)`. Python
-has a gamma and lgamma, but not the C library's; so these are here too, and give the same bits everywhere.
+`lane_definitions.h` and the page's `special.js`. Formulas call them like any other function, as in `f.gamma(x)`. gamma
+and lgamma are defined here although Python has them, so that the results are the same in every language.
 
-Where a function is no short formula, it is a polynomial on each of a few intervals (see `fits.py`). The relations that
-lead to those intervals are named by their number in the NIST Digital Library of Mathematical Functions, DLMF.
+Functions without a short formula are piecewise polynomials (see `fits.py`). The relations used to reduce the argument
+to those intervals are cited by their number in the NIST Digital Library of Mathematical Functions (DLMF).
 """
 
 from __future__ import annotations
@@ -22,14 +22,7 @@ size = f.fabs(x)
 
 
 def polynomial(t: Formula, coefficients: Sequence[float]) -> Formula:
-    """Return a polynomial by Horner's rule.
-
-    Args:
-        t: What its powers are of.
-        coefficients: A number for each power, the highest first.
-
-    Returns:
-        The formula.
+    """Return a polynomial in `t` by Horner's rule, given its coefficients from the highest power to the constant.
 
     Example:
         >>> polynomial(name("t"), [2, 3, 4]) == (number(2) * name("t") + 3) * name("t") + 4
@@ -41,43 +34,45 @@ def polynomial(t: Formula, coefficients: Sequence[float]) -> Formula:
     return result
 
 
-# The sine of pi times x, which is exactly 0 at integers: the angle is brought into a quarter turn without rounding.
+# sin(pi * x), exactly 0 at integers: the argument is reduced to |x| <= 1/2 without rounding.
 _turn = x - 2 * f.rint(x / 2)
 _sine = f.sin(math.pi * where(f.fabs(_turn) > 0.5, f.sign(_turn) - _turn, _turn))
 _sinc = where(equal(x, 0), 1, _sine / (math.pi * x))
 
-# In exp(-x²), an error of x² counts as many times as x² is large. What its rounding lost is known: the square of x
-# rounded to sixteenths is exact. Adding and subtracting a large number rounds: one in float64, the other in float32.
-# From there on exp(-x²/2) is 0. By copysign, as compilers are led to branches by the choices within sign.
+# The relative error of exp(-x²) is x² times the relative error of x². The rounding error of x² is therefore computed
+# and compensated: with x rounded to sixteenths (`coarse`), coarse² is exact. Adding and subtracting a large number
+# rounds to sixteenths: 1.5 * 2^48 in float64, 1.5 * 2^19 in float32. For |x| > 40, exp(-x²/2) is 0, so x is clamped
+# there, by copysign because compilers turn the conditions of `sign` into branches.
 near = unless(x, size > 40, f.copysign(40, x))
 _in_float64 = (near + 1.5 * 2.0**48) - 1.5 * 2.0**48
 coarse = where(equal(_in_float64, 0), (near + 1.5 * 2.0**19) - 1.5 * 2.0**19, _in_float64)
 lost = (coarse * coarse - near * near) + (near - coarse) * (near + coarse)
 
 
-# The product x · sigmoid(x), which is a normal number where sigmoid is not one any more.
+# x * sigmoid(x), accurate even where sigmoid(x) is subnormal and the product is not.
 _half = f.exp(-0.5 * size)
 _lower = unless(x, x < -1e3, -1e3)
 _silu = where(x < 0, _lower * _half * _half / (1 + _half * _half), x / (1 + f.exp(-x)))
 
-# The scaled complementary error function, exp(x²) · erfc(x): for x >= 0 a polynomial of a ratio between -1 and 1.
+# The scaled complementary error function, exp(x²) * erfc(x): for x >= 0 a polynomial in (x - 3) / (x + 3).
 _ratio = 1 - 6 / (size + 3)
 _tail = (1 + (1 + _ratio) * polynomial(_ratio, fits.ERFCX)) / (1 + 2 * size)
 _erfcx = where(x < 0, 2 * (f.exp(near * near) * (1 + lost)) - _tail, _tail)
 
-# Its derivative 2 · x · erfcx(x) - 2 / sqrt(pi) cancels where x is large; this one is for x > 0.5.
+# The derivative of erfcx for x > 0.5, where 2 * x * erfcx(x) - 2 / sqrt(pi) suffers from cancellation.
 _beyond = unless(x, x < 0.5, 1)
 erfcx_slope = -polynomial((1 - 6 / (_beyond + 3)) - 1 / 7, fits.ERFCX_SLOPE) / (1 + 2 * _beyond) / (1 + 2 * _beyond)
 
-# The normal distribution. A rounding error of x / sqrt(2) counts as errors of x² do: what was lost is added. Here
-# 1 / sqrt(2) is the sum of a number of 14 bits, whose product with `coarse` is exact, and a small one.
+# The normal distribution. The rounding error of x / sqrt(2) is compensated like the error of x² above. For this,
+# 1 / sqrt(2) is split into a 14-bit number, whose product with `coarse` is exact, and a small remainder.
 _LEADING, _TRAILING = 11585 / 2**14, 1.449603029752440084e-05
 _quotient = near * math.sqrt(0.5)
 _remainder = ((coarse * _LEADING - _quotient) + (near - coarse) * _LEADING) + near * _TRAILING
 _norm_cdf = 0.5 * (f.erfc(-_quotient) + _remainder * (2 / math.sqrt(math.pi)) * f.exp(-(_quotient * _quotient)))
 _norm_pdf = f.exp(-0.5 * (near * near)) * (1 - 0.5 * lost) * (1 / math.sqrt(2 * math.pi))
 
-# Its inverse: algorithm AS 241 (PPND16) of M. J. Wichura, Applied Statistics 37 (1988), 477-484.
+# The quantile function of the normal distribution: algorithm AS 241 (PPND16) by M. J. Wichura, Applied Statistics 37
+# (1988), 477-484.
 _CENTRAL_P = (
     2509.0809287301227,
     33430.57558358813,
@@ -151,30 +146,31 @@ _outer = where(_depth > 5, _rational(_depth - 5, _FAR_P, _FAR_Q), _rational(_dep
 _central = _from_half * _rational(0.180625 - _from_half * _from_half, _CENTRAL_P, _CENTRAL_Q)
 _norm_ppf = where(
     f.fabs(_from_half) > 0.425,
-    f.sign(_from_half) * where(_lesser > 0, _outer, -f.log(_lesser)),  # infinite at 0 and 1, and nan beyond
+    f.sign(_from_half) * where(_lesser > 0, _outer, -f.log(_lesser)),  # infinite at 0 and 1, nan outside [0, 1]
     _central,
 )
 
-# The gamma function and its logarithm: a polynomial between 2 and 3, the recurrence 5.5.1 below 8, Stirling's series
-# (5.11.1 and 5.11.3) beyond, and the reflection 5.5.3 for negative numbers.
+# The gamma function and its logarithm: a polynomial on [2, 3], the recurrence 5.5.1 below 8, Stirling's series (5.11.1
+# and 5.11.3) from 8 on, and the reflection formula 5.5.3 for negative numbers.
 _fraction = size - f.floor(size)
 _product: Formula = number(1)  # gamma(size) / gamma(2 + _fraction) between 2 and 8
 for _k in (5, 4, 3, 2, 1):
     _product = where(size < _k + 2, 1, (size - _k) * _product)
 
-_root = f.pow(size, 0.5 * size - 0.25)  # of the power, which overflows earlier than gamma does
+_root = f.pow(size, 0.5 * size - 0.25)  # size^(size - 1/2) would overflow before gamma does
 _stirling = _root * (_root * f.exp(-size)) * polynomial(1 / size - 1 / 16, fits.GAMMA_FAR)
 _gamma_far = where(equal(_root + _root, _root), _root, _stirling)
 _gamma_near = _product * polynomial(_fraction - 0.5, fits.GAMMA_2_TO_3)
 _gamma_positive = where(size < 8, _gamma_near / where(size < 1, x * (1 + size), where(size < 2, size, 1)), _gamma_far)
-# gamma(1 - x), as gamma of size times size: without overflow next to 0.
+# gamma(1 - x) = size * gamma(size) for x < 0, without overflow near 0.
 _next = where(size < 2, _gamma_near / where(size < 1, 1 + size, 1), size * _gamma_positive)
 _gamma = where(x < 0, math.pi * (_sine / _sine) / (_sine * _next), _gamma_positive)  # nan at the poles
 
 _lgamma_middle = _fraction * polynomial(_fraction - 0.5, fits.LGAMMA_2_TO_3) + f.log(_product)
 _series = polynomial(1 / (size * size) - 1 / 128, fits.LGAMMA_FAR) / size
 _lgamma_far = (size - 0.5) * (f.log(size) - 1) + (0.5 * math.log(2 * math.pi) - 0.5 + _series)
-_lgamma_near = 0 - _fraction * (1 - _fraction) * polynomial(_fraction - 0.5, fits.LGAMMA_1_TO_2)  # below 1, of 1 + size
+# For size < 1 this is lgamma(1 + size).
+_lgamma_near = 0 - _fraction * (1 - _fraction) * polynomial(_fraction - 0.5, fits.LGAMMA_1_TO_2)
 _lgamma_positive = where(size < 2, _lgamma_near, where(size < 8, _lgamma_middle, _lgamma_far))
 _height = f.fabs(_sine)
 _lgamma_negative = math.log(math.pi) - f.log(_height * where(size < 1, 1, size)) - _lgamma_positive
@@ -184,10 +180,10 @@ _lgamma = where(
     where(size < 1, _lgamma_positive - f.log(size), _lgamma_positive),
 )
 
-# The derivatives of the logarithm of gamma: the recurrence 5.5.2, the asymptotic expansion 5.11.2 as a polynomial, and
-# the reflection 5.5.4. Between 1 and 2 digamma has a zero, which is taken out as a factor. Its digits stand in four
-# numbers, which float32 has, too.
-_ZERO = (0.46163177490234375, 3.700660045069526e-07, 1.4084307992882211e-14, 2.0716944181397238e-21)  # less 1
+# The derivatives of lgamma: the recurrence 5.5.2, the asymptotic expansion 5.11.2 as a polynomial, and the reflection
+# formula 5.5.4. The zero of digamma between 1 and 2 is factored out. It is given as the sum of
+# four numbers that float32 can represent, too.
+_ZERO = (0.46163177490234375, 3.700660045069526e-07, 1.4084307992882211e-14, 2.0716944181397238e-21)  # minus 1
 _positive = where(x < 0, 1 - x, x)
 _above = _positive - f.floor(_positive)
 _from_zero = (((_above - _ZERO[0]) - _ZERO[1]) - _ZERO[2]) - _ZERO[3]
@@ -210,7 +206,8 @@ _trigamma_positive = where(_positive < 3, _added + _trigamma_far, _trigamma_far)
 _cosecant = math.pi / f.sin(_angle)
 _trigamma = where(x < 0, _cosecant * _cosecant - _trigamma_positive, _trigamma_positive)
 
-# The derivative of trigamma, which is differentiated in turn: 5.15.5, 5.15.6, and 5.15.9 with its first thirteen terms.
+# The derivative of trigamma, written so that it can be differentiated again: the recurrence 5.15.5, the reflection
+# formula 5.15.6, and the first thirteen terms of the asymptotic expansion 5.15.9.
 _inverse = 1 / (_positive + 8)
 _BERNOULLI = (
     1 / 6,
@@ -232,7 +229,7 @@ _cubes: Formula = number(0)
 for _k in range(7, -1, -1):
     _cubes = _cubes + 1 / (_positive + _k) / (_positive + _k) / (_positive + _k)
 _slope = -2 * _cubes - ((_terms * _inverse * _inverse + _inverse) + 1) * _inverse * _inverse
-_away = math.pi * where(x < 0, x - f.rint(x), 0.25)  # not a pole where x is positive
+_away = math.pi * where(x < 0, x - f.rint(x), 0.25)  # no pole for x >= 0
 _sine_away = f.sin(_away)
 _reflected = 2 * math.pi**3 * f.cos(_away) / _sine_away / _sine_away / _sine_away
 trigamma_slope = _slope - where(x < 0, _reflected, 0)

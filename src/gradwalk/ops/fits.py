@@ -1,7 +1,7 @@
-"""Polynomials in the distance from the middle of an interval, for definitions.py, and for vector functions.
+"""Polynomial fits for definitions.py and the vectorized functions, each in powers of x minus the midpoint.
 
 `tools/coefficients.py` writes this file. Coefficients begin with the highest power. The comment above each
-polynomial has the function that was fitted and the largest error.
+polynomial gives the function that was fitted and the maximum error.
 """
 
 # ((1 + 2x) erfcx(x) - 1) / (1 + t) for t = (x - 3) / (x + 3) from -1 to 1, in t, to 4.8e-19
@@ -297,11 +297,11 @@ COS_TAIL_SINGLE = (
     0.0416666641831398,
 )
 
-# log(2) as a sum of two floats; products of the first one with numbers of 11 (or 8) bits are exact.
+# log(2) as a sum of two numbers. Products of the first with an 11-bit (float32: 8-bit) integer are exact.
 LOG_2 = (0.6931471805598903, 5.497923018708371e-14)
 LOG_2_SINGLE = (0.693145751953125, 1.428606765330187e-06)
 
-# pi/2 as a sum of four floats, and of two; products of all but the last with numbers of 20 bits are exact.
+# pi/2 as a sum of four numbers (float32: two). Products of all but the last with 20-bit integers are exact.
 HALF_PI = (
     1.5707963267341256,
     6.077100506303966e-11,
@@ -310,10 +310,10 @@ HALF_PI = (
 )
 HALF_PI_SINGLE = (1.5707963267341256, 6.077100506506192e-11)
 
-# pi/2 as a sum of two floats.
+# pi/2 as a sum of two numbers.
 HALF_PI_WHOLE = (1.5707963267948966, 6.123233995736766e-17)
 
-# The fraction of 2/pi in binary, in words of 32 bits.
+# The binary digits of 2/pi after the point, 32 per number.
 TWO_OVER_PI = (
     0xA2F9836E,
     0x4E441529,

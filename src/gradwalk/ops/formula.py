@@ -1,7 +1,7 @@
-"""The small expression language that the rows of `table.py` are written in.
+"""Expression trees, in which the rows of `table.py` are written.
 
-A `Formula` is built by ordinary Python: where `out` is a `Formula`, so is `1 - out * out`. This file builds formulas
-and computes with them; `printers.py` prints them in Python, C and JavaScript, and for a reader.
+A `Formula` is built with Python operators: if `out` is a `Formula`, so is `1 - out * out`. This module builds and
+evaluates formulas; `printers.py` prints them as Python, C and JavaScript code, and as mathematics.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ _OPERATORS: dict[str, Callable[..., float]] = {
     "==": operator.eq,
     "and": lambda left, right: left and right,
 }
-# All that the language has besides calls of functions.
+# All operators that are not function calls.
 _SYNTAX = {*_OPERATORS, "/", "where", "name", "number"}
 
 
 @dataclass(frozen=True)
 class Formula:
-    """An expression: an operator or function applied to arguments, a variable, or a constant.
+    """An immutable expression: an operator or a function applied to arguments, a variable, or a constant.
 
-    Formulas are immutable and compare by structure. The operators of Python build larger ones.
+    Formulas compare by structure. Python operators on formulas build larger formulas.
 
     Attributes:
-        operator: The operator as Python spells it, `"negative"`, `"where"`, the name of a function, or `"name"` or
+        operator: The operator as written in Python, `"negative"`, `"where"`, the name of a function, or `"name"` or
             `"number"` for a variable or a constant.
-        arguments: The operands, themselves formulas.
-        atom: The name of a variable, or the value of a constant. In a choice that `usually` made, which of its branches
-            is the textbook's: "chosen" or "otherwise".
+        arguments: The operand formulas.
+        atom: The name of a variable, or the value of a constant. For a `where` made by `usually` or `unless`, the
+            branch that holds the textbook formula: "chosen" or "otherwise".
 
     Example:
         >>> x = name("x")
@@ -58,7 +58,7 @@ class Formula:
         return self._hash
 
     @cached_property
-    def _hash(self) -> int:  # kept, because every formula is hashed as a part of larger ones
+    def _hash(self) -> int:  # cached: hashing a formula hashes all its parts
         return hash((self.operator, self.arguments, self.atom))
 
     def __add__(self, other: Formula | float) -> Formula:
@@ -108,48 +108,27 @@ class Formula:
 
 
 def name(symbol: str) -> Formula:
-    """Return a variable: an operand, or the result.
-
-    Args:
-        symbol: What it is called.
-
-    Returns:
-        The formula that consists of this variable alone.
-    """
+    """Return a variable."""
     return Formula("name", atom=symbol)
 
 
 def number(value: float) -> Formula:
-    """Return a constant.
-
-    Args:
-        value: Any real number; it is kept as a float.
-
-    Returns:
-        The formula that consists of this constant alone.
-    """
+    """Return a constant."""
     return Formula("number", atom=float(value))
 
 
 def as_formula(value: Formula | float) -> Formula:
-    """Convert a number to a constant, and leave a formula as it is.
-
-    Args:
-        value: A formula or a real number.
-
-    Returns:
-        A formula.
-    """
+    """Convert a number to a constant; return a formula unchanged."""
     return value if isinstance(value, Formula) else number(value)
 
 
-NEVER = number(0)  # a condition that does not hold
+NEVER = number(0)  # a condition that is always false
 
 
 class Functions:
-    """The functions of `ieee.py` as attributes that build formulas.
+    """Functions as attributes that build formulas. Any attribute name is accepted.
 
-    Any name is accepted here. `tools/generate.py` refuses a table that calls a function which some printer lacks.
+    `tools/generate.py` reports an error if the table calls a function that one of the target languages lacks.
 
     Example:
         >>> Functions().exp(name("x")).operator
@@ -161,59 +140,35 @@ class Functions:
 
 
 def equal(left: Formula, right: Formula | float) -> Formula:
-    """Return the condition that both sides have the same value.
-
-    Python's `==` is not this: it compares two formulas as objects.
-
-    Args:
-        left: One side.
-        right: The other side.
-
-    Returns:
-        The condition, as a formula.
-    """
+    """Return the condition `left == right`; Python's `==` compares two formulas by structure."""
     return _apply("==", left, right)
 
 
 def where(condition: Formula, chosen: Formula | float, otherwise: Formula | float) -> Formula:
-    """Return a choice between two formulas, of which only the chosen one is evaluated.
+    """Return `chosen if condition else otherwise`, which evaluates only one branch.
 
     Args:
-        condition: A comparison, or a number that is tested against zero.
-        chosen: The value where the condition holds or the number is not zero.
-        otherwise: The value elsewhere.
-
-    Returns:
-        The choice, as a formula.
+        condition: A comparison, or a number that is compared to zero.
+        chosen: The value if the condition holds or the number is not zero.
+        otherwise: The value in all other cases.
     """
     return _apply("where", condition, chosen, otherwise)
 
 
 def usually(usual: Formula | float, condition: Formula, otherwise: Formula | float) -> Formula:
-    """Return a choice between two formulas that are mathematically the same, by which of them is rounded less.
+    """Return a choice between two mathematically equal formulas that differ in their rounding errors.
 
     Args:
-        usual: The formula of the textbook, computed where the condition holds. `text` shows this one alone.
-        condition: A comparison, or `NEVER` for a formula that is only shown.
-        otherwise: What is computed elsewhere. It may be any number where its result is not used in turn.
-
-    Returns:
-        The choice, as a formula.
+        usual: The textbook formula, used if the condition holds. `text` prints only this formula.
+        condition: A comparison, or `NEVER` for a textbook formula that is only printed.
+        otherwise: The formula used if the condition does not hold. Its value may be arbitrary if it is not used
+            further.
     """
     return replace(where(condition, usual, otherwise), atom="chosen")
 
 
 def unless(usual: Formula | float, condition: Formula, otherwise: Formula | float) -> Formula:
-    """Return the choice of `usually` for the opposite of a condition: the usual formula where it does not hold.
-
-    Args:
-        usual: The formula of the textbook.
-        condition: A comparison.
-        otherwise: What is computed where the condition holds.
-
-    Returns:
-        The choice, as a formula.
-    """
+    """Return `usually` with the opposite condition: the textbook formula is used if `condition` does not hold."""
     return replace(where(condition, otherwise, usual), atom="otherwise")
 
 
@@ -225,13 +180,7 @@ def _apply(operator: str, *arguments: Formula | float) -> Formula:
 
 
 def variables(formula: Formula) -> tuple[str, ...]:
-    """Return the names of the variables in a formula.
-
-    Args:
-        formula: The formula to read.
-
-    Returns:
-        Each name once, in order of appearance.
+    """Return the names of the variables in a formula, each once, in order of appearance.
 
     Example:
         >>> variables(1 - name("out") * name("out"))
@@ -243,13 +192,9 @@ def variables(formula: Formula) -> tuple[str, ...]:
 
 
 def functions(formula: Formula) -> tuple[str, ...]:
-    """Return the names of the functions that a formula calls.
+    """Return the names of the functions that a formula calls, each once, outer functions first.
 
-    Args:
-        formula: The formula to read.
-
-    Returns:
-        Each name once, outer functions first. Operators and choices are not functions.
+    Operators and `where` are not functions.
 
     Example:
         >>> f = Functions()
@@ -261,14 +206,7 @@ def functions(formula: Formula) -> tuple[str, ...]:
 
 
 def is_choice_of_numbers(formula: Formula) -> bool:
-    """Return whether a formula is a constant, or a choice among constants by conditions.
-
-    Args:
-        formula: The formula to read.
-
-    Returns:
-        True for `where(x < 0, 0, 1)`, False for `where(x < 0, 0, x)`.
-    """
+    """Return whether a formula is a constant, or a `where` with only constants as branches: `where(x < 0, 0, 1)`."""
     if formula.operator == "where":
         return all(is_choice_of_numbers(branch) for branch in formula.arguments[1:])
     return formula.operator == "number"
@@ -278,14 +216,7 @@ def is_choice_of_numbers(formula: Formula) -> bool:
 
 
 def substituted(formula: Formula, values: Mapping[str, Formula]) -> Formula:
-    """Return a formula with other formulas in place of some of its variables.
-
-    Args:
-        formula: The formula to start from.
-        values: The replacements by name. Variables without one stay.
-
-    Returns:
-        A new formula.
+    """Replace variables of a formula by other formulas, given by name.
 
     Example:
         >>> substituted(1 / name("y"), {"y": name("b")}) == 1 / name("b")
@@ -297,13 +228,7 @@ def substituted(formula: Formula, values: Mapping[str, Formula]) -> Formula:
 
 
 def textbook(formula: Formula) -> Formula:
-    """Return a formula as a person would write it: of what `usually` and `unless` choose from, the usual branch.
-
-    Args:
-        formula: The formula to read.
-
-    Returns:
-        A formula that is mathematically the same.
+    """Replace each choice made by `usually` or `unless` by its textbook branch.
 
     Example:
         >>> x, out = name("x"), name("out")
@@ -316,15 +241,10 @@ def textbook(formula: Formula) -> Formula:
 
 
 def given(formula: Formula, condition: Formula, holds: bool) -> Formula:
-    """Return a formula without the choices that a condition, or a number, decides.
+    """Simplify a formula, given whether a condition holds.
 
-    Args:
-        formula: The formula to simplify.
-        condition: The condition, exactly as the choices have it.
-        holds: Whether it holds.
-
-    Returns:
-        A formula of the same value, if the condition holds or not as it is said to.
+    The condition must be written exactly as in the formula. Branches that a constant condition excludes are removed,
+    too.
 
     Example:
         >>> x = name("x")
@@ -341,13 +261,7 @@ def given(formula: Formula, condition: Formula, holds: bool) -> Formula:
 
 
 def decided(formula: Formula) -> Formula:
-    """Return a formula whose branches do not ask again what chose them.
-
-    Args:
-        formula: The formula to simplify.
-
-    Returns:
-        A formula of the same value.
+    """Remove conditions that an enclosing `where` has already decided.
 
     Example:
         >>> x = name("x")
@@ -362,13 +276,7 @@ def decided(formula: Formula) -> Formula:
 
 
 def computed(formula: Formula) -> Formula:
-    """Return a formula as it is computed: without what is only shown, and without choices that others have made.
-
-    Args:
-        formula: The formula to simplify.
-
-    Returns:
-        A formula of the same value.
+    """Return the formula to evaluate: without branches that are only printed, and without redundant conditions.
 
     Example:
         >>> x = name("x")
@@ -379,13 +287,7 @@ def computed(formula: Formula) -> Formula:
 
 
 def folded(formula: Formula) -> Formula:
-    """Return a formula with its constant sums and products computed, and first powers replaced by their base.
-
-    Args:
-        formula: The formula to simplify.
-
-    Returns:
-        A formula of the same value.
+    """Fold sums, differences and products of constants, and replace first powers by their base.
 
     Example:
         >>> folded(2 * Functions().pow(name("x"), number(2) - 1)) == 2 * name("x")
@@ -401,16 +303,13 @@ def folded(formula: Formula) -> Formula:
 
 
 def evaluated(formula: Formula, values: Mapping[str, float], functions: object) -> float:
-    """Return the value of a formula for numbers in place of its variables.
+    """Evaluate a formula.
 
     Args:
-        formula: The formula to evaluate.
-        values: A number for each of its variables.
-        functions: An object whose attributes are the functions that the formula calls, and `div` for division: the
-            module `gradwalk.base.ieee`, for example.
-
-    Returns:
-        The value as a float.
+        formula: The formula.
+        values: The value of each variable.
+        functions: An object that has the functions in the formula as attributes, and `div` for division: for example,
+            the module `gradwalk.base.ieee`.
 
     Example:
         >>> import math
@@ -430,15 +329,7 @@ def evaluated(formula: Formula, values: Mapping[str, float], functions: object) 
 
 
 def resolved(formula: Formula, values: Mapping[str, float], functions: object) -> Formula:
-    """Return a formula with each of its choices replaced by the branch that is taken.
-
-    Args:
-        formula: The formula to resolve.
-        values: A number for each variable that its conditions need.
-        functions: An object whose attributes are the functions that the conditions call, as for `evaluated`.
-
-    Returns:
-        A formula without choices.
+    """Replace each `where` by the branch that is taken for these values of the variables.
 
     Example:
         >>> import math

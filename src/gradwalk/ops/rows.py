@@ -1,4 +1,4 @@
-"""The kinds of rows that the table of operations has."""
+"""The types of entries in the table of operations."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Operation:
-    """A row of the table.
+    """An operation with a fixed number of operands.
 
     Attributes:
-        name: What the method and the function are called.
-        symbol: What a drawing shows.
+        name: Name of the method and the function.
+        symbol: Label in drawings.
         forward: The value, as a formula of the operands.
-        partials: The local derivative with respect to each operand, as formulas of the operands and `out`.
-        domain: For each operand, the interval that tests draw from.
-        words: What it computes, in words for a reader.
-        operator: Python's special method without its underscores, or "" if it has none.
-        ufunc: The name of NumPy's (or SciPy's) ufunc, or "" if there is none.
-        is_exact: Whether the partials are the derivatives of `forward`. Those of `stop_gradient` are not.
+        partials: The partial derivative with respect to each operand, as formulas of the operands and `out`.
+        domain: The interval that tests draw each operand from.
+        words: Description for readers.
+        operator: Python's special method without its underscores, or "" if there is none.
+        ufunc: Name of the NumPy or SciPy ufunc, or "" if there is none.
+        is_exact: Whether the partials are the derivatives of `forward`; False for `stop_gradient`.
     """
 
     name: str
@@ -49,42 +49,36 @@ class Operation:
 
     @property
     def arity(self) -> int:
-        """The number of operands."""
+        """Number of operands."""
         return len(self.partials)
 
     @property
     def is_function(self) -> bool:
-        """Whether it is called by its name, as a method and in `gradwalk.math`; `a + b` is not."""
+        """Whether it is called by name, as a method or in `gradwalk.math`, unlike `a + b`."""
         return self.name not in ("add", "sub", "mul", "div", "neg")
 
     @property
     def is_operator(self) -> bool:
-        """Whether it is written with its symbol, as `a + b` and `-a` are; `abs(a)` is not."""
+        """Whether it is written with its symbol, as `a + b` and `-a` are, unlike `abs(a)`."""
         return bool(self.operator) and self.symbol != self.name
 
     @cached_property
     def selects(self) -> bool:
-        """Whether it passes on one operand and leaves out the others, as relu, maximum and where do.
+        """Whether it returns one of its operands and ignores the rest, as relu, maximum and where do.
 
-        Its partials are then constants, chosen by a condition. An operand that is left out gets a gradient of exactly
-        0, even where the upstream gradient is infinite and 0 · inf would be nan.
+        Its partials are constants, selected by a condition. An operand that was not selected gets a gradient of exactly
+        0, even if the upstream gradient is infinite, for which 0 * inf would be nan.
         """
         partials = [self.partial(position) for position in range(self.arity)]
         return any(p.operator == "where" for p in partials) and all(is_choice_of_numbers(p) for p in partials)
 
     @cached_property
     def non_differentiable(self) -> tuple[int, ...]:
-        """The positions of operands that never get a gradient, such as the condition of `where`."""
+        """Positions of the operands that never get a gradient, such as the condition of `where`."""
         return tuple(i for i in range(self.arity) if self.partial(i) == number(0))
 
     def partial(self, position: int) -> Formula:
-        """Return the local derivative with respect to one operand.
-
-        Args:
-            position: Which operand, counted from 0.
-
-        Returns:
-            The derivative, as a formula of the operands and `out`.
+        """Return the partial derivative with respect to one operand, as a formula of the operands and `out`.
 
         Example:
             >>> from gradwalk.ops.table import BY_NAME
@@ -96,24 +90,23 @@ class Operation:
 
 @dataclass(frozen=True)
 class Reduction:
-    """A row for any number of operands, which are folded into a total one element after the other.
+    """An operation on any number of operands that accumulates a total, one element at a time.
 
-    An element is one operand, or a pair or triple of operands with the same index in as many sequences. The node of a
-    `Value` has as operands `start`, where the row takes one, then the first sequence, then the second. Recorded
-    programs contain no reductions: they are expanded into `step` for each element, written in the other rows.
+    An element consists of one operand from each of 1, 2 or 3 sequences, all with the same index. The operands of a
+    `Value` node are `start`, if the reduction takes one, then the first sequence, then the second and the third.
+    Recorded programs contain no reductions: they are expanded into one `step` per element, written in other operations.
 
     Attributes:
-        name: What the function is called.
-        symbol: What a drawing shows.
-        first: The total before the first element, as a formula without variables. It is the default of `start` where
-            the row takes one.
+        name: Name of the function.
+        symbol: Label in drawings.
+        first: The total before the first element, as a constant formula. It is the default of `start`, if there is one.
         step: The total after an element, as a formula of `total` and the operands `x`, `y` and `z` of the element.
         partials: For each sequence, the derivative of the result with respect to its operand in an element, as a
             formula of the operands of the same element and the result `out`.
-        start_partial: The derivative of the result with respect to `start`, as a formula of `out`; None where the row
-            takes no operand `start`.
-        domain: For each sequence, the interval that tests draw from.
-        words: What it computes, in words for a reader.
+        start_partial: The derivative of the result with respect to `start`, as a formula of `out`; None if the
+            reduction takes no `start`.
+        domain: The interval that tests draw the operands of each sequence from.
+        words: Description for readers.
     """
 
     name: str
@@ -127,22 +120,22 @@ class Reduction:
 
     @property
     def groups(self) -> int:
-        """The number of operands in an element, which is the number of sequences."""
+        """Number of operands in an element, which is the number of sequences."""
         return len(self.partials)
 
     @property
     def starts(self) -> int:
-        """The number of operands before the first sequence: 1 where the row takes `start`, else 0."""
+        """Number of operands before the first sequence: 1 if the reduction takes `start`, else 0."""
         return 0 if self.start_partial is None else 1
 
     @property
     def parameters(self) -> str:
-        """The name of each sequence in the signature of the function."""
+        """Name of each sequence in the signature of the function."""
         return "x" if self.groups == 1 else "pqr"[: self.groups]
 
     @property
     def takes(self) -> str:
-        """What `accepts` accepts, in words."""
+        """The permitted number of operands, for error messages."""
         if self.groups == 1:
             return "at least one"
         if self.groups == 2:
@@ -151,35 +144,21 @@ class Reduction:
 
     @cached_property
     def selects(self) -> bool:
-        """Whether it passes on some operands and leaves out the others, as `Operation.selects` says of other rows."""
+        """Whether it returns some of its operands and ignores the rest: see `Operation.selects`."""
         partials = [as_formula(p) for p in self.partials]
         return any(p.operator == "where" for p in partials) and all(is_choice_of_numbers(p) for p in partials)
 
     @property
     def non_differentiable(self) -> tuple[int, ...]:
-        """The positions of operands that never get a gradient: none."""
+        """Positions of the operands that never get a gradient: none."""
         return ()
 
     def accepts(self, count: int) -> bool:
-        """Return whether a node may have so many operands.
-
-        Args:
-            count: The number of operands, `start` included.
-
-        Returns:
-            Whether they are at least one, and the same number for each sequence.
-        """
+        """Return whether a node may have `count` operands, `start` included."""
         return count > 0 and (count - self.starts) % self.groups == 0
 
     def element(self, position: int, count: int) -> tuple[int, ...]:
-        """Return the positions of the operands in the element of an operand.
-
-        Args:
-            position: The position of the operand in the node.
-            count: The number of operands of the node.
-
-        Returns:
-            A position for each of x, y and z that the row has; none for `start`.
+        """Return the positions of x, y and z in the element that contains an operand; an empty tuple for `start`.
 
         Example:
             >>> from gradwalk.ops.table import REDUCTION_BY_NAME
@@ -193,15 +172,7 @@ class Reduction:
         return tuple(index + group * length for group in range(self.groups))
 
     def partial(self, position: int, count: int) -> Formula:
-        """Return the local derivative with respect to one operand.
-
-        Args:
-            position: The position of the operand in the node.
-            count: The number of operands of the node.
-
-        Returns:
-            The derivative, as a formula of the operands of its element and `out`.
-        """
+        """Return the partial derivative with respect to one operand, as a formula of `out` and its element."""
         if self.start_partial is not None and position == 0:
             return as_formula(self.start_partial)
         return as_formula(self.partials[self.element(position, count).index(position)])
@@ -209,57 +180,37 @@ class Reduction:
 
 @dataclass(frozen=True)
 class Gather:
-    """A row for an index and a table of any number of operands, of which it passes on the one that the index picks.
+    """An operation whose operands are an index and a table of numbers, and which returns the entry at the index.
 
-    The node of a `Value` has as operands the index, then the table. Indices count from 0, negative ones from the end as
-    in Python. Where the index is none of the table, such as 1.5, the result is nan. Recorded programs contain it as one
-    instruction, whose operands stand in a list of the program's own, `Code.tables`.
+    The operands of a `Value` node are the index, then the table. Indices count from 0, negative indices from the end as
+    in Python. For an invalid index, such as 1.5, the result is nan. In recorded programs it is one instruction, whose
+    operands are stored in `Code.tables`.
 
     Attributes:
-        name: What the function is called.
-        symbol: What a drawing shows.
-        words: What it computes, in words for a reader.
+        name: Name of the function.
+        symbol: Label in drawings.
+        words: Description for readers.
     """
 
     name: str
     symbol: str
     words: str
-    takes = "at least two"  # what `accepts` accepts, in words
-    selects = True  # as `Operation.selects` says of other rows
+    takes = "at least two"  # the permitted number of operands, for error messages
+    selects = True  # see `Operation.selects`
     non_differentiable = (0,)  # the index
 
     def accepts(self, count: int) -> bool:
-        """Return whether a node may have so many operands.
-
-        Args:
-            count: The number of operands, the index included.
-
-        Returns:
-            Whether there is a table of at least one.
-        """
+        """Return whether a node may have `count` operands, the index included."""
         return count > 1
 
     def element(self, position: int, count: int) -> tuple[int, ...]:
-        """Return the positions of the operands that the derivative with respect to an operand names.
-
-        Args:
-            position: The position of the operand in the node.
-            count: The number of operands of the node.
-
-        Returns:
-            The position of the index, which is called x there.
-        """
+        """Return the positions of the operands that the partial derivatives depend on: only the index, called x."""
         return (0,)
 
     def partial(self, position: int, count: int) -> Formula:
-        """Return the local derivative with respect to one operand.
+        """Return the partial derivative with respect to one operand, as a formula of the index `x`.
 
-        Args:
-            position: The position of the operand in the node.
-            count: The number of operands of the node.
-
-        Returns:
-            The derivative, as a formula of the index `x`: 1 where that picks the operand, counted from either end.
+        It is 1 if the index selects this operand, counted from either end, else 0.
 
         Example:
             >>> from gradwalk.ops.printing.printers import text
@@ -275,15 +226,15 @@ class Gather:
 
 @dataclass(frozen=True)
 class Fused:
-    """An instruction of programs that does the work of two rows at once.
+    """A program instruction that performs two operations, such as a product followed by a sum.
 
-    Recorded functions are full of sums of products, and one instruction costs less than two. Both operations of the
-    formula round as their own rows would, so that fusing changes no result. Programs are taken apart into rows before
-    they are differentiated: a fused instruction needs no partials.
+    Recorded functions contain many sums of products, and one instruction costs less than two. Each of the two
+    operations rounds its result, so fusing does not change results. Before differentiation, a fused instruction is
+    replaced by two separate operations; therefore it does not need partials.
 
     Attributes:
-        name: What program files call it.
-        forward: The value: one of +, - and * applied to `x` and `y`, and another one applied to that and `z`.
+        name: Name in program files.
+        forward: The value: +, - or * applied to `x` and `y`, then another of them applied to the result and `z`.
     """
 
     name: str
@@ -292,17 +243,10 @@ class Fused:
 
     @property
     def arity(self) -> int:
-        """The number of operands."""
+        """Number of operands."""
         return len(variables(self.forward))
 
 
 def is_arithmetic(row: Operation | Fused) -> bool:
-    """Return whether a row is made of arithmetic and choices, so that IEEE 754 defines its bits.
-
-    Args:
-        row: The row.
-
-    Returns:
-        False where it calls a function of the C library.
-    """
+    """Return whether IEEE 754 defines all bits of the result: no C function is called except fabs and sqrt."""
     return set(functions(row.forward)) <= {"fabs", "sqrt"}

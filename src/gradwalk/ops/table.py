@@ -1,24 +1,24 @@
-"""The table of operations: the value and the local derivatives of each, one row an operation.
+"""The table of operations: the value and the partial derivatives of each operation, one row per operation.
 
-A row is written in its operands `x`, `y` and `z`, and its partials also in its result `out`. The row
+A row is written in its operands `x`, `y` and `z`; partials may also use the result `out`. The row
 
     Operation("tan", "tan", f.tan(x), [1 + out * out], [REAL], "tangent of an angle in radians", ufunc="tan")
 
-says that out = tan(x) and d out / dx = 1 + out². Everything else about an operation follows from its row: the method
-of `Value`, the operator, the function in `gradwalk.math`, the derivatives of programs, the loops over batches, the C
-source, NumPy's ufunc, the grammar of the command line, the page, the reference and the tests.
+defines out = tan(x) and d out / dx = 1 + out². Everything else is derived from the row: the method of `Value`, the
+operator, the function in `gradwalk.math`, the derivatives of programs, the loops over batches, the C source, the NumPy
+ufunc, the grammar of the command line, the page, the reference and the tests.
 
-Operations on any number of operands are a kind of row of their own. The row
+Operations on any number of operands are defined by a `Reduction`. The row
 
     Reduction("sumprod", "sumprod", 0, total + x * y, [y, x], 1, [REAL, REAL], "sum of products")
 
-says how an element, here of two operands, changes the total. `take`, whose operands are an index and a table, is of
-the kind `Gather`. All kinds are described in `rows.py`.
+defines how the total changes with each element, here a pair of operands. `take`, whose operands are an index and a
+table, is a `Gather`. All types of rows are described in `rows.py`.
 
-To add an operation, add a row and run `python tools/generate.py`. It names what is missing where the row calls a
-function that some language lacks, or where its derivative needs an operation that the table lacks.
+To add an operation, add a row and run `python tools/generate.py`. It reports each function that a target language
+lacks, and each operation that the derivative needs and the table lacks.
 
-Where an operation has a kink, its row chooses a subgradient: relu'(0) = 0 and abs'(0) = 0.
+At a kink, the row chooses a subgradient: relu'(0) = 0 and abs'(0) = 0.
 """
 
 from __future__ import annotations
@@ -35,58 +35,59 @@ UNIT: Interval = (-0.999, 0.999)
 
 f = Functions()
 x, y, z, out, total = name("x"), name("y"), name("z"), name("out"), name("total")
-e = f.exp(-f.fabs(x))  # lies in [0, 1], so that what is built from it never overflows
+e = f.exp(-f.fabs(x))  # in [0, 1], so that formulas built from it do not overflow
 logistic = where(x < 0, e, 1) / (1 + e)
 
-# Where the formula of the textbook would be more than 4 ulp off, another one is computed; docs/accuracy.md has what is
-# measured. Programs and batches compute all branches of a choice, and their derivative adds 0 times the derivative of a
-# branch that is not taken. So each branch is written in operands for which that is finite.
+# Textbook formulas with errors over 4 ulp are replaced by more accurate ones; docs/accuracy.md has the measured errors.
+# Programs and batches compute both branches of a `where`, and its derivative includes 0 times the derivative of the
+# branch not taken. The operands of each branch are therefore clamped so that this derivative is finite.
 
-# 1 - out² cancels from where out² is 1/2, and 1 - out where sigmoid saturates.
+# Cancellation: 1 - out² for out² > 1/2, and 1 - out where the sigmoid saturates.
 twice = f.exp(-2 * f.fabs(x))
 tanh_slope = usually(1 - out * out, f.fabs(x) < 0.88, 4 * twice / ((1 + twice) * (1 + twice)))
 sigmoid_slope = usually(out * (1 - out), x < 1, e / ((1 + e) * (1 + e)))
 
-# 1 - x² cancels next to 1 and -1, and the derivative of (1 - x) · (1 + x), next to 0.
+# Cancellation: 1 - x² near 1 and -1, and the derivative of (1 - x) * (1 + x) near 0.
 leg_squared = unless((1 - x) * (1 + x), f.fabs(x) < 0.5, 1 - x * x)
 leg = f.sqrt(leg_squared)
 
-# Beyond 1e9, 1 is less than an ulp of 1 + x². The square of that, in the derivative of the slope, soon overflows.
+# For |x| > 1e9, 1 is less than an ulp of 1 + x². Its square, in the derivative of the slope, would overflow for large
+# x.
 far = unless(x, f.fabs(x) < 1e9, 1e9)
 atan_slope = usually(1 / (1 + x * x), f.fabs(x) < 1e9, 1 / far / far)
 
 density = 2 / f.sqrt(number(math.pi))
 bell = usually(density * f.exp(-(x * x)), NEVER, density * (f.exp(-(near * near)) * (1 - lost)))
 
-# The roots of squares that are close to 1 cancel, and squares that overflow are not needed.
+# These avoid the cancellation in x² - 1 near 1, and the overflow of x².
 asinh_slope = usually(1 / f.sqrt(1 + x * x), f.fabs(x) < 1e9, 1 / f.fabs(far))
 beyond = unless(x, x < 1e9, 1e9)
 modest = unless(x, x > 1e9, 1e9)
 acosh_slope = usually(1 / f.sqrt(modest - 1) / f.sqrt(modest + 1), x < 1e9, 1 / beyond)
 
-# The error of a cube root counts once where it is divided by the operand. The derivative of that quotient has two terms
-# of opposite signs. Where these overflow, the reciprocal is divided instead, whose derivative is one term.
+# out / (3 * x) contains the rounding error of the cube root only once. The derivative of this quotient has two terms of
+# opposite signs; if these overflow, (1 / out) / (3 * out) is used instead, whose derivative has a single term.
 second = out / x / x
 is_ordinary = equal(second - second, 0)
 cbrt_slope = usually(1 / (3 * out * out), NEVER, where(is_ordinary, out, 1 / out) / where(is_ordinary, x, out) / 3)
 
-# At infinity the product with a probability or a density of 0 is its limit.
+# Clamping x makes its product with a probability or density of 0 equal to the limit at infinity.
 lower = unless(x, x < -1e3, -1e3)
 within = unless(lower, x > 1e3, 1e3)
 left, right = where(x < 0, lower, 0), where(x < 0, 0, within)  # not relu, whose derivative at 0 is 0
-half, decay = f.exp(0.5 * left), f.exp(-right)  # the square of a half may have few digits
+half, decay = f.exp(0.5 * left), f.exp(-right)  # the square of `half` may be subnormal
 silu_left = half * (1 + left / (1 + half * half)) * half / (1 + half * half)
 silu_slope = where(x < 0, silu_left, (1 + right * (decay / (1 + decay))) / (1 + decay))
 
-# By the lesser of both tails: the density at the quantile is that tail divided by the ratio of Mills, which erfcx is.
+# Uses the smaller tail: the density at the quantile is the tail divided by the Mills ratio, a multiple of erfcx.
 tail = where(x > 0.5, 1 - x, x)
 mills = f.sqrt(number(math.pi / 2)) * f.erfcx(where(x > 0.5, out, -out) * math.sqrt(0.5))
-# Below 1.44e-155 its derivative is infinite, as the difference of two infinities. The lesser of these, by the change of
-# the ratio, is left out: rint changes no number as large, and has no derivative.
+# Below 1.44e-155 the derivative of the slope would be the difference of two infinities. The smaller of them, from the
+# derivative of the Mills ratio, is dropped by rint, which has derivative 0 and does not change numbers this large.
 steady = where(tail < 1.44e-155, f.rint(mills * 2.0**60) * 2.0**-60, mills)
 ppf_slope = where(equal(tail, 0), 1 / (tail + 0), steady / tail)
 
-# The terms of d/dx of sinc cancel next to 0. There it is its series, in the square of pi times x.
+# Near 0 the terms of the derivative of sinc cancel; there, its power series in (pi * x)² is used.
 away = unless(x, f.fabs(x) < 0.5, 1)
 small = where(f.fabs(x) < 0.5, x, 0)
 squared = (math.pi * small) * (math.pi * small)
@@ -95,28 +96,28 @@ sinc_series = polynomial(squared, sinc_terms) * (math.pi * math.pi) * small
 half_turns = away - 2 * f.rint(away / 2)
 sinc_slope = unless((f.cos(math.pi * half_turns) - out) / away, f.fabs(x) < 0.5, sinc_series)
 
-# The terms of d/dx of erfcx cancel where x is large.
+# The terms of the derivative of erfcx cancel for large x.
 short = unless(x, x >= 0.5, 0)
 erfcx_partial = usually(2 * short * out - density, x < 0.5, erfcx_slope)
 
-# Very long and very short vectors are scaled, for their squares and for subnormal numbers, which have few digits.
+# Very long and very short vectors are scaled, so that their squares neither overflow nor become subnormal.
 square = x * x + y * y
 is_moderate = (square > 1e-30) & (square < 1e30)
 divisor = usually(square, is_moderate, 1)
 length = usually(out, is_moderate, 1)
 scale = where(square < 1, 2.0**60, 2.0**-60)
 scaled = f.hypot(scale * x, scale * y)
-is_origin = equal(scaled, 0)  # whose angle does not change, to any order
+is_origin = equal(scaled, 0)  # all derivatives of the angle are 0 there
 not_zero = where(is_origin, 1, scaled)
 
-# The derivative of a power of 0, and of a power to 0, is finite where the power is constant.
+# The derivative of x^y is 0 where x^y is constant: in x for y = 0, and in y for x = 0.
 exponent = unless(y, equal(y, 0), 1)
 base_of_one = usually(x, equal(y, 0) & (f.fabs(x) > 0), 1)
 positive = unless(x, equal(x, 0) & (y >= 0), 1)
 
-# In exp(-d), an error of d = x - y counts as many times as d is large. What its rounding lost is known (Knuth, The Art
-# of Computer Programming, volume 2, 4.2.2, theorem B). Beyond 1000 the exponential is 0. Equal infinities, whose
-# difference is nan, are 0 apart.
+# The relative error of exp(-d), d = x - y, is the absolute error of d. The rounding error of x - y is computed (Knuth,
+# The Art of Computer Programming, volume 2, 4.2.2, theorem B) and compensated. For d > 1000 the exponential is 0. The
+# difference of equal infinities, nan, is replaced by 0.
 difference = x - y
 moved = difference - x
 missing = where(f.fabs(difference) < 1000, (x - (difference - moved)) - (y + moved), 0)
@@ -243,7 +244,7 @@ TABLE: tuple[Operation, ...] = (
         "quantile of the normal distribution: the inverse of norm_cdf",
         ufunc="ndtri",
     ),
-    # The gamma function and its kin.
+    # The gamma function and related functions.
     Operation("gamma", "gamma", f.gamma(x), [out * f.digamma(x)], [(0.01, 20.0)], "gamma function", ufunc="gamma"),
     Operation(
         "lgamma",
@@ -288,7 +289,7 @@ TABLE: tuple[Operation, ...] = (
         "length of the vector (x, y)",
         ufunc="hypot",
     ),
-    # Choices. Equal operands of `maximum` and `minimum` share the gradient evenly.
+    # Selections. If the operands of `maximum` or `minimum` are equal, each gets half of the gradient.
     Operation(
         "maximum",
         "max",
@@ -315,7 +316,7 @@ TABLE: tuple[Operation, ...] = (
         [REAL, REAL, REAL],
         "y where x is not zero, else z",
     ),
-    # What is constant between its jumps. Comparisons give 1.0 for true and 0.0 for false.
+    # Piecewise constant functions. Comparisons return 1.0 for true and 0.0 for false.
     Operation("sign", "sign", f.sign(x), [0], [REAL], "-1, 0 or 1 by the sign of x", ufunc="sign"),
     Operation("floor", "floor", f.floor(x), [0], [REAL], "largest integer up to x", operator="floor", ufunc="floor"),
     Operation("ceil", "ceil", f.ceil(x), [0], [REAL], "smallest integer from x on", operator="ceil", ufunc="ceil"),
@@ -324,7 +325,7 @@ TABLE: tuple[Operation, ...] = (
     Operation("less", "<", where(x < y, 1, 0), [0, 0], [REAL, REAL], "1 where x < y, else 0"),
     Operation("less_equal", "<=", where(x <= y, 1, 0), [0, 0], [REAL, REAL], "1 where x <= y, else 0"),
     Operation("equal", "=", where(equal(x, y), 1, 0), [0, 0], [REAL, REAL], "1 where x and y are equal, else 0"),
-    # Division with a remainder, which grows by 1 with x and falls by the quotient with y. At jumps, the same is said.
+    # Division with remainder. The derivative of the remainder is 1 in x and minus the quotient in y, also at jumps.
     Operation(
         "floor_divide",
         "//",
@@ -362,7 +363,8 @@ TABLE: tuple[Operation, ...] = (
         [REAL, (0.1, 5.0)],
         "what remains of x / y rounded to the nearest integer (the even one of two)",
     ),
-    # More choices. Where one operand is nan, `fmin` and `fmax` give the other one. Equal operands share the gradient.
+    # More selections. If one operand is nan, `fmin` and `fmax` return the other. Equal operands each get half the
+    # gradient.
     Operation(
         "fmax",
         "fmax",
@@ -396,7 +398,7 @@ TABLE: tuple[Operation, ...] = (
         "absolute value of x with the sign of y",
         ufunc="copysign",
     ),
-    # A sum of numbers of which the logarithms are known.
+    # The logarithm of a sum, given the logarithms of the terms.
     Operation(
         "logaddexp",
         "logaddexp",
@@ -409,7 +411,7 @@ TABLE: tuple[Operation, ...] = (
         "log(exp(x) + exp(y))",
         ufunc="logaddexp",
     ),
-    # The identity forward, and zero backward.
+    # Identity in the forward pass, zero in the backward pass.
     Operation("stop_gradient", "stop", x, [0], [REAL], "x itself, and no gradient passes", is_exact=False),
 )
 
@@ -434,13 +436,13 @@ FUSED: tuple[Fused, ...] = (
 
 GATHERS: tuple[Gather, ...] = (Gather("take", "take", "the number of a table that an index picks"),)
 
-# The rows that take any number of operands.
+# Rows with any number of operands.
 VARIADIC: tuple[Reduction | Gather, ...] = (*REDUCTIONS, *GATHERS)
 
-# Every row that a node of a graph can have.
+# Rows that a graph node can have.
 GRAPH_ROWS: tuple[Operation | Reduction | Gather, ...] = (*TABLE, *VARIADIC)
 
-# Every instruction that a formula computes.
+# Instructions whose value is given by a formula.
 ROWS: tuple[Operation | Fused, ...] = (*TABLE, *FUSED)
 
 BY_NAME = {operation.name: operation for operation in TABLE}

@@ -1,7 +1,8 @@
-"""Roots, fixed points and differential equations by SciPy's solvers, differentiated by the equations that they solve.
+"""Differentiable solvers for roots, fixed points and ordinary differential equations, based on SciPy.
 
-The names and meanings are those of SciPy, JAX and JAXopt. The derivatives of a solution are not those of the steps
-that have led to it: they are exact where the solution is, to any order and in every way of running.
+Names and signatures follow SciPy, JAX and JAXopt. Solutions are differentiated through the equation they satisfy, not
+through the steps of the solver. If the solution is exact, so are its derivatives, of any order and with every
+transform.
 
 >>> from gradwalk import grad, math, solvers
 >>> kepler = lambda mean, e: solvers.root_scalar(lambda x: x - e * math.sin(x) - mean, x0=mean)

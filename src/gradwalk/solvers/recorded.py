@@ -1,4 +1,4 @@
-"""Equations as programs: a function is recorded once for each solution, and what it uses from outside is found."""
+"""Record the equation of a solver as a program, and validate the arguments of solvers."""
 
 from __future__ import annotations
 
@@ -35,16 +35,12 @@ def recorded(f: Callable[..., Any], args: Sequence[Any], **unknowns: Any) -> tup
 
     Args:
         f: The function.
-        args: The further arguments. Values in them are found like all others that `f` uses; the rest is what it is.
-        **unknowns: The first arguments, trees of numbers, by what messages call them. Only their structures matter.
+        args: The further arguments. Values in them are treated like Values that `f` captures; the rest is constant.
+        **unknowns: The first arguments, trees of numbers, by their names in error messages. Only the structures matter.
 
     Returns:
-        The program, whose inputs are the unknowns and then the Values that `f` uses; these Values; and the structure of
-        its result.
-
-    Raises:
-        RecordingError: `f` asks for a number that is not known.
-        TypeError: `f` is no function.
+        The program, whose inputs are the unknowns followed by the Values that `f` uses; these Values; and the treedef
+        of the result.
     """
     check_callable(f)
 
@@ -60,59 +56,28 @@ def recorded(f: Callable[..., Any], args: Sequence[Any], **unknowns: Any) -> tup
 
 
 def flat(tree: Any, name: str) -> tuple[list[Any], TreeDef]:
-    """Return the numbers of a tree, and the structure of one of computed numbers like it.
-
-    Args:
-        tree: The tree.
-        name: What messages call it.
-
-    Returns:
-        Floats and Values, and the structure.
-    """
+    """Flatten a tree; return its numbers (floats and Values) and its treedef with numbers as leaves."""
     leaves, treedef = flatten(tree, name)
     numbers = [number if isinstance(number, Value) else float(number) for number in scalars(leaves)]
     return numbers, treedef.with_numbers()
 
 
 def unknowns(tree: Any, name: str) -> tuple[list[Any], TreeDef]:
-    """Return what a search starts from: see `flat`.
-
-    Args:
-        tree: The tree.
-        name: What messages call it.
-
-    Raises:
-        ValueError: There is no number.
-    """
+    """Flatten a tree of unknowns as `flat` does; raise `ValueError` if it is empty."""
     numbers, treedef = flat(tree, name)
     if not numbers:
-        raise ValueError(f"{name} is {tree!r:.60}, which has no numbers: there is nothing to solve for")
+        raise ValueError(f"{name} must contain at least one number to solve for, got {tree!r:.60}")
     return numbers, treedef
 
 
 def check_callable(f: Any) -> None:
-    """Refuse what is no function.
-
-    Args:
-        f: Any object.
-
-    Raises:
-        TypeError: It cannot be called.
-    """
+    """Raise `TypeError` if `f` is not callable."""
     if not callable(f):
-        raise TypeError(f"{f!r:.60} is no function, but of type {type(f).__name__}: give what is to be called")
+        raise TypeError(f"expected a function, got {type(f).__name__}: {f!r:.60}")
 
 
 def pointwise(program: Program, params: Floats) -> Callable[[Any], Floats]:
-    """Return a program as a function of its first inputs.
-
-    Args:
-        program: The program.
-        params: The numbers of its last inputs.
-
-    Returns:
-        A function of a row of numbers, for one thread.
-    """
+    """Return a program as a function of its first inputs, with the last inputs fixed, for use in one thread."""
     row = numpy.empty(program.inputs)
     split = program.inputs - len(params)
     row[split:] = params
@@ -126,51 +91,24 @@ def pointwise(program: Program, params: Floats) -> Callable[[Any], Floats]:
 
 
 def check_count(f: Callable[..., Any], found: int, size: int) -> None:
-    """Refuse a function that does not return as many numbers as there are unknowns.
-
-    Args:
-        f: The function.
-        found: How many it returns.
-        size: How many unknowns there are.
-
-    Raises:
-        ValueError: These differ.
-    """
+    """Raise `ValueError` if a function returns more or fewer numbers than there are unknowns."""
     if found != size:
-        raise ValueError(
-            f"{display_name(f)} returned {found} numbers for {size} unknowns: give as many equations as unknowns"
-        )
+        raise ValueError(f"{display_name(f)} must return {size} numbers, as many as there are unknowns, got {found}")
 
 
 def check_structure(f: Callable[..., Any], found: TreeDef, unknowns: TreeDef, name: str) -> None:
-    """Refuse a function that does not return the structure of the unknowns: a number in another place is another one.
+    """Raise an exception if the structure that a function returns differs from the structure of the unknowns.
 
-    Rows are all alike: a list, a tuple, an array of one dimension, and a number for one of these of length 1.
-
-    Args:
-        f: The function.
-        found: The structure that it returns.
-        unknowns: That of the unknowns.
-        name: What messages call these.
-
-    Raises:
-        ValueError: There are more or fewer numbers.
-        TypeError: The structures differ.
+    A list, a tuple and a one-dimensional array of the same length are interchangeable, as are a number and one of these
+    of length 1. Raises `ValueError` if the number of numbers differs, `TypeError` if only the structure does.
     """
     check_count(f, found.size, unknowns.size)
     if found.with_numbers() != unknowns.with_numbers() and not (is_row(found) and is_row(unknowns)):
-        raise TypeError(
-            f"{display_name(f)} returned {found}, where {name} is {unknowns}: what it returns has to have the "
-            f"structure of {name}"
-        )
+        raise TypeError(f"{display_name(f)} must return the structure of {name}, {unknowns}, got {found}")
 
 
 def is_row(treedef: TreeDef) -> bool:
-    """Return whether a tree is a number, a list or tuple of numbers, or an array of one dimension.
-
-    Args:
-        treedef: Its structure.
-    """
+    """Return whether a tree is a number, a list or tuple of numbers, or a one-dimensional array."""
     if treedef.spec is None:
         return len(treedef.array_shapes[0]) < 2
     parts = treedef.parts()
@@ -178,15 +116,7 @@ def is_row(treedef: TreeDef) -> bool:
 
 
 def number(setting: Any, name: str) -> float:
-    """Return a setting of a solver as a float.
-
-    Args:
-        setting: The setting.
-        name: What messages call it.
-
-    Raises:
-        TypeError: It is no number, or one of the recording, which is not known.
-    """
+    """Convert a setting of a solver to a float; raise `TypeError` if it is not a concrete number."""
     if not is_number(setting):
-        raise TypeError(f"{name} is {setting!r:.60}, a {type(setting).__name__}: give one number, which is known")
+        raise TypeError(f"{name} must be a concrete number, got {type(setting).__name__}: {setting!r:.60}")
     return float(setting)

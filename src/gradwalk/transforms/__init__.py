@@ -1,1 +1,1 @@
-"""Functions of functions: `grad` and its kin, `jit`, sparse derivatives, rules of the user's own."""
+"""Function transforms: `grad`, `jacobian`, `jvp`, `jit`, sparse derivatives, and user-defined derivatives."""

@@ -1,8 +1,8 @@
-"""`Transform`: what `grad`, `jacobian` and their kin have in common.
+"""`Transform`: the base class of `grad`, `jacobian` and the other derivative transforms.
 
-Each records the function that it is given, differentiates the recording, and evaluates the result: on numbers, or on
-Values where an argument is a Value or where the function uses one that is being differentiated outside of it. Every
-recording has inputs of its own, so derivatives nest to any order, and one is never taken for another.
+A transform records the given function, differentiates the recording, and evaluates the result on numbers, or on Values
+if an argument or a captured variable is a Value. Every recording has its own inputs, so transforms nest to any order
+without confusing the perturbations of different levels.
 """
 
 from __future__ import annotations
@@ -22,13 +22,7 @@ Argnums = int | Sequence[int]
 
 
 class Transform(WrappedFunction[P, R_co], Recordable):
-    """A function that returns derivatives of another one.
-
-    Args:
-        f: The function.
-        argnums: The positional arguments to differentiate by.
-        maker: The function that makes it, by name, for messages.
-    """
+    """A function that returns derivatives of `f`. Error messages name `maker`, the function that creates it."""
 
     def __init__(self, f: Callable[..., Any], argnums: Argnums, maker: str) -> None:
         super().__init__(f, maker)
@@ -45,11 +39,10 @@ class Transform(WrappedFunction[P, R_co], Recordable):
         return self._f, self._argnums
 
     def _opened(self, recording: Recording, args: Sequence[Any]) -> tuple[list[Any], Indices, TreeDef]:
-        """Open the arguments to differentiate by.
+        """Replace the numbers to differentiate with respect to by new inputs of the recording.
 
         Returns:
-            All arguments, with inputs in place of these numbers; the indices of the inputs; and the treedef of a
-            gradient, which is that of the argument, or of a tuple of arguments.
+            The arguments after the replacement, the indices of the inputs, and the treedef of the gradient.
         """
         opened = list(args)
         names = self._parameters.first(len(opened))
@@ -63,30 +56,23 @@ class Transform(WrappedFunction[P, R_co], Recordable):
         return opened, inputs, treedefs[0] if isinstance(self._argnums, int) else tupled(treedefs)
 
     def _positions(self, count: int) -> list[int]:
-        """`argnums` as positions among so many positional arguments, counted from 0."""
+        """Return `argnums` as nonnegative positions among `count` positional arguments."""
         argnums = [self._argnums] if isinstance(self._argnums, int) else self._argnums
         for i in argnums:
             if not -count <= i < count:
                 raise ValueError(
-                    f"argnums={self._argnums} of {display_name(self._f)}, which was called with {count} positional "
-                    f"argument{'s' if count != 1 else ''}: give the number of one of them, counted from 0"
+                    f"argnums of {display_name(self._f)} must be positions of its {count} positional "
+                    f"argument{'s' if count != 1 else ''}, counted from 0, got {self._argnums}"
                 )
         return [i % count for i in argnums]
 
 
 def checked_argnums(argnums: Any) -> Argnums:
-    """Return `argnums` as an int, or as a tuple of ints. Raises `TypeError` where they are something else.
-
-    Args:
-        argnums: An int, or several.
-
-    Returns:
-        An int or a tuple of ints.
-    """
+    """Return `argnums` as an int or a tuple of ints, or raise `TypeError`."""
     numbers = list(argnums) if isinstance(argnums, Iterable) else [argnums]
     for number in numbers:
         if isinstance(number, bool) or not hasattr(number, "__index__"):
-            raise TypeError(f"argnums takes an int or a sequence of ints, not {argnums!r}")
+            raise TypeError(f"argnums must be an int or a sequence of ints, got {argnums!r}")
     positions = tuple(map(operator.index, numbers))
     return positions if isinstance(argnums, Iterable) else positions[0]
 
@@ -94,18 +80,11 @@ def checked_argnums(argnums: Any) -> Argnums:
 def transformed(
     f: Callable[..., Any], argnums: Argnums, transform: Callable[[Callable[..., Any]], Callable[..., Any]]
 ) -> Any:
-    """Apply a transform to a function.
+    """Apply a transform to a function, which may be a vmapped function.
 
-    The derivative of a sum over a batch, by what all samples share, is the sum of the derivatives. So for a vmapped
-    function with `reduce` the transform is applied to the function of one sample.
-
-    Args:
-        f: The function.
-        argnums: The arguments to differentiate by.
-        transform: What to make of a function.
-
-    Returns:
-        What the transform made of `f`; for such a vmapped function, a vmapped function again.
+    If `f` is vmapped with `reduce` and all arguments to differentiate are shared by the samples, the transform is
+    applied to the function of one sample: the derivative of the sum is the sum of the derivatives. The result is then a
+    vmapped function as well.
     """
     if isinstance(f, Vmap) and f.sums_over_others(checked_argnums(argnums)):
         return f.of_samples(transform)

@@ -1,4 +1,4 @@
-"""`clear_caches`: forget what is only kept to save time."""
+"""`clear_caches`: free everything that is only cached."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from gradwalk.trees import tree
 
 
 def clear_caches() -> None:
-    """Forget all recordings, the classes that are known as trees, and the threads that wait for work.
+    """Drop all recordings, the cached information about tree classes, and the idle threads of the pool.
 
-    Everything is made again when it is needed. What a recorded function returns does not change; only its next call
-    takes longer, and its `.program` and `.graph` stay those of the latest recording.
+    They are created again when needed. Recorded functions return the same results as before, but their next call takes
+    longer; their `.program` and `.graph` still describe the latest recording.
 
     Example:
         >>> from gradwalk import jit

@@ -1,4 +1,4 @@
-"""`checkpoint`: functions that stay whole in a graph and are computed again for their derivatives."""
+"""`checkpoint`: functions whose intermediate values are recomputed in the backward pass instead of stored."""
 
 from __future__ import annotations
 
@@ -24,12 +24,7 @@ R = TypeVar("R")
 
 
 class Block(Call):
-    """A program as a call, of which nothing is kept between its operands and its results.
-
-    Args:
-        program: The program.
-        name: What displays call it.
-    """
+    """A program called as a single operation; no values between its operands and its results are stored."""
 
     def __init__(self, program: Program, name: str) -> None:
         self.outputs = len(program.outputs)
@@ -40,88 +35,48 @@ class Block(Call):
         return f"<block {self.name}>"
 
     def numbers(self, operands: Floats) -> Floats:
-        """Return the results for numbers: see `Call.numbers`."""
+        """Return the results for float operands: see `Call.numbers`."""
         results: Floats = self._program.run(operands)
         return results
 
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
-        """Return the partials of one result, by running the program once more, and its adjoint.
-
-        Args:
-            operands: Floats.
-            position: The index of the result.
-            result: Its number.
-
-        Returns:
-            A float for each operand.
-        """
+        """Return the partials of one result by running the VJP program, which recomputes the forward pass."""
         adjoints = [float(i == position) for i in range(self.outputs)]
         partials: list[float] = self._pulled.numbers(numpy.array([*operands, *adjoints])).tolist()
         return partials
 
     def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append a call of the block that computes the adjoints of the operands, and return their indices.
-
-        Args:
-            tape: The tape.
-            operands: The indices of the operands.
-            base: The index of the first result.
-            adjoints: The indices of the adjoints of the results.
-
-        Returns:
-            The indices of the adjoints of the operands.
-        """
+        """Append a call of the VJP block, and return the indices of the operands' cotangents."""
         return append_call(self._pulled, tape, [*operands, *instantiate_zeros(tape, adjoints)])
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append a call of the block that computes the tangents of the results, and return their indices.
-
-        Args:
-            tape: The tape.
-            operands: The indices of the operands.
-            base: The index of the first result.
-            tangents: The indices of the tangents of the operands.
-
-        Returns:
-            The indices of the tangents of the results.
-        """
+        """Append a call of the JVP block, and return the indices of the results' tangents."""
         return append_call(self._pushed, tape, [*operands, *instantiate_zeros(tape, tangents)])
 
     @cached_property
     def _pulled(self) -> Block:
-        """The block from operands and adjoints of the results to adjoints of the operands."""
+        """The VJP block: maps operands and cotangents of the results to cotangents of the operands."""
         return Block(vjp_program(self._program), f"{self.name}'")
 
     @cached_property
     def _pushed(self) -> Block:
-        """The block from operands and their tangents to tangents of the results."""
+        """The JVP block: maps operands and their tangents to tangents of the results."""
         return Block(jvp_program(self._program), f"{self.name}'")
 
 
 @dataclass(frozen=True, eq=False)
 class CheckpointTrace(JitTrace):
-    """A recording that stays whole where it is applied to Values.
-
-    Attributes:
-        block: The program as a call.
-    """
+    """A trace that is applied to Values as a single call of `block`."""
 
     block: Block
 
     def apply(self, operands: Sequence[Any]) -> list[Value]:
-        """Return the numbers of the result as Values, each of which is one node.
-
-        Args:
-            operands: Values and floats.
-
-        Returns:
-            The Values.
-        """
+        """Return the numbers of the result as Values, one node each."""
         return self.block.values(operands)
 
 
 class Checkpoint(Jit[P, R]):
-    """A recorded function that stays whole, as `checkpoint` makes it. The arguments are those of `Jit`."""
+    """A recorded function that becomes a single operation in a graph, returned by `checkpoint`."""
 
     _name = "checkpoint"
 
@@ -144,23 +99,23 @@ def checkpoint(
     static_argnums: int | Iterable[int] = (),
     static_argnames: str | Iterable[str] = (),
 ) -> Any:
-    """Trade time for memory: keep the arguments and results of a function, and compute what lies between them again.
+    """Trade time for memory: store only the arguments and results of `f`, and recompute the rest when differentiating.
 
-    `f` is recorded once, by the rules of `jit`. In a graph it is one node for each result, however long it is, and each
-    derivative runs the recording again. A loop of n checkpointed steps needs memory for n states, not for n times all
-    that a step computes. In `backward` that is one run of the step for each of its results.
+    `f` is recorded once, by the rules of `jit`. In a graph it becomes one node per result, whatever its length, and
+    each derivative runs the recording again. A loop of n checkpointed steps stores n states instead of n times
+    everything a step computes. `backward` runs the step once per result.
 
     Args:
-        f: A function, as `jit` takes it. Leave it out to set the others by a decorator.
+        f: A function accepted by `jit`. Omit it to use `checkpoint` as a decorator with arguments.
         static_argnums: Positions of static arguments: see `jit`.
         static_argnames: Names of static arguments: see `jit`.
 
     Returns:
-        A function that takes what `f` takes and returns what `f` returns, as `jit` makes it.
+        A recorded function with the signature of `f`: see `jit`.
 
     Raises:
-        TypeError: `f` is no function.
-        ValueError: `f` has no parameter of such a name or position.
+        TypeError: `f` is not callable.
+        ValueError: A name or position does not match a parameter of `f`.
 
     Example:
         >>> @checkpoint

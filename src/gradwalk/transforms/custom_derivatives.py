@@ -1,4 +1,4 @@
-"""Functions with a derivative of the user's own: `primitive`, and `stop_gradient` for those that have none."""
+"""`primitive`, a function with a user-defined derivative, and `stop_gradient`."""
 
 from __future__ import annotations
 
@@ -25,14 +25,7 @@ Tree = TypeVar("Tree")
 
 
 class Primitive(Call):
-    """A function with a derivative of its own, as `primitive` makes it.
-
-    Args:
-        f: The function.
-
-    Raises:
-        TypeError: `f` is no function.
-    """
+    """A function with a user-defined derivative, returned by `primitive`. Raises `TypeError` if `f` is not callable."""
 
     __name__ = "function"
 
@@ -43,7 +36,7 @@ class Primitive(Call):
         self.name = self.__name__
         self._f = f
         self._rule: Callable[..., Any] | None = None
-        self._rules: TraceCache[Trace] = TraceCache(self.name)  # recordings of the rule, by the number of operands
+        self._rules: TraceCache[Trace] = TraceCache(self.name)  # traces of the rule, keyed by the number of operands
 
     def __call__(self, *operands: Any) -> Any:
         """Return the result for numbers or Values.
@@ -52,10 +45,10 @@ class Primitive(Call):
             *operands: Numbers and Values.
 
         Returns:
-            A Value if an operand is one, else what the function returns.
+            A Value if any operand is a Value, otherwise the return value of the function.
 
         Raises:
-            TypeError: There is a Value among the operands, and one of the others is no number.
+            TypeError: One operand is a Value and another is neither a Value nor a number.
         """
         if not any(isinstance(operand, Value) for operand in operands):
             return self._f(*operands)
@@ -72,82 +65,43 @@ class Primitive(Call):
         return f"<primitive {display_name(self._f)}>"
 
     def derivative(self, rule: Rule) -> Rule:
-        """Set the derivative; to be used as a decorator.
+        """Set the derivative; use as a decorator.
 
         Args:
-            rule: A function of the result and the operands. It returns the partial where there is one operand, else a
-                tuple with a partial for each of them.
+            rule: A function `rule(result, *operands)`. It returns the partial derivative if there is one operand,
+                otherwise a tuple with one partial derivative per operand.
 
         Returns:
-            The rule.
+            `rule` itself.
         """
         self._rule = rule
         self._rules = TraceCache(self.name)
         return rule
 
     def numbers(self, operands: Floats) -> Floats:
-        """Return the result for numbers.
-
-        Args:
-            operands: A row of float64.
-
-        Returns:
-            A row of the one result.
-
-        Raises:
-            TypeError: The function does not return a real number.
-        """
+        """Return the result for float operands, as a float64 array of shape (1,)."""
         result = self._f(*operands.tolist())
         if not is_number(result):
             raise TypeError(f"the primitive {display_name(self._f)} returned a {type(result).__name__}, not a number")
         return numpy.array([float(result)])
 
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
-        """Return the partials with respect to every operand, by calling the rule with numbers.
-
-        Args:
-            operands: Floats.
-            position: The index of the result.
-            result: Its number.
-
-        Returns:
-            A float for each operand.
-        """
+        """Return the partial derivative with respect to each operand by calling the rule on floats."""
         given = self._apply_rule(result, *operands)
         return [float(partial) for partial in self._counted(scalars(flatten(given, self._what)[0]), len(operands))]
 
     def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append the products of the adjoint of the result and every partial, and return their indices.
-
-        Args:
-            tape: The tape.
-            operands: The indices of the operands.
-            base: The index of the result.
-            adjoints: The index of its adjoint, in a list.
-
-        Returns:
-            The indices of the products.
-        """
+        """Append the cotangent of the result times each partial, and return the indices of the products."""
         return [tape.append("mul", adjoints[0], partial) for partial in self._partials(tape, operands, base)]
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the sum of tangents times partials, and return its index.
-
-        Args:
-            tape: The tape.
-            operands: The indices of the operands.
-            base: The index of the result.
-            tangents: The indices of the tangents of the operands.
-
-        Returns:
-            The index of the sum, in a list.
-        """
+        """Append the sum of tangents times partials, and return its index in a list."""
         terms = zip(tangents, self._partials(tape, operands, base), strict=True)
         products = [tape.append("mul", tangent, partial) for tangent, partial in terms if tangent != NO_INDEX]
         return [functools.reduce(lambda total, product: tape.append("add", total, product), products)]
 
     def _partials(self, tape: Tape, operands: Indices, base: int) -> Indices:
-        """The indices of the partials, by the recording of the rule for so many operands."""
+        """Append the partials by inlining a trace of the rule, and return their indices."""
         trace = self._rules.find(len(operands))
         if trace is None:
             trace = self._rules.add(len(operands), Trace(self._recorded_rule(len(operands)), []))
@@ -155,18 +109,18 @@ class Primitive(Call):
 
     def _recorded_rule(self, count: int) -> Program:
         recording = Recording(staged=True)
-        given = [recording.add_inputs(math.nan, "operand") for _ in range(count + 1)]  # nobody may ask for the numbers
+        given = [recording.add_inputs(math.nan, "operand") for _ in range(count + 1)]  # the rule must not read these
         try:
             with without_numbers():
                 partials, _ = recording.run(self._apply_rule, given, {})
         except RecordingError as error:
             error.add_note(
-                f"The derivative of the primitive {display_name(self._f)} is recorded here, to be used in a recorded "
-                "graph. Write it with gradwalk.math, or make what cannot be a primitive as well."
+                f"The derivative of the primitive {display_name(self._f)} is recorded here because it is needed in a "
+                "recorded graph. Write it with gradwalk.math, or make the part that cannot be recorded a primitive."
             )
             raise
         if len(recording.operands) > count + 1:
-            raise ValueError(f"{self._what} uses a Value that is none of its arguments: make that an operand")
+            raise ValueError(f"{self._what} uses a Value that is not one of its arguments: make that Value an operand")
         return recording.tape.program(list(self._counted(partials, count)))
 
     def _apply_rule(self, *result_and_operands: Any) -> Any:
@@ -177,7 +131,7 @@ class Primitive(Call):
 
     def _counted(self, partials: Sequence[Any], count: int) -> Sequence[Any]:
         if len(partials) != count:
-            raise ValueError(f"{self._what} returned {len(partials)} partials, and there are {count} operands")
+            raise ValueError(f"{self._what} must return {count} partials, one per operand, got {len(partials)}")
         return partials
 
     @property
@@ -186,22 +140,23 @@ class Primitive(Call):
 
 
 def primitive(f: Callable[..., float]) -> Primitive:
-    """Make a function of numbers one operation with a derivative that is given: for what cannot be recorded.
+    """Turn a function that cannot be recorded into a single operation with a user-defined derivative.
 
-    The derivative is set by `@f.derivative`: a function of the result and the operands that returns the partial, or a
-    tuple with one for each operand. In `backward` it is called with numbers. Every other transform records it, so that
-    it can be differentiated again: it may use `gradwalk.math` and primitives, and may not ask for numbers.
+    Set the derivative with `@f.derivative`: a function of the result and the operands that returns the partial
+    derivative, or a tuple with one partial derivative per operand. `backward` calls it with numbers. Every other
+    transform records it, so that it can be differentiated again: it may use `gradwalk.math` and other primitives, but
+    it must not branch on a Value or convert one to a float.
 
     Args:
         f: A function that takes and returns real numbers.
 
     Returns:
-        A function of numbers and Values, with `.derivative`. It raises `TypeError` where it has no derivative, or where
-        `f` or an operand is no number; `ValueError` where the derivative gives too few or too many partials; and
-        `RecordingError` where the derivative cannot be recorded.
+        A function of numbers and Values, with the method `.derivative`. It raises `TypeError` if no derivative was set,
+        or if an operand or the return value of `f` is not a number; `ValueError` if the derivative returns the wrong
+        number of partials; and `RecordingError` if the derivative cannot be recorded.
 
     Raises:
-        TypeError: `f` is no function.
+        TypeError: `f` is not callable.
 
     Example:
         >>> import math
@@ -224,13 +179,13 @@ def primitive(f: Callable[..., float]) -> Primitive:
 
 
 def stop_gradient(x: Tree) -> Tree:
-    """Return the same numbers as constants, through which no gradient passes.
+    """Return `x` with each Value replaced by a constant, so that no gradient flows through it.
 
     Args:
-        x: A number or Value, or a tree of them.
+        x: A number, a Value, or a tree of them.
 
     Returns:
-        A tree like `x`.
+        A tree with the structure of `x`.
 
     Example:
         >>> from gradwalk import grad

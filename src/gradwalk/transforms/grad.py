@@ -1,4 +1,4 @@
-"""`grad` and `value_and_grad`: the gradient of a function with one number as result, in reverse mode."""
+"""`grad` and `value_and_grad`: gradients of functions that return one number, in reverse mode."""
 
 from __future__ import annotations
 
@@ -21,14 +21,7 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class Grad(Transform[P, R_co]):
-    """The gradient of a function, as `grad` and `value_and_grad` make it.
-
-    Args:
-        f: The function.
-        argnums: See `grad`.
-        has_aux: See `grad`.
-        with_value: Whether to return the value as well.
-    """
+    """A function that computes a gradient, returned by `grad` and `value_and_grad`."""
 
     def __init__(self, f: Callable[..., Any], argnums: Argnums, has_aux: bool, with_value: bool) -> None:
         super().__init__(f, argnums, "grad")
@@ -44,23 +37,14 @@ class Grad(Transform[P, R_co]):
         return super().__call__(*args, **kwargs)
 
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
-        """Append what computes the gradient, and value and aux where they are asked for, to a tape.
-
-        Args:
-            recording: The recording that the tape belongs to.
-            args: The positional arguments.
-            kwargs: The keyword arguments.
-
-        Returns:
-            The indices of the numbers of the result, and its treedef.
-        """
+        """Append the gradient, and the value and aux if requested, to a tape; return their indices and treedef."""
         opened, inputs, gradient_treedef = self._opened(recording, args)
         return self._differentiated(recording, recording.run(self._f, opened, kwargs), inputs, gradient_treedef)
 
     def _of_numbers(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Return the gradient by numbers as a sweep over Values finds it: without a tape, of which small ones are dear.
+        """Compute the gradient with a sweep over Values, which costs less than a tape for small functions.
 
-        `MISSED` where arguments are something else, and tapes are differentiated.
+        Returns `MISSED` if an argument to differentiate is not a float or an int.
         """
         positions = (self._argnums,) if isinstance(self._argnums, int) else self._argnums
         opened = list(args)
@@ -85,7 +69,7 @@ class Grad(Transform[P, R_co]):
         return (primal_of(result), found) if self._with_value else found
 
     def _of_result(self, result: Any, leaves: list[Value]) -> Any:
-        """Return the gradient of what the function has returned for some leaves, from a tape."""
+        """Compute the gradient on a tape, from the result that the function returned for these leaves."""
         recording = Recording()
         inputs = recording.install(leaves)
         numbers = [SCALAR] * len(leaves)
@@ -97,7 +81,7 @@ class Grad(Transform[P, R_co]):
     def _differentiated(
         self, recording: Recording, found: tuple[Indices, TreeDef], inputs: Indices, gradient_treedef: TreeDef
     ) -> tuple[Indices, TreeDef]:
-        """Append the gradient of what a function has returned: see `record`."""
+        """Append the gradient of the outputs in `found`: see `record`."""
         outputs, treedef = found
         parts = self._parts(treedef)
         value, *aux = outputs
@@ -113,44 +97,45 @@ class Grad(Transform[P, R_co]):
         return self._f, self._argnums, self._has_aux, self._with_value
 
     def _parts(self, treedef: TreeDef) -> list[TreeDef]:
-        """The treedefs of the value, and of what the function returns beside it. Raises `TypeError` without a value."""
+        """Return the treedefs of the value and of aux; raise `TypeError` if the value is not one number."""
         parts = [treedef]
         if self._has_aux:
             parts = treedef.parts()
             if len(parts) != 2:
                 raise TypeError(
-                    f"with has_aux, {display_name(self._f)} has to return a pair (value, aux), not {treedef}"
+                    f"with has_aux=True, {display_name(self._f)} must return a pair (value, aux), got {treedef}"
                 )
         if not parts[0].has_one_number:
             raise TypeError(
-                f"a gradient is that of one number, and {display_name(self._f)} returned {parts[0]}: use jacobian, "
-                "or return a sum"
+                f"grad needs a function that returns one number, and {display_name(self._f)} returned {parts[0]}: "
+                "use jacobian, or return a sum"
             )
         return parts
 
 
-# Type checkers are told no more of a gradient than Any. It is like an argument in general, but a Module with numbers in
-# place of Values for a Module (see `nn.Module`). Of vmapped functions, some become vmapped functions again.
+# The gradient is typed as Any: it has the type of the argument in general, but the gradient of a Module holds numbers
+# instead of Values (see `nn.Module`), and for some vmapped functions the result is a vmapped function.
 @overload
 def grad(f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False) -> Any: ...
 @overload
 def grad(f: Callable[P, Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Grad[P, Any]: ...
 def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
-    """Differentiate a function that returns one number, with respect to one of its arguments, or to several.
+    """Compute the gradient of a function that returns one number, with respect to one or several arguments.
 
     Args:
-        f: A function of numbers, or of lists, tuples, dicts, dataclasses, Modules and arrays of them. With `has_aux` it
-            returns a pair: the number to differentiate, and other numbers. An array of one number is one, too.
-        argnums: The position of the argument to differentiate by, or a sequence of positions.
-        has_aux: Whether `f` returns such a pair.
+        f: A function of numbers, or of lists, tuples, dicts, dataclasses, Modules and arrays of them, that returns a
+            number or an array with a single element. With `has_aux` it returns a pair (value, aux), where aux is a tree
+            of numbers.
+        argnums: Position of the argument to differentiate with respect to, or a sequence of positions.
+        has_aux: Whether `f` returns a pair (value, aux).
 
     Returns:
-        A function that returns the gradient: like the argument, or a tuple for a sequence of them; with `has_aux`, a
-        pair of it and of the other numbers. It raises `TypeError` where `f` does not return one number or an argument
-        holds something else than numbers, and `ValueError` where `argnums` are out of range.
+        A function that returns the gradient: a tree like the argument, or a tuple of trees for a sequence `argnums`.
+        With `has_aux` it returns the pair (gradient, aux). It raises `TypeError` if `f` does not return one number or
+        an argument holds anything but numbers, and `ValueError` if `argnums` are out of range.
 
     Raises:
-        TypeError: `f` is no function, or `argnums` are no ints.
+        TypeError: `f` is not callable, or `argnums` are not ints.
 
     Example:
         >>> grad(lambda x, y: x * x + 3.0 * y)(2.0, 1.0)
@@ -166,19 +151,19 @@ def value_and_grad(f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False)
 @overload
 def value_and_grad(f: Callable[P, R], argnums: Argnums = 0, *, has_aux: bool = False) -> Grad[P, tuple[R, Any]]: ...
 def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
-    """Differentiate a function as `grad` does, and return its value as well.
+    """Compute the value and the gradient of a function: see `grad`.
 
     Args:
         f: A function that returns one number: see `grad`.
-        argnums: The position of the argument to differentiate by, or a sequence of positions.
-        has_aux: Whether `f` returns a pair of the number to differentiate and of other numbers.
+        argnums: Position of the argument to differentiate with respect to, or a sequence of positions.
+        has_aux: Whether `f` returns a pair (value, aux).
 
     Returns:
-        A function that returns the pair (value, gradient), with `has_aux` the pair ((value, aux), gradient). It raises
-        what the result of `grad` raises.
+        A function that returns the pair (value, gradient), or ((value, aux), gradient) with `has_aux`. It raises the
+        same exceptions as the result of `grad`.
 
     Raises:
-        TypeError: `f` is no function, or `argnums` are no ints.
+        TypeError: `f` is not callable, or `argnums` are not ints.
 
     Example:
         >>> value_and_grad(lambda x: x * x)(3.0)

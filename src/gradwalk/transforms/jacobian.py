@@ -1,4 +1,4 @@
-"""`jacobian`, `jacfwd`, `jacrev` and `hessian`: all first or second derivatives of a function, as dense arrays."""
+"""`jacobian`, `jacfwd`, `jacrev` and `hessian`: dense first and second derivatives of a function."""
 
 from __future__ import annotations
 
@@ -16,42 +16,27 @@ from gradwalk.value.value import Value
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 
-# Instructions that a Jacobian of numbers may become. A larger one is computed by one program for all columns, or rows.
-# Its zeros are then multiplied by partials, and 0 · inf is nan.
+# A Jacobian of numbers is unrolled up to this many instructions. A larger one runs one program per column or row; that
+# program multiplies zero tangents by partials, and 0 * inf is nan.
 _LARGEST_UNROLLED = 1_000_000
 
 
 class Jacobian(Transform[P, R_co]):
-    """All first derivatives of a function, as `jacobian`, `jacfwd` and `jacrev` make it.
-
-    Args:
-        f: The function.
-        argnums: See `jacobian`.
-        mode: "forward", "reverse", or "auto" for the cheaper of them.
-    """
+    """A function that computes a Jacobian. `mode` is "forward", "reverse", or "auto" for the cheaper of the two."""
 
     def __init__(self, f: Callable[..., Any], argnums: Argnums, mode: str) -> None:
         super().__init__(f, argnums, "jacobian")
         self._mode = mode
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
-        """Return all derivatives at these arguments."""
+        """Return the Jacobian at these arguments."""
         recording = Recording()
         inputs, outputs, treedef, order = self._run(recording, args, kwargs)
         matrix = self._matrix(recording, inputs, outputs)
         return treedef.filled(matrix.ravel()[order])  # type: ignore[no-any-return]
 
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
-        """Append what computes the derivatives to a tape: instructions of their own for each that can differ from 0.
-
-        Args:
-            recording: The recording that the tape belongs to.
-            args: The positional arguments.
-            kwargs: The keyword arguments.
-
-        Returns:
-            The indices of the derivatives, and the treedef of all derivatives.
-        """
+        """Append separate instructions for each derivative that can be nonzero; return indices and treedef."""
         inputs, outputs, treedef, order = self._run(recording, args, kwargs)
         indices: Indices = self._rows(recording, inputs, outputs).ravel()[order].tolist()
         return indices, treedef
@@ -62,17 +47,17 @@ class Jacobian(Transform[P, R_co]):
     def _run(
         self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> tuple[Indices, Indices, TreeDef, Any]:
-        """The indices of inputs and outputs, the treedef of the derivatives, and their order."""
+        """Record the function; return the indices of inputs and outputs, and the treedef and order of the result."""
         opened, inputs, columns = self._opened(recording, args)
         outputs, rows = recording.run(self._f, opened, kwargs)
         return inputs, outputs, *_arranged(rows, columns)
 
     def _is_forward(self, inputs: Indices, outputs: Indices) -> bool:
-        """Whether to sweep forward, once an input, rather than in reverse, once an output."""
+        """Return whether to use forward sweeps, one per input, rather than reverse sweeps, one per output."""
         return self._mode == "forward" or (self._mode == "auto" and len(inputs) < 2 * len(outputs))
 
     def _rows(self, recording: Recording, inputs: Indices, outputs: Indices) -> Any:
-        """The indices of the derivatives on the tape, as a matrix with a row an output, a column an input."""
+        """Append all derivatives to the tape and return their indices as an (outputs, inputs) matrix."""
         tape = recording.tape
         one = tape.constant(1.0)
         if self._is_forward(inputs, outputs):
@@ -82,7 +67,7 @@ class Jacobian(Transform[P, R_co]):
         return numpy.array(rows, dtype=numpy.int32).reshape(len(outputs), len(inputs))
 
     def _matrix(self, recording: Recording, inputs: Indices, outputs: Indices) -> Any:
-        """The derivatives, as a matrix with a row an output, a column an input."""
+        """Compute the derivatives as an (outputs, inputs) matrix."""
         is_small = len(recording.tape) * min(len(inputs), len(outputs)) < _LARGEST_UNROLLED
         if is_small or any(isinstance(operand, Value) for operand in recording.operands):
             entries = recording.evaluate(self._rows(recording, inputs, outputs).ravel().tolist())
@@ -104,22 +89,22 @@ def jacobian(f: Vmap[...], argnums: Argnums = 0) -> Any: ...
 @overload
 def jacobian(f: Callable[P, Any], argnums: Argnums = 0) -> Jacobian[P, Any]: ...
 def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
-    """Differentiate all results of a function with respect to one of its arguments, or to several.
+    """Compute the Jacobian of a function with respect to one or several of its arguments.
 
-    It takes the cheaper of `jacfwd` and `jacrev`: forward unless there are many more inputs than outputs.
+    Uses forward mode if there are fewer than twice as many inputs as outputs, otherwise reverse mode.
 
     Args:
         f: A function that takes and returns numbers, or lists, tuples, dicts, dataclasses, Modules and arrays of them.
-        argnums: The position of the argument to differentiate by, or a sequence of positions.
+        argnums: Position of the argument to differentiate with respect to, or a sequence of positions.
 
     Returns:
-        A function that returns the derivatives: for an array of shape s as argument and one of shape r as result, an
-        array of shape r + s, also where that is (). In general they are like the result, with something like the
-        argument, or a tuple for a sequence of them, in place of each number. It raises what the result of `grad`
-        raises.
+        A function that returns the Jacobian. For an argument array of shape s and a result array of shape r it is an
+        array of shape r + s, even if that is (). In general it is a tree like the result of `f` with a tree like the
+        argument, or a tuple of these for a sequence `argnums`, at each leaf. It raises the same exceptions as the
+        result of `grad`.
 
     Raises:
-        TypeError: `f` is no function, or `argnums` are no ints.
+        TypeError: `f` is not callable, or `argnums` are not ints.
 
     Example:
         >>> jacobian(lambda x: [x[0] * x[1], x[0]])([2.0, 3.0])
@@ -133,17 +118,17 @@ def jacfwd(f: Vmap[...], argnums: Argnums = 0) -> Any: ...
 @overload
 def jacfwd(f: Callable[P, Any], argnums: Argnums = 0) -> Jacobian[P, Any]: ...
 def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
-    """Differentiate all results of a function in forward mode, one pass for each input: few inputs, many results.
+    """Compute the Jacobian in forward mode, with one sweep per input. Efficient for few inputs and many outputs.
 
     Args:
         f: A function that takes and returns trees of numbers: see `jacobian`.
-        argnums: The position of the argument to differentiate by, or a sequence of positions.
+        argnums: Position of the argument to differentiate with respect to, or a sequence of positions.
 
     Returns:
-        A function that returns the derivatives, as that of `jacobian` does.
+        A function that returns the Jacobian in the structure described at `jacobian`.
 
     Raises:
-        TypeError: `f` is no function, or `argnums` are no ints.
+        TypeError: `f` is not callable, or `argnums` are not ints.
 
     Example:
         >>> jacfwd(lambda x: [x, x * x, x * x * x])(2.0)
@@ -157,17 +142,17 @@ def jacrev(f: Vmap[...], argnums: Argnums = 0) -> Any: ...
 @overload
 def jacrev(f: Callable[P, Any], argnums: Argnums = 0) -> Jacobian[P, Any]: ...
 def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
-    """Differentiate all results of a function in reverse mode, one pass for each result: many inputs, few results.
+    """Compute the Jacobian in reverse mode, with one sweep per output. Efficient for many inputs and few outputs.
 
     Args:
         f: A function that takes and returns trees of numbers: see `jacobian`.
-        argnums: The position of the argument to differentiate by, or a sequence of positions.
+        argnums: Position of the argument to differentiate with respect to, or a sequence of positions.
 
     Returns:
-        A function that returns the derivatives, as that of `jacobian` does.
+        A function that returns the Jacobian in the structure described at `jacobian`.
 
     Raises:
-        TypeError: `f` is no function, or `argnums` are no ints.
+        TypeError: `f` is not callable, or `argnums` are not ints.
 
     Example:
         >>> jacrev(lambda x: x[0] * x[1] * x[2])([2.0, 3.0, 4.0])
@@ -181,18 +166,18 @@ def hessian(f: Vmap[...], argnums: Argnums = 0) -> Any: ...
 @overload
 def hessian(f: Callable[P, Any], argnums: Argnums = 0) -> Jacobian[P, Any]: ...
 def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
-    """Compute all second derivatives of a function: forward over reverse mode, one pass for each input.
+    """Compute the Hessian of a function: forward over reverse mode, with one forward sweep per input.
 
     Args:
         f: A function that takes and returns trees of numbers: see `jacobian`.
-        argnums: The position of the argument to differentiate by, or a sequence of positions.
+        argnums: Position of the argument to differentiate with respect to, or a sequence of positions.
 
     Returns:
-        A function that returns the derivatives: like the result of `f`, with something like the argument in place of
-        each number, and again in place of each number there. It raises what the result of `grad` raises.
+        A function that returns the Hessian: a Jacobian of the Jacobian, in the structure described at `jacobian`. It
+        raises the same exceptions as the result of `grad`.
 
     Raises:
-        TypeError: `f` is no function, or `argnums` are no ints.
+        TypeError: `f` is not callable, or `argnums` are not ints.
 
     Example:
         >>> hessian(lambda x: x[0] * x[0] * x[1])([2.0, 3.0])
@@ -202,9 +187,9 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
 
 
 def _arranged(rows: TreeDef, columns: TreeDef) -> tuple[TreeDef, Any]:
-    """Return the treedef of the derivatives, and the order in which the entries of the matrix are in it.
+    """Return the treedef of a Jacobian, and the order in which its leaves take the entries of the matrix.
 
-    It is the treedef of the result, with that of the arguments in place of each number.
+    The treedef is the treedef of the result with the treedef of the arguments at each leaf.
     """
     entries = numpy.arange(rows.size * columns.size, dtype=numpy.float64).reshape(rows.size, columns.size)
     tree = rows.unflatten([columns.unflatten(blocks) for blocks in _blocks(entries, rows, columns)])
@@ -213,19 +198,19 @@ def _arranged(rows: TreeDef, columns: TreeDef) -> tuple[TreeDef, Any]:
 
 
 def _blocks(entries: Any, rows: TreeDef, columns: TreeDef) -> Iterator[list[Any]]:
-    """The entries of a matrix, cut up: for each leaf of the result, one block for each leaf of the arguments."""
+    """Yield the blocks of the matrix: for each leaf of the result, a list with a block per leaf of the arguments."""
     for row_range, row_shape in rows.ranges():
         yield [_block(entries[row_range, part], row_shape, shape) for part, shape in columns.ranges()]
 
 
 def _block(entries: Any, row_shape: Shape, shape: Shape) -> Any:
-    """The derivatives of one leaf by another: a number where both are numbers, else an array."""
+    """Reshape a block to the derivative of one leaf by another: a float if both are numbers, else an array."""
     shapes = [each for each in (row_shape, shape) if not isinstance(each, str)]
     return entries.reshape(sum(shapes, ())) if shapes else float(entries[0, 0])
 
 
 def _swept(recording: Recording, outputs: Indices, numbers: list[float], count: int) -> Any:
-    """The outputs with each of the last `count` inputs in turn being 1 and the others 0: a row each."""
+    """Run a program `count` times with one of its last `count` inputs set to 1 and the rest of them to 0."""
     program = recording.tape.program(outputs)
     rows = numpy.empty((count, len(outputs)))
     operands = numpy.array([*numbers, *[0.0] * count], numpy.float64)

@@ -1,4 +1,4 @@
-"""`jvp`, `vjp` and `hvp`: products of derivatives and vectors, for which no matrix is made."""
+"""`jvp`, `vjp` and `hvp`: Jacobian-vector, vector-Jacobian and Hessian-vector products."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ R = TypeVar("R")
 
 
 def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[R, R]:
-    """Compute the result of a function and its derivative in one direction: forward mode, one pass.
+    """Compute a function and its directional derivative (Jacobian-vector product) in one forward-mode pass.
 
     Args:
         f: A function that takes and returns trees of numbers.
         primals: The arguments of `f`, a tuple or list.
-        tangents: How fast each number in them changes: a sequence of trees like the arguments.
+        tangents: The direction: a sequence of trees with the structure of `primals`.
 
     Returns:
-        The result at `primals`, and how fast each number in it changes.
+        The pair (result, tangents of the result) at `primals`.
 
     Raises:
-        TypeError: `primals` and `tangents` differ in structure, or hold something else than numbers.
+        TypeError: `primals` and `tangents` differ in structure, or hold anything but numbers.
 
     Example:
         >>> jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 10.0))
@@ -38,18 +38,18 @@ def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) ->
 
 
 def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[[R], tuple[Any, ...]]]:
-    """Compute the result of a function, and a function that pulls adjoints of it back to the arguments: reverse mode.
+    """Compute a function and return a function that evaluates vector-Jacobian products, in reverse mode.
 
     Args:
-        f: A function that takes and returns trees of numbers. It is run once, however often adjoints are pulled back.
+        f: A function that takes and returns trees of numbers. It is called once.
         *primals: The arguments of `f`.
 
     Returns:
-        The result at `primals`, and a function that takes a tree like it and returns a tuple of trees like the
-        arguments.
+        The pair (result, pull). `pull` takes cotangents, a tree like the result, and returns a tuple of cotangents, one
+        tree per argument.
 
     Raises:
-        TypeError: The arguments or the result hold something else than numbers.
+        TypeError: The arguments or the result hold anything but numbers.
 
     Example:
         >>> value, pull = vjp(lambda x, y: x * y, 2.0, 3.0)
@@ -73,18 +73,17 @@ def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[[R], tuple[Any,
 
 
 def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """Multiply the Hessian of a function with respect to its first argument by a vector, without making the matrix.
+    """Multiply a vector by the Hessian of a function with respect to its first argument, without forming the Hessian.
 
-    That is how its gradient changes along the vector: forward over reverse mode, a few evaluations of `f` however many
-    inputs there are.
+    Uses forward over reverse mode. The cost is a few evaluations of `f`, independent of the number of inputs.
 
     Args:
         f: A function that returns one number.
         primals: The arguments of `f`, a tuple or list.
-        tangents: How fast each number in them changes: a sequence of trees like the arguments.
+        tangents: The vector: a sequence of trees with the structure of `primals`.
 
     Returns:
-        The product, like the first argument.
+        The product, a tree like the first argument.
 
     Raises:
         TypeError: `primals` and `tangents` differ in structure, or `f` does not return one number.
@@ -97,11 +96,13 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 
 def _open(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, list[Any], Indices]:
-    """A recording with the arguments of `f` as inputs, these arguments, and the indices of the inputs."""
+    """Return a recording with the arguments of `f` as inputs, the opened arguments, and the indices of the inputs."""
     if not callable(f):
         raise TypeError(f"jvp() or vjp() takes a function, not {type(f).__name__}: {f!r:.60}")
     if not isinstance(primals, (tuple, list)):
-        raise TypeError(f"the primals are a tuple of the arguments of {display_name(f)}, not {type(primals).__name__}")
+        raise TypeError(
+            f"primals must be a tuple or list of the arguments of {display_name(f)}, got {type(primals).__name__}"
+        )
     recording = Recording()
     args, inputs = [], []
     for primal, name in zip(primals, Parameters(f).first(len(primals)), strict=True):
@@ -111,9 +112,9 @@ def _open(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, lis
 
 
 def _like(expected: Any, given: Any, what: str) -> list[Any]:
-    """The numbers of a tree that has to have the structure of another."""
+    """Return the numbers of `given`, or raise `TypeError` if its structure differs from `expected`."""
     treedef = flatten(expected, what)[1]
     leaves, given_treedef = flatten(given, what)
     if given_treedef.with_numbers() != treedef.with_numbers():
-        raise TypeError(f"{what} have to be like what they belong to: {treedef}, not {given_treedef}")
+        raise TypeError(f"{what} must have the structure {treedef}, got {given_treedef}")
     return scalars(leaves)

@@ -374,7 +374,7 @@ def test_methods_that_are_none():
 
 
 def test_roots_that_are_none():
-    with pytest.raises(TypeError, match="the root of a graph is a Value"):
+    with pytest.raises(TypeError, match="the root of a graph must be a Value"):
         check(3.0)
     with pytest.raises(ValueError, match="one root"):
         check([Value(1.0), Value(2.0)])

@@ -197,7 +197,7 @@ def test_bad_arguments():
         draw(diamond(), theme="blue")
     with pytest.raises(ValueError, match="rankdir is LR or TB, not 'RL'"):
         draw(diamond(), rankdir="RL")
-    with pytest.raises(TypeError, match="the root of a graph is a Value"):
+    with pytest.raises(TypeError, match="the root of a graph must be a Value"):
         draw("x")
     for max_nodes in (None, -1, "a"):
         with pytest.raises(ValueError, match="max_nodes is a number of nodes, not"):

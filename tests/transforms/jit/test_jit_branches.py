@@ -155,9 +155,9 @@ def test_what_it_cannot_follow_is_refused():
             jit(f, branches="record")(1.0)
     with pytest.raises(RecordingError, match="branches on"):
         jit(vmap(tax))(numpy.ones(3))
-    with pytest.raises(TypeError, match="its samples go different ways"):
+    with pytest.raises(TypeError, match="each sample may take a different branch"):
         jit(vmap(tax), branches="record")
-    with pytest.raises(ValueError, match="branches is 'all'"):
+    with pytest.raises(ValueError, match=r"branches must be .*, got 'all'"):
         jit(tax, branches="all")
     with pytest.raises(RecordingError, match="other branches, the most that one recording may have"):
         jit(endless, branches="record")(1.0)

@@ -301,11 +301,11 @@ def test_other_arguments_are_refused():
         sparse_jacobian(f)(1.0, "b")
     with pytest.raises(TypeError, match="kind is a str"):
         sparse_jacobian(f)(1.0, kind="b")
-    with pytest.raises(ValueError, match="argnums=1"):
+    with pytest.raises(ValueError, match=r"argnums of f\(\) must be positions .*, got 1"):
         sparse_jacobian(f, argnums=1)(1.0)
-    with pytest.raises(ValueError, match="twice"):
+    with pytest.raises(ValueError, match="must be distinct"):
         sparse_jacobian(lambda x, y: x, argnums=(0, -2))(1.0, 2.0)
-    with pytest.raises(TypeError, match="gradient is that of one number"):
+    with pytest.raises(TypeError, match="grad needs a function that returns one number"):
         sparse_hessian(lambda x: [x, x])(1.0)
     with pytest.raises(TypeError, match="returned None"):
         sparse_jacobian(lambda x: None)(1.0)

@@ -1,1 +1,1 @@
-"""Graphs as JSON."""
+"""JSON forms of graphs."""

@@ -1,7 +1,7 @@
-"""Graphs as JSON in columns, by the schema in docs/graph.schema.json: quick to write and to read, for large graphs.
+"""The column form of graphs as JSON, see docs/graph.schema.json: fast to write and read for large graphs.
 
-A column is an array of the graph, its numbers as bytes, the smallest first, in base64. What only some nodes have, such
-as labels, stands in two columns: which nodes, and which of the items that are listed beside.
+A column is an array of the graph, as base64-encoded little-endian numbers. Properties of only some nodes, such as
+labels, are stored in two columns, the node indices and the item indices, together with a list of the items.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gradwalk.graph.json.json_parts import described_line, read_line, read_list,
 from gradwalk.graph.node import GraphError
 from gradwalk.ops.compiled.opcodes import NAMES
 
-VERSION = 2  # of the JSON form
+VERSION = 2  # version of the JSON form
 _KINDS = {
     "offsets": "<i4",
     "operands": "<i4",
@@ -33,14 +33,7 @@ Item = TypeVar("Item")
 
 
 def as_columns(graph: Any) -> dict[str, Any]:
-    """Describe a graph as the dictionaries, lists and texts that its JSON form in columns consists of.
-
-    Args:
-        graph: A Graph.
-
-    Returns:
-        The document.
-    """
+    """Describe a graph in columns, as a document of dictionaries, lists and strings."""
     used, opcodes = numpy.unique(graph.opcodes, return_inverse=True)
     return {
         "gradwalk": "graph",
@@ -58,17 +51,7 @@ def as_columns(graph: Any) -> dict[str, Any]:
 
 
 def fields(document: dict[str, Any]) -> dict[str, Any]:
-    """Read what `as_columns` returned.
-
-    Args:
-        document: A document of version 2 by docs/graph.schema.json.
-
-    Returns:
-        The fields of a Graph by name, but for its outputs, which have still to be validated.
-
-    Raises:
-        GraphError: The document is something else; the message says where it stops making sense.
-    """
+    """Read a document of version 2; return the fields of a Graph except its outputs, which are not validated yet."""
     refuse_unknown(document, _KEYS, "the graph")
     operations = read_list(document, "operations", "the graph")
     unknown = [name for name in operations if name not in NAMES]
@@ -92,7 +75,7 @@ def _written(numbers: Any, kind: str) -> str:
 
 
 def _noted(notes: Mapping[int, Item], described: Callable[[Item], Any]) -> dict[str, Any]:
-    """Describe what some nodes have: which nodes, which of the items, and the items, each once."""
+    """Describe a property of some nodes: the node indices, the item indices, and the items without duplicates."""
     numbers: dict[Item, int] = {}
     which = [numbers.setdefault(item, len(numbers)) for item in notes.values()]
     return {
@@ -110,7 +93,7 @@ def _read_notes(document: dict[str, Any], key: str, reader: Callable[[Any, str],
     items = [reader(item, f"item {i} of {key}") for i, item in enumerate(read_list(notes, "items", key))]
     nodes, which = _column(notes, "nodes", "<i4", key), _column(notes, "which", "<i4", key)
     if len(nodes) != len(which):
-        raise GraphError(f"{key} are of {len(nodes)} nodes, and {len(which)} items are given")
+        raise GraphError(f"{key} must have one item per node, got {len(nodes)} nodes and {len(which)} items")
     return dict(zip(nodes.tolist(), map(items.__getitem__, _within(which, len(items), key).tolist()), strict=True))
 
 
@@ -121,18 +104,18 @@ def _read_name(given: Any, what: str) -> str:
 
 
 def _column(document: dict[str, Any], key: str, kind: str, where: str) -> NDArray[Any]:
-    """Read a column of numbers."""
+    """Read a column of numbers as a read-only array."""
     try:
         numbers = numpy.frombuffer(base64.b64decode(document.get(key, 0), validate=True), kind)
     except (TypeError, ValueError, binascii.Error):
-        raise GraphError(f"{key} of {where} are no numbers in base64") from None
+        raise GraphError(f"{key} of {where} must be base64-encoded numbers") from None
     return _frozen(numbers.astype(kind[1:]))
 
 
 def _within(column: NDArray[Any], count: int, what: str) -> NDArray[Any]:
-    """Return indices of a list, or raise `GraphError`."""
+    """Return indices of a list of `count` items, or raise `GraphError` if one is out of range."""
     if ((column < 0) | (column >= count)).any():
-        raise GraphError(f"{what} name one of {count} items that is not there")
+        raise GraphError(f"{what} refer to an item out of range for {count} items")
     return column
 
 

@@ -1,6 +1,6 @@
-"""Graphs as JSON, by the schema in docs/graph.schema.json: from nodes to text, and from text to the fields of a Graph.
+"""Graphs as JSON, see docs/graph.schema.json: from nodes to text, and from text to the fields of a Graph.
 
-Reading checks the form of every part; `Graph.validate` checks whether the parts fit each other.
+Reading checks each part separately; `Graph.validate` checks that the parts are consistent.
 """
 
 from __future__ import annotations
@@ -28,20 +28,17 @@ from gradwalk.graph.record import CONSTANT
 from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.value.source.source_line import SourceLine
 
-VERSION = 1  # of the JSON form
+VERSION = 1  # version of the JSON form
 _KEYS = {"operation", "symbol", "operands", "partials", "data", "grad", "label", "source", "by_hand", "scope"}
 
 
 def as_dict(nodes: Iterable[Node], symbols: Mapping[int, str], outputs: Sequence[int]) -> dict[str, Any]:
-    """Describe a graph as the dictionaries, lists and numbers that its JSON form consists of.
+    """Describe a graph as a document of dictionaries, lists, numbers and strings, with nan and inf as strings.
 
     Args:
         nodes: All nodes, in order.
-        symbols: What hand-made nodes call their operations, by index.
-        outputs: The indices of the roots.
-
-    Returns:
-        The document that `as_text` writes, with nan and inf as strings.
+        symbols: Operation symbols of hand-made nodes, by index.
+        outputs: Indices of the roots.
     """
     return {
         "gradwalk": "graph",
@@ -52,31 +49,14 @@ def as_dict(nodes: Iterable[Node], symbols: Mapping[int, str], outputs: Sequence
 
 
 def as_text(document: Mapping[str, Any]) -> str:
-    """Write what `as_dict` returned as text, one line for each node.
-
-    Args:
-        document: A document of plain data.
-
-    Returns:
-        The JSON text.
-    """
+    """Write a document of `as_dict` as JSON text, with one line per node."""
     head = {key: value for key, value in document.items() if key != "nodes"}
     lines = ",\n".join(json.dumps(node, ensure_ascii=False) for node in document["nodes"])
     return encodable(f'{json.dumps(head)[:-1]}, "nodes": [\n{lines}\n]}}')
 
 
 def read(text: str) -> dict[str, Any]:
-    """Read a graph in one of its JSON forms, that of `as_text` or that in columns.
-
-    Args:
-        text: A JSON document by docs/graph.schema.json.
-
-    Returns:
-        The fields of a Graph by name, which have still to be validated.
-
-    Raises:
-        GraphError: The text is something else; the message says where it stops making sense.
-    """
+    """Read a graph from either of its JSON forms; return the fields of a Graph, which are not validated yet."""
     try:
         document = json.loads(text, parse_constant=_refused)
     except (ValueError, RecursionError) as error:
@@ -97,7 +77,7 @@ def _fields(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _described(node: Node, symbols: Mapping[int, str]) -> dict[str, Any]:
-    """Describe a node for JSON, without the keys that do not apply to it."""
+    """Describe a node for JSON, leaving out the keys that do not apply to it."""
     described: dict[str, Any] = {}
     if node.place in symbols:
         described["symbol"] = node.symbol
@@ -122,7 +102,7 @@ def _described(node: Node, symbols: Mapping[int, str]) -> dict[str, Any]:
 
 
 class _Reader:
-    """Columns of a Graph, filled by the nodes of a document one after the other."""
+    """The columns of a Graph, filled from the nodes of a document."""
 
     def __init__(self, nodes: list[Any]) -> None:
         self._opcodes: list[int] = []
@@ -140,7 +120,7 @@ class _Reader:
             self._read(index, node, f"node {index}")
 
     def fields(self) -> dict[str, Any]:
-        """Return the fields of a Graph by name, all but its outputs."""
+        """Return the fields of a Graph except its outputs."""
         return {
             "opcodes": frozen(self._opcodes, numpy.int32),
             "offsets": frozen(self._offsets, numpy.int32),
@@ -161,7 +141,7 @@ class _Reader:
             raise GraphError(f"{where} is {node!r}, not an object")
         refuse_unknown(node, _KEYS, where)
         if "operation" in node and "symbol" in node:
-            raise GraphError(f"{where} has both an operation of the table and a symbol of a hand-made one")
+            raise GraphError(f"{where} has both an operation and a symbol; only hand-made nodes have a symbol")
         name = node.get("operation", "")
         if name not in NAMES:
             raise GraphError(f"{where} has the unknown operation {name!r}")
@@ -174,11 +154,11 @@ class _Reader:
             self._sources[index] = read_line(node["source"], where)
         if "by_hand" in node:
             if node["by_hand"] is not True:
-                raise GraphError(f"by_hand of {where} is {node['by_hand']!r}, and can only be true")
+                raise GraphError(f"by_hand of {where} must be true, got {node['by_hand']!r}")
             self._by_hand.add(index)
 
     def _read_texts(self, index: int, node: dict[str, Any], where: str) -> None:
-        """Note what a node is called."""
+        """Read the label, symbol and scope of a node."""
         for key, column in (("label", self._labels), ("symbol", self._symbols), ("scope", self._scopes)):
             if key in node:
                 column[index] = read_text(node[key], f"the {key} of {where}")
@@ -205,4 +185,4 @@ class _Reader:
 
 
 def _refused(constant: str) -> None:
-    raise ValueError(f"{constant} is no number there; write it as a text")
+    raise ValueError(f"{constant} is not a JSON number; write it as a string")

@@ -1,4 +1,4 @@
-"""Reads the parts that the JSON forms of graphs consist of. What is something else raises `GraphError`."""
+"""Readers for the parts of a graph's JSON form. They raise `GraphError` for invalid input."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from gradwalk.value.source.source_line import LONGEST_TEXT, SourceLine
 
 
 def refuse_unknown(given: dict[str, Any], known: set[str], where: str) -> None:
-    """Raise `GraphError` for a key that is not known."""
+    """Raise `GraphError` if there is an unknown key."""
     unknown = given.keys() - known
     if unknown:
         raise GraphError(f"{where} has {min(unknown)!r}; known: {', '.join(sorted(known))}")
 
 
 def frozen(column: Sequence[float], dtype: type) -> NDArray[Any]:
-    """Return an array that cannot be written to."""
+    """Return a read-only array."""
     array: NDArray[Any] = numpy.array(column, dtype)
     array.flags.writeable = False
     return array
 
 
 def read_list(document: dict[str, Any], key: str, where: str) -> list[Any]:
-    """Return the list that a document has under a key."""
+    """Return the list under a key of a document."""
     if not isinstance(document.get(key), list):
         raise GraphError(f"{where} has no list of {key}")
     found: list[Any] = document[key]
@@ -36,14 +36,14 @@ def read_list(document: dict[str, Any], key: str, where: str) -> list[Any]:
 
 
 def read_place(given: Any, what: str) -> int:
-    """Return the index of a node."""
+    """Return an index."""
     if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given < 2**31:
-        raise GraphError(f"{what} is {given!r}, not the place of a node")
+        raise GraphError(f"{what} must be an integer from 0 to 2**31 - 1, got {given!r}")
     return given
 
 
 def read_number(given: Any, what: str) -> float:
-    """Return a number, which may be written as a text."""
+    """Return a number; nan, inf and -inf are strings."""
     if given in ("nan", "inf", "-inf") or (isinstance(given, (int, float)) and not isinstance(given, bool)):
         try:
             number = float(given)
@@ -56,24 +56,24 @@ def read_number(given: Any, what: str) -> float:
 
 
 def read_text(given: Any, what: str) -> str:
-    """Return a text."""
+    """Return a string."""
     if not isinstance(given, str):
         raise GraphError(f"{what} is {given!r}, not a text")
     return given
 
 
 def read_line(given: Any, where: str) -> SourceLine:
-    """Read the line that made a node; documents of earlier versions have no text there."""
+    """Return the source line that created a node; documents of earlier versions lack its text."""
     if not isinstance(given, dict) or given.keys() - {"text"} != {"file", "line"}:
         raise GraphError(f"the source of {where} is {given!r}, not a file and a line")
     line = read_place(given["line"], f"the line of {where}")
     text = read_text(given.get("text", ""), f"the text of {where}")
     if len(text) > LONGEST_TEXT:
-        raise GraphError(f"the text of {where} has {len(text)} letters, and at most {LONGEST_TEXT} are read")
+        raise GraphError(f"the text of {where} must have at most {LONGEST_TEXT} characters, got {len(text)}")
     return SourceLine(read_text(given["file"], f"the file of {where}"), line, text)
 
 
 def described_line(line: SourceLine) -> dict[str, Any]:
-    """Describe a line of a program, for `read_line`."""
+    """Convert a source line to the form that `read_line` reads."""
     text = {"text": line.text} if line.text else {}
     return {"file": line.filename, "line": line.number} | text

@@ -1,4 +1,4 @@
-"""JSON as gradwalk writes it: strict, with nan and inf as strings, and in letters that every file can hold."""
+"""Strict JSON with nan and inf as strings, without lone surrogates, so that it can be encoded as UTF-8."""
 
 from __future__ import annotations
 
@@ -9,23 +9,12 @@ from typing import Any
 
 
 def to_number(number: float) -> float | str:
-    """Return a number as JSON can hold it.
-
-    Args:
-        number: Any float.
-
-    Returns:
-        The number itself, or "nan", "inf" or "-inf", which JSON has no numbers for.
-    """
+    """Return a finite number unchanged; return nan and infinities as "nan", "inf" or "-inf"."""
     return number if math.isfinite(number) else str(number)
 
 
 def plain(item: Any) -> Any:
-    """Return nested data with lists in place of tuples, and every float by `to_number`.
-
-    Args:
-        item: Nested dictionaries, lists and tuples of strings, numbers, booleans and None.
-    """
+    """Convert nested data to plain JSON data: tuples to lists, and floats by `to_number`."""
     if isinstance(item, float):
         return to_number(item)
     if isinstance(item, dict):
@@ -34,27 +23,10 @@ def plain(item: Any) -> Any:
 
 
 def as_json(item: Any) -> str:
-    """Write plain data as indented JSON.
-
-    Args:
-        item: What `plain` returned.
-
-    Returns:
-        The JSON text, which can be written to a file.
-
-    Raises:
-        ValueError: A number is nan or inf.
-    """
+    """Write plain data as indented JSON; raises `ValueError` if a number is nan or inf."""
     return encodable(json.dumps(item, indent=1, ensure_ascii=False, allow_nan=False))
 
 
 def encodable(text: str) -> str:
-    """Replace lone surrogates, which no file can hold, by JSON's escapes for them.
-
-    Args:
-        text: JSON text.
-
-    Returns:
-        Text that can be written to a file.
-    """
+    """Replace lone surrogates, which UTF-8 cannot encode, by JSON escapes."""
     return re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -1,1 +1,1 @@
-"""The table as code: opcodes, values, partials and templates."""
+"""Code generated from the table: opcodes, values, partials and templates."""

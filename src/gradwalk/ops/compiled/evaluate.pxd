@@ -1,4 +1,4 @@
-# Lets other compiled modules call these functions as C functions.
+# C-level declarations for other compiled modules.
 from gradwalk.base cimport ieee
 
 

@@ -1,9 +1,9 @@
-"""Templates: what each row passes back to its operands, written in rows of the table itself.
+"""Templates: the contribution of each operation to the cotangents of its operands, as instructions.
 
-The derivative of a recorded program is again a program, because every partial can be written in the table's rows. Each
-row is traced once, for each operand, into a `Template`: a few instructions that the tape instantiates wherever it
-differentiates that row. Reductions and fused instructions are traced in the same way, into the rows that they stand
-for.
+The derivative of a recorded program is again a program, because every partial can be written in operations of the
+table. Each operation is traced once per operand into a `Template`, a few instructions that the tape instantiates
+wherever it differentiates the operation. Reductions and fused instructions are traced in the same way, into the
+operations that replace them.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from gradwalk.ops.formula import NEVER, Formula, as_formula, given, name, number
 from gradwalk.ops.rows import Fused, Operation, Reduction
 from gradwalk.ops.table import BY_NAME, TABLE
 
-# An instruction of a template refers to an earlier one by its index, or to one of these.
+# References in a template: the index of an earlier instruction, or one of these negative numbers.
 OPERANDS = {"x": -1, "y": -2, "z": -3}
 OUT = -4
 ADJOINT = -5
 TOTAL = -6
 _REFERENCES = {**OPERANDS, "out": OUT, "adjoint": ADJOINT, "total": TOTAL}
 
-# The rows that compute what formulas spell in another way. Conditions are 1.0 or 0.0, so that `and` is a product.
+# Operations by their operator in formulas. Conditions are 1.0 or 0.0, so `and` is a product.
 _ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "negative": "neg", "fabs": "abs", "and": "mul"}
 _ROWS |= {"<": "less", "<=": "less_equal", ">": "less", ">=": "less_equal", "==": "equal"}
-_SWAPPED = (">", ">=")  # computed by the opposite comparison of swapped operands
+_SWAPPED = (">", ">=")  # computed as < and <= with swapped operands
 
-# A formula that is the whole of some row needs one instruction: sigmoid in the derivative of softplus, for example.
+# Formulas that are a single operation, such as sigmoid in the derivative of softplus.
 _WHOLE = {row.forward: row for row in TABLE if row.is_exact}
 
 adjoint = name("adjoint")
 
 
 class Instruction(NamedTuple):
-    """An operation of a template and what it is applied to.
+    """An instruction of a template.
 
     Attributes:
-        opcode: The row, or 0 for the constant `number`.
+        opcode: The opcode of the operation, or 0 for a constant.
         operands: A reference for each operand.
-        number: The constant, where the opcode is 0.
+        number: The value of a constant.
     """
 
     opcode: int
@@ -50,11 +50,11 @@ class Instruction(NamedTuple):
 
 
 class Template(NamedTuple):
-    """A formula as instructions: what a row passes back to one operand, for example, or a step of a reduction.
+    """A formula as instructions.
 
     Attributes:
-        instructions: The instructions, each after those that it refers to.
-        result: The reference to the value of the formula.
+        instructions: The instructions, each after those it refers to.
+        result: Reference to the value of the formula.
     """
 
     instructions: tuple[Instruction, ...]
@@ -63,17 +63,10 @@ class Template(NamedTuple):
 
 @cache
 def template(opcode: int, position: int) -> Template | None:
-    """Return what a row passes back to an operand, given the adjoint of its result.
+    """Return the template for the contribution to an operand's cotangent, or None if it is always zero.
 
-    The same template serves forward mode. With the operand's tangent in place of the adjoint, it gives what the operand
-    contributes to the tangent of the result.
-
-    Args:
-        opcode: The row.
-        position: Which of its operands, counted from 0.
-
-    Returns:
-        The template, or None where the row never passes anything to that operand.
+    The same template serves forward mode: given the tangent of the operand instead of the cotangent of the result, it
+    computes the operand's contribution to the tangent of the result.
 
     Example:
         >>> template(OPCODES["mul"], 0)
@@ -86,13 +79,7 @@ def template(opcode: int, position: int) -> Template | None:
 
 
 def expansion(row: Reduction) -> tuple[Template, Template]:
-    """Return the instructions that a reduction is expanded into in programs.
-
-    Args:
-        row: The reduction.
-
-    Returns:
-        A template for the total before the first element, and one for the total after an element.
+    """Return templates for the total before the first element of a reduction, and for one step.
 
     Example:
         >>> from gradwalk.ops.table import REDUCTION_BY_NAME
@@ -104,13 +91,7 @@ def expansion(row: Reduction) -> tuple[Template, Template]:
 
 
 def taken_apart(row: Fused) -> Template:
-    """Return the instructions of rows that a fused instruction does the work of.
-
-    Args:
-        row: The fused instruction.
-
-    Returns:
-        A template of two instructions: one of `x` and `y`, and one of its result and `z`.
+    """Return the template of the two operations that a fused instruction performs.
 
     Example:
         >>> from gradwalk.ops.table import FUSED
@@ -121,14 +102,9 @@ def taken_apart(row: Fused) -> Template:
 
 
 def missing_rows(row: Operation | Reduction) -> list[str]:
-    """Return the operations that the derivative of a row needs and that no row of the table computes.
+    """Return the functions that the table lacks for the derivative of an operation or the expansion of a reduction.
 
-    Args:
-        row: The row to look at; of a reduction, the operations that its expansion needs.
-
-    Returns:
-        The names of the functions, in order of appearance. The table has to be changed until there are none:
-        `template` and `expansion` do not work for the row before.
+    `template` and `expansion` fail for the operation until the table has all of them.
     """
     if isinstance(row, Reduction):
         formulas = [as_formula(row.first), row.step]
@@ -139,7 +115,7 @@ def missing_rows(row: Operation | Reduction) -> list[str]:
 
 
 def _contribution(row: Operation, position: int) -> Formula:
-    """Return the adjoint times the partial; of a row that selects, the adjoint itself or exactly 0, never 0 · inf."""
+    """Return cotangent times partial; if the operation selects, the cotangent itself or exactly 0, never 0 * inf."""
     partial = given(row.partial(position), NEVER, False)
     return _chosen(partial) if row.selects else _scaled(partial)
 
@@ -164,7 +140,7 @@ def _template(formula: Formula) -> Template:
 
 
 def _traced(formula: Formula, instructions: list[Instruction]) -> int:
-    """Append the instructions that compute a formula, but for those already there, and return the reference to it."""
+    """Append the instructions that compute a formula, reusing existing ones, and return the reference to its value."""
     if formula.operator == "name":
         return _REFERENCES[str(formula.atom)]
     if formula.operator == "number":
@@ -174,7 +150,7 @@ def _traced(formula: Formula, instructions: list[Instruction]) -> int:
 
 
 def _needed(formula: Formula) -> Iterator[str]:
-    """Yield the name of the row for each instruction that `_traced` would append."""
+    """Yield the name of the operation for each instruction that `_traced` would append."""
     if formula.operator not in ("name", "number"):
         yield _row(formula)
         for part in _operands(formula):
@@ -182,14 +158,14 @@ def _needed(formula: Formula) -> Iterator[str]:
 
 
 def _row(formula: Formula) -> str:
-    """Return the name of the row that computes the outermost operation of a formula."""
+    """Return the name of the operation that computes the outermost operator of a formula."""
     if formula in _WHOLE:
         return _WHOLE[formula].name
     return _ROWS.get(formula.operator, formula.operator)
 
 
 def _operands(formula: Formula) -> tuple[Formula, ...]:
-    """Return what that row is to be applied to."""
+    """Return the operands of the operation named by `_row`."""
     if formula in _WHOLE:
         return tuple(name(operand) for operand in list(OPERANDS)[: _WHOLE[formula].arity])
     return formula.arguments[::-1] if formula.operator in _SWAPPED else formula.arguments

@@ -1,1 +1,1 @@
-"""Print formulas as Python, C, JavaScript and mathematics."""
+"""Print formulas as Python, C and JavaScript code, and in mathematical notation."""

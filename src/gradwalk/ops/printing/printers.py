@@ -1,7 +1,7 @@
-"""Formulas as text: in Python (which Cython compiles), C and JavaScript, and as mathematics for a reader.
+"""Print formulas in Python (which Cython compiles), C and JavaScript, and in mathematical notation.
 
-What a formula's functions are called in each language stands in `ieee.py`, `ieee.pxd`, <math.h> with `C_HELPERS`, and
-the page's `ieee.js`. `tools/generate.py` names whichever of them lacks a function that the table calls.
+The names of the functions in these languages are defined in `ieee.py`, `ieee.pxd`, <math.h> and `C_HELPERS`, and the
+page's `ieee.js`. `tools/generate.py` reports which of them lacks a function that the table calls.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from collections.abc import Callable, Mapping
 from gradwalk.ops.definitions import DEFINITIONS
 from gradwalk.ops.formula import Formula, number, textbook
 
-# How tightly an operator binds; looser operands need brackets. Calls, variables and constants bind tightest.
+# Operator precedence; an operand of lower precedence needs parentheses.
 _BINDING = {"and": 2, "<": 3, "<=": 3, ">": 3, ">=": 3, "==": 3, "+": 4, "-": 4, "*": 5, "/": 5, "negative": 6}
-_TIGHTEST = 9
+_TIGHTEST = 9  # precedence of calls, variables and constants
 _CONDITIONS = ("<", "<=", ">", ">=", "==", "and")
 _IN_JAVASCRIPT = {"==": "===", "!=": "!==", "and": "&&"}
 
-# How C spells what Python spells otherwise. A power is a helper's, because squares are products: see ieee.py. Functions
-# of definitions.py have names of their own, because some C libraries have a gamma that is another function.
+# Names in C that differ from Python. `power` is a helper that computes squares as products: see ieee.py. Functions of
+# definitions.py get a prefix because some C libraries have a different function named gamma.
 IN_C = {"and": "&&", "pow": "power", **{function: f"gradwalk_{function}" for function in DEFINITIONS}}
 
-# Functions that `c` prints and <math.h> lacks, by name. They compute what those of ieee.py do.
+# Functions called by the output of `c` that <math.h> lacks. They return the same results as the functions of ieee.py.
 C_HELPERS = {
     "power": "static inline double power(double x, double y) { return y == 2.0 ? x * x : pow(x, y); }",
     "sign": "static inline double sign(double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x; }",
@@ -40,15 +40,9 @@ C_HELPERS = {
 
 
 def python(formula: Formula) -> str:
-    """Print a formula as an expression in Python, which Cython turns into C.
+    """Print a formula as a Python expression, which Cython translates to C.
 
-    Division and functions go through `ieee`, because Python's own raise for 1/0 or log(0).
-
-    Args:
-        formula: The formula to print.
-
-    Returns:
-        The expression. Its variables are those of the formula.
+    Division and functions call `ieee`, because Python's own raise exceptions for 1/0 or log(0).
 
     Example:
         >>> from gradwalk.ops.formula import name
@@ -77,16 +71,10 @@ def python(formula: Formula) -> str:
 
 
 def c(formula: Formula) -> str:
-    """Print a formula as an expression of doubles in C.
+    """Print a formula as a C expression of type double.
 
-    It needs <math.h> and, where it names them, `C_HELPERS`. Nothing in it has side effects, so that a compiler may
-    evaluate both branches of a choice.
-
-    Args:
-        formula: The formula to print.
-
-    Returns:
-        The expression. Its variables are those of the formula.
+    It requires <math.h> and possibly some of `C_HELPERS`. It has no side effects, so a compiler may evaluate both
+    branches of a conditional.
 
     Example:
         >>> from gradwalk.ops.formula import Functions, name, where
@@ -99,15 +87,7 @@ def c(formula: Formula) -> str:
 
 
 def javascript(formula: Formula) -> str:
-    """Print a formula as an expression in JavaScript.
-
-    Functions go through the page's module `ieee`; division never raises there.
-
-    Args:
-        formula: The formula to print.
-
-    Returns:
-        The expression. Its variables are those of the formula.
+    """Print a formula as a JavaScript expression. Functions are called from the page's module `ieee`.
 
     Example:
         >>> from gradwalk.ops.formula import name, where
@@ -120,13 +100,7 @@ def javascript(formula: Formula) -> str:
 
 
 def text(formula: Formula) -> str:
-    """Print a formula as a person would write it, in its textbook form.
-
-    Args:
-        formula: The formula to print.
-
-    Returns:
-        The formula in mathematical notation, on one line.
+    """Print a formula in mathematical notation, on one line, in its textbook form.
 
     Example:
         >>> from gradwalk.ops.formula import name
@@ -159,7 +133,7 @@ def _text(formula: Formula) -> str:
 def _with_c_syntax(
     formula: Formula, printer: Callable[[Formula], str], spelling: Mapping[str, str], prefix: str = ""
 ) -> str:
-    """Print what languages with C's syntax share. `spelling` is by operator and function; calls get the `prefix`."""
+    """Print a formula in C-like syntax. `spelling` maps operators and functions to names; calls get the `prefix`."""
     if formula.operator == "name":
         return str(formula.atom)
     parts = formula.arguments
@@ -172,7 +146,7 @@ def _with_c_syntax(
         test = printer(condition) if is_test else _bracketed(condition, number(0) < 0, printer)
         return f"{test}{unequal} ? {chosen} : {otherwise}"
     if formula.operator == "negative":
-        # Brackets around an operand that binds equally: `--x` would be the decrement operator.
+        # Parentheses also at equal precedence: `--x` would be the decrement operator.
         return f"-{_bracketed(parts[0], formula, printer, right=True)}"
     if formula.operator in _BINDING:
         left, right = (_bracketed(part, formula, printer, right=part is parts[1]) for part in parts)
@@ -181,7 +155,7 @@ def _with_c_syntax(
 
 
 def _bracketed(part: Formula, whole: Formula, printer: Callable[[Formula], str], *, right: bool = False) -> str:
-    """Print `part` as an operand of `whole`, in brackets where it binds less tightly."""
+    """Print `part` as an operand of `whole`, in parentheses if its precedence is lower."""
     inside, outside = _binding(part), _binding(whole)
     associative = whole.operator in ("+", "*", "and") and part.operator == whole.operator
     needed = inside < outside or (right and inside == outside and not (associative and printer is _text))

@@ -1,7 +1,7 @@
-"""Formulas as the bodies of functions, in Python, C and JavaScript: short lines, however long the formula.
+"""Print formulas as function bodies in Python, C and JavaScript, split into short lines.
 
-What a formula has more than once gets a local variable, and so does what would make a line too long. A choice becomes
-an `if`, so that only the branch which is taken is computed; for batches, which compute all, it stays an expression.
+Common subexpressions become local variables, as do parts that would make a line too long. A `where` becomes an `if`, so
+that only the branch taken is computed; in batch code, which computes both branches, it remains an expression.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from gradwalk.ops.definitions import DEFINITIONS
 from gradwalk.ops.formula import Formula, decided, name
 from gradwalk.ops.printing import printers
 
-_LONGEST = 60  # of an expression within another one
+_LONGEST = 60  # maximum length of a nested expression, in characters
 _CONDITIONS = ("<", "<=", ">", ">=", "==", "and")
 
 
 class _Language(NamedTuple):
-    """How a language writes statements.
+    """The statement syntax of a language.
 
     Attributes:
-        expression: Prints a formula.
-        test: What stands before and after a condition; None where choices are to stay expressions.
-        end_of_branch: The line after a branch, if there is one.
-        declared: What stands before the name of a new local variable.
-        end: What ends a statement.
-        indent: How far a branch is indented.
+        expression: Function that prints a formula.
+        test: Text before and after a condition; None to print `where` as an expression.
+        end_of_branch: Line that closes a branch, or "".
+        declared: Text before the name of a new local variable.
+        end: Text at the end of a statement.
+        indent: Indentation of a branch.
     """
 
     expression: Callable[[Formula], str]
@@ -46,13 +46,7 @@ _JAVASCRIPT = _Language(printers.javascript, ("if (", ") {"), "}", "const ", ";"
 
 
 def python_body(formula: Formula) -> list[str]:
-    """Print the body of a function of Python, which is one of Cython too where its variables are declared.
-
-    Args:
-        formula: What the function returns.
-
-    Returns:
-        The lines, not indented.
+    """Print a function body in Python, also valid in Cython if the variables are declared, as unindented lines.
 
     Example:
         >>> from gradwalk.ops.formula import Functions, name, where
@@ -67,62 +61,30 @@ def python_body(formula: Formula) -> list[str]:
 
 
 def c_body(formula: Formula) -> list[str]:
-    """Print the body of a function of C.
-
-    Args:
-        formula: What the function returns.
-
-    Returns:
-        The lines, not indented.
-    """
+    """Print a function body in C, as unindented lines."""
     return list(_statements(formula, _C))
 
 
 def lane_body(formula: Formula) -> list[str]:
-    """Print the body of a function of C without branches.
+    """Print a function body in C without branches, as unindented lines.
 
-    Args:
-        formula: What the function returns.
-
-    Returns:
-        The lines, not indented. Variables are of the type REAL; functions and constants are still those of doubles.
+    Variables have the type REAL; functions and constants are those for double.
     """
     return list(_statements(formula, _LANES))
 
 
 def javascript_body(formula: Formula) -> list[str]:
-    """Print the body of a function of JavaScript.
-
-    Args:
-        formula: What the function returns.
-
-    Returns:
-        The lines, not indented.
-    """
+    """Print a function body in JavaScript, as unindented lines."""
     return list(_statements(formula, _JAVASCRIPT))
 
 
 def local_variables(body: list[str]) -> list[str]:
-    """Return the local variables that the body of a function of Python sets.
-
-    Args:
-        body: Its lines.
-
-    Returns:
-        Each name once, in order of appearance.
-    """
+    """Return the local variables assigned in the lines of a Python function body, each once, in order of appearance."""
     return list(dict.fromkeys(line.split()[0] for line in body if " = " in line))
 
 
 def c_definitions(text: str) -> list[str]:
-    """Print the functions of `definitions.py` that a text calls, as functions of C.
-
-    Args:
-        text: C, in which `printers.c` has spelled the calls.
-
-    Returns:
-        The definition of each function, in lines.
-    """
+    """Print the functions of `definitions.py` called in `text`, which is C code printed by `printers.c`, as C lines."""
     lines = []
     for function, formula in DEFINITIONS.items():
         if f"{printers.IN_C[function]}(" in text:
@@ -147,7 +109,7 @@ def _statements(formula: Formula, language: _Language) -> Iterator[str]:
 
 
 def _in_parts(formula: Formula, expression: Callable[[Formula], str]) -> tuple[list[tuple[str, Formula]], Formula]:
-    """Return local variables with what they stand for, each by earlier ones, and the formula by all of them."""
+    """Split a formula into local variables, each defined by earlier variables, and a result in terms of them."""
     inner = _parts(formula)
     uses = Counter(operand for part in inner for operand in part.arguments)
     parts: list[tuple[str, Formula]] = []
@@ -163,7 +125,7 @@ def _in_parts(formula: Formula, expression: Callable[[Formula], str]) -> tuple[l
 
 
 def _parts(formula: Formula) -> list[Formula]:
-    """Return all formulas in a formula and itself, each once, after those that it consists of."""
+    """Return all subformulas and the formula itself, each once, in topological order."""
     found: dict[Formula, None] = {}
     waiting = [(formula, False)]
     while waiting:

@@ -1,1 +1,1 @@
-"""`odeint`: Dormand and Prince's method, and its derivatives."""
+"""`odeint`: the Dormand-Prince method, and derivatives of its solutions."""

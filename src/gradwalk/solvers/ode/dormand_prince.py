@@ -1,7 +1,7 @@
-"""`Stepper`: the steps of Dormand and Prince, orders 5 and 4, around the program of a field.
+"""`Stepper`: the Dormand-Prince method of orders 5 and 4, applied to the program of a field.
 
-Steps, their errors and their lengths are those of SciPy's RK45, and so is what stands between them: a polynomial of
-degree 4 (Shampine, "Some practical Runge-Kutta formulas", 1986). Here no step goes through Python.
+Steps, error estimates and step lengths are the same as in SciPy's RK45, as is the dense output: a polynomial of degree
+4 (Shampine, "Some practical Runge-Kutta formulas", 1986). No Python code runs in a step.
 """
 
 from __future__ import annotations
@@ -21,23 +21,19 @@ from gradwalk.solvers.ode import tableau
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_chunk = cython.declare(cython.Py_ssize_t, 4096)  # steps between two looks for an interrupt
+_chunk = cython.declare(cython.Py_ssize_t, 4096)  # number of steps between two checks for an interrupt
 
 
 @cython.final
 @cython.cclass
 class Path:
-    """A solution between all its steps.
+    """A solution with dense output; `size` is the number of components of the state."""
 
-    Args:
-        size: How many numbers it has.
-    """
-
-    # The types of its fields stand in dormand_prince.pxd.
+    # The types of the fields are declared in dormand_prince.pxd.
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._width = 2 + 5 * size  # of a step: where it begins, its length, y, and four coefficients of each number
+        self._width = 2 + 5 * size  # per step: start time, length, y, and four coefficients per component
         self._array = numpy.empty(64 * self._width)
         self._cells = c_compat.doubles(self._array)
         self._steps = 0
@@ -46,7 +42,7 @@ class Path:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _next(self) -> cython.Py_ssize_t:
-        """Return where the cells of another step begin."""
+        """Append a step and return the index of its first cell."""
         begin: cython.Py_ssize_t = self._steps * self._width
         if begin == len(self._array):
             grown = numpy.empty(2 * begin)
@@ -57,7 +53,7 @@ class Path:
 
     @cython.cfunc
     def _write(self, t: cython.double, to: cython.p_double) -> object:
-        """Write the solution at a time, near to the latest that was asked for, to the first cells of a row."""
+        """Write the solution at a time to the array `to`, searching from the step of the previous call."""
         cell: cython.p_double = self._cells
         i: cython.int
         at: cython.Py_ssize_t = self._latest * self._width
@@ -78,7 +74,7 @@ class Path:
 def _value(
     cell: cython.p_double, at: cython.Py_ssize_t, size: cython.int, x: cython.double, h: cython.double
 ) -> cython.double:
-    """A number within a step: y at its beginning stands at `at`, and the coefficients follow at distances of `size`."""
+    """Evaluate a component in a step at x in [0, 1]. Its initial value and coefficients are at distances of `size`."""
     total: cython.double = cell[at + 4 * size]
     k: cython.int
     for k in range(3, 0, -1):
@@ -89,18 +85,18 @@ def _value(
 @cython.final
 @cython.cclass
 class Stepper:
-    """Takes steps along a field. It is for one thread.
+    """An integrator for a field, to be used by one thread.
 
     Args:
-        field: Runs the program of the field.
-        row: The inputs of the program. Those that follow are written over.
-        places: At which input the state begins; how many of its numbers are inputs; and at which input the time is.
-        size: How many numbers the state has.
-        tolerances: The error of a step relative to the state, that besides, and how long a step may be.
-        along: A solution that the first inputs are taken from, or None.
+        field: Interpreter of the field's program.
+        row: Inputs of the program; the state, the time and the values of `along` are overwritten.
+        places: Index of the first input that is a state component, number of such inputs, and index of the time.
+        size: Number of components of the state.
+        tolerances: Relative tolerance, absolute tolerance, and maximum step length.
+        along: Solution that supplies the first inputs, or None.
     """
 
-    # The types of its fields stand in dormand_prince.pxd.
+    # The types of the fields are declared in dormand_prince.pxd.
 
     def __init__(
         self,
@@ -129,18 +125,9 @@ class Stepper:
         self._new = c_compat.doubles(self._arrays[2])
 
     def rows(self, start: Any, times: Any, path: Path | None = None) -> Any:
-        """Return the state at some times.
+        """Return the state at strictly monotonic times, of shape (times, size), and append all steps to `path`.
 
-        Args:
-            start: The state at the first of them.
-            times: The times, at least two, which go one way. No two are the same.
-            path: What is told all steps, or None.
-
-        Returns:
-            A row for each time.
-
-        Raises:
-            ArithmeticError: The steps become too small. Its argument is the time.
+        Raises `ArithmeticError` with the time as its argument if the steps become too small.
         """
         self._field.warm()
         found = numpy.empty((len(times), self._size))
@@ -184,7 +171,7 @@ class Stepper:
 
     @cython.cfunc
     def _change(self, t: cython.double, state: cython.p_double, stage: cython.int) -> object:
-        """Find the slope of a stage."""
+        """Evaluate the slope of a stage."""
         i: cython.int
         value: cython.p_double = self._frame.value
         along: Path | None = self._along
@@ -201,7 +188,7 @@ class Stepper:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _norm(self, numbers: cython.p_double, at: cython.Py_ssize_t, less: cython.Py_ssize_t) -> cython.double:
-        """The mean size of numbers, or of their differences from those at `less`, in tolerances of the state."""
+        """Return the root mean square, relative to the tolerance, of numbers, minus those at `less` if `less` >= 0."""
         total: cython.double = 0.0
         number: cython.double
         i: cython.int
@@ -214,7 +201,7 @@ class Stepper:
     @cython.cfunc
     @cython.exceptval(-1.0, check=True)
     def _first_length(self, t: cython.double, end: cython.double) -> cython.double:
-        """How long the first step is tried (Hairer, Norsett and Wanner, section II.4)."""
+        """Return the length to try for the first step (Hairer, Norsett and Wanner, section II.4)."""
         most: cython.double = abs(end - t)
         level: cython.double = self._norm(self._now, 0, -1)
         speed: cython.double = self._norm(self._slope, 0, -1)
@@ -232,16 +219,16 @@ class Stepper:
     @cython.cfunc
     @cython.exceptval(-1.0, check=True)
     def _step(self, t: cython.double, end: cython.double, path: Path) -> cython.double:
-        """Take a step, as long as its error allows, and return where it ends."""
+        """Take a step whose error is within the tolerance, and return the time at its end."""
         least: cython.double = 10.0 * abs(math.nextafter(t, self._direction * math.inf) - t)
         length: cython.double = min(max(self._length, least), self._longest)
-        most: cython.double = 10.0  # by how much the next step may be longer
+        most: cython.double = 10.0  # maximum growth factor of the step length
         new: cython.double
         error: cython.double
         factor: cython.double
         i: cython.int
         while True:
-            if not length >= least:  # nan neither
+            if not length >= least:  # also if length is nan
                 raise ArithmeticError(t)
             new = t + length * self._direction
             if self._direction * (new - end) > 0.0:
@@ -251,7 +238,7 @@ class Stepper:
             if error < 1.0:
                 break
             factor = 0.9 * ieee.pow(error, -0.2)
-            length *= factor if factor > 0.2 else 0.2  # nan makes it shorter, too
+            length *= factor if factor > 0.2 else 0.2  # a nan error also shortens the step
             most = 1.0
         self._length = length * (min(most, 0.9 * ieee.pow(error, -0.2)) if error > 0.0 else most)
         self._remember(t, new - t, path)
@@ -263,7 +250,7 @@ class Stepper:
     @cython.cfunc
     @cython.exceptval(-1.0, check=True)
     def _tried(self, t: cython.double, h: cython.double) -> cython.double:
-        """Try a step, and return its error in tolerances."""
+        """Try a step and return its error in units of the tolerance."""
         i: cython.int
         k: cython.int
         stage: cython.int
@@ -289,7 +276,7 @@ class Stepper:
 
     @cython.cfunc
     def _remember(self, t: cython.double, h: cython.double, path: Path) -> object:
-        """Tell a path of the step that has been taken."""
+        """Append the step just taken to a path."""
         at: cython.Py_ssize_t = path._next()
         cell: cython.p_double = path._cells
         i: cython.int

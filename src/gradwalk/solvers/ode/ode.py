@@ -1,4 +1,4 @@
-"""`odeint`: ordinary differential equations, with derivatives by adjoint and tangent equations."""
+"""`odeint`: solutions of ordinary differential equations, differentiated by adjoint and tangent equations."""
 
 from __future__ import annotations
 
@@ -25,36 +25,37 @@ def odeint(
     hmax: float = numpy.inf,
     method: str = "RK45",
 ) -> Any:
-    """Solve `dy/dt = func(y, t, *args)` for y at some times, as `jax.experimental.ode.odeint` does.
+    """Solve `dy/dt = func(y, t, *args)` and return y at the given times, as `jax.experimental.ode.odeint` does.
 
-    The steps are those of `scipy.integrate.solve_ivp`: of RK45 in compiled code, of its other methods by SciPy itself,
-    with the exact Jacobian where the method takes one. y has derivatives by `y0`, by `t`, and by all Values in `args`
-    or used by `func`, to any order. Reverse mode goes back once along the solution with its adjoints, forward mode
-    solves for tangents beside y, and `backward()` takes the sensitivities to all of them, which are found together.
+    `method` is one of the methods of `scipy.integrate.solve_ivp`: RK45 runs in compiled code, the other methods in
+    SciPy, with the exact Jacobian if the method uses one. y can be differentiated to any order with respect to `y0`,
+    `t`, and all Values in `args` or captured by `func`. Reverse mode integrates the adjoint equation backward along the
+    solution. Forward mode integrates the tangents together with y. `backward()` uses the sensitivities to all inputs,
+    which are integrated together.
 
     Args:
-        func: Called with y, the time and `args`; returns the derivative of y in the structure of y, in which a list or
-            tuple may stand for an array of one dimension. It is recorded once a call, as by `jit`.
+        func: Function `func(y, t, *args)` that returns dy/dt in the structure of y; a list or tuple may replace a
+            one-dimensional array. It is recorded once per call of `odeint`, as by `jit`.
         y0: y at the first time: a number, or a list, tuple, dict, dataclass or array of numbers.
-        t: The times, a list or array of numbers in ascending or descending order. y is the same at times that are
-            equal, and nan from a time on that is nan.
+        t: The times, a list or array of numbers in ascending or descending order. Equal times get equal results; from
+            the first nan on, y is nan.
         *args: Further arguments of `func`.
-        rtol: The error of a step relative to y.
-        atol: The error of a step besides.
-        hmax: How long a step may be.
+        rtol: Relative tolerance of the error per step.
+        atol: Absolute tolerance of the error per step.
+        hmax: Maximum step length.
         method: A method of `scipy.integrate.solve_ivp`: "RK45", "DOP853" or "RK23"; for stiff equations "BDF", "Radau"
             or "LSODA".
 
     Returns:
-        y in the structure of `y0`, with a first axis for the times.
+        y in the structure of `y0`, with an additional leading axis for the times.
 
     Raises:
-        RuntimeError: The steps become too small; in a batch, for one of the samples.
-        ValueError: Times are not in order, or infinite; `func` returns another number of numbers than `y0` has; `y0`
-            or `t` has none; a tolerance is negative, or `hmax` not positive; or SciPy knows no such method.
-        TypeError: `func` returns another structure than that of `y0`, or is no function.
-        RecordingError: `func` asks for a number that is not known: see `jit`.
-        ImportError: The method is SciPy's, which is not installed.
+        RuntimeError: The steps become too small (in a batch, for any sample).
+        ValueError: The times are infinite or not in order; `func` returns more or fewer numbers than `y0` has; `y0` or
+            `t` is empty; a tolerance is negative; `hmax` is not positive; or SciPy does not have the method.
+        TypeError: `func` is not callable, or returns another structure than `y0` has.
+        RecordingError: `func` branches on a Value or converts one to a float: see `jit`.
+        ImportError: The method needs SciPy, which is not installed.
 
     Example:
         >>> from gradwalk import grad
@@ -67,9 +68,9 @@ def odeint(
     times = _times(t)
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if not number(tolerance, name) >= 0.0:
-            raise ValueError(f"{name} is {tolerance!r}: an error that is allowed is 0 or more")
+            raise ValueError(f"{name} must be >= 0, got {tolerance!r}")
     if not number(hmax, "hmax") > 0.0:
-        raise ValueError(f"hmax is {hmax!r}: a step has to be longer than 0")
+        raise ValueError(f"hmax must be > 0, got {hmax!r}")
     program, captured, returned = recorded(func, args, y0=y0, t=0.0)
     check_structure(func, returned, treedef, "y0")
     call = Ode(program, len(times), Steps(method, rtol, atol, hmax))
@@ -78,17 +79,15 @@ def odeint(
 
 
 def _times(t: Any) -> list[Any]:
-    """The times, of which there is at least one."""
+    """Return the times as a nonempty list."""
     times, treedef = flat(t, "t")
     if treedef.with_numbers().is_scalar or not is_row(treedef) or not times:
-        raise ValueError(
-            f"t of odeint is {treedef}: give the times as a list, or an array of one dimension, of numbers"
-        )
+        raise ValueError(f"t of odeint must be a nonempty list or one-dimensional array of numbers, got {treedef}")
     return times
 
 
 def _stacked(numbers: list[Any], times: int, treedef: TreeDef) -> Any:
-    """A tree of arrays whose first axis is that of the times."""
+    """Return a tree of arrays whose first axis is the time."""
     table = of_objects(numbers, (times, treedef.size)) if any(isinstance(x, Value) for x in numbers) else None
     table = numpy.array(numbers).reshape(times, -1) if table is None else table
     shapes = [() if isinstance(shape, str) else shape for _, shape in treedef.ranges()]

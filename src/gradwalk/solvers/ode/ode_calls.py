@@ -1,12 +1,12 @@
-"""`Ode`: the solution of an ordinary differential equation as a call, whose derivatives are solutions again.
+"""`Ode`: the solution of an ordinary differential equation as a call, whose derivatives are solutions as well.
 
-With y' = f(y, t, p), tangents solve s' = f_y s + f_p dp beside y: forward mode is the call of a larger field. Reverse
-mode is `OdeBack`: adjoints solve a' = -f_yᵀ a from the last time back to the first, and those of p are the integral of
-f_pᵀ a (Pontryagin; Chen et al., "Neural ordinary differential equations", 2018). It goes back along the solution that
-was found on the way forward: computed anew from its end, a stiff or damped one would be lost.
+For y' = f(y, t, p), tangents solve s' = f_y s + f_p dp together with y, so forward mode is a call with a larger field.
+Reverse mode is `OdeBack`: adjoints solve a' = -f_yᵀ a backward from the last time to the first, and the adjoints of p
+are the integral of f_pᵀ a (Pontryagin; Chen et al., "Neural ordinary differential equations", 2018). The backward
+integration uses the stored forward solution: integrating y backward would be unstable for stiff or damped equations.
 
-`OdeBack` is linear in the adjoints of the results, so its own derivatives are those of forward mode, as with
-`gradwalk.program.calls.loop`: two kinds of calls are enough for any order.
+`OdeBack` is linear in the adjoints of the results, so its derivatives can be written with forward mode, as in
+`gradwalk.program.calls.loop`. These two calls suffice for derivatives of any order.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from gradwalk.program.tracing.trace import Indices
 from gradwalk.solvers.ode.ode_steps import Field, Steps
 
 _REMEDY = (
-    "odeint takes its steps outside of the program. Write steps of fixed length with gradwalk.loops, which are recorded"
+    "odeint runs outside of the recorded program. Write steps of fixed length with gradwalk.loops, which are recorded"
 )
 
 
 class Ode(Call):
-    """y at some times, from y at the first of them, the times, and p.
+    """The solution y at given times, as a function of y at the first time, the times, and p.
 
     Args:
         field: The program of f. Its inputs are y, t and p.
-        times: How many times there are.
-        steps: What takes the steps.
+        times: Number of times.
+        steps: The integration method.
     """
 
     name = "odeint"
@@ -49,7 +49,7 @@ class Ode(Call):
         self.outputs = self.size * times
         self.steps = steps
         self._backs: dict[tuple[bool, ...], OdeBack] = {}
-        self._latest: tuple[bytes, Any] = (b"", None)  # operands, and the partials of all results by them
+        self._latest: tuple[bytes, Any] = (b"", None)  # operands, and the Jacobian there
 
     def __repr__(self) -> str:
         return f"<the solution of {self.size} differential equations at {self.times} times>"
@@ -58,14 +58,7 @@ class Ode(Call):
         return Ode, (self.field.program, self.times, self.steps)
 
     def parted(self, operands: Any) -> tuple[Any, Any, Any]:
-        """Return what belongs to y at the first time, to the times, and to p.
-
-        Args:
-            operands: What belongs to all operands.
-
-        Returns:
-            Its three parts.
-        """
+        """Split a sequence with an item per operand into the parts for y at the first time, the times, and p."""
         end = self.size + self.times
         return operands[: self.size], operands[self.size : end], operands[end : end + self.field.params]
 
@@ -86,11 +79,11 @@ class Ode(Call):
         return partials
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the solution with tangents, and return their indices: see `Call.jvp`."""
+        """Append the tangents of the solution and return their indices: see `Call.jvp`."""
         start, times, params = self.parted(operands)
         of_start, of_times, of_params = self.parted(tangents)
         moved = instantiate_zeros(tape, of_start)
-        if of_times[0] != NO_INDEX:  # what begins later is behind
+        if of_times[0] != NO_INDEX:  # a later start is a shift of y0 by -y' dt
             speeds = self._speeds(tape, operands, base, 0)
             behind = [tape.append("mul", speed, of_times[0]) for speed in speeds]
             moved = [tape.append("sub", x, y) for x, y in zip(moved, behind, strict=True)]
@@ -108,7 +101,7 @@ class Ode(Call):
     def vjp_needed(
         self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
     ) -> Indices:
-        """Append the way back, and return the indices of the adjoints of the operands: see `Call.vjp_needed`."""
+        """Append the backward pass, and return the indices of the cotangents of the operands: see `Call.vjp_needed`."""
         _, of_times, of_params = self.parted(wanted)
         seeds = instantiate_zeros(tape, adjoints)
         found = append_call(self.back(tuple(of_params)), tape, [*operands, *seeds])
@@ -117,25 +110,18 @@ class Ode(Call):
         pulled_times = [NO_INDEX] * self.times
         for i in itertools.compress(range(self.times), of_times):
             moved = seeds[i * self.size : (i + 1) * self.size]
-            if i == 0:  # what begins later is behind
+            if i == 0:  # a later start is a shift of y0 by -y' dt
                 moved = [tape.append("sub", x, y) for x, y in zip(moved, found[: self.size], strict=True)]
             pulled_times[i] = _product(tape, moved, self._speeds(tape, operands, base, i))
         return [*found[: self.size], *pulled_times, *pulled]
 
     def back(self, wanted: tuple[bool, ...]) -> OdeBack:
-        """Return the way back.
-
-        Args:
-            wanted: For each of p, whether its adjoint is asked for.
-
-        Returns:
-            The way back, the same one for the same of p.
-        """
+        """Return the cached backward pass for the wanted components of p."""
         return self._backs.setdefault(wanted, OdeBack(self, wanted))
 
     @cached_property
     def dual(self) -> Ode:
-        """The call for y and its tangents s, and for p and its tangents."""
+        """The call that solves for y and its tangents s, given p and its tangents."""
         tape = Tape()
         y, s = _inputs(tape, self.size), _inputs(tape, self.size)
         t = tape.input()
@@ -145,13 +131,13 @@ class Ode(Call):
         return Ode(tape.program([*outputs, *pushed]), self.times, self.steps)
 
     def _speeds(self, tape: Tape, operands: Indices, base: int, i: int) -> Indices:
-        """Append how y changes at one of the times."""
+        """Append the derivative of y at one of the times."""
         _, times, params = self.parted(operands)
         y = range(base + i * self.size, base + (i + 1) * self.size)
         return tape.inline(self.field.program, [*y, times[i], *params])
 
     def _differentiated(self, operands: Floats) -> Any:
-        """The partials of all results by all operands."""
+        """Return the Jacobian of all results by all operands."""
         start, times, params = self.parted(operands)
         size, first = self.size, self.size + self.times
         state = numpy.append(start, numpy.eye(size, size + self.field.params))
@@ -167,11 +153,11 @@ class Ode(Call):
 
 
 class OdeBack(Call):
-    """The way back: from the operands of an `Ode` and the adjoints of its results to those of its start and of p.
+    """The backward pass of an `Ode`: maps its operands and the adjoints of its results to adjoints of y0 and p.
 
     Args:
         ode: The `Ode`.
-        wanted: For each of p, whether its adjoint is asked for.
+        wanted: For each component of p, whether its adjoint is needed.
     """
 
     name = "odeint'"
@@ -199,29 +185,29 @@ class OdeBack(Call):
     def vjp_needed(
         self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
     ) -> Indices:
-        """Append what the adjoints of the operands and seeds are: see the module."""
+        """Append the cotangents of the operands and seeds: see the module docstring."""
         program = self._pulled.get(tuple(wanted)) or self._pulled.setdefault(tuple(wanted), self._reverse(wanted))
         found = iter(tape.inline(program, [*operands, *instantiate_zeros(tape, adjoints)]))
         return [next(found) if is_wanted else NO_INDEX for is_wanted in wanted]
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append what the tangents of the results are: see the module."""
+        """Append the tangents of the results: see the module docstring."""
         _, of_times, _ = self.ode.parted(tangents)
         program = self._still if all(i == NO_INDEX for i in of_times) else self._moving
         return tape.inline(program, [*operands, *instantiate_zeros(tape, tangents)])
 
     @cached_property
     def _still(self) -> Program:
-        """The program of operands and their tangents, of which those of the times are 0, to tangents of the results."""
+        """The JVP program for tangents of the times that are all 0."""
         return self._forward(moves=False)
 
     @cached_property
     def _moving(self) -> Program:
-        """The program of operands and their tangents to tangents of the results."""
+        """The JVP program for arbitrary tangents."""
         return self._forward(moves=True)
 
     def _forward(self, *, moves: bool) -> Program:
-        """Forward over reverse: the adjoints for the seeds of the tangents that the solution makes, and for others."""
+        """Build the JVP program, forward over reverse: differentiate both the solution and the seeds."""
         ode = self.ode
         tape = Tape()
         operands, seeds = self._opened(tape)
@@ -234,7 +220,7 @@ class OdeBack(Call):
         return tape.program(tape.reverse(pairs, [*start, *itertools.compress(params, self.wanted)]))
 
     def _reverse(self, wanted: Sequence[bool]) -> Program:
-        """Reverse over reverse: the adjoints of the tangents that the solution makes of adjoints, and these."""
+        """Build the VJP program, reverse over reverse: the VJP of the solution's JVP along the given adjoints."""
         ode = self.ode
         tape = Tape()
         operands, seeds = self._opened(tape)
@@ -248,7 +234,7 @@ class OdeBack(Call):
         return tape.program([*pulled, *itertools.compress(moved, wanted[len(operands) :])])
 
     def _opened(self, tape: Tape) -> tuple[Indices, Indices]:
-        """Append inputs for the operands of the `Ode`, and for the adjoints of its results."""
+        """Append inputs for the operands of the `Ode` and for the adjoints of its results."""
         ode = self.ode
         return _inputs(tape, ode.size + ode.times + ode.field.params), _inputs(tape, ode.outputs)
 
@@ -262,7 +248,7 @@ def _none(indices: Indices) -> Indices:
 
 
 def _product(tape: Tape, x: Iterable[int], y: Iterable[int]) -> int:
-    """Append the sum of products."""
+    """Append the dot product of two sequences."""
     total = tape.constant(0.0)
     for one, other in zip(x, y, strict=True):
         total = tape.append("add", total, tape.append("mul", one, other))

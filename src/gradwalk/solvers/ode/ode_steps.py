@@ -1,4 +1,4 @@
-"""The steps of `odeint`: those of the method RK45 in compiled code, those of SciPy's other methods by SciPy."""
+"""The integration methods of `odeint`: RK45 in compiled code, the other methods by SciPy."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.solvers.ode.dormand_prince import Path, Stepper
 
-_OWN = "RK45"  # the method whose steps are taken here
-_IMPLICIT = ("Radau", "BDF", "LSODA")  # methods that take a Jacobian
+_OWN = "RK45"  # the method implemented here
+_IMPLICIT = ("Radau", "BDF", "LSODA")  # methods that use a Jacobian
 
 
 class Flow(NamedTuple):
-    """How a state changes.
+    """The right-hand side of a differential equation for some state.
 
     Attributes:
-        program: The program of it.
-        row: The numbers of its inputs that do not change.
-        places: At which input the state begins; how many of its numbers are inputs; and at which input the time is.
-        jacobian: The partials of the change by the state, from a time and the state.
-        along: A solution that the first inputs are taken from, or None.
+        program: Program that computes the derivative of the state.
+        row: Inputs of the program; the state, the time and the values of `along` are overwritten.
+        places: Index of the first input that is a state component, number of such inputs, and index of the time.
+        jacobian: Function of the time and the state that returns the Jacobian of the derivative by the state.
+        along: Solution that supplies the first inputs, or None.
     """
 
     program: Program
@@ -39,7 +39,7 @@ class Flow(NamedTuple):
     along: Any = None
 
     def change(self, t: float, state: Any) -> Any:
-        """Return how a state changes at a time."""
+        """Return the derivative of the state."""
         begin, fed, time = self.places
         if self.along is not None:
             known = self.along(t)
@@ -50,14 +50,14 @@ class Flow(NamedTuple):
 
 
 class Field:
-    """f of y' = f(y, t, p), and what follows from it.
+    """The function f of y' = f(y, t, p), and programs derived from it.
 
     Args:
         program: The program of f. Its inputs are y, t and p.
 
     Attributes:
-        size: How many numbers y has.
-        params: How many p has.
+        size: Number of components of y.
+        params: Number of components of p.
     """
 
     def __init__(self, program: Program) -> None:
@@ -68,7 +68,7 @@ class Field:
 
     @cached_property
     def partials(self) -> Program:
-        """The program of the partials of f by y and p, row by row."""
+        """The program of the partials of f with respect to y and p, row by row."""
         tape, inputs, outputs = to_tape(self.program)
         one = tape.constant(1.0)
         columns = [tape.forward([(x, one)], outputs) for i, x in enumerate(inputs) if i != self.size]
@@ -76,9 +76,9 @@ class Field:
 
     @cached_property
     def varied(self) -> Program:
-        """The program of f, and of how the partials of y by its start and by p change, row by row.
+        """The program of f and of the derivatives of the sensitivities of y to y0 and p, row by row.
 
-        Its inputs are y, these partials, t and p.
+        Its inputs are y, the sensitivities, t and p.
         """
         size, count = self.size, self.size + self.params
         tape = Tape()
@@ -95,13 +95,9 @@ class Field:
         return tape.program([*outputs, *[partial for row in zip(*columns, strict=True) for partial in row]])
 
     def swept(self, wanted: tuple[bool, ...]) -> Program:
-        """Return the program of -f_yᵀ a, and of -f_pᵀ a for some of p: how adjoints change.
+        """Return the program of the adjoint equation: -f_yᵀ a, and -f_pᵀ a for the wanted components of p.
 
-        Args:
-            wanted: For each of p, whether it is one of these.
-
-        Returns:
-            The program. Its inputs are y, t, p and a.
+        Its inputs are y, t, p and a. `wanted` has a flag for each component of p.
         """
         if wanted in self._swept:
             return self._swept[wanted]
@@ -112,27 +108,19 @@ class Field:
         return self._swept.setdefault(wanted, program)
 
     def forward(self, params: Floats) -> Flow:
-        """Return the flow of y.
-
-        Args:
-            params: The numbers of p.
-        """
+        """Return the flow of y for the parameters p."""
         row = numpy.concatenate([numpy.zeros(self.size + 1), params])
         matrix = self._matrix(params)
         return Flow(self.program, row, (0, self.size, self.size), lambda t, y: matrix(t, y)[:, : self.size])
 
     def with_partials(self, params: Floats) -> Flow:
-        """Return the flow of y and its partials by its start and by p.
-
-        Args:
-            params: The numbers of p.
-        """
+        """Return the flow of y and of its sensitivities to y0 and p, for the parameters p."""
         size, count = self.size, self.size + self.params
         length = size * (1 + count)
         row = numpy.concatenate([numpy.zeros(length + 1), params])
         matrix = self._matrix(params)
 
-        def jacobian(t: float, state: Any) -> Any:  # but for how y changes the change of its partials
+        def jacobian(t: float, state: Any) -> Any:  # omits the derivatives of f_y and f_p by y
             inner = matrix(t, state[:size])[:, :size]
             whole = numpy.zeros((length, length))
             whole[:size, :size], whole[size:, size:] = inner, numpy.kron(inner, numpy.eye(count))
@@ -141,13 +129,7 @@ class Field:
         return Flow(self.varied, row, (0, length, length), jacobian)
 
     def backward(self, wanted: Sequence[bool], params: Floats, along: Any) -> Flow:
-        """Return the flow of the adjoints of y and of some of p.
-
-        Args:
-            wanted: For each of p, whether it is one of these.
-            params: The numbers of p.
-            along: The solution.
-        """
+        """Return the flow of the adjoints of y and of the wanted components of p, along a solution y(t)."""
         size = self.size
         row = numpy.concatenate([numpy.zeros(size + 1), params, numpy.zeros(size)])
         matrix, columns = self._matrix(params), [*[True] * size, *wanted]
@@ -160,7 +142,7 @@ class Field:
         return Flow(self.swept(tuple(wanted)), row, (size + 1 + self.params, size, size), jacobian, along)
 
     def _matrix(self, params: Floats) -> Callable[[float, Any], Any]:
-        """The partials by y and p as a function of a time and y."""
+        """Return the partials of f with respect to y and p as a function of the time and y."""
         row = numpy.concatenate([numpy.zeros(self.size + 1), params])
 
         def matrix(t: float, y: Any) -> Any:
@@ -172,13 +154,13 @@ class Field:
 
 @dataclasses.dataclass(frozen=True)
 class Steps:
-    """What takes steps.
+    """An integration method and its settings.
 
     Attributes:
-        method: The name of the method, as SciPy's `solve_ivp` has it.
-        rtol: The error of a step relative to the state.
-        atol: The error of a step besides.
-        hmax: How long a step may be.
+        method: Name of a method of `scipy.integrate.solve_ivp`.
+        rtol: Relative tolerance of the error per step.
+        atol: Absolute tolerance of the error per step.
+        hmax: Maximum step length.
     """
 
     method: str
@@ -187,18 +169,10 @@ class Steps:
     hmax: float
 
     def rows(self, flow: Flow, start: Floats, times: Floats) -> Any:
-        """Return the state at some times.
+        """Integrate from `start` at the first time; return the state at all times, of shape (times, size).
 
-        Args:
-            flow: The derivative of the state.
-            start: The state at the first of the times.
-            times: The times. Steps are taken between times that differ; equal times have equal states.
-
-        Returns:
-            A row for each time, of nan from the first time on that is nan.
-
-        Raises:
-            ValueError: A time is infinite, or the times turn back.
+        From the first nan in `times` on, all rows are nan. Raises `ValueError` if a time is infinite or the times are
+        neither ascending nor descending; adjacent times may be equal.
         """
         if numpy.isinf(times).any():
             raise ValueError(f"t of odeint must be finite, got {times.tolist()!s:.100}")
@@ -214,7 +188,7 @@ class Steps:
         return found
 
     def _distinct(self, flow: Flow, start: Floats, times: Floats) -> Any:
-        """Return the state at times of which no two are equal."""
+        """Return the state at times without adjacent equal times."""
         if len(times) == 1:
             return start[numpy.newaxis]
         if self.method == _OWN:
@@ -222,13 +196,7 @@ class Steps:
         return self._by_scipy(flow, start, times, t_eval=times).y.T
 
     def path(self, flow: Flow, start: Floats, times: Floats) -> Any:
-        """Return the state between two times: a `Path`, or a function of the time.
-
-        Args:
-            flow: How it changes.
-            start: The state at the first time.
-            times: The two times, which differ.
-        """
+        """Return the solution between two different times: a `Path`, or a function of the time."""
         if self.method == _OWN:
             path = Path(len(start))
             self._own(flow, start, times, path)
@@ -238,18 +206,18 @@ class Steps:
     def back(
         self, field: Field, wanted: Sequence[bool], start: Floats, times: Floats, params: Floats, seeds: Any
     ) -> Any:
-        """Return the adjoints of y at the first time and of some of p.
+        """Integrate the adjoint equation from the last time to the first.
 
         Args:
             field: The field.
-            wanted: For each of p, whether it is one of these.
-            start: y at the first of the times.
+            wanted: For each component of p, whether its adjoint is needed.
+            start: y at the first time.
             times: The times.
-            params: The numbers of p.
-            seeds: The adjoints of y at the times, a row for each.
+            params: The values of p.
+            seeds: The adjoints of y at the times, an array of shape (times, size).
 
         Returns:
-            The adjoints.
+            The adjoints of y at the first time, and of the wanted components of p.
         """
         adjoints = numpy.zeros(field.size + sum(wanted))
         scale = numpy.max(numpy.abs(seeds))
@@ -289,12 +257,12 @@ class Steps:
 
     def _stopped(self, t: float, times: Floats, why: str) -> RuntimeError:
         return RuntimeError(
-            f"odeint stops at t = {t:.6g} of {times[-1]:.6g} by {self.method}: {why}. y may grow without bound there, "
-            'or be nan; where the equation is stiff, method="BDF", "Radau" or "LSODA" goes on'
+            f"odeint with method {self.method!r} stopped at t = {t:.6g} of {times[-1]:.6g}: {why}. The solution may "
+            'diverge or be nan there. If the equation is stiff, use method="BDF", "Radau" or "LSODA"'
         )
 
 
 def _known(times: Floats) -> int:
-    """Return how many times there are before the first one that is nan."""
+    """Return the number of times before the first nan."""
     is_nan = numpy.isnan(times)
     return int(is_nan.argmax()) if is_nan.any() else len(times)

@@ -1,1 +1,1 @@
-"""Roots and fixed points, and their derivatives by the implicit function theorem."""
+"""Root finding and fixed points, differentiated by the implicit function theorem."""

@@ -1,4 +1,4 @@
-"""`custom_root` and `custom_fixed_point`: solvers of the user's own, with derivatives by the equations they solve."""
+"""`custom_root` and `custom_fixed_point`: implicit differentiation of user-defined solvers."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ from gradwalk.value.value import Value
 Solver = TypeVar("Solver", bound=Callable[..., Any])
 
 _OUTSIDE = (
-    "{} uses a Value that is none of its arguments: it is called with numbers, and would not see that one change. Make "
-    "it an argument"
+    "{} uses a Value that is not one of its arguments. Solvers are called with numbers, so changes of this Value would "
+    "be ignored. Make it an argument"
 )
 
 
-_DEPTH = 5  # how deep Values are looked for: in an attribute of an object in a closure they are 2 deep
+_DEPTH = 5  # search depth for captured Values; an attribute of an object in a closure has depth 2
 
 
 def custom_root(optimality_fun: Callable[..., Any]) -> Callable[[Solver], Solver]:
-    """Give a solver derivatives by the equation that its solution satisfies, as JAXopt's `custom_root` does.
+    """Decorate a solver so that its solution is differentiated implicitly, as JAXopt's `custom_root` does.
 
-    The solver is called with numbers alone, and may be any Python: SciPy's, a loop of its own, a library in C. For the
-    minimum of a function f give `grad(f)`.
+    The solver is called with numbers only and may be any Python code: SciPy, a loop, or a C library. For a solver that
+    minimizes a function f, pass `grad(f)`.
 
     Args:
-        optimality_fun: Called with a solution and all arguments of the solver but the first; returns as many numbers as
-            the solution has, which are 0 there. It is recorded, as by `jit`.
+        optimality_fun: Function `optimality_fun(solution, *args)`, where `args` are the solver's arguments after the
+            first. It returns one number per unknown, all zero at the solution. It is recorded.
 
     Returns:
-        A decorator of a solver `solver(init_params, *args)` that returns a solution in the structure of `init_params`.
-        Where `init_params` is None, it is called to find the structure, which `jit` and `vmap` refuse. By `init_params`
-        derivatives are 0. Arguments that the solver takes by name alone may be anything but Values, and
-        `optimality_fun` does not get them. The decorated solver raises `TypeError` where the solution holds Values,
-        which the solver then uses without being given them, or has another structure; where `jit` or `vmap` records it
-        and it holds Values of the recording, in closures, attributes or a `functools.partial`; and `RecordingError`
-        where `optimality_fun` asks for a number that is not known.
+        A decorator for a solver `solver(init_params, *args)` that returns a solution in the structure of `init_params`.
+        If `init_params` is None, the solver is called once more to find the structure; `jit` and `vmap` do not support
+        this. Derivatives with respect to `init_params` are 0. Keyword-only arguments of the solver may be anything but
+        Values, and are not passed to `optimality_fun`. The decorated solver raises `TypeError` if the solution contains
+        Values or has a different structure, or if `jit` or `vmap` records it and its closures, attributes or
+        `functools.partial` contain Values of the recording; and `RecordingError` if `optimality_fun` branches on a
+        Value or converts one to a float.
 
     Raises:
-        TypeError: `optimality_fun` or the solver is no function.
+        TypeError: `optimality_fun` or the solver is not callable.
 
     Example:
         >>> from gradwalk import grad
@@ -68,14 +68,16 @@ def custom_root(optimality_fun: Callable[..., Any]) -> Callable[[Solver], Solver
 
 
 def custom_fixed_point(fixed_point_fun: Callable[..., Any]) -> Callable[[Solver], Solver]:
-    """Give a solver derivatives by the equation `fixed_point_fun(x, *args) = x`, as JAXopt's `custom_fixed_point` does.
+    """Decorate a fixed-point solver so that its solution is differentiated implicitly, as in JAXopt.
+
+    The solution satisfies `fixed_point_fun(x, *args) = x`.
 
     Args:
-        fixed_point_fun: Called with a solution and all arguments of the solver but the first; returns the solution, in
-            its structure. It is recorded, as by `jit`.
+        fixed_point_fun: Function `fixed_point_fun(solution, *args)`, where `args` are the solver's arguments after the
+            first. It returns the solution, in its structure. It is recorded, as by `jit`.
 
     Returns:
-        A decorator of a solver: see `custom_root`.
+        A decorator for a solver: see `custom_root`.
 
     Example:
         >>> from gradwalk import grad
@@ -128,20 +130,20 @@ def _signature(solver: Callable[..., Any]) -> inspect.Signature:
         return inspect.signature(solver)
     except ValueError:
         raise TypeError(
-            f"Python does not know the arguments of {display_name(solver)}: give a function that calls it, such as "
+            f"the signature of {display_name(solver)} cannot be inspected: pass a function that calls it, such as "
             "lambda init_params, a: ..."
         ) from None
 
 
 class _Arguments:
-    """The arguments of a solver, in which numbers take the places of Values.
+    """The arguments of a solver, in which Values can be replaced by numbers.
 
     Args:
         args: The arguments. The first may be None.
-        name: What messages call the solver.
+        name: Name of the solver in error messages.
 
     Attributes:
-        values: The Values in them.
+        values: The Values in the arguments.
     """
 
     def __init__(self, args: Any, name: str) -> None:
@@ -152,7 +154,7 @@ class _Arguments:
         self._leaves = [None if varies else leaf for leaf, varies in zip(self._leaves, self._is_varying, strict=True)]
 
     def filled(self, numbers: Any) -> Any:
-        """Return the arguments, with numbers for the Values."""
+        """Return the arguments with the Values replaced by numbers."""
         leaves = list(self._leaves)
         start = 0
         for i, (part, shape) in enumerate(self._treedef.ranges()):
@@ -165,13 +167,13 @@ class _Arguments:
 
 
 class _Own:
-    """A solver of the user's: see `Search`.
+    """A user-defined solver: see `Search`.
 
     Args:
         solver: The solver.
         given: Its arguments.
-        keywords: Those that it takes by name alone.
-        structure: The structure of the solution.
+        keywords: Its keyword-only arguments.
+        structure: The treedef of the solution.
     """
 
     def __init__(self, solver: Callable[..., Any], given: _Arguments, keywords: dict[str, Any], structure: TreeDef):
@@ -186,18 +188,18 @@ class _Own:
         numbers, structure = _numbers(solution, self._solver)
         if structure != self._structure:
             raise TypeError(
-                f"{display_name(self._solver)} returned {structure}, where init_params is {self._structure}: a "
-                "solution has to have the structure of the first argument"
+                f"{display_name(self._solver)} must return a solution in the structure of init_params, "
+                f"{self._structure}, got {structure}"
             )
         return numpy.array(numbers, numpy.float64)
 
 
 def _first_solution(solver: Callable[..., Any], given: _Arguments, keywords: dict[str, Any]) -> Any:
-    """A solution that shows the structure of all."""
+    """Return a solution from which the structure of all solutions is taken."""
     if is_staging():
         raise TypeError(
-            f"{display_name(solver)} is recorded with init_params=None, so the structure of its solution is not known: "
-            "give numbers in that structure"
+            f"init_params of {display_name(solver)} must not be None while it is recorded, because the structure of "
+            "the solution is unknown: pass numbers in that structure"
         )
     solution = solver(*given.filled([primal_of(x) for x in given.values]), **keywords)
     _numbers(solution, solver)
@@ -205,7 +207,7 @@ def _first_solution(solver: Callable[..., Any], given: _Arguments, keywords: dic
 
 
 def _numbers(solution: Any, solver: Callable[..., Any]) -> tuple[list[float], TreeDef]:
-    """The numbers of a solution, and its structure."""
+    """Return the numbers of a solution, and its treedef."""
     numbers, structure = flat(solution, f"the solution of {display_name(solver)}")
     if any(isinstance(x, Value) for x in numbers):
         raise TypeError(_OUTSIDE.format(display_name(solver)))
@@ -213,7 +215,7 @@ def _numbers(solution: Any, solver: Callable[..., Any]) -> tuple[list[float], Tr
 
 
 def _holds_recorded(solver: Callable[..., Any], keywords: dict[str, Any]) -> bool:
-    """Whether a solver holds Values of the recording that it is called in, whose numbers are only those of now."""
+    """Return whether a solver captures Values of the current recording; it would see only their present numbers."""
     held = [solver, *keywords.values()]
     for _ in range(_DEPTH):
         if any(isinstance(x, Value) and level_of(x) > 0 for tree in held for x in _numbers_in(tree)):
@@ -223,7 +225,7 @@ def _holds_recorded(solver: Callable[..., Any], keywords: dict[str, Any]) -> boo
 
 
 def _parts(x: Any) -> list[Any]:
-    """What a function or an object holds, as far as what it does may depend on it."""
+    """Return the objects that a function or an object refers to and that can affect its result."""
     if isinstance(x, functools.partial):
         return [x.func, *x.args, *x.keywords.values()]
     if inspect.ismethod(x):
@@ -236,5 +238,5 @@ def _parts(x: Any) -> list[Any]:
 def _numbers_in(tree: Any) -> list[Any]:
     try:
         return scalars(flatten(tree, "")[0])
-    except TypeError:  # which is no tree
+    except TypeError:  # not a tree
         return []

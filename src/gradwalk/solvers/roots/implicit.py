@@ -1,9 +1,9 @@
-"""`Implicit`: the solution of an equation as a call, which is differentiated by the equation.
+"""`Implicit`: the solution of an equation as a call, differentiated by the implicit function theorem.
 
-From F(x, p) = 0 follows J dx = -F_p dp, where J is the Jacobian by the unknowns x: the derivative of a solution is the
-solution of a linear system, whatever has found x. Backward, the adjoint of p is that of F for the adjoint -y, where
-Jᵀ y = x̄. J and the adjoint are programs of x and p again, so derivatives of any order follow (Blondel et al.,
-"Efficient and modular implicit differentiation", 2022, section 2).
+F(x, p) = 0 implies J dx = -F_p dp, where J is the Jacobian of F with respect to the unknowns x. The tangent of a
+solution is thus the solution of a linear system, independent of the solver. In reverse mode, the cotangent of p is
+-F_pᵀ y, where Jᵀ y = x̄. J and these products are programs of x and p, so derivatives of any order follow (Blondel et
+al., "Efficient and modular implicit differentiation", 2022, section 2).
 """
 
 from __future__ import annotations
@@ -23,15 +23,11 @@ from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.tracing.trace import Indices
 
-_LARGEST_ELIMINATED = 8  # unknowns, whose linear systems become instructions
+_LARGEST_ELIMINATED = 8  # maximum number of unknowns for which linear systems are solved by recorded elimination
 
 
 class Equation:
-    """F(x, p) = 0, for as many equations as unknowns.
-
-    Args:
-        residual: The program of F. Its inputs are x and then p.
-    """
+    """A system of equations F(x, p) = 0 for `size` unknowns x; `residual` is the program of F, with inputs x, p."""
 
     def __init__(self, residual: Program) -> None:
         self.residual = residual
@@ -39,7 +35,7 @@ class Equation:
 
     @cached_property
     def jacobian(self) -> Program:
-        """The program of the partials of F by x, row by row."""
+        """The program of the partials of F with respect to x, row by row."""
         tape, inputs, outputs = to_tape(self.residual)
         one = tape.constant(1.0)
         columns = [tape.forward([(x, one)], outputs) for x in inputs[: self.size]]
@@ -47,12 +43,12 @@ class Equation:
 
     @cached_property
     def pulled(self) -> Program:
-        """The program from x, p and the adjoint of F to the adjoints of x and p."""
+        """The program that maps x, p and the cotangent of F to the cotangents of x and p."""
         return vjp_program(self.residual)
 
     @cached_property
     def pushed(self) -> Program:
-        """The program from x, p and their tangents to the tangent of F."""
+        """The program that maps x, p and their tangents to the tangent of F."""
         return jvp_program(self.residual)
 
 
@@ -60,18 +56,18 @@ Search = Callable[[Equation, Floats, Floats], Floats]
 
 
 class Implicit(Call):
-    """The x of an equation F(x, p) = 0, from where a solver starts and p.
+    """The solution x of F(x, p) = 0, as a function of p and of the numbers that the solver starts from.
 
     Args:
-        name: What displays call it.
+        name: Name in displays.
         equation: The equation.
-        starts: How many numbers the solver starts from. The solution has no derivative by these.
-        search: What solves it: a function of the equation, these numbers, and p.
+        starts: Number of starting values. The derivatives of the solution with respect to them are 0.
+        search: The solver: a function of the equation, the starting values, and p.
     """
 
     remedy = (
-        "The equation is solved outside of the program. Inside a function that jit records, root_scalar becomes part "
-        'of the program for method="newton" and "brentq"; other searches can be written with gradwalk.loops'
+        "The equation is solved outside of the recorded program. In a function that jit records, root_scalar with "
+        'method="newton" or "brentq" becomes part of the program; other methods can be written with gradwalk.loops'
     )
 
     def __init__(self, name: str, equation: Equation, starts: int, search: Search) -> None:
@@ -80,7 +76,7 @@ class Implicit(Call):
         self.equation = equation
         self.starts = starts
         self.search = search
-        self._latest: tuple[bytes, Any] = (b"", None)  # operands, and their solution with the inverse of J there
+        self._latest: tuple[bytes, Any] = (b"", None)  # operands; their solution and the inverse of J there
 
     def __repr__(self) -> str:
         return f"<the solution of {self.outputs} equations by {self.name}>"
@@ -107,7 +103,7 @@ class Implicit(Call):
         return [*[0.0] * self.starts, *partials]
 
     def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append the solution for the transposed Jacobian, and the adjoint of F for it: see `Call.vjp`."""
+        """Append the solution of the system with the transposed Jacobian, and the VJP of F for it: see `Call.vjp`."""
         point = self._point(operands, base)
         found = self._solved(tape, point, instantiate_zeros(tape, adjoints), is_transposed=True)
         seeds = [tape.append("neg", y) for y in found]
@@ -115,36 +111,36 @@ class Implicit(Call):
         return [*[NO_INDEX] * self.starts, *of_params]
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the solution for the tangent of F: see `Call.jvp`."""
+        """Append the solution of the system for the tangent of F: see `Call.jvp`."""
         point = self._point(operands, base)
         still = [tape.constant(0.0)] * self.outputs
         moved = tape.inline(self.equation.pushed, [*point, *still, *instantiate_zeros(tape, tangents[self.starts :])])
         return self._solved(tape, point, [tape.append("neg", x) for x in moved], is_transposed=False)
 
     def _point(self, operands: Indices, base: int) -> Indices:
-        """The indices of the solution and of p."""
+        """Return the indices of the solution and of p."""
         return [*range(base, base + self.outputs), *operands[self.starts :]]
 
     def _solved(self, tape: Tape, point: Indices, right: Indices, *, is_transposed: bool) -> Indices:
-        """Append the solution of a linear system with the Jacobian at a point."""
+        """Append the solution of a linear system with the Jacobian at a point as its matrix."""
         matrix = tape.inline(self.equation.jacobian, point)
         if self.outputs == 1:
             return [tape.append("div", right[0], matrix[0])]
         return append_call(_linear(self.outputs, is_transposed), tape, [*matrix, *right])
 
     def _differentiated(self, operands: Floats) -> tuple[Floats, Any]:
-        """The solution, and the inverse of the Jacobian there."""
+        """Return the solution, and the inverse of the Jacobian there."""
         x = self.numbers(operands)
         point = numpy.concatenate([x, operands[self.starts :]])
         return x, _inverse(self.equation.jacobian.run(point).reshape(self.outputs, self.outputs))
 
 
 class SearchedInPlace(Implicit):
-    """The same with a search that takes the place of the call, once it has been differentiated.
+    """An `Implicit` call that is replaced by the program of its search after differentiation.
 
     Args:
         implicit: The call.
-        search: The program of the search, from the operands of the call to its results.
+        search: The program of the search; it has the operands and the results of the call.
     """
 
     def __init__(self, implicit: Implicit, search: Program) -> None:
@@ -157,16 +153,16 @@ class SearchedInPlace(Implicit):
 
     @cached_property
     def expansion(self) -> Expansion:
-        """The search, and nothing after it."""
+        """The program of the search, without a postprocessing step."""
         tape = Tape()
         return Expansion(self._program, tape.program([tape.input() for _ in range(self.outputs)]))
 
 
 class _Linear(Solve):
-    """The solution of a linear system by LAPACK, with nan where the matrix is singular, as instructions have it."""
+    """The solution of a linear system by LAPACK; nan if the matrix is singular, as in recorded elimination."""
 
     def numbers(self, operands: Floats) -> Floats:
-        """Return the solution, a row of float64."""
+        """Return the solution as a float64 array."""
         try:
             return super().numbers(operands)
         except numpy.linalg.LinAlgError:
@@ -178,7 +174,7 @@ class _Linear(Solve):
 
 @cache
 def _linear(size: int, is_transposed: bool) -> Solve:
-    """What solves linear systems of a size: by instructions, which `vmap` runs on lanes, where they are few."""
+    """Return the call that solves linear systems of a size; small ones are recorded so that `vmap` can use lanes."""
     if size <= _LARGEST_ELIMINATED:
         return solver(size, is_transposed, is_recorded=True)
     return _Linear(size, is_transposed)

@@ -1,4 +1,4 @@
-"""`root`, `root_scalar` and `fixed_point`: SciPy's solvers, with its names, and derivatives by the equation."""
+"""`root`, `root_scalar` and `fixed_point`: SciPy's solvers with implicit derivatives."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from gradwalk.value.modes import is_staging
 
 Tree = TypeVar("Tree")
 
-_WITH_JACOBIAN = ("hybr", "lm")  # SciPy's other methods have no use for one
-# Searches that are programs, by their names: what they are, what they start from, how many of f and its derivative they
-# call, and SciPy's xtol, rtol and maxiter.
+_WITH_JACOBIAN = ("hybr", "lm")  # SciPy's methods that use a Jacobian
+# Methods available as programs: the function, name and length of the starting values, the number of functions called
+# (f, or f and its derivative), and SciPy's default xtol, rtol and maxiter.
 _PROGRAMS = {
     "newton": (newton, ("x0", 1), 2, 1.48e-8, 0.0, 50),
     "brentq": (brentq, ("bracket", 2), 1, 2e-12, 4.0 * numpy.finfo(float).eps, 100),
@@ -47,26 +47,26 @@ def root(
     tol: float | None = None,
     options: dict[str, Any] | None = None,
 ) -> Tree:
-    """Find x with `fun(x, *args) = 0`, by `scipy.optimize.root` and the exact Jacobian.
+    """Find x with `fun(x, *args) = 0`, using `scipy.optimize.root` and the exact Jacobian.
 
-    The derivatives of x by Values in `args`, and by all others that `fun` uses, are those of the equation, to any
-    order. By `x0` they are 0. Where the Jacobian at x is singular they are inf or nan.
+    x is differentiated through the equation, to any order, with respect to the Values in `args` and those that `fun`
+    captures. Derivatives with respect to `x0` are 0. If the Jacobian at x is singular, derivatives are inf or nan.
 
     Args:
-        fun: Called with x and `args`; returns as many numbers as x has. It is recorded once a call, as by `jit`.
-        x0: Where the search starts: a number, or a list, tuple, dict, dataclass, Module or array of numbers.
-        args: Further arguments of `fun`: a tuple, or a single one.
+        fun: Function `fun(x, *args)` that returns one number per unknown. It is recorded once per call, as by `jit`.
+        x0: Initial guess: a number, or a list, tuple, dict, dataclass, Module or array of numbers.
+        args: Further arguments of `fun`: a tuple, or a single argument.
         method: A method of `scipy.optimize.root`.
-        tol: Its tolerance.
-        options: Its options.
+        tol: Tolerance, passed to SciPy.
+        options: Options of the method, passed to SciPy.
 
     Returns:
         x, in the structure of `x0`.
 
     Raises:
-        RuntimeError: The search does not converge; in a batch, for one of the samples.
-        ValueError: `fun` returns another number of numbers, or SciPy knows no such method.
-        RecordingError: `fun` asks for a number that is not known: see `jit`.
+        RuntimeError: The search does not converge (in a batch, for any sample).
+        ValueError: `fun` returns the wrong number of numbers, or SciPy does not have the method.
+        RecordingError: `fun` branches on a Value or converts one to a float: see `jit`.
         ImportError: SciPy is not installed.
 
     Example:
@@ -79,7 +79,7 @@ def root(
         0.25
     """
     if not isinstance(method, str):
-        raise TypeError(f'method is {method!r:.60}: give the name of one of scipy.optimize.root, such as "hybr"')
+        raise TypeError(f'method must name a method of scipy.optimize.root, such as "hybr", got {method!r:.60}')
     starts, treedef = unknowns(x0, "x0")
     program, captured, _ = recorded(fun, _tuple(args), x0=x0)
     check_count(fun, len(program.outputs), len(starts))
@@ -99,33 +99,34 @@ def root_scalar(
     rtol: float | None = None,
     maxiter: int | None = None,
 ) -> Any:
-    """Find the number x with `f(x, *args) = 0`, by `scipy.optimize.root_scalar` and exact derivatives.
+    """Find a number x with `f(x, *args) = 0`, using `scipy.optimize.root_scalar` and exact derivatives.
 
-    The derivatives of x are those of the equation: see `root`. By `bracket`, `x0` and `x1` they are 0.
+    x is differentiated through the equation: see `root`. Derivatives with respect to `bracket`, `x0` and `x1` are 0.
 
-    In a function that `jit` or `vmap` records, "newton" and "brentq" are programs with the same steps. There x is nan
-    where the search does not converge, or `f` has one sign at both ends.
+    In a function that `jit` or `vmap` records, "newton" and "brentq" become programs that take the same steps. There, x
+    is nan if the search does not converge or `f` has the same sign at both ends of the bracket.
 
     Args:
-        f: Called with x and `args`; returns a number. It is recorded once a call, as by `jit`.
-        args: Further arguments of `f`: a tuple, or a single one.
-        method: A method of `scipy.optimize.root_scalar`; by default "brentq" with a bracket, "secant" with `x1`, and
-            "newton" else.
+        f: Function `f(x, *args)` that returns a number. It is recorded once per call, as by `jit`.
+        args: Further arguments of `f`: a tuple, or a single argument.
+        method: A method of `scipy.optimize.root_scalar`. Default: "brentq" if `bracket` is given, "secant" if `x1` is
+            given, otherwise "newton".
         bracket: Two numbers at which `f` has different signs.
-        x0: Where the search starts.
-        x1: A second start.
-        xtol: The tolerance of x.
-        rtol: Its tolerance relative to x.
-        maxiter: How many iterations there may be.
+        x0: Initial guess.
+        x1: Second initial guess.
+        xtol: Absolute tolerance of x.
+        rtol: Relative tolerance of x.
+        maxiter: Maximum number of iterations.
 
     Returns:
         x.
 
     Raises:
-        RuntimeError: The search does not converge; in a batch, for one of the samples.
-        ValueError: `f` has one sign at both ends of the bracket, or there is neither a bracket nor `x0`, or the method
-            needs what is not there, or is none; a bracket is not two numbers, or `x0` not one; a setting is too small.
-        RecordingError: `f` asks for a number that is not known: see `jit`.
+        RuntimeError: The search does not converge (in a batch, for any sample).
+        ValueError: `f` has the same sign at both ends of the bracket; neither `bracket` nor `x0` is given; SciPy does
+            not have the method, or the method needs further arguments; `bracket` is not two numbers or `x0` not one; or
+            a setting is too small.
+        RecordingError: `f` branches on a Value or converts one to a float: see `jit`.
         ImportError: SciPy is not installed.
 
     Example:
@@ -135,9 +136,9 @@ def root_scalar(
         (2.0, 0.083333333)
     """
     if bracket is None and x0 is None:
-        raise ValueError("root_scalar takes a bracket, or x0 to start from: root_scalar(f, bracket=[0.0, 1.0])")
+        raise ValueError("root_scalar needs a bracket or an initial guess x0: root_scalar(f, bracket=[0.0, 1.0])")
     if method is not None and not isinstance(method, str):
-        raise TypeError(f'method is {method!r:.60}: give the name of one of root_scalar, such as "brentq"')
+        raise TypeError(f'method must name a method of root_scalar, such as "brentq", got {method!r:.60}')
     chosen = method or ("brentq" if bracket is not None else "newton" if x1 is None else "secant")
     starts: list[Any] = []
     where: list[tuple[str, int]] = []
@@ -161,27 +162,27 @@ def fixed_point(
     maxiter: int = 500,
     method: str = "del2",
 ) -> Tree:
-    """Find x with `x = func(x, *args)`, by `scipy.optimize.fixed_point`.
+    """Find x with `x = func(x, *args)`, using `scipy.optimize.fixed_point`.
 
-    The derivatives of x are those of the equation `x - func(x, *args) = 0`: see `root`.
+    x is differentiated through the equation `x - func(x, *args) = 0`: see `root`.
 
     Args:
-        func: Called with x and `args`; returns x in its structure, in which a list or tuple may stand for an
-            array of one dimension. It is recorded once a call, as by `jit`.
-        x0: Where the iteration starts: a number, or a list, tuple, dict, dataclass, Module or array of numbers.
-        args: Further arguments of `func`: a tuple, or a single one.
-        xtol: By how much x may change at last, relative to x.
-        maxiter: How many iterations there may be.
-        method: "del2" for Steffensen's acceleration of each number by itself, "iteration" for none.
+        func: Function `func(x, *args)` that returns the structure of x; a list or tuple may replace a one-dimensional
+            array. It is recorded once per call, as by `jit`.
+        x0: Initial guess: a number, or a list, tuple, dict, dataclass, Module or array of numbers.
+        args: Further arguments of `func`: a tuple, or a single argument.
+        xtol: Convergence tolerance for the relative change of x.
+        maxiter: Maximum number of iterations.
+        method: "del2" for Steffensen's acceleration, applied to each number separately, or "iteration" for none.
 
     Returns:
         x, in the structure of `x0`.
 
     Raises:
-        RuntimeError: The iteration does not converge; in a batch, for one of the samples.
-        ValueError: `func` returns another number of numbers, or the method is none.
-        TypeError: `func` returns another structure than that of `x0`.
-        RecordingError: `func` asks for a number that is not known: see `jit`.
+        RuntimeError: The iteration does not converge (in a batch, for any sample).
+        ValueError: `func` returns the wrong number of numbers, or the method is unknown.
+        TypeError: `func` returns another structure than `x0` has.
+        RecordingError: `func` branches on a Value or converts one to a float: see `jit`.
         ImportError: SciPy is not installed.
 
     Example:
@@ -191,7 +192,7 @@ def fixed_point(
         (0.739085133, 0.441610792)
     """
     if method not in ("del2", "iteration"):
-        raise ValueError(f'method is {method!r:.60}: fixed_point takes "del2" or "iteration"')
+        raise ValueError(f'method of fixed_point must be "del2" or "iteration", got {method!r:.60}')
     _check_maxiter(maxiter)
     starts, treedef = unknowns(x0, "x0")
     program, captured, returned = recorded(func, _tuple(args), x0=x0)
@@ -202,34 +203,21 @@ def fixed_point(
 
 
 def without(program: Program) -> Program:
-    """Return what is 0 at a fixed point: x less what a program makes of it.
-
-    Args:
-        program: The program of x and more.
-
-    Returns:
-        The program of the differences.
-    """
+    """Return the program of x - f(x, p), given the program of f: its roots are the fixed points of f."""
     tape, inputs, outputs = to_tape(program)
     return tape.program([tape.append("sub", x, y) for x, y in zip(inputs, outputs, strict=False)])
 
 
 @dataclasses.dataclass(frozen=True)
 class SystemSearch:
-    """`scipy.optimize.root`.
-
-    Attributes:
-        method: Its method.
-        tol: Its tolerance.
-        options: Its options.
-    """
+    """A search with `scipy.optimize.root`; the attributes are its arguments."""
 
     method: str
     tol: float | None
     options: dict[str, Any] | None
 
     def __call__(self, equation: Equation, starts: Floats, params: Floats) -> Floats:
-        """Return x for an equation, where the search starts, and its parameters."""
+        """Return x, given the equation, the initial guess, and the parameters."""
         solve = from_scipy("scipy.optimize", "root", "root()")
         known: dict[str, Any] = {"method": self.method, "tol": self.tol, "options": self.options}
         if self.method in _WITH_JACOBIAN:
@@ -238,9 +226,9 @@ class SystemSearch:
         found = solve(pointwise(equation.residual, params), starts, **known)
         if not found.success:
             raise RuntimeError(
-                f"root does not converge by {self.method}: {' '.join(found.message.split())} The residuals at "
-                f"x = {numpy.round(found.x, 6).tolist()!s:.60} are {found.fun.tolist()!s:.60}. Give an x0 that is "
-                'nearer to the root, another method, such as "lm", or options={"maxfev": ...}'
+                f"root with method {self.method!r} did not converge: {' '.join(found.message.split())} The residuals "
+                f"at x = {numpy.round(found.x, 6).tolist()!s:.60} are {found.fun.tolist()!s:.60}. Pass an x0 closer to "
+                'the root, another method, such as "lm", or options={"maxfev": ...}'
             )
         x: Floats = found.x
         return x
@@ -248,12 +236,12 @@ class SystemSearch:
 
 @dataclasses.dataclass(frozen=True)
 class ScalarSearch:
-    """`scipy.optimize.root_scalar`.
+    """A search with `scipy.optimize.root_scalar`.
 
     Attributes:
-        method: Its method.
-        where: What the numbers are that it starts from: for each argument its name, and how many numbers it has.
-        settings: Its other keyword arguments.
+        method: The method.
+        where: Name of each argument with starting values, and how many numbers it has.
+        settings: The other keyword arguments.
     """
 
     method: str
@@ -261,25 +249,18 @@ class ScalarSearch:
     settings: dict[str, Any]
 
     def in_place(self, call: Implicit) -> Implicit:
-        """Return a call with its search as a program, where there is one for the method.
-
-        Args:
-            call: The call.
-
-        Returns:
-            The call to record.
-        """
+        """Return the call with its search as a program if there is one for the method, otherwise the call itself."""
         if self.method not in _PROGRAMS:
             return call
         search, start, used, *defaults = _PROGRAMS[self.method]
-        if [given for given in self.where if given[1]] != [start]:  # SciPy leaves out what is too much, or refuses
+        if [given for given in self.where if given[1]] != [start]:  # SciPy ignores or rejects extra arguments
             return call
         settings = [x if given is None else given for x, given in zip(defaults, self.settings.values(), strict=True)]
         functions = [call.equation.residual, call.equation.jacobian][:used]
         return SearchedInPlace(call, searched(search, functions, call.starts, settings))
 
     def __call__(self, equation: Equation, starts: Floats, params: Floats) -> Floats:
-        """Return x for an equation, where the search starts, and its parameters."""
+        """Return x, given the equation, the starting values, and the parameters."""
         solve = from_scipy("scipy.optimize", "root_scalar", "root_scalar()")
         known = dict(self.settings)
         begin = 0
@@ -294,23 +275,16 @@ class ScalarSearch:
         found = solve(_scalar(equation.residual, params), method=self.method, **known)
         if not found.converged:
             raise RuntimeError(
-                f"root_scalar does not converge by {self.method}: {found.flag} after {found.iterations} iterations, at "
-                f"x = {found.root!r}. Give a bracket=[a, b] at whose ends f has different signs, an x0 that is nearer "
-                "to the root, or more by maxiter=..."
+                f"root_scalar with method {self.method!r} did not converge: {found.flag} after {found.iterations} "
+                f"iterations, at x = {found.root!r}. Pass a bracket=[a, b] at whose ends f has different signs, an x0 "
+                "closer to the root, or a larger maxiter=..."
             )
         return numpy.array([found.root])
 
 
 @dataclasses.dataclass(frozen=True)
 class Iteration:
-    """`scipy.optimize.fixed_point`.
-
-    Attributes:
-        program: What makes the next x.
-        xtol: Its tolerance.
-        maxiter: How many iterations there may be.
-        method: Its method.
-    """
+    """A search with `scipy.optimize.fixed_point`; `program` computes the next x, the other attributes are arguments."""
 
     program: Program
     xtol: float
@@ -318,45 +292,45 @@ class Iteration:
     method: str
 
     def __call__(self, equation: Equation, starts: Floats, params: Floats) -> Floats:
-        """Return x for where the iteration starts, and the parameters."""
+        """Return x, given the initial guess and the parameters."""
         solve = from_scipy("scipy.optimize", "fixed_point", "fixed_point()")
         step = pointwise(self.program, params)
         try:
             found: Floats = solve(step, starts, xtol=self.xtol, maxiter=self.maxiter, method=self.method)
         except RuntimeError as error:
             raise RuntimeError(
-                f"fixed_point does not converge: {error}. Give an x0 that is nearer to the fixed point, or more by "
-                "maxiter=...; where func is no contraction, gradwalk.solvers.root finds x of func(x) - x = 0"
+                f"fixed_point did not converge: {error}. Pass an x0 closer to the fixed point or a larger maxiter=...; "
+                "if func is not a contraction, solve func(x) - x = 0 with gradwalk.solvers.root"
             ) from None
         return found
 
 
 def _start(tree: Any, name: str) -> list[Any]:
-    """The two numbers of a bracket, or the one of another start."""
+    """Return the two numbers of a bracket, or the single number of an initial guess."""
     numbers, treedef = flat(tree, name)
     is_number = treedef.with_numbers().is_scalar
     if name == "bracket" and (is_number or len(numbers) != 2 or not is_row(treedef)):
-        raise ValueError(f"bracket is {treedef}: it takes two numbers, as in root_scalar(f, bracket=[0.0, 1.0])")
+        raise ValueError(f"bracket must be two numbers, as in root_scalar(f, bracket=[0.0, 1.0]), got {treedef}")
     if name != "bracket" and not is_number:
-        raise ValueError(f"{name} is {treedef}: it takes one number, as in root_scalar(f, {name}=1.0)")
+        raise ValueError(f"{name} must be one number, as in root_scalar(f, {name}=1.0), got {treedef}")
     return numbers
 
 
 def _check_settings(xtol: Any, rtol: Any, maxiter: Any, least_rtol: float) -> None:
-    """Refuse what SciPy refuses, which is not called for a program."""
+    """Check the settings as SciPy does, because SciPy is not called if the search is a program."""
     if xtol is not None and not number(xtol, "xtol") > 0.0:
-        raise ValueError(f"xtol is {xtol!r}: a tolerance of x is more than 0")
+        raise ValueError(f"xtol must be > 0, got {xtol!r}")
     if rtol is not None and not number(rtol, "rtol") >= least_rtol:
-        raise ValueError(f"rtol is {rtol!r}: a tolerance relative to x is {least_rtol:g} or more")
+        raise ValueError(f"rtol must be >= {least_rtol:g}, got {rtol!r}")
     if maxiter is not None:
         _check_maxiter(maxiter)
 
 
 def _check_maxiter(maxiter: Any) -> None:
     if not isinstance(maxiter, (int, numpy.integer)) or isinstance(maxiter, bool):
-        raise TypeError(f"maxiter is {maxiter!r:.60}, a {type(maxiter).__name__}: give an int")
+        raise TypeError(f"maxiter must be an int, got {type(maxiter).__name__}: {maxiter!r:.60}")
     if maxiter < 1:
-        raise ValueError(f"maxiter is {maxiter}: there is at least one iteration")
+        raise ValueError(f"maxiter must be >= 1, got {maxiter}")
 
 
 def _scalar(program: Program, params: Floats) -> Callable[[float], float]:
@@ -365,5 +339,5 @@ def _scalar(program: Program, params: Floats) -> Callable[[float], float]:
 
 
 def _tuple(args: Any) -> tuple[Any, ...]:
-    """Further arguments as a tuple, as SciPy takes them: a single one may stand for itself."""
+    """Return further arguments as a tuple; as in SciPy, a single argument need not be in one."""
     return args if isinstance(args, tuple) else (args,)

@@ -1,9 +1,7 @@
-"""Newton's and Brent's methods as programs, so that `jit` and `vmap` find roots without Python.
+"""Newton's and Brent's methods as recorded programs, so that `jit` and `vmap` find roots without calling Python.
 
-Their steps are those of SciPy's `newton` and `brentq`, and so are the numbers that they find. Where these raise an
-error, a program has nan.
-
-SciPy's tolerances are for float64. On lanes of float32 theirs are added, which are 0 in float64: see `_if_coarse`.
+They take the same steps as SciPy's `newton` and `brentq` and return the same numbers; where SciPy raises an exception
+they return nan. SciPy's tolerances are for float64; on float32 lanes, `_if_coarse` adds larger tolerances.
 """
 
 from __future__ import annotations
@@ -20,23 +18,20 @@ from gradwalk.program.tracing.trace import Recording
 
 Function = Callable[[Any], Any]
 
-_GOES_ON, _FOUND, _LOST = 0.0, 1.0, 2.0  # how a search stands
+_GOES_ON, _FOUND, _LOST = 0.0, 1.0, 2.0  # status of a search
 _EPSILON = 2.0**-23  # of float32
 
 
 def searched(
     search: Callable[..., Any], functions: Sequence[Program], starts: int, settings: Sequence[float]
 ) -> Program:
-    """Return the program of a search.
+    """Record a search as a program of its starting values and the parameters.
 
     Args:
         search: `newton` or `brentq`.
-        functions: The programs of x and parameters that it calls.
-        starts: How many numbers it starts from.
-        settings: The tolerance of x, that relative to x, and how many steps there may be.
-
-    Returns:
-        The program of these numbers and the parameters.
+        functions: The programs it calls; their inputs are x and the parameters.
+        starts: Number of starting values.
+        settings: xtol, rtol and maxiter.
     """
     count = functions[0].inputs - 1
 
@@ -51,25 +46,16 @@ def searched(
 
 
 def newton(f: Function, slope: Function, start: Any, xtol: float, rtol: float, maxiter: float) -> Any:
-    """Return a root by Newton's method, or nan.
+    """Find a root by Newton's method, or return nan; `slope` is the derivative of `f`.
 
-    Args:
-        f: The function.
-        slope: Its derivative.
-        start: Where to start.
-        xtol: By how much x may change at last.
-        rtol: By how much besides, relative to x.
-        maxiter: How many steps there may be.
-
-    Returns:
-        The root.
+    The search ends when a step is at most `xtol + rtol * |x|`.
     """
 
     def step(state: Any) -> Any:
         x, _, count = state
         value, by_x = f(x), slope(x)
         new = x - value / by_x
-        # The root of epsilon, as SciPy's 1.48e-8 is for float64: after a step of it, the error is about its square.
+        # sqrt(epsilon), as SciPy's 1.48e-8 is in float64: after a step of this size the error is about its square.
         rounding = _if_coarse(x, math.sqrt(_EPSILON) * absolute(x) + 4.0 * _EPSILON)
         is_near = less_equal(absolute(new - x), xtol + rtol * absolute(x) + rounding)
         stands = where(equal(value, 0.0), _FOUND, where(equal(by_x, 0.0), _LOST, is_near))
@@ -85,27 +71,18 @@ def newton(f: Function, slope: Function, start: Any, xtol: float, rtol: float, m
 
 
 def brentq(f: Function, low: Any, high: Any, xtol: float, rtol: float, maxiter: float) -> Any:
-    """Return a root in a bracket by Brent's method, or nan.
+    """Find a root in a bracket by Brent's method, or return nan; `f` must have different signs at `low` and `high`.
 
-    Args:
-        f: The function.
-        low: One end of the bracket.
-        high: The other end, at which f has another sign.
-        xtol: How far x may be off.
-        rtol: How far besides, relative to x.
-        maxiter: How many steps there may be.
-
-    Returns:
-        The root.
+    The search ends when x is known to within `xtol + rtol * |x|`.
     """
 
     def step(state: Any) -> Any:
         (before, x, other), (f_before, f_x, f_other), (last, move), _, count = state
-        # The root is between x and another point, which is the one before where f has changed its sign.
+        # The root is between x and `other`, which becomes the previous point if f changed its sign since then.
         changed = less(sign(f_before) * sign(f_x), 0.0)
         other, f_other = where(changed, before, other), where(changed, f_before, f_other)
         last, move = where(changed, x - before, last), where(changed, x - before, move)
-        swap = less(absolute(f_other), absolute(f_x))  # x is the better of both
+        swap = less(absolute(f_other), absolute(f_x))  # make x the better of the two
         before, x, other = where(swap, x, before), where(swap, other, x), where(swap, x, other)
         f_before, f_x, f_other = where(swap, f_x, f_before), where(swap, f_other, f_x), where(swap, f_x, f_other)
         least = (xtol + rtol * absolute(x) + _if_coarse(x, 4.0 * _EPSILON * absolute(x))) / 2.0
@@ -133,6 +110,6 @@ def brentq(f: Function, low: Any, high: Any, xtol: float, rtol: float, maxiter: 
 
 
 def _if_coarse(x: Any, tolerance: Any) -> Any:
-    """A tolerance where arithmetic is that of float32, in which 2**-30 of a number is lost beside it; 0 in float64."""
+    """Return the tolerance if the arithmetic is float32, in which 1 + 2**-30 rounds to 1; return 0 in float64."""
     size = 1.0 + absolute(x)
     return where(equal(size + size * 2.0**-30, size), tolerance, 0.0)

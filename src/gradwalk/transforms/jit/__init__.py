@@ -1,1 +1,1 @@
-"""`jit`: functions that are recorded once for each structure of their arguments."""
+"""`jit`: functions recorded once per structure of their arguments, and replayed."""

@@ -1,4 +1,4 @@
-"""`jit`: a function that is recorded at the first call and replayed, as compiled instructions, at all later ones."""
+"""`jit`: record a function on the first call and replay it as compiled instructions on later calls."""
 
 from __future__ import annotations
 
@@ -46,47 +46,46 @@ def jit(
     backend: str | None = None,
     contract: bool = False,
 ) -> Any:
-    """Record a function at the first call for a structure of arguments, and replay the recording at later calls.
+    """Record a function on the first call for each structure of arguments, and replay the recording on later calls.
 
-    What `f` does besides computing its result (printing, drawing random numbers, changing variables) happens when it
-    is recorded, not when it is replayed. Values that `f` uses without being given them are read at every call; other
-    variables, arrays too, are what they were when it was recorded.
+    Side effects of `f` (printing, drawing random numbers, assigning variables) happen only while it is recorded.
+    Values that `f` captures are read on every call; other captured variables, including arrays, keep the contents they
+    had while recording.
 
-    While it is recorded, `f` may compute with numbers but not ask for them. `x > 0` is a Value then, for
-    `gradwalk.math.where`; a branch on it raises `RecordingError`, and so do `float(x)`, `x.data` and `range(x)`.
+    While it is recorded, `f` may compute with its arguments but not read their numbers: `x > 0` is a Value, to be used
+    with `gradwalk.math.where`. A Python branch on it raises `RecordingError`, as do `float(x)`, `x.data` and
+    `range(x)`.
+
+    The 128 most recently used recordings are cached, fewer if they are very long. A function that is recorded over and
+    over emits a `RecordingWarning` that gives the reason.
 
     Args:
-        f: A function of numbers, or of lists, tuples, dicts, dataclasses, Modules and arrays of them; or what `vmap`
-            returns. Leave it out to set the others by a decorator, as in `@jit(static_argnames="steps")`.
-        static_argnums: Positions of static arguments. These are hashable and need not be numbers; `f` is recorded anew
-            for every value of theirs.
+        f: A function of numbers, or of lists, tuples, dicts, dataclasses, Modules and arrays of them; or a vmapped
+            function. Omit it to use `jit` as a decorator with arguments, as in `@jit(static_argnames="steps")`.
+        static_argnums: Positions of static arguments. They must be hashable and need not be numbers; `f` is recorded
+            for each of their values.
         static_argnames: Names of static arguments.
-        branches: What to do where `f` branches on a number, as in `if x > 0`: "refuse" it, or "record" the way that it
-            goes for these arguments. Such a recording serves other arguments if all its conditions hold, or do not,
-            as they did; otherwise another way is tried or recorded. Every way that is met is a recording of its own,
-            and so is every number of times that a `while` goes round: `gradwalk.loops` has branches and loops in one.
-
-        backend: None, so that what has run long becomes machine code, in a thread beside, where the extra `native` is
-            installed and, of batches, unless it is measured to be slower; "llvm" to make it at the first call, which
-            waits for it; "lanes" never to make it. Results have the same bits.
-        contract: Whether machine code may round a product and a sum once, as fused instructions do. Results are then
-            faster, and may differ in their last bits once it is there.
-
-    The 128 recordings that were used last are kept, fewer where they are very long. A function that is recorded again
-    and again gets a `RecordingWarning`, which says why.
+        branches: If `f` branches on a number, as in `if x > 0`, "refuse" raises an error and "record" records the path
+            taken for these arguments. A recorded path is replayed for other arguments if all its conditions have the
+            same outcomes; otherwise another path is tried or recorded. Each path is a separate recording, and so is
+            each number of iterations of a `while`: `gradwalk.loops` puts all branches or iterations in one recording.
+        backend: None compiles code that has run often to machine code in a background thread, if the extra `native` is
+            installed; for batches, machine code is not used where it measures slower. "llvm" compiles at the first
+            call, which waits for it. "lanes" never compiles. The results are bitwise equal.
+        contract: Whether machine code may contract a product and a sum to a fused multiply-add. This is faster, but
+            results may differ in the last bits once the machine code is used.
 
     Returns:
-        A function that takes what `f` takes and returns what `f` returns, with `.graph`, `.program`, `.walk(*args)`
-        and `.statistics`; for a vmapped function one with `.program`, `.kernel`, `.statistics` and `.lower(*args)`. In
-        `.statistics.backends` stands what runs the latest recording, or each part of it, and why. It raises
-        `TypeError` where an argument or the result holds something else than numbers or a static argument cannot be
-        hashed, and `RecursionError` where `f` calls itself in the same way while it is recorded.
+        A function with the signature of `f` and the attributes `.graph`, `.program`, `.walk(*args)` and `.statistics`;
+        for a vmapped function `.program`, `.kernel`, `.statistics` and `.lower(*args)`. `.statistics.backends` lists
+        the backend of each part of the latest recording, and the reason. The function raises `TypeError` if an argument
+        or the result holds anything but numbers or a static argument is not hashable, and `RecursionError` if `f` calls
+        itself with the same structure of arguments while it is recorded.
 
     Raises:
-        TypeError: `f` is no function, or vmapped and there are static arguments or branches to record.
-        ValueError: `f` has no parameter of such a name or position, `branches` is neither of the two, or there is no
-            such backend.
-        ImportError: The backend is "llvm", and llvmlite is not installed.
+        TypeError: `f` is not callable, or `f` is vmapped and there are static arguments or branches to record.
+        ValueError: A static name or position does not match a parameter of `f`, or `branches` or `backend` is unknown.
+        ImportError: The backend is "llvm" and llvmlite is not installed.
 
     Example:
         >>> @jit
@@ -105,18 +104,18 @@ def jit(
         2
     """
     if branches not in ("refuse", "record"):
-        raise ValueError(f'branches is {branches!r}: it is "refuse" or "record"')
+        raise ValueError(f'branches must be "refuse" or "record", got {branches!r}')
     policy = checked_policy(backend, contract)
     if isinstance(f, Vmap):
         if static_argnums != () or static_argnames != ():
             raise TypeError(
-                "jit() of a vmapped function takes no static arguments: give them to the function itself, by "
-                "functools.partial, before vmap()"
+                "jit() of a vmapped function takes no static arguments: bind them with functools.partial before "
+                "calling vmap()"
             )
         if branches == "record":
             raise TypeError(
-                'jit() of a vmapped function cannot take branches="record": its samples go different ways. Write '
-                "them with gradwalk.loops.cond or gradwalk.math.where"
+                'jit() of a vmapped function does not support branches="record", as each sample may take a different '
+                "branch: use gradwalk.loops.cond or gradwalk.math.where"
             )
         return f.kept(policy)
     if f is None:

@@ -1,8 +1,8 @@
-"""`jit(f, branches="record")`: a recording for each way through the branches of a function that is met.
+"""`jit(f, branches="record")`: one recording for each path taken through the branches of a function.
 
-A recording remembers what its branches were decided by, and how. It is a guess: the program computes that too, and its
-result counts if all was decided so. Otherwise the next recording is tried; where none fits, the function is recorded
-for these numbers.
+A recording stores the conditions of its branches and their outcomes. Its program also computes the conditions, and its
+result is valid if all outcomes are the same. Otherwise the next recording is tried; if none fits, the function is
+recorded again for these arguments.
 """
 
 from __future__ import annotations
@@ -31,45 +31,31 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, eq=False)
 class Way(JitTrace):
-    """A recording of one way through the branches.
+    """A trace of one path through the branches.
 
     Attributes:
-        outcomes: Whether each condition held, in the order in which they were asked. The program computes them last.
+        outcomes: Outcome of each condition, in order of evaluation. The conditions are the last program outputs.
     """
 
     outcomes: tuple[bool, ...]
 
     def fits(self, numbers: Sequence[Any]) -> bool:
-        """Return whether all branches are decided as they were.
-
-        Args:
-            numbers: What the program has computed, or the guard.
-
-        Returns:
-            True or False.
-        """
+        """Return whether all conditions have the recorded outcomes, given the outputs of the program or the guard."""
         conditions = numbers[len(numbers) - len(self.outcomes) :]
         return all(_holds(number) is outcome for number, outcome in zip(conditions, self.outcomes, strict=True))
 
     @cached_property
     def guard(self) -> Program | None:
-        """The program that computes the conditions alone; None where that of all calls nothing."""
+        """A program that computes only the conditions; None if the whole program contains no calls."""
         if not self.program.calls:
             return None
         tape, _, outputs = to_tape(self.program)
         return tape.program(outputs[len(outputs) - len(self.outcomes) :])
 
     def is_left_early(self, numbers: Floats) -> bool:
-        """Return whether a branch is decided differently, before the first condition that cannot be computed.
+        """Return whether a condition has a different outcome, checking one at a time until the first difference.
 
-        Args:
-            numbers: The inputs of the program.
-
-        Returns:
-            True or False.
-
-        Raises:
-            Exception: The first condition that is not decided as it was cannot be computed.
+        An exception raised while computing a condition before that propagates.
         """
         tape, _, outputs = to_tape(self.program)
         conditions = outputs[len(outputs) - len(self.outcomes) :]
@@ -77,14 +63,7 @@ class Way(JitTrace):
         return any(_holds(value) is not outcome for value, outcome in zip(values, self.outcomes, strict=True))
 
     def results(self, numbers: Any) -> Any:
-        """Return what the function returns of what the program has computed.
-
-        Args:
-            numbers: What the program has computed.
-
-        Returns:
-            The first of them.
-        """
+        """Return the program outputs without the conditions."""
         return numbers[: len(numbers) - len(self.outcomes)]
 
     def roots(self, numbers: Sequence[float]) -> list[Value]:
@@ -94,7 +73,7 @@ class Way(JitTrace):
 
 
 class JitBranches(Jit[P, R]):
-    """A function that is recorded for each way through its branches. The arguments are those of `Jit`."""
+    """A function with a recording for each path through its branches."""
 
     def __init__(
         self,
@@ -104,10 +83,10 @@ class JitBranches(Jit[P, R]):
         policy: Policy = DEFAULT,
     ) -> None:
         super().__init__(f, static_argnums, static_argnames, policy)
-        self._ways: dict[Any, list[tuple[bool, ...]]] = {}  # by key: the latest one that fitted comes first
+        self._ways: dict[Any, list[tuple[bool, ...]]] = {}  # by key: outcomes of each recording, latest match first
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Return the result for these arguments, by a recording of their way, which is made if needed."""
+        """Return the result for these arguments, recording the path they take if it is new."""
         self._cache.calls += 1
         with compiling(self._policy):
             trace, numbers = self._found(args, kwargs)
@@ -115,7 +94,7 @@ class JitBranches(Jit[P, R]):
 
     @property
     def program(self) -> Program:
-        """The program of the latest recording, with names for its inputs, its results and its conditions."""
+        """The program of the latest recording, with named inputs, results and conditions."""
         trace = self._last()
         names = trace.treedef.names("out")
         conditions = [f"branch[{i}]" for i in range(len(trace.program.outputs) - len(names))]
@@ -126,12 +105,12 @@ class JitBranches(Jit[P, R]):
         return trace, self._keys.key(args, kwargs)[1]
 
     def _found(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Way, Any]:
-        """The recording that fits, and what its program computes."""
+        """Return the trace that fits the arguments, recording it if needed, and the outputs of its program."""
         key, leaves = self._keys.key(args, kwargs)
         ways = self._ways.get(key, [])
         for outcomes in ways:
             trace: Any = self._cache.find(_key_of_way(key, outcomes))
-            if trace is None:  # it had to make room
+            if trace is None:  # evicted from the cache
                 self._ways[key] = [other for other in self._ways.get(key, []) if other != outcomes]
                 continue
             numbers = self._tried(trace, leaves)
@@ -144,15 +123,15 @@ class JitBranches(Jit[P, R]):
         if trace.is_reusable:
             self._put_first(key, trace.outcomes)
         numbers = self._numbers(trace, leaves)
-        trace.fits(numbers)  # as it does; a recording around this one is asked, too
+        trace.fits(numbers)  # always true; called so that an enclosing recording sees the conditions
         return trace, numbers
 
     def _tried(self, trace: Way, leaves: list[Any]) -> Any:
-        """What the program of a recording computes; None where it does not fit."""
+        """Return the outputs of a trace's program, or None if the trace does not fit."""
         guard = trace.guard
         operands = [*scalars(leaves), *trace.captured] if guard else []
         if guard and not any(isinstance(x, Value) and level_of(x) for x in operands):
-            # The program might raise, or never end, for numbers that go another way.
+            # For arguments that take another path the program might raise an exception or never return.
             given = numpy.array([primal_of(x) if isinstance(x, Value) else x for x in operands], numpy.float64)
             try:
                 conditions = guard.run(given)
@@ -166,7 +145,7 @@ class JitBranches(Jit[P, R]):
         return numbers if trace.fits(numbers) else None
 
     def _put_first(self, key: Any, outcomes: tuple[bool, ...]) -> None:
-        """Try this way first from now on. The list is replaced, for others may be going through it."""
+        """Move a path to the front of the list. The list is replaced because other threads may be iterating over it."""
         self._ways[key] = [outcomes, *(other for other in self._ways.get(key, []) if other != outcomes)]
 
     def _new_recording(self) -> Recording:
@@ -179,13 +158,13 @@ class JitBranches(Jit[P, R]):
 
 
 def _holds(condition: Any) -> bool:
-    """Whether a condition holds. One that is being recorded is asked, which its recording may refuse or follow."""
+    """Return whether a condition holds. If it is being recorded, the recording may refuse or record the branch."""
     if isinstance(condition, Value) and level_of(condition) == 0:
         return primal_of(condition) != 0.0
     return bool(condition)
 
 
 def _key_of_way(key: Any, outcomes: tuple[bool, ...]) -> Any:
-    """The key of a recording, by that of the arguments and how its branches were decided."""
+    """Return the cache key of a recording: the key of the arguments extended by the outcomes of the branches."""
     parts = key if isinstance(key, tuple) else (key,)
     return (*parts, (BRANCHES, outcomes))

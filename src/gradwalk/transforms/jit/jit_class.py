@@ -1,4 +1,4 @@
-"""`Jit`: a function with its recordings, as `jit` makes it."""
+"""`Jit`: a function with its recordings, returned by `jit`."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# The recordings that go on in a context: by the id of the function, and its key.
+# The recordings in progress in the current context, as pairs (id of the function, key of the arguments).
 _in_progress: ContextVar[tuple[tuple[int, Any], ...]] = ContextVar("in_progress", default=())
 
 
 @dataclass(frozen=True, eq=False)
 class JitTrace(Trace):
-    """A recording that `jit` has made.
+    """A trace made by `jit`.
 
     Attributes:
-        treedef: The treedef of the result.
-        names: The names of the inputs that are arguments.
-        numbers: The numbers of all inputs when it was recorded.
-        key: The key of the arguments.
+        treedef: Treedef of the result.
+        names: Names of the inputs that are arguments.
+        numbers: Value of each input at recording time.
+        key: Key of the arguments.
     """
 
     treedef: TreeDef
@@ -49,9 +49,9 @@ class JitTrace(Trace):
 
     @cached_property
     def prepared(self) -> PreparedCall | None:
-        """What is tried first for arguments like these; None where each call needs a closer look.
+        """The fast path for arguments with this structure, or None.
 
-        That is where it uses Values, or has parts that are only made when it is run, under the policy of its function.
+        None if the trace captures Values, or calls programs that are compiled on their first run with a custom policy.
         """
         if self.captured or (self.program.calls and current_policy() is not DEFAULT):
             return None
@@ -59,43 +59,22 @@ class JitTrace(Trace):
 
     @property
     def labels(self) -> list[str]:
-        """The names of all inputs, "" for those without one."""
+        """Names of all inputs; "" for an unnamed input."""
         return [*self.names, *(getattr(x, "label", "") for x in self.captured)]
 
     def apply(self, operands: Sequence[Any]) -> Sequence[Any]:
-        """Return the numbers of the result as Values, for operands of which at least one is a Value.
-
-        Args:
-            operands: Values and floats.
-
-        Returns:
-            The numbers of the result.
-        """
+        """Return the numbers of the result for operands of which at least one is a Value."""
         return self.program(list(operands))
 
     def roots(self, numbers: Sequence[float]) -> list[Value]:
-        """Return the numbers of the result as Values, made from new leaves that are labelled.
-
-        Args:
-            numbers: A number for each operand.
-
-        Returns:
-            The Values.
-        """
+        """Return the numbers of the result as Values, computed from new labeled leaves."""
         leaves = [Value(number, label=label) for number, label in zip(numbers, self.labels, strict=True)]
         results = self.program(list(leaves))
         return [x if isinstance(x, Value) else Value(x) for x in results]
 
 
 class Jit(WrappedFunction[P, R]):
-    """A recorded function, as `jit` makes it.
-
-    Args:
-        f: The function.
-        static_argnums: See `jit`.
-        static_argnames: See `jit`.
-        policy: When its programs are compiled, and how.
-    """
+    """A recorded function, returned by `jit`."""
 
     _name = "jit"
 
@@ -112,7 +91,7 @@ class Jit(WrappedFunction[P, R]):
         self._cache: TraceCache[JitTrace] = TraceCache(display_name(f))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Return the result for these arguments, by the recording for their treedef, which is made if needed."""
+        """Return the result for these arguments, recording the function first if their structure is new."""
         self._cache.calls += 1
         for prepared in self._cache.prepared:
             result = prepared.result(args, kwargs)
@@ -121,50 +100,50 @@ class Jit(WrappedFunction[P, R]):
         if self._policy is DEFAULT:
             trace, leaves = self._trace(args, kwargs)
             return trace.treedef.filled(self._numbers(trace, leaves))  # type: ignore[no-any-return]
-        with compiling(self._policy):  # that of parts, too, that are only made when they are first run
+        with compiling(self._policy):  # also applies to parts that are created on their first run
             trace, leaves = self._trace(args, kwargs)
             return trace.treedef.filled(self._numbers(trace, leaves))  # type: ignore[no-any-return]
 
     @property
     def graph(self) -> Graph:
-        """The graph of the latest recording, simplified, with the numbers that it was recorded for.
+        """The simplified graph of the latest recording, with the numbers it was recorded for.
 
         Raises:
-            ValueError: There is no recording yet.
+            ValueError: The function has not been recorded yet.
         """
         trace = self._last()
         return Graph.record(trace.roots(trace.numbers))
 
     @property
     def program(self) -> Program:
-        """The program of the latest recording, with names for the numbers of arguments and the Values it captured.
+        """The program of the latest recording, with named inputs for the arguments and the captured Values.
 
         Raises:
-            ValueError: There is no recording yet.
+            ValueError: The function has not been recorded yet.
         """
         trace = self._last()
         return trace.program.named(trace.labels, trace.treedef.names("out"))
 
     @property
     def statistics(self) -> Statistics:
-        """How often it was called and recorded, and the instructions of all recordings."""
+        """Number of calls and recordings, and instruction count of all recordings."""
         return self._cache.statistics
 
     def recorded(self, *args: P.args, **kwargs: P.kwargs) -> JitTrace:
-        """Return the recording for arguments like these, which is made if needed, and is not run.
+        """Return the recording for arguments with this structure, making it if needed, without running it.
 
         Args:
-            *args: The positional arguments of the function.
-            **kwargs: Its keyword arguments.
+            *args: Positional arguments of the function.
+            **kwargs: Keyword arguments of the function.
         """
         return self._trace(args, kwargs)[0]
 
     def walk(self, *args: P.args, **kwargs: P.kwargs) -> Walk:
-        """Return the walk through its graph for these arguments.
+        """Return the walk through the function's graph for these arguments.
 
         Args:
-            *args: The positional arguments of the function.
-            **kwargs: Its keyword arguments.
+            *args: Positional arguments of the function.
+            **kwargs: Keyword arguments of the function.
 
         Returns:
             The walk to the result.
@@ -172,11 +151,13 @@ class Jit(WrappedFunction[P, R]):
         Raises:
             TypeError: The result is not one number.
         """
-        from gradwalk.explain.walk import walk  # loading it takes a third of the time that loading jit does
+        from gradwalk.explain.walk import walk  # imported late: it takes a third of the import time of jit
 
         trace, leaves = self._trace(args, kwargs)
         if not trace.treedef.has_one_number:
-            raise TypeError(f"a walk is that to one number, and {display_name(self._f)} returned {trace.treedef}")
+            raise TypeError(
+                f"walk needs a function that returns one number, and {display_name(self._f)} returned {trace.treedef}"
+            )
         numbers = [*scalars(leaves), *trace.captured]
         return walk(trace.roots([primal_of(x) if isinstance(x, Value) else x for x in numbers])[0])
 
@@ -187,12 +168,12 @@ class Jit(WrappedFunction[P, R]):
         return self._cache.last(display_name(self._f))
 
     def _advice(self, arg: Any, name: str) -> str:
-        if isinstance(arg, numpy.ndarray):  # which cannot be hashed, so it cannot be static
+        if isinstance(arg, numpy.ndarray):  # not hashable, so it cannot be static
             return ""
-        return f". {display_name(self._f)} can take it as a static argument: jit(f, static_argnames={name!r})"
+        return f". Or pass it to {display_name(self._f)} as a static argument: jit(f, static_argnames={name!r})"
 
     def _numbers(self, trace: JitTrace, leaves: list[Any]) -> Any:
-        """The numbers of the result."""
+        """Return the numbers of the result."""
         if not trace.captured:
             row = numpy.empty(trace.program.inputs)
             if write(leaves, row):
@@ -203,7 +184,7 @@ class Jit(WrappedFunction[P, R]):
         return trace.program.run(numpy.array(operands))
 
     def _trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JitTrace, list[Any]]:
-        """The recording for arguments like these, made if there is none; and the leaves of those that vary."""
+        """Return the trace for arguments with this structure, recording it if needed, and the non-static leaves."""
         key, leaves = self._keys.key(args, kwargs)
         trace = self._cache.find(key)
         if trace is None:
@@ -213,15 +194,15 @@ class Jit(WrappedFunction[P, R]):
         return trace, leaves
 
     def _record_once(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
-        """Record the function, unless that is what calls it."""
+        """Record the function, or raise `RecursionError` if this recording is already in progress."""
         mark = (id(self), key)
         if mark in _in_progress.get():
             raise RecursionError(
                 f"{display_name(self._f)} calls itself while it is being recorded, with arguments of the same "
-                "structure: that would never end. Write the recursion as a loop, or give what it depends on as a "
-                "static argument"
+                "structure, so the recording would never end. Write the recursion as a loop, or pass the argument that "
+                "the recursion depends on as a static argument"
             )
-        context = copy_context()  # which ends with the recording, however that ends
+        context = copy_context()  # discarded after the recording, also if it raises an exception
         context.run(_in_progress.set, (*_in_progress.get(), mark))
         return context.run(self._record, key, args, kwargs)
 

@@ -1,1 +1,1 @@
-"""Sparse Jacobians and Hessians: patterns, colors, and compressed derivatives."""
+"""Sparse Jacobians and Hessians: sparsity patterns, graph coloring, and compressed derivatives."""

@@ -1,2 +1,2 @@
-# What the compiled module reaches without going through Python.
+# C-level imports of the compiled module.
 from gradwalk.base cimport c_compat

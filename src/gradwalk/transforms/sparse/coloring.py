@@ -1,8 +1,8 @@
-"""Colourings of sparsity patterns: how few sweeps are enough to compute all entries of a sparse matrix.
+"""Graph coloring of sparsity patterns, which determines the number of sweeps needed for a sparse matrix.
 
-Columns of a Jacobian that share no row can be computed together, as their sum: every number in that sum is an entry of
-one of them. Putting all columns into few such groups is a graph colouring. See Gebremedhin, Manne and Pothen, "What
-color is your Jacobian? Graph coloring for computing derivatives", SIAM Review 47 (2005), 629-705.
+Columns of a Jacobian that share no row can be computed together: every number in their sum is an entry of one of these
+columns. Partitioning the columns into few such groups is a graph coloring problem. See Gebremedhin, Manne and Pothen,
+"What color is your Jacobian? Graph coloring for computing derivatives", SIAM Review 47 (2005), 629-705.
 """
 
 from __future__ import annotations
@@ -18,30 +18,22 @@ from gradwalk.transforms.sparse.sparsity_pattern import as_pattern, transposed
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-NONE = cython.declare(cython.int, -1)  # in place of a colour
+NONE = cython.declare(cython.int, -1)  # not colored yet
 
-# What a vertex is to its neighbours of one colour.
-ALONE = cython.declare(cython.int, 0)  # there is one, which has no other neighbour of the vertex's colour
-SPOKE = cython.declare(cython.int, 1)  # there is one, which has others
-CENTRE = cython.declare(cython.int, 2)  # there are several
+# The role of a vertex among its neighbors of one color.
+ALONE = cython.declare(cython.int, 0)  # one such neighbor, which has no other neighbor of the vertex's color
+SPOKE = cython.declare(cython.int, 1)  # one such neighbor, which has other neighbors of the vertex's color
+CENTRE = cython.declare(cython.int, 2)  # several such neighbors
 
 
 def column_coloring(indptr: Any, indices: Any, n: int) -> Any:
-    """Colour the columns of a matrix so that columns of the same colour share no row.
+    """Color the columns of a matrix so that columns of the same color share no row.
 
-    The colouring is greedy, of distance 2 in the graph of rows and columns; columns with most neighbours come first.
-    It takes time linear in the sum of the squares of the rows' lengths.
-
-    Args:
-        indptr: Where each row of the pattern begins in `indices`.
-        indices: The columns of the entries.
-        n: How many columns there are.
+    This is a greedy distance-2 coloring of the bipartite graph of rows and columns; columns with the most neighbors
+    come first. It takes time linear in the sum of the squared row lengths.
 
     Returns:
-        The colour of each column, an array of int32 that counts from 0.
-
-    Raises:
-        ValueError: If the arrays are no pattern with n columns.
+        The color of each of the n columns, an int32 array that counts from 0.
 
     Example:
         >>> column_coloring([0, 2, 4], [0, 1, 1, 2], 3).tolist()
@@ -57,7 +49,7 @@ def column_coloring(indptr: Any, indices: Any, n: int) -> Any:
     end: cython.p_int = c_compat.integers(ends)
     row: cython.p_int = c_compat.integers(rows)
     color: cython.p_int = c_compat.integers(colors)
-    taken: cython.p_int = c_compat.integers(latest)  # by colour: the latest column that cannot have it
+    taken: cython.p_int = c_compat.integers(latest)  # by color: the latest column that cannot have it
     j: cython.int
     k: cython.int
     other: cython.int
@@ -73,23 +65,20 @@ def column_coloring(indptr: Any, indices: Any, n: int) -> Any:
 
 
 def star_coloring(indptr: Any, indices: Any) -> tuple[Any, Any]:
-    """Colour the vertices of a symmetric pattern so that vertices of any two colours form stars.
+    """Color the vertices of a symmetric pattern so that the vertices of any two colors form stars.
 
-    No two neighbours have the same colour, and no path of four vertices has only two colours. Every entry can then be
-    read off the sums of the columns of each colour. The colouring is greedy; vertices with most neighbours come first.
-
-    Args:
-        indptr: Where each row of the pattern begins in `indices`.
-        indices: The columns of the entries, sorted in each row.
+    No two neighbors have the same color, and no path of four vertices uses only two colors. Every entry of the matrix
+    can then be read from the sums of the columns of each color. The coloring is greedy; vertices with the most
+    neighbors come first.
 
     Returns:
-        The colours of the columns, an array of int32 that counts from 0, and an array of bool, one for each entry
-        (i, j) of the pattern. Where it is False, the entry is read from row i of the sum of the columns of j's colour;
-        where True, from row j of the sum of the columns of i's colour, because the entry (j, i) is the same. Both
-        entries of a pair are read from one place.
+        The colors of the columns, an int32 array that counts from 0, and a bool array with an item for each entry
+        (i, j) of the pattern. False: read the entry from row i of the sum of the columns with j's color. True: read it
+        from row j of the sum of the columns with i's color, which contains the equal entry (j, i). Both entries of a
+        symmetric pair are read from the same place.
 
     Raises:
-        ValueError: If the pattern is not symmetric, or its rows are not sorted.
+        ValueError: The pattern is not symmetric, or its rows are not sorted.
 
     Example:
         >>> colors, flipped = star_coloring([0, 3, 5, 7], [0, 1, 2, 0, 1, 0, 2])  # an arrow pointing up and left
@@ -99,7 +88,7 @@ def star_coloring(indptr: Any, indices: Any) -> tuple[Any, Any]:
     n = len(indptr) - 1
     indptr, indices = as_pattern(indptr, indices, n)
     if not all(map(numpy.array_equal, transposed(indptr, indices, n), (indptr, indices))):
-        raise ValueError("a star colouring is that of a symmetric pattern with sorted rows, as `symmetric` makes it")
+        raise ValueError("star_coloring: the pattern must be symmetric and its rows sorted, as `symmetric` returns it")
     stars = Stars(indptr, indices)
     for vertex in numpy.argsort(-numpy.diff(indptr), kind="stable").tolist():
         stars.color(vertex)
@@ -108,23 +97,23 @@ def star_coloring(indptr: Any, indices: Any) -> tuple[Any, Any]:
 
 @cython.cclass
 class Stars:
-    """A star colouring of a symmetric pattern while it is computed, one vertex at a time.
+    """State of the star coloring of a symmetric pattern, which proceeds one vertex at a time.
 
-    The algorithm is that of Gebremedhin, Tarafdar, Manne and Pothen, "New acyclic and star coloring algorithms with
-    application to computing Hessians", SIAM Journal on Scientific Computing 29 (2007), 1042-1072. It keeps, for every
-    vertex and every colour among its neighbours, one neighbour of this colour and whether there are more. Therefore it
-    takes time linear in the number of edges and in the number of colours next to their ends.
+    The algorithm is by Gebremedhin, Tarafdar, Manne and Pothen, "New acyclic and star coloring algorithms with
+    application to computing Hessians", SIAM Journal on Scientific Computing 29 (2007), 1042-1072. For every vertex and
+    every color among its neighbors it stores one neighbor of this color and whether there are more. It takes time
+    linear in the number of edges and in the number of colors next to their ends.
     """
 
     colors = cython.declare(object, visibility="readonly")
     _start: cython.p_int
     _vertex: cython.p_int
     _color: cython.p_int  # by vertex, or NONE
-    _taken: cython.p_int  # by colour: the latest vertex that cannot have it
-    _met: cython.p_int  # by colour: the latest vertex with a neighbour of this colour
-    _repeated: cython.p_int  # by colour: the latest vertex with several such neighbours
-    _count: cython.p_int  # by vertex: how many colours its neighbours have; their entries begin where its edges do
-    _neighbour: cython.p_int  # by entry, which is a vertex and a colour: a neighbour of this colour
+    _taken: cython.p_int  # by color: the latest vertex that cannot have it
+    _met: cython.p_int  # by color: the latest vertex with a neighbor of this color
+    _repeated: cython.p_int  # by color: the latest vertex with several such neighbors
+    _count: cython.p_int  # by vertex: number of colors of its neighbors; their entries begin where its edges begin
+    _neighbour: cython.p_int  # by entry, one for each vertex and color: a neighbor of this color
     _role: cython.p_int  # by entry: ALONE, SPOKE or CENTRE
     _arrays: Any
 
@@ -141,11 +130,7 @@ class Stars:
         self._neighbour = c_compat.integers(neighbour)
 
     def color(self, v: cython.int) -> None:
-        """Give a vertex the first colour that it can have.
-
-        Args:
-            v: The vertex, which has no colour yet.
-        """
+        """Assign an uncolored vertex the first color allowed."""
         self._meet(v)
         k: cython.int
         w: cython.int
@@ -163,7 +148,7 @@ class Stars:
 
     @cython.cfunc
     def _meet(self, v: cython.int) -> object:
-        """Exclude the colours of a vertex's neighbours."""
+        """Exclude the colors of a vertex's neighbors."""
         k: cython.int
         color: cython.int
         for k in range(self._start[v], self._start[v + 1]):
@@ -177,7 +162,7 @@ class Stars:
     @cython.cfunc
     @cython.inline
     def _take_beyond(self, v: cython.int, w: cython.int) -> object:
-        """Exclude colours beyond the neighbour w that would make a path of two colours, *-v-w-x or v-w-x-*."""
+        """Exclude colors beyond the neighbor w that would make a path of two colors, *-v-w-x or v-w-x-*."""
         k: cython.int
         is_repeated: cython.bint = self._repeated[self._color[w]] == v
         for k in range(self._start[w], self._start[w] + self._count[w]):
@@ -187,7 +172,7 @@ class Stars:
 
     @cython.cfunc
     def _connect(self, v: cython.int, w: cython.int) -> object:
-        """Add the edge between two coloured vertices to its star."""
+        """Add the edge between two colored vertices to its star."""
         mine: cython.int = self._entry(v, w)
         theirs: cython.int = self._entry(w, v)
         if self._neighbour[mine] != w:
@@ -201,7 +186,7 @@ class Stars:
     @cython.cfunc
     @cython.inline
     def _entry(self, v: cython.int, w: cython.int) -> cython.int:
-        """Return the entry of a vertex for the colour of a neighbour, made if there is none."""
+        """Return the entry of a vertex for the color of a neighbor, adding it if needed."""
         k: cython.int
         end: cython.int = self._start[v] + self._count[v]
         for k in range(self._start[v], end):
@@ -214,13 +199,14 @@ class Stars:
 
 
 def _flipped(indptr: Any, indices: Any, colors: Any) -> Any:
-    """Return for each entry (i, j) whether to read it from row j: if i < j and row i has several of j's colour.
+    """Return for each entry (i, j) whether to read it from row j.
 
-    Row j then has only one of i's colour, because the edge is in a star. The entry (j, i) is read from there too.
+    For i < j this is so if row i has several neighbors of j's color; row j then has only one of i's color, because the
+    edge is in a star. The entry (j, i) is read from the same place.
     """
     rows = numpy.repeat(numpy.arange(len(indptr) - 1), numpy.diff(indptr))
     keys = rows * len(indptr) + colors[indices]
     _, which, counts = numpy.unique(keys, return_inverse=True, return_counts=True)
     several = counts[which] > 1
-    mirrored = numpy.argsort(indices, kind="stable")  # where the entries (j, i) are
+    mirrored = numpy.argsort(indices, kind="stable")  # position of the entry (j, i)
     return numpy.where(rows <= indices, several, ~several[mirrored])

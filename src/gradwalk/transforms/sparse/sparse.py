@@ -1,9 +1,8 @@
-"""`sparse_jacobian` and `sparse_hessian`: derivatives that are mostly zeros, as SciPy's sparse arrays.
+"""`sparse_jacobian` and `sparse_hessian`: derivatives that are mostly zero, as SciPy sparse arrays.
 
-The first call for a structure of arguments records the function, finds which derivatives can differ from 0, and
-colors them: columns without a row in common get one color and are differentiated together, by one sweep. All sweeps
-become one program, without anything that a tangent of 0 would be multiplied by, and later calls only run it.
-`coloring` has the combinatorial part.
+The first call for a structure of arguments records the function, finds the derivatives that can be nonzero, and colors
+the columns: columns that share no row get the same color, and one sweep differentiates all columns of a color. All
+sweeps are recorded into one program, which later calls only run. The coloring algorithms are in `coloring`.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from gradwalk.trees.tree import TreeDef, scalars, write
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value
 
-_LARGEST = 10_000_000  # Instructions on a tape. Where all sweeps together would need more, one is run for each color.
+_LARGEST = 10_000_000  # maximum tape length; if all sweeps need more, a program for one sweep is run once per color
 
 P = ParamSpec("P")
 Pattern = tuple[Any, Any]
@@ -38,10 +37,10 @@ class SparseStatistics(NamedTuple):
     """The size and cost of a recorded sparse matrix.
 
     Attributes:
-        nonzeros: The entries that can differ from 0.
-        colors: The colors of the columns, or of the rows in reverse mode. For each color there is one sweep, from which
-            some of the entries are read.
-        instructions: The instructions of the program.
+        nonzeros: Number of entries that can be nonzero.
+        colors: Number of colors, of the columns in forward mode or of the rows in reverse mode. Each color takes one
+            sweep.
+        instructions: Number of instructions in the program.
     """
 
     nonzeros: int
@@ -50,17 +49,17 @@ class SparseStatistics(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """How to read a matrix off sums of its columns, or of its rows. One sweep of the tape gives one of these sums.
+    """A recipe for reading a matrix from sums of its columns, or of its rows. One sweep of the tape yields one sum.
 
     Entry k of the matrix is the number at `targets[at[k]]` in the sweep of color `sum_of[k]`.
 
     Attributes:
-        sweep: The method of the tape that sweeps forward or in reverse.
-        seeds: The indices that are seeded, those of one color by one sweep.
-        colors: The colors of the seeds.
-        targets: The indices that a sweep is asked for.
-        sum_of: The color for each entry.
-        at: The position among the targets for each entry.
+        sweep: `Tape.forward` or `Tape.reverse`.
+        seeds: Indices of the seeds. Each sweep seeds one color.
+        colors: Color of each seed.
+        targets: Indices to return from each sweep.
+        sum_of: Color of each entry.
+        at: Position of each entry among the targets.
     """
 
     sweep: Callable[[list[tuple[int, int]], Indices], Indices]
@@ -75,15 +74,15 @@ class Sums(NamedTuple):
 class SparseTrace(Trace):
     """A recording of a sparse matrix.
 
-    Inputs of the program are the numbers of the arguments, those of the captured Values, and the seeds. There are no
-    seeds where the program makes all sweeps at once. Otherwise it is run once for each group of seeds, set to 1.
+    The program's inputs are the numbers of the arguments, the captured Values, and the seeds. A program that
+    performs all sweeps needs no seeds; any other program runs once per group of seeds, with the group set to 1.
 
     Attributes:
-        matrix: A matrix of this pattern, to be copied and given other numbers.
-        first: The index of the first captured Value among the inputs.
-        statistics: What the recording came to.
+        matrix: A matrix with this pattern, copied for each result.
+        first: Index of the first captured Value among the inputs.
+        statistics: Size and cost of the recording.
         groups: The seeds of each color.
-        positions: For each entry, which run it is read from, and its position among the outputs of this run.
+        positions: For each entry, the number of the run and the position among the outputs of that run.
     """
 
     matrix: Any
@@ -93,11 +92,7 @@ class SparseTrace(Trace):
     positions: tuple[Any, Any]
 
     def entries(self, row: Any) -> Any:
-        """Return the entries of the matrix.
-
-        Args:
-            row: The inputs, of which those that are no arguments are 0 and will be written.
-        """
+        """Compute the entries of the matrix. Overwrites the inputs in `row` that are not arguments."""
         if self.captured:
             row[self.first : self.first + len(self.captured)] = [primal_of(value) for value in self.captured]
         if not self.groups:
@@ -112,15 +107,10 @@ class SparseTrace(Trace):
 
 
 class Sparse(Transform[P, Any]):
-    """A function that returns a sparse matrix of derivatives.
-
-    Args:
-        f: The function to differentiate.
-        argnums: The positional arguments to differentiate by.
-    """
+    """Base class of functions that return a sparse matrix of derivatives."""
 
     _name = ""
-    _dense = ""  # the function that takes Values too
+    _dense = ""  # name of the dense transform, which accepts Values
 
     def __init__(self, f: Callable[P, Any], argnums: Argnums) -> None:
         super().__init__(f, argnums, self._name)
@@ -128,56 +118,43 @@ class Sparse(Transform[P, Any]):
         self._cache: TraceCache[SparseTrace] = TraceCache(display_name(f))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
-        """Return the matrix at these arguments, by the recording for their treedef, which is made if needed."""
+        """Return the matrix at these arguments, recording the function first if their structure is new."""
         trace, leaves = self._trace(args, kwargs)
         row = numpy.zeros(trace.program.inputs)
         self._write(leaves, row)
-        matrix = copy.copy(trace.matrix)  # making a new one would check its structure again
+        matrix = copy.copy(trace.matrix)  # the constructor would validate the structure again
         matrix.data, matrix.indices, matrix.indptr = trace.entries(row), matrix.indices.copy(), matrix.indptr.copy()
         return matrix
 
     def structure(self, *args: P.args, **kwargs: P.kwargs) -> Any:
-        """Return the matrix for arguments like these with 0 in place of its entries, for which nothing is computed.
+        """Return the matrix for arguments with this structure, with all entries 0, without computing derivatives.
 
         Args:
-            *args: The positional arguments of the function, of which the structure and shapes count.
-            **kwargs: Its keyword arguments.
+            *args: Positional arguments of the function; only their structure and shapes matter.
+            **kwargs: Keyword arguments of the function.
         """
         return self._trace(args, kwargs)[0].matrix.copy()
 
     @property
     def statistics(self) -> SparseStatistics:
-        """The size and cost of the latest recording.
-
-        Raises:
-            ValueError: There is no recording yet.
-        """
+        """Size and cost of the latest recording; raises `ValueError` if there is none yet."""
         return self._cache.last(repr(self)).statistics
 
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
-        """Refuse to be recorded by another transform: the result is a sparse matrix, not a tree of numbers.
-
-        Args:
-            recording: The recording.
-            args: The positional arguments.
-            kwargs: The keyword arguments.
-
-        Raises:
-            TypeError: Always, naming the function to use instead.
-        """
+        """Raise `TypeError`: another transform cannot record a function whose result is a sparse matrix."""
         raise self._refused()
 
     def _refused(self) -> TypeError:
         return TypeError(
-            f"{self!r} returns a SciPy array of numbers, which derivatives do not go through, so it takes no Values: "
-            f"inside a differentiated or recorded function use {self._dense}; elsewhere give numbers, such as x.data"
+            f"{self!r} returns a SciPy array of floats, through which no derivative flows, so its arguments must not "
+            f"be Values: in a differentiated or recorded function use {self._dense}; elsewhere pass numbers (x.data)"
         )
 
     def _advice(self, arg: Any, name: str) -> str:
-        return f". An argument that is none can be set beforehand: {self._name}(lambda x: f(x, {name}))"
+        return f". To fix an argument that is not a number, bind it first: {self._name}(lambda x: f(x, {name}))"
 
     def _write(self, leaves: list[Any], row: Any) -> None:
-        """Write the numbers of the arguments to a row. Raises `TypeError` where one is a Value."""
+        """Write the numbers of the arguments to `row`, or raise `TypeError` if one is a Value."""
         if not write(leaves, row):
             numbers = scalars(leaves)
             if any(isinstance(number, Value) for number in numbers):
@@ -185,7 +162,7 @@ class Sparse(Transform[P, Any]):
             row[: len(numbers)] = numbers
 
     def _trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[SparseTrace, list[Any]]:
-        """The recording for arguments like these, made if there is none; and the leaves of these."""
+        """Return the trace for arguments with this structure, recording it if needed, and the leaves."""
         key, leaves = self._keys.key(args, kwargs)
         trace = self._cache.find(key)
         if trace is None:
@@ -213,29 +190,27 @@ class Sparse(Transform[P, Any]):
         return SparseTrace(program, captured, matrix, first, statistics, groups, (sums.sum_of, sums.at))
 
     def _inputs(self, recording: Recording, args: list[Any]) -> Indices:
-        """The indices of the numbers to differentiate by."""
+        """Return the indices of the inputs to differentiate with respect to."""
         positions = self._positions(len(args))
         if len(set(positions)) < len(positions):
-            raise ValueError(
-                f"argnums={self._argnums} of {self!r} has an argument twice: the matrix has its columns once"
-            )
+            raise ValueError(f"argnums of {self!r} must be distinct, got {self._argnums}")
         return [index for i in positions for index in recording.input_indices(args[i])[0]]
 
     def _outputs(self, recording: Recording, args: list[Any], kwargs: dict[str, Any]) -> Indices:
-        """The indices of the numbers to differentiate."""
+        """Return the indices of the numbers to differentiate."""
         raise NotImplementedError
 
     def _pattern(self, indptr: Any, indices: Any) -> Pattern:
-        """The pattern of the matrix, given what has been found of it."""
+        """Return the pattern of the matrix, given the pattern found in the program."""
         return indptr, indices
 
     def _sums(self, tape: Tape, inputs: Indices, outputs: Indices, pattern: Pattern) -> Sums:
-        """As few sums as will do to read the matrix off them."""
+        """Return the sums to compute: as few as the matrix can be read from."""
         raise NotImplementedError
 
 
 class SparseJacobian(Sparse[P]):
-    """All first derivatives of a function that can differ from 0, as `sparse_jacobian` makes it."""
+    """A function that computes a sparse Jacobian, returned by `sparse_jacobian`."""
 
     _name = "sparse_jacobian"
     _dense = "jacobian"
@@ -244,7 +219,7 @@ class SparseJacobian(Sparse[P]):
         return recording.run(self._f, args, kwargs)[0]
 
     def _sums(self, tape: Tape, inputs: Indices, outputs: Indices, pattern: Pattern) -> Sums:
-        """Sums of columns, or of rows where fewer of these are enough."""
+        """Sum columns (forward mode) or rows (reverse mode), whichever needs fewer colors."""
         is_forward, colors = _fewest_colors(pattern, transposed(*pattern, len(inputs)))
         rows, columns = _entries(pattern)
         if is_forward:
@@ -253,7 +228,7 @@ class SparseJacobian(Sparse[P]):
 
 
 class SparseHessian(Sparse[P]):
-    """All second derivatives of a function that can differ from 0, as `sparse_hessian` makes it."""
+    """A function that computes a sparse Hessian, returned by `sparse_hessian`."""
 
     _name = "sparse_hessian"
     _dense = "hessian"
@@ -262,11 +237,11 @@ class SparseHessian(Sparse[P]):
         return recording.run(grad(self._f, self._argnums), args, kwargs)[0]
 
     def _pattern(self, indptr: Any, indices: Any) -> Pattern:
-        """Drop structural nonzeros that have no symmetric counterpart: they are 0 at every point."""
+        """Drop structural nonzeros without a symmetric counterpart: they are 0 at every point."""
         return symmetric(indptr, indices)
 
     def _sums(self, tape: Tape, inputs: Indices, outputs: Indices, pattern: Pattern) -> Sums:
-        """Sums of columns of the gradient's Jacobian. Both entries of a symmetric pair are read off one of them."""
+        """Sum columns of the Jacobian of the gradient. Both entries of a symmetric pair are read from the same sum."""
         colors, flipped = star_coloring(*pattern)
         rows, columns = _entries(pattern)
         sum_of = numpy.where(flipped, colors[rows], colors[columns])
@@ -274,30 +249,28 @@ class SparseHessian(Sparse[P]):
 
 
 def sparse_jacobian(f: Callable[P, Any], argnums: Argnums = 0) -> SparseJacobian[P]:
-    """Differentiate all results of a function, where most derivatives are always 0: a SciPy sparse array.
+    """Compute the Jacobian of a function as a SciPy sparse array, skipping the entries that are always zero.
 
-    `f` is recorded at the first call for a structure of arguments and replayed at later ones, by the rules of `jit`: it
-    may compute with numbers but not ask for them, since the pattern has to hold for all of them. Values that `f` uses
-    without being given them are read at every call.
+    `f` is recorded on the first call for each structure of arguments and replayed on later calls, as by `jit`: it must
+    not branch on a number, since the pattern has to hold for all inputs. Values that `f` captures are read on every
+    call.
 
-    The first call takes time in proportion to colors times instructions, later ones about as much as a sweep in forward
-    or reverse mode for each color; `.statistics` says how many there are. A matrix without zeros is better left to
-    `jacobian`.
+    The first call takes time proportional to colors times instructions. A later call costs about one forward or reverse
+    sweep per color; `.statistics` has the number of colors. For a matrix without zeros use `jacobian`.
 
     Args:
         f: A function that takes and returns numbers, or lists, tuples, dicts, dataclasses, Modules and arrays of them.
-        argnums: The position of the argument to differentiate by, or a sequence of different positions.
+        argnums: Position of the argument to differentiate with respect to, or a sequence of distinct positions.
 
     Returns:
-        A function that returns a `scipy.sparse.csr_array` of float64, with `.statistics`. Row i is the i-th number of
-        the result of `f`, in the order of its tree; column j is the j-th number of the argument, or of all the
-        arguments that `argnums` names. Entries that happen to be 0 are kept, so the structure is the same at every
-        point. It raises `TypeError` where an argument is a Value or holds something else than numbers, `ValueError`
-        where `argnums` are out of range or repeated, `RecordingError` where `f` branches on a number, and `ImportError`
-        where SciPy is not installed.
+        A function that returns a `scipy.sparse.csr_array` of float64, and has `.statistics`. Row i is the i-th number
+        in the result of `f`, flattened; column j is the j-th number of the arguments that `argnums` selects, flattened.
+        Entries that happen to be 0 are stored, so the sparsity structure is the same at every point. The function
+        raises `TypeError` if an argument is a Value or holds anything but numbers, `ValueError` if `argnums` are out of
+        range or repeated, `RecordingError` if `f` branches on a number, and `ImportError` if SciPy is not installed.
 
     Raises:
-        TypeError: `f` is no function, or `argnums` are no ints.
+        TypeError: `f` is not callable, or `argnums` are not ints.
 
     Example:
         >>> jacobian = sparse_jacobian(lambda x: [x[i] * x[i + 1] for i in range(3)])
@@ -312,24 +285,23 @@ def sparse_jacobian(f: Callable[P, Any], argnums: Argnums = 0) -> SparseJacobian
 
 
 def sparse_hessian(f: Callable[P, Any], argnums: Argnums = 0) -> SparseHessian[P]:
-    """Compute all second derivatives of a function, where most of them are always 0: a SciPy sparse array.
+    """Compute the Hessian of a function as a SciPy sparse array, skipping the entries that are always zero.
 
-    `f` is recorded and replayed as by `sparse_jacobian`. Colors are those of a star coloring, of which a matrix with
-    one dense row and column needs 2. SciPy's `minimize` takes the result as `hess` for Newton-CG and trust-constr, and
-    as `hessp=lambda x, p: hessian(x) @ p` for trust-krylov and trust-ncg.
+    `f` is recorded and replayed as by `sparse_jacobian`. The columns are star colored; an arrowhead matrix, for
+    example, needs 2 colors. The result can be passed to `scipy.optimize.minimize` as `hess` for Newton-CG and
+    trust-constr, and as `hessp=lambda x, p: hessian(x) @ p` for trust-krylov and trust-ncg.
 
     Args:
         f: A function that returns one number: see `sparse_jacobian`.
-        argnums: The position of the argument to differentiate by, or a sequence of different positions.
+        argnums: Position of the argument to differentiate with respect to, or a sequence of distinct positions.
 
     Returns:
-        A function that returns a `scipy.sparse.csr_array` of float64 that is symmetric to the last bit, with
-        `.statistics`. Rows and columns are the numbers of the argument, in the order of its tree, or of all the
-        arguments that `argnums` names. It raises what the result of `sparse_jacobian` raises, and `TypeError` where
-        `f` does not return one number.
+        A function that returns a `scipy.sparse.csr_array` of float64, exactly symmetric, and has `.statistics`. Rows
+        and columns are the numbers of the arguments that `argnums` selects, flattened. The function raises the same
+        exceptions as the result of `sparse_jacobian`, and `TypeError` if `f` does not return one number.
 
     Raises:
-        TypeError: `f` is no function, or `argnums` are no ints.
+        TypeError: `f` is not callable, or `argnums` are not ints.
 
     Example:
         >>> hessian = sparse_hessian(lambda x: x[0] * x[0] * x[1] + x[2] ** 3)
@@ -342,17 +314,17 @@ def sparse_hessian(f: Callable[P, Any], argnums: Argnums = 0) -> SparseHessian[P
 
 
 def _entries(pattern: Pattern) -> tuple[Any, Any]:
-    """The row and the column of each entry."""
+    """Return the row and the column of each entry."""
     indptr, indices = pattern
     return numpy.repeat(numpy.arange(len(indptr) - 1), numpy.diff(indptr)), indices
 
 
 def _fewest_colors(by_rows: Pattern, by_columns: Pattern) -> tuple[bool, Any]:
-    """Whether to color the columns rather than the rows, and the colors.
+    """Return whether to color the columns rather than the rows, and the colors.
 
-    Columns need at least as many colors as the longest row has entries, and rows as the longest column. The side with
-    the lower bound is colored first, and the other one only where it could do with fewer: coloring a side with dense
-    rows takes long.
+    The columns need at least as many colors as the longest row has entries, and the rows at least as many as the
+    longest column. The side with the smaller bound is colored first, the other side only if it could need fewer colors:
+    coloring a side with dense rows is slow.
     """
     sides = [(by_rows, by_columns, True), (by_columns, by_rows, False)]
     sides.sort(key=lambda side: _longest(side[0]))
@@ -375,13 +347,13 @@ def _count(colors: Any) -> int:
 
 
 def _groups(colors: Any, count: int) -> list[Any]:
-    """The positions of each color."""
+    """Return the positions of each color."""
     ends = numpy.cumsum(numpy.bincount(colors, minlength=count))
     return numpy.split(numpy.argsort(colors, kind="stable"), ends[:-1])
 
 
 def _unrolled(tape: Tape, sums: Sums) -> tuple[Program, list[Any]] | None:
-    """One program for all entries of a matrix, and no groups of seeds; None where it would become too large."""
+    """Build one program that computes all entries, without seeds; return None if it exceeds the maximum length."""
     one = tape.constant(1.0)
     entries = numpy.zeros(len(sums.at), numpy.int64)
     count = _count(sums.colors)
@@ -394,7 +366,7 @@ def _unrolled(tape: Tape, sums: Sums) -> tuple[Program, list[Any]] | None:
 
 
 def _swept(recording: Recording, sums: Sums) -> tuple[Program, list[Any]]:
-    """A program for any one sum, and for each color which seeds are 1."""
+    """Build a program for a single sum, with the seeds as inputs, and group the seeds by color."""
     seeds = recording.add_seeds([0.0] * len(sums.seeds))
     outputs = sums.sweep(list(zip(sums.seeds, seeds, strict=True)), sums.targets)
     return recording.tape.program(outputs), _groups(sums.colors, _count(sums.colors))

@@ -1,3 +1,3 @@
-# What the compiled module reaches without going through Python.
+# C-level imports of the compiled module.
 from gradwalk.base cimport c_compat
 from gradwalk.ops.compiled cimport evaluate

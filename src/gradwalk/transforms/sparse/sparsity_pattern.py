@@ -1,7 +1,7 @@
-"""Sparsity patterns: which entries of a program's Jacobian can differ from 0.
+"""Sparsity patterns: the entries of a program's Jacobian that can be nonzero.
 
-A pattern is given as in SciPy's compressed rows: the columns of row i are indices[indptr[i]:indptr[i + 1]], in order,
-and both arrays are int32.
+A pattern is in compressed sparse row format, as in SciPy: the columns of row i are indices[indptr[i]:indptr[i + 1]], in
+ascending order. Both arrays are int32.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ if not TYPE_CHECKING and cython.compiled:
 
 CALL = cython.declare(cython.int, opcodes.CALL)
 TAKE = cython.declare(cython.int, opcodes.TAKE)
-NONE = cython.declare(cython.int, -1)  # in place of a column or a set
-_LARGEST = 2**31 - 1  # what int32 can count
+NONE = cython.declare(cython.int, -1)  # no column, or no set
+_LARGEST = 2**31 - 1  # maximum of int32
 
 
 def pattern(program: Program, columns: list[int] | None = None) -> tuple[Any, Any]:
-    """Find which inputs each output of a program depends on: the sparsity pattern of its Jacobian.
+    """Find the inputs that each output of a program depends on: the sparsity pattern of its Jacobian.
 
-    An operand that an operation passes no derivative to, such as the condition of `where`, does not count. This takes
-    time linear in the number of instructions and in the sizes of the sets of inputs that outputs, and values needed
-    more than once, depend on.
+    Operands without a derivative, such as the condition of `where`, do not count. The time is linear in the number of
+    instructions and in the total size of the sets of inputs kept: one for each output and for each value used more than
+    once.
 
     Args:
         program: The program.
-        columns: The inputs that the columns stand for, each once. By default, all inputs in order.
+        columns: The inputs that form the columns, each at most once. Default: all inputs in order.
 
     Returns:
-        The arrays indptr and indices. Row i holds the columns of the inputs that output i depends on.
+        The arrays indptr and indices. Row i holds the columns that output i depends on.
 
     Raises:
-        MemoryError: If there are more than 2**31 - 1 entries.
+        MemoryError: There are more than 2**31 - 1 entries.
 
     Example:
         >>> from gradwalk.program.tape import Tape
@@ -56,44 +56,44 @@ def pattern(program: Program, columns: list[int] | None = None) -> tuple[Any, An
     rows = [dependencies.of(output) for output in program.outputs]
     lengths = numpy.array([len(row) for row in rows], numpy.int64)
     if lengths.sum() > _LARGEST:
-        raise MemoryError(f"the pattern has {lengths.sum()} entries; there may be {_LARGEST}")
+        raise MemoryError(f"the pattern has {lengths.sum()} entries, more than the maximum of {_LARGEST}")
     indptr = numpy.zeros(len(rows) + 1, numpy.int32)
     numpy.cumsum(lengths, out=indptr[1:])
     indices = numpy.concatenate([numpy.zeros(0, numpy.int32), *rows])
-    return transposed(*transposed(indptr, indices, len(columns)), len(rows))  # which sorts each row
+    return transposed(*transposed(indptr, indices, len(columns)), len(rows))  # transposing twice sorts each row
 
 
 @cython.cclass
 class Dependencies:
     """The columns that the values of a program depend on, as sets.
 
-    Only outputs, and values that are needed more than once, have sets of their own. A value that is needed once is
-    replaced by its operands where it is needed. A set that equals an operand's set is shared with it, and one that is
-    no longer needed is dropped, so that its memory is used again.
+    Only outputs, and values used more than once, have a set. A value used once is replaced by its operands where it is
+    used. A set equal to the set of an operand is shared with it. Sets no longer needed are dropped to reuse their
+    memory.
     """
 
     _first: cython.int  # the index of the first instruction
     _code: cython.p_int
     _calls: list[Any]
     _tables: list[Any]
-    _uses: cython.p_int  # by value: how often it is still needed; outputs once more
+    _uses: cython.p_int  # by value: number of remaining uses; being an output counts as one
     _column: cython.p_int  # by input or constant: its column, or NONE
     _set: cython.p_int  # by value: its set, or NONE
-    _operand: cython.p_int  # the operands of an instruction
-    _stack: cython.p_int  # instructions whose operands are yet to be visited
+    _operand: cython.p_int  # the operands of the current instruction
+    _stack: cython.p_int  # instructions whose operands have not been visited yet
     _height: cython.int
-    _found: cython.p_int  # the columns that a value depends on, while they are collected
+    _found: cython.p_int  # columns collected so far for the current value
     _count: cython.int
     _seen: cython.p_int  # by column: the latest value that it has been found for
-    _widest: cython.int  # the largest of the sets that are being united, or NONE
-    _begin: cython.p_int  # by set: where its columns begin in the pool
+    _widest: cython.int  # the largest of the sets being united, or NONE
+    _begin: cython.p_int  # by set: start of its columns in the pool
     _size: cython.p_int
-    _owners: cython.p_int  # by set: how many values have it that are still needed
-    _sets: cython.int  # how many sets have been made
+    _owners: cython.p_int  # by set: number of values that own it and are still needed
+    _sets: cython.int  # number of sets created
     _pool: cython.p_int  # the columns of all sets
-    _end: cython.Py_ssize_t  # of the part of the pool that is in use
-    _columns: Any  # the pool's array
-    _arrays: Any  # what the other pointers point to
+    _end: cython.Py_ssize_t  # end of the used part of the pool
+    _columns: Any  # the array that _pool points into
+    _arrays: Any  # owners of the memory that the other pointers point into
 
     def __init__(self, program: Any, columns: list[int]) -> None:
         first, steps = program.inputs + len(program.constants), len(program)
@@ -121,14 +121,7 @@ class Dependencies:
         self._collect_all(first + steps)
 
     def of(self, output: cython.int) -> Any:
-        """Return the columns that an output depends on, in no order.
-
-        Args:
-            output: The index of the output.
-
-        Returns:
-            An array of columns.
-        """
+        """Return the columns that an output depends on, as an unsorted array."""
         if output >= self._first:
             which: cython.int = self._set[output]
             return self._columns[self._begin[which] : self._begin[which] + self._size[which]]
@@ -137,7 +130,7 @@ class Dependencies:
 
     @cython.cfunc
     def _count_uses(self, outputs: list[int], end: cython.int) -> object:
-        """Count how often each value is needed, and mark the values that are to have sets."""
+        """Count the uses of each value, and mark the values that get a set."""
         value: cython.int
         i: cython.int
         for value in outputs:
@@ -155,7 +148,7 @@ class Dependencies:
     @cython.cfunc
     @cython.inline
     def _operands(self, value: cython.int) -> cython.int:
-        """Write the operands that an instruction passes derivatives to, and return how many there are."""
+        """Write the differentiable operands of an instruction to `_operand`, and return their number."""
         k: cython.int = 4 * (value - self._first)
         opcode: cython.int = self._code[k]
         count: cython.int = 0
@@ -179,7 +172,7 @@ class Dependencies:
 
     @cython.cfunc
     def _collect_all(self, end: cython.int) -> object:
-        """Make the sets of all values that are to have one."""
+        """Compute the sets of all values marked by `_count_uses`."""
         value: cython.int
         for value in range(self._first, end):
             if self._set[value] == NONE:
@@ -195,7 +188,7 @@ class Dependencies:
 
     @cython.cfunc
     def _visit_operands(self, instruction: cython.int, value: cython.int) -> object:
-        """Add to what is found for a value what the operands of an instruction depend on."""
+        """Add the columns that the operands of an instruction depend on to the columns found for a value."""
         i: cython.int
         operand: cython.int
         for i in range(self._operands(instruction)):
@@ -212,7 +205,7 @@ class Dependencies:
 
     @cython.cfunc
     def _unite(self, operand: cython.int, value: cython.int) -> object:
-        """Add to what is found for a value all of an operand's set."""
+        """Add the set of an operand to the columns found for a value."""
         which: cython.int = self._set[operand]
         k: cython.int
         for k in range(self._begin[which], self._begin[which] + self._size[which]):
@@ -228,7 +221,7 @@ class Dependencies:
     @cython.inline
     @cython.exceptval(check=False)
     def _find(self, column: cython.int, value: cython.int) -> cython.bint:
-        """Add a column to those found for a value, and return whether it was among them already."""
+        """Add a column to the columns found for a value, and return whether it was there already."""
         if self._seen[column] == value:
             return True
         self._seen[column] = value
@@ -238,7 +231,7 @@ class Dependencies:
 
     @cython.cfunc
     def _keep(self, value: cython.int) -> object:
-        """Give a value the set of what has been found for it."""
+        """Store the columns found for a value as its set, sharing the largest operand set if equal."""
         which: cython.int = self._widest
         k: cython.int
         if which == NONE or self._size[which] != self._count:
@@ -257,7 +250,7 @@ class Dependencies:
 
     @cython.cfunc
     def _make_room(self) -> object:
-        """Drop the sets that are no longer needed, and enlarge the pool if it is still more than half full."""
+        """Drop unused sets, and enlarge the pool if it is still more than half full."""
         which: cython.int
         k: cython.int
         begin: cython.int
@@ -277,25 +270,14 @@ class Dependencies:
 
     def _enlarge(self, capacity: int) -> None:
         if capacity > 2 * _LARGEST:
-            raise MemoryError(f"the sets of inputs that values depend on have more than {_LARGEST} members together")
+            raise MemoryError(f"the sets of inputs that values depend on have more than {_LARGEST} members in total")
         columns = numpy.zeros(min(capacity, _LARGEST), numpy.int32)
         columns[: self._end] = self._columns[: self._end]
         self._columns, self._pool = columns, c_compat.integers(columns)
 
 
 def transposed(indptr: Any, indices: Any, n: int) -> tuple[Any, Any]:
-    """Return the pattern of the transpose of a matrix.
-
-    Args:
-        indptr: Where each row of the matrix begins in `indices`.
-        indices: The columns of the entries; those of a row may be in any order.
-        n: How many columns the matrix has.
-
-    Returns:
-        The arrays indptr and indices of the transpose, with sorted rows.
-
-    Raises:
-        ValueError: If the arrays are no pattern with n columns.
+    """Return the pattern of the transpose of a matrix with n columns. Its rows are sorted; the given ones need not be.
 
     Example:
         >>> indptr, indices = transposed([0, 2, 3], [1, 0, 1], 2)
@@ -312,7 +294,7 @@ def transposed(indptr: Any, indices: Any, n: int) -> tuple[Any, Any]:
 
 @cython.cfunc
 def _scatter(start: cython.p_int, column: cython.p_int, m: cython.int, positions: object, results: object) -> object:
-    """Write the row of each entry at its column's position, which moves on by one."""
+    """Append the row of each entry to the list of its column, whose write position is in `positions`."""
     position: cython.p_int = c_compat.integers(positions)
     result: cython.p_int = c_compat.integers(results)
     i: cython.int
@@ -325,17 +307,7 @@ def _scatter(start: cython.p_int, column: cython.p_int, m: cython.int, positions
 
 
 def symmetric(indptr: Any, indices: Any) -> tuple[Any, Any]:
-    """Return the smallest symmetric pattern that contains a square one: that of a matrix plus its transpose.
-
-    Args:
-        indptr: Where each row of the matrix begins in `indices`.
-        indices: The columns of the entries.
-
-    Returns:
-        The arrays indptr and indices of the symmetric pattern, with sorted rows.
-
-    Raises:
-        ValueError: If the arrays are no pattern of a square matrix.
+    """Return the smallest symmetric pattern that contains the pattern of a square matrix, with sorted rows.
 
     Example:
         >>> indptr, indices = symmetric([0, 1, 1], [1])
@@ -351,19 +323,7 @@ def symmetric(indptr: Any, indices: Any) -> tuple[Any, Any]:
 
 
 def as_pattern(indptr: Any, indices: Any, n: int) -> tuple[Any, Any]:
-    """Return a pattern as arrays that compiled code can read.
-
-    Args:
-        indptr: Where each row begins in `indices`.
-        indices: The columns of the entries.
-        n: How many columns there are.
-
-    Returns:
-        Both as contiguous arrays of int32.
-
-    Raises:
-        ValueError: If they are no pattern with n columns.
-    """
+    """Convert a pattern to contiguous int32 arrays, raising `ValueError` if it is not a pattern with n columns."""
     indptr, indices = [numpy.ascontiguousarray(array, numpy.int32) for array in (indptr, indices)]
     if len(indptr) == 0 or indptr[-1] != len(indices) or (len(indices) and not 0 <= indices.min() <= indices.max() < n):
         raise ValueError(f"not a pattern with {n} columns: indptr={indptr}, indices={indices}")
