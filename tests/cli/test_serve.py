@@ -72,7 +72,7 @@ def test_a_folder_without_pyodide_is_refused(missing: str, distribution: Path, c
 
 
 @pytest.mark.parametrize(
-    ("wheels", "told"), [((), "no wheels"), ((NUMPY, NUMPY.replace("2.2.6", "2.3.0")), "2 wheels")]
+    ("wheels", "told"), [((), "wheel, got 0"), ((NUMPY, NUMPY.replace("2.2.6", "2.3.0")), "wheel, got 2")]
 )
 def test_there_has_to_be_one_numpy(
     wheels: tuple[str, ...], told: str, distribution: Path, capsys: pytest.CaptureFixture[str]
