@@ -222,11 +222,11 @@ def test_overwriting():
         (["--order", "max(a, b),a"], "visits 'max(a, b)'"),
         (["--svg"], "expected one argument"),
         (["--svg="], "--svg needs a file name"),
-        (["--svg", "x.bmp"], "the name of the file tells its format: .svg, .png, .dot, .gv; not 'x.bmp'"),
-        (["--film", "x.mp4"], "the name of the file tells its format: .svg, .gif, .png; not 'x.mp4'"),
+        (["--svg", "x.bmp"], "the file name must end with .svg or .png or .dot or .gv, got 'x.bmp'"),
+        (["--film", "x.mp4"], "the file name must end with .svg or .gif or .png, got 'x.mp4'"),
         (["--svg", "/nowhere/x.svg"], "/nowhere/x.svg: No such file or directory"),
         (["--page="], "--page needs a file name"),
-        (["--page", "x.pdf"], "the name of the file tells its format: .html; not 'x.pdf'"),
+        (["--page", "x.pdf"], "the file name must end with .html, got 'x.pdf'"),
         (["--page", "/nowhere/x.html"], "/nowhere/x.html: No such file or directory"),
     ],
 )
@@ -322,7 +322,7 @@ def test_the_lesson_of_microgpt_is_another_one(tmp_path, monkeypatch, capsys):
     ("name", "problem"),
     [
         ("/nowhere/x.html", "/nowhere/x.html: No such file or directory"),
-        ("x.txt", "the name of the file tells its format: .html; not 'x.txt'"),
+        ("x.txt", "the file name must end with .html, got 'x.txt'"),
     ],
 )
 def test_lessons_that_cannot_be_written(name, problem):
@@ -411,7 +411,7 @@ b.backward()
 """
     result = gradwalk("walk", script(tmp_path, text))
     assert result.returncode == 0, result.stderr
-    assert "The gradients were not checked: b is 4.0, and * of its operands is 9.0" in result.stdout
+    assert "The gradients were not checked: b is 4.0, but * of its operands is 9.0" in result.stdout
     assert json.loads(gradwalk("walk", "--json", script(tmp_path, text)).stdout)["check"] is None
 
 
