@@ -16,7 +16,7 @@ import numpy
 
 _RANDOM = random.Random(5)  # a separate generator, so that the script's random numbers do not change
 _PLAIN = [0.0, 1.0, -1.0, 2.0, -3.0, 0.5]
-# Around these numbers, scripts clip the arguments of exp and log.
+# Scripts clip the arguments of exp and log at numbers such as these.
 _FAR = [25.0, 35.0, 55.0, 95.0, 200.0, 400.0, 650.0, 705.0, 2e3, 2e4, 2e6, 2e9, 2e12, 5e-9, 5e-13, 5e-17]
 _NUMBERS = (
     _PLAIN
@@ -156,9 +156,7 @@ class Graphs:
     def __init__(self, names: Collection[str]) -> None:
         known = [name for name in _OPERATIONS if name in names]
         self._kinds = [list(dict.fromkeys((*known[:2], name))) for name in known[1:]]
-        self._alive: list[
-            Any
-        ] = []  # keeps all nodes alive, so that new nodes get new addresses and sets of nodes a new order
+        self._alive: list[Any] = []  # all nodes, kept so that new nodes get new addresses and set orders vary
 
     def gradients(self, cls: type) -> list[tuple[float, ...] | None]:
         """Return the root's value and the leaves' gradients of each graph, or None if the class raises."""
