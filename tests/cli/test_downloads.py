@@ -68,7 +68,7 @@ def test_a_file_that_is_retrieved(folders, place, name):
     assert result.stdout == "['emma', 'olivia']\n", result.stderr
     assert (folders[0] / "input.txt").read_text() == "emma\nolivia\n"  # as a download would have left it
     found = Path(name) if place == 0 else folders[1] / name
-    said = f"gradwalk: {found} stands in for the download of {URL}\n"
+    said = f"gradwalk: using {found} instead of downloading {URL}\n"
     assert result.stderr == ("" if (place, name) == (0, "input.txt") else said)
 
 
@@ -79,7 +79,7 @@ def test_an_address_that_is_opened(folders, program, printed):
     (folders[1] / "names.txt").write_text("ava\n")
     result = run(folders, program)
     assert result.stdout == printed, result.stderr
-    assert result.stderr == f"gradwalk: {folders[1] / 'names.txt'} stands in for the download of {URL}\n"
+    assert result.stderr == f"gradwalk: using {folders[1] / 'names.txt'} instead of downloading {URL}\n"
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,10 @@ def test_an_address_that_is_opened(folders, program, printed):
 def test_neither_a_file_nor_a_network(folders, program, names):
     result = run(folders, program)
     assert result.returncode == 1
-    assert result.stderr.startswith(f"gradwalk: the script downloads {URL}, which failed (")
+    assert result.stderr.startswith(f"gradwalk: the script failed to download {URL} (")
     assert result.stderr.endswith(
-        f". No file {names} is in {folders[0]} or {folders[1]}: put one there, such as a text with one name a line, "
-        "and it stands in\n"
+        f". To run without the download, put the file {names} into {folders[0]} or {folders[1]}, for example a text "
+        "with one name per line\n"
     )
     assert result.stderr.count("\n") == 1
 
@@ -109,4 +109,4 @@ def test_what_is_sent_is_not_a_download(folders):
     (folders[0] / "names.txt").write_text("ava\n")
     result = run(folders, OPEN.replace(f'Request("{URL}")', f'"{URL}", b"data"'))
     assert result.returncode == 1
-    assert "stands in for" not in result.stderr
+    assert "instead of downloading" not in result.stderr

@@ -43,7 +43,7 @@ def sections(output: str) -> dict[str, list[str]]:
         (["lesson", "a.html", "b.html"], "unrecognized arguments: b.html"),
         (["walk", "--quick", "x", "x=1"], "unrecognized arguments: --quick"),
         (["walk"], "the following arguments are required: expression|script.py"),
-        (["run"], "run takes the path of a script, or -m and the name of a module"),
+        (["run"], "run needs the path of a script, or -m and the name of a module"),
     ],
 )
 def test_wrong_arguments_are_answered_with_the_usage_of_their_command(capsys, arguments, problem):
@@ -133,8 +133,8 @@ def test_the_minus_sign_of_printed_text():
         (["x +", "x=1"], "syntax error"),
         (["x", "x=1", "x=2"], "the name 'x' is given twice\n  x=2\n  ^"),
         (["x", "x=one"], "the value of 'x' is not a number\n  x=one\n    ^"),
-        (["x", "x"], "not a name and a value"),
-        (["x", "2=3"], "not a name and a value"),
+        (["x", "x"], "values must be given as name=value"),
+        (["x", "2=3"], "values must be given as name=value"),
         (["x", "x=1", "y=2"], "y=2 is given, but the expression has no 'y'"),
     ],
 )
@@ -205,7 +205,7 @@ def test_orders_and_what_they_lose():
     assert told["What was lost"][1].startswith("  2  a gets 9 and should get 15.")
     assert "This order is not legal: a node has to come after all nodes that use it. There are 2 legal orders." in told
     assert "so a misses 6 times d(a+1)/da 1 = 6" in result.stdout
-    assert "The check is of the right gradients" in told
+    assert "The check compares the correct gradients, not the gradients of this walk" in told
     assert "is not legal" not in gradwalk("walk", *DIAMOND, "--order", "(a+1)*(a*3),a*3,a+1,a").stdout
 
 
@@ -218,15 +218,15 @@ def test_overwriting():
     ("arguments", "problem"),
     [
         (["--order", "a"], "the order omits (a+1)*(a*3), a*3, a+1"),
-        (["--order", "b"], "there is no such node"),
+        (["--order", "b"], "which is not a node"),
         (["--order", "max(a, b),a"], "visits 'max(a, b)'"),
         (["--svg"], "expected one argument"),
-        (["--svg="], "--svg needs the name of a file"),
-        (["--svg", "x.bmp"], "the name of the file tells its format: .svg, .png, .dot, .gv; not 'x.bmp'"),
-        (["--film", "x.mp4"], "the name of the file tells its format: .svg, .gif, .png; not 'x.mp4'"),
+        (["--svg="], "--svg needs a file name"),
+        (["--svg", "x.bmp"], "the file name must end with .svg or .png or .dot or .gv, got 'x.bmp'"),
+        (["--film", "x.mp4"], "the file name must end with .svg or .gif or .png, got 'x.mp4'"),
         (["--svg", "/nowhere/x.svg"], "/nowhere/x.svg: No such file or directory"),
-        (["--page="], "--page needs the name of a file"),
-        (["--page", "x.pdf"], "the name of the file tells its format: .html; not 'x.pdf'"),
+        (["--page="], "--page needs a file name"),
+        (["--page", "x.pdf"], "the file name must end with .html, got 'x.pdf'"),
         (["--page", "/nowhere/x.html"], "/nowhere/x.html: No such file or directory"),
     ],
 )
@@ -306,7 +306,7 @@ def test_the_lesson_is_written_where_no_browser_is(tmp_path):
     result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=bare)
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"{tmp_path / 'gradwalk-lesson.html'}\n"
-    assert result.stderr == "gradwalk: there is no browser to open it with\n"
+    assert result.stderr == "gradwalk: no browser was found; open the file by hand\n"
     assert (tmp_path / "gradwalk-lesson.html").is_file()
 
 
@@ -322,7 +322,7 @@ def test_the_lesson_of_microgpt_is_another_one(tmp_path, monkeypatch, capsys):
     ("name", "problem"),
     [
         ("/nowhere/x.html", "/nowhere/x.html: No such file or directory"),
-        ("x.txt", "the name of the file tells its format: .html; not 'x.txt'"),
+        ("x.txt", "the file name must end with .html, got 'x.txt'"),
     ],
 )
 def test_lessons_that_cannot_be_written(name, problem):
@@ -333,7 +333,7 @@ def test_lessons_that_cannot_be_written(name, problem):
 def test_films_of_large_graphs_are_refused():
     result = gradwalk("walk", "+".join(["x"] * 100), "x=1", "--film", "x.svg")
     assert result.returncode == 2
-    assert "a film is for graphs of at most 60 nodes, and this one has 100" in result.stderr
+    assert "a film can show a graph of at most 60 nodes, got 100 nodes" in result.stderr
 
 
 SCRIPT = """
@@ -411,7 +411,7 @@ b.backward()
 """
     result = gradwalk("walk", script(tmp_path, text))
     assert result.returncode == 0, result.stderr
-    assert "There is no check: b is 4.0, and * of its operands is 9.0" in result.stdout
+    assert "The gradients were not checked: b is 4.0, but * of its operands is 9.0" in result.stdout
     assert json.loads(gradwalk("walk", "--json", script(tmp_path, text)).stdout)["check"] is None
 
 
@@ -583,5 +583,5 @@ def test_a_script_may_close_the_standard_output(command, tmp_path):
     script.write_text(text, encoding="utf-8")
     result = gradwalk(command, str(script))
     assert result.stdout == "said\n"
-    told = f"gradwalk: {script} closed the standard output, so the walk cannot be printed\n"
+    told = f"gradwalk: {script} closed standard output, so the walk cannot be printed\n"
     assert (result.returncode, result.stderr) == ((0, "") if command == "run" else (2, told))

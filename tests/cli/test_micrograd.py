@@ -241,8 +241,8 @@ def test_a_module_sees_its_own_world(tmp_path):
     ("arguments", "message"),
     [
         (("-m", "no_such_module"), "gradwalk: there is no module 'no_such_module' to run"),
-        (("-m",), "run takes the path of a script, or -m and the name of a module"),
-        ((), "run takes the path of a script, or -m and the name of a module"),
+        (("-m",), "run needs the path of a script, or -m and the name of a module"),
+        ((), "run needs the path of a script, or -m and the name of a module"),
     ],
 )
 def test_nothing_to_run(tmp_path, arguments, message):

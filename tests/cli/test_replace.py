@@ -175,7 +175,9 @@ def test_the_numbers_are_the_scripts_own(tmp_path, program):
     result = run(tmp_path, program + TRAINING + "print(Value.__module__)\n")
     assert result.returncode == 0, result.stderr
     assert result.stdout == as_it_is(tmp_path, program + TRAINING) + "gradwalk.value.value\n"
-    assert result.stderr.startswith("gradwalk: Value of script.py is gradwalk's; as the script has them: ")
+    assert result.stderr.startswith(
+        "gradwalk: Value of script.py was replaced by gradwalk's Value; kept from the script: "
+    )
 
 
 def test_a_gpt_trains_to_the_same_weights(tmp_path):
@@ -186,7 +188,9 @@ def test_a_gpt_trains_to_the_same_weights(tmp_path):
     assert replaced.stdout == plain.stdout
     assert plain.stdout.count("\n") == 56
     assert replaced.stderr.endswith(
-        "Scalar of " + arguments[0] + " is gradwalk's; as the script has them: __pow__, relu, __truediv__\n"
+        "Scalar of "
+        + arguments[0]
+        + " was replaced by gradwalk's Value; kept from the script: __pow__, relu, __truediv__\n"
     )
 
 
@@ -198,7 +202,7 @@ if "MICROGPT" in os.environ:  # the path of a copy of microgpt.py, for who has o
         (tmp_path / "input.txt").write_bytes((ROOT / "examples/names.txt").read_bytes())
         result = run(tmp_path, program)
         assert result.stdout == as_it_is(tmp_path, program)
-        assert "is gradwalk's" in result.stderr
+        assert "was replaced by gradwalk's Value" in result.stderr
 
 
 def test_arguments_behind_the_script_are_its_own(tmp_path):
@@ -215,7 +219,7 @@ def test_a_script_is_told_what_it_could_be(tmp_path, head):
     result = run(tmp_path, LOCAL.replace("class Value:", head) + "print(Value.__module__)\n", "script.py")
     assert result.stdout == "__main__\n"
     assert result.stderr == (
-        "gradwalk: script.py defines its own Value, which runs as it is; this puts gradwalk's in its place: "
+        "gradwalk: script.py defines its own Value, which runs unchanged. To replace it by gradwalk's Value: "
         "gradwalk run --replace Value script.py\n"
     )
 
@@ -249,7 +253,7 @@ def test_at_a_terminal_it_is_asked(tmp_path, answer, module):
         os.write(controller, f"{answer}\n".encode())
         output, _ = process.communicate(timeout=60)
     os.close(terminal)
-    assert "script.py defines its own Value. Put gradwalk's in its place? [y/N]" in os.read(controller, 4096).decode()
+    assert "script.py defines its own Value. Replace it by gradwalk's? [y/N]" in os.read(controller, 4096).decode()
     os.close(controller)
     assert output == f"{module}\n"
 
@@ -289,7 +293,7 @@ def test_methods_that_gradwalk_has_otherwise_or_not_at_all(tmp_path, method, cal
     )
     result = run(tmp_path, program)
     assert result.stdout == as_it_is(tmp_path, program), result.stderr
-    assert call.partition("(")[0] in result.stderr.partition("as the script has them: ")[2]
+    assert call.partition("(")[0] in result.stderr.partition("kept from the script: ")[2]
 
 
 @pytest.mark.parametrize(
@@ -355,7 +359,7 @@ def test_operands_in_a_set(tmp_path):
     """Their order is the order of addresses, so that the script itself prints other last digits in each run."""
     program = CLOSURES.replace("tuple(_children)", "set(_children)") + TRAINING
     result = run(tmp_path, program)
-    assert "; its backward() goes through sets of nodes, in an order that changes from run to run" in result.stderr
+    assert "; its backward() iterates over sets of nodes, whose order changes from run to run" in result.stderr
     printed = [re.findall(r"-?\d[\d.e-]*", text) for text in (result.stdout, as_it_is(tmp_path, program))]
     ours, theirs = [list(map(float, numbers)) for numbers in printed]
     assert ours == pytest.approx(theirs, rel=1e-9)
@@ -424,7 +428,7 @@ def test_methods_that_call_numpy(tmp_path):
     program += "print([Value(0.25 + i / 977).log().data for i in range(1000)])\n"
     result = run(tmp_path, program)
     assert result.stdout == as_it_is(tmp_path, program)
-    assert "as the script has them: __pow__, relu, __truediv__, log" in result.stderr
+    assert "kept from the script: __pow__, relu, __truediv__, log" in result.stderr
 
 
 def test_an_equality_that_takes_nothing_but_values(tmp_path):
@@ -461,7 +465,7 @@ def test_a_second_pass_over_the_same_results_is_said(tmp_path):
     result = run(tmp_path, program)
     assert result.stdout == "18.0\n"
     assert as_it_is(tmp_path, program) == "24.0\n"
-    line = "script.py:53: (y * k).backward(): backward() goes through results that have a gradient from an earlier pass"
+    line = "script.py:53: (y * k).backward(): backward() visits results that have a gradient from an earlier pass"
     assert result.stderr.count("earlier pass") == 1
     assert line in result.stderr
 
@@ -543,7 +547,7 @@ def test_a_backward_in_another_order_stays_the_scripts(tmp_path, order):
     program = LOCAL.replace(BACKWARD, ORDERS[order]).replace("    # METHODS\n", TANH) + TRAINING
     result = run(tmp_path, program)
     assert result.stdout == as_it_is(tmp_path, program), result.stderr
-    assert "as the script has them: backward, " in result.stderr
+    assert "kept from the script: backward, " in result.stderr
     gradients = re.findall(r"-?\d[\d.e-]*", as_it_is(tmp_path, LOCAL.replace("    # METHODS\n", TANH) + TRAINING))
     is_the_same = re.findall(r"-?\d[\d.e-]*", result.stdout) == gradients
     assert is_the_same == (order == "queue")  # which only some graphs show: see probe_points.py
@@ -554,7 +558,7 @@ def test_a_backward_in_another_order_over_closures(tmp_path):
     program = CLOSURES_REVERSED + TRAINING + "print([v.data for v in (x * w)._prev], (x * w)._prev[0] is x)\n"
     result = run(tmp_path, program)
     assert result.stdout == as_it_is(tmp_path, program), result.stderr
-    assert "as the script has them: backward, " in result.stderr
+    assert "kept from the script: backward, " in result.stderr
 
 
 def test_a_backward_in_another_order_can_be_walked_through(tmp_path):
@@ -578,7 +582,7 @@ def test_an_order_that_cannot_be_kept_is_said(tmp_path):
     program = program.replace("        self.data = data\n", "        self.data, self.hidden = data, 1\n")
     result = run(tmp_path, program.replace("    # METHODS\n", TANH) + TRAINING)
     assert (
-        "its backward() adds contributions in another order, so the last digits of gradients may differ"
+        "its backward() adds contributions in a different order, so the last digits of gradients may differ"
         in result.stderr
     )
     assert "backward," not in result.stderr
@@ -618,7 +622,7 @@ def test_methods_that_differ_at_special_numbers_stay_the_scripts(tmp_path, name,
         """
     )
     result = run(tmp_path, program)
-    kept = result.stderr.partition("as the script has them: ")[2].strip().split(", ")
+    kept = result.stderr.partition("kept from the script: ")[2].strip().split(", ")
     assert name in kept
     assert "raises" in as_it_is(tmp_path, program) or result.stdout == as_it_is(tmp_path, program)
 
@@ -669,7 +673,9 @@ def test_only_the_class_like_micrograds_is_replaced(tmp_path):
     program = first + "print(Value(1) + Value(2))\n" + LOCAL + "print(Value.__module__)\n"
     result = run(tmp_path, program)
     assert result.stdout == "first\ngradwalk.value.value\n", result.stderr
-    assert result.stderr.startswith(f"gradwalk: Value of script.py, line {first.count(chr(10)) + 4}, is gradwalk's")
+    assert result.stderr.startswith(
+        f"gradwalk: Value of script.py, line {first.count(chr(10)) + 4}, was replaced by gradwalk's Value"
+    )
 
 
 def test_two_classes_of_one_name(tmp_path):
@@ -683,7 +689,7 @@ def test_two_classes_of_one_name(tmp_path):
     )
     result = run(tmp_path, program)
     assert result.stdout == as_it_is(tmp_path, program), result.stderr
-    lines = [line for line in result.stderr.splitlines() if "is gradwalk's" in line]
+    lines = [line for line in result.stderr.splitlines() if "was replaced by gradwalk's Value" in line]
     numbers = [i + 1 for i, line in enumerate(program.splitlines()) if line == "class Value:"]
     assert [line.split(", ")[1] for line in lines] == [f"line {number}" for number in numbers]
     assert ("double" in lines[0], "double" in lines[1]) == (True, False)
@@ -693,17 +699,19 @@ def test_messages_name_the_class_of_several_that_they_are_about(tmp_path):
     second = LOCAL.replace("    def exp(self):\n", "    def exp(self):\n        print('exp')\n")
     line = (LOCAL + second).splitlines().index("        print('exp')") + 1
     replaced, said = refused(tmp_path, LOCAL + second + "\n").split("\n")
-    assert replaced == "Value of script.py, line 3, is gradwalk's; as the script has them: __pow__, relu, __truediv__"
+    assert (
+        replaced
+        == "Value of script.py, line 3, was replaced by gradwalk's Value; kept from the script: __pow__, relu, "
+        "__truediv__"
+    )
     assert said.startswith(
         f"gradwalk: Value of script.py, line {LOCAL.count(chr(10)) + 3}, cannot be replaced faithfully: its exp"
     )
     assert f"in line {line}." in said
     neither = "class Value:\n    def backward(self): pass\n" * 2
     said = refused(tmp_path, neither)
-    assert said.startswith(
-        "Value of script.py, line 3, is not a class like micrograd's Value, for it has no + and no *"
-    )
-    assert said.endswith("and there is none")
+    assert said.startswith("Value of script.py, line 3, is not a class like micrograd's Value: it has no + and no *")
+    assert said.endswith("and the script has none")
 
 
 def test_a_class_that_derives_from_the_one_of_its_name(tmp_path):
@@ -736,9 +744,9 @@ def test_constructors_that_take_other_arguments(tmp_path, constructor, call, sai
     )
     kept = "        self.label = label\n" if "label=" in constructor else ""
     program = program.replace("        self.data = data\n", "        self.data = data\n" + kept)
-    said = f"line {program.count(chr(10)) + 2} gives its constructor {said}, and gradwalk's Value takes data, children"
+    said = f"line {program.count(chr(10)) + 2} passes {said} of its constructor, but gradwalk's Value takes data, child"
     error = refused(tmp_path, f"{program}print('has run')\nv = {call}\n")
-    assert said in error or "gives its constructor a local_grads as argument 4" in error
+    assert said in error or "passes a local_grads as argument 4 of its constructor" in error
     if "label=''" in constructor and constructor.index("label") > constructor.index("local_grads"):
         result = run(tmp_path, f"{program}v = Value(2.0, label='x')\nprint(v.label, (v * 3).data)\n")
         assert result.stdout == "x 6.0\n", result.stderr
@@ -761,9 +769,9 @@ def refused(folder: Path, program: str, *arguments: str) -> str:
         (
             "Valu",
             LOCAL,
-            "script.py defines no class Valu: --replace takes the name of such a class, which here is Value",
+            "script.py defines no class Valu; --replace needs a class like micrograd's Value: Value",
         ),
-        ("Value", "x = 1", "script.py defines no class Value: --replace takes the name of a class with .data, .grad,"),
+        ("Value", "x = 1", "script.py defines no class Value; --replace needs a class with .data, .grad,"),
         (
             "Value",
             "from engine import Value",
@@ -772,7 +780,7 @@ def refused(folder: Path, program: str, *arguments: str) -> str:
         (
             "Node",
             "class Node:\n    def __add__(self, other): pass\n",
-            "Node of script.py is not a class like micrograd's Value, for it has no backward() and no * and no .data",
+            "Node of script.py is not a class like micrograd's Value: it has no backward() and no * and no .data",
         ),
     ],
 )
@@ -799,20 +807,20 @@ def test_no_such_class(tmp_path, name, program, said):
         (
             "self.data = data",
             "print(data); self.data = data",
-            "its __init__ does more than keep what it is given, in line",
+            "its __init__ does more than store its arguments, in line",
         ),
         (
             "    def exp(self):\n",
             "    def exp(self):\n        print('exp')\n",
-            "its exp does more than compute, in line",
+            "its exp has a side effect in line",
         ),
         (
             "def backward(self):",
             "def backward(self, keep=False):",
-            "gives arguments to backward(), and gradwalk's takes",
+            "passes arguments to backward(), but gradwalk's backward() takes",
         ),
         ("self.data = data", "self.data = data\n        Value.count += 1", "changes an attribute of the class itself"),
-        ("    # METHODS", "    op = property(lambda self: 'mul')", "its .op is not the method"),
+        ("    # METHODS", "    op = property(lambda self: 'mul')", "its .op is not a function"),
         (
             "    # METHODS",
             "    def __setattr__(self, name, x): object.__setattr__(self, name, x)",
@@ -823,7 +831,7 @@ def test_no_such_class(tmp_path, name, program, said):
         (
             "return Value(max(0, self.data), (self,), (float(self.data > 0),))",
             "return self * (random.random() < 0.9)",
-            "its relu gives other numbers when it is called again",
+            "its relu gives different numbers when it is called again",
         ),
         (
             "self.data = data",
@@ -833,7 +841,7 @@ def test_no_such_class(tmp_path, name, program, said):
         (
             "    def exp(self):\n",
             "    draw = random.Random(1).random\n    def exp(self):\n        if Value.draw() < 0.1: return self\n",
-            "its exp gives other numbers when it is called again",
+            "its exp gives different numbers when it is called again",
         ),
     ],
 )
@@ -845,7 +853,7 @@ def test_classes_that_do_something_else(tmp_path, old, new, said):
         program += "Value(2.0).backward(keep=True)\n"
     error = refused(tmp_path, program)
     assert said in error
-    assert error.endswith("Without --replace Value the script runs as it is")
+    assert error.endswith("Without --replace Value, it runs unchanged")
 
 
 def test_random_numbers_are_those_of_the_script(tmp_path):
@@ -871,16 +879,16 @@ def test_random_numbers_are_those_of_the_script(tmp_path):
 def test_attributes_that_nothing_of_gradwalks_stands_for(tmp_path):
     program = CLOSURES.replace("        self._op = _op\n", "        self._op = _op\n        self.shape = 0\n")
     assert run(tmp_path, program + "Value(1.0).shape = 1\n").returncode == 0
-    said = "the script uses its .shape, which gradwalk's Value has not"
+    said = "the script uses its .shape, which gradwalk's Value does not have"
     assert said in refused(tmp_path, program + "Value(1.0).shape\n")
 
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('(self, other), "*")', '(self, other), "mul")', "the script uses ._op, which of a product is 'mul', not '*'"),
-        ('_op=""', '_op="leaf"', "the script uses ._op, which of a leaf is 'leaf', not ''"),
-        ("._op", ".kind", "the script uses its .kind, which gradwalk's Value has not"),
+        ('(self, other), "*")', '(self, other), "mul")', "the script uses ._op, which must be '*' for a product, got"),
+        ('_op=""', '_op="leaf"', "the script uses ._op, which must be '' for a leaf, got 'leaf'"),
+        ("._op", ".kind", "the script uses its .kind, which gradwalk's Value does not have"),
     ],
 )
 def test_labels_that_the_script_makes_up(tmp_path, old, new, said):
@@ -892,7 +900,7 @@ def test_labels_that_the_script_makes_up(tmp_path, old, new, said):
 
 def test_a_constructor_with_its_arguments_in_another_order(tmp_path):
     program = LOCAL.replace("data, children=()", "data, name='', children=()").replace(", (self,", ", '', (self,")
-    said = "line 14 gives its constructor a name as argument 2, and gradwalk's Value takes data, children, op or local"
+    said = "line 14 passes a name as argument 2 of its constructor, but gradwalk's Value takes data, children, op or"
     assert said in refused(tmp_path, program)
 
 
@@ -910,12 +918,12 @@ def test_a_subclass_with_operations_of_its_own(tmp_path):
 def test_options_that_do_not_go_together(tmp_path):
     result = run(tmp_path, LOCAL, "--replace", "Value", "-m", "script")
     assert result.returncode == 2
-    assert "--replace names a class of a script, and -m runs a module: give the path of the script" in result.stderr
+    assert "--replace does not work with -m: give the path of the script that defines the class" in result.stderr
     result = run(tmp_path, LOCAL, "--replace", "script.py")
     assert result.returncode == 2
-    assert "--replace takes the name of a class, and behind that comes the path of the script" in result.stderr
+    assert "--replace needs the name of a class, followed by the path of the script" in result.stderr
     result = run(tmp_path, LOCAL, "--replace", "Value", "a*b", "a=1", "b=2", command="walk")
-    assert "--replace names a class of a script, and an expression has none" in result.stderr
+    assert "--replace does not work with an expression: give the path of a script" in result.stderr
 
 
 # gradwalk walk

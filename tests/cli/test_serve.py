@@ -68,12 +68,13 @@ def test_the_archive_has_the_same_bytes_each_time(distribution: Path, tmp_path: 
 def test_a_folder_without_pyodide_is_refused(missing: str, distribution: Path, capsys: pytest.CaptureFixture[str]):
     (distribution / missing).unlink()
     assert main(["lesson", "--with-pyodide", str(distribution)]) == 2
-    assert f"{distribution} has no {missing}: give the folder of a release" in capsys.readouterr().err
+    assert (
+        f"{distribution} must be the folder of a Pyodide release, which has pyodide.mjs; it has no {missing}"
+        in capsys.readouterr().err
+    )
 
 
-@pytest.mark.parametrize(
-    ("wheels", "told"), [((), "no wheels"), ((NUMPY, NUMPY.replace("2.2.6", "2.3.0")), "2 wheels")]
-)
+@pytest.mark.parametrize(("wheels", "told"), [((), "got 0"), ((NUMPY, NUMPY.replace("2.2.6", "2.3.0")), "got 2")])
 def test_there_has_to_be_one_numpy(
     wheels: tuple[str, ...], told: str, distribution: Path, capsys: pytest.CaptureFixture[str]
 ):
@@ -81,13 +82,13 @@ def test_there_has_to_be_one_numpy(
     for name in wheels:
         (distribution / name).touch()
     assert main(["lesson", "--with-pyodide", str(distribution)]) == 2
-    assert f"{distribution} has {told} of NumPy" in capsys.readouterr().err
+    assert f"{distribution} must have one NumPy wheel, {told}" in capsys.readouterr().err
 
 
 def test_microgpt_has_no_cell(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit):
         main(["lesson", "--microgpt", "--with-pyodide", "."])
-    assert "--microgpt writes another page" in capsys.readouterr().err
+    assert "--with-pyodide cannot be combined with --microgpt" in capsys.readouterr().err
 
 
 def test_only_the_served_page_may_load_anything():

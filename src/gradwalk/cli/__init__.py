@@ -1,1 +1,1 @@
-"""The command line, and programs written for micrograd."""
+"""The command line, and support for programs written for micrograd."""

@@ -1,4 +1,4 @@
-"""The arguments of the command line, and what its help says."""
+"""The command line's arguments and help texts."""
 
 from __future__ import annotations
 
@@ -12,19 +12,12 @@ _EXAMPLE = 'gradwalk walk "tanh(x1*w1 + x2*w2 + b)" x1=2 x2=0 w1=-3 w2=1 b=6.881
 
 
 def parsed(arguments: Sequence[str], version: str) -> argparse.Namespace:
-    """Parse the arguments of a call; `command` of the result is "walk", "lesson", "run" or "about".
+    """Parse the arguments that follow the program name; the result's `command` is "walk", "lesson", "run" or "about".
 
-    Prints help or what is wrong, and raises `SystemExit`, as argparse does.
-
-    Args:
-        arguments: The arguments after the name of the program.
-        version: The version to print for --version.
-
-    Returns:
-        The options.
+    As in argparse, --help and errors print a message and raise `SystemExit`. `version` is printed for --version.
     """
     parser = argparse.ArgumentParser(
-        prog="gradwalk", description="Scalar reverse-mode automatic differentiation, to watch and to use."
+        prog="gradwalk", description="Scalar reverse-mode automatic differentiation, step by step or at full speed."
     )
     parser.add_argument("--version", action="version", version=f"gradwalk {version}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
@@ -33,43 +26,45 @@ def parsed(arguments: Sequence[str], version: str) -> argparse.Namespace:
     _add_run(commands)
     _add_about(commands)
     options, unknown = parser.parse_known_args(_options_first(arguments))
-    command = commands.choices[options.command]  # its usage is what helps
+    command = commands.choices[options.command]  # errors show the usage of this command
     if unknown:
         command.error(f"unrecognized arguments: {' '.join(unknown)}")
     if options.command == "run" and options.replace is not None and not (options.script or options.module):
-        command.error("--replace takes the name of a class, and behind that comes the path of the script")
+        command.error("--replace needs the name of a class, followed by the path of the script")
     if options.command == "run" and not (options.script or options.module):
-        command.error("run takes the path of a script, or -m and the name of a module")
+        command.error("run needs the path of a script, or -m and the name of a module")
     if options.command == "run" and options.replace is not None and options.module:
-        command.error("--replace names a class of a script, and -m runs a module: give the path of the script")
+        command.error("--replace does not work with -m: give the path of the script that defines the class")
     if options.command == "lesson" and options.microgpt and options.with_pyodide is not None:
-        command.error("--with-pyodide adds a cell to the lesson, and --microgpt writes another page")
+        command.error("--with-pyodide cannot be combined with --microgpt, whose page has no Python cell")
     return options
 
 
 def _add_walk(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     walk = commands.add_parser(
         "walk",
-        help="watch the gradients of an expression, or of a script, being made",
+        help="show step by step how the gradients of an expression or a script are computed",
         description="Print the graph of an expression, its values in forward order, the backward pass step by step, the"
-        " gradients, and a numerical check of each. Of a script: those of one backward(), and what .grad had before.",
+        " gradients, and a numerical check of each gradient. For a script, print the same for one backward() call, and"
+        " each .grad before that call.",
         epilog=f"example: {_EXAMPLE}",
     )
     walk.add_argument(
         "what",
         metavar="expression|script.py",
-        help="such as 'tanh(x*w + b)' or 'e = a + b; f = e*c', which is never run as Python; or a script, which is run",
+        help="an expression such as 'tanh(x*w + b)' or 'e = a + b; f = e*c', which is never run as Python; or a Python"
+        " script, which is run",
     )
     walk.add_argument(
-        "values", nargs="*", default=(), metavar="name=value", help="a number for each name; or the script's arguments"
+        "values", nargs="*", default=(), metavar="name=value", help="a number for each name, or the script's arguments"
     )
-    walk.add_argument("--opened", action="store_true", help="show sumprod as the products and sums that it is made of")
+    walk.add_argument("--opened", action="store_true", help="show each sumprod as separate products and sums")
     walk.add_argument(
         "--pass",
         dest="number",
         type=_number,
         metavar="N",
-        help="which backward() of a script, counted from 1; the last, if not given",
+        help="the backward() call of a script to walk through, counted from 1 (default: the last)",
     )
     _add_replace(walk)
     _add_order(walk)
@@ -77,59 +72,61 @@ def _add_walk(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 
 def _add_replace(command: argparse.ArgumentParser) -> None:
-    """Add the option for scripts that define micrograd's class themselves."""
+    """Add the option for scripts that define their own Value class."""
     command.add_argument(
         "--replace",
         metavar="NAME",
-        help="put gradwalk's Value in the place of this class, which the script defines for itself, as microgpt.py does"
-        " with Value; refused where its numbers would change",
+        help="replace this class of the script, such as Value in microgpt.py, by gradwalk's Value; refused if the"
+        " script's numbers would change",
     )
 
 
 def _add_order(walk: argparse.ArgumentParser) -> None:
-    """Add the options that say how the backward pass goes."""
+    """Add the options that change the backward pass."""
     walk.add_argument(
-        "--order", metavar="d,b,c,a", help="visit the nodes in this order in the backward pass, and see what is lost"
+        "--order", metavar="d,b,c,a", help="visit the nodes in this order in the backward pass, and show what is lost"
     )
-    walk.add_argument("--overwrite", action="store_true", help="write gradients with = in place of +=")
+    walk.add_argument("--overwrite", action="store_true", help="write gradients with = instead of +=")
 
 
 def _add_outputs(walk: argparse.ArgumentParser) -> None:
-    """Add the options that say what is printed and written; `output.py` has a function for each."""
+    """Add the options for printed and written formats; `output.py` has a function for each."""
     walk.add_argument(
-        "--svg", metavar="FILE", help="draw the graph; a name that ends with .png or .dot is taken at its word"
+        "--svg", metavar="FILE", help="draw the graph as SVG, or as PNG or DOT if the name ends with .png or .dot"
     )
     walk.add_argument(
-        "--film", metavar="FILE", help="a picture after each step: an animated .svg or .gif, or a .png of all"
+        "--film", metavar="FILE", help="draw the graph after each step: an animated .svg or .gif, or one .png with all"
     )
     walk.add_argument(
-        "--page", metavar="FILE", help="an .html file to walk through in a browser, with the lines of the script"
+        "--page", metavar="FILE", help="write an .html file with the walk, and the lines of a script, for a browser"
     )
     walk.add_argument(
-        "--step", action="store_true", help="take the steps one at a time, forward and back, a key a step"
+        "--step", action="store_true", help="step through the walk, forward and back, with one key press for each step"
     )
-    walk.add_argument("--json", action="store_true", help="print JSON for programs; nan and inf as strings")
+    walk.add_argument("--json", action="store_true", help="print JSON, with nan and inf as strings")
 
 
 def _add_lesson(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     lesson = commands.add_parser(
         "lesson",
-        help="learn how gradients are made, in a browser",
-        description="Write the lesson as one HTML file, which needs no network, and open it in the browser.",
+        help="learn in a browser how gradients are computed",
+        description="Write the lesson as one HTML file, which needs no network, and open it in a browser.",
     )
-    lesson.add_argument("file", nargs="?", help="gradwalk-lesson.html or gradwalk-microgpt.html, if not given")
+    lesson.add_argument(
+        "file", nargs="?", help="the file to write (default: gradwalk-lesson.html or gradwalk-microgpt.html)"
+    )
     lesson.add_argument(
         "--microgpt",
         action="store_true",
-        help="instead, train a GPT on names of yours in the page, and look at every number of it",
+        help="write another page, which trains a GPT on your own names and shows every number in it",
     )
     lesson.add_argument(
         "--with-pyodide",
         metavar="FOLDER",
-        help="add a cell for Python of the visitor's own, for a server: Pyodide is copied from this folder, which has"
-        " NumPy's wheel, into pyodide/ beside the file",
+        help="add a cell in which visitors run their own Python, for a page on a server; copies Pyodide from this"
+        " folder, which must have NumPy's wheel, into pyodide/ beside the file",
     )
-    lesson.add_argument("--no-open", action="store_true", help="only write the file")
+    lesson.add_argument("--no-open", action="store_true", help="write the file without opening it")
 
 
 def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -137,8 +134,8 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "run",
         help="run a script or module that was written for micrograd",
         usage="gradwalk run [-h] ([--replace NAME] script | -m module) ...",
-        description="Run a script with `micrograd` meaning gradwalk: the same program, faster, and at any depth. With"
-        " -m a module is run, as by `python -m`: `gradwalk run -m pytest` runs tests.",
+        description="Run a script written for micrograd with gradwalk instead: the same program, faster, and for graphs"
+        " of any depth. -m runs a module, as `python -m` does: `gradwalk run -m pytest` runs tests.",
     )
     _add_replace(run)
     run.add_argument("-m", nargs=argparse.REMAINDER, metavar="module", dest="module", help="a module and its arguments")
@@ -149,22 +146,22 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 def _add_about(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     commands.add_parser(
         "about",
-        help="what this installation is, for reports of errors",
-        description="Print versions, how gradwalk was compiled, and what it computes with.",
+        help="describe this installation, for bug reports",
+        description="Print versions, how gradwalk was compiled, and the instruction set, threads and packages it uses.",
     )
 
 
 def _number(text: str) -> int:
-    """Read the number of a pass."""
+    """Parse the number of a pass."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not the number of a pass, which are counted from 1")
+        raise argparse.ArgumentTypeError(f"the number of a pass must be at least 1, got {text!r}")
     return int(text)
 
 
 def _options_first(arguments: Sequence[str]) -> list[str]:
-    """Put the options of `walk` first and the rest behind a --, because an expression may begin with a minus.
+    """Put the options of `walk` first and the other arguments after a --, because an expression may begin with a minus.
 
-    Everything behind the name of a script belongs to the script.
+    All arguments after the name of a script belong to the script.
     """
     if not arguments or arguments[0] != "walk":
         return list(arguments)

@@ -1,6 +1,6 @@
-"""Runs a program that a visitor has written in the page, and says what the page is to show of it.
+"""Runs a Python program that a visitor wrote in the page, and returns the walk that the page should show.
 
-The page's worker (web/src/cell/worker.js) calls this in Pyodide. Elsewhere `script.py` does what is like it, for files.
+The page's worker (web/src/cell/worker.js) calls `answer` in Pyodide. For script files, `script.py` does the same.
 """
 
 from __future__ import annotations
@@ -22,22 +22,17 @@ from gradwalk.value.modes import source_lines
 from gradwalk.value.sweep.backward import observed
 from gradwalk.value.value import Value
 
-PROGRAM = "program.py"  # what tracebacks, and the page, call it
+PROGRAM = "program.py"  # the file name in tracebacks and in the page
 
 
 def answer(program: str) -> str:
-    """Run a program, and write what the page shows of it.
+    """Run a program, and return what the page shows of it as JSON.
 
-    That is every `backward()` of the program on a timeline; without one, the Value that the program ends with: the
-    last line's, if that is an expression, or else that of the last name.
+    The page shows every `backward()` call of the program on a timeline. Without a `backward()` call, it shows the Value
+    of the program's last line if that line is an expression, and otherwise the Value assigned last.
 
-    Args:
-        program: The text of the program.
-
-    Returns:
-        JSON. An object with `document`, a walk by docs/walk.schema.json, or null where the program made no Value that
-        could be walked; or one with `error`, a traceback that begins in the program, and `line`, where in the program
-        it came about, or null.
+    The JSON object has either `document`, a walk in the format of docs/walk.schema.json (null if the program made no
+    Value), or `error` and `line`: a traceback that begins in the program, and the line number in the program or null.
     """
     recorder = Recorder()
     Path(PROGRAM).write_text(program, encoding="utf-8")  # source_lines and tracebacks read it there
@@ -48,10 +43,10 @@ def answer(program: str) -> str:
         if isinstance(stop.code, str):
             sys.stderr.write(f"{stop.code}\n")
         last = None
-    except BaseException as error:  # whatever it is, the visitor is told
+    except BaseException as error:  # report every exception to the visitor
         return as_json(_told(error))
     finally:
-        sys.stdout.flush()  # of a line that has not ended, too
+        sys.stdout.flush()  # including an unfinished line
     timeline = recorder.timeline()
     if timeline is not None:
         shown = walk(timeline.graph).essence() | timeline.to_dict()
@@ -63,7 +58,7 @@ def answer(program: str) -> str:
 
 
 def _last_value(program: str) -> Value | None:
-    """Run a program as a script of its own, and return the Value that it ends with, if any."""
+    """Run a program as `__main__`, and return its last Value, if any."""
     main = ModuleType("__main__")
     main.__file__ = PROGRAM
     sys.modules["__main__"] = main
@@ -80,14 +75,12 @@ def _last_value(program: str) -> Value | None:
 
 
 def _no_input(prompt: object = "", /) -> str:
-    """What `input` is in programs."""
-    raise EOFError(
-        f"nobody can be asked while a program runs in the page: write the answer in place of input({prompt!r})"
-    )
+    """Raise `EOFError`; replaces `input` in programs."""
+    raise EOFError(f"input() does not work in the page: write the answer in place of input({prompt!r})")
 
 
 def _told(error: BaseException) -> dict[str, Any]:
-    """Return a traceback that begins in the program, and the last line of the program in it."""
+    """Return a traceback that begins in the program, and the number of the program's last line in it."""
     begin = error.__traceback__
     while begin is not None and begin.tb_frame.f_code.co_filename != PROGRAM:
         begin = begin.tb_next

@@ -1,8 +1,9 @@
-"""Files that a script downloads, taken from where they are already.
+"""Serves a script's downloads from local files when they exist.
 
-Small models come as one script that fetches its text when it is first run: `urllib.request.urlretrieve(url, name)`.
-Where a file of that name, or of the URL's own, lies in the current folder or beside the script, it stands in for the
-download, and that is said. Otherwise the script's call goes on as it is. Nothing here opens a connection.
+Small models often consist of one script that downloads its text on the first run: `urllib.request.urlretrieve(url,
+name)`. If the current folder or the script's folder has a file with that name, or with the name in the URL, that file
+is used instead of the download, and a message says so. Otherwise the script's call runs unchanged. This module itself
+opens no connection.
 """
 
 from __future__ import annotations
@@ -20,16 +21,11 @@ from urllib.response import addinfourl
 
 from gradwalk.cli.notice import say
 
-_CURE = "_gradwalk_cure"  # the attribute of an error that says how to do without the network
+_CURE = "_gradwalk_cure"  # attribute of an exception: advice on how to avoid the download
 
 
 def look_beside(script: str, source: bytes) -> None:
-    """Make the downloads of a script look for a local file first, from now on.
-
-    Args:
-        script: The path of the script.
-        source: Its text. What it does not mention is left alone, and not imported.
-    """
+    """Patch the download functions that a script's source mentions, so that they look for a local file first."""
     local = _Local(Path(script).parent)
     if b"urlretrieve" in source or b"urlopen" in source:
         urllib: Any = importlib.import_module("urllib.request")
@@ -41,29 +37,18 @@ def look_beside(script: str, source: bytes) -> None:
 
 
 def cure(error: BaseException) -> str:
-    """Return what to do about an error of a download.
-
-    Args:
-        error: The error.
-
-    Returns:
-        What was looked for, where, and what to do; empty for an error of anything else.
-    """
+    """Return advice for the exception of a failed download, or an empty string for any other exception."""
     return getattr(error, _CURE, "")
 
 
 class _Local:
-    """The files that can stand in for a download.
-
-    Args:
-        folder: Where the script is.
-    """
+    """Local replacements for downloads, from the current folder and the script's folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def retrieving(self, download: Callable[..., Any]) -> Callable[..., Any]:
-        """What does for `urlretrieve`: a copy of the local file under the name that was asked for."""
+        """Wrap `urlretrieve` so that it copies the local file to the requested name."""
 
         @wraps(download)
         def urlretrieve(url: Any, filename: Any = None, *arguments: Any, **options: Any) -> Any:
@@ -80,7 +65,7 @@ class _Local:
         return urlretrieve
 
     def opening(self, download: Callable[..., Any]) -> Callable[..., Any]:
-        """What does for `urlopen`: the local file, opened."""
+        """Wrap `urlopen` so that it opens the local file."""
 
         @wraps(download)
         def urlopen(url: Any, data: Any = None, *arguments: Any, **options: Any) -> Any:
@@ -93,7 +78,7 @@ class _Local:
         return urlopen
 
     def getting(self, download: Callable[..., Any], response: Callable[[], Any]) -> Callable[..., Any]:
-        """What does for `requests.get`: a response with the contents of the local file."""
+        """Wrap `requests.get` so that it returns a response with the contents of the local file."""
 
         @wraps(download)
         def get(url: Any, *arguments: Any, **options: Any) -> Any:
@@ -108,39 +93,39 @@ class _Local:
         return get
 
     def _found(self, url: Any, names: Iterable[str] = ()) -> Path | None:
-        """The local file, which is said to stand in; None if there is none."""
+        """Find the local file for a URL and report its use; return None if none exists."""
         for name in _names(url, names):
             for folder in (Path(), self._folder):
                 if (folder / name).is_file():
-                    say(f"{folder / name} stands in for the download of {_address(url)}")
+                    say(f"using {folder / name} instead of downloading {_address(url)}")
                     return folder / name
         return None
 
     def _done(
         self, url: Any, names: Iterable[str], download: Callable[..., Any], *arguments: Any, **options: Any
     ) -> Any:
-        """What the script's own download gives; where it fails, the error says how to do without."""
+        """Run the script's own download; if it fails, attach advice to the exception."""
         try:
             return download(*arguments, **options)
         except (FileNotFoundError, PermissionError):
-            raise  # of the file to write
+            raise  # about the file to write, not the download
         except OSError as error:
             wanted = _names(url, names)
             folders = dict.fromkeys(str(folder.resolve()) for folder in (Path(), self._folder))
             advice = (
-                f"the script downloads {_address(url)}, which failed ({error}). No file {' or '.join(wanted)} is in "
-                f"{' or '.join(folders)}: put one there, such as a text with one name a line, and it stands in"
+                f"the script failed to download {_address(url)} ({error}). To run without the download, put the file "
+                f"{' or '.join(wanted)} into {' or '.join(folders)}, for example a text with one name per line"
             )
             setattr(error, _CURE, advice)
             raise
 
 
 def _address(url: Any) -> str:
-    """The address in a string or a `urllib.request.Request`."""
+    """Return the address in a string or a `urllib.request.Request`."""
     return str(getattr(url, "full_url", url))
 
 
 def _names(url: Any, names: Iterable[str]) -> list[str]:
-    """The names that a local file may have: those that were asked for, and the URL's own."""
+    """Return the names that a local file may have: the requested names and the name in the URL."""
     own = PurePosixPath(unquote(urlsplit(_address(url)).path)).name
     return list(dict.fromkeys([*names, *([own] if own else [])]))

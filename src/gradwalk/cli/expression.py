@@ -1,9 +1,9 @@
-"""Parses arithmetic such as `tanh(x*w + b)` against the table and evaluates it; it is never run as Python.
+"""Parses arithmetic such as `tanh(x*w + b)` and evaluates it with Values, without running it as Python.
 
-A program consists of one or several parts, separated by semicolons or line ends: `e = a + b; f = e*c`. Every part but
-the last has a name, by which later parts use its result. The last part is the root.
+A program has one or more parts, separated by semicolons or line ends: `e = a + b; f = e*c`. Every part except the last
+assigns its result to a name, which later parts can use. The last part is the root.
 
-web/src/core/expression.js is this parser for the page, with the same error messages: the two change together.
+web/src/core/expression.js is the same parser for the page, with the same error messages. Change both together.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from gradwalk.value.value import Value
 _FUNCTIONS = {row.name: row for row in TABLE if row.is_function}
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
-# The precedence of each binary operator. A sign has less than a power, because -x**2 is -(x**2).
+# Precedence of each binary operator. A sign binds less tightly than a power, because -x**2 is -(x**2).
 _BINARY = {**dict.fromkeys(_COMPARISONS, 1), "+": 2, "-": 2, "*": 3, "/": 3, "//": 3, "%": 3, "**": 5}
 _SIGN = 4
 _ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "//": "floor_divide", "%": "mod", "**": "pow"}
 
-# How formulas are typeset: other signs for the same operators, and powers by raised digits. Python counts the middle
-# dots among the letters of a name. An en dash is what many keyboards have for a minus sign.
+# Typeset formulas: other signs for the same operators, and superscript digits for powers. Python allows the middle dots
+# in names. Many keyboards have an en dash instead of a minus sign.
 _OTHERS = {"\u2212": "-", "\u2013": "-", "\u00f7": "/", "\u2264": "<=", "\u2265": ">="}
 _SIGNS = dict.fromkeys("\u00b7\u0387\u22c5\u00d7", "*") | _OTHERS
 _RAISED = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b", "0123456789-")
@@ -52,7 +52,7 @@ _TOKEN = re.compile(
 )
 _BRACKET = re.compile(r"[^\S\n]*\(")
 
-# What other languages and packages call functions, and how these are written here.
+# Names of functions in other languages and packages, and the expression to use here.
 _ELSEWHERE = {
     "absolute": "abs",
     "clip": "minimum(maximum(x, low), high)",
@@ -82,17 +82,17 @@ _ELSEWHERE = {
     "sum": "x + y",
     "swish": "silu",
 }
-# Of two operands, and of more by calls within calls.
+# Functions of two operands that can be nested for more operands.
 _NESTED = {"fmax", "fmin", "hypot", "logaddexp", "maximum", "minimum"}
-_SHOWN = 100  # letters of the line that an error message shows
-_LONGEST = 1000  # letters of a label; without a limit the labels of a long chain would grow with its square
+_SHOWN = 100  # maximum number of characters of the line in an error message
+_LONGEST = 1000  # maximum length of a label; without it, the labels of a long chain would take quadratic memory
 
 _PLAIN_CALL = "call functions by their bare names, as in exp(x)"
 _ARITHMETIC = "there are numbers, names, + - * / // % **, one of < <= > >=, brackets and functions such as exp(x)"
 
 
 class ExpressionError(ValueError):
-    """An expression is not valid: the message says why and shows the line with a caret under the place."""
+    """Raised for an invalid expression; the message shows the line with a caret under the error."""
 
     def __init__(self, problem: str, text: str = "", line: int = 1, column: int = 0, hint: str = "") -> None:
         place = ""
@@ -104,16 +104,16 @@ class ExpressionError(ValueError):
 
 
 class Step(NamedTuple):
-    """A step of the evaluation on a stack of results.
+    """An instruction of the stack machine that evaluates a program.
 
-    A number or a name is pushed. An operation or a comparison pops its operands and pushes its result. An assignment
-    names the result on top.
+    "number" and "name" push a value. "operation" and "comparison" pop their operands and push the result. "assignment"
+    names the result on top of the stack.
 
     Attributes:
-        kind: Which of these it is.
-        what: The number, the name, the row of the table or the comparison.
-        start: Where the part of the text that it came from begins.
-        end: Where it ends.
+        kind: The type of the instruction.
+        what: The number, the name, the name of the operation in the table, or the comparison operator.
+        start: Offset in the text where the source of the step begins.
+        end: Offset where the source ends.
     """
 
     kind: Literal["number", "name", "operation", "comparison", "assignment"]
@@ -124,13 +124,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Parsed:
-    """A program that has been parsed.
-
-    Attributes:
-        text: The program.
-        steps: The steps of its evaluation.
-        names: The names that need values, in the order in which they appear.
-    """
+    """A parsed program: its text, its steps, and the names that need values, in order of appearance."""
 
     text: str
     steps: tuple[Step, ...]
@@ -138,16 +132,9 @@ class Parsed:
 
 
 def parse(text: str) -> Parsed:
-    """Parse a program: numbers, names, + - * / // % **, brackets, comparisons, and the functions of the table.
+    """Parse a program of numbers, names, + - * / // % **, comparisons, brackets, and functions of the table.
 
-    Args:
-        text: The program. Operators have the precedence that they have in Python.
-
-    Returns:
-        The steps of its evaluation, and the names that need values.
-
-    Raises:
-        ExpressionError: The text is anything else.
+    Operators have the same precedence as in Python. Raises `ExpressionError` for any other text.
 
     Example:
         >>> parse("tanh(x*w + b)").names
@@ -166,17 +153,10 @@ def parse(text: str) -> Parsed:
 
 
 def evaluate(parsed: Parsed, values: Mapping[str, float]) -> tuple[Value, dict[str, Value]]:
-    """Evaluate a program with Values. Every Value is labelled with its name or its part of the text.
+    """Evaluate a program with Values, and return the result of the last part and the leaves by name.
 
-    Args:
-        parsed: The program.
-        values: A number for each of its names.
-
-    Returns:
-        The result of the last part, and the leaves by name.
-
-    Raises:
-        ExpressionError: A name has no value, or a value is given for a name that is not in the program.
+    `values` has a number for each name. Every Value is labeled with its name or with its source text. Raises
+    `ExpressionError` if the value of a name is missing, or if a name in `values` is not in the program.
 
     Example:
         >>> root, leaves = evaluate(parse("a*b"), {"a": 2.0, "b": -3.0})
@@ -208,7 +188,7 @@ def evaluate(parsed: Parsed, values: Mapping[str, float]) -> tuple[Value, dict[s
 
 
 def _check_values(parsed: Parsed, values: Mapping[str, float]) -> None:
-    """Raise `ExpressionError` if a value is given for an unknown name, or for one that the program makes."""
+    """Raise `ExpressionError` if a value is given for an unknown name, or for a name that the program assigns."""
     made = {step.what for step in parsed.steps if step.kind == "assignment"}
     needed = set(parsed.names)
     for name, value in values.items():
@@ -220,7 +200,7 @@ def _check_values(parsed: Parsed, values: Mapping[str, float]) -> None:
 
 
 def _found(step: Step, named: Mapping[str, Value | float], text: str) -> Value | float:
-    """Return what a name stands for."""
+    """Look up the value of a name."""
     name = step.what
     if name not in named:
         hint = f"give it one: {name}={getattr(math, name) if name in ('pi', 'e', 'tau') else 1.0}"
@@ -235,23 +215,23 @@ def _labelled(result: Value | float, label: str) -> Value | float:
 
 
 def _label_of_constant(parsed: Parsed) -> str:
-    """Return the label of a root that was made from numbers alone."""
+    """Return the label of a root that was computed from numbers alone."""
     last = parsed.steps[-1]
     return last.what if last.kind == "assignment" else _source(last, parsed.text)
 
 
 def _source(step: Step, text: str) -> str:
-    """Return the part of the text that a step came from, or "" if it is too long for a label."""
+    """Return the source text of a step, or "" if it is too long for a label."""
     return text[step.start : step.end] if step.end - step.start <= _LONGEST else ""
 
 
 def _normal(name: str) -> str:
-    """Return a name as Python reads it: letters that only look different are the same."""
+    """Normalize a name with NFKC, as Python does."""
     return unicodedata.normalize("NFKC", name)
 
 
 def _error(problem: str, text: str, offset: int, hint: str = "") -> ExpressionError:
-    """Return an error at an offset of the text."""
+    """Create an error for an offset of the text."""
     before = text[:offset]
     return ExpressionError(problem, text, before.count("\n") + 1, offset - (before.rfind("\n") + 1), hint)
 
@@ -263,12 +243,11 @@ class _Token(NamedTuple):
     """A token of the text.
 
     Attributes:
-        kind: "number", "name", "symbol", "exponent" for raised digits, "function" for a name with the bracket behind
-            it, "attribute", "constant" for one that is not a real number, "end" for the end of a part, "space", or
-            "other" for what is not of this grammar.
-        text: The token; of a function its name, and of a typeset sign Python's.
-        start: Where it begins.
-        end: Where it ends.
+        kind: "number", "name", "symbol", "exponent" (superscript digits), "function" (a name and its opening bracket),
+            "attribute", "constant" (not a real number), "end" (of a part), "space", or "other" (not in this grammar).
+        text: The token's text; for a function its name, for a typeset sign Python's operator.
+        start: Offset where the token begins.
+        end: Offset where the token ends.
     """
 
     kind: str
@@ -278,7 +257,7 @@ class _Token(NamedTuple):
 
 
 def _parts(text: str) -> list[list[_Token]]:
-    """Return the tokens of each part, its end included, without empty parts."""
+    """Split a text into the tokens of each nonempty part, including its "end" token."""
     parts: list[list[_Token]] = [[]]
     for token in _tokens(text):
         parts[-1].append(token)
@@ -288,7 +267,7 @@ def _parts(text: str) -> list[list[_Token]]:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """Yield the tokens of a text without spaces; line ends inside brackets count as spaces."""
+    """Yield the tokens of a text, without spaces and without line ends inside brackets."""
     depth = position = 0
     while position < len(text):
         token = _token(text, position)
@@ -301,7 +280,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _token(text: str, start: int) -> _Token:
-    """Return the token, or the space, that begins at an offset."""
+    """Return the token or space that begins at an offset."""
     end = _name_end(text, start)
     if end > start:
         return _word(text, start, end)
@@ -318,7 +297,7 @@ def _token(text: str, start: int) -> _Token:
 
 
 def _name_end(text: str, start: int) -> int:
-    """Return where the name that begins at an offset ends, or the offset itself if none begins there."""
+    """Return the end of the name that begins at an offset, or the offset itself if no name begins there."""
     end = start
     while end < len(text) and (is_name(text[end]) if end == start else is_name(f"_{text[end]}")):
         end += 1
@@ -326,7 +305,7 @@ def _name_end(text: str, start: int) -> int:
 
 
 def _word(text: str, start: int, end: int) -> _Token:
-    """Return the token of a word: a name, a function, or a keyword of Python."""
+    """Return the token for a name, a function, or a Python keyword."""
     word = text[start:end]
     if word in ("True", "False", "None"):
         return _Token("constant", word, start, end)
@@ -342,13 +321,14 @@ def _word(text: str, start: int, end: int) -> _Token:
 
 
 class _Waiting(NamedTuple):
-    """An operator or an opening bracket that waits for its operands.
+    """An operator or opening bracket on the stack.
 
     Attributes:
-        what: The row, comparison or function that it stands for; "+" for a sign that does nothing, "(" for a bracket.
+        what: The name of the operation or function, or the comparison operator; "+" for a unary plus, "(" for a
+            bracket.
         token: The token.
-        binding: Its precedence, 0 for brackets and functions.
-        operands: How many operands it takes; for a function, how many it has so far.
+        binding: The precedence; 0 for brackets and functions.
+        operands: The number of operands; for a function, the number of arguments so far.
     """
 
     what: str
@@ -358,9 +338,9 @@ class _Waiting(NamedTuple):
 
 
 class _Parser:
-    """Dijkstra's shunting-yard algorithm, which reads parts from left to right.
+    """Parser that uses Dijkstra's shunting-yard algorithm.
 
-    Operators and brackets wait on a stack until all of their operands have been read, so nesting of any depth works.
+    Operators and brackets stay on an explicit stack until their operands have been read, so nesting depth is unlimited.
     """
 
     def __init__(self, text: str) -> None:
@@ -369,10 +349,10 @@ class _Parser:
         self._made: set[str] = set()
         self._text = text
         self._waiting: list[_Waiting] = []
-        self._spans: list[tuple[int, int]] = []  # start and end of the waiting operands, with their brackets
+        self._spans: list[tuple[int, int]] = []  # start and end of each pending operand, with its brackets
 
     def read(self, tokens: Sequence[_Token], *, is_last: bool) -> None:
-        """Parse the tokens of a part, its end included."""
+        """Parse the tokens of a part, including its "end" token."""
         first, begin = len(self.steps), tokens[0]
         if begin.kind == "name" and tokens[1].text == "=":
             if begin.text in self._made:
@@ -386,7 +366,7 @@ class _Parser:
                 raise self._error("the result of this part is not used", begin, hint)
 
     def _read_expression(self, tokens: Sequence[_Token]) -> None:
-        """Parse the tokens behind the name of a part."""
+        """Parse the tokens of an expression."""
         wants_operand = True
         for token in tokens:
             wants_operand = self._operand(token) if wants_operand else self._operator(token)
@@ -408,7 +388,7 @@ class _Parser:
         self.steps.append(Step("assignment", name, token.start, token.end))
 
     def _operand(self, token: _Token) -> bool:
-        """Take a token where an operand should begin, and return whether one is still expected."""
+        """Process a token where an operand should begin; return whether an operand is still expected."""
         match token.kind, token.text:
             case "number", digits:
                 if digits.replace("_", "").isdigit() and math.isinf(float(digits)):
@@ -432,7 +412,7 @@ class _Parser:
         return True
 
     def _operator(self, token: _Token) -> bool:
-        """Take a token behind an operand, and return whether another operand is expected."""
+        """Process a token that follows an operand; return whether another operand is expected."""
         match token.kind, token.text:
             case "symbol", symbol if symbol in _BINARY:
                 self._binary(token)
@@ -465,7 +445,7 @@ class _Parser:
         self._waiting.append(_Waiting(_ROWS.get(symbol, symbol), token, binding, 2))
 
     def _raise(self, token: _Token) -> None:
-        """Apply an exponent to the operand before it, at once: nothing binds tighter."""
+        """Apply a superscript exponent to the operand before it; no operator binds more tightly."""
         self._push("number", token)
         self._apply(_Waiting("pow", token, _BINARY["**"], 2), self._spans[-2][0], token.end)
 
@@ -488,7 +468,7 @@ class _Parser:
             self._apply(opened, opened.token.start, token.end)
 
     def _reduce(self, binding: int) -> None:
-        """Apply the waiting operators of at least this precedence: all of their operands have been read."""
+        """Apply the operators on the stack that have at least this precedence."""
         while self._waiting and self._waiting[-1].binding >= binding:
             operator = self._waiting.pop()
             start = operator.token.start if operator.operands == 1 else self._spans[-2][0]
@@ -502,7 +482,7 @@ class _Parser:
         elif operator.what != "+":
             self.steps.append(Step("operation", operator.what, start, end))
 
-    # What can be wrong
+    # Errors
 
     def _check_function(self, token: _Token) -> None:
         if token.text not in _FUNCTIONS:
@@ -519,7 +499,7 @@ class _Parser:
             raise self._error(f"{row.name}() takes {row.arity} {arguments}, not {given}", function.token, hint)
 
     def _no_operand(self, token: _Token) -> ExpressionError:
-        """Return what is wrong with a token where an operand should begin."""
+        """Create the error for a token that cannot begin an operand."""
         bracket = self._bracket()
         begins_argument = bracket is not None and bracket is self._waiting[-1] and bracket.what != "("
         if token.kind == "constant":
@@ -535,7 +515,7 @@ class _Parser:
         return self._error("syntax error: a number or a name is missing", token)
 
     def _no_operator(self, token: _Token) -> ExpressionError:
-        """Return what is wrong with a token that cannot stand behind an operand."""
+        """Create the error for a token that cannot follow an operand."""
         bracket = self._bracket()
         operand = token._replace(start=self._spans[-1][0])
         if token.kind == "other":
@@ -555,7 +535,7 @@ class _Parser:
         return self._error("syntax error: an operator is missing", token, hint)
 
     def _bracket(self) -> _Waiting | None:
-        """Return the innermost bracket that is open."""
+        """Return the innermost open bracket, or None."""
         return next((waiting for waiting in reversed(self._waiting) if waiting.binding == 0), None)
 
     def _never_closed(self, opened: _Waiting) -> ExpressionError:

@@ -1,4 +1,4 @@
-"""Reads keys as they are pressed, for stepping through a walk; from a pipe, letters as they come."""
+"""Reads key presses for stepping through a walk; from a pipe, reads single characters."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _windows_keys() -> Iterator[str]:
 
 
 def _posix_keys() -> Iterator[str]:
-    """Yield keys without waiting for the end of a line. Several may come at once; arrows are three characters each."""
+    """Yield keys without waiting for the end of a line; one read may return several, and an arrow is 3 characters."""
     import os
     import termios
     import tty

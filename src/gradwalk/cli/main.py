@@ -29,10 +29,7 @@ from gradwalk.graph.opening import opened
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: The arguments behind the name of the program; by default `sys.argv[1:]`.
+    """Run the command line with the arguments `argv`, by default `sys.argv[1:]`.
 
     Returns:
         The exit code: 0, 2 for bad input, or the exit code of the script that was run.
@@ -41,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     sys.stdin = sys.stdin or io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a letter still gets the table
+            stream.reconfigure(errors="backslashreplace")  # for terminals that lack a character
     options = arguments.parsed(sys.argv[1:] if argv is None else argv, gradwalk.__version__)
     try:
         code = _COMMANDS[options.command](options)
@@ -49,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # the reader, such as `head`, has had enough
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
@@ -60,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _failed(problem: object) -> int:
-    """Print what is wrong with the input and return the exit code for that."""
+    """Print an error message and return exit code 2."""
     print(f"gradwalk: {problem}", file=sys.stderr)
     return 2
 
@@ -71,9 +68,11 @@ def _walk(options: Namespace) -> int:
     if options.what.endswith(".py"):
         return _walk_script(options)
     if options.replace is not None:
-        raise ExpressionError("--replace names a class of a script, and an expression has none")
+        raise ExpressionError(
+            "--replace does not work with an expression: give the path of a script that defines the class"
+        )
     if options.number is not None:
-        raise ExpressionError("--pass chooses a backward() of a script, and an expression has only one")
+        raise ExpressionError("--pass does not work with an expression, which has only one backward pass")
     root, _ = expression.evaluate(expression.parse(options.what), _values(options.values))
     root.backward()
     graph = Graph.record(root)
@@ -83,9 +82,9 @@ def _walk(options: Namespace) -> int:
 def _walk_script(options: Namespace) -> int:
     """Run a script, and show one of its passes and the timeline of all passes.
 
-    A script that ends with an error is shown up to there, before the error is reported.
+    If the script raises, the passes before the exception are shown first, and then the exception is reported.
     """
-    # With --json, what the script prints is kept out of the JSON.
+    # With --json, the script's output goes to standard error, to keep it out of the JSON.
     printed = sys.stderr if options.json else sys.stdout
     ending, recorder = script.recorded(options.what, options.values, printed, options.number, options.replace)
     timeline = recorder.timeline()
@@ -109,8 +108,8 @@ def _nothing_to_walk(options: Namespace) -> str:
     if own is None:
         return f"{name} did not call backward() of a gradwalk Value"
     return (
-        f"{name} did not call backward() of a gradwalk Value, and calls of its own {own}.backward() cannot be walked "
-        f"through. To replace this class by gradwalk's Value: gradwalk walk --replace {own} {name}"
+        f"{name} did not call backward() of a gradwalk Value. It defines its own class {own}, whose backward() cannot "
+        f"be walked through. To replace {own} by gradwalk's Value: gradwalk walk --replace {own} {name}"
     )
 
 
@@ -120,13 +119,13 @@ def _show(options: Namespace, graph: Graph, timeline: Timeline | None) -> int:
     walked = walk(graph, order, overwrite=options.overwrite)
     output.write_files(options, walked, timeline)
     if sys.stdout.closed:
-        return _failed(f"{options.what} closed the standard output, so the walk cannot be printed")
+        return _failed(f"{options.what} closed standard output, so the walk cannot be printed")
     output.print_walk(options, walked, timeline)
     return 0
 
 
 def _lesson(options: Namespace) -> int:
-    """Write a lesson, print where it is, and open it if there is a browser."""
+    """Write a lesson, print its path, and open it if there is a browser."""
     if options.with_pyodide is not None:
         return _served_lesson(options.file or "index.html", Path(options.with_pyodide))
     file = options.file or ("gradwalk-microgpt.html" if options.microgpt else "gradwalk-lesson.html")
@@ -135,17 +134,17 @@ def _lesson(options: Namespace) -> int:
     print(path)
     sys.stdout.flush()
     if not options.no_open and not webbrowser.open(path.as_uri()):
-        print("gradwalk: there is no browser to open it with", file=sys.stderr)
+        print("gradwalk: no browser was found; open the file by hand", file=sys.stderr)
     return 0
 
 
 def _served_lesson(file: str, distribution: Path) -> int:
-    """Write a lesson for a server, with Python beside it, and print how to look at it."""
+    """Write a lesson for a server, copy Python beside it, and print how to serve it."""
     folder = Path(file).resolve().parent
     packages = serve.put_python(distribution, folder / serve.FOLDER)
     output.write_page(file, served_page(packages))
     print(folder / Path(file).name)
-    print(f"gradwalk: to look at it, serve its folder: python -m http.server -d {folder}", file=sys.stderr)
+    print(f"gradwalk: to view the page, serve its folder: python -m http.server -d {folder}", file=sys.stderr)
     return 0
 
 
@@ -157,10 +156,10 @@ def _run(options: Namespace) -> int:
 
 
 def _about(options: Namespace) -> int:
-    """Print what this installation is."""
+    """Print a description of this installation."""
     try:
         print(gradwalk.about())
-    except ValueError as error:  # GRADWALK_INSTRUCTION_SET
+    except ValueError as error:  # GRADWALK_INSTRUCTION_SET is not valid
         return _failed(error)
     return 0
 
@@ -169,7 +168,7 @@ _COMMANDS = {"walk": _walk, "lesson": _lesson, "run": _run, "about": _about}
 
 
 def _split(order: str) -> list[str]:
-    """Split names at commas, but not at those inside brackets, which are part of a name such as w[i, j]."""
+    """Split names at commas, except at commas inside brackets, which belong to a name such as w[i, j]."""
     names = [""]
     depth = 0
     for letter in order:
@@ -182,17 +181,17 @@ def _split(order: str) -> list[str]:
 
 
 def _values(given: Sequence[str]) -> dict[str, float]:
-    """Read numbers by name from arguments such as `x=2`, and raise `ExpressionError` for anything else."""
+    """Parse arguments such as `x=2` to numbers by name; raise `ExpressionError` for any other argument."""
     values: dict[str, float] = {}
     for argument in given:
         name, equals, number = argument.partition("=")
         name = name.strip()
         if not equals or not is_name(name):
-            raise ExpressionError("this is not a name and a value", argument, hint="write them as x=2.5")
+            raise ExpressionError("values must be given as name=value", argument, hint="for example, x=2.5")
         if name in values:
             raise ExpressionError(f"the name {name!r} is given twice", argument)
         try:
-            values[name] = float(re.sub("[\u2212\u2013]", "-", number))  # the minus sign of printed text, or an en dash
+            values[name] = float(re.sub("[\u2212\u2013]", "-", number))  # typographic minus and en dash
         except ValueError:
             column = len(argument) - len(number)
             raise ExpressionError(f"the value of {name!r} is not a number", argument, column=column) from None

@@ -24,31 +24,23 @@ _OURS = {
     replacement.__file__,
     value_like_class.__file__,
     ast.__file__,
-}  # files whose frames tracebacks leave out
+}  # tracebacks omit the frames of these files
 
 
 class NothingToRunError(ImportError):
-    """The module to run is missing, or has no Python code."""
+    """Raised if the module to run is missing or has no Python code."""
 
 
 @dataclass(frozen=True)
 class Ending:
-    """The end of a program that was run.
-
-    Attributes:
-        error: The exception that ended it; None if it reached its end.
-    """
+    """The outcome of a program: `error` is the exception that ended it, or None."""
 
     error: BaseException | None = None
 
     def report(self) -> int:
-        """Print the exception as Python does, with a traceback that begins in the program.
+        """Print the exception with a traceback that begins in the program, and return the exit code.
 
-        Returns:
-            The exit code.
-
-        Raises:
-            SystemExit: The program raised it. Python prints its message.
+        A `SystemExit` of the program is raised again, so that Python prints its message.
         """
         error = self.error
         if error is None:
@@ -67,10 +59,10 @@ class Ending:
 
 
 def as_micrograd() -> None:
-    """Make `from micrograd.engine import Value` and `from micrograd.nn import MLP` import gradwalk's, from now on.
+    """Make `from micrograd.engine import Value` and `from micrograd.nn import MLP` import gradwalk's classes.
 
-    This is for notebooks, and for the `conftest.py` of a project's tests. On the command line, `gradwalk run script.py`
-    and `gradwalk run -m module` do it for one program.
+    Call it in a notebook or in a project's `conftest.py`, before the first import of micrograd. On the command line,
+    `gradwalk run script.py` and `gradwalk run -m module` do the same for one program.
 
     Example:
         >>> as_micrograd()
@@ -82,17 +74,10 @@ def as_micrograd() -> None:
 
 
 def run(script: str, arguments: list[str], replace: str | None = None, *, command: str = "run") -> Ending:
-    """Run a script as `python script arguments...` would, with micrograd's names meaning gradwalk's.
+    """Run a script as `python script arguments...` does, with `micrograd` imported from gradwalk.
 
-    Args:
-        script: The path of the script.
-        arguments: The script's own arguments.
-        replace: The class of the script that gradwalk's Value replaces. Without it, a script that defines such a class
-            is told about this option; `run` asks where there is a terminal.
-        command: The command that was given.
-
-    Returns:
-        The end of the script.
+    `replace` is the name of the script's class that gradwalk's Value replaces. Without `replace`, a message mentions
+    the option if the script defines such a class; if `command` is "run" and there is a terminal, a question is asked.
 
     Raises:
         OSError: The script cannot be read.
@@ -100,7 +85,7 @@ def run(script: str, arguments: list[str], replace: str | None = None, *, comman
     """
     source = Path(script).read_bytes()
     name = replace or replacement.offer(source, script, command, ask=command == "run")
-    path = script if Path(script).is_absolute() else f"{Path.cwd()}{os.sep}{script}"  # with "./" and "..", as Python's
+    path = script if Path(script).is_absolute() else f"{Path.cwd()}{os.sep}{script}"  # with "./" and "..", as in Python
     main = _new_main(path, loader=SourceFileLoader("__main__", path))
     sys.argv[:] = [script, *arguments]
     _begin_path(str(Path(script).resolve().parent))
@@ -110,14 +95,7 @@ def run(script: str, arguments: list[str], replace: str | None = None, *, comman
 
 
 def run_module(module: str, arguments: list[str]) -> Ending:
-    """Run a module as `python -m module arguments...` would, with micrograd's names meaning gradwalk's.
-
-    Args:
-        module: The name of the module, such as `"pytest"`.
-        arguments: Its arguments.
-
-    Returns:
-        The end of the module.
+    """Run a module as `python -m module arguments...` does, with `micrograd` imported from gradwalk.
 
     Raises:
         NothingToRunError: The module is missing, or has no Python code.
@@ -129,7 +107,7 @@ def run_module(module: str, arguments: list[str]) -> Ending:
 
 
 def _execute_module(module: str) -> None:
-    """Find and execute a module, or the `__main__` of a package, as Python's main module."""
+    """Find a module, or the `__main__` of a package, and execute it as Python's main module."""
     spec = _spec(module)
     if spec is not None and spec.submodule_search_locations is not None:
         spec = _spec(f"{module}.__main__")
@@ -147,7 +125,7 @@ def _execute_module(module: str) -> None:
 
 
 def _spec(module: str) -> ModuleSpec | None:
-    """Find a module. The packages that contain it are imported; return None if one of them is missing."""
+    """Find a module's spec, importing its parent packages; return None if the module or a parent is missing."""
     try:
         return importlib.util.find_spec(module)
     except ModuleNotFoundError as error:
@@ -157,7 +135,7 @@ def _spec(module: str) -> ModuleSpec | None:
 
 
 def _new_main(path: str, *, loader: Any, spec: ModuleSpec | None = None) -> ModuleType:
-    """Make a new module `__main__`, with the globals that Python gives it."""
+    """Create a module `__main__` with Python's usual globals, and install it in `sys.modules`."""
     main = ModuleType("__main__")
     main.__file__ = path
     main.__loader__ = loader
@@ -170,13 +148,13 @@ def _new_main(path: str, *, loader: Any, spec: ModuleSpec | None = None) -> Modu
 
 
 def _begin_path(folder: str) -> None:
-    """Make a folder the first on Python's path, unless Python was told to add none (`-P`)."""
+    """Put a folder first on Python's path, unless Python runs with `-P`."""
     if not sys.flags.safe_path:
         sys.path[0] = folder
 
 
 def _execute(source: bytes, script: str, name: str | None, namespace: dict[str, Any]) -> None:
-    """Execute a script in a namespace, with one of its classes replaced where a name is given."""
+    """Execute a script in a namespace, and replace its class `name` if that is not None."""
     if name is None:
         exec(compile(source, script, "exec", dont_inherit=True), namespace)
     else:

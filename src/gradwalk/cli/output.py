@@ -1,7 +1,6 @@
-"""Everything that `gradwalk walk` prints or writes: one function for each format.
+"""Prints and writes the output of `gradwalk walk`, with one function for each format.
 
-To add a format, add an option to `arguments.py` and its function here: to `write_files` if it is a file, to
-`print_walk` if it is what is printed.
+To add a format, add an option to `arguments.py` and call a function for it in `write_files` or `print_walk`.
 """
 
 from __future__ import annotations
@@ -23,28 +22,18 @@ from gradwalk.explain.timeline import Timeline
 from gradwalk.explain.walk import Walk
 from gradwalk.graph.json.plain_json import as_json
 
-_LARGEST = 1000  # nodes whose steps are printed and whose gradients are checked
+_LARGEST = 1000  # maximum number of nodes for which steps are printed and gradients are checked
 
 
 def refuse_empty_names(options: Namespace) -> None:
-    """Raise `PictureError` if an option that names a file was given an empty name.
-
-    Args:
-        options: The parsed options.
-    """
+    """Raise `PictureError` if a file option has an empty file name."""
     for option in FILES:
         if getattr(options, option) == "":
-            raise PictureError(f"--{option} needs the name of a file")
+            raise PictureError(f"--{option} needs a file name")
 
 
 def write_files(options: Namespace, walked: Walk, timeline: Timeline | None) -> None:
-    """Write the files that the options name.
-
-    Args:
-        options: The parsed options.
-        walked: The walk.
-        timeline: The passes of the script that it is one of, if it is.
-    """
+    """Write the files that the options name; `timeline` has the script's passes, or is None for an expression."""
     if options.svg:
         walked.draw().save(options.svg)
     if options.film:
@@ -54,23 +43,12 @@ def write_files(options: Namespace, walked: Walk, timeline: Timeline | None) -> 
 
 
 def write_page(path: str, text: str) -> None:
-    """Write the text of an HTML page, to a file whose name ends with .html.
-
-    Args:
-        path: The name of the file.
-        text: The text of the page.
-    """
+    """Write an HTML page; the file name must end with .html."""
     raster.write(path, {".html": lambda: text})
 
 
 def print_walk(options: Namespace, walked: Walk, timeline: Timeline | None) -> None:
-    """Print the walk in the form that the options ask for.
-
-    Args:
-        options: The parsed options.
-        walked: The walk.
-        timeline: The passes of the script that it is one of, if it is.
-    """
+    """Print a walk in the requested format; `timeline` has the script's passes, or is None for an expression."""
     if options.json:
         _print_json(options.what, walked, timeline)
         return
@@ -92,7 +70,7 @@ def _described(timeline: Timeline | None) -> dict[str, Any]:
 
 
 def _print_json(what: str, walked: Walk, timeline: Timeline | None) -> None:
-    """Print the walk and its check as one JSON object; no check of a large graph, or of stale numbers."""
+    """Print the walk and its check as one JSON object; the check is null for a large graph or stale numbers."""
     document = walked.to_dict() | _described(timeline) | {"of": what, "check": None}
     if len(walked.graph) <= _LARGEST:
         with contextlib.suppress(StaleError):
@@ -104,20 +82,20 @@ def _print_text(terminal: Terminal, walked: Walk) -> None:
     """Print the whole walk as tables and sentences, and the numerical check of every gradient."""
     walked.print(terminal)
     if walked.overwrite or not walked.is_legal:
-        terminal.heading("The check is of the right gradients")
+        terminal.heading("The check compares the correct gradients, not the gradients of this walk")
     try:
         found = check(walked.graph)
     except StaleError as error:
-        terminal.heading(f"There is no check: {error}.")
+        terminal.heading(f"The gradients were not checked: {error}.")
     else:
         found.print(terminal)
 
 
 def _print_large(terminal: Terminal, walked: Walk) -> None:
-    """Print what can be read of a graph with many nodes: its modules, and the gradients of leaves with a label."""
+    """Print a summary of a large graph: its modules, and the gradients of labeled leaves."""
     graph = walked.graph
     report.print_graph(terminal, graph)
-    terminal.heading("Gradients of leaves with a label")
+    terminal.heading("Gradients of labeled leaves")
     leaves = [node for node in graph.nodes if node.is_leaf and node.label]
     terminal.table(
         ("node", "data", "grad"), [[leaf.name, repr(leaf.data), repr(leaf.grad)] for leaf in leaves[: report.LONGEST]]
@@ -129,7 +107,7 @@ def _print_large(terminal: Terminal, walked: Walk) -> None:
 
 
 def _print_stepwise(terminal: Terminal, walked: Walk) -> None:
-    """Take one step for each key that is pressed, and print it."""
+    """Take and print one step for each key press."""
     report.print_graph(terminal, walked.graph)
     cursor = walked.start()
     last = len(walked.steps)

@@ -1,4 +1,4 @@
-"""Runs a script and keeps its `backward()` calls."""
+"""Runs a script and records its `backward()` calls."""
 
 from __future__ import annotations
 
@@ -19,17 +19,10 @@ from gradwalk.value.sweep.backward import observed
 def recorded(
     script: str, arguments: Sequence[str], output: TextIO, wanted: int | None, replace: str | None = None
 ) -> tuple[Ending, Recorder]:
-    """Run a script and record each `backward()` as it was then.
+    """Run a script, and return how it ended and its recorded `backward()` calls.
 
-    Args:
-        script: The path of the script.
-        arguments: The script's own arguments.
-        output: The stream for the script's standard output.
-        wanted: The number of the pass to walk through; the last if None.
-        replace: The class of the script that gradwalk's Value replaces, if any.
-
-    Returns:
-        The end of the script, and the passes recorded until then.
+    `output` receives the script's standard output. `wanted` is the number of the pass to walk through, or None for the
+    last. `replace` is the name of the script's class that gradwalk's Value replaces, if any.
     """
     recorder = Recorder(wanted)
     with observed(probe_points.observer(recorder)), source_lines(), contextlib.redirect_stdout(output):
@@ -42,7 +35,7 @@ def recorded(
 
 
 def _join_threads() -> None:
-    """Wait for the script's threads, as Python does before it ends."""
+    """Wait for the script's non-daemon threads, as Python does at exit."""
     thread_pool.close()
     for thread in threading.enumerate():
         if thread is not threading.current_thread() and not thread.daemon:

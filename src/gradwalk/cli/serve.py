@@ -1,4 +1,4 @@
-"""Python for a page that is served: what a browser needs of Pyodide, NumPy, and this gradwalk, in one folder."""
+"""Copies Pyodide, NumPy and this gradwalk into one folder, for a served page that runs Python in the browser."""
 
 from __future__ import annotations
 
@@ -8,38 +8,34 @@ from pathlib import Path
 
 import gradwalk
 
-FOLDER = "pyodide"  # beside the page, which looks for it there
+FOLDER = "pyodide"  # the page loads Python from this folder beside it
 _OF_PYODIDE = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 _OURS = (".py", ".js", ".json", ".typed")
 
 
 class PyodideError(Exception):
-    """A folder is not a distribution of Pyodide with NumPy."""
+    """Raised for a folder that is not a Pyodide distribution with NumPy."""
 
 
 def put_python(distribution: Path, folder: Path) -> list[str]:
-    """Copy what a browser needs to run Python with gradwalk.
-
-    Args:
-        distribution: A folder with Pyodide, such as its releases have, and the wheel of NumPy that was built for it.
-        folder: Where to put it.
+    """Copy Pyodide, its NumPy wheel and gradwalk from `distribution`, an unpacked Pyodide release, to `folder`.
 
     Returns:
-        The names of the archives in the folder that Python has to unpack, in order.
+        The names of the archives that Python in the browser has to unpack, in order.
 
     Raises:
-        PyodideError: Something is missing there.
+        PyodideError: `distribution` lacks one of Pyodide's files, or does not have exactly one NumPy wheel.
     """
     missing = [name for name in _OF_PYODIDE if not (distribution / name).is_file()]
     if missing:
         raise PyodideError(
-            f"{distribution} has no {missing[0]}: give the folder of a release of Pyodide, which has pyodide.mjs in it"
+            f"{distribution} must be the folder of a Pyodide release, which has pyodide.mjs; it has no {missing[0]}"
         )
     wheels = sorted(distribution.glob("numpy-[0-9]*wasm32.whl"))
     if len(wheels) != 1:
         raise PyodideError(
-            f"{distribution} has {len(wheels) or 'no'} wheels of NumPy: put the one that was built for it"
-            " beside pyodide.mjs"
+            f"{distribution} must have one NumPy wheel, got {len(wheels)}: put the wheel that was built for this"
+            " Pyodide beside pyodide.mjs"
         )
     folder.mkdir(parents=True, exist_ok=True)
     for name in (*_OF_PYODIDE, wheels[0].name):
@@ -50,7 +46,7 @@ def put_python(distribution: Path, folder: Path) -> list[str]:
 
 
 def _pack(package: Path, archive: Path) -> None:
-    """Write a package as plain Python into an archive, the same bytes for the same files."""
+    """Write a package's source files into a ZIP archive, reproducibly: the same files give the same bytes."""
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in sorted(package.rglob("*")):
             if path.suffix in _OURS and path.is_file():

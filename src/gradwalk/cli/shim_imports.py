@@ -1,9 +1,9 @@
-"""Makes `import micrograd` find gradwalk, in this process and in the processes that it spawns.
+"""Makes `import micrograd` import gradwalk's shims, in this process and in the processes that it spawns.
 
-A finder is the first of Python's finders, so that a folder named `micrograd` beside the script is not imported and
-`sys.path[0]` can be the script's folder, as in Python. Child processes of `multiprocessing` get the finder before they
-run the main module: see `spawned.py`. Child processes of loky inherit `sys.path` alone, whose second entry is the
-folder of the shims.
+The import finder comes first in `sys.meta_path`. So a folder named `micrograd` beside the script is not imported, and
+`sys.path[0]` can be the script's folder, as usual in Python. Child processes of `multiprocessing` install the finder
+before they run the main module (see `spawned.py`). Child processes of loky inherit only `sys.path`, so its second entry
+is the folder of the shims.
 """
 
 from __future__ import annotations
@@ -23,22 +23,16 @@ _MAIN = ("init_main_from_name", "init_main_from_path")  # the keys for the main 
 
 
 class ShimFinder:
-    """Finder of the package `micrograd`. Python finds its modules in the folder of the package."""
+    """Import finder for the package `micrograd`; Python finds the package's modules through its `__path__`."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """Return the spec of the shim for `micrograd`, and None for any other module.
-
-        Args:
-            name: The full name of a module.
-            path: The path of the package that contains it.
-            target: Not used.
-        """
+        """Return the spec of the shim for `micrograd`, and None for any other module."""
         return PathFinder.find_spec(name, [_SHIMS], target) if name == "micrograd" else None
 
 
 def install() -> None:
-    """Make `import micrograd` find gradwalk from now on."""
+    """Make `import micrograd` import gradwalk's shims from now on."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "micrograd"]:
         del sys.modules[name]
     if ShimFinder in sys.meta_path:
@@ -53,25 +47,23 @@ def install() -> None:
 
 
 def main_of_child() -> tuple[str, str]:
-    """Take the main module out of `sys.path`, where the parent process put it.
+    """Remove the main module from `sys.path`, where the parent process put it, and return it.
 
-    Returns:
-        One of the keys of multiprocessing's data for the main module, and the name or the path of the module; two empty
-        strings without a main module.
+    The result is one of the keys `_MAIN` and the module's name or path, or two empty strings without a main module.
     """
     key, _, value = sys.path.pop(0).partition("=")
     return key, value
 
 
 def _with_child(prepared: Callable[[str], dict[str, Any]]) -> Callable[[str], dict[str, Any]]:
-    """Return `get_preparation_data` for children that run `spawned.py` first."""
+    """Wrap multiprocessing's `get_preparation_data` so that children run `spawned.py` first."""
 
     @wraps(prepared)
     def get_preparation_data(name: str) -> dict[str, Any]:
         data = prepared(name)
         key = next((key for key in _MAIN if key in data), "")
         value = data.pop(key, "")
-        if value.endswith(".__main__"):  # multiprocessing does not run these again
+        if value.endswith(".__main__"):  # multiprocessing does not run such modules in children
             key = value = ""
         data["sys_path"] = [f"{key}={value}", *data["sys_path"]]
         data["init_main_from_name"] = _CHILD

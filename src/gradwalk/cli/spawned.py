@@ -1,6 +1,6 @@
-"""The main module of a process that a program under `gradwalk run` has spawned: the shims, then the program's own.
+"""Main module of a process that a program under `gradwalk run` spawned: installs the shims, then runs the program's.
 
-`multiprocessing` runs this file under the name `__mp_main__` and keeps its globals as the globals of the main module.
+`multiprocessing` runs this file under the name `__mp_main__` and uses its globals as the globals of the main module.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Explains how a gradient came about: both passes in steps and sentences, pictures, numerical checks, the page."""
+"""Explanations of gradients: both passes in steps and sentences, pictures, numerical checks, and the page."""

@@ -1,9 +1,8 @@
-"""Explains what a backward pass loses in a wrong order or by overwriting, and which orders are right.
+"""Finds the contributions that a backward pass loses by a wrong order or by overwriting, and counts legal orders.
 
-A contribution is lost if the operand was visited before it came, or if a later one overwrote it. Then the operand lacks
-it, and every node that the operand was made from lacks it times a derivative: the gradient of a node is wrong by the
-sum, over everything lost, of the amount times d operand / d node. (The passes are linear, so this holds exactly.)
-`sentences.py` says it in words.
+A contribution is lost if its operand was visited before the contribution arrived, or if a later contribution overwrote
+it. The gradient of a node is then wrong by the sum, over all lost contributions, of amount * d operand / d node. This
+is exact, because the passes are linear. `sentences.py` puts the losses into words.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from gradwalk.explain.passes import BackwardStep, contribution, passing
 from gradwalk.explain.text import one_line
 from gradwalk.graph.graph import Graph
 
-_MOST_COUNTED = 64  # nodes; legal orders of more are not counted
-_MOST_STATES = 50_000  # sets of visited nodes that are kept while counting
+_MOST_COUNTED = 64  # maximum number of nodes for which legal orders are counted
+_MOST_STATES = 50_000  # maximum number of sets of visited nodes while counting
 
 
 class LostContribution(NamedTuple):
-    """A contribution that was lost where it arrived.
+    """A contribution that was lost at its operand.
 
     Attributes:
-        giver: The index of the node that passed it back.
-        taker: The index of the operand that lost it.
+        giver: The index of the node that passed the contribution back.
+        taker: The index of the operand that lost the contribution.
         position: The position of the operand.
         amount: The contribution.
         reason: "late" or "overwritten".
@@ -46,13 +45,13 @@ class Loss(NamedTuple):
 
     Attributes:
         giver: The index of the node that passed the contribution back.
-        taker: The index of the operand that lost it.
+        taker: The index of the operand that lost the contribution.
         position: The position of the operand.
         amount: The contribution.
         reason: "late" or "overwritten".
         because: The reason in words.
         derivative: The derivative of the taker with respect to the node.
-        missing: What the gradient of the node lacks: `amount` times `derivative`.
+        missing: The error in the node's gradient: `amount * derivative`.
         names: The names of giver, taker and node.
     """
 
@@ -74,15 +73,15 @@ class Loss(NamedTuple):
 
 
 class WrongGradient(NamedTuple):
-    """A node that got a wrong gradient.
+    """A node with a wrong gradient.
 
     Attributes:
         place: The index of the node.
-        name: Its name in the graph.
+        name: The name of the node in the graph.
         got: The gradient of the walk.
-        right: The true gradient.
-        losses: What was lost; together it makes up the difference `right - got`.
-        sentence: All of it in words.
+        right: The correct gradient.
+        losses: The losses, which add up to the difference `right - got`.
+        sentence: The error and its losses in words.
     """
 
     place: int
@@ -96,16 +95,9 @@ class WrongGradient(NamedTuple):
 def wrong_gradients(
     graph: Graph, steps: Sequence[BackwardStep], right: Sequence[float], overwrite: bool
 ) -> tuple[WrongGradient, ...]:
-    """Find the nodes whose gradient came out wrong.
+    """Find the nodes with a wrong gradient, in the order of the visits, and the losses of each.
 
-    Args:
-        graph: The graph that was walked.
-        steps: The backward pass.
-        right: The true gradients by index.
-        overwrite: Whether contributions were written with `=` in place of `+=`.
-
-    Returns:
-        The nodes in the order of the visits, each with what it lost.
+    `right` has the correct gradients by index. `overwrite` is true if contributions were written with `=`, not `+=`.
     """
     lost = lost_contributions(steps, overwrite)
     wrong = []
@@ -118,15 +110,7 @@ def wrong_gradients(
 
 
 def lost_contributions(steps: Sequence[BackwardStep], overwrite: bool) -> list[LostContribution]:
-    """Find the contributions that were lost where they arrived.
-
-    Args:
-        steps: The steps of the backward pass.
-        overwrite: Whether contributions replace earlier ones instead of being added.
-
-    Returns:
-        The lost contributions.
-    """
+    """Find the contributions that were late or, if `overwrite` is true, overwritten by a later contribution."""
     lost = []
     kept: dict[int, tuple[int, int, float]] = {}
     for step in steps:
@@ -145,29 +129,22 @@ def lost_contributions(steps: Sequence[BackwardStep], overwrite: bool) -> list[L
 
 
 def _differ(got: float, right: float, losses: Sequence[Loss]) -> bool:
-    """Return whether two gradients differ by more than rounding; what was lost can cancel."""
+    """Return whether two gradients differ by more than rounding; several losses can cancel."""
     if math.isfinite(got) and math.isfinite(right):
         return abs(got - right) > 1e-13 * sum(abs(loss.missing) for loss in losses)
     return got != right and not (math.isnan(got) and math.isnan(right))
 
 
 def legal_orders(graph: Graph, indices: Sequence[int]) -> int | None:
-    """Count the orders in which nodes can be visited without a loss.
+    """Count the legal orders, in which every node comes after all nodes that use it; None if there are too many.
 
-    An order is legal if every node comes after all nodes that use it. The count goes from each set of nodes that can
-    have been visited to the sets with one node more, and keeps how many legal ways lead to each set.
-
-    Args:
-        graph: The graph.
-        indices: The nodes to visit.
-
-    Returns:
-        The number of legal orders; None if there are too many to count.
+    Dynamic programming over sets of visited nodes: the number of legal ways to reach a set of k nodes is the sum over
+    the sets of k - 1 nodes that lead to it.
     """
     if len(indices) > _MOST_COUNTED:
         return None
     position = {index: i for i, index in enumerate(indices)}
-    users = [0] * len(indices)  # sets as bits: bit i stands for the i-th of the indices
+    users = [0] * len(indices)  # bit sets: bit i represents indices[i]
     for index in indices:
         for _, operand in passing(graph.nodes[index]):
             users[position[operand]] |= 1 << position[index]
@@ -185,21 +162,13 @@ def legal_orders(graph: Graph, indices: Sequence[int]) -> int | None:
 
 
 def is_legal(graph: Graph, order: Sequence[int]) -> bool:
-    """Return whether every node is visited after all nodes that use it.
-
-    Args:
-        graph: The graph.
-        order: The indices of nodes in the order of their visits.
-
-    Returns:
-        True or False.
-    """
+    """Return whether an order visits every node after all nodes that use it."""
     visit = {index: i for i, index in enumerate(order)}
     return all(visit[index] < visit[operand] for index in order for _, operand in passing(graph.nodes[index]))
 
 
 def _losses_of(index: int, lost: Sequence[LostContribution], graph: Graph) -> list[Loss]:
-    """Return the losses that the gradient of one node misses."""
+    """Return the losses that affect the gradient of one node."""
     if not lost:
         return []
     derivatives = _derivatives_by(index, graph)
@@ -214,7 +183,7 @@ def _losses_of(index: int, lost: Sequence[LostContribution], graph: Graph) -> li
 
 
 def _derivatives_by(index: int, graph: Graph) -> dict[int, float]:
-    """Compute the derivative with respect to one node of every node that depends on it, by a forward pass."""
+    """Differentiate all nodes that depend on one node with respect to that node, by a forward pass."""
     tangents = {index: 1.0}
     for node in graph.nodes[index + 1 :]:
         reached = [(i, x) for i, x in passing(node) if x in tangents]

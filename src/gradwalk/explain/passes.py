@@ -1,8 +1,8 @@
-"""The forward and the backward pass over a graph as plain data: one step for each node, one contribution for each edge.
+"""Forward and backward pass over a graph as plain data: one step for each node, one contribution for each edge.
 
-A step of the backward pass visits a node: its gradient is taken as it stands, and each operand gets its contribution,
-upstream times local derivative. Visiting in a wrong order, or overwriting instead of accumulating, makes wrong
-gradients: `lost_gradients.py` says which and why. Every step says in a sentence what it does.
+A backward step visits a node and passes to each operand a contribution: the node's current gradient times the local
+derivative. A wrong order of visits, or overwriting instead of accumulating, gives wrong gradients;
+`lost_gradients.py` finds them and the reasons. Every step has a sentence that describes it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from gradwalk.ops.table import BY_NAME, VARIADIC_BY_NAME
 
 
 class ForwardStep(NamedTuple):
-    """A node gets its number.
+    """A step of the forward pass, which computes the value of a node.
 
     Attributes:
         place: The index of the node.
-        name: Its name in the graph.
-        operation: The symbol of its operation, "" for leaves.
-        operands: The names of its operands, and constants as text.
-        data: The number.
+        name: The name of the node in the graph.
+        operation: The symbol of the node's operation; "" for leaves.
+        operands: The names of the operands, and constants as text.
+        data: The value.
         sentence: The step in words.
     """
 
@@ -41,19 +41,19 @@ class ForwardStep(NamedTuple):
 
 
 class Contribution(NamedTuple):
-    """A contribution of a node to one operand's gradient: `amount` is `upstream` times `local`.
+    """A contribution of a node to the gradient of one operand: `amount = upstream * local`.
 
     Attributes:
         place: The index of the operand.
-        name: Its name in the graph.
-        position: Its position among the operands of the node.
+        name: The name of the operand in the graph.
+        position: The position of the operand among the node's operands.
         upstream: The gradient of the node.
         local: The partial derivative of the node with respect to this operand.
-        formula: That derivative in terms of the operands x, y, z and the result out; "" for rules made by hand.
+        formula: The formula of `local`, in the operands x, y, z and the result out; "" for custom rules.
         amount: The contribution.
         before: The gradient of the operand before the contribution.
-        after: The gradient of the operand after it.
-        late: Whether the operand has been visited already, so that the amount is lost.
+        after: The gradient of the operand after the contribution.
+        late: Whether the operand has already been visited, so that the contribution is lost.
         sentence: The contribution in words.
     """
 
@@ -71,14 +71,14 @@ class Contribution(NamedTuple):
 
 
 class BackwardStep(NamedTuple):
-    """A node is visited and passes its gradient back to its operands.
+    """A step of the backward pass, which visits a node and propagates its gradient to its operands.
 
     Attributes:
         place: The index of the node.
-        name: Its name in the graph.
-        operation: The symbol of its operation, "" for leaves.
-        upstream: Its gradient at the time of the visit.
-        contributions: What its operands get.
+        name: The name of the node in the graph.
+        operation: The symbol of the node's operation; "" for leaves.
+        upstream: The gradient of the node at the time of the visit.
+        contributions: The contributions to the operands.
         sentence: The step in words.
     """
 
@@ -91,34 +91,20 @@ class BackwardStep(NamedTuple):
 
 
 def forward_steps(graph: Graph) -> tuple[ForwardStep, ...]:
-    """Return one step for every node, operands before results.
-
-    Args:
-        graph: The graph.
-
-    Returns:
-        The steps.
-    """
+    """Return one forward step for every node, operands before results."""
     return tuple([_forward_step(node, graph) for node in graph.nodes])
 
 
 def _forward_step(node: Node, graph: Graph) -> ForwardStep:
-    """Describe how one node gets its number."""
+    """Return the forward step of one node."""
     operands = tuple([graph.names[x] if isinstance(x, int) else repr(x) for x in node.arguments])
     return ForwardStep(node.place, node.name, node.symbol, operands, node.data, sentences.computed(node, graph))
 
 
 def swept(graph: Graph) -> tuple[int, ...]:
-    """Return the indices of the nodes that gradient flows to from the root, in the order of `Value.backward`.
-
-    Args:
-        graph: The graph.
-
-    Returns:
-        The indices, the root first.
-    """
+    """Return the indices of the nodes that receive a gradient, root first, in the order of `Value.backward`."""
     offsets, operands = graph.offsets.tolist(), _passed_to(graph)
-    reached = bytearray(len(graph) + 1)  # the last stands for operands that nothing is passed to
+    reached = bytearray(len(graph) + 1)  # the last entry is for index -1: no gradient is passed
     reached[graph.root] = True
     order = []
     for index in range(len(graph) - 1, -1, -1):
@@ -130,7 +116,7 @@ def swept(graph: Graph) -> tuple[int, ...]:
 
 
 def _passed_to(graph: Graph) -> list[int]:
-    """Return the operands of the graph with -1 in place of those that no gradient is passed to."""
+    """Return the operand indices of the graph, with -1 for each operand that receives no gradient."""
     operands = graph.operands.copy()
     for opcode in numpy.unique(graph.opcodes).tolist():
         row = BY_NAME.get(NAMES[opcode]) or VARIADIC_BY_NAME.get(NAMES[opcode])
@@ -145,26 +131,18 @@ def _passed_to(graph: Graph) -> list[int]:
 
 
 def not_swept(graph: Graph) -> list[Node]:
-    """Return the nodes that no gradient flows to, because all that uses them is flat or is a choice that they decide.
+    """Return the nodes that receive no gradient, users before operands.
 
-    Args:
-        graph: The graph.
-
-    Returns:
-        The nodes, users before what they use.
+    Every use of such a node is in a flat operation such as `floor`, or as the condition or index of a selection.
     """
     visited = set(swept(graph))
     return [node for node in reversed(graph.nodes) if node.place not in visited]
 
 
 def checkable(graph: Graph) -> list[int]:
-    """Return the indices of the nodes that a small change makes sense of: not of what only chooses, as an index does.
+    """Return the indices of the nodes that a numerical check can perturb, operands before users.
 
-    Args:
-        graph: The graph.
-
-    Returns:
-        The indices, users after what they use.
+    Nodes that are only conditions or indices of selections are left out.
     """
     found = bytearray(len(graph))
     found[graph.root] = True
@@ -178,41 +156,20 @@ def checkable(graph: Graph) -> list[int]:
 
 
 def passing(node: Node) -> list[tuple[int, int]]:
-    """Return the position and the index of every operand that a node passes its gradient to.
-
-    Args:
-        node: The node.
-
-    Returns:
-        Pairs of position and index.
-    """
+    """Return (position, index) of every operand to which a node propagates its gradient."""
     blocked = node.non_differentiable
     return [(i, x) for i, x in enumerate(node.arguments) if isinstance(x, int) and i not in blocked]
 
 
 def leaves_out(node: Node, position: int) -> bool:
-    """Return whether a node selects among its operands, and has left out the one at a position.
-
-    Args:
-        node: The node.
-        position: The position of the operand.
-
-    Returns:
-        True or False.
-    """
+    """Return whether a node selects among its operands and did not select the operand at a position."""
     return node.partials[position] == 0.0 and node.selects
 
 
 def reached(graph: Graph) -> bytearray:
-    """Find the nodes that a contribution arrives at: not those that choices leave out on every path from the roots.
+    """Find the nodes with a path from a root on which every selection selects the path's operand; 1 or 0 per node.
 
-    What was left out passes nothing on, not even where a partial is infinite and 0 · inf would be nan.
-
-    Args:
-        graph: The graph.
-
-    Returns:
-        A byte for each node, 1 or 0.
+    The other nodes propagate nothing, even where a partial is infinite and 0 * inf would give nan.
     """
     found = bytearray(len(graph))
     for index in graph.outputs:
@@ -225,30 +182,14 @@ def reached(graph: Graph) -> bytearray:
 
 
 def contribution(node: Node, position: int, upstream: float) -> float:
-    """Compute what a node that gradient `upstream` has reached passes back to the operand at a position.
-
-    Args:
-        node: The node.
-        position: The position of the operand.
-        upstream: The gradient of the node.
-
-    Returns:
-        The contribution.
-    """
+    """Compute the contribution of a node with gradient `upstream` to the operand at a position."""
     if leaves_out(node, position):
-        return 0.0  # not even of an infinite gradient
+        return 0.0  # even if the upstream gradient is infinite
     return node.partials[position] * upstream
 
 
 def gradients(graph: Graph) -> list[float]:
-    """Compute the derivative of the root with respect to every node, by index.
-
-    Args:
-        graph: The graph.
-
-    Returns:
-        A list with a derivative for each node.
-    """
+    """Compute the derivative of the root with respect to every node, by index."""
     found = [0.0] * len(graph)
     found[graph.root] = 1.0
     has_got = reached(graph)
@@ -260,22 +201,16 @@ def gradients(graph: Graph) -> list[float]:
 
 
 def backward_steps(graph: Graph, order: Sequence[int], overwrite: bool) -> tuple[BackwardStep, ...]:
-    """Visit nodes in a given order and describe every visit.
+    """Visit the nodes of a graph with one root in a given order, and return a step for each visit.
 
-    Args:
-        graph: A graph with one root.
-        order: The indices of the nodes to visit.
-        overwrite: Write contributions with `=` in place of `+=`.
-
-    Returns:
-        A step for each visit, in order.
+    If `overwrite` is true, contributions are written with `=` instead of `+=`.
     """
     sweep = _Sweep(graph, overwrite)
     return tuple([sweep.visit(graph.nodes[index]) for index in order])
 
 
 class _Sweep:
-    """The state of a backward pass: the gradients so far, and which nodes were visited, touched, and not left out."""
+    """The state of a backward pass: the gradients so far, and the nodes visited, touched, and reached."""
 
     def __init__(self, graph: Graph, overwrite: bool) -> None:
         self._graph = graph
@@ -288,7 +223,7 @@ class _Sweep:
         self._has_got[graph.root] = True
 
     def visit(self, node: Node) -> BackwardStep:
-        """Take the node's gradient as it stands and pass it back."""
+        """Propagate the node's current gradient to its operands."""
         self._visited[node.place] = True
         upstream = self._found[node.place]
         given = [self._contribute(node, position, operand, upstream) for position, operand in passing(node)]
@@ -303,7 +238,7 @@ class _Sweep:
         )
 
     def _contribute(self, node: Node, position: int, operand: int, upstream: float) -> tuple[Contribution, str, str]:
-        """Give an operand its contribution; return that, the verb of the sentence, and the clause about it."""
+        """Add a contribution to an operand; return it with the verb and the clause of its sentence."""
         has_got = bool(self._has_got[node.place])
         local, amount = node.partials[position], contribution(node, position, upstream) if has_got else 0.0
         before, late = self._found[operand], bool(self._visited[operand])

@@ -1,4 +1,4 @@
-"""Prints graphs, walks, and what was wrong with them."""
+"""Prints graphs, walks and their wrong gradients."""
 
 from __future__ import annotations
 
@@ -15,17 +15,12 @@ from gradwalk.graph.clusters import grouped
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.node import Node
 
-_LARGEST_TREE = 60  # nodes; larger graphs are printed as groups
-LONGEST = 200  # rows of a table; the rest is only counted
+_LARGEST_TREE = 60  # maximum number of nodes printed as a tree; larger graphs are printed as groups
+LONGEST = 200  # maximum number of rows of a table; further rows are only counted
 
 
 def print_graph(terminal: Terminal, graph: Graph) -> None:
-    """Print a graph as a tree from its root, every node once; a large one as modules with counts of operations.
-
-    Args:
-        terminal: The terminal to print to.
-        graph: The graph.
-    """
+    """Print a graph as a tree from its root, every node once; print a large graph as modules with operation counts."""
     if len(graph) > _LARGEST_TREE:
         terminal.heading(f"Graph: {len(graph):,} nodes, {graph.edges:,} edges")
         groups, _ = grouped(graph)
@@ -45,12 +40,7 @@ def print_graph(terminal: Terminal, graph: Graph) -> None:
 
 
 def print_forward(terminal: Terminal, steps: Sequence[ForwardStep]) -> None:
-    """Print a table of the forward pass, one row for every node.
-
-    Args:
-        terminal: The terminal to print to.
-        steps: The steps of the forward pass.
-    """
+    """Print a table of the forward pass, one row for every node."""
     terminal.heading("Values, in forward order")
     rows = [[step.name, step.operation, ", ".join(step.operands), repr(step.data)] for step in steps[:LONGEST]]
     terminal.table(("node", "operation", "operands", "data"), rows)
@@ -58,25 +48,14 @@ def print_forward(terminal: Terminal, steps: Sequence[ForwardStep]) -> None:
 
 
 def print_backward(terminal: Terminal, steps: Sequence[BackwardStep]) -> None:
-    """Print the backward pass in sentences, numbered by visits.
-
-    Args:
-        terminal: The terminal to print to.
-        steps: The steps of the backward pass.
-    """
+    """Print the backward pass as numbered sentences, one for each visit."""
     terminal.heading("Backward pass")
     terminal.numbered([step.sentence for step in steps[:LONGEST]])
     print_rest(terminal, len(steps))
 
 
 def print_gradients(terminal: Terminal, graph: Graph, steps: Sequence[BackwardStep]) -> None:
-    """Print a table of the gradients, one row for every node; those that no gradient flows to come last.
-
-    Args:
-        terminal: The terminal to print to.
-        graph: The graph.
-        steps: The steps of the backward pass.
-    """
+    """Print a table of the gradients, one row for every node; nodes that receive no gradient come last."""
     terminal.heading("Gradients, in the order of the backward pass")
     visited = [(graph.nodes[step.place], step.upstream) for step in steps]
     others = [(node, 0.0) for node in not_swept(graph)]
@@ -93,21 +72,14 @@ def print_wrong(
     right: Mapping[str, float],
     wrong: Sequence[WrongGradient],
 ) -> None:
-    """Print every gradient beside the right one, and what was lost for each that is wrong.
-
-    Args:
-        terminal: The terminal to print to.
-        steps: The steps of the backward pass.
-        right: The right gradient of each node, by index.
-        wrong: The wrong gradients, and what was lost.
-    """
+    """Print every gradient with the correct gradient `right`, by name, and the losses of each wrong gradient."""
     terminal.heading("Gradients, in the order of the visits")
     lost = {gradient.name for gradient in wrong}
     rows = [
         [step.name, repr(step.upstream), repr(right[step.name]), "wrong" if step.name in lost else "right"]
         for step in steps[:LONGEST]
     ]
-    terminal.table(("node", "grad", "should be", "which is"), rows)
+    terminal.table(("node", "grad", "should be", "verdict"), rows)
     print_rest(terminal, len(steps))
     if wrong:
         terminal.heading("What was lost")
@@ -115,11 +87,9 @@ def print_wrong(
 
 
 def print_timeline(terminal: Terminal, timeline: Timeline) -> None:
-    """Print which pass of a program it is, and how the numbers of the passes like it went; nothing of a single pass.
+    """Print the number and line of the chosen pass, and the root's values over similar passes.
 
-    Args:
-        terminal: The terminal to print to.
-        timeline: The passes.
+    If the program has a single pass, print nothing.
     """
     chosen, graph = timeline.chosen, timeline.graph
     if timeline.count == 1:
@@ -133,19 +103,16 @@ def print_timeline(terminal: Terminal, timeline: Timeline) -> None:
 
 
 def print_earlier(terminal: Terminal, timeline: Timeline) -> None:
-    """Print what `.grad` holds after a pass where it held something before, which the pass was added to.
-
-    Args:
-        terminal: The terminal to print to.
-        timeline: The passes.
-    """
+    """Print a table of the leaves whose `.grad` was not 0 before the chosen pass."""
     chosen, graph = timeline.chosen, timeline.graph
     if not chosen.earlier:
         return
     own = gradients(graph)
     count = len(chosen.earlier)
     leaves = "1 leaf" if count == 1 else f"{count:,} leaves"
-    terminal.heading(f".grad is not the gradient of this pass alone: {leaves} had one before, and backward() adds")
+    terminal.heading(
+        f".grad is not the gradient of this pass alone: {leaves} had one before, and backward() adds to it"
+    )
     rows = [
         [
             graph.names[kept.place],
@@ -156,23 +123,18 @@ def print_earlier(terminal: Terminal, timeline: Timeline) -> None:
         ]
         for kept in chosen.earlier[:LONGEST]
     ]
-    terminal.table(("node", "this pass", "before", ".grad now", "which was"), rows)
+    terminal.table(("node", "this pass", "before", ".grad now", "reason"), rows)
     print_rest(terminal, count)
 
 
 def print_rest(terminal: Terminal, count: int) -> None:
-    """Print how many rows were left out, if any were.
-
-    Args:
-        terminal: The terminal to print to.
-        count: The number of all rows.
-    """
+    """Print the number of omitted rows, if any; `count` is the number of all rows."""
     if count > LONGEST:
         terminal.line(f"  and {count - LONGEST:,} more")
 
 
 def _tree(graph: Graph) -> Iterator[str]:
-    """Yield the lines of an indented tree, in which a node that was printed before is only named."""
+    """Yield the lines of an indented tree; if a node occurs again, its line has only its name."""
     told: set[int] = set()
     pending = [(index, "", "") for index in reversed(graph.outputs)]
     while pending:
@@ -189,7 +151,7 @@ def _tree(graph: Graph) -> Iterator[str]:
 
 
 def _described(node: Node, graph: Graph) -> str:
-    """Return a node's name, its operation on its operands, and its number."""
+    """Return a node's name, operation and value as text."""
     if node.is_leaf:
         return f"{node.name} = {short(node.data)}"
     return " = ".join(dict.fromkeys([node.name, operation_text(node, graph), short(node.data)]))

@@ -1,8 +1,8 @@
-"""Says in words what happens in a walk, and what goes wrong in it.
+"""Sentences about the steps of a walk and about lost contributions.
 
-All of it follows from the formulas of the table. A local derivative of 1 "copies"; one that is the other operand "swaps
-and scales"; one of an operation that selects "lets through" or "holds back"; one that is always 0 "is flat"; and any
-other "scales".
+The verb of a sentence is derived from the table's formula for the local derivative: 1 "copies"; the other operand
+"swaps and scales"; a selection "lets through" or "holds back"; a derivative that is always 0 "is flat"; any other
+formula "scales".
 """
 
 from __future__ import annotations
@@ -21,20 +21,12 @@ from gradwalk.ops.rows import Gather
 
 _OPERANDS = ("x", "y", "z")
 _ORDINALS = ("first", "second", "third")
-_MOST_ENTRIES = 8  # of a table that are written out
-_MOST_REASONS = 5  # that are given for one wrong gradient
+_MOST_ENTRIES = 8  # maximum number of table entries that are written out
+_MOST_REASONS = 5  # maximum number of reasons for one wrong gradient
 
 
 def computed(node: Node, graph: Graph) -> str:
-    """Say how a node got its number.
-
-    Args:
-        node: The node.
-        graph: Its graph.
-
-    Returns:
-        A sentence without its period, such as "c = a * b = 2 * 3 = 6".
-    """
+    """Describe the computation of a node's value, such as "c = a * b = 2 * 3 = 6"."""
     if node.is_leaf:
         return f"{_said(node.name)} is given: {short(node.data)}"
     if node.row is None and not isinstance(node.variadic, Gather):
@@ -45,20 +37,12 @@ def computed(node: Node, graph: Graph) -> str:
 
 
 def operation_text(node: Node, graph: Graph) -> str:
-    """Write a node's operation on the names of its operands.
-
-    Args:
-        node: The node.
-        graph: Its graph.
-
-    Returns:
-        The operation as Python writes it, such as "a * b" or "tanh(x)".
-    """
+    """Format a node's operation with the names of its operands as Python code, such as "a * b" or "tanh(x)"."""
     return _applied(node, [_said(graph.names[x]) if isinstance(x, int) else short(x) for x in node.arguments])
 
 
 def _applied(node: Node, operands: list[str]) -> str:
-    """Write a node's operation on some operands, as Python writes it."""
+    """Format a node's operation on some operands as Python code."""
     row = node.row
     if isinstance(node.variadic, Gather):
         index, *table = operands
@@ -71,20 +55,12 @@ def _applied(node: Node, operands: list[str]) -> str:
 
 
 def _is_alphanumeric(text: str) -> bool:
-    """Whether there are only letters and digits in a text, and no raised digits, which are a power."""
+    """Return whether a text has only letters and decimal digits, without superscript digits, which mean a power."""
     return bool(text) and all(letter.isalpha() or letter.isdecimal() for letter in text)
 
 
 def formula(node: Node, position: int) -> str:
-    """Write the local derivative of a node as the table has it.
-
-    Args:
-        node: The node.
-        position: The position of the operand to differentiate by.
-
-    Returns:
-        A formula in x, y, z and out; "" for rules made by hand.
-    """
+    """Format the table's formula for a local derivative in x, y, z and out; "" for custom rules."""
     partial = node.partial_formula(position)
     if node.by_hand or partial is None:
         return ""
@@ -96,22 +72,15 @@ def formula(node: Node, position: int) -> str:
 
 
 def _element(node: Node, position: int) -> list[tuple[int, str]]:
-    """Return the position and the name in formulas of the operands that the derivative at a position may name."""
+    """Return (position, name in formulas) of the operands that the derivative at a position can contain."""
     return list(zip(node.element(position), _OPERANDS, strict=False))
 
 
 def passed_on(graph: Graph, node: Node, position: int, upstream: float, *, has_got: bool) -> tuple[str, str]:
-    """Say what a rule does, and what the operand at a position gets by it.
+    """Describe the contribution of a node with gradient `upstream` to the operand at a position.
 
-    Args:
-        graph: The graph.
-        node: The node whose rule it is.
-        position: The position of the operand.
-        upstream: The gradient of the node.
-        has_got: Whether any contribution has reached the node. If none has, it passes nothing on.
-
-    Returns:
-        The verb, such as "* swaps and scales", and the clause, such as "a gets upstream 1 times ...".
+    `has_got` is true if a contribution has reached the node; otherwise the node propagates nothing. The result has the
+    verb, such as "* swaps and scales", and the clause, such as "a gets upstream 1 times ...".
     """
     operand, local = node.arguments[position], node.partials[position]
     gets = f"{_said(graph.names[operand] if isinstance(operand, int) else '')} gets"
@@ -145,7 +114,7 @@ def passed_on(graph: Graph, node: Node, position: int, upstream: float, *, has_g
 
 
 def _selected(symbol: str, gets: str, upstream: float, local: float) -> tuple[str, str]:
-    """Say what an operation that selects one of its operands does, such as `maximum`."""
+    """Describe the contribution of an operation that selects one of its operands, such as `maximum`."""
     if local == 0.0:
         return f"{symbol} holds back", f"{gets} nothing of upstream {short(upstream)}"
     if local == 1.0:
@@ -157,14 +126,9 @@ def _selected(symbol: str, gets: str, upstream: float, local: float) -> tuple[st
 
 
 def kept(graph: Graph, node: Node) -> str:
-    """Say which operands a node never passes anything to, and why.
+    """Describe the operands that never receive a gradient from a node: "floor is flat: it passes nothing to x.".
 
-    Args:
-        graph: The graph.
-        node: The node.
-
-    Returns:
-        A sentence, such as "floor is flat: it passes nothing to x."; "" where all operands get something.
+    The result is "" if a gradient can flow to all operands.
     """
     blocked = () if node.by_hand else node.non_differentiable
     operands = [x for i in blocked if isinstance(x := node.arguments[i], int)]
@@ -181,7 +145,7 @@ def kept(graph: Graph, node: Node) -> str:
 
 
 def _value_of(node: Node, position: int, graph: Graph) -> str:
-    """Name an operand and its number."""
+    """Return the name and value of an operand as text."""
     argument = node.arguments[position]
     if isinstance(argument, float):
         return f"the constant {short(argument)}"
@@ -189,12 +153,12 @@ def _value_of(node: Node, position: int, graph: Graph) -> str:
 
 
 def _number(argument: int | float, graph: Graph) -> float:
-    """Return the number of an operand."""
+    """Return the value of an operand."""
     return argument if isinstance(argument, float) else graph.nodes[argument].data
 
 
 def _as_formula(argument: int | float, graph: Graph) -> Formula:
-    """Return an operand as a part of a formula."""
+    """Convert an operand to a formula."""
     if isinstance(argument, float):
         return number(argument)
     said = _said(graph.names[argument])
@@ -202,17 +166,14 @@ def _as_formula(argument: int | float, graph: Graph) -> Formula:
 
 
 def received(before: float, after: float, late: bool, again: bool, overwrite: bool) -> str:
-    """Say what becomes of a contribution where it arrives.
+    """Describe the effect of a contribution on its operand; "" for the operand's first contribution if it is not late.
 
     Args:
-        before: What the operand had.
-        after: What it has then.
-        late: Whether the operand has been visited already.
-        again: Whether the operand got a contribution before.
-        overwrite: Whether contributions replace earlier ones.
-
-    Returns:
-        A clause that follows the contribution; "" for a first one that is in time.
+        before: The gradient of the operand before the contribution.
+        after: The gradient of the operand after the contribution.
+        late: Whether the operand has already been visited.
+        again: Whether the operand received a contribution before.
+        overwrite: Whether contributions replace earlier contributions.
     """
     if late:
         return ", too late: it has been visited already"
@@ -222,16 +183,7 @@ def received(before: float, after: float, late: bool, again: bool, overwrite: bo
 
 
 def visited(node: Node, upstream: float, *, is_root: bool) -> str:
-    """Say which node is visited, and with what gradient.
-
-    Args:
-        node: The node.
-        upstream: Its gradient.
-        is_root: Whether it is the root of the graph.
-
-    Returns:
-        A sentence.
-    """
+    """Describe the visit of a node with gradient `upstream`."""
     who = _said(node.name)
     if is_root:
         return f"{who} is the root: its gradient is 1."
@@ -241,14 +193,7 @@ def visited(node: Node, upstream: float, *, is_root: bool) -> str:
 
 
 def joined(spoken: list[tuple[str, str]]) -> str:
-    """Join verbs and clauses into sentences, one for all operands that the same was done to.
-
-    Args:
-        spoken: What `passed_on` gave for each operand.
-
-    Returns:
-        The sentences.
-    """
+    """Join the results of `passed_on` into sentences, one for each verb."""
     sentences: dict[str, list[str]] = {}
     for verb, clause in spoken:
         sentences.setdefault(verb, []).append(clause)
@@ -256,47 +201,28 @@ def joined(spoken: list[tuple[str, str]]) -> str:
 
 
 def visited_after(giver: str, taker: str) -> str:
-    """Say why a contribution came too late.
-
-    Args:
-        giver: The name of the node that passed it back.
-        taker: The name of the operand that was to get it.
-
-    Returns:
-        A clause.
-    """
+    """Describe why a contribution from the node `giver` to the operand `taker` was late."""
     return f"{one_line(giver)} was visited after {one_line(taker)}"
 
 
 def written_over(giver: str, amount: float) -> str:
-    """Say why a contribution did not stay.
-
-    Args:
-        giver: The name of the node that passed back the one after it.
-        amount: The one after it.
-
-    Returns:
-        A clause.
-    """
+    """Describe why a contribution was overwritten: by the contribution `amount` of the node `giver`."""
     return f"{one_line(giver)}'s {short(amount)} was written over it"
 
 
 def lost(
     names: tuple[str, str, str], amount: float, was_late: bool, because: str, derivative: float, missing: float
 ) -> str:
-    """Say what a lost contribution takes from the gradient of a node.
+    """Describe the effect of a lost contribution on the gradient of a node, without a final period.
 
     Args:
-        names: The names of the node that passed it back, of the operand that lost it, and of the node whose gradient
-            misses it.
+        names: The names of the giver (the node that passed the contribution back), of the operand that lost it, and of
+            the node with the wrong gradient.
         amount: The contribution.
-        was_late: Whether it came too late, rather than being overwritten.
-        because: The reason, as `visited_after` and `written_over` say it.
+        was_late: Whether the contribution was late rather than overwritten.
+        because: The reason, from `visited_after` or `written_over`.
         derivative: The derivative of the operand with respect to the node.
-        missing: What the gradient of the node lacks.
-
-    Returns:
-        A sentence without its period.
+        missing: The error in the node's gradient.
     """
     giver, taker, node = names
     how = "came too late" if was_late else "was lost"
@@ -308,17 +234,7 @@ def lost(
 
 
 def wrong(name: str, got: float, right: float, reasons: Sequence[str]) -> str:
-    """Say that a node got a wrong gradient, and why.
-
-    Args:
-        name: The name of the node.
-        got: The gradient that it got.
-        right: The gradient that it should have got.
-        reasons: What was lost, as `lost` says it.
-
-    Returns:
-        Sentences. Only the first five reasons are given in full.
-    """
+    """Describe a wrong gradient; `reasons` are results of `lost`, of which the first five are given in full."""
     more = f" And {len(reasons) - _MOST_REASONS:,} more." if len(reasons) > _MOST_REASONS else ""
     told = ". ".join(reasons[:_MOST_REASONS])
     return f"{one_line(name)} gets {short(got)} and should get {short(right)}. {told}.{more}"

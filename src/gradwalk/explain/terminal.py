@@ -1,4 +1,4 @@
-"""Prints tables: aligned, coloured if the terminal allows it, plain if the output goes elsewhere."""
+"""Prints headings and aligned tables, with colors if the output is a terminal that allows them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TextIO
 
 from gradwalk.explain.text import one_line, shortened, width
 
-# Blue and orange: told apart with any kind of colour vision.
+# Blue and orange can be distinguished with any kind of color vision.
 _POSITIVE, _NEGATIVE, _HEADING, _FAINT, _RESET = "\033[34m", "\033[33m", "\033[1m", "\033[2m", "\033[0m"
 
 _NUMERIC = ("data", "grad", "should be", "backprop", "quotient", "error", "this pass", "before", ".grad now")
@@ -20,11 +20,7 @@ _LONGEST_NAME = 40
 
 
 class Terminal:
-    """A stream to print tables on.
-
-    Args:
-        stream: Where to print. Colours depend on it, and on NO_COLOR, FORCE_COLOR and TERM in the environment.
-    """
+    """A text stream for headings and tables; colors depend on the stream and on NO_COLOR, FORCE_COLOR and TERM."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -35,39 +31,23 @@ class Terminal:
         self._coloured = bool(forced or self._is_terminal) and not refused
 
     def heading(self, text: str) -> None:
-        """Print a heading, with an empty line before it unless it is the first.
-
-        Args:
-            text: The heading.
-        """
+        """Print a heading, with an empty line before every heading except the first."""
         if self._printed:
             print(file=self._stream)
         self._printed = True
         print(self._in(_HEADING, text), file=self._stream)
 
     def line(self, text: str) -> None:
-        """Print one line of text.
-
-        Args:
-            text: The line.
-        """
+        """Print text on one line."""
         print(one_line(text), file=self._stream)
 
     def tree(self, line: str) -> None:
-        """Print one line of a tree, with its branches as they are.
-
-        Args:
-            line: The line.
-        """
+        """Print one line of a tree, keeping its branch characters."""
         text = line.lstrip("│├└─ ")
         print("  " + line[: len(line) - len(text)] + self._fitted(text), file=self._stream)
 
     def numbered(self, lines: Iterable[str]) -> None:
-        """Print lines with their numbers, wrapped if they go to a terminal.
-
-        Args:
-            lines: The lines.
-        """
+        """Print numbered lines, wrapped if the output is a terminal."""
         columns = shutil.get_terminal_size().columns if self._is_terminal else 0
         lines = list(lines)
         indent = " " * (len(str(len(lines))) + 4)
@@ -77,12 +57,7 @@ class Terminal:
             print(text, file=self._stream)
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """Print a table; columns of numbers, such as data and grad, are aligned at the right.
-
-        Args:
-            columns: The headings of the columns.
-            rows: The cells of each row.
-        """
+        """Print a table with the headings `columns`; columns of numbers, such as data and grad, are right-aligned."""
         cells = [list(columns), *([self._fitted(cell) for cell in row] for row in rows)]
         widths = [max(width(row[i]) for row in cells) for i in range(len(columns))]
         for number, row in enumerate(cells):
@@ -90,7 +65,7 @@ class Terminal:
             print("  " + "  ".join(parts).rstrip(), file=self._stream)
 
     def _cell(self, text: str, column: str, columns: int, is_heading: bool) -> str:
-        """Return the text of a cell, padded and coloured."""
+        """Return the text of a cell, padded and colored."""
         space = " " * (columns - width(text))
         padded = space + text if column in _NUMERIC else text + space
         if is_heading:
@@ -100,7 +75,7 @@ class Terminal:
         return padded
 
     def _fitted(self, text: str) -> str:
-        """Return text on one line, shortened in the middle if it is long and goes to a terminal."""
+        """Return text on one line, shortened in the middle if it is long and the output is a terminal."""
         longest = max(_LONGEST_NAME, shutil.get_terminal_size().columns // 4)
         return shortened(one_line(text), longest) if self._is_terminal else one_line(text)
 

@@ -1,4 +1,4 @@
-"""Fits text and numbers into limited room: on one line, measured, shortened."""
+"""Formats text and numbers for limited space: on one line, measured, shortened."""
 
 from __future__ import annotations
 
@@ -11,13 +11,7 @@ _LONGEST_SPARKLINE = 40
 
 
 def is_name(text: str) -> bool:
-    """Return whether an expression could have a text as a name: `a·b`, an identifier of Python, is a product there.
-
-    Args:
-        text: The text.
-
-    Returns:
-        True or False.
+    """Return whether a text is a name in expressions: `a·b` is an identifier in Python but a product in expressions.
 
     Example:
         >>> is_name("a_b"), is_name("a·b")
@@ -27,13 +21,7 @@ def is_name(text: str) -> bool:
 
 
 def one_line(text: str) -> str:
-    r"""Replace characters that do not print, such as line ends and marks that turn its direction, by spaces.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        The words of the text, with one space between two of them.
+    r"""Replace whitespace and nonprintable characters, such as line ends and direction marks, by single spaces.
 
     Example:
         >>> one_line("two\nlines")
@@ -43,26 +31,12 @@ def one_line(text: str) -> str:
 
 
 def width(text: str) -> int:
-    """Count the columns that text takes: East Asian characters take two, combining ones none.
-
-    Args:
-        text: Text on one line.
-
-    Returns:
-        The number of columns.
-    """
+    """Count the terminal columns of a line: 2 for wide East Asian characters, 0 for combining characters."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def shortened(text: str, longest: int) -> str:
-    """Leave out the middle of text that takes more than `longest` columns.
-
-    Args:
-        text: Text on one line.
-        longest: The largest number of columns.
-
-    Returns:
-        The text, with … in place of what was left out.
+    """Replace the middle of text that takes more than `longest` columns by "…".
 
     Example:
         >>> shortened("layers.0.neurons.12.w.3", 12)
@@ -79,13 +53,7 @@ def shortened(text: str, longest: int) -> str:
 
 
 def short(number: float) -> str:
-    """Write a number with six digits at most and without trailing zeros.
-
-    Args:
-        number: Any float.
-
-    Returns:
-        The text.
+    """Format a number with at most six significant digits and without trailing zeros.
 
     Example:
         >>> short(-1.0), short(0.49999999999999983), short(1e-12)
@@ -95,13 +63,9 @@ def short(number: float) -> str:
 
 
 def sparkline(numbers: Sequence[float]) -> str:
-    """Draw numbers as a row of blocks; of many numbers, 40 that are evenly apart.
+    """Draw numbers as a row of block characters; of more than 40 numbers, draw 40 evenly spaced ones.
 
-    Args:
-        numbers: At least one number; those that are not finite are crosses.
-
-    Returns:
-        A letter for each number.
+    Numbers that are not finite are drawn as "x".
 
     Example:
         >>> sparkline([8.0, 4.0, 2.0, 1.0])
@@ -117,18 +81,12 @@ def sparkline(numbers: Sequence[float]) -> str:
 def _block(number: float, low: float, high: float) -> str:
     if not math.isfinite(number):
         return "x"
-    height = (number / 2 - low / 2) / (high / 2 - low / 2) if high > low else 0.5  # halves, which do not overflow
+    height = (number / 2 - low / 2) / (high / 2 - low / 2) if high > low else 0.5  # halves prevent overflow
     return _BLOCKS[round(height * (len(_BLOCKS) - 1))]
 
 
 def fixed(number: float) -> str:
-    """Write a number with four digits after the point, or four digits in all if it is very small or large.
-
-    Args:
-        number: Any float.
-
-    Returns:
-        The text.
+    """Format a number with four decimals, or with four significant digits if it is very small or large.
 
     Example:
         >>> fixed(2.0), fixed(-1e-5)
@@ -140,5 +98,5 @@ def fixed(number: float) -> str:
 
 
 def _brief(number: str) -> str:
-    """Remove the zero that Python puts before an exponent of one digit."""
+    """Remove the leading zero of a one-digit exponent."""
     return number.replace("e-0", "e-").replace("e+0", "e")

@@ -1,7 +1,7 @@
-"""Every `backward()` of a program as a pass on a timeline, with the gradients that leaves had before it.
+"""A timeline of a program's `backward()` calls, with the gradients that leaves had before each call.
 
-`backward()` adds to `.grad`, so a program sees the gradient of a pass and of those before it that were not zeroed. Only
-some graphs are kept, so that a program may call `backward()` as often as it likes.
+`backward()` adds to `.grad`, so `.grad` also contains the gradients of earlier passes that were not zeroed. The number
+of stored graphs and passes is bounded, so a program may call `backward()` any number of times.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from gradwalk.graph.record import record_from
 from gradwalk.value.source.source_line import SourceLine, users_line
 from gradwalk.value.value import Value
 
-_FIRST = 3  # passes whose graphs are kept, from the first on
-_LAST = 200  # passes that are all kept, up to the last
-_MOST_BETWEEN = 1000  # other passes
-_MOST_NODES = 20_000  # of the graphs that are kept, besides the one that is asked for
-_MOST_LEAVES = 20_000  # that are remembered from earlier passes
+_FIRST = 3  # number of first passes whose graphs are kept
+_LAST = 200  # number of last passes that are kept
+_MOST_BETWEEN = 1000  # maximum number of passes kept between the first and the last
+_MOST_NODES = 20_000  # maximum number of nodes in the kept graphs, without the requested graph
+_MOST_LEAVES = 20_000  # maximum number of leaves remembered from earlier passes
 
 
 class Earlier(NamedTuple):
@@ -33,8 +33,8 @@ class Earlier(NamedTuple):
 
     Attributes:
         place: The index of the leaf in the graph.
-        grad: What `.grad` was.
-        since: The number of the first of the passes that it comes from; 0 if it does not come from passes alone.
+        grad: The value of `.grad` before the pass.
+        since: The number of the first pass that contributed to `grad`; 0 if the program also set `.grad` itself.
     """
 
     place: int
@@ -43,22 +43,22 @@ class Earlier(NamedTuple):
 
     @property
     def because(self) -> str:
-        """Where it comes from, in words."""
+        """The origin of the gradient in words."""
         return f"not zeroed since pass {self.since}" if self.since else "set by the program"
 
 
 @dataclass(frozen=True)
 class Pass:
-    """One `backward()` of a program.
+    """One `backward()` call of a program.
 
     Attributes:
-        number: Which one, counted from 1.
-        data: The number of the root, such as a loss.
-        nodes: How many nodes its graph has.
+        number: The number of the call, counted from 1.
+        data: The value of the root, such as a loss.
+        nodes: The number of nodes of the graph.
         line: The line that called `backward()`.
-        root_line: The line that made the root, if it is known.
-        graph: The graph just after the sweep; None if it was not kept.
-        earlier: The gradients, other than 0, that leaves of the graph had before the sweep.
+        root_line: The line that created the root, or None if it is not known.
+        graph: The graph after the call; None if it was not kept.
+        earlier: The nonzero gradients of leaves before the call.
     """
 
     number: int
@@ -70,26 +70,18 @@ class Pass:
     earlier: tuple[Earlier, ...] = ()
 
     def bare(self) -> Pass:
-        """Return the pass without its graph and what refers to that."""
+        """Return the pass without its graph and without `earlier`, whose indices refer to the graph."""
         return replace(self, graph=None, earlier=())
 
     def with_graph(self, graph: Graph) -> Pass:
-        """Return the pass with its graph in another form, which has the same leaves in the same order.
-
-        Args:
-            graph: The other form, such as `opened` makes.
-        """
+        """Return the pass with a transformed graph, such as the result of `opened`, with the same leaves in order."""
         assert self.graph is not None
         leaves = dict(zip(_leaves(self.graph.offsets), _leaves(graph.offsets), strict=True))
         moved = tuple(kept._replace(place=leaves[kept.place]) for kept in self.earlier)
         return replace(self, graph=graph, nodes=len(graph), earlier=moved)
 
     def to_dict(self, *, with_graph: bool) -> dict[str, Any]:
-        """Describe the pass as plain data, by docs/walk.schema.json.
-
-        Args:
-            with_graph: Whether the graph, if it was kept, is a part of it.
-        """
+        """Return the pass as plain data in the format of docs/walk.schema.json, with the graph if `with_graph`."""
         described: dict[str, Any] = {
             "number": self.number,
             "data": to_number(self.data),
@@ -109,10 +101,10 @@ class Timeline:
     """The passes of a program.
 
     Attributes:
-        count: How many there were.
-        passes: Those that were kept, in order: the first, the last, and some between.
-        chosen: The one to walk through; it has a graph.
-        counts: How many passes have a root made by each line.
+        count: The number of all passes.
+        passes: The kept passes in order: the first, the last, and some between.
+        chosen: The pass to walk through, which has a graph.
+        counts: The number of passes for each line that created a root.
     """
 
     count: int
@@ -128,47 +120,39 @@ class Timeline:
 
     @property
     def alike(self) -> tuple[Pass, ...]:
-        """The passes, of those that were kept, whose roots the same line made as the chosen one's."""
+        """The kept passes whose roots were created by the same line as the chosen pass's root."""
         line = self.chosen.root_line
         return tuple(one for one in self.passes if line is not None and one.root_line == line)
 
     def mapped(self, form: Callable[[Graph], Graph]) -> Timeline:
-        """Return the timeline with all graphs in another form.
-
-        Args:
-            form: What makes the other form of a graph, such as `opened`.
-        """
+        """Apply a function such as `opened` to all graphs of the timeline."""
         passes = tuple(one if one.graph is None else one.with_graph(form(one.graph)) for one in self.passes)
         chosen = next(one for one in passes if one.number == self.chosen.number)
         return replace(self, passes=passes, chosen=chosen)
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe the timeline as plain data; the graph of the chosen pass is the walk's own, and left out."""
+        """Return the timeline as plain data, without the graph of the chosen pass, which is part of the walk."""
         passes = [one.to_dict(with_graph=one is not self.chosen) for one in self.passes]
         return {"pass": self.chosen.number, "calls": self.count, "passes": passes}
 
 
 class Recorder:
-    """Records passes: an observer for `observed`.
-
-    Args:
-        wanted: The number of the pass whose graph is wanted; the last if None.
-    """
+    """Records passes as an observer for `observed`. `wanted` is the number of the requested pass, None for the last."""
 
     def __init__(self, wanted: int | None = None) -> None:
         self._wanted = wanted
         self._count = 0
         self._counts: Counter[SourceLine | None] = Counter()
-        self._kept: dict[int, Pass] = {}  # the first ones, and the one that is wanted
+        self._kept: dict[int, Pass] = {}  # the first passes and the requested pass
         self._last: deque[Pass] = deque()
         self._between: list[Pass] = []
-        self._stride = 1  # between passes in `_between`
+        self._stride = 1  # difference of pass numbers in `_between`
         self._files: Mapping[str, str] = {}
-        self._after: dict[int, tuple[Any, float, int]] = {}  # by id: a leaf, its gradient, and since when it grows
+        self._after: dict[int, tuple[Any, float, int]] = {}  # by id: a leaf, its gradient, and the first pass in it
         self._lock = threading.RLock()
 
     def __call__(self, root: Value) -> Callable[[], None]:
-        """Note the gradients before a sweep, and return what records the pass after it."""
+        """Store the leaf gradients before a sweep, and return a function that records the pass after it."""
         before = {id(leaf): leaf.grad for _, leaf in _leaves_of(root) if leaf.grad != 0.0}
         line = users_line()
 
@@ -182,11 +166,11 @@ class Recorder:
 
     @property
     def count(self) -> int:
-        """How many passes there were."""
+        """The number of passes."""
         return self._count
 
     def timeline(self) -> Timeline | None:
-        """Return the passes; None if there was none, or not the wanted one."""
+        """Return the passes, or None if the requested pass does not exist."""
         kept = {one.number: one for one in (*self._between, *self._last, *self._kept.values())}
         chosen = kept.get(self._wanted or self._count)
         if chosen is None or chosen.graph is None:
@@ -194,10 +178,10 @@ class Recorder:
         return Timeline(self._count, tuple(kept[number] for number in sorted(kept)), chosen, self._counts)
 
     def _add(self, graph: Graph, line: SourceLine, before: Mapping[int, float], leaves: list[tuple[int, Any]]) -> None:
-        """Keep a pass, and let go of others."""
+        """Add a pass, and drop passes and graphs beyond the limits."""
         self._count += 1
         if graph.files == self._files:
-            graph = replace(graph, files=self._files)  # one copy of the text for all passes
+            graph = replace(graph, files=self._files)  # all passes share one copy of the text
         self._files = graph.files
         earlier = self._earlier(before, leaves)
         root = graph.sources.get(graph.root)
@@ -213,7 +197,7 @@ class Recorder:
         self._drop_graphs()
 
     def _earlier(self, before: Mapping[int, float], leaves: list[tuple[int, Any]]) -> tuple[Earlier, ...]:
-        """Return what leaves had before this pass, and remember what they have after it."""
+        """Return the leaf gradients before this pass, and store the leaf gradients after it."""
         found = []
         for place, leaf in leaves:
             grad = before.get(id(leaf), 0.0)
@@ -230,7 +214,7 @@ class Recorder:
         return tuple(found)
 
     def _thin(self, old: Pass) -> None:
-        """Keep the summary of an old pass, or of every second of them where there are many."""
+        """Keep the summary of an old pass if its number fits the stride; double the stride above the limit."""
         if (old.number - 1) % self._stride == 0:
             self._between.append(old.bare())
         if len(self._between) > _MOST_BETWEEN:
@@ -238,7 +222,7 @@ class Recorder:
             self._between = [one for one in self._between if (one.number - 1) % self._stride == 0]
 
     def _drop_graphs(self) -> None:
-        """Drop the oldest graphs of the last passes until the others have few enough nodes."""
+        """Drop the oldest graphs of the last passes until the remaining graphs have at most `_MOST_NODES` nodes."""
         nodes = _nodes(self._last) - self._last[-1].nodes
         for i in range(len(self._last) - 1):
             if nodes <= _MOST_NODES:
@@ -249,7 +233,7 @@ class Recorder:
 
 
 def _nodes(passes: Iterable[Pass]) -> int:
-    """Count the nodes of the graphs that are kept."""
+    """Count the nodes of the kept graphs."""
     return sum(one.nodes for one in passes if one.graph is not None)
 
 
@@ -259,7 +243,7 @@ def _leaves(offsets: Any) -> list[int]:
 
 
 def _leaves_of(root: Value) -> list[tuple[int, Any]]:
-    """Return the leaves that a root was made from, with their indices in its graph."""
+    """Return the leaves of a root's graph with their indices."""
     nodes = record_from([root], 0)
     return [(index, nodes.noted[index]) for index in _leaves(nodes.offsets)]
 

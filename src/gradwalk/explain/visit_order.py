@@ -1,4 +1,4 @@
-"""The order in which a backward pass visits the nodes, as the user gave it: by names or by Values."""
+"""Conversion of a user's visiting order, given by names or Values, to node indices."""
 
 from __future__ import annotations
 
@@ -10,29 +10,26 @@ from gradwalk.graph.graph import Graph
 from gradwalk.value.sweep.order import topological_order
 from gradwalk.value.value import Value
 
-_MOST_NAMES = 20  # in an error message
+_MOST_NAMES = 20  # maximum number of names in an error message
 
 
 class OrderError(ValueError):
-    """An order repeats, omits or invents nodes: the message says which, and what there is."""
+    """Raised for an order that repeats or omits nodes, or has nodes that cannot be visited."""
 
 
 def visit_order(
     root: Value | Graph, graph: Graph, order: Iterable[Value | str], reached: Sequence[int]
 ) -> tuple[int, ...]:
-    """Translate an order given by names or Values into indices of nodes.
+    """Convert an order of names or Values to node indices.
 
     Args:
-        root: What the graph was recorded from; only a Value's own nodes can be given as Values.
+        root: The Value or Graph that `graph` was recorded from; a Graph allows only names in `order`.
         graph: The graph to visit.
         order: Names of nodes, or the Values themselves.
-        reached: The indices of the nodes that gradient flows to, which have to be visited once each.
-
-    Returns:
-        The indices, in the order of the visits.
+        reached: The indices of the nodes that receive a gradient; each must be visited exactly once.
 
     Raises:
-        OrderError: The order repeats, omits or invents nodes.
+        OrderError: The order repeats or omits nodes, or has nodes that cannot be visited.
         TypeError: The order is not an iterable of Values and strings.
     """
     known: dict[object, int] = {name: index for index, name in enumerate(graph.names)}
@@ -44,12 +41,12 @@ def visit_order(
         name = one_line(graph.names[index])
         if index not in left:
             twice = indices.count(index) > 1
-            problem = "twice" if twice else "which no gradient flows to: it only decides what is chosen"
+            problem = "twice" if twice else "but no gradient flows to it: leave it out"
             raise OrderError(f"the order visits {name}{' ' if twice else ', '}{problem}")
         left.remove(index)
     omitted = [one_line(graph.names[index]) for index in reached if index in left]
     if omitted:
-        raise OrderError(f"the order omits {', '.join(omitted)}; it has to visit every node once, the root included")
+        raise OrderError(f"the order omits {', '.join(omitted)}; it must visit every node once, including the root")
     return tuple(indices)
 
 
@@ -57,19 +54,19 @@ def _listed(order: Iterable[Value | str]) -> list[Value | str]:
     try:
         return list(order)
     except TypeError:
-        raise TypeError(f"an order is a list of Values or their names, not {type(order).__name__}") from None
+        raise TypeError(f"order must be a list of Values or their names, got {type(order).__name__}") from None
 
 
 def _index(item: Value | str, known: dict[object, int], graph: Graph) -> int:
-    """Return the index of a node that was given by name or as a Value."""
+    """Return the index of a node given by name or as a Value."""
     if not isinstance(item, (Value, str)):
-        raise TypeError(f"an order is made of Values or their names, not of {type(item).__name__}")
+        raise TypeError(f"order must contain Values or their names, got {type(item).__name__}")
     if item in known:
         return known[item]
     if isinstance(item, str):
         raise OrderError(_unknown_name(item, graph.names))
     if not any(isinstance(node, Value) for node in known):
-        raise OrderError("a Graph has no Values any more: give the order by names, such as " + repr(graph.names[0]))
+        raise OrderError("a Graph does not keep its Values: give the order by names, such as " + repr(graph.names[0]))
     raise OrderError(f"the order visits {item!r}, which is not part of this graph")
 
 
@@ -77,4 +74,4 @@ def _unknown_name(given: str, names: Sequence[str]) -> str:
     close = difflib.get_close_matches(given, names, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     shown = ", ".join(map(one_line, names[:_MOST_NAMES])) + (", ..." if names[_MOST_NAMES:] else "")
-    return f"the order visits {given!r}, and there is no such node; {hint}there are: {shown}"
+    return f"the order visits {given!r}, which is not a node; {hint}the nodes are: {shown}"

@@ -1,4 +1,4 @@
-"""`walk(root)`: watch the gradients being made, in the right order or in a wrong one."""
+"""`walk(root)`: show step by step how gradients are computed, in a correct or a wrong order."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ from gradwalk.value.value import Value
 if TYPE_CHECKING:
     from gradwalk.explain.page.notebook import WalkWidget
 
-VERSION = 1  # of the JSON form
+VERSION = 1  # version of the JSON format
 
-_Bundle = dict[str, Any]  # what a notebook can show, by MIME type
+_Bundle = dict[str, Any]  # representations for a notebook by MIME type
 
-_LONGEST_FILM = 60  # nodes
-_LARGEST_PICTURE = 60  # nodes; larger graphs are not drawn in notebooks
-_LARGEST_TOLD = 2_000  # nodes; larger graphs go to the page in columns, and are drawn by module in notebooks without it
+_LONGEST_FILM = 60  # maximum number of nodes for a film
+_LARGEST_PICTURE = 60  # maximum number of nodes for a picture in a notebook
+_LARGEST_TOLD = 2_000  # nodes; larger graphs use the column format and, in notebooks without widgets, a module drawing
 
 
 @dataclass(frozen=True, repr=False)
 class Walk:
-    """The forward and the backward pass over a graph, step by step. It prints as text and shows itself in notebooks.
+    """The forward and backward pass over a graph, step by step. It prints as text and displays itself in notebooks.
 
-    A node that has been visited is finished: a contribution that comes to it later is lost. (In a program it may still
-    land in `.grad`; it is not passed on.)
+    A contribution that arrives at a node after the node's visit is lost. (In a program it may still be added to
+    `.grad`, but it is not propagated further.)
 
     Attributes:
-        graph: The graph that is walked.
-        order: The indices of the nodes in the order in which the backward pass visits them.
-        overwrite: Whether a contribution replaces what an operand has, as `=` does, instead of being added to it.
+        graph: The graph.
+        order: The node indices in the order in which the backward pass visits them.
+        overwrite: Whether contributions replace earlier gradients, as `=` does, instead of being added as with `+=`.
     """
 
     graph: Graph
@@ -69,45 +69,45 @@ class Walk:
 
     @cached_property
     def backward(self) -> tuple[BackwardStep, ...]:
-        """The backward pass: one step for each node, with its contributions to its operands."""
+        """The backward pass: one step for each node, with the contributions to its operands."""
         return backward_steps(self.graph, self.order, self.overwrite)
 
     @cached_property
     def steps(self) -> tuple[ForwardStep | BackwardStep, ...]:
-        """Both passes, one after the other."""
+        """The forward steps followed by the backward steps."""
         return (*self.forward, *self.backward)
 
     @cached_property
     def gradients(self) -> dict[str, float]:
-        """The gradient of every node by name, as this walk computes it: 0 for those that no gradient flows to."""
+        """The gradient of every node by name, as computed in this walk; 0 for nodes that receive no gradient."""
         return {step.name: step.upstream for step in self.backward} | self._not_visited
 
     @cached_property
     def right_gradients(self) -> dict[str, float]:
-        """The true gradient of every node by name."""
+        """The correct gradient of every node by name."""
         right = gradients(self.graph)
         return {self.graph.names[index]: right[index] for index in self.order} | self._not_visited
 
     @cached_property
     def _not_visited(self) -> dict[str, float]:
-        """The nodes that no gradient flows to, because all that uses them is flat, with gradients of 0."""
+        """The names of nodes that receive no gradient, each with gradient 0."""
         return {node.name: 0.0 for node in not_swept(self.graph)}
 
     @cached_property
     def wrong(self) -> tuple[WrongGradient, ...]:
-        """The nodes whose gradient is wrong, each with the contributions that were lost. Empty for a right walk."""
+        """The nodes with a wrong gradient, each with the lost contributions; empty for a correct walk."""
         if self.is_legal and not self.overwrite:
             return ()
         return wrong_gradients(self.graph, self.backward, gradients(self.graph), self.overwrite)
 
     @cached_property
     def is_legal(self) -> bool:
-        """Whether the order visits every node after all nodes that it is an operand of."""
+        """Whether the order visits every node after all nodes that use it."""
         return is_legal(self.graph, self.order)
 
     @cached_property
     def legal_orders(self) -> int | None:
-        """How many legal orders there are; None if there are too many to count."""
+        """The number of legal orders; None if there are too many to count."""
         return legal_orders(self.graph, self.order)
 
     def start(self) -> Cursor:
@@ -129,13 +129,13 @@ class Walk:
         return Cursor(self, len(self.steps))
 
     def moment(self, position: int) -> Moment:
-        """Return what is known after the first `position` steps.
+        """Return the state after the first `position` steps.
 
         Args:
-            position: The number of steps taken, from 0 to `len(walk.steps)`.
+            position: A number of steps, from 0 to `len(walk.steps)`.
 
         Returns:
-            The nodes that have a number by then, the gradients so far, and which contributions were made or lost.
+            The nodes with known values, the gradients so far, and the contributions made and lost so far.
 
         Example:
             >>> a = Value(2.0, label="a")
@@ -146,7 +146,7 @@ class Walk:
         known = frozenset(step.place for step in taken if isinstance(step, ForwardStep))
         contributions: dict[tuple[int, int], float] = {}
         backward = [step for step in taken if isinstance(step, BackwardStep)]
-        gradients = {self.graph.root: 1.0} if backward else {}  # the seed, also where a wrong order comes late to it
+        gradients = {self.graph.root: 1.0} if backward else {}  # the seed, even if a wrong order visits the root late
         for step in backward:
             gradients.setdefault(step.place, step.upstream)
             for given in step.contributions:
@@ -161,14 +161,14 @@ class Walk:
         """Draw the graph with the gradients of this walk; contributions that were lost are dashed.
 
         Args:
-            theme: "light", "dark", or "auto" for what the viewer prefers.
+            theme: "light", "dark", or "auto" for the viewer's preference.
             rankdir: "LR" for left to right, "TB" for top to bottom.
 
         Returns:
-            The drawing, which shows itself in notebooks and can be saved.
+            The drawing, which displays itself in notebooks and can be saved.
 
         Raises:
-            ValueError: An option has none of the values above.
+            ValueError: `theme` or `rankdir` is invalid.
 
         Example:
             >>> a = Value(2.0, label="a")
@@ -179,11 +179,11 @@ class Walk:
         return draw(self.graph, theme=theme, rankdir=rankdir, moment=end)
 
     def film(self, *, seconds: float = 2.0, theme: Theme = "auto") -> Film:
-        """Draw a picture after every step that computes something.
+        """Draw a picture after every step of a node that is not a leaf.
 
         Args:
-            seconds: How long each picture is shown, from 0.02 to 60.
-            theme: "light", "dark", or "auto" for what the viewer prefers.
+            seconds: Duration of each picture in seconds, from 0.02 to 60.
+            theme: "light", "dark", or "auto" for the viewer's preference.
 
         Returns:
             The film, which plays in notebooks and can be saved. Its last picture shows the end of the walk.
@@ -198,23 +198,19 @@ class Walk:
             <Film of 3 pictures of <Graph of 2 nodes to v2>>
         """
         if not 0.02 <= seconds <= 60.0:
-            raise ValueError(f"a picture is shown for 0.02 to 60 seconds, not {seconds!r}")
+            raise ValueError(f"seconds must be from 0.02 to 60, got {seconds!r}")
         if len(self.graph) > _LONGEST_FILM:
-            raise PictureError(
-                f"a film is for graphs of at most {_LONGEST_FILM} nodes, and this one has {len(self.graph)}"
-            )
+            raise PictureError(f"a film can show a graph of at most {_LONGEST_FILM} nodes, got {len(self.graph)} nodes")
         last = len(self.steps)
         positions = [i + 1 for i, step in enumerate(self.steps) if not self.graph.nodes[step.place].is_leaf]
         return Film(self.graph, [self.moment(i) for i in dict.fromkeys([*positions, last])], seconds, theme)
 
     def essence(self) -> dict[str, Any]:
-        """Describe the walk as plain data, in its JSON form: the graph, the order, the rule and the program's files.
-
-        Everything else about the walk follows from these; the page computes it again.
+        """Return the data that determine the walk, in its JSON form; the page recomputes the steps from it.
 
         Returns:
-            A dictionary with the keys "gradwalk", "version", "graph", "order", "overwrite" and "files"; nan and inf are
-            strings in it. A graph of more than 2,000 nodes is in columns, as `Graph.to_columns` writes it.
+            A dictionary with the keys "gradwalk", "version", "graph", "order", "overwrite" and "files", with nan and
+            inf as strings. A graph of more than 2,000 nodes has the format of `Graph.to_columns`.
 
         Example:
             >>> a = Value(2.0, label="a")
@@ -232,11 +228,11 @@ class Walk:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe the walk and what follows from it as plain data: what `to_json` writes, nan and inf as strings.
+        """Return the walk with its steps and gradients as plain data, with nan and inf as strings.
 
         Returns:
-            What `essence` returns, with the nodes of the graph one by one, and under further keys the steps of both
-            passes, the gradients as walked and as they should be, and what is wrong.
+            The dictionary of `essence`, with the graph in the format of `Graph.to_dict`, and with further keys for the
+            steps of both passes, the gradients of the walk, the correct gradients, and the losses.
 
         Example:
             >>> a = Value(2.0, label="a")
@@ -262,10 +258,7 @@ class Walk:
         return self.essence() | {"graph": self.graph.to_dict()} | plain_data
 
     def to_json(self) -> str:
-        """Write the walk as JSON, by docs/walk.schema.json: graph, order, files, steps, gradients and what is wrong.
-
-        Returns:
-            What `to_dict` returns, as indented JSON text.
+        """Return the result of `to_dict` as indented JSON text, in the format of docs/walk.schema.json.
 
         Example:
             >>> import json
@@ -281,11 +274,7 @@ class Walk:
         return stream.getvalue()
 
     def print(self, terminal: Terminal) -> None:
-        """Print the graph, both passes, the gradients, and what is wrong with them.
-
-        Args:
-            terminal: The terminal to print to.
-        """
+        """Print the graph, both passes, and the gradients with their losses to a terminal."""
         report.print_graph(terminal, self.graph)
         report.print_forward(terminal, self.forward)
         report.print_backward(terminal, self.backward)
@@ -302,9 +291,9 @@ class Walk:
         return f"<Walk over {self.graph!r}>"
 
     def widget(self) -> WalkWidget:
-        """Return the page of this walk as a widget, whose `state` says where the page stands.
+        """Return the page of this walk as a widget, whose `state` has the state of the page.
 
-        A walk that is the last line of a notebook cell shows its widget without this.
+        Not needed for a walk on the last line of a notebook cell, which displays its widget by itself.
 
         Raises:
             ModuleNotFoundError: anywidget is not installed.
@@ -314,7 +303,7 @@ class Walk:
         return WalkWidget(self.essence())
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> _Bundle | tuple[_Bundle, _Bundle]:
-        # Text and HTML stay in the notebook's file for programs that show it without a widget.
+        # Text and HTML are saved in the notebook for viewers without widgets.
         text = str(self) if len(self.graph) <= _LARGEST_TOLD else repr(self)
         still = {"text/html": self._html(), "text/plain": text}
         if not (_has_widgets() and _has_front_end()):
@@ -323,11 +312,11 @@ class Walk:
         return shown | still, metadata
 
     def _display_(self) -> object:
-        """Return what marimo shows."""
+        """Return the object that marimo displays."""
         return self.widget() if _has_widgets() else _Still(self._html())
 
     def _html(self) -> str:
-        """Return the picture, where it can be read, and the steps in words; of a large graph that of its modules."""
+        """Return the steps in words, with a picture if the graph is small; a picture of the modules if it is large."""
         if len(self.graph) > _LARGEST_TOLD:
             return static_html(draw(self.graph).svg, {})
         picture = self.draw().svg if len(self.graph) <= _LARGEST_PICTURE else ""
@@ -341,11 +330,11 @@ class Walk:
 
 
 class Cursor:
-    """A position in a walk, between two of its steps.
+    """A position between two steps of a walk.
 
     Attributes:
         walk: The walk.
-        position: How many steps have been taken.
+        position: The number of steps taken.
 
     Example:
         >>> a = Value(2.0, label="a")
@@ -364,7 +353,7 @@ class Cursor:
         """Take the next step.
 
         Returns:
-            The step that was taken; None at the end, where the cursor stays.
+            The step; None at the end of the walk.
 
         Example:
             >>> cursor = walk(Value(2.0, label="a")).start()
@@ -377,10 +366,10 @@ class Cursor:
         return self.walk.steps[self.position - 1]
 
     def back(self) -> ForwardStep | BackwardStep | None:
-        """Take back the last step.
+        """Undo the last step.
 
         Returns:
-            The step that was taken back; None at the start, where the cursor stays.
+            The undone step; None at the start of the walk.
 
         Example:
             >>> cursor = walk(Value(2.0, label="a")).end()
@@ -394,27 +383,28 @@ class Cursor:
 
     @property
     def moment(self) -> Moment:
-        """The numbers that are known at this position."""
+        """The state of the walk at this position."""
         return self.walk.moment(self.position)
 
 
 def walk(root: Value | Graph, order: Iterable[Value | str] | None = None, *, overwrite: bool = False) -> Walk:
     """Walk through the computation of a Value: forward, then backward, one step for each node.
 
-    Neither the Values nor their gradients are changed.
+    The Values and their gradients are not changed.
 
     Args:
-        root: The Value whose gradients are made, or a Graph with one root.
-        order: The nodes, or their names, in the order in which the backward pass visits them; by default a right one.
-        overwrite: Write contributions with `=` in place of `+=`.
+        root: The Value to differentiate, or a Graph with one root.
+        order: The nodes or their names, in the order in which the backward pass visits them; by default, the order of
+            `Value.backward`.
+        overwrite: Whether to write contributions with `=` instead of `+=`.
 
     Returns:
-        The walk, which can be printed, drawn, stepped through and shown in a notebook.
+        The walk, which can be printed, drawn, stepped through, and displayed in a notebook.
 
     Raises:
-        OrderError: The order repeats, omits or invents nodes.
-        TypeError: `root` is not a Value, or the order is not made of Values and names.
-        ValueError: There are several roots.
+        OrderError: The order repeats or omits nodes, or has nodes that cannot be visited.
+        TypeError: `root` is not a Value or Graph, or `order` is not a list of Values and names.
+        ValueError: The graph has several roots.
 
     Example:
         >>> a = Value(3.0, label="a")
@@ -432,7 +422,7 @@ def _has_widgets() -> bool:
 
 
 def _has_front_end() -> bool:
-    """Whether IPython runs for something that shows more than text."""
+    """Return whether IPython runs in a front end that displays HTML."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return shell is not None and "text/html" in shell.display_formatter.active_types
@@ -440,7 +430,7 @@ def _has_front_end() -> bool:
 
 @dataclass(frozen=True)
 class _Still:
-    """HTML as an object that marimo shows; marimo takes no bundle."""
+    """An object with HTML for marimo, which does not support MIME bundles."""
 
     html: str
 

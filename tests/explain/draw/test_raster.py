@@ -72,4 +72,4 @@ except ModuleNotFoundError as error:
     result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, encoding="utf-8"
     )
-    assert "pip install 'gradwalk[pictures]'. SVG and DOT need nothing." in result.stdout
+    assert "pip install 'gradwalk[pictures]'. SVG and DOT need no extra package." in result.stdout

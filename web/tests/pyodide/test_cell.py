@@ -215,7 +215,7 @@ def test_all_that_is_printed_is_shown(opened: Callable[[], Cell]):
     cell.runs("for i in range(20_000):\n    print(i)\n", nothing)
     expect(cell.output).to_contain_text("19998\n19999\n")
     cell.runs("name = input()\n", "There is an error in line 1.")
-    expect(cell.output).to_contain_text("nobody can be asked")
+    expect(cell.output).to_contain_text("input() does not work in the page")
 
 
 def test_a_program_that_ends_python(opened: Callable[[], Cell], problems: list[str]):

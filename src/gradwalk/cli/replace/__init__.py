@@ -1,1 +1,1 @@
-"""Replace a script's own Value class by gradwalk's."""
+"""Replacement of a script's own Value class by gradwalk's."""

@@ -1,4 +1,4 @@
-"""Values and gradients that a class like micrograd's computes on sample numbers and graphs, to the last bit."""
+"""Sample numbers and graphs, and comparisons of two Value classes on them to the last bit."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy
 
-_RANDOM = random.Random(5)  # of its own: the script's numbers stay what they are
+_RANDOM = random.Random(5)  # a separate generator, so that the script's random numbers do not change
 _PLAIN = [0.0, 1.0, -1.0, 2.0, -3.0, 0.5]
-# Where scripts cut off what they give to exp and log.
+# Scripts clip the arguments of exp and log at numbers such as these.
 _FAR = [25.0, 35.0, 55.0, 95.0, 200.0, 400.0, 650.0, 705.0, 2e3, 2e4, 2e6, 2e9, 2e12, 5e-9, 5e-13, 5e-17]
 _NUMBERS = (
     _PLAIN
@@ -26,13 +26,13 @@ _NUMBERS = (
     + _PLAIN[::-1]  # so that there are pairs of equal numbers
 )
 _COUNT = len(_NUMBERS)
-# Where methods that agree on ordinary numbers may differ: max(0, x) at nan, and 0 - x at 0.
+# Methods that agree on ordinary numbers may differ here: max(0, x) at nan, and 0 - x at 0.
 _NUMBERS += [-0.0, math.nan, math.inf, -math.inf, 5e-324, -5e-324, 1e-300, 1e308, -1e308]
 _CONSTANTS = (2, -1, 3.0, 0.5, -2.5, 0, -0.0, math.nan, math.inf)
 
-_GRAPHS = 30  # for each operation
-_STEPS = 14  # in a graph: few, for a backward() that goes along every path
-_LARGEST = 3.0  # numbers in a graph; others are scaled down
+_GRAPHS = 30  # graphs for each operation
+_STEPS = 14  # operations in a graph; few, because some scripts' backward() visits every path
+_LARGEST = 3.0  # bound on the absolute values in a graph; larger values are scaled down
 _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "__add__": lambda a, b: a + b,
     "__mul__": lambda a, b: a * b,
@@ -50,11 +50,11 @@ _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Outcome(NamedTuple):
-    """What a method gave for some operands.
+    """The result of a method for some operands.
 
     Attributes:
-        operands: The operands, in words.
-        numbers: The value and the gradient of each operand that is of the class; or what else the method returned.
+        operands: The operands as text.
+        numbers: The value, then the gradient of each operand of the class; or the result if it is not of the class.
     """
 
     operands: str
@@ -65,30 +65,16 @@ class Outcome(NamedTuple):
         return f"{value!r}" + (f" with gradient {' and '.join(map(repr, gradients))}" if gradients else "")
 
 
-_ARE_GOING_ON = ContextVar("_ARE_GOING_ON", default=False)  # passes over samples
+_ARE_GOING_ON = ContextVar("_ARE_GOING_ON", default=False)  # true during passes over sample graphs
 
 
 def observer(recorder: Callable[[Any], Callable[[], object]]) -> Callable[[Any], Callable[[], object]]:
-    """Return an observer of `backward()` that is not told of the passes over samples.
-
-    Args:
-        recorder: The observer that is told of all others.
-
-    Returns:
-        The observer.
-    """
+    """Wrap an observer of `backward()` so that it ignores passes over sample graphs."""
     return lambda root: (lambda: None) if _ARE_GOING_ON.get() else recorder(root)
 
 
 def operand_count(function: Callable[..., object]) -> int | None:
-    """Return how many operands a method takes behind self.
-
-    Args:
-        function: The method, as it stands in its class.
-
-    Returns:
-        0 or 1; None where it is more, or where some may be left out.
-    """
+    """Return a method's number of operands after self, 0 or 1; None if there are more, or optional ones."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -98,15 +84,9 @@ def operand_count(function: Callable[..., object]) -> int | None:
 
 
 def outcomes(cls: type, name: str, count: int) -> list[Outcome | None]:
-    """Return what a method gives for each sample.
+    """Call a method, which takes `count` operands after self, for each sample.
 
-    Args:
-        cls: The class.
-        name: The method.
-        count: How many operands it takes behind self.
-
-    Returns:
-        One a sample, in the same order for every class; None where the method raised.
+    The outcomes have the same order for every class. An outcome is None if the method raised.
     """
     with _going_on():
         return [_outcome(cls, name, leaves, constants) for leaves, constants in _samples(count)]
@@ -115,15 +95,9 @@ def outcomes(cls: type, name: str, count: int) -> list[Outcome | None]:
 def difference(
     theirs: list[Outcome | None], ours: list[Outcome | None], *, exactly: bool = True
 ) -> tuple[Outcome, Outcome | None] | None:
-    """Return the first sample on which two methods differ and the first method gave a number.
+    """Return both outcomes of the first sample on which two methods differ and the first did not raise, or None.
 
-    Args:
-        theirs: The outcomes of the first method.
-        ours: The outcomes of the second method.
-        exactly: Whether all bits have to agree.
-
-    Returns:
-        Both outcomes; None if there is no such sample.
+    If `exactly` is false, numbers may differ by rounding.
     """
     same = _same if exactly else _nearly_same
     for their, our in zip(theirs, ours, strict=True):
@@ -133,13 +107,7 @@ def difference(
 
 
 def overwrites(cls: type, name: str, count: int) -> bool:
-    """Return whether a method's rule sets the gradient of an operand, where it should add to it.
-
-    Args:
-        cls: The class.
-        name: The method.
-        count: How many operands it takes behind self.
-    """
+    """Return whether a method's backward rule overwrites the gradient of an operand instead of adding to it."""
     with _going_on():
         for leaves, constants in itertools.islice(_samples(count), len(_PLAIN)):
             operand: Any = cls(_NUMBERS[leaves[0]])
@@ -164,12 +132,8 @@ def overwrites(cls: type, name: str, count: int) -> bool:
 def gradients(cls: type) -> list[float]:
     """Return the gradients in a graph of sums and products in which operands are used twice.
 
-    Args:
-        cls: The class.
-
-    Returns:
-        The gradients of the leaves, of the results between, and of the root, after a backward pass and after one more
-        pass from another root.
+    The gradients of the leaves, intermediate results and root after one pass come first, then the gradients of the
+    leaves after a second pass from a different root.
     """
     x, y = cls(3.0), cls(-2.0)
     a = x * y + x
@@ -183,28 +147,19 @@ def gradients(cls: type) -> list[float]:
 
 
 class Graphs:
-    """Sample graphs whose gradients show in their last bits in which order contributions were added.
+    """Sample graphs whose gradients depend, in the last bits, on the order in which contributions are added.
 
-    Each graph has sums, products and one more operation: with more, few operands would be used often enough.
-
-    Args:
-        names: The names of the methods that the graphs may use.
+    Each graph has sums, products and one more operation of `names`. With more operations, too few operands would be
+    used often enough.
     """
 
     def __init__(self, names: Collection[str]) -> None:
         known = [name for name in _OPERATIONS if name in names]
         self._kinds = [list(dict.fromkeys((*known[:2], name))) for name in known[1:]]
-        self._alive: list[Any] = []  # all nodes: new graphs get other addresses, and sets of nodes another order
+        self._alive: list[Any] = []  # all nodes, kept so that new nodes get new addresses and set orders vary
 
     def gradients(self, cls: type) -> list[tuple[float, ...] | None]:
-        """Return the gradients of the leaves of each graph, and its value.
-
-        Args:
-            cls: The class to build the graphs of.
-
-        Returns:
-            One a graph; None where the class raises.
-        """
+        """Return the root's value and the leaves' gradients of each graph, or None if the class raises."""
         with _going_on():
             draws = [(names, random.Random(seed)) for names in self._kinds for seed in range(_GRAPHS)]
             return [self._gradients_of_one(cls, names, draw) for names, draw in draws]
@@ -227,26 +182,21 @@ class Graphs:
 
 
 def random_states() -> tuple[object, ...]:
-    """Return the states of the generators of `random` and `numpy.random`, which change when a number is drawn."""
+    """Return the states of the global generators of `random` and `numpy.random`."""
     state: Any = numpy.random.get_state(legacy=True)
     name, keys, *rest = state
     return random.getstate(), name, keys.tobytes(), *rest
 
 
 def same_gradients(these: list[tuple[float, ...] | None], those: list[tuple[float, ...] | None]) -> bool:
-    """Return whether the gradients of all graphs are the same to the last bit.
-
-    Args:
-        these: The gradients that one class gave. Graphs where it raised are left out.
-        those: The gradients that another class gave.
-    """
+    """Return whether two classes gave the same gradients to the last bit, ignoring graphs that are None in `these`."""
     pairs = zip(these, those, strict=True)
     return all(this is None or (that is not None and _same(this, that)) for this, that in pairs)
 
 
 @contextmanager
 def _going_on() -> Iterator[None]:
-    """Keep observers of the script's passes from those over samples, and warnings from the user."""
+    """Hide passes over sample graphs from observers, and suppress warnings."""
     token = _ARE_GOING_ON.set(True)
     try:
         with numpy.errstate(all="ignore"), warnings.catch_warnings():
@@ -257,7 +207,7 @@ def _going_on() -> Iterator[None]:
 
 
 def _samples(count: int) -> Iterator[tuple[list[int], tuple[float, ...]]]:
-    """Yield operands: indices of the numbers of Values (an index twice for the same Value twice), and constants."""
+    """Yield operands: indices in `_NUMBERS` for Values (equal indices are the same Value), and constants."""
     special = range(_COUNT, len(_NUMBERS))
     if count == 0:
         yield from (([i], ()) for i in range(len(_NUMBERS)))
@@ -267,7 +217,7 @@ def _samples(count: int) -> Iterator[tuple[list[int], tuple[float, ...]]]:
     yield from (([i, j], ()) for i in special for j in (*range(len(_PLAIN)), *special) if i != j)
     yield from (([j, i], ()) for i in special for j in range(len(_PLAIN)))
     yield from (([i], (constant,)) for i in range(20) for constant in _CONSTANTS)
-    # Without 0: -0.0 - 0 is 0.0 if it is computed as -0.0 + (-0). For that sign, a - b would stay the script's.
+    # Without 0: a script that computes -0.0 - 0 as -0.0 + (-0) gets 0.0, and would keep its own a - b for that sign.
     yield from (([i], (constant,)) for i in special for constant in _CONSTANTS if constant)
 
 
@@ -276,13 +226,13 @@ def _outcome(cls: type, name: str, leaves: list[int], constants: tuple[float, ..
     operands: list[Any] = [*(nodes[i] for i in leaves), *constants]
     said = " and ".join([*(repr(_NUMBERS[i]) for i in leaves), *map(repr, constants)])
     if name in ("__repr__", "__str__"):
-        operands[0].grad = 0.25  # for a gradient that nothing was added to may be the integer 0
+        operands[0].grad = 0.25  # because an untouched gradient may be the integer 0
     try:
         result: Any = getattr(cls, name)(*operands)
         is_node = isinstance(result, cls)
         if not is_node:
             return Outcome(said, (result,))
-        (result * cls(0.75)).backward()  # so that a rule that forgets the gradient of its result shows
+        (result * cls(0.75)).backward()  # detects a rule that ignores the gradient of its result
     except Exception:  # the script's class does not support this
         return None
     numbers = (result.data, *[node.grad for node in nodes.values()])
@@ -294,7 +244,7 @@ def _same(these: tuple[Any, ...], those: tuple[Any, ...]) -> bool:
 
 
 def _nearly_same(these: tuple[Any, ...], those: tuple[Any, ...]) -> bool:
-    """Whether results are the same but for the rounding of sums."""
+    """Return whether results agree up to the rounding of sums."""
     pairs = zip(these, those, strict=False)
     return len(these) == len(those) and all(
         _are_same(a, b) or (isinstance(a, float) and isinstance(b, float) and math.isclose(a, b, rel_tol=1e-9))
@@ -303,7 +253,7 @@ def _nearly_same(these: tuple[Any, ...], those: tuple[Any, ...]) -> bool:
 
 
 def _are_same(a: object, b: object) -> bool:
-    """Whether two results are equal, with nan equal to nan, and 0.0 different from -0.0."""
+    """Return whether two results are equal, where nan equals nan and 0.0 differs from -0.0."""
     if not (isinstance(a, (int, float)) and isinstance(b, (int, float))):
         return bool(a == b)
     if math.isnan(a) or math.isnan(b):

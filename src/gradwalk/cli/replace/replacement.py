@@ -1,10 +1,10 @@
-"""Replaces a class that a script defines for itself by gradwalk's Value, where both compute the same numbers.
+"""Replaces a script's own Value class by gradwalk's Value if both compute the same numbers.
 
-The name of the class comes to mean `Value` itself, and not a subclass, because operations return a plain Value. A
-method of the script's class is replaced by gradwalk's own if that gives the same value and the same gradients to the
-last bit; every other method of the script stays as it is written, and works on gradwalk's nodes. So does `backward()`
-if it adds contributions in another order than gradwalk's. The results are compared with those of the
-script's class, and a class whose numbers would change is refused.
+The script's class name is bound to `Value` itself, not to a subclass, because operations return a plain Value. A method
+of the script's class is replaced by gradwalk's method if both give the same value and gradients to the last bit. The
+script's other methods are set on `Value` and work on gradwalk's nodes. The script's `backward()` is also kept if it
+adds contributions in a different order than gradwalk's. The results are then compared with the results of the script's
+class, and a class whose numbers would change is refused.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from gradwalk.value.value import Value
 _CALL = "__gradwalk_replacement__"
 _TAKES = "gradwalk's Value takes data, children, op or local gradients, and label, in this order"
 _RAISES = f"raises ({_TAKES})"
-_WATCHED = 20  # passes that are looked at before they begin: a loop that does it does it at once
-_COLLECTIONS = (tuple, list, set, frozenset)  # that operands are kept in
+_WATCHED = 20  # number of first passes to check for leftover gradients; a loop that leaves some does so at once
+_COLLECTIONS = (tuple, list, set, frozenset)  # types in which a class may keep operands
 _REFUSED = {
     *("__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__new__", "__del__"),
-    *("__len__", "__getitem__", "__setitem__", "__delitem__", "__contains__"),  # which no type in C takes afterwards
+    *("__len__", "__getitem__", "__setitem__", "__delitem__", "__contains__"),  # cannot be added to a compiled type
 }
 _PREV: Any = Value.__dict__["_prev"]
 _BACKWARD: Any = Value.__dict__["backward"]
-_TOGETHER = (  # what Python makes of one another
+_TOGETHER = (  # Python derives these methods from each other
     {"__eq__", "__ne__"},
     {"__lt__", "__le__", "__gt__", "__ge__"},
     {"__repr__", "__str__", "__format__"},
 )
-_LEFT_OUT = {  # what a class is made with, and what gradwalk's Value does for its own nodes
+_LEFT_OUT = {  # members of every class, and members that gradwalk's Value implements for its own nodes
     *("__init__", "__post_init__", "__hash__", "__dict__", "__weakref__", "__slots__", "__module__", "__doc__"),
     *("__qualname__", "__annotations__", "__annotate_func__", "__annotations_cache__", "__match_args__"),
     *("__dataclass_fields__", "__dataclass_params__", "__static_attributes__", "__firstlineno__", "__replace__"),
@@ -50,39 +50,25 @@ _LEFT_OUT = {  # what a class is made with, and what gradwalk's Value does for i
 
 
 def offer(source: bytes, script: str, command: str, *, ask: bool) -> str | None:
-    """Say that a script defines a Value of its own, or ask whether to replace it.
+    """Offer to replace a script's own Value class; return the class's name, or None to run the script unchanged.
 
-    Args:
-        source: The text of the script.
-        script: Its path.
-        command: The command that was given, "run" or "walk".
-        ask: Whether to ask, where there is a terminal; else a line on standard error says what can be asked for.
-
-    Returns:
-        The name of the class to replace; None to run the script as it is.
+    If `ask` is true and there is a terminal, ask a question. Otherwise print how to use --replace with `command`, which
+    is "run" or "walk", and return None.
     """
     name = own_class_name(source, script)
     if name is None:
         return None
     if ask and can_ask():
-        return name if agreed(f"{script} defines its own {name}. Put gradwalk's in its place?") else None
+        return name if agreed(f"{script} defines its own {name}. Replace it by gradwalk's?") else None
     say(
-        f"{script} defines its own {name}, which runs as it is; this puts gradwalk's in its place: "
+        f"{script} defines its own {name}, which runs unchanged. To replace it by gradwalk's Value: "
         f"gradwalk {command} --replace {name} {script}"
     )
     return None
 
 
 def own_class_name(source: bytes, script: str) -> str | None:
-    """Return the name of the first class of a script that is like micrograd's Value.
-
-    Args:
-        source: The text of the script.
-        script: Its path.
-
-    Returns:
-        The name; None if there is no such class, or the text is not Python, which running it reports.
-    """
+    """Return the name of a script's first class like micrograd's Value; None if there is none or a syntax error."""
     if b"def backward" not in source:
         return None
     try:
@@ -92,19 +78,10 @@ def own_class_name(source: bytes, script: str) -> str | None:
 
 
 def execute(source: bytes, script: str, name: str, namespace: dict[str, Any]) -> None:
-    """Execute a script with gradwalk's Value in the place of its own class, from where it defines that.
+    """Execute a script in a namespace, and replace its class `name` by gradwalk's Value once the class is defined.
 
-    Args:
-        source: The text of the script.
-        script: Its path.
-        name: The class.
-        namespace: The script's globals, which get the object that its two new statements call.
-
-    Raises:
-        SyntaxError: If the text is not Python.
-        ReplacementError: If there is no such class, or it cannot be replaced. Where the text shows it, nothing of the
-            script has been run.
-        Exception: Whatever the script raises.
+    Raises `ReplacementError` if the class does not exist or cannot be replaced. Problems visible in the source are
+    reported before any code of the script runs.
     """
     text = Script(source, script)
     classes = text.own_classes(name)
@@ -116,10 +93,10 @@ def execute(source: bytes, script: str, name: str, namespace: dict[str, Any]) ->
 
 
 class Replacement:
-    """The replacement of a script's class, which the script calls as soon as it has defined the class.
+    """Replaces a script's class; statements added to the script call `placed` and `check` after the class definition.
 
     Args:
-        classes: All classes of this name that are replaced, one after the other.
+        classes: All classes of this name to replace, in the order of the script.
     """
 
     def __init__(self, classes: Sequence[OwnClass]) -> None:
@@ -129,22 +106,19 @@ class Replacement:
         self._native: list[str] = []
         self._kept: list[str] = []
         self._operands: list[str] = []
-        self._added: dict[str, Any] = {}  # the script's members in gradwalk's Value, with what they replaced, if any
+        self._added: dict[str, Any] = {}  # members set on gradwalk's Value: the member that each replaced, or None
         self._order: _Order | None = None
         self._left_to_watch = 0
 
     def placed(self, cls: type, index: int) -> type[Value]:
-        """Put the methods of the script's class that have to stay into gradwalk's Value.
+        """Set the script's methods that must be kept on gradwalk's Value, and return Value as the new class.
 
         Args:
-            cls: The class, while its name still means it.
-            index: The index of the class among those of this name.
-
-        Returns:
-            gradwalk's Value, which the name means from now on.
+            cls: The script's class.
+            index: The index of the class among the classes of this name.
 
         Raises:
-            ReplacementError: If instances of this class keep other things than gradwalk's.
+            ReplacementError: Instances of the class have data or gradients that differ from gradwalk's.
         """
         self._own = self._classes[index]
         states = probe_points.random_states()
@@ -163,16 +137,16 @@ class Replacement:
                 added |= {name: getattr(object, name) for name in group - members.keys()}
         self._order = _Order(cls, {name: members[name] for name in self._native})
         self._add(added)
-        # gradwalk would draw none, and the script's later numbers would differ
+        # gradwalk draws none, so the script's later random numbers would differ
         if probe_points.random_states() != states:
             raise self._own.refusal("it draws random numbers while it computes")
         return Value
 
     def check(self) -> None:
-        """Compare with the script's class, now that its name means gradwalk's, and say what was replaced.
+        """Compare Value with the script's class, and report the replacement.
 
         Raises:
-            ReplacementError: If a method gives other numbers, or none of gradwalk's gives the same.
+            ReplacementError: A method gives different numbers, or no method could be replaced.
         """
         said = self._keep_order()
         for name, (count, expected) in self._expected.items():
@@ -180,17 +154,17 @@ class Replacement:
             if different is not None:
                 theirs, ours = different
                 raise self._own.refusal(
-                    f"its {name} of {theirs.operands} gives {theirs}, and on gradwalk's nodes "
+                    f"its {name} of {theirs.operands} gives {theirs}, but with gradwalk's nodes "
                     f"{_RAISES if ours is None else ours}"
                 )
         if not self._native:
-            raise self._own.refusal("all of its methods give other numbers than gradwalk's")
+            raise self._own.refusal("none of its methods gives the same numbers as gradwalk's")
         self._left_to_watch = 0 if "backward" in self._kept else _WATCHED
-        kept = f"; as the script has them: {', '.join(self._kept)}" if self._kept else ""
-        say(f"{self._own.title} is gradwalk's{kept}{said}{self._said_of_graph()}")
+        kept = f"; kept from the script: {', '.join(self._kept)}" if self._kept else ""
+        say(f"{self._own.title} was replaced by gradwalk's Value{kept}{said}{self._said_of_graph()}")
 
     def _keep_order(self) -> str:
-        """Keep the script's `backward()` if it adds contributions in another order; return a warning if that fails."""
+        """Keep the script's `backward()` if its order of contributions differs; return a warning if that fails."""
         order = self._order
         assert order is not None
         self._order = None
@@ -198,8 +172,8 @@ class Replacement:
             return ""
         if not order.is_fixed:
             return (
-                "; its backward() goes through sets of nodes, in an order that changes from run to run, and gradwalk's "
-                "order does not change, so the last digits of gradients may differ"
+                "; its backward() iterates over sets of nodes, whose order changes from run to run, so the last digits "
+                "of gradients may differ from gradwalk's"
             )
         for kept in order.kept_members():
             self._add(kept)
@@ -207,16 +181,16 @@ class Replacement:
                 self._kept = [*kept, *self._kept]
                 return ""
             self._restore(*kept)
-        return "; its backward() adds contributions in another order, so the last digits of gradients may differ"
+        return "; its backward() adds contributions in a different order, so the last digits of gradients may differ"
 
     def _add(self, members: Mapping[str, Any]) -> None:
-        """Set attributes of gradwalk's Value, and remember what they were."""
+        """Set attributes of gradwalk's Value, and store the previous ones."""
         for name, member in members.items():
             self._added[name] = vars(Value).get(name)
             setattr(Value, name, member)
 
     def _restore(self, *names: str) -> None:
-        """Take members that were added out of gradwalk's Value again, all of them if no name is given."""
+        """Undo `_add` for the given names, or for all added members if no name is given."""
         for name in names or list(self._added):
             earlier = self._added.pop(name)
             if earlier is None:
@@ -225,55 +199,48 @@ class Replacement:
                 setattr(Value, name, earlier)
 
     def watch(self, root: Value) -> Callable[[], None]:
-        """Look, before one of the first passes, for gradients that are left of an earlier one.
-
-        Args:
-            root: The root of the pass.
-
-        Returns:
-            A function to call after the pass, which does nothing.
-        """
+        """Report gradients left from an earlier pass, in the first passes; return a no-op to call after the pass."""
         if self._left_to_watch == 0:
             return _nothing
         self._left_to_watch -= 1
         if any(node.grad and node.operands for node in topological_order(root)):
             self._left_to_watch = 0
             say(
-                f"{users_line()}: backward() goes through results that have a gradient from an earlier pass. "
-                f"gradwalk's adds that of this pass alone; the script's {self._own.name} passes the earlier one on "
-                "again, so the numbers differ from here on"
+                f"{users_line()}: backward() visits results that have a gradient from an earlier pass. gradwalk "
+                f"propagates only new gradients; the script's {self._own.name} would propagate the old ones again, so "
+                "the numbers differ from here on"
             )
         return _nothing
 
     def _said_of_graph(self) -> str:
-        """That the script looks at the graph itself, if it does, where gradwalk's is another."""
+        """Return a warning if the script reads the graph itself, because gradwalk's graph differs; otherwise ""."""
         for name in ("_children", "_prev", *self._operands):
             if name in self._own.used_outside:
                 line = self._own.used_outside[name]
-                return f"; line {line} reads .{name}: gradwalk's graph has fewer nodes, such as one for a - b"
+                return f"; line {line} reads .{name}: gradwalk's graph has fewer nodes, for example one for a - b"
         return ""
 
     def _has_to_be_kept(self, cls: type, name: str, member: object) -> bool:
-        """Whether a member of the script's class has to take its place in gradwalk's."""
+        """Return whether a member of the script's class must be set on gradwalk's Value."""
         if isinstance(member, FunctionType) and "__class__" in member.__code__.co_freevars:
             raise self._own.refusal(f"its {name} uses super()")
         if not hasattr(Value, name):
             return True
         if not isinstance(member, FunctionType):
-            raise self._own.refusal(f"its .{name} is not the method that gradwalk's Value has under this name")
-        code = member.__name__  # another than the name where a class says __radd__ = __add__
+            raise self._own.refusal(f"its .{name} is not a function, and gradwalk's Value has a .{name} of its own")
+        code = member.__name__  # differs from `name` after __radd__ = __add__
         if code in self._own.effects:
-            raise self._own.refusal(f"its {name} does more than compute, in line {self._own.effects[code]}")
+            raise self._own.refusal(f"its {name} has a side effect in line {self._own.effects[code]}")
         count = probe_points.operand_count(member)
         if count is None:
             return True
         theirs = probe_points.outcomes(cls, name, count)
         self._expected[name] = count, theirs
         is_same = probe_points.difference(theirs, probe_points.outcomes(Value, name, count)) is None
-        shows_labels = name in ("__repr__", "__str__")  # as gradwalk's does, to which any Value may get one
+        shows_labels = name in ("__repr__", "__str__")  # gradwalk's also show the label
         again = probe_points.outcomes(cls, name, count)
         if not shows_labels and (probe_points.difference(theirs, again) or probe_points.difference(again, theirs)):
-            raise self._own.refusal(f"its {name} gives other numbers when it is called again")
+            raise self._own.refusal(f"its {name} gives different numbers when it is called again")
         is_same = is_same and not probe_points.overwrites(cls, name, count)
         if code in self._own.of_powers or not is_same or not any(theirs) or shows_labels:
             return True
@@ -281,7 +248,7 @@ class Replacement:
         return False
 
     def _refuse_other_values(self, cls: type) -> None:
-        """Refuse a class whose instances or gradients are not those of micrograd."""
+        """Refuse a class whose data or gradients differ from micrograd's."""
         for name in sorted(_REFUSED & _members(cls).keys()):
             raise self._own.refusal(f"it defines {name}")
         try:
@@ -294,21 +261,21 @@ class Replacement:
         ours = probe_points.gradients(Value)
         if not (_are_numbers(*gradients) and all(map(partial(isclose, rel_tol=1e-9), gradients, ours))):
             raise self._own.refusal(
-                f"in a graph of sums and products its backward() gives the gradients {gradients}, and gradwalk's {ours}"
+                f"in a graph of sums and products its backward() gives the gradients {gradients}, not {ours}"
             )
 
     def _refuse_other_arguments(self, cls: type) -> None:
-        """Refuse a class whose constructor the script gives arguments in another order than gradwalk's."""
+        """Refuse a class if the script passes constructor arguments in a different order than gradwalk's."""
         for index, line in sorted(self._own.lines_that_give().items()):
             if index > 0 and not _is_same_argument(cls, index):
                 names = [name for name, _ in self._own.arguments]
-                name = names[index] if index < len(names) else "argument"
+                name = names[index] if index < len(names) else "value"
                 raise self._own.refusal(
-                    f"line {line} gives its constructor a {name} as argument {index + 1}, and {_TAKES}"
+                    f"line {line} passes a {name} as argument {index + 1} of its constructor, but {_TAKES}"
                 )
 
     def _other_names(self, cls: type) -> dict[str, object]:
-        """Properties for attributes that the script's class has under other names than gradwalk's."""
+        """Create properties for attributes whose names in the script's class differ from gradwalk's."""
         a, b, leaf = cls(3.0), cls(-2.0), Value(3.0)
         out = a * b
         found: dict[str, object] = {}
@@ -316,7 +283,9 @@ class Replacement:
             for what, their, our in (("leaf", a, leaf), ("product", out, leaf * -2.0)):
                 theirs, ours = getattr(their, name, None), getattr(our, name)
                 if theirs is not None and theirs != ours:
-                    raise self._own.refusal(f"the script uses .{name}, which of a {what} is {theirs!r}, not {ours!r}")
+                    raise self._own.refusal(
+                        f"the script uses .{name}, which must be {ours!r} for a {what}, got {theirs!r}"
+                    )
         for name in _attributes(out):
             held = getattr(out, name)
             if name in vars(cls).keys() & _members(cls).keys() or _has_such(leaf * -2.0, name, held):
@@ -326,28 +295,28 @@ class Replacement:
                 found[name] = role
                 self._operands += [name] if isinstance(held, _COLLECTIONS) and any(one is a for one in held) else []
             elif name in self._own.used:
-                raise self._own.refusal(f"the script uses its .{name}, which gradwalk's Value has not")
+                raise self._own.refusal(f"the script uses its .{name}, which gradwalk's Value does not have")
         return found
 
 
 def _nothing() -> None:
-    """What is to be done after a pass."""
+    """Do nothing after a pass."""
 
 
 def _has_such(node: Value, name: str, held: object) -> bool:
-    """Whether gradwalk's nodes have an attribute of this name, as a collection of the same kind if it is one."""
+    """Return whether gradwalk's nodes have an attribute of this name; a collection must also have the same type."""
     return hasattr(Value, name) and not (isinstance(held, _COLLECTIONS) and type(held) is not type(getattr(node, name)))
 
 
 class _Order:
-    """The order in which the script's class adds contributions to gradients, as the last bits of gradients show it.
+    """The order in which the script's class adds contributions to gradients, detected from the gradients' last bits.
 
     Args:
-        cls: The class, while its name still means it.
-        native: The methods of the class that gradwalk's replace.
+        cls: The script's class.
+        native: The methods of the class that gradwalk's methods replace.
 
     Attributes:
-        is_fixed: Whether the class gives the same gradients twice. It does not if it goes through sets of nodes.
+        is_fixed: Whether the class gives the same gradients twice; false if it iterates over sets of nodes.
     """
 
     def __init__(self, cls: type, native: Mapping[str, Any]) -> None:
@@ -362,11 +331,10 @@ class _Order:
         return probe_points.same_gradients(self._theirs, self._graphs.gradients(Value))
 
     def kept_members(self) -> list[dict[str, Any]]:
-        """Return the members of the script's class that may keep its order, to be tried one after the other.
+        """Return sets of the script's members to keep for the same order, to be tried in turn.
 
-        Returns:
-            The script's `backward()` alone; and with methods that make several nodes, where gradwalk makes one. Nothing
-            if `backward()` needs its own class.
+        First `backward()` alone, then `backward()` with the methods that create several nodes where gradwalk creates
+        one. The list is empty if `backward()` uses super().
         """
         theirs = self._cls.backward
         if not isinstance(theirs, FunctionType) or "__class__" in theirs.__code__.co_freevars:
@@ -375,7 +343,7 @@ class _Order:
         return [alone, alone | self._composed] if self._composed else [alone]
 
     def _backward(self) -> Callable[[Value], object]:
-        """Return the script's `backward()`, which tells the observers of gradwalk's."""
+        """Wrap the script's `backward()` so that it notifies the observers of gradwalk's `backward()`."""
         theirs: Any = self._cls.backward
 
         @wraps(theirs)
@@ -390,7 +358,7 @@ class _Order:
 
 
 def _is_composed(cls: Any, name: str) -> bool:
-    """Whether a method of a script's class makes several nodes, as `a - b` is `a + (-b)`."""
+    """Return whether a method of a script's class creates several nodes, as `a + (-b)` for `a - b`."""
     a, b = cls(3.0), cls(2.0)
     count = probe_points.operand_count(getattr(cls, name))
     try:
@@ -402,17 +370,15 @@ def _is_composed(cls: Any, name: str) -> bool:
 
 
 def _operands(node: Any, product: Any, factors: tuple[Any, Any]) -> list[Any]:
-    """Return the operands of a node of a script's class, which are where a product has its factors."""
+    """Return the operands of a node of a script's class: the attribute in which a product has its factors."""
     names = [name for name in _attributes(product) if _holds(getattr(product, name), factors)]
     return [*getattr(node, names[0], ())] if names else []
 
 
 def _is_same_argument(cls: Any, index: int) -> bool:
-    """Whether an argument of the constructor of a script's class means the same as for gradwalk's Value.
+    """Return whether a constructor argument of a script's class has the same meaning as in gradwalk's Value.
 
-    Args:
-        cls: The class.
-        index: The index of the argument, self not counted: 1 for children, 2 for op or local gradients, 3 for label.
+    `index` does not count self: 1 for children, 2 for op or local gradients, 3 for label.
     """
     a, b = cls(3.0), cls(-2.0)
     product = a * b
@@ -430,21 +396,21 @@ def _is_same_argument(cls: Any, index: int) -> bool:
 
 
 def _holds(held: object, given: Any) -> bool:
-    """Whether an attribute holds the objects that the constructor was given, in a collection of any kind."""
+    """Return whether an attribute holds the objects passed to the constructor, in a collection of any type."""
     if isinstance(held, _COLLECTIONS):
         return {*map(id, held)} == {*map(id, given)}
     return held is given
 
 
 def _members(cls: type) -> dict[str, Any]:
-    """The members of a class and its bases that are a matter of its own, by name."""
+    """Return the members of a class and its bases by name, without slots and the names in `_LEFT_OUT`."""
     members = {name: member for base in reversed(cls.__mro__[:-1]) for name, member in vars(base).items()}
     slots = [name for name, member in members.items() if isinstance(member, MemberDescriptorType)]
     return {name: member for name, member in members.items() if name not in _LEFT_OUT and name not in slots}
 
 
 def _attributes(node: object) -> list[str]:
-    """The names of the attributes that an instance has, in its dict or in slots."""
+    """Return the names of an instance's attributes, in its dict or in slots."""
     slots = [
         name for base in type(node).__mro__ for name, m in vars(base).items() if isinstance(m, MemberDescriptorType)
     ]
@@ -452,7 +418,7 @@ def _attributes(node: object) -> list[str]:
 
 
 def _role(held: object, operands: tuple[Any, Any]) -> property | None:
-    """What of gradwalk's Value has the part of an attribute of a product of two operands; None if nothing has."""
+    """Create a property of Value that matches an attribute of a product of two operands; None without a match."""
     if callable(held):
         return property(lambda node: node._backward, lambda node, function: setattr(node, "_backward", function))
     if isinstance(held, str) and held == "*":

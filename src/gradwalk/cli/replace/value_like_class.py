@@ -1,7 +1,6 @@
-"""Finds, in the text of a script, the classes that are micrograd's `Value` written again.
+"""Finds classes in a script's source that reimplement micrograd's `Value`.
 
-Nothing is run here: this is a reading of the script's syntax tree, and what it says about a class is what can be known
-before the script begins.
+The analysis uses the script's syntax tree alone and runs no code of the script.
 """
 
 from __future__ import annotations
@@ -11,24 +10,16 @@ import copy
 from collections.abc import Iterator, Sequence
 
 _NEEDED = {"backward": "backward()", "__add__": "+", "__mul__": "*"}
-_ARRAYS = {"np", "numpy", "cp", "cupy", "torch", "jnp", "mx"}  # what the numbers of a class of arrays are made by
-_OURS = ("data", "_children", "_op", "label")  # the arguments of gradwalk's Value
+_ARRAYS = {"np", "numpy", "cp", "cupy", "torch", "jnp", "mx"}  # names of array libraries
+_OURS = ("data", "_children", "_op", "label")  # constructor arguments of gradwalk's Value
 
 
 class ReplacementError(ValueError):
-    """A class of a script that gradwalk's Value cannot stand in for; the message says why, and what to do."""
+    """Raised for a class that gradwalk's Value cannot replace; the message has the reason and a remedy."""
 
 
 class Script:
-    """The syntax tree of a script, and what it says about the classes in it.
-
-    Args:
-        source: The text of the script, in bytes as it stands in the file.
-        path: Where the script is, for messages and tracebacks.
-
-    Raises:
-        SyntaxError: If the text is not Python.
-    """
+    """The syntax tree of a script, and an analysis of its classes; raises `SyntaxError` if `source` is not Python."""
 
     def __init__(self, source: bytes, path: str) -> None:
         self.source = source
@@ -37,12 +28,7 @@ class Script:
         self._classes = [node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef)]
 
     def like_micrograds(self) -> list[str]:
-        """Return the names of the classes that are micrograd's Value written again, each once.
-
-        Returns:
-            The names in the order of the script, without those of classes of arrays and of what derives from another
-            class.
-        """
+        """Return the distinct names of classes like micrograd's Value, except array classes and derived classes."""
         found = [
             node.name
             for node in self._classes
@@ -51,53 +37,32 @@ class Script:
         return list(dict.fromkeys(found))
 
     def named(self, name: str) -> list[ast.ClassDef]:
-        """Return all classes of a name, in the order of the script.
-
-        Args:
-            name: The name.
-        """
+        """Return all classes with a given name, in the order of the script."""
         return [node for node in self._classes if node.name == name]
 
     def own_classes(self, name: str) -> list[OwnClass]:
-        """Return the classes of a name that are micrograd's Value written again.
-
-        Args:
-            name: The name. Classes of this name that are not like micrograd's are left out.
-
-        Returns:
-            The classes in the order of the script, at least one.
-
-        Raises:
-            ReplacementError: If there is none.
-        """
+        """Return the classes called `name` that are like micrograd's Value; raise `ReplacementError` if none is."""
         nodes = self.named(name)
         if not nodes:
             raise ReplacementError(
-                f"{self.path} defines no class {name}{self._where_from(name) or f': {self._choice()}'}"
+                f"{self.path} defines no class {name}{self._where_from(name) or f'; {self._choice()}'}"
             )
         found = [node for node in nodes if not self._missing(node)]
         if not found:
             lines = "" if len(nodes) == 1 else f", line {nodes[-1].lineno},"
             raise ReplacementError(
-                f"{name} of {self.path}{lines} is not a class like micrograd's Value, for it has no "
-                f"{' and no '.join(self._missing(nodes[-1]))}: {self._choice()}"
+                f"{name} of {self.path}{lines} is not a class like micrograd's Value: it has no "
+                f"{' and no '.join(self._missing(nodes[-1]))}; {self._choice()}"
             )
         return [OwnClass(self, node, is_only=len(nodes) == 1) for node in found]
 
     def replaced(self, classes: Sequence[OwnClass], call: str) -> ast.Module:
-        """Return the script with two calls behind each statement that defines one of the classes, and its helpers.
+        """Return a new tree of the script, with two calls after each of the given classes and its helpers.
 
-        For a class `Value`, the first of the classes, they are `Value = CALL.placed(Value, 0)` and `CALL.check()`, on
-        the line of the class, so that no line of the script moves.
-
-        Args:
-            classes: The classes, all of one name.
-            call: The global name of the object that is called.
-
-        Returns:
-            The tree. The script's own is left as it was.
+        For the first of the classes, `Value`, the calls are `Value = CALL.placed(Value, 0)` and `CALL.check()`, where
+        CALL is the global name `call`. The calls get the line number of the class, so no other line number changes.
         """
-        tree = ast.parse(self.source, self.path)  # a copy of a deep tree takes more frames than there are
+        tree = ast.parse(self.source, self.path)  # deepcopy of a deep tree would exceed the recursion limit
         indices = {one.line: index for index, one in enumerate(classes)}
         name = classes[0].name
         for body in _bodies(tree):
@@ -111,75 +76,59 @@ class Script:
         return ast.fix_missing_locations(tree)
 
     def family(self, node: ast.ClassDef) -> list[ast.ClassDef]:
-        """Return a class and those of the script that it derives from.
-
-        Args:
-            node: The class.
-
-        Returns:
-            The classes, itself first.
-        """
+        """Return a class followed by its base classes in the script."""
         family = [node]
-        for member in family:  # which grows on the way
+        for member in family:  # the list grows during the loop
             bases = {base.id for base in member.bases if isinstance(base, ast.Name)}
             family.extend(other for other in self._classes if other.name in bases and other not in family)
         return family
 
     def heirs(self, node: ast.ClassDef) -> list[ast.ClassDef]:
-        """Return the classes of the script that derive from a class.
-
-        Args:
-            node: The class.
-
-        Returns:
-            The classes, in the order of the script.
-        """
+        """Return the classes of the script that derive from a class, in the order of the script."""
         return [other for other in self._classes if other is not node and node in self.family(other)]
 
     def _missing(self, node: ast.ClassDef) -> list[str]:
-        """What a class lacks of micrograd's Value, in words."""
+        """Describe the members of micrograd's Value that a class lacks."""
         family = self.family(node)
         methods = {method.name for member in family for method in _methods(member)}
         attributes = {name for member in family for name in _attributes(member)}
         missing = [word for method, word in _NEEDED.items() if method not in methods]
         missing += [f".{name}" for name in ("data", "grad") if name not in attributes]
         if not missing and len(attributes) < 3:
-            missing.append("attribute for what a value was made from")
+            missing.append("attribute for its operands")
         return missing
 
     def _choice(self) -> str:
-        """What --replace could have been given."""
+        """Describe the classes that --replace accepts for this script."""
         names = " or ".join(self.like_micrograds())
         if names:
-            return f"--replace takes the name of such a class, which here is {names}"
+            return f"--replace needs a class like micrograd's Value: {names}"
         return (
-            "--replace takes the name of a class with .data, .grad, what a value was made from, + and *, and "
-            "backward(), and there is none"
+            "--replace needs a class with .data, .grad, an attribute for its operands, +, * and backward(), and the "
+            "script has none"
         )
 
     def _where_from(self, name: str) -> str:
-        """Where a name comes from that is imported, in words."""
+        """Describe the module that a name is imported from; return "" if the name is not imported."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.ImportFrom) and name in [alias.asname or alias.name for alias in node.names]:
                 module = node.module or "another file"
-                return (
-                    f", but imports it from {module}: write `from gradwalk import Value` there, in place of the class"
-                )
+                return f", but imports it from {module}: write `from gradwalk import Value` there instead of the class"
         return ""
 
 
 class OwnClass:
-    """A class of a script that is micrograd's Value written again.
+    """A class of a script that reimplements micrograd's Value.
 
     Attributes:
-        name: Its name.
-        line: The line of its definition.
-        title: The name and the script, and the line where the script has several classes of this name.
-        arguments: The arguments of its constructor behind self, each with its default.
-        of_powers: The methods that take powers or call NumPy: samples cannot show that gradwalk's are the same.
-        effects: The methods that do more than compute, each with a line that does.
+        name: The class name.
+        line: The line of the class definition.
+        title: The class name and the script; also the line if the script has several classes of this name.
+        arguments: The constructor's arguments after self, each with its default.
+        of_powers: The methods that compute powers or call NumPy; samples cannot prove that gradwalk's give equal bits.
+        effects: The methods with side effects, each with the line of one.
         used: The names of all attributes that the script reads.
-        used_outside: The names of attributes that it reads outside of classes of this name, each with its first line.
+        used_outside: The names of attributes that the script reads outside classes of this name, with the first line.
     """
 
     def __init__(self, script: Script, node: ast.ClassDef, *, is_only: bool) -> None:
@@ -199,13 +148,9 @@ class OwnClass:
         self.used_outside = {load.attr: load.lineno for load in reversed(loads) if id(load) not in inside}
 
     def refuse_what_would_be_lost(self) -> None:
-        """Refuse a class that does more than values do, where gradwalk's operations would not do it.
-
-        Raises:
-            ReplacementError: If so, with the line that does.
-        """
+        """Raise `ReplacementError` for a class with behavior that gradwalk's Value would not reproduce."""
         if "__init__" in self.effects:
-            raise self.refusal(f"its __init__ does more than keep what it is given, in line {self.effects['__init__']}")
+            raise self.refusal(f"its __init__ does more than store its arguments, in line {self.effects['__init__']}")
         for line in self._lines_that_set_the_class():
             raise self.refusal(f"line {line} changes an attribute of the class itself")
         names = {method.name for method in self._methods} - {"__init__", "__repr__", "__str__"}
@@ -219,28 +164,20 @@ class OwnClass:
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
                 continue
             if node.func.attr == "backward" and (node.args or node.keywords):
-                raise self.refusal(f"line {node.lineno} gives arguments to backward(), and gradwalk's takes none")
+                raise self.refusal(
+                    f"line {node.lineno} passes arguments to backward(), but gradwalk's backward() takes none"
+                )
 
     def refusal(self, why: str) -> ReplacementError:
-        """Return the error for a class that gradwalk's Value cannot stand in for.
-
-        Args:
-            why: The reason.
-
-        Returns:
-            The error.
-        """
+        """Create the error for a class that gradwalk's Value cannot replace."""
         return ReplacementError(
-            f"{self.title} cannot be replaced faithfully: {why}. Without --replace {self.name} the script runs as it is"
+            f"{self.title} cannot be replaced faithfully: {why}. Without --replace {self.name}, it runs unchanged"
         )
 
     def lines_that_give(self) -> dict[int, int]:
-        """Return which arguments the script gives to the constructor by position, each with the first line that does.
+        """Map the index of each constructor argument passed by position (self not counted) to the first such line.
 
-        Arguments by a name that gradwalk's Value does not have count, because `replaced` gives them by position.
-
-        Returns:
-            Lines by the index of the argument, self not counted.
+        Keyword arguments that gradwalk's Value does not have also count, because `replaced` passes them by position.
         """
         heirs = [heir for heir in self._script.heirs(self._node) if not _has_constructor(heir)]
         classes = {self.name, *(heir.name for heir in heirs)}
@@ -258,7 +195,7 @@ class OwnClass:
         return lines
 
     def _lines_that_set_the_class(self) -> Iterator[int]:
-        """Lines such as `Value.count += 1`, `cls.count = 0` and `global tape` in a method."""
+        """Yield lines such as `Value.count += 1`, `cls.count = 0`, and `global tape` in a method."""
         declared = _class_variables(self._node)
         inside = {id(part) for method in self._methods for part in ast.walk(method)}
         for node in ast.walk(self._script.tree):
@@ -273,11 +210,11 @@ class OwnClass:
 
 
 class _Positions(ast.NodeTransformer):
-    """Gives by position the arguments whose names gradwalk's Value does not have: `Value(y, children=(a, b))`.
+    """Turns keyword arguments that gradwalk's Value does not have into positional ones: `Value(y, children=(a, b))`.
 
     Args:
         name: The name of the class.
-        arguments: By the line of each class of this name, the arguments of its constructor.
+        arguments: The constructor arguments of each class of this name, by the line of the class.
     """
 
     def __init__(self, name: str, arguments: dict[int, list[tuple[str, ast.expr | None]]]) -> None:
@@ -304,7 +241,7 @@ class _Positions(ast.NodeTransformer):
 
 
 def _arguments(methods: list[ast.FunctionDef]) -> list[tuple[str, ast.expr | None]]:
-    """Return the arguments of the constructor among methods behind self, each with its default."""
+    """Return the constructor's arguments after self, each with its default; an empty list without a constructor."""
     for method in methods:
         if method.name == "__init__":
             names = [argument.arg for argument in (*method.args.posonlyargs, *method.args.args)]
@@ -318,7 +255,7 @@ def _has_constructor(node: ast.ClassDef) -> bool:
 
 
 def _is_super_constructor(function: ast.expr) -> bool:
-    """Whether a function that is called is `super().__init__`."""
+    """Return whether a called function is `super().__init__`."""
     return (
         isinstance(function, ast.Attribute)
         and function.attr == "__init__"
@@ -333,7 +270,7 @@ def _methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
 
 
 def _attributes(node: ast.ClassDef) -> set[str]:
-    """The attributes of instances: what methods set on self, and what a dataclass declares."""
+    """Return the names of instance attributes that methods set or a dataclass declares."""
     found = {s.target.id for s in node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)}
     for method in _methods(node):
         for part in ast.walk(method):
@@ -343,13 +280,13 @@ def _attributes(node: ast.ClassDef) -> set[str]:
 
 
 def _class_variables(node: ast.ClassDef) -> set[str]:
-    """The names that a class gives values to, other than its methods."""
+    """Return the names of a class's variables."""
     assigned = [target for statement in node.body if isinstance(statement, ast.Assign) for target in statement.targets]
     return {target.id for target in assigned if isinstance(target, ast.Name)}
 
 
 def _loads(node: ast.AST) -> list[ast.Attribute]:
-    """The places where attributes are read, in the order of their lines."""
+    """Return the nodes that read an attribute, sorted by line."""
     loads = [part for part in ast.walk(node) if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load)]
     return sorted(loads, key=lambda load: load.lineno)
 
@@ -359,10 +296,11 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _takes_powers(method: ast.FunctionDef) -> bool:
-    """Whether a method takes powers of numbers, or functions of NumPy's.
+    """Return whether a method computes powers or uses an array library.
 
-    Python asks the C library for x**2, gradwalk multiplies x by x, and about one in a thousand results differ in their
-    last bit: too few for samples to show it, and enough to change what a long training prints. So it is with np.log.
+    Python computes x**2 with the C library and gradwalk computes x * x; about one result in a thousand differs in the
+    last bit. That is too rare for the samples to show, but enough to change the output of a long training. The same
+    holds for np.log.
     """
     operators = [part.op for part in ast.walk(method) if isinstance(part, (ast.BinOp, ast.AugAssign))]
     calls = [part.func for part in ast.walk(method) if isinstance(part, ast.Call)]
@@ -372,7 +310,7 @@ def _takes_powers(method: ast.FunctionDef) -> bool:
 
 
 def _line_of_effect(method: ast.FunctionDef) -> int:
-    """The line of a statement that is a call for its effect alone, such as `tape.append(out)`; 0 if there is none."""
+    """Return the line of a call whose result is not used, such as `tape.append(out)`; 0 if there is none."""
     if method.name == "backward":
         return 0
     for part in ast.walk(method):
@@ -382,20 +320,15 @@ def _line_of_effect(method: ast.FunctionDef) -> int:
 
 
 def _bodies(tree: ast.Module) -> list[list[ast.stmt]]:
-    """All lists of statements in a tree."""
+    """Return all lists of statements in a tree."""
     fields = [value for node in ast.walk(tree) for _, value in ast.iter_fields(node)]
     return [field for field in fields if isinstance(field, list) and field and isinstance(field[0], ast.stmt)]
 
 
 def _length_with_helpers(body: list[ast.stmt], name: str) -> int:
-    """How many statements the definition of a class takes, with the functions and constants behind it that it uses.
+    """Count the statements of a class definition and of the functions and constants after it that it uses.
 
-    Args:
-        body: The statements, from that which defines the class.
-        name: The class.
-
-    Returns:
-        The number. No statement among them does anything with the class.
+    `body` begins with the definition of the class `name`. None of the counted statements uses the class at once.
     """
     used = _names(body[0])
     length = 1
@@ -409,7 +342,7 @@ def _length_with_helpers(body: list[ast.stmt], name: str) -> int:
 
 
 def _only_defines(statement: ast.stmt, name: str) -> bool:
-    """Whether a statement defines something without calling anything, or using a class."""
+    """Return whether a statement is an import or definition that calls nothing and does not use the class `name`."""
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return True
     if isinstance(statement, ast.FunctionDef):
@@ -425,7 +358,7 @@ def _only_defines(statement: ast.stmt, name: str) -> bool:
 
 
 def _defined(statement: ast.stmt) -> set[str]:
-    """The names that a definition gives a meaning."""
+    """Return the names that a definition binds."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return {statement.name}
     return {part.id for part in ast.walk(statement) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}

@@ -1,1 +1,1 @@
-"""Checks every gradient against a difference quotient, with a bound on the error of both."""
+"""Checks of gradients against difference quotients, with bounds on the errors of both."""

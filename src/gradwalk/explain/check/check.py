@@ -29,45 +29,45 @@ from gradwalk.value.source.source_line import SourceLine
 from gradwalk.value.sweep.order import topological_order
 from gradwalk.value.value import Value
 
-_TOLERANCE = 1e-7  # relative to the gradient: smaller errors do not make a derivative wrong
-_KINK_SLACK = 1e-3  # relative to the gap between the slopes at a kink, because slopes over a finite step are inexact
+_TOLERANCE = 1e-7  # relative to the gradient: smaller differences are accepted
+_KINK_SLACK = 1e-3  # relative to the gap between the slopes at a kink, which are inexact for a finite step
 _NOT_RUN_AGAIN = {
     "by hand": "hand-made nodes",
-    "stored": "nodes that were made with their local derivatives, which cannot be computed again",
+    "stored": "nodes with stored local derivatives, which cannot be recomputed",
 }
 _COMPARISONS = {BY_NAME[name].symbol for name in ("less", "less_equal", "equal")}
-_TOO_VAGUE = 1e-2  # relative to the gradient: a quotient that is known less well decides nothing
+_TOO_VAGUE = 1e-2  # relative to the gradient: a quotient with a larger error bound is not conclusive
 
 
 class StaleError(ValueError):
-    """A number is not what its operation gives, so the graph cannot be run again: the message says which."""
+    """Raised if the value of a node differs from the result of its operation, so the graph cannot be reevaluated."""
 
 
 class Checked(NamedTuple):
-    """A gradient and its check.
+    """A gradient with its check.
 
-    The verdict is "right" or "wrong", or why that cannot be decided:
+    The verdict is "right" or "wrong", or the reason why the check cannot decide:
 
-    - "kink": the slopes on both sides differ and the gradient lies between them, or the way to the root leads through
-      a kink, where rules choose.
-    - "jump": the root's value jumps.
+    - "kink": the slopes on both sides differ and the gradient lies between them, or a path to the root has a kink,
+      where the derivative is a convention.
+    - "jump": the root is discontinuous.
     - "rounding": rounding errors leave less than two digits.
-    - "not finite": the gradient or the slope is not finite, or the root has no number on one side and another slope on
-      the other.
-    - "by hand": a hand-made node stands in between, which cannot be computed again.
-    - "stored": a node stands in between that was made with its number and its local derivatives, as those of
-      `linalg.solve` are, so that it cannot be computed again.
-    - "stopped": gradient and slope differ, and a `stop_gradient` stands in between.
+    - "not finite": the gradient or the slope is not finite, or the root is finite on one side only and the slope there
+      differs from the gradient.
+    - "by hand": a path to the root has a hand-made node, which cannot be recomputed.
+    - "stored": a path to the root has a node with stored value and local derivatives, such as the nodes of
+      `linalg.solve`, which cannot be recomputed.
+    - "stopped": gradient and slope differ, and a path to the root has a `stop_gradient`.
 
     Attributes:
         name: The name of the node, or of the number in the arguments.
-        operation: The symbol of the node's operation, "" for leaves.
-        source: The line of the user's program that made the node, if it is known.
+        operation: The symbol of the node's operation; "" for leaves.
+        source: The line of the user's program that created the node, or None if it is not known.
         backprop: The gradient.
         quotient: The difference quotient.
-        bound: How far off the quotient can be by its own error.
+        bound: A bound on the error of the quotient.
         h: The step of the quotient.
-        verdict: The verdict, as above.
+        verdict: The verdict.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Checked(NamedTuple):
 
     @property
     def relative_error(self) -> float:
-        """The absolute difference divided by the larger absolute value of both."""
+        """The absolute difference divided by the larger absolute value of gradient and quotient."""
         size = max(abs(self.backprop), abs(self.quotient))
         return self.error / size if size else 0.0
 
@@ -103,14 +103,14 @@ class Checked(NamedTuple):
 
 
 class Culprit(NamedTuple):
-    """A wrong local derivative: that of a node with respect to one of its operands.
+    """A wrong local derivative of a node with respect to one of its operands.
 
     Attributes:
         name: The name of the node.
-        operation: The symbol of its operation.
-        source: The line of the user's program that made it, if it is known.
+        operation: The symbol of the node's operation.
+        source: The line of the user's program that created the node, or None if it is not known.
         operand: The name of the operand.
-        local: The derivative as recorded.
+        local: The recorded derivative.
         quotient: The difference quotient.
     """
 
@@ -131,11 +131,11 @@ class Culprit(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Check:
-    """The result of a check: true if no gradient is wrong, and printed as a table.
+    """The result of a check, which is true if no gradient is wrong and prints as a table.
 
     Attributes:
         rows: The checked gradients, one for each node or number.
-        culprits: The local derivatives behind the wrong gradients.
+        culprits: The wrong local derivatives that cause the wrong gradients.
     """
 
     rows: tuple[Checked, ...]
@@ -148,14 +148,14 @@ class Check:
 
     @property
     def worst(self) -> Checked | None:
-        """The row with the largest relative error among the wrong ones or, if there are none, among the right ones."""
+        """The row with the largest relative error among the wrong rows, or among the right rows if none is wrong."""
         wanted = "right" if self.ok else "wrong"
         return max(
             (row for row in self.rows if row.verdict == wanted), key=lambda row: row.relative_error, default=None
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe the check as plain data: what `to_json` writes, nan and inf as strings.
+        """Return the check as plain data, with nan and inf as strings.
 
         Returns:
             A dictionary with the keys "gradwalk", "ok", "rows" and "culprits". Each row and each culprit is a
@@ -172,10 +172,7 @@ class Check:
         return described
 
     def to_json(self) -> str:
-        """Write the check as JSON: a row for each gradient, and the local derivatives behind the wrong ones.
-
-        Returns:
-            What `to_dict` returns, as indented JSON text.
+        """Return the result of `to_dict` as indented JSON text.
 
         Example:
             >>> import json
@@ -193,11 +190,7 @@ class Check:
         return stream.getvalue()
 
     def print(self, terminal: Terminal) -> None:
-        """Print the table, the worst row, and the local derivatives behind wrong gradients.
-
-        Args:
-            terminal: The terminal to print to.
-        """
+        """Print the table, the worst row, and the wrong local derivatives to a terminal."""
         terminal.heading("Check: gradients beside difference quotients")
         columns = ("node", "operation", "backprop", "quotient", "error", "verdict", "line")
         with_lines = any(row.source for row in self.rows)
@@ -211,7 +204,7 @@ class Check:
         for verdict, nodes in _NOT_RUN_AGAIN.items():
             count = sum(row.verdict == verdict for row in self.rows)
             if count:
-                terminal.line(f"not checked: {count} behind {nodes}; gradcheck(f, ...) can, by running f again")
+                terminal.line(f"not checked: {count} behind {nodes}; gradcheck(f, ...) checks them by calling f")
 
     def __repr__(self) -> str:
         wrong = sum(row.verdict == "wrong" for row in self.rows)
@@ -224,21 +217,22 @@ class Check:
 def check(root: Value | Graph, *, method: Method = "central", h: float | None = None) -> Check:
     """Compare the gradient of every node, leaves and intermediates, with a difference quotient.
 
-    Each node is nudged, and what becomes of the root is computed again. The Values and their gradients do not change.
-    Nodes that no gradient flows to, such as what `floor` is taken of, have the gradient 0. Left out is what only
-    chooses: the condition of `where` and the index of `take`.
+    For each quotient, the value of a node is perturbed and the root is recomputed. The Values and their gradients do
+    not change. Nodes that receive no gradient, such as the operand of `floor`, have the gradient 0. Nodes that are only
+    conditions of `where` or indices of `take` are not checked.
 
     Args:
         root: The Value whose graph is checked, or a Graph with one root.
         method: "central" or "forward" differences.
-        h: The step of the quotients; by default a good one is found for each node.
+        h: The step of the quotients; by default, a suitable step is found for each node.
 
     Returns:
         The result, which is true if no gradient is wrong.
 
     Raises:
-        StaleError: A number is not what its operation gives for its operands, so nothing can be computed again.
-        ValueError: `h` is not positive, or `method` is something else.
+        StaleError: The value of a node differs from the result of its operation, so the graph cannot be reevaluated.
+        TypeError: `h` is not a number.
+        ValueError: `h` is not positive, or `method` is invalid.
 
     Example:
         >>> a, b = Value(2.0, label="a"), Value(-3.0, label="b")
@@ -255,23 +249,26 @@ def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: 
 
     Args:
         f: A function that takes Values and returns a Value. It is called many times.
-        *args: Its arguments: numbers, or lists, tuples, dicts and arrays of numbers, nested.
+        *args: The arguments: numbers, or nested lists, tuples, dicts and arrays of numbers.
         method: "central" or "forward" differences.
-        h: The step of the quotients; by default a good one is found for each number.
+        h: The step of the quotients; by default, a suitable step is found for each number.
 
     Returns:
         The result, which is true if no gradient is wrong.
 
     Raises:
-        TypeError: `f` returns something else than a Value, or an argument contains something else than numbers.
-        ValueError: `h` is not positive, or `method` is something else.
+        TypeError: `f` does not return a Value, an argument contains something other than numbers, or `h` is not a
+            number.
+        ValueError: `h` is not positive, or `method` is invalid.
 
     Example:
         >>> assert gradcheck(lambda x, y: (x * y).tanh(), 0.5, 2.0)
     """
     step = _checked_step(method, h)
     if not callable(f):
-        raise TypeError(f"gradcheck takes a function first, then its arguments; not {type(f).__name__}")
+        raise TypeError(
+            f"the first argument of gradcheck must be a function, followed by its arguments; got {type(f).__name__}"
+        )
     named, treedef = _named_numbers(f, args)
     with source_lines():
         values = [Value(number, label=name) for name, number in named]
@@ -298,13 +295,13 @@ def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: 
 
 
 def _is_kink(graph: Graph, index: int | None) -> bool:
-    """Return whether a check of the graph finds that a node reaches the root by way of a kink."""
+    """Return whether a check of the graph gives the verdict "kink" for a node."""
     rows = dict(zip(checkable(graph), check(graph).rows, strict=True))
     return index in rows and rows[index].verdict == "kink"
 
 
 def _swept_gradients(root: Value, values: Sequence[Value]) -> list[float]:
-    """Run `backward` itself, because a rule made by hand may overwrite, and restore all gradients."""
+    """Compute gradients with `backward` itself, because a hand-made rule may overwrite, and restore all `.grad`."""
     nodes = topological_order(root)
     before = [node.grad for node in nodes]
     try:
@@ -316,7 +313,7 @@ def _swept_gradients(root: Value, values: Sequence[Value]) -> list[float]:
 
 
 def _named_numbers(f: Callable[..., Any], args: Sequence[Any]) -> tuple[list[tuple[str, float]], TreeDef]:
-    """Return the numbers in the arguments with their names, and how they make up the tuple of arguments."""
+    """Return the numbers in the arguments with their names, and the treedef of the tuple of arguments."""
     names = Parameters(f).first(len(args))
     numbers: list[tuple[str, float]] = []
     treedefs = []
@@ -329,17 +326,17 @@ def _named_numbers(f: Callable[..., Any], args: Sequence[Any]) -> tuple[list[tup
 
 
 def _called(f: Callable[..., Any], treedef: TreeDef, values: Sequence[Value]) -> Value:
-    """Call f with Values in place of the numbers in its arguments."""
+    """Call f with Values instead of the numbers in its arguments."""
     result = f(*treedef.filled(values))
     if not isinstance(result, Value):
-        raise TypeError(f"gradcheck is for functions that return a Value; this one returned {type(result).__name__}")
+        raise TypeError(f"the function of gradcheck must return a Value, got {type(result).__name__}")
     return result
 
 
 def _noisy(root: Value, weights: Floats) -> tuple[float, float]:
-    """Return a root's number and a bound on its rounding error.
+    """Return the value of a root and a bound on its rounding error.
 
-    `weights` are those of an earlier graph, and are computed again only if this one has another size.
+    `weights` are the weights of an earlier graph; they are recomputed only if the size of the graph differs.
     """
     graph = Graph.record(root)
     if len(graph) != len(weights):
@@ -349,7 +346,7 @@ def _noisy(root: Value, weights: Floats) -> tuple[float, float]:
 
 
 class _About(NamedTuple):
-    """The gradient that is checked: whose it is, its number, and its rounding error `own`."""
+    """The gradient to check: the node's name, operation and source, the gradient, and its rounding error `own`."""
 
     name: str
     operation: str
@@ -361,10 +358,10 @@ class _About(NamedTuple):
 def _judged(
     about: _About, f: Noisy, x: float, method: Method, h: float, is_chosen: Callable[[], bool] = lambda: False
 ) -> Checked:
-    """Compare a gradient with the slope of the function that it should be the gradient of.
+    """Compare a gradient with the slope of f at x.
 
-    `is_chosen` returns whether the gradient has come by way of a kink, where a rule chose it. It is only asked if the
-    slope is smooth and differs from the gradient, because two kinks can cancel each other.
+    `is_chosen` returns whether the gradient passed through a kink, where the derivative is a convention. It is only
+    called if the slope is smooth and differs from the gradient, because two kinks can cancel.
     """
     found = slope(f, x, method)
     verdict = _verdict(about.gradient, found, found.bound + about.own, is_chosen)
@@ -373,12 +370,12 @@ def _judged(
 
 
 def _verdict(gradient: float, found: Slope, bound: float, is_chosen: Callable[[], bool]) -> str:
-    """Decide on a verdict; `bound` limits the errors of gradient and slope together."""
+    """Return the verdict; `bound` is a bound on the sum of the errors of gradient and slope."""
     if found.shape == "undefined":
         return "not finite"
     has_settled = found.shape == "smooth" and found.bound < _TOO_VAGUE * abs(found.estimate)
     if not has_settled and abs(gradient) > 2 * found.steepest > 0.0:
-        return "rounding"  # such as sin at 1e99, which changes faster than floats near x are spaced
+        return "rounding"  # for example sin at 1e99, where the spacing of floats exceeds the period
     if found.shape == "jump":
         return "jump"
     if found.shape == "kink":
@@ -398,10 +395,9 @@ def _verdict(gradient: float, found: Slope, bound: float, is_chosen: Callable[[]
 
 
 class _GraphChecker:
-    """Checks every node of one graph, users before what they use, because a kink at a user matters to its operands.
+    """Checks every node of a graph, users before operands, because a kink at a user affects its operands.
 
-    Raises:
-        StaleError: A number of the graph is not what its operation gives.
+    Raises `StaleError` if the value of a node differs from the result of its operation.
     """
 
     def __init__(self, graph: Graph, method: Method, step: float) -> None:
@@ -419,7 +415,7 @@ class _GraphChecker:
         self._rows: dict[int, Checked] = {}
 
     def check(self) -> Check:
-        """Check all nodes but those that only choose."""
+        """Check all nodes, except nodes that are only conditions or indices of selections."""
         indices = checkable(self._graph)
         for index in reversed(indices):
             self._rows[index] = self._checked(index)
@@ -440,11 +436,11 @@ class _GraphChecker:
         return row._replace(verdict="stopped") if is_stopped and row.verdict == "wrong" else row
 
     def _nudged(self, number: float) -> tuple[float, float]:
-        """Return the root for a number of the selected node, and a bound on its rounding error."""
+        """Return the root's value for a value of the selected node, and a bound on the root's rounding error."""
         return self._reevaluator.root_with(number), self._reevaluator.noise(self._weights)
 
     def _is_chosen(self, index: int) -> bool:
-        """Return whether the selected node reaches the root by way of a kink or a condition at its threshold."""
+        """Return whether a path from the selected node to the root has a kink or a condition at its threshold."""
         users = self._users[index]
         return (
             any(self._reevaluator.depends(condition) for condition in self._conditions)
@@ -453,13 +449,13 @@ class _GraphChecker:
         )
 
     def _is_at_kink(self, user: Node, operand: int) -> bool:
-        """Return whether an operation has a kink at the number of its operand, where its rule chooses a derivative."""
+        """Return whether an operation has a kink or jump at the value of its operand."""
         if not user.opcode:
             return False
         return slope(self._local(user, operand), self._graph.nodes[operand].data).shape in ("kink", "jump")
 
     def _culprits(self, rows: Mapping[int, Checked]) -> Iterator[Culprit]:
-        """Find the local derivatives behind wrong gradients: a node is wrong, and none of the nodes that use it is."""
+        """Yield the wrong local derivatives at nodes that are wrong although no user of the node is wrong."""
         for index, row in rows.items():
             users = self._users[index]
             if row.verdict == "wrong" and not any(rows[user.place].verdict == "wrong" for user in users):
@@ -476,7 +472,7 @@ class _GraphChecker:
             yield Culprit(*about[:3], self._graph.names[operand], local, row.quotient)
 
     def _local(self, user: Node, operand: int) -> Noisy:
-        """Return a node's number as a function of one of its operands."""
+        """Return a node's value as a function of one of its operands."""
         self._reevaluator.select(operand)
 
         def nudged(number: float) -> tuple[float, float]:
@@ -486,20 +482,20 @@ class _GraphChecker:
         return nudged
 
     def _refuse_stale(self) -> None:
-        """Raise `StaleError` if a number is not what its operation gives."""
+        """Raise `StaleError` if the value of a node differs from the result of its operation."""
         for node in self._graph.nodes:
             again = self._reevaluator.recomputed(node.place)
             if again != node.data and not (math.isnan(again) and math.isnan(node.data)):
                 raise StaleError(
-                    f"{node.name} is {node.data!r}, and {node.symbol} of its operands is {again!r}: some .data was set"
-                    " since it was computed. Call refresh(root) first"
+                    f"{node.name} is {node.data!r}, but {node.symbol} of its operands is {again!r}: some .data was set"
+                    " after it was computed. Call refresh(root) first"
                 )
 
 
 def _at_threshold(graph: Graph, node: Node) -> list[int]:
-    """Return the operands of a node that only decide, and are where its choice changes.
+    """Return the condition operands of a node that are at the threshold where its selection changes.
 
-    A comparison is 1 or 0, and is never at a threshold itself: its operands are, where they are equal.
+    A comparison is 1 or 0 and never at a threshold itself; its operands are at the threshold if they are equal.
     """
     if node.symbol in _COMPARISONS:
         left, right = [graph.data[x] if isinstance(x, int) else x for x in node.arguments]
@@ -509,7 +505,7 @@ def _at_threshold(graph: Graph, node: Node) -> list[int]:
 
 
 def _users(graph: Graph) -> list[list[Node]]:
-    """Return, for every node by index, the nodes that gradient flows through to it."""
+    """Return, for every node by index, the nodes that pass a gradient to it."""
     users: list[list[Node]] = [[] for _ in range(len(graph))]
     for index in swept(graph):
         for operand in dict.fromkeys(operand for _, operand in passing(graph.nodes[index])):
@@ -518,14 +514,14 @@ def _users(graph: Graph) -> list[list[Node]]:
 
 
 def _checked_step(method: object, h: object) -> float:
-    """Return the step, or 0.0 if one has to be found."""
+    """Validate `method` and `h`; return the step, or 0.0 if h is None."""
     if method not in ("central", "forward"):
-        raise ValueError(f"method is 'central' or 'forward', not {method!r}")
+        raise ValueError(f"method must be 'central' or 'forward', got {method!r}")
     if h is None:
         return 0.0
     if not isinstance(h, Real) or isinstance(h, bool):
-        raise TypeError(f"the step h is a positive number, not {type(h).__name__}")
+        raise TypeError(f"the step h must be a positive number, got {type(h).__name__}")
     step = float(h)
     if not 0.0 < step < math.inf:
-        raise ValueError(f"the step h is a positive number, not {h!r}")
+        raise ValueError(f"the step h must be positive and finite, got {h!r}")
     return step

@@ -1,4 +1,4 @@
-"""Bounds, to first order, on how far rounding can put a graph's numbers and gradients off."""
+"""First-order bounds on the rounding errors of a graph's values and gradients."""
 
 from __future__ import annotations
 
@@ -21,16 +21,9 @@ _OPERANDS = "xyz"
 
 
 def noise_weights(graph: Graph, gradients: Sequence[float]) -> Floats:
-    """Compute how far off the root can be, for each unit of a node's number, because that number is rounded.
+    """Return |gradient| * epsilon for each node, and 0 for leaves, which are exact.
 
-    That is an ulp times the node's gradient. Leaves are exact.
-
-    Args:
-        graph: A graph with one root.
-        gradients: The true gradients by index.
-
-    Returns:
-        One weight for each node.
+    Times the absolute value of the node, this weight bounds the error of the root from rounding the node.
     """
     weights: Floats = numpy.nan_to_num(numpy.abs(numpy.array(gradients)) * EPSILON, nan=0.0, posinf=math.inf)
     weights[numpy.diff(graph.offsets) == 0] = 0.0
@@ -38,18 +31,11 @@ def noise_weights(graph: Graph, gradients: Sequence[float]) -> Floats:
 
 
 def gradient_errors(graph: Graph, gradients: Sequence[float]) -> list[float]:
-    """Bound how far off each gradient can be by rounding; cancellation in a number makes derivatives inexact.
+    """Bound the rounding error of each gradient of a graph with one root.
 
-    In the forward pass an operation passes on the errors of its operands, times its partials, and adds one of its own.
-    In the backward pass a contribution has the relative error of its upstream gradient, and its partial is off by what
-    the errors of the operands change about it, and by its own rounding.
-
-    Args:
-        graph: A graph with one root.
-        gradients: The true gradients by index.
-
-    Returns:
-        One bound for each node.
+    Forward, the error of a node is the sum of its operands' errors times the partials, plus its own rounding error.
+    Backward, a contribution has the relative error of the upstream gradient. In addition, its partial has an error
+    from the errors of the operands (large after cancellation) and from its own rounding.
     """
     vague = _number_errors(graph)
     errors = [0.0] * len(graph)
@@ -63,7 +49,7 @@ def gradient_errors(graph: Graph, gradients: Sequence[float]) -> list[float]:
 
 
 def _number_errors(graph: Graph) -> list[float]:
-    """Bound the error of every node's number. Leaves are exact."""
+    """Bound the error of every node's value; leaves are exact."""
     errors = [0.0] * len(graph)
     for node in graph.nodes:
         if not node.is_leaf:
@@ -73,15 +59,15 @@ def _number_errors(graph: Graph) -> list[float]:
 
 
 def _known(error: float) -> float:
-    """Return an error, or 0 for nan and inf, which are not judged by their rounding."""
+    """Return an error, or 0 if it is nan or inf."""
     return error if math.isfinite(error) else 0.0
 
 
 def _partial_error(graph: Graph, node: Node, position: int, vague: Sequence[float]) -> float:
-    """Bound the error of a partial: by its formula, by more or less than each operand's error; else by relative errors.
+    """Bound the error of a partial.
 
-    Partials of the table are within `PARTIAL_ULPS` for the operands that they are computed from, which docs/accuracy.md
-    shows.
+    With a formula from the table, evaluate it with each operand perturbed by its error; otherwise sum relative errors.
+    For exact operands, partials of the table are within `PARTIAL_ULPS` (measured in docs/accuracy.md).
     """
     size = abs(node.partials[position])
     operands = [(i, x) for i, x in enumerate(node.arguments) if isinstance(x, int)]
@@ -98,7 +84,7 @@ def _partial_error(graph: Graph, node: Node, position: int, vague: Sequence[floa
 
 
 def _change(row: Operation, position: int, numbers: Sequence[float], operand: int, error: float) -> float:
-    """Return by how much a partial changes where one of the operands is an error larger or smaller."""
+    """Return the change of a partial if one operand is larger or smaller by `error`."""
 
     def partial(nudge: float) -> float:
         nudged = [x + nudge if i == operand else x for i, x in enumerate(numbers)]

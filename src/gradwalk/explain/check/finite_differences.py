@@ -1,10 +1,10 @@
 """Derivatives of a function of one number by difference quotients, with a bound on their error.
 
-A quotient over a step h is off by truncation, which shrinks with h, and by rounding, which grows as h shrinks. So many
-steps are tried, each an eighth of the one before, and the quotient with the smallest bound on both is taken. Truncation
-is estimated from the change since the step before, rounding from a bound on the function's own rounding error, and a
-quotient that smaller steps contradict is rejected. (Numerical Recipes, 3rd edition, section 5.7, says why no step can
-be known to be good beforehand.)
+The truncation error of a quotient shrinks with the step h, and its rounding error grows as h shrinks. Therefore several
+steps are tried, each an eighth of the previous step, and the quotient with the smallest error bound is used. Truncation
+is estimated from the change since the previous step, and rounding from a bound on the function's rounding error. A
+quotient that smaller steps contradict is rejected. (See Numerical Recipes, 3rd edition, section 5.7, on why a good step
+cannot be chosen in advance.)
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 Method = Literal["central", "forward"]
-Noisy = Callable[[float], tuple[float, float]]  # a function's number, and a bound on its rounding error
+Noisy = Callable[[float], tuple[float, float]]  # returns a value and a bound on its rounding error
 
-_RATIO = 8.0  # of a step to the next
-_STEPS = 9  # steps that are tried in any case
+_RATIO = 8.0  # ratio of consecutive steps
+_STEPS = 9  # minimum number of steps
 _MOST_STEPS = 16
-_SETTLED = 1e-3  # relative to the quotient: it has settled if it changes by less from step to step
-_SHARP = 1e-5  # relative to the quotient: a smaller bound needs no more steps
-_SIGNIFICANT = 20.0  # a difference of slopes counts if it is this many times its rounding error
+_SETTLED = 1e-3  # relative to the quotient: it has settled if a step changes it by less
+_SHARP = 1e-5  # relative to the quotient: with a smaller error bound, no more steps are tried
+_SIGNIFICANT = 20.0  # a difference of slopes is significant above this multiple of its rounding error
 
 
 class Slope(NamedTuple):
-    """A derivative as difference quotients show it.
+    """A derivative estimated by difference quotients.
 
     Attributes:
         estimate: The derivative.
-        bound: How far it can be from the truth.
-        resolution: The rounding error of a smaller step that agrees; numbers closer to the estimate may be as right.
+        bound: A bound on the error of the estimate.
+        resolution: The rounding error of a smaller step that agrees; closer values cannot be distinguished.
         h: The step of the estimate.
         left: The slope on the left.
         right: The slope on the right.
-        shape: "smooth"; "kink" if the slopes on both sides differ; "jump" if the function jumps; "edge" if it is finite
-            on one side only; "undefined" if it is finite on neither side or has no finite slope.
-        steepest: The largest slope that the smallest step showed.
+        shape: "smooth"; "kink" if the slopes on both sides differ; "jump" if the function jumps; "edge" if the function
+            is finite on one side only; "undefined" if it is finite on neither side or its slope is not finite.
+        steepest: The largest absolute slope at the smallest step.
     """
 
     estimate: float
@@ -51,7 +51,7 @@ class Slope(NamedTuple):
 
 
 class _Trial(NamedTuple):
-    """The quotients over one step, and a bound on their rounding error."""
+    """The quotients for one step, and a bound on their rounding error."""
 
     h: float
     quotient: float
@@ -65,15 +65,7 @@ class _Trial(NamedTuple):
 
 
 def slope(f: Noisy, x: float, method: Method = "central") -> Slope:
-    """Estimate the derivative of f at x.
-
-    Args:
-        f: A function that returns a number and a bound on its rounding error.
-        x: Where to differentiate.
-        method: "central" or "forward" differences.
-
-    Returns:
-        The estimate, how far it can be off, and the shape of f around x.
+    """Estimate the derivative of f at x, with an error bound and the shape of f around x.
 
     Example:
         >>> found = slope(lambda t: (math.sin(t), 1e-16), 1.0)
@@ -97,24 +89,14 @@ def slope(f: Noisy, x: float, method: Method = "central") -> Slope:
 
 
 def quotient(f: Noisy, x: float, h: float, method: Method) -> float:
-    """Compute the difference quotient over a given step, even if it is a bad one.
-
-    Args:
-        f: The function.
-        x: The point.
-        h: The step.
-        method: The kind of quotient.
-
-    Returns:
-        The quotient.
-    """
+    """Compute the difference quotient for a given step."""
     return _trial(f, x, f(x), h, method).quotient
 
 
 def _towards_one(scale: float, tried: int) -> range:
-    """Return the powers of further steps, for functions that change on the scale of 1 and not on that of x.
+    """Return exponents of further steps, for functions that vary on the scale of 1 instead of the scale of x.
 
-    For a small x these are larger steps, down from an eighth; for a large x smaller ones.
+    For a small x these steps are larger, from 1/8 downward; for a large x they are smaller.
     """
     apart = math.ceil(abs(math.log(scale, _RATIO)))
     if scale < 1.0:
@@ -123,7 +105,7 @@ def _towards_one(scale: float, tried: int) -> range:
 
 
 def _trial(f: Noisy, x: float, middle: tuple[float, float], h: float, method: Method) -> _Trial:
-    """Compute the quotients over one step, dividing by the steps that are really taken, because x + h is rounded."""
+    """Compute the quotients for one step, dividing by the actual differences of arguments, because x + h is rounded."""
     above, below = x + h, x - h
     (up, noise_up), (down, noise_down) = f(above), f(below) if above > x > below else (math.nan, 0.0)
     right = _divided(up - middle[0], above - x)
@@ -140,13 +122,13 @@ def _divided(difference: float, step: float) -> float:
 
 
 def _have_settled(trials: Sequence[_Trial]) -> bool:
-    """Return whether the last step changed the quotient and the slopes by little, or by no more than rounding."""
+    """Return whether the last step changed the quotient little or within rounding, and the gap of slopes shrinks."""
     if len(trials) < 3:
         return False
     before, last = trials[-2:]
     change = abs(last.quotient - before.quotient)
     if last.gap > max(before.gap / 2, 2 * _SIGNIFICANT * last.rounding):
-        return False  # left and right stay apart: x may lie on something narrower than the step
+        return False  # the slopes still differ: f may have a feature at x that is narrower than the step
     return change <= max(_SETTLED * abs(last.quotient), 4 * last.rounding)
 
 
@@ -169,7 +151,7 @@ def _best(trials: Sequence[_Trial]) -> Slope:
 
 
 def _bounds(trials: Sequence[_Trial]) -> list[float]:
-    """Bound the error of each quotient by its truncation and rounding, and by what smaller steps show."""
+    """Bound the error of each quotient by truncation and rounding, and by its difference from smaller steps."""
     bounds = [math.inf]
     for before, trial in pairwise(trials):
         ratio = before.h / trial.h
@@ -182,21 +164,22 @@ def _bounds(trials: Sequence[_Trial]) -> list[float]:
 
 
 def _diverge(trials: Sequence[_Trial]) -> bool:
-    """Return whether the quotients grow without bound as the step shrinks, as those of x log x at 0 do."""
+    """Return whether the quotients grow without bound as the step shrinks, as for x log x at 0."""
     changes: list[float] = []
     for before, after in pairwise(trials):
         change = abs(after.quotient - before.quotient)
         if changes and _SIGNIFICANT * after.rounding > changes[-1] / 2:
-            break  # from here on rounding hides the growth
+            break  # rounding hides any further growth
         changes.append(change)
     last = changes[-4:]
     return len(last) == 4 and last[-1] > 0.0 and all(after > 0.8 * before for before, after in pairwise(last))
 
 
 def _shape(trials: Sequence[_Trial]) -> tuple[str, _Trial]:
-    """Decide whether the slopes on both sides come together as the step shrinks, and return the step that shows it.
+    """Return "smooth", "kink", "jump" or "edge", and the trial that shows it.
 
-    If f is smooth the gap between them shrinks with the step; at a kink it stays, at a jump it grows.
+    As the step shrinks, the gap between the slopes on both sides shrinks if f is smooth, stays at a kink, and grows at
+    a jump.
     """
     finite = [trial for trial in trials if math.isfinite(trial.gap)]
     for i in range(len(finite) - 1, 0, -1):
@@ -204,7 +187,7 @@ def _shape(trials: Sequence[_Trial]) -> tuple[str, _Trial]:
         if trial.gap <= _SIGNIFICANT * 2 * trial.rounding or trial.gap <= 1e-9 * (abs(trial.left) + abs(trial.right)):
             continue
         if any(trial.gap / 2 > _SIGNIFICANT * 2 * smaller.rounding for smaller in finite[i + 1 :]):
-            break  # smaller steps would show a gap at x too, so the kink lies beside x
+            break  # smaller steps do not show the gap, so the kink is beside x
         ratio = before.h / trial.h
         if trial.gap > before.gap * max(ratio / 2, 1.1):
             return "jump", trial

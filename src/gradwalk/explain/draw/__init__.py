@@ -1,1 +1,1 @@
-"""Pictures of graphs: SVG, PNG, DOT, and animations."""
+"""Pictures of graphs as SVG, PNG and DOT, and animations."""

@@ -1,4 +1,4 @@
-"""`Film`: a walk as pictures that follow each other, for slides."""
+"""`Film`: a walk as a sequence of pictures, for slides."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from gradwalk.explain.draw.diagram import Moment, Scene, largest_of, title
 from gradwalk.explain.draw.svg import SCOPE, Canvas, Theme
 from gradwalk.graph.graph import Graph
 
-_GAP = 10.0  # between the pictures of a strip
+_GAP = 10.0  # distance between the pictures of a strip
 
 
 @dataclass(frozen=True, repr=False)
 class Film:
-    """Pictures of one graph at several moments, which play by themselves in notebooks, browsers and slides.
+    """Pictures of one graph at several moments, which play as an animation in notebooks, browsers and slides.
 
     Attributes:
         graph: The graph.
         moments: The moments of a walk, one for each picture.
-        seconds: How long each picture is shown.
-        theme: "light", "dark", or "auto" for what the viewer prefers.
+        seconds: Duration of each picture in seconds.
+        theme: "light", "dark", or "auto" for the viewer's preference.
     """
 
     graph: Graph
@@ -34,7 +34,7 @@ class Film:
 
     @cached_property
     def svg(self) -> str:
-        """The film as one animated SVG file, which shows only its last picture to viewers who prefer no motion."""
+        """The film as one animated SVG file; with reduced motion, viewers see only the last picture."""
         canvas = Canvas.file(self.theme, f"{title(self.graph)}, step by step")
         share = 100 / len(self.moments)
         canvas.style(
@@ -53,12 +53,12 @@ class Film:
 
     @cached_property
     def strip(self) -> str:
-        """All pictures in one SVG file without motion, in rows from left to right."""
+        """All pictures in one static SVG file, in rows from left to right."""
         wide, high = self._scene.paint(Canvas.file(self.theme, ""), self.moments[0], self._largest)
         return self._sheet(max(1, ceil(sqrt(len(self.moments) * high / wide * 1.6))), _GAP)
 
     def _sheet(self, columns: int, gap: float) -> str:
-        """Return all pictures in one SVG file, in a given number of columns."""
+        """Return one SVG file with all pictures in a given number of columns."""
         canvas = Canvas.file(self.theme, f"{title(self.graph)}, step by step")
         paper = canvas.group()
         wide, high = 0.0, 0.0
@@ -75,10 +75,10 @@ class Film:
         """Write the film to a file.
 
         Args:
-            path: A name that ends with .svg or .gif, or with .png for all pictures side by side.
+            path: A file name that ends with .svg, with .gif, or with .png for all pictures side by side.
 
         Raises:
-            PictureError: The name ends otherwise, or the pictures are too large for pixels.
+            PictureError: The file name has a different ending, or the pictures are too large for GIF or PNG.
             ModuleNotFoundError: The package that GIF and PNG files need is not installed.
             OSError: The file cannot be written.
         """

@@ -1,4 +1,4 @@
-"""Lays out a graph for drawing, and paints it as it is at one moment of a walk."""
+"""Lays out a graph, and draws it at one moment of a walk."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from gradwalk.graph.node import Node
 from gradwalk.ops.rows import Gather
 
 _MARGIN = 18.0
-_LINE = 17.0  # from one line of text to the next
-_HEAD = 30.0  # above a drawing by module
-_FOOT = 34.0  # below a drawing with a legend
-_NARROWEST = 380.0  # width of a drawing with a caption or legend, without its margins
+_LINE = 17.0  # line height of text
+_HEAD = 30.0  # space above a drawing of modules
+_FOOT = 34.0  # space below a drawing for the legend
+_NARROWEST = 380.0  # minimum width of a drawing with a caption or legend, without margins
 _FONT = 12.0
-_BOX = 30.0  # the height of a box
-_PILL = 28.0  # the height of an operation
-_LINK = 16.0  # between an operation and its result
-_PORT = 8.0  # between the ends of edges at one operation, if there is room
-_TALLEST = 240.0  # height of an operation on many operands
-_GAP = 54.0  # between layers
-_BUNDLE_GAP = 130.0  # between layers if edges have numbers on them
+_BOX = 30.0  # height of a box
+_PILL = 28.0  # height of an operation
+_LINK = 16.0  # distance between an operation and its result
+_PORT = 8.0  # maximum distance between the ends of edges at one operation
+_TALLEST = 240.0  # maximum height of an operation
+_GAP = 54.0  # distance between layers
+_BUNDLE_GAP = 130.0  # distance between layers if edges are labeled with counts
 _LONGEST_LABEL = 26
 
 
 @dataclass(frozen=True)
 class Moment:
-    """The numbers that are known at one moment of a walk.
+    """The state of a walk after some of its steps.
 
     Attributes:
-        known: The indices of the nodes whose number is known.
+        known: The indices of the nodes with known values.
         gradients: The gradients so far, by index.
-        contributions: What each edge passed back, by the index of the result and the position of the operand.
-        lost: The edges whose contribution was lost.
-        active: The index of the node that is being visited.
+        contributions: The contribution along each edge, by (index of the result, position of the operand).
+        lost: The edges with a lost contribution.
+        active: The index of the node of the last step.
         caption: The last step in words.
     """
 
@@ -54,14 +54,7 @@ class Moment:
 
 
 def recorded(graph: Graph) -> Moment:
-    """Return everything that a graph was recorded with as a moment.
-
-    Args:
-        graph: The graph.
-
-    Returns:
-        The moment.
-    """
+    """Return a moment with all values and gradients that were recorded with a graph."""
     contributions = {}
     has_got = reached(graph)
     for node in graph.nodes:
@@ -73,14 +66,14 @@ def recorded(graph: Graph) -> Moment:
 
 @dataclass(frozen=True)
 class _Unit:
-    """A value's box with its operation before it.
+    """The sizes and texts of a value's box and of the operation before it.
 
     Attributes:
         label: The name in the box.
         cells: The widths of the three parts of the box.
         symbol: The text of the operation.
-        pill: The width of the operation, 0 for leaves.
-        side: The length of the side of the operation at which edges end.
+        pill: The width of the operation; 0 for leaves.
+        side: The length of the side of the operation where edges end.
     """
 
     label: str
@@ -95,12 +88,7 @@ class _Unit:
 
 
 class Scene:
-    """A graph laid out, to be painted at any moment of a walk.
-
-    Args:
-        graph: The graph.
-        rankdir: "LR" for left to right, "TB" for top to bottom.
-    """
+    """The layout of a graph, which can be drawn at any moment of a walk."""
 
     def __init__(self, graph: Graph, rankdir: str = "LR") -> None:
         self._graph = graph
@@ -119,28 +107,14 @@ class Scene:
         self._layout = _turned(layout) if self._downward else layout
 
     def painted(self, moment: Moment, theme: Theme) -> str:
-        """Return the text of an SVG file that shows one moment.
-
-        Args:
-            moment: The numbers to show.
-            theme: "auto", "light" or "dark".
-
-        Returns:
-            The text of the file.
-        """
+        """Return the text of an SVG file that shows one moment."""
         canvas = Canvas.file(theme, title(self._graph))
         return canvas.finished(*self.paint(canvas, moment, largest_of(moment)))
 
     def paint(self, canvas: Canvas, moment: Moment, largest: float) -> Point:
-        """Draw one moment into a canvas.
+        """Draw one moment on a canvas, and return the width and height of the drawing.
 
-        Args:
-            canvas: Where to draw.
-            moment: What to draw.
-            largest: The gradient that is drawn with the heaviest line.
-
-        Returns:
-            The width and height of the drawing.
+        A gradient with the absolute value `largest` gets the heaviest line.
         """
         head = 2 * _LINE if moment.caption else 0.0
         foot = _FOOT if largest else 0.0
@@ -162,7 +136,7 @@ class Scene:
         return wide, high
 
     def _size(self, unit: _Unit) -> tuple[float, float]:
-        """Return the width and height of a box with its operation."""
+        """Return the width and height of a box together with its operation."""
         if not unit.pill:
             return unit.box, _BOX
         if self._downward:
@@ -170,7 +144,7 @@ class Scene:
         return unit.box + _LINK + unit.pill, max(_BOX, unit.side)
 
     def _anchors(self, index: int) -> tuple[Point, Point, Point]:
-        """Return the centre of a node's operation, the centre of its box, and the point where its edges leave."""
+        """Return the center of a node's operation, the center of its box, and the point where its edges start."""
         x, y = self._layout.centres[index]
         unit = self._units[index]
         wide, high = self._size(unit)
@@ -201,7 +175,7 @@ class Scene:
         group.path(arrowhead(tip, self._downward, float(weight)), fill=role)
 
     def _through_columns(self, start: int, end: int, route: Sequence[Point], tip: Point) -> list[Point]:
-        """Add straight lines inside the layers of both ends to a route, so that it passes by wider nodes there."""
+        """Add straight lines in the layers of both ends to a route, so that it avoids wider nodes in these layers."""
         (x, y), (_, leaves), (enters, _) = (
             self._anchors(start)[2],
             self._layout.columns[start],
@@ -253,15 +227,7 @@ class Scene:
 
 
 def paint_groups(graph: Graph, theme: Theme) -> str:
-    """Return the text of an SVG file that shows a large graph by its groups and the number of edges between them.
-
-    Args:
-        graph: The graph.
-        theme: "auto", "light" or "dark".
-
-    Returns:
-        The text of the file.
-    """
+    """Return the text of an SVG file that shows a large graph as groups with the number of edges between them."""
     groups, edges = grouped(graph)
     texts = [list(_described(group)) for group in groups]
     sizes = [(max(map(width, lines)) * _FONT * LETTER + 24, _LINE * len(lines) + 16) for lines in texts]
@@ -342,7 +308,7 @@ def _unit(node: Node) -> _Unit:
 
 
 def _symbol(node: Node) -> str:
-    """Return the operation with its constants in their places, as in `2 *` and `max(·, 0)`."""
+    """Return the operation with its constant operands, as in `2 *` and `max(·, 0)`."""
     symbol = shortened(one_line(node.symbol), 20) or "?"
     is_table = isinstance(node.variadic, Gather)
     if is_table or len(node.arguments) > 3 or all(isinstance(x, int) for x in node.arguments):
@@ -354,7 +320,7 @@ def _symbol(node: Node) -> str:
 
 
 def _stroke(amount: float | None, largest: float, node: Node, position: int) -> tuple[str, str, dict[str, str]]:
-    """Return the colour, weight and dashes of a line by what flows along it."""
+    """Return the color role, weight and dashes of a line for a gradient or contribution."""
     if position in node.non_differentiable:
         return "line", "1", {"stroke_dasharray": "2 4"}
     if amount is None or amount == 0.0:
@@ -365,14 +331,7 @@ def _stroke(amount: float | None, largest: float, node: Node, position: int) -> 
 
 
 def largest_of(moment: Moment) -> float:
-    """Return the largest absolute value of a finite gradient or contribution.
-
-    Args:
-        moment: The moment.
-
-    Returns:
-        The largest of them.
-    """
+    """Return the largest absolute value of the finite gradients and contributions, or 0.0 if there are none."""
     numbers = [abs(x) for x in (*moment.gradients.values(), *moment.contributions.values()) if math.isfinite(x)]
     return max(numbers, default=0.0)
 
@@ -384,7 +343,7 @@ def _paint_cell(canvas: Canvas, left: float, wide: float, baseline: float, key: 
 
 
 def _paint_legend(canvas: Canvas, largest: float) -> None:
-    """Draw the lines of the largest positive and negative gradient, and of none."""
+    """Draw sample lines for the largest positive gradient, the largest negative gradient, and 0."""
     canvas.text(0, 4, "gradient", "faint")
     x = 70.0
     for amount, words in ((largest, f"+{short(largest)}"), (-largest, f"-{short(largest)}"), (0.0, "0")):
@@ -396,13 +355,13 @@ def _paint_legend(canvas: Canvas, largest: float) -> None:
 
 
 def _rounded_right(x: float, y: float, w: float, h: float, r: float) -> str:
-    """Return the path of a rectangle whose right corners are rounded."""
+    """Return the path of a rectangle with rounded right corners."""
     turn = f"a{r:g},{r:g} 0 0 1"
     return f"M{x:.1f},{y:.1f}h{w - r:.1f}{turn} {r:g},{r:g}v{h - 2 * r:g}{turn} -{r:g},{r:g}h{r - w:.1f}z"
 
 
 def _turned(layout: Layout) -> Layout:
-    """Turn a layout from left-to-right to top-to-bottom."""
+    """Transpose a layout from left-to-right to top-to-bottom."""
     return Layout(
         tuple([(x, y) for y, x in layout.centres]),
         layout.columns,
@@ -413,20 +372,13 @@ def _turned(layout: Layout) -> Layout:
 
 
 def title(graph: Graph) -> str:
-    """Return the title of a picture of a graph.
-
-    Args:
-        graph: The graph.
-
-    Returns:
-        The title.
-    """
+    """Return the title of a picture of a graph."""
     roots = ", ".join(graph.labels.get(index, f"v{index + 1}") for index in graph.outputs)
     return f"How {shortened(one_line(roots), 60)} was computed: {len(graph):,} nodes"
 
 
 def _node_title(node: Node, moment: Moment) -> str:
-    """Return what shows when the pointer rests on a node."""
+    """Return the tooltip of a node."""
     known = f" = {node.data!r}" if node.place in moment.known else ""
     gradient = moment.gradients.get(node.place)
     grad = "" if gradient is None else f", gradient {gradient!r}"
@@ -435,7 +387,7 @@ def _node_title(node: Node, moment: Moment) -> str:
 
 
 def _edge_title(graph: Graph, edge: tuple[int, int, int], amount: float | None) -> str:
-    """Return what shows when the pointer rests on an edge."""
+    """Return the tooltip of an edge."""
     start, end, position = edge
     node = graph.nodes[end]
     names = f"{graph.names[start]} to {graph.names[end]}, operand {position + 1}"

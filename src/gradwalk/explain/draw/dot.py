@@ -1,4 +1,4 @@
-"""A graph in Graphviz's language, as micrograd's notebooks draw it."""
+"""A graph in the DOT language of Graphviz, as micrograd's notebooks draw it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,7 @@ from gradwalk.graph.graph import Graph
 
 
 def as_dot(graph: Graph, rankdir: str = "LR") -> str:
-    """Write DOT text: a record of label, data and gradient for each value, an ellipse for the operation before it.
-
-    Args:
-        graph: The graph.
-        rankdir: The direction of the drawing, "LR" or "TB".
-
-    Returns:
-        The text.
-    """
+    """Return DOT text with a record (label, data, gradient) for each value and an ellipse for its operation."""
     return "\n".join(_lines(graph, rankdir)) + "\n"
 
 
@@ -38,5 +30,5 @@ def _lines(graph: Graph, rankdir: str) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Escape text for a quoted label, in which records give some characters a meaning of their own."""
+    """Escape text for a quoted record label, in which some characters are special."""
     return "".join(f"\\{c}" if c in '\\"{}|<> ' else c for c in one_line(text))

@@ -1,4 +1,4 @@
-"""`draw(root)`: a graph as a picture, with values as boxes, operations before their results, gradients in colour."""
+"""`draw(root)`: a graph as a picture, with values as boxes, operations before their results, and colored gradients."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _DIRECTIONS = ("LR", "TB")
 
 @dataclass(frozen=True, repr=False)
 class Drawing:
-    """A picture of a graph, which shows itself in notebooks.
+    """A picture of a graph, which displays itself in notebooks.
 
     Attributes:
         graph: The graph.
-        max_nodes: The size from which on modules are drawn instead of nodes.
-        theme: "light", "dark", or "auto" for what the viewer prefers.
+        max_nodes: A graph with more nodes is drawn as modules.
+        theme: "light", "dark", or "auto" for the viewer's preference.
         rankdir: "LR" for left to right, "TB" for top to bottom.
-        moment: The moment of a walk that is shown, or None for the recorded numbers.
+        moment: The moment of a walk to show, or None for the recorded numbers.
     """
 
     graph: Graph
@@ -39,24 +39,24 @@ class Drawing:
 
     @cached_property
     def svg(self) -> str:
-        """The picture, as the text of an SVG file."""
+        """The picture as the text of an SVG file."""
         if len(self.graph) > self.max_nodes:
             return paint_groups(self.graph, self.theme)
         return Scene(self.graph, self.rankdir).painted(self.moment or recorded(self.graph), self.theme)
 
     @property
     def dot(self) -> str:
-        """The graph in Graphviz's language, every node of it."""
+        """The graph in Graphviz's DOT language, with every node."""
         return as_dot(self.graph, self.rankdir)
 
     def save(self, path: str | Path) -> None:
         """Write the picture to a file.
 
         Args:
-            path: A name that ends with .svg, .png, .dot or .gv, which decides on the format.
+            path: A file name that ends with .svg, .png, .dot or .gv; the ending determines the format.
 
         Raises:
-            PictureError: The name ends otherwise, or the picture is too large for pixels.
+            PictureError: The file name has a different ending, or the picture is too large for PNG.
             ModuleNotFoundError: The package that PNG files need is not installed.
             OSError: The file cannot be written.
         """
@@ -75,7 +75,7 @@ class Drawing:
 
 @dataclass(frozen=True, repr=False)
 class DotDrawing(Drawing):
-    """A drawing with those methods of the graphviz package's Digraph that micrograd's notebooks use.
+    """A drawing with the methods of graphviz's `Digraph` that micrograd's notebooks use.
 
     Attributes:
         format: "svg" or "png".
@@ -85,18 +85,18 @@ class DotDrawing(Drawing):
 
     @property
     def source(self) -> str:
-        """The graph in Graphviz's language."""
+        """The graph in Graphviz's DOT language."""
         return self.dot
 
     def pipe(self, format: str | None = None) -> bytes:  # noqa: A002  graphviz's name
         """Return the picture as the bytes of a file.
 
         Args:
-            format: "svg" or "png"; by default that of the drawing.
+            format: "svg" or "png"; by default, the drawing's format.
 
         Raises:
-            ValueError: `format` is something else.
-            PictureError: The picture is too large for pixels.
+            ValueError: `format` is invalid.
+            PictureError: The picture is too large for PNG.
             ModuleNotFoundError: The package that PNG files need is not installed.
 
         Example:
@@ -107,19 +107,19 @@ class DotDrawing(Drawing):
         return self._png() if wanted == "png" else self.svg.encode()
 
     def render(self, filename: str = "Digraph.gv", directory: str = "", format: str | None = None) -> str:  # noqa: A002
-        """Write the text in Graphviz's language to a file, and the picture beside it.
+        """Write the DOT text to a file, and the picture to a second file beside it.
 
         Args:
-            filename: The name of the text's file; the picture's has the format appended.
-            directory: Where to put both.
-            format: "svg" or "png"; by default that of the drawing.
+            filename: The name of the DOT file; the name of the picture has the format appended.
+            directory: The folder for both files.
+            format: "svg" or "png"; by default, the drawing's format.
 
         Returns:
             The path of the picture.
 
         Raises:
-            ValueError: `format` is something else.
-            PictureError: The picture is too large for pixels.
+            ValueError: `format` is invalid.
+            PictureError: The picture is too large for PNG.
             ModuleNotFoundError: The package that PNG files need is not installed.
             OSError: A file cannot be written.
         """
@@ -141,21 +141,21 @@ def draw(
     rankdir: str = "LR",
     moment: Moment | None = None,
 ) -> Drawing:
-    """Draw the graph of a Value, or of several, with numbers and gradients as they are now.
+    """Draw the graph of one or more Values, with their current numbers and gradients.
 
     Args:
         root: A Value, several Values, or a Graph.
-        max_nodes: A graph of more nodes is drawn as its modules with counts of operations.
-        theme: "light", "dark", or "auto" for what the viewer prefers.
+        max_nodes: A graph with more nodes is drawn as modules with operation counts.
+        theme: "light", "dark", or "auto" for the viewer's preference.
         rankdir: "LR" for left to right, "TB" for top to bottom.
-        moment: A moment of a walk, to show that in place of the recorded numbers.
+        moment: A moment of a walk to show instead of the recorded numbers.
 
     Returns:
-        The drawing, which shows itself in notebooks and can be saved.
+        The drawing, which displays itself in notebooks and can be saved.
 
     Raises:
-        TypeError: `root` is something else.
-        ValueError: An option has none of the values above.
+        TypeError: `root` is not a Value, several Values, or a Graph.
+        ValueError: `theme`, `rankdir` or `max_nodes` is invalid.
 
     Example:
         >>> a = Value(2.0, label="a")
@@ -165,16 +165,16 @@ def draw(
         '<svg'
     """
     if theme not in _THEMES:
-        raise ValueError(f"theme is one of {', '.join(_THEMES)}, not {theme!r}")
+        raise ValueError(f"theme must be one of {', '.join(_THEMES)}, got {theme!r}")
     if rankdir not in _DIRECTIONS:
-        raise ValueError(f"rankdir is LR or TB, not {rankdir!r}")
+        raise ValueError(f"rankdir must be LR or TB, got {rankdir!r}")
     if not isinstance(max_nodes, int) or max_nodes < 0:
-        raise ValueError(f"max_nodes is a number of nodes, not {max_nodes!r}")
+        raise ValueError(f"max_nodes must be an integer >= 0, got {max_nodes!r}")
     return Drawing(as_graph(root), max_nodes, theme, rankdir, moment)
 
 
 def draw_dot(root: Value, format: str = "svg", rankdir: str = "LR") -> DotDrawing:  # noqa: A002  micrograd's name
-    """Draw the graph of a Value, under the name and with the arguments that micrograd's notebooks use.
+    """Draw the graph of a Value, with the name and arguments of the function in micrograd's notebooks.
 
     Args:
         root: The Value.
@@ -182,10 +182,10 @@ def draw_dot(root: Value, format: str = "svg", rankdir: str = "LR") -> DotDrawin
         rankdir: "LR" for left to right, "TB" for top to bottom.
 
     Returns:
-        The drawing, which shows itself in notebooks and has graphviz's `source`, `pipe` and `render`.
+        The drawing, which displays itself in notebooks and has graphviz's `source`, `pipe` and `render`.
 
     Raises:
-        ValueError: `format` or `rankdir` is something else.
+        ValueError: `format` or `rankdir` is invalid.
 
     Example:
         >>> draw_dot(Value(2.0) * 3.0).source.splitlines()[:2]
@@ -204,7 +204,7 @@ def trace(root: Value) -> tuple[set[Value], set[tuple[Value, Value]]]:
         root: The Value.
 
     Returns:
-        All Values that root was made from, root included, and all pairs of an operand and its result.
+        The set of all Values in the graph, including `root`, and the set of all pairs (operand, result).
     """
     nodes = set(topological_order(root))
     return nodes, {(operand, node) for node in nodes for operand in node.operands}
@@ -212,5 +212,5 @@ def trace(root: Value) -> tuple[set[Value], set[tuple[Value, Value]]]:
 
 def _checked_format(wanted: str) -> str:
     if wanted not in ("svg", "png"):
-        raise ValueError(f"format is svg or png, not {wanted!r}")
+        raise ValueError(f"format must be svg or png, got {wanted!r}")
     return wanted

@@ -1,9 +1,9 @@
-"""Places the nodes of a layered drawing from left to right, by Sugiyama's method.
+"""Layered graph layout from left to right, with Sugiyama's method.
 
-1. Each node gets a layer by the longest path that leads to it.
-2. Edges over several layers become chains of bends, one in each layer, which the edges of one node share.
-3. Each layer is sorted by the average rank of its neighbours, so that few edges cross.
-4. Heights are found by least squares; within one layer this is isotonic regression.
+1. The layer of a node is the length of the longest path to it.
+2. An edge across several layers becomes a chain of bends, one in each layer; edges from the same node share bends.
+3. Each layer is sorted by the average rank of the neighbors, to reduce edge crossings.
+4. Vertical positions are computed by least squares, which is isotonic regression within one layer.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from itertools import pairwise
 
 Point = tuple[float, float]
 
-_GAP = 16.0  # between two nodes of a layer
-_BEND_GAP = 9.0  # between a bend and its neighbours
+_GAP = 16.0  # distance between two nodes of a layer
+_BEND_GAP = 9.0  # distance between a bend and its neighbors
 _SORTING_ROUNDS = 8
 _LEVELLING_ROUNDS = 12
-_STIFFNESS = 4.0  # the weight of a bend beside that of a node when heights are balanced
+_STIFFNESS = 4.0  # weight of a bend in the least squares, where a node has weight 1
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Layout:
     """The positions of all nodes and edges.
 
     Attributes:
-        centres: The centre of each node.
-        columns: Where the layer of each node begins and ends.
-        routes: For each edge, the points that it passes between its ends.
+        centres: The center of each node.
+        columns: The left and right end of each node's layer.
+        routes: The intermediate points of each edge.
         width: The width of the whole drawing.
         height: The height of the whole drawing.
     """
@@ -50,7 +50,7 @@ def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
         gap: The distance between layers.
 
     Returns:
-        The positions, in the unit of the sizes, counted to the right and down from the drawing's upper left corner.
+        The positions in the unit of the sizes, with the origin in the upper left corner and y pointing down.
 
     Example:
         >>> layered([(10, 10), (10, 10)], [(0, 1)], gap=50).centres
@@ -77,7 +77,7 @@ def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
 
 
 def _ranks(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the layer of every node: as far left as its operands allow, or for leaves as far right as possible."""
+    """Return the layer of every node: as far left as its operands allow; for leaves, as far right as possible."""
     ranks = [0] * count
     has_operands = [False] * count
     for start, end in sorted(edges, key=lambda edge: edge[1]):
@@ -93,13 +93,13 @@ def _ranks(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
 
 
 class _Plan:
-    """Layers of nodes and bends. The numbers of bends follow those of the nodes."""
+    """Layers of nodes and bends; bends are numbered after the nodes."""
 
     def __init__(self, ranks: Sequence[int], edges: Sequence[tuple[int, int]]) -> None:
         self.ranks = list(ranks)
-        self.before: list[list[int]] = [[] for _ in ranks]  # the neighbours in the layer to the left
+        self.before: list[list[int]] = [[] for _ in ranks]  # neighbors in the layer to the left
         self.after: list[list[int]] = [[] for _ in ranks]
-        self.chains: list[list[int]] = []  # for each edge, its bends
+        self.chains: list[list[int]] = []  # the bends of each edge
         bends: dict[tuple[int, int], int] = {}
         for start, end in edges:
             chain = []
@@ -129,7 +129,7 @@ class _Plan:
 
 
 def _sort(plan: _Plan) -> None:
-    """Order the layers so that few edges cross."""
+    """Sort the layers to reduce edge crossings."""
     best, fewest = [list(layer) for layer in plan.layers], _crossings(plan)
     for _ in range(_SORTING_ROUNDS):
         if fewest == 0:
@@ -144,7 +144,7 @@ def _sort(plan: _Plan) -> None:
 
 
 def _sort_layer(plan: _Plan, layer: list[int], neighbours: list[list[int]]) -> None:
-    """Sort one layer by the average rank of the neighbours on one side; items without neighbours keep their rank."""
+    """Sort one layer by the average rank of the neighbors on one side; items without neighbors keep their rank."""
     rank = {item: i for fixed in plan.layers for i, item in enumerate(fixed)}
     averages = {
         item: sum(rank[n] for n in neighbours[item]) / len(neighbours[item]) for item in layer if neighbours[item]
@@ -154,7 +154,7 @@ def _sort_layer(plan: _Plan, layer: list[int], neighbours: list[list[int]]) -> N
 
 
 def _crossings(plan: _Plan) -> int:
-    """Count the pairs of edges between neighbouring layers that cross."""
+    """Count the crossings of edges between adjacent layers."""
     crossings = 0
     for left, right in pairwise(plan.layers):
         rank = {item: i for i, item in enumerate(right)}
@@ -168,7 +168,7 @@ def _crossings(plan: _Plan) -> int:
 
 
 def _levels(plan: _Plan, heights: Sequence[float]) -> list[float]:
-    """Return the height of every node and bend: level with its neighbours, as far as there is room."""
+    """Return the y coordinate of every node and bend, as close to the average of its neighbors as there is room."""
     ys = [0.0] * len(heights)
     for layer in plan.layers:
         _align(plan, layer, [0.0] * len(layer), heights, ys)
@@ -193,7 +193,7 @@ def _average(numbers: list[float], otherwise: float) -> float:
 def _align(
     plan: _Plan, layer: Sequence[int], wanted: Sequence[float], heights: Sequence[float], ys: list[float]
 ) -> None:
-    """Set the heights of a layer as near to the wanted ones as its order and gaps allow, by least squares."""
+    """Set the y coordinates of a layer to the least-squares fit to `wanted` that respects its order and gaps."""
     offsets = [0.0]
     bends = len(heights) - plan.bends
     for above, below in pairwise(layer):
@@ -206,7 +206,7 @@ def _align(
 
 
 def _isotonic(wanted: Sequence[float], weights: Sequence[float]) -> Iterable[float]:
-    """Return the nearest numbers that do not decrease, by pooling adjacent violators."""
+    """Return the nondecreasing numbers closest to `wanted`, with the pool-adjacent-violators algorithm."""
     pools: list[tuple[float, float, int]] = []  # mean, weight and size
     for number, weight in zip(wanted, weights, strict=True):
         pool = (number, weight, 1)

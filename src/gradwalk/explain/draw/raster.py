@@ -1,4 +1,4 @@
-"""Writes picture files, and makes pixels of SVG by resvg and Pillow, which only this module imports."""
+"""Writes picture files, and rasterizes SVG with resvg and Pillow, which only this module imports."""
 
 from __future__ import annotations
 
@@ -8,45 +8,35 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
-_SCALE = 2.0  # pixels for each unit of SVG, sharp on screens of high density
-_COARSEST = 0.4  # pixels for each unit; below that letters cannot be read
+_SCALE = 2.0  # pixels per SVG unit, for high-density screens
+_COARSEST = 0.4  # minimum pixels per SVG unit for readable text
 _MOST_PIXELS = 40e6
 
 
 class PictureError(ValueError):
-    """A picture cannot be made: the message says why."""
+    """Raised if a picture cannot be created."""
 
 
 def write(path: str | Path, formats: Mapping[str, Callable[[], str | bytes]]) -> None:
-    """Write a file in the format that its name ends with.
-
-    Args:
-        path: The name of the file.
-        formats: A function that makes the content, by suffix.
+    """Write a file; `formats` maps each allowed suffix of the file name to a function that returns the content.
 
     Raises:
-        PictureError: The name ends with none of the suffixes.
+        PictureError: The file name has a different suffix.
         OSError: The file cannot be written.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in formats:
-        raise PictureError(f"the name of the file tells its format: {', '.join(formats)}; not {str(path)!r}")
+        raise PictureError(f"the file name must end with {' or '.join(formats)}, got {str(path)!r}")
     content = formats[suffix]()
     Path(path).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def as_png(svg: str) -> bytes:
-    """Make a PNG file, with two pixels for each unit, or fewer if there would be too many.
-
-    Args:
-        svg: The text of an SVG file.
-
-    Returns:
-        The bytes of the file.
+    """Convert the text of an SVG file to PNG, with 2 pixels per SVG unit, or fewer to stay below 40 megapixels.
 
     Raises:
         ModuleNotFoundError: resvg is not installed.
-        PictureError: The picture is so large that nobody could read it.
+        PictureError: The picture is too large to be readable.
     """
     try:
         import resvg_py
@@ -61,19 +51,16 @@ def as_png(svg: str) -> bytes:
 
 
 def as_gif(column: str, count: int, seconds: float) -> bytes:
-    """Make a GIF file that shows the parts of an SVG file one after the other, endlessly.
+    """Make a GIF file that shows the parts of an SVG file in an endless loop.
 
     Args:
-        column: The text of an SVG file whose parts stand below each other.
-        count: The number of parts, which are equally high.
-        seconds: How long each part is shown.
-
-    Returns:
-        The bytes of the file.
+        column: The text of an SVG file that consists of parts one below the other.
+        count: The number of parts, which have equal heights.
+        seconds: Duration of each part in seconds.
 
     Raises:
         ModuleNotFoundError: Pillow or resvg is not installed.
-        PictureError: The picture is so large that nobody could read it.
+        PictureError: The picture is too large to be readable.
     """
     try:
         from PIL import Image
@@ -90,5 +77,5 @@ def as_gif(column: str, count: int, seconds: float) -> bytes:
 
 def _missing(format_: str, package: str) -> ModuleNotFoundError:
     return ModuleNotFoundError(
-        f"for {format_} files {package} is needed: pip install 'gradwalk[pictures]'. SVG and DOT need nothing."
+        f"{format_} files need {package}: pip install 'gradwalk[pictures]'. SVG and DOT need no extra package."
     )

@@ -1,4 +1,4 @@
-"""`Canvas`: writes an SVG file element by element, with colours by roles that a light or dark theme assigns."""
+"""`Canvas`: writes an SVG file element by element; colors are named by roles, which a light or dark theme defines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradwalk.explain.text import one_line
 
 Theme = Literal["auto", "light", "dark"]
 
-# Blue and orange are told apart with any kind of colour vision, and both stand out from their paper.
+# Blue and orange can be distinguished with any kind of color vision, and both contrast with the background.
 LIGHT = {
     "paper": "#ffffff",
     "ink": "#1b1f24",
@@ -37,9 +37,9 @@ DARK = {
     "active": "#ffd54d",
 }
 FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
-LETTER = 0.602  # the width of a letter of these fonts, relative to the font size
-SCOPE = "gradwalk-scope"  # stands for the class of this file in its style rules, because a page may contain many files
-# Text would inherit these from the page around the file.
+LETTER = 0.602  # width of a character in these fonts, relative to the font size
+SCOPE = "gradwalk-scope"  # placeholder for a class name unique to the file, because a page may contain many files
+# Without these attributes, text would inherit them from the surrounding page.
 _TEXT = {
     "direction": "ltr",
     "letter-spacing": "0",
@@ -50,12 +50,7 @@ _TEXT = {
 
 
 class Canvas:
-    """An SVG element to draw into: the file itself, or a group in it.
-
-    Args:
-        element: The element.
-        palette: Colours by role.
-    """
+    """An SVG element to draw into: the root of a file, or a group. `palette` has the colors by role."""
 
     def __init__(self, element: Element, palette: dict[str, str]) -> None:
         self.element = element
@@ -63,12 +58,7 @@ class Canvas:
 
     @classmethod
     def file(cls, theme: Theme, title: str) -> Canvas:
-        """Return an empty file.
-
-        Args:
-            theme: "light", "dark", or "auto" for what the viewer prefers.
-            title: What a screen reader says of it.
-        """
+        """Create an empty SVG file with a title for screen readers."""
         palette = DARK if theme == "dark" else LIGHT
         root = Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "class": SCOPE, "role": "img"})
         for name, value in {"font-family": FONT, "font-size": "12", **_TEXT}.items():
@@ -79,35 +69,18 @@ class Canvas:
         return cls(root, palette)
 
     def group(self, title: str = "", **attributes: str) -> Canvas:
-        """Add a group of elements; its title shows when the pointer rests on it.
-
-        Args:
-            title: The text that shows, or "" for none.
-            **attributes: SVG's attributes of the group.
-
-        Returns:
-            A canvas that draws into the group.
-        """
+        """Add a group of elements with a tooltip, or "" for none, and return a canvas that draws into the group."""
         element = SubElement(self.element, "g", attributes)
         if title:
             SubElement(element, "title").text = one_line(title)
         return Canvas(element, self._palette)
 
     def move(self, x: float, y: float) -> None:
-        """Move the origin of a group to (x, y).
-
-        Args:
-            x: Pixels to the right.
-            y: Pixels down.
-        """
+        """Move the origin of a group to (x, y)."""
         self.element.set("transform", f"translate({_number(x)},{_number(y)})")
 
     def style(self, rules: str) -> None:
-        """Add rules of CSS for the whole file.
-
-        Args:
-            rules: The rules.
-        """
+        """Add CSS rules for the whole file."""
         SubElement(self.element, "style").text = rules
 
     def rectangle(
@@ -123,15 +96,8 @@ class Canvas:
     ) -> None:
         """Add a rectangle with its upper left corner at (x, y).
 
-        Args:
-            x: Pixels from the left.
-            y: Pixels from the top.
-            width: The width in pixels.
-            height: The height in pixels.
-            fill: The role whose colour fills it, or "" for no filling.
-            stroke: The role whose colour its outline has, or "" for no outline.
-            radius: The radius of its corners in pixels; 0 for sharp ones.
-            **more: Further attributes of SVG, with _ in place of -.
+        `fill` and `stroke` are color roles, or "" for none; `radius` is the corner radius. In the names of further SVG
+        attributes, write _ for -.
         """
         attributes = {"x": _number(x), "y": _number(y), "width": _number(width), "height": _number(height)}
         if radius:
@@ -139,40 +105,16 @@ class Canvas:
         self._add("rect", attributes | more, fill, stroke)
 
     def path(self, commands: str, fill: str = "", stroke: str = "", **more: str) -> None:
-        """Add a path.
-
-        Args:
-            commands: SVG's commands for the path, such as `curve` returns.
-            fill: The role whose colour fills it, or "" for no filling.
-            stroke: The role whose colour its line has, or "" for no line.
-            **more: Further attributes of SVG, with _ in place of -.
-        """
+        """Add a path with SVG path commands, such as the result of `curve`; other arguments as in `rectangle`."""
         self._add("path", {"d": commands} | more, fill, stroke)
 
     def text(self, x: float, y: float, text: str, fill: str = "ink", anchor: str = "start", **more: str) -> None:
-        """Add text on one line, its baseline at (x, y).
-
-        Args:
-            x: Pixels from the left to what `anchor` names.
-            y: Pixels from the top to the baseline.
-            text: The text, whose line ends become spaces.
-            fill: The role whose colour the letters have.
-            anchor: The part of the text that is at x: "start", "middle" or "end".
-            **more: Further attributes of SVG, with _ in place of -.
-        """
+        """Add text on one line, with its baseline at y and its `anchor` ("start", "middle" or "end") at x."""
         attributes = {"x": _number(x), "y": _number(y), "text-anchor": anchor}
         self._add("text", attributes | more, fill, "").text = one_line(text)
 
     def finished(self, width: float, height: float) -> str:
-        """Return the text of the file, with its size and a class that no other file has.
-
-        Args:
-            width: The width in pixels.
-            height: The height in pixels.
-
-        Returns:
-            The text of the file.
-        """
+        """Set the size, and return the text of the file with a unique class name."""
         self.element.set("viewBox", f"0 0 {_number(width)} {_number(height)}")
         self.element.set("width", _number(width))
         self.element.set("height", _number(height))
@@ -180,7 +122,7 @@ class Canvas:
         return text.replace(SCOPE, f"gradwalk-{crc32(text.encode(errors='replace')):08x}")
 
     def _add(self, tag: str, attributes: dict[str, str], fill: str, stroke: str) -> Element:
-        """Add an element, coloured by roles."""
+        """Add an element colored by roles."""
         element = SubElement(self.element, tag, {name.replace("_", "-"): v for name, v in attributes.items()})
         element.set("fill", self._palette[fill] if fill else "none")
         classes = [f"fill-{fill}"] if fill else []
@@ -193,12 +135,9 @@ class Canvas:
 
 
 def curve(points: Sequence[tuple[float, float]], downward: bool, bow: float = 0.0) -> str:
-    """Return the commands of a path through points that follows the flow of the drawing.
+    """Return the SVG commands of a smooth path through at least two points, in the direction of the drawing.
 
-    Args:
-        points: At least two points.
-        downward: Whether the drawing flows from top to bottom.
-        bow: How far the last part but one, which lies between two layers, is bent aside.
+    `bow` is the sideways displacement of the second-to-last segment, which lies between two layers.
     """
     commands = [f"M{_number(points[0][0])},{_number(points[0][1])}"]
     for i, ((x1, y1), (x2, y2)) in enumerate(pairwise(points)):
@@ -214,16 +153,7 @@ def curve(points: Sequence[tuple[float, float]], downward: bool, bow: float = 0.
 
 
 def arrowhead(tip: tuple[float, float], downward: bool, weight: float) -> str:
-    """Return the commands of a triangle that points along the flow, for a line of a given weight.
-
-    Args:
-        tip: The point of the arrow.
-        downward: Whether the flow goes down instead of to the right.
-        weight: The width of the line.
-
-    Returns:
-        The commands of a path.
-    """
+    """Return the SVG commands of an arrowhead that points right, or down if `downward`, for a line width `weight`."""
     x, y = (_number(value) for value in tip)
     half, long = _number(2.5 + weight), _number(6 + weight)
     back = f"h{_number(2 * float(half))}" if downward else f"v{_number(2 * float(half))}"
@@ -231,7 +161,7 @@ def arrowhead(tip: tuple[float, float], downward: bool, weight: float) -> str:
 
 
 def _rules(palette: dict[str, str]) -> str:
-    """Return rules of CSS that give every role its colour."""
+    """Return CSS rules that define the color of every role."""
     return " ".join(
         f".{SCOPE} .fill-{role} {{ fill: {colour} }} .{SCOPE} .stroke-{role} {{ stroke: {colour} }}"
         for role, colour in palette.items()

@@ -1,1 +1,1 @@
-"""The page and the notebook widget: a walk as one HTML file that needs no network."""
+"""The page and the notebook widget: a walk as one HTML file that works offline."""

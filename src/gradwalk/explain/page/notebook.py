@@ -1,4 +1,4 @@
-"""The page as a widget, for Jupyter, VS Code, Colab and marimo. Only this module imports anywidget."""
+"""The page as a widget for Jupyter, VS Code, Colab and marimo. Only this module imports anywidget."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ try:
     import anywidget
     import traitlets
 except ModuleNotFoundError:
-    raise ModuleNotFoundError("for widgets anywidget is needed: pip install 'gradwalk[notebook]'") from None
+    raise ModuleNotFoundError("widgets need anywidget: pip install 'gradwalk[notebook]'") from None
 
 
 class WalkWidget(anywidget.AnyWidget):
-    """The page of a walk in a notebook, which `walk(root)` shows when it is the last line of a cell.
+    """The page of a walk in a notebook, displayed for `walk(root)` on the last line of a cell.
 
-    Nothing that is changed in the page changes a Value.
+    Changes in the page do not change any Value.
 
     Args:
-        essence: What the page shows, as `Walk.essence()` returns it.
+        essence: The walk, from `Walk.essence()`.
 
     Attributes:
-        document: The walk as JSON text, as the page reads it.
-        state: Where the page stands, as text. It can be read, kept and set again.
+        document: The walk as JSON text, which the page reads.
+        state: The state of the page as text, which can be saved and restored.
     """
 
     _esm = module()

@@ -1,7 +1,7 @@
-"""The page: a walk as one HTML file that needs no network.
+"""The page: a walk as one HTML file that works offline.
 
-It takes a walk as plain data, what `Walk.essence()` returns, so that walk.py can stand above it. The notebook widget
-shows the same document with the same module. The page of microgpt has a module and a document of its own.
+The functions take a walk as plain data from `Walk.essence()`, so this module does not import walk.py. The notebook
+widget shows the same document with the same ES module. The microgpt page has a different document and module.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from gradwalk.explain.text import one_line, shortened
 
 _LONGEST_TITLE = 80
 
-# Letters that would end the script element around the document. JSON has escapes for them.
+# Characters that could end the script element around the document, and their JSON escapes.
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 _STYLE = "body { margin: 0 }"
 
-_OF_GRADIENTS = "How gradients are made: a computation, forward and backward, a step at a time."
-_OF_MICROGPT = "A GPT that learns names in the page: every number of it, its gradient, and where that comes from."
+_OF_GRADIENTS = "How gradients are computed: a computation, forward and backward, one step at a time."
+_OF_MICROGPT = "A GPT that learns names in the page: every number in it, its gradient, and how that was computed."
 
 _PAGE = """\
 <!doctype html>
@@ -50,17 +50,14 @@ _PAGE = """\
 
 
 def page(essence: Mapping[str, Any] | None = None, of: str = "") -> str:
-    """Write an HTML file that shows a walk, or the lesson if there is none.
+    """Return the text of an HTML file that shows a walk, or the lesson if `essence` is None.
 
-    Everything that the file needs is inside it, the lines of the program that made the graph included, and its policy
-    lets it load and run nothing else.
+    The file is self-contained, including the source lines of the program. Its Content-Security-Policy blocks loading
+    and running anything else.
 
     Args:
-        essence: What the page shows, as `Walk.essence()` returns it; None for the lesson.
-        of: What was walked, such as an expression or the name of a script.
-
-    Returns:
-        The text of the file.
+        essence: The walk, from `Walk.essence()`; None for the lesson.
+        of: The subject of the walk, such as an expression or the name of a script.
 
     Example:
         >>> page().splitlines()[0]
@@ -72,52 +69,36 @@ def page(essence: Mapping[str, Any] | None = None, of: str = "") -> str:
 
 
 def served_page(packages: Sequence[str]) -> str:
-    """Write the lesson with a cell for the visitor's own Python, for a server that has Pyodide beside it.
+    """Return the lesson with a cell for the visitor's own Python, for a server that also has Pyodide.
 
-    Its policy is that of `page`, and lets a worker load and run what is in the page's own folder, besides.
-
-    Args:
-        packages: The names of the archives in the folder pyodide/ that Python needs, in order.
-
-    Returns:
-        The text of the file.
+    In addition to the policy of `page`, a worker may load and run files from the page's server. `packages` are the
+    names of the archives in the folder pyodide/ that Python needs, in order.
     """
     return _filled("gradwalk: how gradients are made", _OF_GRADIENTS, None, module(), packages)
 
 
 def microgpt_page() -> str:
-    """Write an HTML file in which microgpt trains on the visitor's names, and any step of it can be opened.
+    """Return an HTML file in which microgpt trains on the visitor's names and any step can be inspected.
 
-    Its policy is that of `page`. What it runs is examples/microgpt.py as tools/microgpt_document.py has recorded it.
-
-    Returns:
-        The text of the file.
+    It has the same policy as `page`, and runs examples/microgpt.py as recorded by tools/microgpt_document.py.
     """
     data = _escaped(_resource("microgpt.json"))
     return _filled("gradwalk: microgpt, every scalar in sight", _OF_MICROGPT, data, _resource("microgpt.js"))
 
 
 def document(essence: Mapping[str, Any], of: str = "") -> str:
-    """Write what the page reads: a walk as JSON, by docs/walk.schema.json, in letters that may stand inside HTML.
-
-    Args:
-        essence: What the page shows, as `Walk.essence()` returns it.
-        of: What was walked.
-
-    Returns:
-        The JSON text, with `of` and the programs whose lines made the graph as further members.
-    """
+    """Return a walk as JSON in the format of docs/walk.schema.json, escaped for HTML, with `of` as a further member."""
     described = {**essence, "of": of}
     return _escaped(json.dumps(described, separators=(",", ":")))
 
 
 def module() -> str:
-    """Return the page's program: one ES module, built from web/src by `npm run build`."""
+    """Return the page's ES module, which `npm run build` builds from web/src."""
     return _resource("page.js")
 
 
 def _filled(title: str, description: str, data: str | None, script: str, packages: Sequence[str] = ()) -> str:
-    """Return a page with a program, the document that it shows, if any, and Python, if packages for it are named."""
+    """Fill the page template with an ES module, an optional document, and optional Python packages."""
     element = "" if data is None else f'<script type="application/json" data-gradwalk-document>{data}</script>\n'
     return _PAGE.format(
         policy=_policy(script, _STYLE, with_python=bool(packages)),
@@ -131,21 +112,21 @@ def _filled(title: str, description: str, data: str | None, script: str, package
 
 
 def _resource(name: str) -> str:
-    """Return the text of a file that stands beside this one."""
+    """Return the text of a file in this folder."""
     return resources.files("gradwalk.explain.page").joinpath(name).read_text(encoding="utf-8")
 
 
 def _escaped(text: str) -> str:
-    """Return JSON of ASCII in letters that may stand inside HTML."""
+    """Escape ASCII JSON for embedding in HTML."""
     for letter, escaped in _UNSAFE.items():
         text = text.replace(letter, escaped)
     return text
 
 
 def _policy(script: str, style: str, *, with_python: bool) -> str:
-    """Return the Content-Security-Policy under which this script and this style run, and nothing else does but Python.
+    """Return a Content-Security-Policy that allows only this script, this style and, if `with_python`, Python.
 
-    The worker that runs Python is under the page's policy, too: it reaches the page's own server and no other.
+    The policy also applies to the worker that runs Python, so the worker can connect only to the page's own server.
     """
     python = (" 'self' 'wasm-unsafe-eval'", "connect-src 'self'; ") if with_python else ("", "")
     return (

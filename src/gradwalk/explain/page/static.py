@@ -1,4 +1,4 @@
-"""A walk as HTML without a program, for notebooks that cannot show the widget."""
+"""A walk as HTML without scripts, for notebooks that cannot show the widget."""
 
 from __future__ import annotations
 
@@ -9,14 +9,9 @@ _LONGEST_LIST = 200
 
 
 def static_html(picture: str, lists: Mapping[str, Sequence[str]]) -> str:
-    """Put a picture and lists of sentences into a piece of HTML.
+    """Return HTML with an SVG picture, or "" for none, and collapsible lists of sentences by heading.
 
-    Args:
-        picture: SVG text, or "" for no picture.
-        lists: Sentences by heading. Only the first 200 of each are shown, the rest is counted.
-
-    Returns:
-        The HTML, without a script. Readers can fold away every list.
+    Each list shows at most 200 sentences and the number of further ones.
     """
     parts = [f'<div style="overflow-x: auto">{picture}</div>'] if picture else []
     parts += [_list(heading, sentences) for heading, sentences in lists.items()]

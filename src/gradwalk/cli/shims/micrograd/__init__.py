@@ -1,6 +1,6 @@
-"""gradwalk under the name of micrograd. `gradwalk.cli.micrograd` puts the folder above this one onto Python's path.
+"""gradwalk under the name of micrograd; `gradwalk.cli.micrograd` makes it importable.
 
-The names are here, too, and not in the modules alone: many forks of micrograd have them in both places.
+The package also exports the names of its modules, because many forks of micrograd do.
 """
 
 from .engine import Value

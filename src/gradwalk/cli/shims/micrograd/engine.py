@@ -1,4 +1,4 @@
-"""micrograd.engine, by gradwalk."""
+"""micrograd.engine, implemented by gradwalk."""
 
 from gradwalk.value.value import Value
 
