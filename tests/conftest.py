@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -53,6 +54,17 @@ def _passed_before(output: Path | None) -> set[str]:
         return set()
     lines = output.read_text(encoding="utf-8").splitlines()
     return {line.removeprefix("PASSED ") for line in lines if line.startswith("PASSED ")}
+
+
+def pytest_collection_finish() -> None:
+    """Take folders that hold other folders of tests from the path: `import sparse` would find `transforms/sparse`."""
+    sys.path[:] = [path for path in sys.path if not _holds_folders_of_tests(Path(path))]
+
+
+def _holds_folders_of_tests(folder: Path) -> bool:
+    """Return whether a folder is one of tests, with others inside it."""
+    is_of_tests = Path(__file__).parent in (folder, *folder.parents)
+    return is_of_tests and any(path.is_dir() and path.name != "__pycache__" for path in folder.iterdir())
 
 
 @pytest.hookimpl(wrapper=True)
