@@ -50,7 +50,7 @@ def test_choices_of_now_are_told(monkeypatch):
         found = gradwalk.about()
     assert (found.instruction_set, found.threads) == ("baseline", 3)
     monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", "sse9")
-    with pytest.raises(ValueError, match="must be baseline.* on this machine, got sse9"):
+    with pytest.raises(ValueError, match=r"must be baseline.* on this machine, got sse9"):
         gradwalk.about()
 
 

@@ -50,7 +50,9 @@ def chosen_instruction_set() -> str:
     """Return GRADWALK_INSTRUCTION_SET, or the largest instruction set of this machine if that is not set."""
     name = os.environ.get("GRADWALK_INSTRUCTION_SET") or INSTRUCTION_SETS[-1]
     if name not in INSTRUCTION_SETS:
-        raise ValueError(f"GRADWALK_INSTRUCTION_SET must be {' or '.join(INSTRUCTION_SETS)} on this machine, got {name}")
+        raise ValueError(
+            f"GRADWALK_INSTRUCTION_SET must be {' or '.join(INSTRUCTION_SETS)} on this machine, got {name}"
+        )
     return name
 
 
