@@ -1,8 +1,8 @@
 """Thread pool that runs the shards of a batch.
 
-The pool uses only `SimpleQueue`, deques and dicts, whose operations are single C calls. An interrupt arrives between two
-bytecodes, so it never leaves them in an inconsistent state. It can do so with the locks of `concurrent.futures`, which
-is written in Python.
+The pool uses only `SimpleQueue`, deques and dicts, whose operations are single C calls. An interrupt arrives between
+two bytecodes, so it never leaves them in an inconsistent state. It can do so with the locks of `concurrent.futures`,
+which is written in Python.
 """
 
 from __future__ import annotations
