@@ -73,7 +73,7 @@ def test_as_text_it_has_a_line_for_each_part(vectors):
     )
     lines = dict(line.split(maxsplit=1) for line in str(found).splitlines())
     assert lines["gradwalk"].startswith(f"{gradwalk.__version__}, {'compiled by' if IS_COMPILED else 'plain Python'}")
-    assert lines["python"].endswith("without the interpreter's lock")
+    assert lines["python"].endswith("without the GIL")
     assert {"libmvec": "by libmvec", "gradwalk": "by gradwalk", "none": "one number at a time"}[vectors] in lines[
         "functions"
     ]

@@ -75,7 +75,9 @@ def low_level_filter(program: Program) -> Any:
 
 def _check(program: Program, name: str) -> None:
     if not isinstance(program, Program):
-        raise TypeError(f"{name}: program must be a Program (jit(f).program after a call), got {type(program).__name__}")
+        raise TypeError(
+            f"{name}: program must be a Program (jit(f).program after a call), got {type(program).__name__}"
+        )
     if len(program.outputs) != 1:
         raise ValueError(f"{name}: program must have exactly one output, got {len(program.outputs)}")
     program.code.refuse_calls("which nothing but Python can run")
