@@ -53,7 +53,7 @@ static inline int columns_reserve(column_table *table, int64_t more) {
     if (table->length + more <= table->room) return 0;
     while (room < table->length + more) room *= 2;
     char **addresses = malloc(room * sizeof(char *));
-    char **lows = malloc(room * sizeof(char *)), **highs = malloc(room * sizeof(char *)); /* spans <= length, as each array has a column */
+    char **lows = malloc(room * sizeof(char *)), **highs = malloc(room * sizeof(char *)); /* spans <= length */
     int64_t *strides = malloc(room * sizeof(int64_t)), *tiles = malloc(room * sizeof(int64_t));
     if (!addresses || !strides || !tiles || !lows || !highs) {
         free(addresses); free(strides); free(tiles); free(lows); free(highs);
@@ -160,8 +160,8 @@ static inline void columns_tile(column_table *table, int64_t first, int64_t size
     }
 }
 
-/* Append the columns of a float32 (if `single`) or float64 array and return 1. Return 0 if its dtype, shape or number of
-   samples does not fit, or if it must be writable and is read-only or has overlapping elements; -1 with an exception. */
+/* Append the columns of a float32 (if `single`) or float64 array and return 1. Return 0 if its dtype, shape or number
+   of samples does not fit, or if it must be writable and is read-only or has overlapping elements; -1 on errors. */
 static inline int columns_add(
     column_table *table, PyObject *array, Py_ssize_t axis, PyObject *shape, int single, int is_written
 ) {
