@@ -88,8 +88,8 @@ static const REAL *NAME(load)(const char *first, int64_t stride, REAL *row, int6
     return row;
 }
 
-/* Load a tile: TILE adjacent columns in memory, one row per column. The columns of a sample share a cache line, which is
-   read once; loading column by column would fetch it TILE times. */
+/* Load a tile: TILE adjacent columns in memory, one row per column. The columns of a sample share a cache line, which
+   is read once; loading column by column would fetch it TILE times. */
 #ifdef HAS_SHUFFLES
 typedef REAL NAME(eight) __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
 
@@ -181,7 +181,7 @@ static inline REAL NAME(entry)(const Batch *batch, char **rows, int32_t entry, i
     }
 }
 
-/* TAKE: return, for each lane, the table entry that its index selects, or nan if the index is out of range or not an
+/* TAKE: write, for each lane, the table entry that its index selects, or nan if the index is out of range or not an
    integer. Bit 0 of `form`: the index is a scalar; bit 1: all entries are scalars. Lanes from `count` on repeat the
    last sample. */
 static void NAME(take)(const Batch *batch, char **rows, const int32_t *code, int form, int64_t first, int64_t count, int64_t lanes) {
@@ -260,8 +260,8 @@ static inline double NAME(sum_of_16)(const double *x) {
     return (sums[0] + sums[2]) + (sums[1] + sums[3]);
 }
 
-/* Sum `term` over `count` lanes. The first `fours` lanes are added in groups of four before they are converted to double:
-   used for float32 products, which are rounded anyway, as a conversion takes as long as an addition. If a group
+/* Sum `term` over `count` lanes. The first `fours` lanes are added in groups of four before they are converted to
+   double: used for float32 products, which are rounded anyway, as a conversion takes as long as an addition. If a group
    overflows, the sum is computed again with every term converted first. */
 #define SUM_OF(fours, term) { \
     double sums[16] = {0.0}; \
@@ -308,8 +308,8 @@ static void NAME(scatter)(const Batch *batch, const Shard *shard, const int32_t 
 }
 
 #ifdef UNROLL
-/* Sums of products, such as a matrix times a vector: a run of MULADDs, each of which adds to the previous result. Running
-   them together keeps the sum in registers instead of loading and storing it for every instruction. */
+/* Sums of products, such as a matrix times a vector: a run of MULADDs, each of which adds to the previous result.
+   Running them together keeps the sum in registers instead of loading and storing it for every instruction. */
 typedef REAL NAME(numbers) __attribute__((vector_size(REGISTER), aligned(sizeof(REAL)), may_alias));
 
 /* Return the end of the run of MULADDs that begins at `code`. */

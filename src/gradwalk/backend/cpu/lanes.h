@@ -1,9 +1,9 @@
 /* The lane kernel: runs each instruction of a program over a block of lanes, one lane per sample of the batch.
 
-   launch.py calls `run_shards`. An instruction is five integers: 8 * opcode + form, the result slot, and three operands.
-   Bit i of the form is set if operand i is a scalar (the same number for all lanes) instead of a row of lanes.
-   lane_loops.h, included below, contains the loops, once per instruction set and dtype; its operations are generated
-   from ops/table.py.
+   launch.py calls `run_shards`. An instruction is five integers: 8 * opcode + form, the result slot, and three
+   operands. Bit i of the form is set if operand i is a scalar (the same number for all lanes) instead of a row of
+   lanes. lane_loops.h, included below, contains the loops, once per instruction set and dtype; its operations are
+   generated from ops/table.py.
 
    The result of a lane does not depend on the other lanes: rows are padded to a multiple of 16 lanes, so that no loop
    has a remainder, for which compilers would call other functions of the C library. Sums add lanes that are 16 apart,
