@@ -8,8 +8,8 @@
    Sources: W. J. Cody and W. Waite, Software Manual for the Elementary Functions (1980), for argument reduction by a
    constant in several parts; M. Payne and R. Hanek, Radian reduction for trigonometric functions (SIGNUM 18, 1983), for
    huge angles; T. J. Dekker, A floating-point technique for extending the available precision (Numerische Mathematik
-   18, 1971), for the rounding errors of sums and products. tools/coefficients.py computes the polynomials and constants.
-   lane_loops.h includes this file once per instruction set and dtype. */
+   18, 1971), for the rounding errors of sums and products. tools/coefficients.py computes the polynomials and the
+   constants. lane_loops.h includes this file once per instruction set and dtype. */
 
 #ifndef GRADWALK_VECTOR_FUNCTIONS_H
 #define GRADWALK_VECTOR_FUNCTIONS_H
@@ -163,7 +163,7 @@ LANE_FUNCTION REAL NAME(lane_exp)(REAL x) {
     REAL first, second, third;
     const BITS n = NAME(reduced_exp)(within, 2 * BIAS, &first, &second, &third), half = n >> 1;
     const REAL sum = R(1.0) + first, rest = ((R(1.0) - sum) + first) + (second + third);
-    const REAL result = sum + rest; /* multiplied by 2^n in two steps, as 2^n may be out of range */
+    const REAL result = sum + rest; /* multiplied twice, as 2^n may be out of range */
     return result * NAME(number)(half << DIGITS) * NAME(number)((n - half) << DIGITS);
 }
 
@@ -236,7 +236,7 @@ LANE_FUNCTION REAL NAME(lane_log1p)(REAL x) {
     return NAME(chosen)(NAME(size)(x) < TINY * TINY, x, NAME(whole_log)(sum, high + (low + lost / sum)));
 }
 
-/* Reduce an angle: return the nearest number of quarter turns (its lowest bits are exact) and the rest, high + rest. */
+/* Reduce an angle: return the nearest number of quarter turns (its lowest bits are exact) and the remaining angle as high + rest. */
 #if !SINGLE
 LANE_FUNCTION BITS NAME(quarters)(double x, double *high, double *rest) {
     const double rounded = x * 0.6366197723675814 + ROUNDER, n = rounded - ROUNDER;
@@ -260,7 +260,7 @@ LANE_FUNCTION BITS NAME(quarters)(float x, float *high, float *rest) {
 }
 #endif
 
-/* Return the sine of `quarters` quarter turns plus high + rest, where |high + rest| is at most an eighth of a turn. */
+/* Return the sine of `quarters` quarter turns plus high + rest, which is at most an eighth of a turn in size. */
 LANE_FUNCTION REAL NAME(sine)(BITS quarters, REAL high, REAL rest) {
     const REAL square = high * high, half = R(0.5) * square, whole = R(1.0) - half;
     const REAL sine = high + (high * square * OF_TYPE(sin_tail)(square) + rest * whole);
