@@ -159,7 +159,7 @@ LANE_FUNCTION BITS NAME(reduced_exp)(REAL x, int more, REAL *first, REAL *second
 }
 
 LANE_FUNCTION REAL NAME(lane_exp)(REAL x) {
-    const REAL within = NAME(within)(x, -R(0.7) * (BIAS + DIGITS), R(0.7) * (BIAS + 1)); /* outside, exp(x) is 0 or inf */
+    const REAL within = NAME(within)(x, -R(0.7) * (BIAS + DIGITS), R(0.7) * (BIAS + 1)); /* outside: 0 or inf */
     REAL first, second, third;
     const BITS n = NAME(reduced_exp)(within, 2 * BIAS, &first, &second, &third), half = n >> 1;
     const REAL sum = R(1.0) + first, rest = ((R(1.0) - sum) + first) + (second + third);
@@ -236,7 +236,7 @@ LANE_FUNCTION REAL NAME(lane_log1p)(REAL x) {
     return NAME(chosen)(NAME(size)(x) < TINY * TINY, x, NAME(whole_log)(sum, high + (low + lost / sum)));
 }
 
-/* Reduce an angle: return the nearest number of quarter turns (its lowest bits are exact) and the remaining angle as high + rest. */
+/* Reduce an angle: return the nearest number of quarter turns, exact modulo 4, and the rest as high + rest. */
 #if !SINGLE
 LANE_FUNCTION BITS NAME(quarters)(double x, double *high, double *rest) {
     const double rounded = x * 0.6366197723675814 + ROUNDER, n = rounded - ROUNDER;
