@@ -1,7 +1,7 @@
 """Division and real functions that never raise: 1/0 is inf, log(-1) is nan, exp(1000) is inf. For uncompiled runs.
 
-Python's `math` calls the C library but raises where IEEE 754 defines the result as inf or nan. These functions then take
-NumPy's result instead. Compiled modules use the C library's functions, which never raise, through ieee.pxd.
+Python's `math` calls the C library but raises where IEEE 754 defines the result as inf or nan. These functions then
+take NumPy's result instead. Compiled modules use the C library's functions, which never raise, through ieee.pxd.
 """
 
 import math

@@ -11,6 +11,4 @@ def from_scipy(module: str, name: str, what: str) -> Any:
     try:
         return getattr(importlib.import_module(module), name)
     except ImportError:
-        raise ImportError(
-            f"{what} needs {module}.{name}, install SciPy with: pip install 'gradwalk[scipy]'"
-        ) from None
+        raise ImportError(f"{what} needs {module}.{name}; install SciPy: pip install 'gradwalk[scipy]'") from None
