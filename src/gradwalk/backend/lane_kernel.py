@@ -37,7 +37,7 @@ _LEAST_WORK = 2_000_000
 # Compile a kernel to machine code after lanes * instructions >= max(_HOT, _HOT_LANES * instructions).
 _HOT = 5_000_000
 _HOT_LANES = 30_000
-# Keep the lane interpreter if machine code takes more than _TIMES as long, comparing the fastest of _TRIALS runs on at
+# Keep the lane interpreter if machine code takes _TIMES times as long, comparing the fastest of _TRIALS runs on at
 # most _MOST_SAMPLES samples.
 _TIMES = 1.25
 _TRIALS = 5
@@ -230,7 +230,7 @@ class LaneKernel:
             compile_queue.submit(lambda: self._compile_if_faster(count, single))
 
     def _compile_if_faster(self, count: int, single: bool) -> None:
-        """Compile the program, and switch to machine code unless it is slower than lanes for `count` samples."""
+        """Compile the program, and switch to machine code unless it takes `_TIMES` times as long as lanes."""
         on_lanes = self._plans[single]
         self._compile(single)
         if self._plans[single] is on_lanes:
