@@ -1,6 +1,7 @@
 """Protocols of backends: a `Backend` builds a `Kernel` from a program, and the kernel runs the program on batches.
 
-`LaneKernel` in lane_kernel.py is the reference implementation. It needs no compiler at run time.
+`LaneKernel` in lane_kernel.py is the reference implementation. It runs every program that a kernel can run, and needs
+no compiler at run time.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ if not TYPE_CHECKING and cython.compiled:
 
 # Functions that vector_functions.h implements for C libraries without vector mathematics.
 ROW_FUNCTIONS = ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh")
-# Build options of the kernel: libmvec, ROW_FUNCTIONS or neither, and the compiler. GLIBC is its version at run time.
+# Build options of the kernel: libmvec, ROW_FUNCTIONS or neither, and the compiler. GLIBC: version at run time.
 USES_LIBMVEC = bool(lanes.USES_LIBMVEC)
 USES_OWN_FUNCTIONS = bool(lanes.USES_OWN_FUNCTIONS)
 COMPILER = lanes.COMPILER.decode().strip()
