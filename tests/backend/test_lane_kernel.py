@@ -578,7 +578,7 @@ class TestInstructionSets:
         made = LaneKernel(program, (True,))
         monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", "mmx")
         assert made.instruction_set == "baseline"
-        with pytest.raises(ValueError, match="GRADWALK_INSTRUCTION_SET=mmx: this machine has baseline"):
+        with pytest.raises(ValueError, match=r"GRADWALK_INSTRUCTION_SET must be baseline.*, got mmx"):
             LaneKernel(program, (True,))
         monkeypatch.delenv("GRADWALK_INSTRUCTION_SET")
         assert LaneKernel(program, (True,)).instruction_set == lane_kernel.INSTRUCTION_SETS[-1]

@@ -76,7 +76,7 @@ class TestHowMany:
 
     @pytest.mark.parametrize("count", [0, -2])
     def test_is_at_least_one(self, count):
-        with pytest.raises(ValueError, match=f"a number of threads from 1 on, not {count}"), threads(count):
+        with pytest.raises(ValueError, match=f"number of threads must be at least 1, got {count}"), threads(count):
             pass
 
     @pytest.mark.parametrize("count", [1.5, "2", None])

@@ -64,7 +64,7 @@ def refusal(error: BaseException | None, package: Path) -> str | None:
     """
     if not IS_WASM or error is None:
         return None
-    if "to have it, install SciPy" in str(error):
+    if "; install SciPy: pip" in str(error):
         return _REFUSALS["No module named 'scipy'"]
     trace, is_ours = error.__traceback__, False
     while trace is not None:  # whoever asked is the innermost of the tests and gradwalk: a test may run inside of grad

@@ -1,4 +1,4 @@
-"""What an installation is: versions, how it was compiled, and what it computes with."""
+"""`about`: versions, compiler, instruction set and number of threads of this installation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from gradwalk.backend import launch, thread_pool
 from gradwalk.backend.lane_kernel import chosen_instruction_set
 
-# NumPy, and the packages that gradwalk's extras for users name.
+# NumPy and the packages in gradwalk's extras for users.
 PACKAGES = (
     "numpy",
     "anywidget",
@@ -37,22 +37,22 @@ PACKAGES = (
 
 @dataclass(frozen=True)
 class About:
-    """What `about` returns. Its text is for reports of errors and of speed.
+    """A description of this installation, returned by `about`. Include its text in bug and performance reports.
 
     Attributes:
-        version: That of gradwalk.
-        python: Which Python, and its version.
-        platform: The operating system, the processor, and musl where it is the C library.
-        has_gil: Whether the interpreter has its lock: False in free-threaded runs.
-        compiler: What gradwalk was compiled with; empty where it runs as plain Python.
-        instruction_sets: Those that loops over batches are compiled for and this machine has, the smallest first.
-        instruction_set: The one that kernels are made for now.
-        vectors: Where functions such as `exp` of vectors come from: "libmvec" or "gradwalk"; "none" where each number
-            is computed by itself.
-        glibc: The version of the GNU C library that gradwalk runs with; empty elsewhere, and where it is plain Python.
-        cores: How many cores this process may use.
-        threads: How many threads batches run in now.
-        packages: The versions of NumPy and of optional packages, None for those that are missing.
+        version: The version of gradwalk.
+        python: The Python implementation and its version.
+        platform: The operating system and the processor, and musl if it is the C library.
+        has_gil: Whether the GIL is enabled: False in free-threaded runs.
+        compiler: The C compiler that gradwalk was compiled with; empty if gradwalk runs as plain Python.
+        instruction_sets: Instruction sets of this machine that the batch kernels are compiled for, the smallest first.
+        instruction_set: The instruction set that new kernels use.
+        vectors: Source of vectorized functions such as `exp`: "libmvec" or "gradwalk"; "none" if they are computed one
+            number at a time.
+        glibc: The version of the GNU C library; empty with other C libraries and in plain Python.
+        cores: Number of cores that this process may use.
+        threads: Number of threads that run batches.
+        packages: Versions of NumPy and the optional packages; None for a package that is not installed.
 
     Example:
         >>> about().vectors in ("libmvec", "gradwalk", "none")
@@ -77,7 +77,7 @@ class About:
         missing = [name for name, found in self.packages.items() if found is None]
         lines = {
             "gradwalk": f"{self.version}, {f'compiled by {self.compiler}' if self.compiler else 'plain Python'}",
-            "python": f"{self.python}, {'with' if self.has_gil else 'without'} the interpreter's lock",
+            "python": f"{self.python}, {'with' if self.has_gil else 'without'} the GIL",
             "platform": self.platform,
             "instructions": f"{self.instruction_set}, of {', '.join(self.instruction_sets)}",
             "functions": self._functions(),
@@ -88,30 +88,30 @@ class About:
         return "\n".join([f"{name:<13} {text}" for name, text in lines.items()])
 
     def _functions(self) -> str:
-        """What `vectors` means."""
+        """Describe `vectors` in words."""
         if self.vectors == "libmvec":
-            return f"vectors, by libmvec of glibc {self.glibc}"
+            return f"vectorized by libmvec of glibc {self.glibc}"
         if self.vectors == "gradwalk":
             *others, last = launch.ROW_FUNCTIONS
-            return f"{', '.join(others)} and {last} in vectors, by gradwalk; others one number at a time"
+            return f"{', '.join(others)} and {last} vectorized by gradwalk; other functions one number at a time"
         return "one number at a time"
 
 
 def about() -> About:
-    """Say what this installation of gradwalk is: `print(gradwalk.about())` belongs in a report of an error.
+    """Describe this installation of gradwalk. Include the output of `print(gradwalk.about())` in bug reports.
 
     Returns:
-        Versions, how gradwalk was compiled, and what it computes with. As text, a line for each.
+        Versions, compiler, instruction set and number of threads. `str` gives one line for each.
 
     Raises:
-        ValueError: Where GRADWALK_INSTRUCTION_SET names one that this machine does not have.
+        ValueError: If this machine lacks the instruction set that GRADWALK_INSTRUCTION_SET names.
 
     Example:
         >>> about().threads > 0
         True
     """
     return About(
-        version=import_module("gradwalk").__version__,  # which imports this module for those who ask
+        version=import_module("gradwalk").__version__,  # imported late: gradwalk imports this module
         python=f"{platform.python_implementation()} {platform.python_version()}",
         platform=_platform(),
         has_gil=getattr(sys, "_is_gil_enabled", lambda: True)(),
@@ -127,7 +127,7 @@ def about() -> About:
 
 
 def _platform() -> str:
-    """Python's name of the system, to which musl is added: not all versions of Python know it."""
+    """Return Python's name of the platform, plus "musl", which not all Python versions detect."""
     names = [platform.platform(), platform.machine()]
     is_musl = "linux-musl" in sysconfig.get_config_var("EXT_SUFFIX")
     return ", ".join([*names, "musl"] if is_musl else names)

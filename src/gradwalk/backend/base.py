@@ -1,6 +1,7 @@
-"""What a backend promises: `Backend` makes a `Kernel` of a program, and a kernel runs that program on batches.
+"""Protocols of backends: a `Backend` builds a `Kernel` from a program, and the kernel runs the program on batches.
 
-`LaneKernel` in executor.py is the reference: it runs every program that a kernel is possible for, without a compiler.
+`LaneKernel` in lane_kernel.py is the reference implementation. It runs every program that a kernel can run, and needs
+no compiler at run time.
 """
 
 from __future__ import annotations
@@ -14,48 +15,47 @@ from gradwalk.program.program import Program
 
 
 class PythonCallError(ValueError):
-    """A program calls a function of Python for each sample, so that there is no kernel for it."""
+    """Raised for a program that calls a Python function for each sample: no kernel can run it."""
 
 
 class Kernel(Protocol):
     """A program that is ready to run on batches.
 
-    **Bits.** The result of a sample depends on that sample and on what all samples share, and on nothing else: not on
-    the other samples, its position among them, how many there are, how arrays lie in memory, or how many threads run.
-    Operations that IEEE 754 defines exactly (+ - * /, sqrt, comparisons, and what selects among numbers) have the bits
-    that `Program.run` gives in float64 and NumPy in float32: each rounds once, and a fused product and sum rounds
-    twice. Others may differ by 4 units of the last place. Sums over a batch are of float64 in both types, and depend on
-    the program and the batch, its order and size, but not on the threads; those of the same terms have the same bits on
-    every backend.
+    **Reproducibility.** The result of a sample depends only on that sample and on the uniform inputs. It does not
+    depend on the other samples, its position in the batch, the batch size, the memory layout of the arrays or the
+    number of threads. Operations that IEEE 754 defines exactly (+ - * /, sqrt, comparisons and selections) give the
+    same bits as `Program.run` in float64 and as NumPy in float32: each operation rounds once, and a multiply-add rounds
+    twice. Other operations may differ by 4 ulp. Sums over a batch are accumulated in float64 for both dtypes. They
+    depend on the program and on the order and size of the batch, but not on the number of threads. Sums of the same
+    terms have the same bits on every backend.
 
-    **Threads.** Any number of threads may call `run` of one kernel at once, with the interpreter's lock and without. A
-    kernel has nothing that a run leaves half-done: after an exception in a run, such as a `KeyboardInterrupt`, the
-    next one is as good as the first.
+    **Threads.** Any number of threads may call `run` of one kernel at the same time, with or without the GIL. An
+    exception during a run, such as `KeyboardInterrupt`, does not affect later runs.
 
-    **Floating-point exceptions.** Overflow, division by zero and invalid operations are answers, inf and nan, and
-    neither raise nor warn.
+    **Floating-point exceptions.** Overflow, division by zero and invalid operations give inf or nan, without an
+    exception or a warning.
 
-    `str` shows what is run. A kernel can be pickled, and is made anew from its program where it is read.
+    `str` lists the instructions. A kernel can be pickled; unpickling builds it again from its program.
     """
 
     @property
     def fixed(self) -> Sequence[int]:
-        """The positions of the outputs that are the same for all samples."""
+        """Positions of the outputs that are the same for all samples."""
         ...
 
     @property
     def backends(self) -> dict[str, str]:
-        """What runs it, by "", or by the names of parts and types of numbers: "llvm", or "lanes" and why."""
+        """The executor ("llvm", or "lanes: " and why) for each part and dtype; the key of a single executor is ""."""
         ...
 
     @property
     def uniform_inputs(self) -> int:
-        """How many inputs are the same for all samples."""
+        """Number of inputs that are the same for all samples."""
         ...
 
     @property
     def memory(self) -> int:
-        """Bytes of scratch that each thread works in. Inputs and outputs come on top."""
+        """Scratch memory per thread in bytes, without the input and output arrays."""
         ...
 
     def run(
@@ -69,21 +69,19 @@ class Kernel(Protocol):
     ) -> NDArray[Any]:
         """Run the program on a batch.
 
-        Columns and outputs are arrays with the samples along their first axis. An array stands for all that it holds
-        along that axis: one of shape (count, 3, 2) is six columns, in the order of its other axes. They may lie in
-        memory in any way.
+        Axis 0 of `columns` and `outputs` is the batch axis. Each position along the other axes is one column, in C
+        order: an array of shape (count, 3, 2) has six columns. The arrays may have any strides.
 
         Args:
             uniform: The inputs that are the same for all samples; float64.
-            columns: The other inputs, one column for each, float32 where `single`, else float64. They are only read.
-            outputs: Where to write the outputs that vary: one column for each output of the program, the fixed ones
-                included, of the same type. Nothing where the kernel reduces.
-            count: How many samples there are. It may be 0.
+            columns: The other inputs, one column per input, float32 if `single`, else float64. They are only read.
+            outputs: Arrays to write the varying outputs to, of the same dtype as `columns`: one column per output of
+                the program, including the fixed outputs. Empty if the kernel reduces.
+            count: Number of samples; may be 0.
             single: Whether to compute in float32.
 
         Returns:
-            float64: the fixed outputs, in order of their positions; where the kernel reduces, the sums over the batch
-            of all outputs.
+            The fixed outputs in order of position or, if the kernel reduces, the sums of all outputs; float64.
         """
         ...
 
@@ -92,20 +90,15 @@ class Backend(Protocol):
     """A factory of kernels: a function, or a class of kernels."""
 
     def __call__(self, program: Program, varies: Sequence[bool], *, reduced: bool) -> Kernel:
-        """Make a kernel.
-
-        A backend may refuse a program, but only here: what it has made a kernel of, the kernel runs.
+        """Build a kernel. A backend must refuse unsupported programs here, not in `Kernel.run`.
 
         Args:
             program: The program of one sample.
-            varies: For each of its inputs, whether it has a number for each sample.
-            reduced: Whether the outputs are wanted as sums over the batch.
-
-        Returns:
-            The kernel.
+            varies: Whether each input has one number per sample.
+            reduced: Whether to return sums over the batch instead of the outputs.
 
         Raises:
-            ValueError: Where the backend cannot run the program, saying why. No backend can where a call of a Python
-                function depends on the batch: that is a `PythonCallError`.
+            ValueError: If the backend cannot run the program; the message says why. If a call of a Python function
+                depends on the batch, every backend raises its subclass `PythonCallError`.
         """
         ...

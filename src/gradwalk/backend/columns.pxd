@@ -1,4 +1,4 @@
-# Lets other compiled modules read the columns of a batch in C.
+# Declares `Columns` for other compiled modules.
 from gradwalk.backend.cpu cimport column_table
 
 

@@ -1,4 +1,4 @@
-"""`Columns`: the arrays of a batch, as kernels read and write them."""
+"""`Columns`: the input or output arrays of a batch, one column per scalar input or output."""
 
 from __future__ import annotations
 
@@ -14,40 +14,35 @@ if not TYPE_CHECKING and cython.compiled:
     import cython
 
 
-_MOST_WORK = 1000  # of NumPy's solver, which usually takes a few steps
+_MOST_WORK = 1000  # limit for NumPy's exact overlap solver, which usually takes a few steps
 
 
 def overlap(one: Any, other: Any) -> bool:
-    """Return whether two arrays have a byte in common; also where they lie in one another and it is hard to tell.
-
-    Args:
-        one: An array.
-        other: Another one.
-    """
+    """Return whether two arrays share a byte. Returns True if NumPy cannot decide within `_MOST_WORK` steps."""
     return bool(numpy.may_share_memory(one, other, max_work=_MOST_WORK))  # type: ignore[arg-type]  # any number
 
 
 @cython.final
 @cython.cclass
 class Columns:
-    """Arrays with the samples along one axis: a column of numbers for each place along the others.
+    """Arrays of a batch. Each position along the axes other than the batch axis is one column.
 
     Args:
-        single: Whether they are of float32, and not of float64.
-        is_written: Whether kernels write to them.
+        single: Whether the arrays are float32 instead of float64.
+        is_written: Whether kernels write to the arrays.
 
     Attributes:
-        single: Likewise.
+        single: As above.
         arrays: The arrays.
-        table: Where the columns stand.
+        table: Addresses and strides of the columns, for C.
     """
 
-    # The types of its fields stand in columns.pxd.
+    # The field types are declared in columns.pxd.
 
     def __init__(self, single: bool, is_written: bool = False) -> None:
         self.single = single
         self._is_written = is_written
-        self.arrays: list[Any] = []  # which have to live as long as their addresses are used
+        self.arrays: list[Any] = []  # keeps the memory alive that `table` points to
         if not cython.compiled:
             self.table = column_table.column_tables()
         column_table.columns_begin(self.table)
@@ -57,20 +52,15 @@ class Columns:
 
     @property
     def count(self) -> int:
-        """How many samples there are; -1 before the first array."""
+        """Number of samples; -1 before the first array is added."""
         return int(self.table[0].count)
 
     def add(self, array: Any, axis: cython.Py_ssize_t, shape: Any) -> cython.bint:
-        """Append the columns of an array.
+        """Append the columns of an array, if it fits; return whether it does.
 
-        Args:
-            array: An array.
-            axis: The axis of the samples, from 0 on.
-            shape: How long the other axes have to be, or None for any lengths.
-
-        Returns:
-            Whether it is of the right type and shape, has as many samples as those before, and can be written to,
-            element by element, where that is to be done.
+        An array fits if it has the right dtype, `shape` along the axes other than the batch axis (`axis` >= 0; None
+        allows any shape), and the same number of samples as earlier arrays. Arrays that kernels write to must also be
+        writable, and no two of their elements may share memory.
         """
         if not column_table.columns_add(self.table, array, axis, shape, self.single, self._is_written):
             return False
@@ -78,33 +68,20 @@ class Columns:
         return True
 
     def overlap(self, others: Columns) -> cython.bint:
-        """Return whether one of the arrays overlaps with another: see `overlap`.
-
-        Args:
-            others: What the other array is of. It may be this itself.
-        """
+        """Return whether an array of this object overlaps an array of `others`, which may be this object itself."""
         if not column_table.columns_meet(self.table, others.table):
             return False
         arrays = self.arrays
         pairs = itertools.combinations(arrays, 2) if others is self else itertools.product(arrays, others.arrays)
-        for one, other in pairs:  # noqa: SIM110  # Cython makes no closures in here
+        for one, other in pairs:  # noqa: SIM110  # Cython does not support closures here
             if overlap(one, other):
                 return True
         return False
 
     def skip(self, columns: int) -> None:
-        """Append columns that kernels neither read nor write.
-
-        Args:
-            columns: How many.
-        """
+        """Append this number of columns that kernels neither read nor write."""
         column_table.columns_skip(self.table, columns)
 
     def fill(self, column: int, number: float) -> None:
-        """Set the number of a column for all samples.
-
-        Args:
-            column: Which column.
-            number: The number.
-        """
+        """Fill a column with one number."""
         column_table.columns_fill(self.table, column, number, self.single)

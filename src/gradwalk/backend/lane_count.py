@@ -1,21 +1,21 @@
-"""How many lanes a block of a batch has: how many samples run through an instruction before the next one."""
+"""Number of lanes per block: each instruction runs on this many samples before the next instruction starts."""
 
 from __future__ import annotations
 
 FEWEST_LANES = 128
 _MOST_LANES = 512
-_LARGEST_BLOCK = 1 << 22  # bytes of the numbers of a block: smaller blocks stay in the cache
-_FEWEST_BLOCKS = 8  # of a batch that larger ones are made for: several threads are to share them
+_LARGEST_BLOCK = 1 << 22  # in bytes, so that a block fits in the cache
+_FEWEST_BLOCKS = 8  # blocks only grow if this many remain, enough for several threads
 
 
 def lane_count(samples: float, bytes_of_a_lane: int) -> int:
-    """Return the number of lanes of a block. Larger blocks amortise the decoding of instructions.
+    """Return the number of lanes per block. Larger blocks amortize the decoding of instructions.
 
-    Sums depend on the number of lanes, so it follows from the program and the batch alone.
+    The result depends only on the program and the batch size, as the number of lanes affects how sums round.
 
     Args:
-        samples: The size of the batch.
-        bytes_of_a_lane: How many bytes the slots of a sample take.
+        samples: The batch size.
+        bytes_of_a_lane: Size of all slots of one sample, in bytes.
     """
     lanes = FEWEST_LANES
     while (

@@ -1,4 +1,4 @@
-"""`LaneKernel`: runs a program on a batch, block by block, on all cores, without Python and without a compiler."""
+"""`LaneKernel`: runs a program on a batch in C, block by block on all cores, without a compiler at run time."""
 
 from __future__ import annotations
 
@@ -25,19 +25,20 @@ from gradwalk.program.program import Program
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-# The most shards that a batch is cut into. It is no number of threads, which change no bit of a result: a thread takes
-# one shard after the other.
+# Maximum number of shards in a batch. This is not the number of threads: each thread runs one shard after another, and
+# results do not depend on the number of threads.
 SHARDS = 64
-# Each shard of a reduced batch has totals of its own. Where there are many outputs there are fewer shards, so that all
-# totals together stay below the second number, but no fewer shards than the first one.
+# Each shard of a reduced batch keeps its own totals. Programs with many outputs get fewer shards, so that
+# shards * outputs <= _LARGEST_TOTALS, but at least _FEWEST_SHARDS shards.
 _FEWEST_SHARDS = 8
 _LARGEST_TOTALS = 1 << 17
-# Lanes times instructions below which starting threads takes longer than doing the work in this one.
+# Below this many lanes times instructions, starting threads takes longer than running in the calling thread.
 _LEAST_WORK = 2_000_000
-# Lanes times instructions after which a kernel has earned machine code, and lanes, which count where it is long.
+# Compile a kernel to machine code after lanes * instructions >= max(_HOT, _HOT_LANES * instructions).
 _HOT = 5_000_000
 _HOT_LANES = 30_000
-# Machine code is used unless it takes so many times as long, in the fastest of some trials for so many samples at most.
+# Keep the lane interpreter if machine code takes _TIMES times as long, comparing the fastest of _TRIALS runs on at
+# most _MOST_SAMPLES samples.
 _TIMES = 1.25
 _TRIALS = 5
 _MOST_SAMPLES = 4096
@@ -46,41 +47,36 @@ _NO_TOTALS = numpy.empty((1, 0))
 
 
 def chosen_instruction_set() -> str:
-    """The instruction set that kernels are made for now.
-
-    Returns:
-        What the environment variable GRADWALK_INSTRUCTION_SET says, or the largest that this machine has.
-
-    Raises:
-        ValueError: Where this machine does not have the one that it says.
-    """
+    """Return GRADWALK_INSTRUCTION_SET, or the largest instruction set of this machine if that is not set."""
     name = os.environ.get("GRADWALK_INSTRUCTION_SET") or INSTRUCTION_SETS[-1]
     if name not in INSTRUCTION_SETS:
-        raise ValueError(f"GRADWALK_INSTRUCTION_SET={name}: this machine has {', '.join(INSTRUCTION_SETS)}")
+        raise ValueError(
+            f"GRADWALK_INSTRUCTION_SET must be {' or '.join(INSTRUCTION_SETS)} on this machine, got {name}"
+        )
     return name
 
 
 class LaneKernel:
-    """A program for batches, run by the instructions of its schedule over blocks of lanes: see `base.Kernel`.
+    """A `base.Kernel` that runs each instruction of a schedule over a block of lanes, one lane per sample.
 
     Args:
         program: The program of one sample.
-        varies: For each of its inputs, whether it has a number for each sample, in a column, or one for all.
-        reduced: Whether the outputs are wanted as sums over the batch.
-        lanes: How many lanes a block has, a multiple of 16; None for as many as suit the program and the batch.
-        apart: Whether an output that is a sum of products may be reduced product by product, which takes fewer
-            instructions. Where such a sum is not finite, the kernel computes all again without that.
+        varies: Whether each input has one number per sample (a column) or one number for the whole batch.
+        reduced: Whether to return sums over the batch instead of the outputs.
+        lanes: Number of lanes per block, a multiple of 16; None to choose it from the program and the batch.
+        apart: Whether to sum the products of a sum-of-products output separately, which takes fewer instructions. If
+            such a sum is not finite, the kernel runs the batch again without splitting.
 
     Attributes:
-        schedule: What is run.
+        schedule: The schedule that the kernel runs.
         reduced: Whether the results are sums over the batch.
-        lanes: How many lanes a block has, or None.
-        instruction_set: The name of the instruction set that the loops over lanes are compiled for.
-        policy: When machine code is made, and how.
+        lanes: Number of lanes per block, or None.
+        instruction_set: Name of the instruction set that the loops over lanes are compiled for.
+        policy: When and how to compile machine code.
 
     Raises:
-        ValueError: Where a call of a Python function depends on the batch, `lanes` is no multiple of 16, or the machine
-            does not have the instruction set that the environment asks for.
+        ValueError: If a call of a Python function depends on the batch, `lanes` is not a positive multiple of 16, or
+            this machine lacks the instruction set that GRADWALK_INSTRUCTION_SET names.
     """
 
     def __init__(
@@ -93,7 +89,7 @@ class LaneKernel:
         apart: bool = True,
     ) -> None:
         if lanes is not None and (lanes < 1 or lanes % 16):
-            raise ValueError(f"a block has a positive multiple of 16 lanes, not {lanes}")
+            raise ValueError(f"lanes must be a positive multiple of 16, got {lanes}")
         self.instruction_set = chosen_instruction_set()
         self.schedule = make_schedule(program, varies, reduced=reduced, apart=apart)
         self.reduced = reduced
@@ -107,9 +103,9 @@ class LaneKernel:
         self._prologue = self.schedule.prologue.interpreter
         self._computed = len(self.schedule.prologue.outputs)
         self._hot = 0 if self.policy.backend == "llvm" else max(_HOT, _HOT_LANES * self._length)
-        self._work = [0, 0]  # lanes times instructions that have been run, likewise
-        self._is_asked = [False, False]  # whether it has been asked for machine code, likewise
-        self._refusals = ["", ""]  # why there is no machine code, likewise
+        self._work = [0, 0]  # lanes times instructions run so far, by type
+        self._is_asked = [False, False]  # whether machine code has been requested, by type
+        self._refusals = ["", ""]  # why there is no machine code, by type
 
     def __str__(self) -> str:
         return str(self.schedule)
@@ -120,21 +116,21 @@ class LaneKernel:
 
     @property
     def fixed(self) -> Sequence[int]:
-        """The positions of the outputs that are the same for all samples."""
+        """Positions of the outputs that are the same for all samples."""
         return self.schedule.fixed
 
     @property
     def uniform_inputs(self) -> int:
-        """How many inputs are the same for all samples."""
+        """Number of inputs that are the same for all samples."""
         return self.schedule.prologue.inputs
 
     @property
     def memory(self) -> int:
-        """Bytes that each thread works in: for each slot lanes · 8 and a cache line, and for 32 columns lanes · 8.
+        """Scratch memory per thread, in bytes: lanes * 8 plus a cache line per slot, and lanes * 8 for 32 columns.
 
-        Blocks have 128 lanes, and those of large batches up to 512, if that is at most 4 MB. Machine code has slots for
-        inputs and outputs alone, and keeps what loops need in memory of its own. Inputs and outputs come on top, and
-        where it is reduced 16 bytes for each output and shard, at most 64 shards.
+        A block has 128 lanes, in large batches up to 512 if its slots then fit in 4 MB. Machine code has slots only for
+        inputs and outputs, plus the memory that its loops need. Input and output arrays are not included, nor are the
+        totals of a reduction (16 bytes per output and shard, at most 64 shards).
         """
         return max(plan.memory for plan in self._plans)
 
@@ -151,13 +147,13 @@ class LaneKernel:
 
         Args:
             uniform: The inputs that are the same for all samples; float64.
-            columns: Arrays that hold the other inputs, float32 where `single`, else float64.
-            outputs: Arrays that the outputs that vary are written to, of the same type; nothing where it is reduced.
-            count: How many samples there are.
+            columns: Arrays with the other inputs, float32 if `single`, else float64.
+            outputs: Arrays to write the varying outputs to, of the same dtype as `columns`; empty if `reduced`.
+            count: Number of samples.
             single: Whether to compute in float32.
 
         Returns:
-            The fixed outputs or, where it is reduced, all sums; float64.
+            The fixed outputs or, if `reduced`, the sums of all outputs; float64.
         """
         inputs, written = Columns(single), Columns(single, is_written=True)
         for array in columns:
@@ -165,7 +161,7 @@ class LaneKernel:
         for array in outputs:
             if len(array) == count:
                 _add(written, array, count)
-            else:  # of fixed outputs, which are not written to
+            else:  # fixed outputs are returned, not written
                 written.skip(math.prod(array.shape[1:]))
         results = numpy.empty(self.results)
         if not self.launch(uniform, (inputs, written), results, count):
@@ -174,7 +170,7 @@ class LaneKernel:
 
     @property
     def results(self) -> int:
-        """How many numbers `run` returns."""
+        """Number of results that `run` returns."""
         return self._outputs if self.reduced else len(self.schedule.fixed)
 
     def launch(
@@ -186,17 +182,13 @@ class LaneKernel:
         *,
         is_mean: bool = False,
     ) -> bool:
-        """Run the program on a batch whose columns have been found: see `run`.
+        """Run the program on prepared columns: see `run`.
 
-        Args:
-            uniform: The inputs that are the same for all samples; float64.
-            columns: Those that the other inputs are in, and those that the outputs that vary are written to.
-            results: What the fixed outputs or, where it is reduced, all sums are written to; float64.
-            count: How many samples there are.
-            is_mean: Whether means are wanted in place of sums.
+        `columns` holds the varying inputs and the varying outputs. The float64 array `results` receives the fixed
+        outputs or, if `reduced`, the sums (or means) of all outputs.
 
-        Returns:
-            Whether these are right. Where sums of products are not finite, they may have been so for the outputs.
+        Returns False if the sums of products that were split are not finite: the unsplit sums may still be finite, so
+        the caller must run `_undivided`.
         """
         single = columns[0].single
         work = self._length * count
@@ -221,13 +213,13 @@ class LaneKernel:
 
     @cached_property
     def _undivided(self) -> LaneKernel:
-        """The kernel that sums the outputs of samples as they are."""
+        """A kernel that sums whole outputs instead of splitting them into products."""
         schedule = self.schedule
         with machine_code.compiling(self.policy):
             return LaneKernel(schedule.program, schedule.varies, reduced=True, lanes=self.lanes, apart=False)
 
     def _warm(self, work: int, count: int, single: bool) -> None:
-        """Ask for machine code, once: before the first run where the policy says so, else after much has been run."""
+        """Request machine code once: before the first run under the policy "llvm", else when the kernel is hot."""
         self._work[single] += work
         if self._is_asked[single] or self._work[single] < self._hot or not cython.compiled or self.policy.refusal:
             return
@@ -238,19 +230,19 @@ class LaneKernel:
             compile_queue.submit(lambda: self._compile_if_faster(count, single))
 
     def _compile_if_faster(self, count: int, single: bool) -> None:
-        """Have machine code run from now on, where there is any and it is not slower than lanes for such a batch."""
+        """Compile the program, and switch to machine code unless it takes `_TIMES` times as long as lanes."""
         on_lanes = self._plans[single]
         self._compile(single)
         if self._plans[single] is on_lanes:
             return
         plans = on_lanes, self._plans[single]
         before, after = self._fastest(plans, min(count, _MOST_SAMPLES), single)
-        if 0.0 < before < after / _TIMES:  # a clock too coarse for lanes has nothing to say
+        if 0.0 < before < after / _TIMES:  # 0.0 if the clock is too coarse to measure the lanes
             self._plans[single] = on_lanes
             self._refusals[single] = f"machine code took {after / before:.1f} times as long"
 
     def _compile(self, single: bool) -> None:
-        """Have machine code run from now on, where there is any for the program."""
+        """Compile the program and switch to machine code, or store why it cannot be compiled."""
         functions = row_functions(self._set, single) if USES_OWN_FUNCTIONS else {}
         lanes = Lanes(self.instruction_set, USES_LIBMVEC, functions, self.lanes or FEWEST_LANES)
         refusal = "compiling it failed"
@@ -264,7 +256,7 @@ class LaneKernel:
             self._refusals[single] = refusal
 
     def _fastest(self, plans: Sequence[Plan], count: int, single: bool) -> list[float]:
-        """Return the seconds that each plan takes at its fastest, for numbers that are all the same."""
+        """Return the fastest time of each plan in seconds, for inputs that are all 0.5."""
         outputs = 0 if self.reduced else self._outputs
         columns = Columns(single), Columns(single, is_written=True)
         kind = numpy.float32 if single else numpy.float64
@@ -283,7 +275,7 @@ class LaneKernel:
 
     @property
     def backends(self) -> dict[str, str]:
-        """What runs the program, by type of numbers: "llvm", or "lanes" and why."""
+        """The executor for each dtype used: "llvm", or "lanes: " and why it is not compiled."""
         used = [single for single in (False, True) if self._work[single]] or [False]
         return {"float32" if single else "float64": self._backend(single) for single in used}
 
@@ -296,38 +288,38 @@ class LaneKernel:
         if not why and self._is_asked[single]:
             why = "it is being compiled"
         if not why:
-            why = f"{self._work[single]:,} lanes times instructions run, of {self._hot:,} that earn machine code"
+            why = f"compiled after {self._hot:,} lanes times instructions, {self._work[single]:,} run so far"
         return f"lanes: {why}"
 
     def _width(self, count: float, single: bool) -> int:
-        """Return how many lanes a block has."""
+        """Return the number of lanes per block."""
         if self.lanes is not None:
             return self.lanes
         return lane_count(count, self.schedule.slots * (4 if single else 8))
 
     @property
     def _row(self) -> int:
-        """The most bytes that a row has."""
+        """Maximum size of a row, in bytes."""
         return max(self._width(math.inf, True) * 4, self._width(math.inf, False) * 8)
 
     def _shards(self, blocks: int) -> int:
-        """How many shards so many blocks are. Sums depend on it: it follows from the program and the batch alone."""
+        """Return the number of shards. It depends only on the program and the batch, as it affects how sums round."""
         outputs = max(1, len(self.schedule.program.outputs))
         most = max(_FEWEST_SHARDS, _LARGEST_TOTALS // outputs) if self.reduced else SHARDS
         return max(1, min(SHARDS, most, blocks))
 
 
 def _add(columns: Columns, array: NDArray[Any], count: int) -> None:
-    """Add an array to the columns of a batch. Raises `ValueError` where it cannot be one of them."""
+    """Append the columns of an array; raise `ValueError` if it does not fit the batch."""
     if len(array) != count or not columns.add(array, 0, None):
         raise ValueError(
-            f"an array of {array.dtype} and shape {array.shape}, or one that is read-only, cannot be one of a batch of "
-            f"{count} samples in {'float32' if columns.single else 'float64'}"
+            f"arrays of this batch must be {'float32' if columns.single else 'float64'} with {count} samples along "
+            f"axis 0, and outputs must be writable, got {array.dtype} of shape {array.shape}"
         )
 
 
 def _run_each(launch: Launch, shards: Iterator[int]) -> None:
-    """Run shards, one after the other."""
+    """Run shards one after another."""
     for shard in shards:
         launch.run(shard, shard + 1)
 

@@ -1,4 +1,4 @@
-# Lets other compiled modules run kernels by calls of C functions.
+# Declares `Launch` and `Plan`, so that other compiled modules call them as C functions.
 from libc.stdint cimport int64_t
 
 from gradwalk.backend.columns cimport Columns

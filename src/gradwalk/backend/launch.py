@@ -16,10 +16,9 @@ from gradwalk.base import c_compat
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-# Functions that the kernel has itself, for where the C library has none for vectors: see vector_functions.h.
+# Functions that vector_functions.h implements for C libraries without vector mathematics.
 ROW_FUNCTIONS = ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh")
-# What the kernel has been compiled with: whether functions are those of libmvec, whether they are these, and by which
-# compiler; and the version of glibc that it runs with.
+# Build options of the kernel: libmvec, ROW_FUNCTIONS or neither, and the compiler. GLIBC: version at run time.
 USES_LIBMVEC = bool(lanes.USES_LIBMVEC)
 USES_OWN_FUNCTIONS = bool(lanes.USES_OWN_FUNCTIONS)
 COMPILER = lanes.COMPILER.decode().strip()
@@ -28,14 +27,9 @@ INSTRUCTION_SETS = ("baseline", "avx2", "avx512")[: lanes.instruction_sets()]
 
 
 def row_functions(instruction_set: int, single: bool) -> dict[str, int]:
-    """Return the functions of the lane kernel that are its own, whether it uses them or not.
+    """Return the addresses of `ROW_FUNCTIONS` by C name, even if the kernel itself uses libmvec.
 
-    Args:
-        instruction_set: The index of the instruction set that they are compiled for.
-        single: Whether their numbers are float32.
-
-    Returns:
-        Addresses by the name of the function in C, of `void f(const void *from, void *to, int64_t lanes)`.
+    Each is a `void f(const void *from, void *to, int64_t lanes)` for one instruction set (an index) and dtype.
     """
     found = {name: lanes.row_function(name.encode(), instruction_set, single) for name in ROW_FUNCTIONS}
     return {name: address for name, address in found.items() if address}
@@ -44,34 +38,34 @@ def row_functions(instruction_set: int, single: bool) -> dict[str, int]:
 @cython.final
 @cython.cclass
 class Plan:
-    """What is run for each block of lanes.
+    """The instructions that are run for each block of lanes, and a pool of scratch memory.
 
     Args:
         code: Instructions of a schedule.
-        slots: How many rows there are.
-        row: The most bytes that a row has.
-        machine: The machine code that they run, or None.
+        slots: Number of slots; each holds one row of lanes.
+        row: Maximum size of a row, in bytes.
+        machine: The machine code that the instructions call, or None.
 
     Attributes:
-        code: Likewise.
-        slots: Likewise.
-        machine: Likewise.
-        memory: Bytes that each thread works in.
+        code: As above.
+        slots: As above.
+        machine: As above.
+        memory: Scratch memory per thread, in bytes.
     """
 
-    # The types of its fields stand in launch.pxd.
+    # The field types are declared in launch.pxd.
 
     def __init__(self, code: NDArray[numpy.int32], slots: int, row: int, machine: LaneCode | None = None) -> None:
         self.code = code
         self.slots = slots
         self.machine = machine
-        apart = row + lanes.CACHE_LINE  # so far are rows from each other: see lane_loops.h
+        apart = row + lanes.CACHE_LINE  # distance between rows in bytes: see row_bytes in lane_loops.h
         tiles = column_table.TILE * lanes.TILES * row
         self.memory = slots * apart + tiles + (0 if machine is None else machine.memory)
-        self._free: list[Scratch] = []  # memory that no thread works in: append and pop are safe between threads
+        self._free: list[Scratch] = []  # unused scratch memory; append and pop are thread-safe
 
     def _taken(self) -> Scratch:
-        """Memory for one thread."""
+        """Take scratch memory for one thread from the pool, or allocate it."""
         try:
             scratch: Scratch = self._free.pop()
         except IndexError:
@@ -82,12 +76,7 @@ class Plan:
 @cython.final
 @cython.cclass
 class Scratch:
-    """Memory that one thread at a time works in.
-
-    Args:
-        slots: How many rows there are.
-        size: Bytes.
-    """
+    """Scratch memory for one thread at a time, aligned to cache lines: `size` bytes and the addresses of all rows."""
 
     def __init__(self, slots: int, size: int) -> None:
         addresses = numpy.empty(max(1, slots), numpy.intp)
@@ -101,16 +90,16 @@ class Scratch:
 @cython.final
 @cython.cclass
 class Launch:
-    """One run of a kernel on a batch: what all shards have in common. Any number of threads may run them.
+    """One run of a kernel on a batch. Several threads may run different shards of it at the same time.
 
     Args:
         schedule: The schedule of the kernel.
-        plan: What is run.
-        sizes: How many samples there are, how many of them a block has, and how many shards there are.
-        computed: What the uniform prologue has computed; float64.
-        columns: The columns that are read, and those that are written.
-        totals: What sums are added to: two numbers for each output and shard.
-        instruction_set: The index of the instruction set.
+        plan: The plan to run.
+        sizes: Numbers of samples, of lanes per block, and of shards.
+        computed: Results of the uniform prologue; float64.
+        columns: The input columns and the output columns.
+        totals: Array that accumulates sums, of shape (shards, 2 * outputs): a sum and its rounding error per output.
+        instruction_set: Index of the instruction set.
     """
 
     def __init__(
@@ -158,7 +147,7 @@ class Launch:
         )
 
     def run(self, first: int, last: int) -> None:
-        """Run all instructions for the shards from `first` up to `last`."""
+        """Run all instructions on the shards `first` to `last - 1`."""
         batch: lanes.Batch = self._batch
         scratch: Scratch = self._plan._taken()
         totals: cython.p_double = c_compat.doubles(self._totals.reshape(-1))
@@ -172,12 +161,7 @@ class Launch:
         self._plan._free.append(scratch)
 
     def add_totals(self, results: NDArray[Any], is_mean: bool) -> None:
-        """Write the sums over the batch, or the means, from the sums of the shards.
-
-        Args:
-            results: What they are written to.
-            is_mean: Whether means are wanted.
-        """
+        """Add up the totals of all shards and write the sums (or the means) over the batch to `results`."""
         shards, width = self._totals.shape
         totals: cython.p_double = c_compat.doubles(self._totals.reshape(-1))
         result: cython.p_double = c_compat.doubles(results)
@@ -187,17 +171,17 @@ class Launch:
         lanes.add_totals(totals, shards, width // 2)
         for k in range(width // 2):
             lost = totals[2 * k + 1]
-            # It is not finite where the total is not, which absorbs every other term.
+            # If the total is inf or nan, the rounding error is not finite and must not be added.
             result[k] = totals[2 * k] + lost if lost - lost == 0.0 else totals[2 * k]
             if is_mean:
                 result[k] /= count
         position: cython.Py_ssize_t = self._schedule.scalars
         computed: cython.p_double = c_compat.doubles(self._computed)
-        for fixed in self._schedule.fixed:  # of which the mean is themselves, without rounding
+        for fixed in self._schedule.fixed:  # the mean of a fixed output is the output itself, not rounded
             result[fixed] = computed[position] * (1.0 if is_mean else count) if count else 0.0
             position += 1
 
 
 def _stride(width: int, count: int) -> int:
-    """By how many lanes rows are apart: of a batch smaller than a block by its own, so that more of them are cached."""
+    """Return the lanes to allocate per row: fewer than `width` for a small batch, so that more rows stay in cache."""
     return min(width, max(16, -(-count // 16) * 16))

@@ -1,4 +1,4 @@
-"""Recorded functions for SciPy's routines in C: integrands and filters that never go through Python."""
+"""Traced functions as `scipy.LowLevelCallable`: SciPy's C routines call them without Python."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from gradwalk.program.run import c_abi
 
 
 def low_level_callable(program: Program) -> Any:
-    """Make a program of one output a `scipy.LowLevelCallable`, for `quad`, `nquad`, `dblquad` and `tplquad`.
+    """Convert a program with one output to an integrand for `quad`, `nquad`, `dblquad` and `tplquad`.
 
-    SciPy then calls it without the interpreter lock, from any number of threads.
+    SciPy calls the integrand without the GIL. Any number of threads may call it.
 
     Args:
-        program: The program of a recorded function: `jit(f).program`, after a call. Its first inputs are what is
-            integrated over, the later ones what `args` gives. With another number of them the result is nan.
+        program: The program of a traced function: `jit(f).program`, after a call. Its first inputs are the integration
+            variables, the other inputs come from SciPy's `args`. The result is nan if their number does not match.
 
     Returns:
         The `scipy.LowLevelCallable`.
 
     Raises:
-        TypeError: If it is given anything but a program.
-        ProgramError: If the program calls a function of Python.
+        TypeError: If `program` is not a program.
+        ProgramError: If the program calls a Python function.
         ValueError: If the program does not have exactly one output.
-        ImportError: Without SciPy.
+        ImportError: If SciPy is not installed.
 
     Example:
         >>> from scipy.integrate import quad
@@ -44,20 +44,20 @@ def low_level_callable(program: Program) -> Any:
 
 
 def low_level_filter(program: Program) -> Any:
-    """Make a program of one output a `scipy.LowLevelCallable` for `scipy.ndimage.generic_filter`.
+    """Convert a program with one output to a `scipy.LowLevelCallable` for `scipy.ndimage.generic_filter`.
 
     Args:
-        program: The program of a recorded function: `jit(f).program`, after a call. Its inputs are the pixels under the
-            footprint. With another number of them `generic_filter` raises `RuntimeError`.
+        program: The program of a traced function: `jit(f).program`, after a call. Its inputs are the pixels under the
+            footprint. `generic_filter` raises `RuntimeError` if their number does not match.
 
     Returns:
         The `scipy.LowLevelCallable`.
 
     Raises:
-        TypeError: If it is given anything but a program.
-        ProgramError: If the program calls a function of Python.
+        TypeError: If `program` is not a program.
+        ProgramError: If the program calls a Python function.
         ValueError: If the program does not have exactly one output.
-        ImportError: Without SciPy.
+        ImportError: If SciPy is not installed.
 
     Example:
         >>> import numpy
@@ -75,13 +75,15 @@ def low_level_filter(program: Program) -> Any:
 
 def _check(program: Program, name: str) -> None:
     if not isinstance(program, Program):
-        raise TypeError(f"{name} takes a program, such as jit(f).program after a call, not {type(program).__name__}")
+        raise TypeError(
+            f"{name}: program must be a Program (jit(f).program after a call), got {type(program).__name__}"
+        )
     if len(program.outputs) != 1:
-        raise ValueError(f"{name} takes a program of one output, and this one has {len(program.outputs)}")
+        raise ValueError(f"{name}: program must have exactly one output, got {len(program.outputs)}")
     program.code.refuse_calls("which nothing but Python can run")
 
 
 def _callable(program: Program, function: Any) -> Any:
     low_level = from_scipy("scipy", "LowLevelCallable", "low_level_callable()")
-    function.program = program  # The handle is valid for as long as the program lives.
+    function.program = program  # the handle below is valid only while the program is alive
     return low_level(function, user_data=ctypes.c_void_p(program.handle))

@@ -1,7 +1,8 @@
-"""The threads that the shards of a batch are run in.
+"""Thread pool that runs the shards of a batch.
 
-Queues and deques are each changed by a single call of C. So an interrupt, which comes between two bytecodes, leaves
-none of them half-changed, as it may leave the locks of `concurrent.futures`, which are Python's own.
+The pool uses only `SimpleQueue`, deques and dicts, whose operations are single C calls. An interrupt arrives between
+two bytecodes, so it never leaves them in an inconsistent state. It can do so with the locks of `concurrent.futures`,
+which is written in Python.
 """
 
 from __future__ import annotations
@@ -16,26 +17,25 @@ from queue import Empty, SimpleQueue
 
 from gradwalk.value.modes import Setting, value_of
 
-# Seconds after which a thread that has nothing to do ends.
+# Seconds after which an idle thread ends.
 _PATIENCE = 10.0
 
 _chosen: ContextVar[tuple[Setting, ...]] = ContextVar("threads", default=())
 
 
 def threads(count: int) -> Setting:
-    """Run batches in this many threads, within a `with` block. No bit of a result depends on their number.
+    """Set the number of threads that run batches. Results are bitwise identical for any number of threads.
 
-    Elsewhere there are as many as the environment variable OMP_NUM_THREADS says, or else as many as the cores that this
-    process may use.
+    The default is the environment variable OMP_NUM_THREADS, or else the number of cores that this process may use.
 
     Args:
-        count: The number of threads, the calling one included.
+        count: Number of threads, including the calling thread.
 
     Returns:
-        A context manager, which can also decorate a function. Threads that run already keep their own number.
+        A context manager that can also decorate a function. Other threads that are already running keep their setting.
 
     Raises:
-        ValueError: Where that is less than one.
+        ValueError: If `count` is less than 1.
 
     Example:
         >>> with threads(1):
@@ -43,103 +43,95 @@ def threads(count: int) -> Setting:
         1
     """
     if operator.index(count) < 1:
-        raise ValueError(f"threads() takes a number of threads from 1 on, not {count}")
+        raise ValueError(f"the number of threads must be at least 1, got {count}")
     return Setting(_chosen, operator.index(count))
 
 
 def available() -> int:
-    """How many threads to use, the calling one included.
-
-    Returns:
-        What `threads` says here, or else OMP_NUM_THREADS, or else the number of cores that this process may use.
-    """
+    """Return the number of threads, including the caller: from `threads`, OMP_NUM_THREADS, or the number of cores."""
     chosen = value_of(_chosen, None)
     if chosen is not None:
         return int(chosen)
-    given = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # one number for each level of nesting
+    given = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # a list: one number per nesting level
     if given.isdecimal() and int(given) > 0:
         return int(given)
     return cores()
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class _Halted(BaseException):
-    """Ends the work of a thread when another thread has raised."""
+    """Raised in a thread to end its work after another thread has raised."""
 
 
-# What the work of this thread looks at, for each `run_tasks` that it is part of: it has an item once that is halted.
+# One deque for each `run_tasks` call that this thread is part of; it is non-empty once that call is halted.
 _halts: ContextVar[tuple[deque[None], ...]] = ContextVar("halts", default=())
 
 
 def look_for_halt() -> None:
-    """End the work of this thread if it is part of tasks that are halted. Long tasks call this now and then."""
+    """Raise `_Halted` if this thread works for a halted `run_tasks` call. Long tasks must call this regularly."""
     if any(_halts.get()):
         raise _Halted
 
 
 class _Share:
-    """What one thread is asked to do of a batch.
-
-    Args:
-        work: The work.
-    """
+    """Work submitted to one pool thread, which its submitter can withdraw until a thread starts it."""
 
     def __init__(self, work: Callable[[], None]) -> None:
         self._work = work
-        self._owner: dict[None, str] = {}  # whoever sets it first
+        self._owner: dict[None, str] = {}  # "worker" or "asker", whichever sets the item first
         self._ended: SimpleQueue[BaseException | None] = SimpleQueue()
 
     def do(self) -> None:
-        """Do the work, unless it has been withdrawn."""
+        """Run the work, unless it was withdrawn."""
         if self._owner.setdefault(None, "worker") != "worker":
             return
         error: BaseException | None = None
         try:
             self._work()
-        except BaseException as raised:  # it is raised where the work is waited for
+        except BaseException as raised:  # `withdraw` returns it to the submitting thread
             error = raised
         finally:
-            for _ in range(2):  # an interrupt may lose the first one
+            for _ in range(2):  # twice, as an interrupt may lose the first item
                 self._ended.put(error)
 
     def withdraw(self) -> BaseException | None:
-        """Withdraw the work or, where it has begun, wait for its end. Returns what it raised. May be called twice."""
+        """Withdraw the work or, if it has started, wait for it and return its exception. Can be called twice."""
         return None if self._owner.setdefault(None, "asker") == "asker" else self._ended.get()
 
 
 class _Pool:
-    """Threads that wait for work."""
+    """A pool of threads that wait for shares of work."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Begin without threads, as in a process that was forked: it has copies of none."""
+        """Reset to zero threads. A forked child process needs this: it does not inherit its parent's threads."""
         self._queue: SimpleQueue[_Share | None] = SimpleQueue()
-        self._threads: deque[None] = deque()  # one item for each
+        self._threads: deque[None] = deque()  # one item per thread
 
     def __len__(self) -> int:
-        """The number of threads."""
+        """Return the number of threads."""
         return len(self._threads)
 
     def ask(self, shares: list[_Share]) -> None:
-        """Have shares done, as far as there is a thread for each; others wait until one has time."""
+        """Queue the shares and start threads until there is one per share, or the system allows no more."""
         for share in shares:
             self._queue.put(share)
         while len(self._threads) < len(shares):
             self._threads.append(None)
             try:
                 _thread.start_new_thread(self._run, ())
-            except RuntimeError:  # there can be no more threads: the one that asks does the work itself
+            except RuntimeError:  # no more threads are available: the submitting thread does the work
                 self._threads.pop()
                 return
 
     def close(self) -> None:
-        """End the threads once they have done their work."""
+        """End the threads after they have finished their work."""
         for _ in range(len(self._threads)):
             self._queue.put(None)
 
@@ -157,19 +149,17 @@ _pool = _Pool()
 
 
 def run_tasks(tasks: range, work: Callable[[Iterator[int]], None]) -> None:
-    """Do all tasks, each once, in several threads. Returns or raises when no thread works on any of them.
+    """Run each task once, distributed over several threads. Returns or raises only after all threads have stopped.
 
-    Args:
-        tasks: The numbers of the tasks.
-        work: Called in each thread with an iterator of the tasks that this thread takes, one by one. What it raises is
-            raised here, and halts the work in all threads: each ends after the task that it is at, or in the middle of
-            it where that calls `look_for_halt`.
+    `work` is called in each thread with an iterator over the tasks that this thread takes. If `work` raises in one
+    thread, the exception is raised here and halts the other threads: each stops after its current task, or within it at
+    the next call of `look_for_halt`.
     """
     shared = min(available(), len(tasks)) - 1
     if shared <= 0:
         work(iter(tasks))
         return
-    pending = deque(tasks)  # threads share it: each popleft takes one task
+    pending = deque(tasks)  # shared by all threads: each popleft takes one task
     halt: deque[None] = deque()
     halts = (*_halts.get(), halt)
 
@@ -186,7 +176,7 @@ def run_tasks(tasks: range, work: Callable[[Iterator[int]], None]) -> None:
         _pool.ask(shares)
         work_here()
         errors = [share.withdraw() for share in shares]
-    except BaseException as raised:  # an interrupt, perhaps while this waits for other threads
+    except BaseException as raised:  # also an interrupt while waiting for other threads
         halt.append(None)
         pending.clear()
         errors = [share.withdraw() for share in shares]
@@ -195,17 +185,17 @@ def run_tasks(tasks: range, work: Callable[[Iterator[int]], None]) -> None:
     for error in errors:
         if error is not None and not isinstance(error, _Halted):
             raise error
-    look_for_halt()  # if the work around this one is halted, this one may have stopped half-way
+    look_for_halt()  # if an enclosing run_tasks is halted, these tasks may be incomplete
 
 
 def _work(work: Callable[[Iterator[int]], None], pending: deque[int], halts: tuple[deque[None], ...]) -> None:
-    """Do what is pending, in a context of its own, so that nothing of it stays after an interrupt."""
+    """Run pending tasks. The caller passes a copied context, so that `_halts` is restored after an interrupt."""
     _halts.set(halts)
     work(_taken(pending))
 
 
 def close() -> None:
-    """End the threads. More are started where they are needed."""
+    """End the threads of the pool. Later calls of `run_tasks` start new threads."""
     _pool.close()
 
 

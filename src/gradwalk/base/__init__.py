@@ -1,1 +1,1 @@
-"""Helpers that every folder uses: Cython's names in plain Python, IEEE functions, locks."""
+"""Helpers for all other packages: Cython names in plain Python, IEEE 754 functions and locks."""

@@ -1,7 +1,8 @@
-"""What `cython` is in plain Python and to type checkers: names of types, and decorators that change nothing.
+"""Replacement for the module `cython` in plain Python and for type checkers: type names and decorators without effect.
 
-Compiled modules have the real one. Cython takes `import cython` for its own wherever it stands, also under a condition
-that is false when the module is run, and only by this name. So plain Python needs no Cython.
+Modules import this one as `cython`, then the real one in `if not TYPE_CHECKING and cython.compiled: import cython`.
+The Cython compiler handles the statement `import cython` even under a condition, and plain Python never runs it. So
+plain Python does not need Cython.
 """
 
 import builtins
@@ -30,7 +31,7 @@ compiled = False
 
 
 class _Lock:
-    """The interpreter's lock, which plain Python keeps: a decorator and a context that do nothing."""
+    """`nogil` and `gil` in plain Python, which keeps the GIL: a decorator and a context manager without effect."""
 
     def __call__(self, function: T) -> T:
         return function
@@ -46,7 +47,7 @@ nogil = gil = _Lock()
 
 
 def cclass(cls: T) -> T:
-    """Return the class as it is."""
+    """Return the class unchanged."""
     return cls
 
 
@@ -54,35 +55,35 @@ no_gc = final = cfunc = inline = cclass
 
 
 def freelist(size: int) -> Callable[[T], T]:
-    """Return a decorator that changes nothing."""
+    """Return a decorator without effect."""
     return cclass
 
 
 def exceptval(value: object = None, *, check: bool = False) -> Callable[[T], T]:
-    """Return a decorator that changes nothing."""
+    """Return a decorator without effect."""
     return cclass
 
 
 def annotation_typing(on: bool) -> Callable[[T], T]:
-    """Return a decorator that changes nothing."""
+    """Return a decorator without effect."""
     return cclass
 
 
 def critical_section(owner: object) -> AbstractContextManager[None]:
-    """Return a context that does nothing."""
+    """Return a context manager without effect."""
     return nullcontext()
 
 
 def declare(kind: object, value: object = None, *, visibility: str = "private") -> Any:
-    """Return the value of a declared variable, which is None before it has one."""
+    """Return the initial value of a declared variable, by default None."""
     return value
 
 
 def cast(kind: type[T], value: object) -> T:
-    """Return a number converted to `kind`, anything else as it is."""
+    """Convert to `kind` if that is float or int, else return the value unchanged."""
     return kind(value) if kind in (float, int) else value  # type: ignore[call-arg, return-value]
 
 
 def address(number: float) -> list[float]:
-    """Return the number as an array of its own."""
+    """Return a new list that contains the number."""
     return [number]

@@ -1,4 +1,4 @@
-# What compiled modules see under the names of c_compat.py.
+# The functions of c_compat.py in C, for compiled modules.
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 
 cdef extern from *:
@@ -21,7 +21,7 @@ cdef extern from *:
         memcpy(&number, &bits, 8);
         return number;
     }
-    /* Any number of threads run and count without the lock; some of the count may get lost. */
+    /* Threads run and count without a lock; some increments of `executed` may be lost. */
     typedef void (*run_pointer)(double *values);
     #if defined(__GNUC__)
         #define LOADED(cell) __atomic_load_n(cell, __ATOMIC_ACQUIRE)
@@ -50,11 +50,11 @@ cdef extern from *:
         else STORED(executed, LOADED(executed) + length);
         return run != NULL;
     }
-    /* For one thread alone: the others find `never`. */
+    /* Returns true in one thread only: other threads read `never`. */
     static inline int is_due(Py_ssize_t *executed, Py_ssize_t hot, Py_ssize_t never) {
         return LOADED(executed) >= hot && EXCHANGED(executed, never) >= hot;
     }
-    /* Have the memory of an item fetched before its turn comes, where the processor cannot foresee which it will be. */
+    /* Prefetch an item that will be needed soon and that the hardware prefetcher cannot predict. */
     static inline void fetch_item(PyObject *list, Py_ssize_t i) {
     #if defined(__GNUC__)
         if (i >= 0) {
@@ -70,15 +70,15 @@ cdef extern from *:
     static inline void *cells(PyObject *array) {
         Py_buffer view;
         if (PyObject_GetBuffer(array, &view, PyBUF_SIMPLE) < 0) return NULL;
-        PyBuffer_Release(&view);  /* the array keeps its cells */
+        PyBuffer_Release(&view);  /* the array still owns the memory */
         return view.buf;
     }
-    /* Extension types refuse assignment to their attributes, and instances to those that the type does not know.
-       Programs written for micrograd do assign: `Value.tanh = my_tanh`, `parameter.momentum = 0.0`. What an instance is
-       given is kept in a dict that `own_attributes` finds, and comes before what its class has, unless that is a data
-       descriptor such as a property: as for any instance. Reading looks there from the first assignment on, so that
-       programs without one pay nothing. */
-    static PyObject *(*own_attributes)(PyObject *self, int made);  /* None where there is no dict */
+    /* Extension types do not allow assignment to class attributes or to new instance attributes. Programs written for
+       micrograd do both: `Value.tanh = my_tanh`, `parameter.momentum = 0.0`. Instance attributes are stored in a dict
+       that `own_attributes` returns. As in Python, they take precedence over class attributes except for data
+       descriptors, such as properties. Reads look in the dict only after the first assignment, so that programs without
+       assignments are not slowed down. */
+    static PyObject *(*own_attributes)(PyObject *self, int made);  /* None if there is no dict */
     static int class_decides(PyObject *self, PyObject *name) {
         PyObject *known = _PyType_Lookup(Py_TYPE(self), name);
         return known && Py_TYPE(known)->tp_descr_set;
@@ -110,10 +110,10 @@ cdef extern from *:
         Py_XDECREF(own);
         return result;
     }
-    /* Cython gives a class no vectorcall where its base class stands in another module. `Value(2.0)` would go through a
-       tuple of arguments, at twice the time. */
+    /* Cython does not generate a vectorcall for a class whose base class is in another module. Without it, `Value(2.0)`
+       packs its arguments into a tuple and takes twice as long. */
     static PyObject *(*from_one_argument)(PyObject *argument);
-    static PyObject *(*from_three_arguments)(PyObject *, PyObject *, PyObject *);  /* None where it cannot */
+    static PyObject *(*from_three_arguments)(PyObject *, PyObject *, PyObject *);  /* None if the type must be called */
     static PyObject *construct(PyObject *type, PyObject *const *arguments, size_t flags, PyObject *names) {
         Py_ssize_t count = PyVectorcall_NARGS(flags), named = names ? PyTuple_GET_SIZE(names) : 0;
         if (count == 1 && named == 0) return from_one_argument(arguments[0]);
@@ -133,14 +133,15 @@ cdef extern from *:
         Py_XDECREF(positional); Py_XDECREF(keywords);
         return result;
     }
-    /* Cython asks first whether the type is the class itself, and then walks through all base types: of a Value, whose
-       memory is a ValueNode, for every operand. A type of C is never freed, so its address can be kept. */
+    /* isinstance in Cython first compares the type with the class, then walks all base types. That is slow for the
+       operands, as a Value is a subclass of ValueNode. The last match is cached; static C types are never freed, so
+       their addresses stay valid. */
     static inline int is_kind(PyObject *x, PyObject *base) {
         static PyTypeObject *known;
         static PyObject *known_base;
         PyTypeObject *type = Py_TYPE(x);
         if (type == known && base == known_base) return 1;
-        if (type == &PyFloat_Type) return 0; /* the most frequent of the others */
+        if (type == &PyFloat_Type) return 0; /* the most frequent other type */
         if (!PyType_IsSubtype(type, (PyTypeObject *)base)) return 0;
         if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
             known = type;
@@ -181,7 +182,7 @@ cdef extern from *:
 
 
 cdef inline double* allocate(Py_ssize_t length) except NULL:
-    cdef double* row = <double*>PyMem_Calloc(length, sizeof(double))  # not NULL for length 0, only without memory
+    cdef double* row = <double*>PyMem_Calloc(length, sizeof(double))  # NULL only if out of memory, also for length 0
     if row is NULL:
         raise MemoryError
     return row

@@ -8,14 +8,11 @@ from typing import Any, Generic, TypeVar, overload
 T = TypeVar("T")
 
 
-class cached_property(Generic[T]):  # noqa: N801  the name that Python's own has
-    """A property that is computed at its first use, and kept in the instance.
+class cached_property(Generic[T]):  # noqa: N801  named like functools.cached_property
+    """A property that is computed at first use and cached in the instance.
 
-    That of `functools` has, up to Python 3.11, one lock for all instances of a class: they would wait for each other,
-    and in a process that is forked meanwhile for ever. Without it, two threads may compute the same.
-
-    Args:
-        compute: Returns the property of an instance.
+    Until Python 3.11, `functools.cached_property` has one lock for all instances of a class. Threads wait for each
+    other there, and a process forked meanwhile deadlocks. Without a lock, two threads may compute the same value.
     """
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
@@ -32,5 +29,5 @@ class cached_property(Generic[T]):  # noqa: N801  the name that Python's own has
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
             return self
-        # What stands in the instance's own dictionary is found before this, which has no __set__.
+        # Later reads find the value in the instance's dict first, as this descriptor has no __set__.
         return instance.__dict__.setdefault(self._name, self._compute(instance))

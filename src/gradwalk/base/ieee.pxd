@@ -1,4 +1,4 @@
-# What compiled modules see under the names of ieee.py: the C library's functions, called directly.
+# The functions of ieee.py for compiled modules, which call the C library directly.
 
 cdef extern from "<math.h>" nogil:
     double libm_pow "pow" (double, double)
@@ -42,12 +42,12 @@ cdef inline double pow(double x, double y) noexcept nogil:
     return x * x if y == 2.0 else libm_pow(x, y)
 
 
-# musl's, which Alpine and Pyodide have, makes numbers of some below 1, such as -100000.
+# musl (Alpine, Pyodide) returns numbers instead of nan for some x < 1, such as -100000.
 cdef inline double acosh(double x) noexcept nogil:
     return NAN if x < 1.0 else libm_acosh(x)
 
 
-# The quotient rounded down, as Python and NumPy compute it: the division is of a multiple of y, within its rounding.
+# The algorithm of Python and NumPy: subtract fmod(x, y) first, so that the division is exact up to rounding.
 cdef inline double floor_divide(double x, double y) noexcept nogil:
     cdef double m = fmod(x, y)
     cdef double q = (x - m) / y - (1.0 if m != 0.0 and (m < 0.0) != (y < 0.0) else 0.0)

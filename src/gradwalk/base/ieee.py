@@ -1,6 +1,6 @@
-"""The functions that formulas are written in, by name: those of `libm.py`, and those of `special.py`.
+"""All functions that formulas of operations may call, from libm.py and special.py, for uncompiled runs.
 
-This module serves uncompiled runs. Compiled modules use `ieee.pxd` beside it, where the same names are functions of C.
+Compiled modules use the C functions of the same names in ieee.pxd.
 """
 
 from gradwalk.base.libm import *  # noqa: F403

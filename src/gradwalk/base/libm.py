@@ -1,8 +1,7 @@
-"""Division and functions of real numbers that never raise: 1/0 is inf, log(-1) is nan, exp(1000) is inf.
+"""Division and real functions that never raise: 1/0 is inf, log(-1) is nan, exp(1000) is inf. For uncompiled runs.
 
-This file serves uncompiled runs. Compiled modules use `ieee.pxd` beside it instead, where the same names are the C
-library's functions, which behave this way by themselves. Python's `math` computes with the same C library, but raises
-in exactly the cases to which IEEE 754 gives a value. In those cases NumPy computes it.
+Python's `math` calls the C library but raises where IEEE 754 defines the result as inf or nan. These functions then
+take NumPy's result instead. Compiled modules use the C library's functions, which never raise, through ieee.pxd.
 """
 
 import math
@@ -13,7 +12,7 @@ import numpy
 
 
 def _quiet(function: Callable[..., float], ufunc: Callable[..., float]) -> Callable[..., float]:
-    """Return `function` with NumPy's result, or that of another function, wherever it raises."""
+    """Wrap `function` to return the result of `ufunc` instead of raising."""
 
     def quiet(*operands: float) -> float:
         try:
@@ -26,7 +25,7 @@ def _quiet(function: Callable[..., float], ufunc: Callable[..., float]) -> Calla
 
 
 def _as_float(ufunc: numpy.ufunc) -> Callable[[float], float]:
-    """Return a ufunc for floats."""
+    """Wrap a ufunc to return a float."""
     return lambda x: float(ufunc(x))
 
 
@@ -46,7 +45,7 @@ asin = _quiet(math.asin, numpy.arcsin)
 acos = _quiet(math.acos, numpy.arccos)
 sinh = _quiet(math.sinh, numpy.sinh)
 cosh = _quiet(math.cosh, numpy.cosh)
-# The abs of a complex number is the C library's hypot. Python's math.hypot is another algorithm: its last bits differ.
+# abs of a complex number calls the C library's hypot. math.hypot uses another algorithm, and its last bits differ.
 hypot = _quiet(lambda x, y: abs(complex(x, y)), numpy.hypot)
 fmod = _quiet(math.fmod, numpy.fmod)
 remainder = _quiet(math.remainder, lambda *_: math.nan)
@@ -60,38 +59,24 @@ erf = math.erf
 erfc = math.erfc
 fabs = math.fabs
 asinh = math.asinh
-acosh = _quiet(lambda x: math.nan if x < 1.0 else math.acosh(x), numpy.arccosh)  # musl's has numbers below 1
+acosh = _quiet(lambda x: math.nan if x < 1.0 else math.acosh(x), numpy.arccosh)  # musl returns numbers for some x < 1
 atanh = _quiet(math.atanh, numpy.arctanh)
 cbrt = math.cbrt
 exp2 = _quiet(math.exp2, numpy.exp2)
-floor = _as_float(numpy.floor)  # Python's return integers, which have no inf, nan and -0.0
+floor = _as_float(numpy.floor)  # Python's versions return integers, which lack inf, nan and -0.0
 ceil = _as_float(numpy.ceil)
 trunc = _as_float(numpy.trunc)
 rint = _as_float(numpy.rint)
 
 
 def pow(x: float, y: float) -> float:  # noqa: A001  the C library's name
-    """Return x to the power of y.
+    """Return x to the power of y; nan for a negative x and a y that is not an integer.
 
-    Squares are computed as products: the C library's may differ in the last bit, and take far longer.
-
-    Args:
-        x: The base.
-        y: The exponent.
-
-    Returns:
-        The power; nan for a negative base and an exponent that is not an integer.
+    Squares are computed as products: the C library's pow is much slower and may differ in the last bit.
     """
     return x * x if y == 2.0 else _power(x, y)
 
 
 def sign(x: float) -> float:
-    """Return the sign of a number.
-
-    Args:
-        x: Any float.
-
-    Returns:
-        -1.0 or 1.0; zeros and nan are returned as they are.
-    """
+    """Return the sign of a number: -1.0 or 1.0, or x itself if x is zero or nan."""
     return math.copysign(1.0, x) if x != 0.0 and x == x else x

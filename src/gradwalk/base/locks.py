@@ -1,4 +1,4 @@
-"""Locks of the whole process."""
+"""Process-wide locks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import threading
 
 
 def process_lock() -> threading.RLock:
-    """Return a lock that the thread which holds it may take again, and that a forked process gets free.
+    """Return a reentrant lock that is always released in a forked child process.
 
-    A child has none of the parent's other threads: nobody there would open a lock that one of these held.
+    A child process does not inherit the parent's other threads, so a lock held by one of them would never be released.
     """
     lock = threading.RLock()
     if hasattr(os, "register_at_fork"):

@@ -1,4 +1,4 @@
-"""Imports from SciPy, which is optional, when something of it is needed."""
+"""Lazy imports from SciPy, which is an optional dependency."""
 
 from __future__ import annotations
 
@@ -7,22 +7,8 @@ from typing import Any
 
 
 def from_scipy(module: str, name: str, what: str) -> Any:
-    """Import a class or a function of SciPy.
-
-    Args:
-        module: The module that has it.
-        name: Its name.
-        what: What needs it, for the message.
-
-    Returns:
-        The class or function.
-
-    Raises:
-        ImportError: If SciPy is not installed.
-    """
+    """Import a class or function of SciPy; `what` names the feature that needs it in the error message."""
     try:
         return getattr(importlib.import_module(module), name)
     except ImportError:
-        raise ImportError(
-            f"{what} needs {module}.{name}: to have it, install SciPy: pip install 'gradwalk[scipy]'"
-        ) from None
+        raise ImportError(f"{what} needs {module}.{name}; install SciPy: pip install 'gradwalk[scipy]'") from None

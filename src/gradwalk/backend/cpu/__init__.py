@@ -1,1 +1,1 @@
-"""The lane kernel in C: a program's instructions over blocks of samples."""
+"""The lane kernel, written in C: runs a program instruction by instruction over blocks of samples."""

@@ -1,6 +1,6 @@
-/* Where the columns of arrays stand in memory: what lanes.h reads and writes. A column has a number for each sample.
+/* Table of the memory addresses of all columns that lanes.h reads or writes. A column has one number per sample.
 
-   An array has the samples along one of its axes, and a column for each place along the others, in C order. */
+   An array has a batch axis. Each position along its other axes, in C order, is a column. */
 
 #ifndef GRADWALK_COLUMN_TABLE_H
 #define GRADWALK_COLUMN_TABLE_H
@@ -10,22 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns that stand side by side in memory are read a tile at a time: this many columns, for all lanes of a block. The
-   loops that do it are written for 8. */
+/* Adjacent columns in memory are read in tiles of TILE columns times all lanes of a block. The loops that load tiles
+   require TILE == 8. */
 enum { TILE = 8 };
 enum { FEW_COLUMNS = 16 };
 
 typedef struct {
-    int64_t count;     /* of samples: -1 before the first array */
+    int64_t count;     /* number of samples; -1 before the first array */
     int64_t length, room;
-    char **addresses;  /* of first numbers */
+    char **addresses;  /* of the first number of each column */
     int64_t *strides;  /* from one sample to the next, in bytes */
-    int64_t *tiles;    /* by column, the first column of the tile that it is part of, or -1: see lanes.h */
+    int64_t *tiles;    /* per column: the first column of its tile, or -1 */
     char *few_addresses[FEW_COLUMNS];
     int64_t few_strides[FEW_COLUMNS], few_tiles[FEW_COLUMNS];
-    int64_t spans;     /* how many arrays hold numbers */
-    char **lows;       /* for each of these, where its memory begins */
-    char **highs;      /* and ends */
+    int64_t spans;     /* number of arrays that are not empty */
+    char **lows;       /* start of the memory of each of these arrays */
+    char **highs;      /* end of the memory of each of these arrays */
     char *few_lows[FEW_COLUMNS], *few_highs[FEW_COLUMNS];
 } column_table, column_tables[1];
 
@@ -53,7 +53,7 @@ static inline int columns_reserve(column_table *table, int64_t more) {
     if (table->length + more <= table->room) return 0;
     while (room < table->length + more) room *= 2;
     char **addresses = malloc(room * sizeof(char *));
-    char **lows = malloc(room * sizeof(char *)), **highs = malloc(room * sizeof(char *)); /* no array is without a column */
+    char **lows = malloc(room * sizeof(char *)), **highs = malloc(room * sizeof(char *)); /* spans <= length */
     int64_t *strides = malloc(room * sizeof(int64_t)), *tiles = malloc(room * sizeof(int64_t));
     if (!addresses || !strides || !tiles || !lows || !highs) {
         free(addresses); free(strides); free(tiles); free(lows); free(highs);
@@ -76,14 +76,14 @@ static inline int columns_reserve(column_table *table, int64_t more) {
     return 0;
 }
 
-/* Whether an array has numbers of a type: 'd' or 'f', behind '@', '=' or '^' where they are nowhere aligned. */
+/* Return whether a buffer format is `type` ('d' or 'f'), optionally prefixed with '@', '=' or '^' (unaligned). */
 static inline int columns_are_of(const char *format, char type) {
     if (!format) return 0;
     if (*format == '@' || *format == '=' || *format == '^') format++;
     return format[0] == type && format[1] == 0;
 }
 
-/* Whether the axes of an array but that of the samples are as long as a tuple says; None says nothing. */
+/* Return whether the axes other than the batch axis have the lengths in `shape`; None allows any lengths. */
 static inline int columns_fit(const Py_buffer *view, Py_ssize_t axis, PyObject *shape) {
     if (axis < 0 || axis >= view->ndim) return 0;
     if (shape == Py_None) return 1;
@@ -93,7 +93,7 @@ static inline int columns_fit(const Py_buffer *view, Py_ssize_t axis, PyObject *
     return 1;
 }
 
-/* Append where the columns of an array stand, which has to fit. */
+/* Append the addresses and strides of the columns of an array that is known to fit. */
 static inline int columns_append(column_table *table, const Py_buffer *view, Py_ssize_t axis) {
     Py_ssize_t at[64] = {0};
     int64_t columns = 1;
@@ -115,7 +115,7 @@ static inline int columns_append(column_table *table, const Py_buffer *view, Py_
     return 0;
 }
 
-/* Note the memory that an array lies in, whose columns have been appended. */
+/* Store the memory range of an array whose columns have been appended. */
 static inline void columns_span(column_table *table, const Py_buffer *view) {
     char *low = view->buf, *high = low + view->itemsize;
     if (view->len == 0) return;
@@ -127,7 +127,7 @@ static inline void columns_span(column_table *table, const Py_buffer *view) {
     table->highs[table->spans++] = high;
 }
 
-/* Whether the memory of an array of one table may be that of another array, of the same table or of the other. */
+/* Return whether the memory ranges of two arrays intersect: one array from each table, or two of the same table. */
 static inline int columns_meet(const column_table *table, const column_table *other) {
     for (int64_t i = 0; i < table->spans; i++)
         for (int64_t k = table == other ? i + 1 : 0; k < other->spans; k++)
@@ -135,7 +135,7 @@ static inline int columns_meet(const column_table *table, const column_table *ot
     return 0;
 }
 
-/* Whether the elements of an array are apart: each step along an axis leads beyond what the shorter steps reach. */
+/* Return whether no two elements share memory: each stride exceeds the extent of all axes with smaller strides. */
 static inline int columns_are_apart(const Py_buffer *view) {
     for (Py_ssize_t i = 0; view->len && i < view->ndim; i++) {
         const Py_ssize_t step = Py_ABS(view->strides[i]);
@@ -149,7 +149,7 @@ static inline int columns_are_apart(const Py_buffer *view) {
     return 1;
 }
 
-/* Mark the tiles among the columns from `first` on: columns side by side in memory, of which none is contiguous. */
+/* Mark tiles among the columns from `first` on: TILE adjacent columns in memory that are not contiguous themselves. */
 static inline void columns_tile(column_table *table, int64_t first, int64_t size) {
     for (int64_t k = first; k + TILE <= table->length; k += TILE) {
         const int64_t stride = table->strides[k];
@@ -160,8 +160,8 @@ static inline void columns_tile(column_table *table, int64_t first, int64_t size
     }
 }
 
-/* Append the columns of an array of float32, where `single`, or of float64. Returns 1, and 0 where it is of another type
-   or shape, has another count of samples, or is to be written to and cannot be, element by element; -1 with an error. */
+/* Append the columns of a float32 (if `single`) or float64 array and return 1. Return 0 if its dtype, shape or number
+   of samples does not fit, or if it must be writable and is read-only or has overlapping elements; -1 on errors. */
 static inline int columns_add(
     column_table *table, PyObject *array, Py_ssize_t axis, PyObject *shape, int single, int is_written
 ) {
@@ -186,7 +186,7 @@ static inline int columns_add(
     return fits;
 }
 
-/* Append columns that are neither read nor written. */
+/* Append columns that kernels neither read nor write. */
 static inline int columns_skip(column_table *table, int64_t columns) {
     if (columns_reserve(table, columns) < 0) return -1;
     for (int64_t k = 0; k < columns; k++, table->length++) {
@@ -197,7 +197,7 @@ static inline int columns_skip(column_table *table, int64_t columns) {
     return 0;
 }
 
-/* Set the number of a column for all samples. */
+/* Fill a column with one number. */
 static inline void columns_fill(column_table *table, int64_t column, double number, int single) {
     char *address = table->addresses[column];
     const float rounded = (float)number;

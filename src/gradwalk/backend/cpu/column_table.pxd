@@ -1,4 +1,4 @@
-# What compiled modules see under the names of column_table.py.
+# C declarations of the functions in column_table.py, for compiled modules.
 from libc.stdint cimport int64_t
 
 

@@ -1,4 +1,4 @@
-"""Where the columns of arrays stand. Compiled modules use `column_table.pxd` and the header beside this file."""
+"""Table of the columns of arrays, for uncompiled runs. Compiled modules use column_table.pxd and column_table.h."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ TILE = 8
 
 
 class column_tables:  # noqa: N801  # in C, a type of arrays
-    """A table without columns.
+    """An empty table.
 
     Attributes:
-        count: How many samples there are; -1 before the first array.
-        addresses: For each column, a view of its array.
-        strides: Nothing: views know them.
-        tiles: Nothing: tiles are for C.
+        count: Number of samples; -1 before the first array.
+        addresses: A view of the array for each column.
+        strides: Unused: views have their own strides.
+        tiles: Unused: only C reads tiles.
         spans: The arrays.
     """
 
@@ -33,34 +33,19 @@ class column_tables:  # noqa: N801  # in C, a type of arrays
 
 
 def columns_begin(table: column_tables) -> None:
-    """Make a table empty, in C.
-
-    Args:
-        table: The table.
-    """
+    """Initialize an empty table. Does nothing in Python."""
 
 
 def columns_end(table: column_tables) -> None:
-    """Free what a table has, in C.
-
-    Args:
-        table: The table.
-    """
+    """Free the memory of a table. Does nothing in Python."""
 
 
 def columns_add(table: column_tables, array: Any, axis: int, shape: Any, single: bool, is_written: bool) -> bool:
-    """Append the columns of an array: one for each place along the axes that are not that of the samples.
+    """Append one column per position along the axes other than the batch axis; return whether the array fits.
 
-    Args:
-        table: The table.
-        array: The array, which has to be kept as long as the table is used.
-        axis: The axis of the samples.
-        shape: How long the other axes are, or None for any lengths.
-        single: Whether it has to be of float32, and not of float64.
-        is_written: Whether it has to be writable, element by element.
-
-    Returns:
-        Whether it is such an array, with as many samples as those before.
+    The array must be float32 (if `single`) or float64, and have the lengths `shape` along the other axes (None allows
+    any) and the same number of samples as earlier arrays. If `is_written`, it must be writable without overlapping
+    elements. The caller must keep the array alive while it uses the table.
     """
     if array.dtype != (numpy.float32 if single else numpy.float64) or not 0 <= axis < array.ndim:
         return False
@@ -76,22 +61,13 @@ def columns_add(table: column_tables, array: Any, axis: int, shape: Any, single:
 
 
 def columns_meet(table: column_tables, other: column_tables) -> bool:
-    """Return whether the memory of an array of one table may be that of another array.
-
-    Args:
-        table: The table.
-        other: The table of the other array, which may be the same one.
-    """
+    """Return whether two arrays may share memory: one array from each table, or two arrays of the same table."""
     pairs = itertools.combinations(table.spans, 2) if other is table else itertools.product(table.spans, other.spans)
     return any(numpy.may_share_memory(one, another) for one, another in pairs)
 
 
 def are_apart(array: Any) -> bool:
-    """Return whether the elements of an array are apart: each step leads beyond what the shorter steps reach.
-
-    Args:
-        array: The array.
-    """
+    """Return whether no two elements share memory: each stride exceeds the extent of all smaller strides."""
     steps = sorted((abs(stride), length) for stride, length in zip(array.strides, array.shape, strict=True))
     reach = array.itemsize
     for step, length in steps if array.size else []:
@@ -102,23 +78,11 @@ def are_apart(array: Any) -> bool:
 
 
 def columns_skip(table: column_tables, columns: int) -> None:
-    """Append columns that are neither read nor written.
-
-    Args:
-        table: The table.
-        columns: How many.
-    """
+    """Append columns that kernels neither read nor write."""
     table.addresses += [None] * columns
 
 
 def columns_fill(table: column_tables, column: int, number: float, single: bool) -> None:
-    """Set the number of a column for all samples.
-
-    Args:
-        table: The table.
-        column: Which column.
-        number: The number.
-        single: Whether the array is of float32, in C.
-    """
-    with numpy.errstate(over="ignore"):  # numbers that are too large for float32 become inf
+    """Fill a column with one number."""
+    with numpy.errstate(over="ignore"):  # numbers too large for float32 become inf
         table.addresses[column][:] = number

@@ -1,6 +1,6 @@
-/* The loops of the lane kernel, for one instruction set (SET) and one type of number (REAL). See lanes.h. */
+/* The loops of the lane kernel for one instruction set (SET) and one dtype (REAL). See lanes.h. */
 
-#ifndef REAL /* this file includes itself, once for each type */
+#ifndef REAL /* this file includes itself once per dtype */
 
 #define REAL double
 #define SINGLE 0
@@ -25,7 +25,7 @@
 
 #include "vector_functions.h"
 
-/* A function that vector_functions.h has: among formulas, and of a row, where an angle may be of any size. */
+/* Functions of vector_functions.h: V(name) in formulas, and FUNCTION for a row, where angles may have any size. */
 #if USES_OWN_FUNCTIONS
 #define V(name) NAME(lane_##name)
 #define FUNCTION(opcode, name) case 8 * opcode: NAME(row_##name)(rows[code[2]], rows[code[1]], lanes); break;
@@ -44,7 +44,7 @@
 #define LANE(x) const REAL x = x##_row[i];
 #define LOOP(...) { REAL *out = (REAL *)rows[code[1]]; VECTORISE for (int64_t i = 0; i < lanes; i++) { __VA_ARGS__ } break; }
 
-/* An operation on one, two or three operands, in all of its forms: each operand is a row or a scalar. */
+/* All forms of an operation with one, two or three operands: each operand is a row or a scalar. */
 #define ONE(opcode, value) \
     case 8 * opcode: { ROW(x, 0) LOOP(LANE(x) out[i] = value;) }
 #define TWO(opcode, value) \
@@ -72,14 +72,14 @@ static inline REAL NAME(mod)(REAL x, REAL y) {
     return m == R(0.0) ? F(copysign)(R(0.0), y) : (m < R(0.0)) != (y < R(0.0)) ? m + y : m;
 }
 
-/* The numbers of a column for `count` samples; the rest of the row repeats the last one. The next block is prefetched:
-   where columns share cache lines, the column that stands first in a line does it. Machine code, for which `ahead` is
-   0, fetches itself what it reads where it lies. */
+/* Return the numbers of a column for `count` samples, padded with the last number. Also prefetch the next block; if
+   columns share cache lines, only the first column in a line does so. Machine code (`ahead` == 0) prefetches contiguous
+   columns itself. */
 static const REAL *NAME(load)(const char *first, int64_t stride, REAL *row, int64_t count, int64_t lanes, int ahead) {
     const char *next = first + lanes * stride;
     if (stride == (int64_t)sizeof(REAL) && count == lanes && (uintptr_t)first % sizeof(REAL) == 0) {
         for (int64_t i = 0; ahead && i < lanes * stride; i += 64) PREFETCH(next + i);
-        return (const REAL *)first; /* as it lies there */
+        return (const REAL *)first; /* read in place, without a copy */
     }
     if ((uintptr_t)first % 64 < sizeof(REAL))
         for (int64_t i = 0; i < lanes; i++) PREFETCH(next + i * stride);
@@ -88,13 +88,13 @@ static const REAL *NAME(load)(const char *first, int64_t stride, REAL *row, int6
     return row;
 }
 
-/* A tile: columns that stand side by side in memory, for all lanes, a row for each. The columns of a sample share a cache
-   line, which is read once for all of them; one column after the other would fetch it TILE times. */
+/* Load a tile: TILE adjacent columns in memory, one row per column. The columns of a sample share a cache line, which
+   is read once; loading column by column would fetch it TILE times. */
 #ifdef HAS_SHUFFLES
 typedef REAL NAME(eight) __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
 
 static inline void NAME(transpose)(NAME(eight) *r) {
-    NAME(eight) pairs[8], fours[8]; /* which stand in registers, as all loops are unrolled */
+    NAME(eight) pairs[8], fours[8]; /* kept in registers, as all loops are unrolled */
     UNROLL for (int k = 0; k < 8; k += 2) {
         pairs[k] = __builtin_shufflevector(r[k], r[k + 1], 0, 8, 2, 10, 4, 12, 6, 14);
         pairs[k + 1] = __builtin_shufflevector(r[k], r[k + 1], 1, 9, 3, 11, 5, 13, 7, 15);
@@ -132,20 +132,20 @@ static void NAME(load_tile)(const char *first, int64_t stride, REAL *tile, int64
 }
 #endif
 
-/* The tiles of a block that were loaded last. */
+/* The most recently loaded tiles of a block. */
 typedef struct {
     REAL *cells;
-    int64_t first[TILES]; /* the first column of each, or -1 */
-    int next;             /* which is replaced next */
+    int64_t first[TILES]; /* the first column of each tile, or -1 */
+    int next;             /* index of the tile to replace next */
 } NAME(Tiles);
 
-/* By how many bytes the rows of slots are apart: a cache line more than they have, so that they do not all stand in the
-   same few places of a cache, as they would where a row is a page. */
+/* Return the distance between the rows of slots in bytes. It is one cache line more than a row, as rows at multiples of
+   the page size would all compete for the same few cache sets. */
 static inline int64_t NAME(row_bytes)(const Batch *batch) {
     return batch->lanes * (int64_t)sizeof(REAL) + CACHE_LINE;
 }
 
-/* A column's numbers for `count` samples from sample `first` on: a row, in this slot or where the column lies. */
+/* Return the numbers of a column for `count` samples from `first` on, copied to the slot's row or in place. */
 static const REAL *NAME(load_column)(
     const Batch *batch, const Shard *shard, NAME(Tiles) *tiles, int slot, int column, int64_t first, int64_t count,
     int ahead
@@ -167,7 +167,7 @@ static const REAL *NAME(load_column)(
     return home;
 }
 
-/* The number of an entry of a table, for a lane, which is a sample of the batch. */
+/* Return the number of a table entry for one lane, which is sample `sample` of the batch. */
 static inline REAL NAME(entry)(const Batch *batch, char **rows, int32_t entry, int64_t lane, int64_t sample) {
     const int64_t which = entry / KINDS;
     switch (entry % KINDS) {
@@ -181,8 +181,9 @@ static inline REAL NAME(entry)(const Batch *batch, char **rows, int32_t entry, i
     }
 }
 
-/* TAKE: for each lane the entry of a table that its index picks, or nan. An index may be any number whatsoever. `form`
-   says whether it is a scalar, and whether all entries are. The lanes from `count` on repeat the last sample. */
+/* TAKE: write, for each lane, the table entry that its index selects, or nan if the index is out of range or not an
+   integer. Bit 0 of `form`: the index is a scalar; bit 1: all entries are scalars. Lanes from `count` on repeat the
+   last sample. */
 static void NAME(take)(const Batch *batch, char **rows, const int32_t *code, int form, int64_t first, int64_t count, int64_t lanes) {
     const REAL *scalars = (const REAL *)batch->scalars;
     const REAL *index = form & 1 ? scalars + code[2] : (const REAL *)rows[code[2]];
@@ -194,7 +195,7 @@ static void NAME(take)(const Batch *batch, char **rows, const int32_t *code, int
         const REAL x = index[i * step];
         const REAL position = x < R(0.0) ? x + length : x;
         const int32_t k = position >= R(0.0) && position < length ? (int32_t)position : -1;
-        if (k < 0 || k >= entries[-1] || (REAL)k != position) out[i] = (REAL)NAN; /* the length may be rounded up */
+        if (k < 0 || k >= entries[-1] || (REAL)k != position) out[i] = (REAL)NAN; /* `length` may be rounded up */
         else if (form & 2) out[i] = scalars[entries[k] / KINDS];
         else out[i] = NAME(entry)(batch, rows, entries[k], i, first + (i < count ? i : count - 1));
     }
@@ -205,7 +206,7 @@ static void NAME(store)(char *first, int64_t stride, const REAL *row, int64_t co
     else for (int64_t i = 0; i < count; i++) memcpy(first + i * stride, row + i, sizeof(REAL));
 }
 
-/* How many instructions from a STORE on, at most TILE, store to columns that stand side by side in memory. */
+/* Return how many consecutive STOREs, at most TILE, write to adjacent columns in memory. */
 static inline int64_t NAME(side_by_side)(const Batch *batch, const int32_t *code, const int32_t *end) {
     const char *first = batch->outputs[code[1]];
     const int64_t stride = batch->output_strides[code[1]];
@@ -222,7 +223,7 @@ static inline int64_t NAME(side_by_side)(const Batch *batch, const int32_t *code
             for (int k = 0; k < columns; k++) memcpy(sample + k * sizeof(REAL), row[k] + i, sizeof(REAL)); \
         break;
 
-/* What so many STOREs do whose columns stand side by side: all columns of a sample, which share a cache line, at once. */
+/* Run STOREs to adjacent columns together, sample by sample, as the columns of a sample share a cache line. */
 static void NAME(store_tile)(
     const Batch *batch, char **rows, const int32_t *code, int64_t columns, int64_t start, int64_t count
 ) {
@@ -244,7 +245,7 @@ static void NAME(store_tile)(
     }
 }
 
-/* Adds to a total and keeps what rounding takes (Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B). */
+/* Add to a total and accumulate the rounding error (Knuth, The Art of Computer Programming 2, 4.2.2, theorem B). */
 static inline void NAME(add_to_total)(double *total, double x) {
     const double sum = total[0] + x;
     const double part = sum - total[0];
@@ -259,9 +260,9 @@ static inline double NAME(sum_of_16)(const double *x) {
     return (sums[0] + sums[2]) + (sums[1] + sums[3]);
 }
 
-/* The sum of `term` over `count` lanes, of which the first `fours` are added up four at a time before they are widened.
-   That is for products in float32, which are rounded anyway: widening takes as long as adding. Where four of them are too
-   large together, they are widened first. */
+/* Sum `term` over `count` lanes. The first `fours` lanes are added in groups of four before they are converted to
+   double: used for float32 products, which are rounded anyway, as a conversion takes as long as an addition. If a group
+   overflows, the sum is computed again with every term converted first. */
 #define SUM_OF(fours, term) { \
     double sums[16] = {0.0}; \
     const int64_t whole = count & ~(int64_t)15; \
@@ -284,8 +285,8 @@ static double NAME(scaled_sum)(const REAL *x, REAL y, int64_t count) { SUM_OF(FO
 
 #include "lane_definitions.h"
 
-/* SCATTER: add the number of each lane to the total of the output that its index picks, if there is one. Where the index
-   is out of the range of a table, add nan to all of these totals. */
+/* SCATTER: add the number of each lane to the total of the output that its index selects, if any. If the index is out
+   of range of the table (length `table`, 0 for none), add nan to the totals of all outputs in the list. */
 static void NAME(scatter)(const Batch *batch, const Shard *shard, const int32_t *code, int form, int64_t count) {
     const REAL *index = (const REAL *)shard->rows[code[2]];
     const REAL *number = form & 2 ? (const REAL *)batch->scalars + code[3] : (const REAL *)shard->rows[code[3]];
@@ -307,18 +308,18 @@ static void NAME(scatter)(const Batch *batch, const Shard *shard, const int32_t 
 }
 
 #ifdef UNROLL
-/* Sums of products, as of a matrix times a vector: a run of MULADDs, each of which adds to the result of the one before
-   it. Their sum stays in registers, where one instruction after the other would load and store it. */
+/* Sums of products, such as a matrix times a vector: a run of MULADDs, each of which adds to the previous result.
+   Running them together keeps the sum in registers instead of loading and storing it for every instruction. */
 typedef REAL NAME(numbers) __attribute__((vector_size(REGISTER), aligned(sizeof(REAL)), may_alias));
 
-/* Where the run ends that begins with this instruction. */
+/* Return the end of the run of MULADDs that begins at `code`. */
 static inline const int32_t *NAME(end_of_run)(const int32_t *code, const int32_t *end) {
     if (code[0] < 8 * MULADD || code[0] > 8 * MULADD + 2) return code + 5;
     const int32_t out = code[1];
     for (code += 5; code < end; code += 5) {
         const int form = code[0] - 8 * MULADD;
         if (form < 0 || form > 2 || code[1] != out || code[4] != out) break;
-        if ((form != 1 && code[2] == out) || (form != 2 && code[3] == out)) break; /* a factor that is not in its row */
+        if ((form != 1 && code[2] == out) || (form != 2 && code[3] == out)) break; /* a row factor is the sum itself */
     }
     return code;
 }
@@ -335,7 +336,7 @@ static inline __attribute__((always_inline)) void NAME(add_products)(
             const NAME(numbers) *x = AT(code[2]), *y = AT(code[3]);
             UNROLL for (int k = 0; k < count; k++) sums[k] = x[k] * y[k] + sums[k];
         } else {
-            const int at = code[0] - 8 * MULADD; /* which of the factors is a scalar: 1 for the first one */
+            const int at = code[0] - 8 * MULADD; /* which factor is the scalar: 1 or 2 */
             const REAL x = scalars[code[1 + at]];
             const NAME(numbers) *y = AT(code[4 - at]);
             UNROLL for (int k = 0; k < count; k++) sums[k] = x * y[k] + sums[k];
@@ -353,7 +354,7 @@ static void NAME(run_products)(const REAL *scalars, char **rows, const int32_t *
 }
 #endif
 
-/* Run the instructions on one block, of `count` samples from sample `first` on. */
+/* Run the instructions on one block: `count` samples from sample `first` on. */
 static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t first, int64_t count) {
     const int64_t lanes = (count + 15) & ~(int64_t)15;
     const REAL *scalars = (const REAL *)batch->scalars;

@@ -1,18 +1,18 @@
-/* The lane kernel: a program's instructions, each of them over a block of lanes, one lane a sample of the batch.
+/* The lane kernel: runs each instruction of a program over a block of lanes, one lane per sample of the batch.
 
-   executor.py calls `run_lanes`. An instruction is five numbers: 8 times its operation plus its form, where its result
-   goes, and its operands. Bit i of the form says that operand i is a scalar, the same for all lanes, and not a row of
-   lanes. lane_loops.h, included below, has the loops once for each instruction set and type of number; the operations
-   in it are generated from the table.
+   launch.py calls `run_shards`. An instruction is five integers: 8 * opcode + form, the result slot, and three
+   operands. Bit i of the form is set if operand i is a scalar (the same number for all lanes) instead of a row of
+   lanes. lane_loops.h, included below, contains the loops, once per instruction set and dtype; its operations are
+   generated from ops/table.py.
 
-   The result of a lane does not depend on which other lanes there are: rows are filled up to a multiple of 16 lanes, so
-   that no loop has a remainder, which would go through other functions of the C library. Sums add up lanes 16 apart,
-   then these 16, in an order that no instruction set changes. */
+   The result of a lane does not depend on the other lanes: rows are padded to a multiple of 16 lanes, so that no loop
+   has a remainder, for which compilers would call other functions of the C library. Sums add lanes that are 16 apart,
+   then the 16 partial sums, in an order that is the same for all instruction sets. */
 
 #ifndef GRADWALK_LANES_H
 #define GRADWALK_LANES_H
 
-#include "column_table.h" /* first, as Python.h is to be */
+#include "column_table.h" /* first, as it includes Python.h */
 
 #include <math.h>
 #include <stdint.h>
@@ -21,10 +21,10 @@
 #include <gnu/libc-version.h>
 #endif
 
-/* Vector mathematics comes from libmvec, which has all of the functions from this version on, or else from
-   vector_functions.h, which has some. Loops that compilers make no vectors of would call libmvec for some of the
-   functions alone, and what vector_functions.h has takes longer there than the C library: below -O3, and where a sanitizer
-   looks at each access. GRADWALK_OWN_VECTORS takes vector_functions.h everywhere, for tests. */
+/* Vector mathematics comes from libmvec since glibc 2.35, the first version with all of these functions, or else from
+   vector_functions.h, which has a few of them. Neither is used if loops are not vectorized (below -O3 or with a
+   sanitizer): only some functions would then call libmvec, and vector_functions.h would be slower than the C library.
+   Tests define GRADWALK_OWN_VECTORS to use vector_functions.h everywhere. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || GRADWALK_OPTIMIZE < 3
 #define MAKES_VECTORS 0
 #else
@@ -55,12 +55,12 @@ VECTOR_2(pow) VECTOR_2(atan2) VECTOR_2(hypot)
 #define USES_OWN_FUNCTIONS 0
 #endif
 
-/* musl's has numbers for some that are far below 1: see ieee.pxd. */
+/* musl's acosh returns numbers instead of nan for some x far below 1: see ieee.pxd. */
 #if !defined(__GLIBC__)
 #define acosh(x) (acosh)((x) >= 1.0 ? (x) : 0.0)
 #endif
 
-/* What this has been compiled with, and the C library that it runs with where that tells its version. */
+/* The compiler, and the version of glibc at run time (empty for other C libraries). */
 #if defined(__clang__)
 #define COMPILER "Clang " __clang_version__
 #elif defined(__GNUC__)
@@ -94,59 +94,59 @@ static const char *c_library(void) {
 #define VECTORISE
 #endif
 
-/* Columns lie far apart in memory, each with little for one block: processors do not foresee what is read next. */
+/* A block reads a short piece of each of many distant columns, which hardware prefetchers do not predict. */
 #if defined(__GNUC__)
 #define PREFETCH(address) __builtin_prefetch(address, 0, 2)
 #else
 #define PREFETCH(address)
 #endif
 
-/* Instructions that are not loops of formulas. */
+/* Opcodes of the instructions that are not elementwise operations. */
 #include "lane_opcodes.h"
 
-/* What an entry of a table is: see schedule/encoding.py. */
+/* Encoding of the table entries of TAKE: see schedule/encoding.py. */
 enum { KINDS = 4, IN_SLOT = 0, SCALAR_ENTRY = 1 };
 
-enum { TILES = 4 /* how many tiles are kept */, CACHE_LINE = 64 /* bytes */ };
+enum { TILES = 4 /* tiles cached per block */, CACHE_LINE = 64 /* bytes */ };
 
-/* Machine code for the instructions of a program: see llvm/vector_ir.py. */
+/* Machine code of a program, compiled by llvm/vector_ir.py. */
 typedef void (*machine_run)(const void *scalars, char **rows, void *memory, int64_t lanes);
 
-/* What all shards of a batch are run with. A column has a number for each sample; strides are in bytes. */
+/* Arguments shared by all shards of a batch. A column has one number per sample; strides are in bytes. */
 typedef struct {
-    int64_t samples;      /* how many there are */
-    int64_t width;        /* how many of them a block has */
-    int64_t shards;       /* each of them is some blocks */
-    int64_t totals;       /* how many numbers a shard has for its totals: two for each output, or none */
+    int64_t samples;      /* number of samples */
+    int64_t width;        /* samples per block */
+    int64_t shards;       /* number of shards; each has one or more blocks */
+    int64_t totals;       /* length of a shard's totals: two numbers per output, or 0 */
     const int32_t *code;
-    const int32_t *tables;  /* what TAKE takes from: see schedule/encoding.py */
-    const int32_t *targets; /* what SCATTER adds to: see schedule/scatter.py */
-    int64_t length;       /* of the code */
+    const int32_t *tables;  /* tables read by TAKE: see schedule/encoding.py */
+    const int32_t *targets; /* output lists of SCATTER: see schedule/scatter.py */
+    int64_t length;       /* of `code` */
     int64_t slots;
-    int64_t lanes;        /* that a row has room for: a multiple of 16 */
+    int64_t lanes;        /* lanes allocated per row: a multiple of 16 */
     const void *scalars;
-    char *const *columns; /* addresses of first numbers */
+    char *const *columns; /* address of each column's first number */
     const int64_t *strides;
-    const int64_t *tiles; /* by column, the first column of the tile that it is part of, or -1 */
-    char *const *outputs; /* as columns */
+    const int64_t *tiles; /* per column: the first column of its tile, or -1 */
+    char *const *outputs; /* address of each output column's first number */
     const int64_t *output_strides;
-    uintptr_t machine;    /* the machine_run of MACHINE, or 0 */
+    uintptr_t machine;    /* address of the machine_run that MACHINE calls, or 0 */
 } Batch;
 
-/* Some samples of a batch, and the memory of the thread that runs them. */
+/* A shard of a batch, and the scratch memory of the thread that runs it. */
 typedef struct {
-    int64_t first, last;  /* samples, of one shard */
-    double *totals;       /* two for each output: a sum over the samples, and what rounding has taken from it */
-    char **rows;          /* by slot, where its row stands */
-    char *scratch;        /* room for a row in each slot, for the tiles and for machine code; aligned to cache lines */
+    int64_t first, last;  /* samples `first` to `last - 1` */
+    double *totals;       /* two per output: the sum over the samples and its accumulated rounding error */
+    char **rows;          /* address of the row in each slot */
+    char *scratch;        /* memory for the rows, the tiles and machine code; aligned to cache lines */
 } Shard;
 
 #define PASTE(a, b) a##_##b
 #define JOIN(a, b) PASTE(a, b)
 #define NAME(name) JOIN(JOIN(name, SET), REAL)
 
-/* Sums that are computed side by side, a register each: as many as hide how long an addition takes. A loop over them is
-   unrolled, so that their array stands in registers. */
+/* Number of independent sums, one register each, that hide the latency of an addition. Loops over them are unrolled to
+   keep them in registers. */
 enum { SIDE_BY_SIDE = 8 };
 #if defined(__clang__)
 #define UNROLL _Pragma("unroll")
@@ -182,7 +182,7 @@ enum { SIDE_BY_SIDE = 8 };
 #endif
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
-#define HAS_SHUFFLES /* of 8 numbers at once: shorter registers would take longer than single numbers do */
+#define HAS_SHUFFLES /* of 8 numbers; with shorter registers, shuffles are slower than copying single numbers */
 #endif
 #endif
 #define SET avx512
@@ -197,7 +197,7 @@ enum { SIDE_BY_SIDE = 8 };
 #endif
 #endif
 
-/* The address of one of the functions that vector_functions.h has for rows, by its name in <math.h>; 0 for others. */
+/* Return the address of the row function in vector_functions.h with this <math.h> name, or 0. */
 #define IN_SET(name, set) {(uintptr_t)row_##name##_##set##_double, (uintptr_t)row_##name##_##set##_float},
 #if HAS_INSTRUCTION_SETS
 #define IN_ALL_SETS(name) {#name, {IN_SET(name, baseline) IN_SET(name, avx2) IN_SET(name, avx512)}},
@@ -214,7 +214,7 @@ static uintptr_t row_function(const char *name, int set, int single) {
     return 0;
 }
 
-/* Add the totals of all shards to those of the first one. */
+/* Add the totals of all shards to the totals of the first shard. */
 static inline void add_totals(double *totals, int64_t shards, int64_t outputs) {
     for (int64_t shard = 1; shard < shards; shard++)
         for (int64_t k = 0; k < outputs; k++) {
@@ -224,8 +224,8 @@ static inline void add_totals(double *totals, int64_t shards, int64_t outputs) {
         }
 }
 
-/* How many of baseline, avx2 and avx512 this machine has. */
-static int instruction_sets(void) { /* asks for what is named above, and nothing else is used */
+/* Return how many of baseline, avx2 and avx512 this machine supports. */
+static int instruction_sets(void) { /* checks exactly the target features above */
 #if HAS_INSTRUCTION_SETS
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi2")) return 1;
@@ -238,7 +238,7 @@ static int instruction_sets(void) { /* asks for what is named above, and nothing
 #endif
 }
 
-/* Run a program on the samples of a shard, by one of these instruction sets, in float32 where `single` says so. */
+/* Run a program on a shard with one instruction set, in float32 if `single`, else in float64. */
 static void run_shard(int set, int single, const Batch *batch, const Shard *shard) {
     switch (2 * set + (single != 0)) {
 #if HAS_INSTRUCTION_SETS
@@ -252,7 +252,7 @@ static void run_shard(int set, int single, const Batch *batch, const Shard *shar
     }
 }
 
-/* Run a program on the shards from `from` up to `to`. */
+/* Run a program on the shards `from` to `to - 1`. */
 static void run_shards(
     int set, int single, const Batch *batch, int64_t from, int64_t to, double *totals, void *rows, void *scratch
 ) {

@@ -1,8 +1,8 @@
-# What compiled modules see under the names of lanes.py: the kernel in C.
+# C declarations of the functions in lanes.py, for compiled modules.
 from libc.stdint cimport int64_t
 
 
-# Pointers to arrays of pointers are declared as void* here: the executor has the arrays as NumPy's.
+# Pointers to arrays of pointers are declared as void*, as launch.py allocates some of these arrays with NumPy.
 cdef extern from "lanes.h":
     int TILES
     int CACHE_LINE

@@ -1,7 +1,4 @@
-"""The lane kernel for uncompiled runs, a lane at a time.
-
-Compiled modules see the kernel of lanes.h under the same names: see `lanes.pxd`.
-"""
+"""The lane kernel in Python, for uncompiled runs. Compiled modules use lanes.h by the same names, through lanes.pxd."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ COMPILER = b""
 
 
 class Batch(NamedTuple):
-    """What all shards of a batch are run with, as in lanes.h. Arrays are one-dimensional."""
+    """Arguments shared by all shards of a batch: see `Batch` in lanes.h. Arrays are one-dimensional."""
 
     samples: int
     width: int
@@ -45,43 +42,27 @@ class Batch(NamedTuple):
 
 
 def instruction_sets() -> int:
-    """Return the number of instruction sets to choose from: Python has one."""
+    """Return the number of available instruction sets: 1 in Python."""
     return 1
 
 
 def c_library() -> bytes:
-    """Return the version of glibc that the kernel runs with: Python's kernel does not say."""
+    """Return the version of glibc: unknown in Python."""
     return b""
 
 
 def row_function(name: bytes, instruction_set: int, single: bool) -> int:
-    """Return the address of a function of rows, of which there are none in Python.
-
-    Args:
-        name: What C calls the function of a number.
-        instruction_set: Which one it is compiled for.
-        single: Whether rows are float32.
-
-    Returns:
-        0, which says that there is none.
-    """
+    """Return the address of a function that works on rows: 0 in Python, which has none."""
     return 0
 
 
 def run(
     instruction_set: int, single: bool, batch: Batch, first: int, last: int, totals: Any, rows: Any, scratch: Any
 ) -> None:
-    """Run a schedule's code on the samples of some shards, in float32 where `single`.
+    """Run a batch's code on the shards `first` to `last - 1`, in float32 if `single`.
 
-    Args:
-        instruction_set: Which one: there is only the first.
-        single: Whether to compute in float32.
-        batch: What to run, and on what.
-        first: The first shard.
-        last: The shard after the last one.
-        totals: What is added to, two numbers for each output and shard.
-        rows: Addresses, in C.
-        scratch: Memory, in C.
+    `totals` accumulates a sum and its rounding error for each output and shard. `instruction_set`, `rows` and `scratch`
+    are used only in C.
     """
     blocks = -(-batch.samples // batch.width)
     with numpy.errstate(all="ignore"):
@@ -93,13 +74,7 @@ def run(
 
 
 def add_totals(totals: Any, shards: int, outputs: int) -> None:
-    """Add the totals of all shards to those of the first one.
-
-    Args:
-        totals: A row of totals for each shard.
-        shards: The number of shards.
-        outputs: The number of outputs.
-    """
+    """Add the totals of all shards to the totals of the first shard."""
     for shard in range(1, shards):
         for k in range(outputs):
             at = 2 * (shard * outputs + k)
@@ -132,7 +107,7 @@ def _run_block(single: bool, batch: Batch, totals: Any, block: slice) -> None:
 
 
 def _taken(batch: Batch, rows: dict[int, Any], index: Any, begin: int, block: slice, kind: Any) -> Any:
-    """Return the row of what the index picks, for each lane, in the table that begins there."""
+    """Return, for each lane, the entry that the index selects from the table at `begin`; nan if out of range."""
     entries = batch.tables[begin + 1 : begin + 1 + batch.tables[begin]].tolist()
     result = numpy.empty(block.stop - block.start, kind)
     for lane, number in enumerate(numpy.broadcast_to(index, len(result)).tolist()):
@@ -148,7 +123,7 @@ def _taken(batch: Batch, rows: dict[int, Any], index: Any, begin: int, block: sl
 
 
 def _scatter(targets: Any, begin: int, totals: Any, operands: list[Any]) -> None:
-    """Add the number of each lane to the total of the output that its index picks; nan to all totals out of range."""
+    """Add each lane's number to the total that its index selects; an out-of-range index adds nan to all totals."""
     index, number, _ = operands
     outputs = targets[begin + 1 : begin + 1 + targets[begin]].tolist()
     for picked, x in zip(index.tolist(), numpy.broadcast_to(number, len(index)).tolist(), strict=True):
@@ -161,7 +136,7 @@ def _scatter(targets: Any, begin: int, totals: Any, operands: list[Any]) -> None
 
 
 def _computed(opcode: int, operands: list[Any], count: int, kind: Any) -> Any:
-    """Return the row that an instruction gives. Fused instructions round each of their operations to `kind`."""
+    """Return the result row of an instruction. Fused instructions round after each operation, in `kind`."""
     lanes = [numpy.broadcast_to(numpy.asarray(x, kind), count) for x in operands[: ARITIES[opcode]]]
     if opcode in FUSED:
         return fused(opcode, *lanes)
@@ -170,7 +145,7 @@ def _computed(opcode: int, operands: list[Any], count: int, kind: Any) -> Any:
 
 
 def _add(totals: Any, out: int, operands: list[Any], count: int, is_product: bool, kind: Any) -> None:
-    """Add the sum of a row, or of the products of two, to a total, in the order in which lanes.h does."""
+    """Add the sum of a row, or of the products of two rows, to a total, in the same order as lanes.h."""
     x, y, *_ = operands
     if not isinstance(x, numpy.ndarray):
         _add_to_total(totals, out, float(x) * count)
@@ -181,7 +156,7 @@ def _add(totals: Any, out: int, operands: list[Any], count: int, is_product: boo
 
 
 def _sum_of_products(products: Any) -> float:
-    """Return a sum for which four products in float32, 16 lanes apart, are added up before they are widened."""
+    """Sum products; in float32, add groups of four, 16 lanes apart, before converting them to float64."""
     fours = len(products) // 64 * 64 if products.dtype == numpy.float32 else 0
     parts = products[:fours].reshape(-1, 4, 16)
     added = (parts[:, 0] + parts[:, 1]) + (parts[:, 2] + parts[:, 3])
@@ -199,7 +174,7 @@ def _sum(row: Any) -> float:
 
 
 def _add_to_total(totals: Any, out: int, x: float) -> None:
-    """Add to a total and keep what rounding takes from it."""
+    """Add to a total and accumulate the rounding error."""
     total = totals[2 * out]
     after = total + x
     part = after - total

@@ -1,15 +1,15 @@
-/* exp, expm1, log, log1p, sin, cos and tanh for loops over lanes, where the C library has none that take vectors.
+/* Vectorizable exp, expm1, log, log1p, sin, cos and tanh, for C libraries without vector mathematics.
 
-   Each is made of additions, multiplications, divisions, comparisons and operations on bits, without a branch, so that
-   compilers make vectors of a loop over it, and with the same bits whatever these are: nothing asks for a product and a
-   sum that are rounded once. Results are within 1 unit of the last place (tests/backend/cpu/test_vector_functions.py),
-   and nan, infinities, signed zeros and subnormals are what IEEE 754 and C's annex F say.
+   The functions use only additions, multiplications, divisions, comparisons and bit operations, without branches, so
+   that compilers vectorize loops over them. Results have the same bits on all instruction sets, as no fused
+   multiply-add is used. They are within 1 ulp (tests/backend/cpu/test_vector_functions.py); nan, infinities, signed
+   zeros and subnormals follow IEEE 754 and annex F of the C standard.
 
-   The ways are those of the books: W. J. Cody and W. Waite, Software Manual for the Elementary Functions (1980), for
-   arguments that are reduced by a constant in several parts; M. Payne and R. Hanek, Radian reduction for trigonometric
-   functions (SIGNUM 18, 1983), for huge ones; T. J. Dekker, A floating-point technique for extending the available
-   precision (Numerische Mathematik 18, 1971), for sums and products with what their rounding loses. tools/coefficients.py
-   has the polynomials and the constants. This file includes itself, once for each type of number. */
+   Sources: W. J. Cody and W. Waite, Software Manual for the Elementary Functions (1980), for argument reduction by a
+   constant in several parts; M. Payne and R. Hanek, Radian reduction for trigonometric functions (SIGNUM 18, 1983), for
+   huge angles; T. J. Dekker, A floating-point technique for extending the available precision (Numerische Mathematik
+   18, 1971), for the rounding errors of sums and products. tools/coefficients.py computes the polynomials and the
+   constants. lane_loops.h includes this file once per instruction set and dtype. */
 
 #ifndef GRADWALK_VECTOR_FUNCTIONS_H
 #define GRADWALK_VECTOR_FUNCTIONS_H
@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Angles up to this one are so many quarter turns that their number has 20 bits. */
+/* Angles up to this one have a number of quarter turns that fits in 20 bits. */
 #define LARGEST_NEAR 1048576.0
 
 #if defined(__GNUC__)
@@ -30,17 +30,17 @@
 
 #include "vector_constants.h"
 
-#define SPLITTER 134217729.0 /* 2^27 + 1: see Dekker */
+#define SPLITTER 134217729.0 /* 2^27 + 1: splits a double into two halves (Dekker) */
 
-/* How many quarter turns are next to an angle from 1 on, modulo 4, and high + rest, which is to be added. The angle is
-   m 2^e, and of 2/pi those 192 digits count that do not make whole turns of it. */
+/* Reduce an angle with |x| >= 1: return the nearest number of quarter turns, modulo 4, and the remaining angle as
+   high + rest. The angle is m 2^e; only 192 bits of 2/pi are used, as higher bits contribute whole turns. */
 static uint64_t far_quarters(double x, double *high, double *rest) {
     uint64_t word;
     memcpy(&word, &x, sizeof word);
     const uint64_t m = (word & 0xFFFFFFFFFFFFF) | 0x10000000000000;
     const int from = (int)(word >> 52 & 0x7FF) - 1013;
     const uint32_t halves[2] = {(uint32_t)m, (uint32_t)(m >> 32)}, *digits = TWO_OVER_PI + from / 32;
-    uint32_t product[6] = {0}; /* modulo 4 turns, the last digits first */
+    uint32_t product[6] = {0}; /* modulo whole turns, least significant word first */
     for (int i = 0; i < 2; i++) {
         uint64_t sum = 0;
         for (int k = i; k < 6; k++) {
@@ -53,7 +53,7 @@ static uint64_t far_quarters(double x, double *high, double *rest) {
     uint64_t quarters = product[5] >> 30;
     uint64_t upper = (uint64_t)product[5] << 34 | (uint64_t)product[4] << 2 | product[3] >> 30;
     uint64_t lower = (uint64_t)product[3] << 34 | (uint64_t)product[2] << 2 | product[1] >> 30;
-    const int is_above = upper >> 63 != 0; /* more than half of a quarter: what is left to the next one */
+    const int is_above = upper >> 63 != 0; /* above half a quarter turn: use the distance to the next quarter */
     if (is_above) {
         quarters++;
         lower = ~lower + 1;
@@ -67,7 +67,7 @@ static uint64_t far_quarters(double x, double *high, double *rest) {
     const double fraction = ab + more, below = ((ab - fraction) + more) + ((c - cd) + d);
     const double angle = fraction * HALF_PI_WHOLE;
     const double p = fraction * SPLITTER, q = HALF_PI_WHOLE * SPLITTER;
-    const double f = p - (p - fraction), g = q - (q - HALF_PI_WHOLE); /* the leading half of the digits of each */
+    const double f = p - (p - fraction), g = q - (q - HALF_PI_WHOLE); /* the leading half of the bits of each factor */
     const double f_low = fraction - f, g_low = HALF_PI_WHOLE - g;
     const double lost = (((f * g - angle) + f * g_low) + f_low * g) + f_low * g_low;
     const double other = lost + (fraction * HALF_PI_REST + below * HALF_PI_WHOLE), sum = angle + other;
@@ -79,12 +79,12 @@ static uint64_t far_quarters(double x, double *high, double *rest) {
 
 #endif
 
-/* From here on once for each instruction set and type of number. */
+/* The rest of this file is included once per instruction set and dtype. */
 #ifdef REAL
 
 #define BITS NAME(bits_type)
 #if SINGLE
-#define DIGITS 23 /* behind the leading one */
+#define DIGITS 23 /* bits of the mantissa, without the implicit leading bit */
 #define BIAS 127
 #define SMALLEST FLT_MIN
 #define OF_TYPE(constant) constant##_SINGLE
@@ -97,10 +97,10 @@ typedef uint32_t BITS;
 typedef uint64_t BITS;
 #endif
 
-/* Adding this rounds to an integer, which then stands in the last bits. */
+/* Adding this number rounds to an integer, which is then in the lowest bits. */
 #define ROUNDER (R(1.5) * (REAL)((BITS)1 << DIGITS))
 #define HALF_OF_THEM (DIGITS / 2 + 1)
-#define TINY (R(1.0) / (REAL)((BITS)1 << HALF_OF_THEM)) /* its square is no more than half a unit of the last place of 1 */
+#define TINY (R(1.0) / (REAL)((BITS)1 << HALF_OF_THEM)) /* TINY² is at most half an ulp of 1 */
 #define SIGN_BIT ((BITS)1 << (8 * sizeof(BITS) - 1))
 
 LANE_FUNCTION BITS NAME(word)(REAL x) {
@@ -115,13 +115,13 @@ LANE_FUNCTION REAL NAME(number)(BITS word) {
     return x;
 }
 
-/* x where a mask is all ones, the other one where it is 0. */
+/* Return x if all bits of `mask` are 1, `otherwise` if all are 0. */
 LANE_FUNCTION REAL NAME(masked)(BITS mask, REAL x, REAL otherwise) {
     return NAME(number)((NAME(word)(x) & mask) | (NAME(word)(otherwise) & ~mask));
 }
 
-/* The same by a condition that is 0 or 1. A compiler that saw branches would join those of several conditions. But with
-   SSE2 alone GCC makes no vectors of masks that come from comparisons of doubles. */
+/* Return x if `condition` is 1, `otherwise` if it is 0. A mask is used because compilers merge the branches of several
+   conditional expressions. With SSE2 alone, however, GCC does not vectorize masks from comparisons of doubles. */
 LANE_FUNCTION REAL NAME(chosen)(BITS condition, REAL x, REAL otherwise) {
 #if defined(__SSE2__) && !defined(__SSE4_2__) && !defined(__clang__) && !SINGLE
     return condition ? x : otherwise;
@@ -132,22 +132,22 @@ LANE_FUNCTION REAL NAME(chosen)(BITS condition, REAL x, REAL otherwise) {
 
 LANE_FUNCTION REAL NAME(size)(REAL x) { return NAME(number)(NAME(word)(x) & ~SIGN_BIT); }
 
-/* The first half of a number's digits. The product of two of these is exact. */
+/* Keep the leading half of the bits of x. The product of two such numbers is exact. */
 LANE_FUNCTION REAL NAME(leading)(REAL x) { return NAME(number)(NAME(word)(x) & ~(((BITS)1 << HALF_OF_THEM) - 1)); }
 
-/* What rounding has taken from a difference. */
+/* Return the rounding error of difference = x - y. */
 LANE_FUNCTION REAL NAME(lost)(REAL x, REAL y, REAL difference) {
     const REAL other = difference - x;
     return (x - (difference - other)) - (y + other);
 }
 
-/* A number, or the limit that it is beyond. Each of these is one instruction, which leaves a nan as it is. */
+/* Clip x to [least, most]. Each line compiles to one instruction, which propagates nan. */
 LANE_FUNCTION REAL NAME(within)(REAL x, REAL least, REAL most) {
     const REAL below = most < x ? most : x;
     return least > below ? least : below;
 }
 
-/* exp(x) is 2^n (1 + first + second + third), and the result has n + more in its last bits. */
+/* Reduce exp(x) to 2^n (1 + first + second + third). The lowest bits of the result are n + more. */
 LANE_FUNCTION BITS NAME(reduced_exp)(REAL x, int more, REAL *first, REAL *second, REAL *third) {
     const REAL rounder = ROUNDER + (REAL)more, rounded = x * (REAL)1.4426950408889634 + rounder, n = rounded - rounder;
     const REAL above = x - n * OF_TYPE(LOG_2_HIGH), below = n * OF_TYPE(LOG_2_LOW), r = above - below;
@@ -159,15 +159,15 @@ LANE_FUNCTION BITS NAME(reduced_exp)(REAL x, int more, REAL *first, REAL *second
 }
 
 LANE_FUNCTION REAL NAME(lane_exp)(REAL x) {
-    const REAL within = NAME(within)(x, -R(0.7) * (BIAS + DIGITS), R(0.7) * (BIAS + 1)); /* beyond, it is 0 or inf */
+    const REAL within = NAME(within)(x, -R(0.7) * (BIAS + DIGITS), R(0.7) * (BIAS + 1)); /* outside: 0 or inf */
     REAL first, second, third;
     const BITS n = NAME(reduced_exp)(within, 2 * BIAS, &first, &second, &third), half = n >> 1;
     const REAL sum = R(1.0) + first, rest = ((R(1.0) - sum) + first) + (second + third);
-    const REAL result = sum + rest; /* to be multiplied twice, as 2^n may be no normal number */
+    const REAL result = sum + rest; /* multiplied twice, as 2^n may be out of range */
     return result * NAME(number)(half << DIGITS) * NAME(number)((n - half) << DIGITS);
 }
 
-/* (exp(x) - 1) / 2 as a sum of two numbers. */
+/* Return (exp(x) - 1) / 2 as the sum of the result and *low. */
 LANE_FUNCTION REAL NAME(half_expm1)(REAL x, REAL *low) {
     REAL first, second, third;
     const REAL scale = NAME(number)(NAME(reduced_exp)(x, BIAS - 1, &first, &second, &third) << DIGITS);
@@ -179,15 +179,15 @@ LANE_FUNCTION REAL NAME(half_expm1)(REAL x, REAL *low) {
 }
 
 LANE_FUNCTION REAL NAME(lane_expm1)(REAL x) {
-    const REAL within = NAME(within)(x, -R(2.0) * DIGITS, R(0.6933) * (BIAS + 1)); /* beyond, it is -1 or inf */
+    const REAL within = NAME(within)(x, -R(2.0) * DIGITS, R(0.6933) * (BIAS + 1)); /* outside, expm1(x) is -1 or inf */
     REAL lost;
     const REAL half = NAME(half_expm1)(within, &lost);
     return NAME(chosen)(NAME(size)(x) < TINY * TINY, x, R(2.0) * half);
 }
 
-/* With t = (exp(2|x|) - 1) / 2 it is t / (1 + t): the leading digits of the quotient, and what the remainder adds. */
+/* tanh|x| = t / (1 + t) with t = (exp(2|x|) - 1) / 2: the leading bits of the quotient plus a correction. */
 LANE_FUNCTION REAL NAME(lane_tanh)(REAL x) {
-    const REAL size = NAME(size)(x), most = R(0.5) * DIGITS; /* beyond, it is 1 */
+    const REAL size = NAME(size)(x), most = R(0.5) * DIGITS; /* above, tanh is 1 */
     REAL low;
     const REAL t = NAME(half_expm1)(R(2.0) * (most < size ? most : size), &low);
     const REAL divisor = R(1.0) + t, inverse = R(1.0) / divisor, leading = NAME(leading)(divisor);
@@ -198,8 +198,8 @@ LANE_FUNCTION REAL NAME(lane_tanh)(REAL x) {
     return NAME(chosen)(size < TINY, x, result);
 }
 
-/* log(x) for a normal number x as a sum of two numbers: x is 2^k (1 + f), and log(1 + f) = f - f²/2 + s (f²/2 + tail)
-   with s = f / (2 + f). */
+/* Return log(x) of a normal number x as the sum of the result and *low: x = 2^k (1 + f), and
+   log(1 + f) = f - f²/2 + s (f²/2 + tail) with s = f / (2 + f). */
 LANE_FUNCTION REAL NAME(normal_log)(REAL x, REAL shift, REAL *low) {
     const BITS least = NAME(word)((REAL)0.7071067811865476), one = NAME(word)(R(1.0)), mask = ((BITS)1 << DIGITS) - 1;
     const BITS word = NAME(word)(x) + (one - least);
@@ -214,7 +214,7 @@ LANE_FUNCTION REAL NAME(normal_log)(REAL x, REAL shift, REAL *low) {
     return sum;
 }
 
-/* The result for a positive, finite x is given. */
+/* Extend a log that is valid for positive, finite x to all x. */
 LANE_FUNCTION REAL NAME(whole_log)(REAL x, REAL result) {
     const REAL other = NAME(chosen)(x < R(0.0), (REAL)NAN, -(REAL)INFINITY);
     return NAME(chosen)(x <= R(0.0), other, NAME(chosen)(x < (REAL)INFINITY, result, x));
@@ -236,7 +236,7 @@ LANE_FUNCTION REAL NAME(lane_log1p)(REAL x) {
     return NAME(chosen)(NAME(size)(x) < TINY * TINY, x, NAME(whole_log)(sum, high + (low + lost / sum)));
 }
 
-/* How many quarter turns are next to an angle, modulo 4 at least, and high + rest, which is to be added. */
+/* Reduce an angle: return the nearest number of quarter turns, exact modulo 4, and the rest as high + rest. */
 #if !SINGLE
 LANE_FUNCTION BITS NAME(quarters)(double x, double *high, double *rest) {
     const double rounded = x * 0.6366197723675814 + ROUNDER, n = rounded - ROUNDER;
@@ -249,7 +249,7 @@ LANE_FUNCTION BITS NAME(quarters)(double x, double *high, double *rest) {
 }
 #else
 LANE_FUNCTION BITS NAME(quarters)(float x, float *high, float *rest) {
-    const double rounder = 6755399441055744.0; /* that of double */
+    const double rounder = 6755399441055744.0; /* ROUNDER of double */
     const double rounded = (double)x * 0.6366197723675814 + rounder, n = rounded - rounder;
     const double angle = ((double)x - n * HALF_PI_1) - n * HALF_PI_2_SINGLE;
     *high = (float)angle;
@@ -260,7 +260,7 @@ LANE_FUNCTION BITS NAME(quarters)(float x, float *high, float *rest) {
 }
 #endif
 
-/* The sine of an angle of some quarter turns and high + rest, which is at most an eighth of a turn. */
+/* Return the sine of `quarters` quarter turns plus high + rest, which is at most an eighth of a turn in size. */
 LANE_FUNCTION REAL NAME(sine)(BITS quarters, REAL high, REAL rest) {
     const REAL square = high * high, half = R(0.5) * square, whole = R(1.0) - half;
     const REAL sine = high + (high * square * OF_TYPE(sin_tail)(square) + rest * whole);
@@ -269,21 +269,21 @@ LANE_FUNCTION REAL NAME(sine)(BITS quarters, REAL high, REAL rest) {
     return NAME(number)(NAME(word)(NAME(masked)((BITS)0 - (quarters & 1), cosine, sine)) ^ sign);
 }
 
-/* Up to LARGEST_NEAR. */
+/* Valid for |x| <= LARGEST_NEAR. */
 LANE_FUNCTION REAL NAME(lane_sin)(REAL x) {
     REAL high, rest;
     const BITS quarters = NAME(quarters)(x, &high, &rest);
     return NAME(chosen)(NAME(size)(x) < TINY, x, NAME(sine)(quarters, high, rest));
 }
 
-/* Up to LARGEST_NEAR. */
+/* Valid for |x| <= LARGEST_NEAR. */
 LANE_FUNCTION REAL NAME(lane_cos)(REAL x) {
     REAL high, rest;
     const BITS quarters = NAME(quarters)(x, &high, &rest);
     return NAME(sine)(quarters + 1, high, rest);
 }
 
-/* Rows of numbers, each function in all of its domain. */
+/* Functions of whole rows, valid for all arguments. */
 #define ROW_FUNCTION(function) \
     static void NAME(row_##function)(const void *in, void *out, int64_t lanes) { \
         const REAL *x = (const REAL *)in; \
