@@ -1,2 +1,2 @@
-# Lets the compiled module call C by the name of the module that has it.
+# The compiled module calls this module's C functions.
 from gradwalk.base cimport c_compat
