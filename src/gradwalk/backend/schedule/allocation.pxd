@@ -1,3 +1,3 @@
-# The compiled module calls these modules' C functions.
+# C declarations of the imported modules.
 from gradwalk.base cimport c_compat
 from gradwalk.ops.compiled cimport evaluate

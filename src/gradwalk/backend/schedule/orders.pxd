@@ -1,2 +1,2 @@
-# The compiled module calls this module's C functions.
+# C declarations of the imported modules.
 from gradwalk.base cimport c_compat
