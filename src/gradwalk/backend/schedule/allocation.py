@@ -210,8 +210,8 @@ class _Writer:
     def _write_table(self, table: cython.int, start: cython.int, end: cython.int) -> cython.void:
         """Write the entries of a table: the operands from `start` to `end`.
 
-        Each row keeps its slot until the last `take` from the table. Inputs are read from their columns
-        instead of being loaded, because `take` reads only one entry per lane.
+        Each row keeps its slot until the last `take` from the table. Inputs are read from their columns instead
+        of being loaded, because `take` reads only one entry per lane.
         """
         index: cython.int
         j: cython.int
