@@ -1,4 +1,4 @@
-"""`LoopKernel`: runs a program with loops and switches on a batch, and the instructions between them in lane kernels."""
+"""`LoopKernel`: runs a program with loops and switches on a batch; lane kernels run the instructions between them."""
 
 from __future__ import annotations
 

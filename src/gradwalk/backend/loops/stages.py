@@ -39,7 +39,7 @@ class CallStage:
     Attributes:
         call: The call.
         operands: Indices of its operands in the whole program.
-        results: Maps the position of each result that is used to its index in the whole program.
+        results: Maps the position of each result that the program reads to its index in the whole program.
     """
 
     call: Any
