@@ -147,7 +147,7 @@ class LoopLanes:
         return found if self._condition is None else found | prefix_keys("condition", self._condition.backends)
 
     def run(self, operands: Sequence[Number], samples: int, kind: type[Any]) -> list[Number]:
-        """Run the loop and return one array per result, nan for samples that would exceed the maximum of steps."""
+        """Run the loop; return one array per result, nan for samples that exceed the maximum number of steps."""
         carry = self.loop.sizes.carry
         given, at = self.entered(operands, samples, kind)
         last = numpy.empty((carry, samples), kind)
@@ -240,7 +240,7 @@ class LoopVjpLanes:
 
 
 def likely_steps(loop: Loop) -> int:
-    """Return the maximum number of steps of a loop, or `LIKELY_STEPS` if it has no maximum."""
+    """Return the maximum number of steps of a loop, by default `LIKELY_STEPS`."""
     return LIKELY_STEPS if loop.steps is None else loop.steps
 
 
