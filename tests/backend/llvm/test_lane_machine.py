@@ -252,7 +252,9 @@ def test_what_is_not_compiled(monkeypatch):
     assert (
         refusal(flat(5), lanes._replace(instruction_set="baseline")) == "the processor has no AVX2, or AVX2 is disabled"
     )
-    assert refusal(flat(5), lanes._replace(lanes=4)) == "lanes must be a multiple of the vector size of avx2, got 4"
+    assert (
+        refusal(flat(5), lanes._replace(lanes=4)) == "the lanes of a block must fill whole vectors of avx2, got 4 lanes"
+    )
     assert "must be at most 2,000, counting each loop once, got" in refusal(flat(4000), lanes)
     monkeypatch.setattr(lane_machine, "MOST_FLAT", 10)
     assert "must be at most 10 to search for loops, got" in refusal(flat(100), lanes)

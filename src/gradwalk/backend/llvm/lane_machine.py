@@ -133,15 +133,21 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
     if lanes.instruction_set == "baseline" and lanes.uses_libmvec:  # C calls some libmvec functions for scalars
         raise RefusedError("the processor has no AVX2, or AVX2 is disabled")
     if lanes.lanes % _REGISTERS[lanes.instruction_set].lanes(single):
-        raise RefusedError(f"lanes must be a multiple of the vector size of {lanes.instruction_set}, got {lanes.lanes}")
+        raise RefusedError(
+            f"the lanes of a block must fill whole vectors of {lanes.instruction_set}, got {lanes.lanes} lanes"
+        )
     if len(schedule) > MOST_FLAT:
-        raise RefusedError(f"instructions must be at most {MOST_FLAT:,} to search for loops, got {len(schedule):,}")
+        raise RefusedError(
+            f"the number of instructions must be at most {MOST_FLAT:,} to search for loops, got {len(schedule):,}"
+        )
     analysis = analyse(schedule.program, schedule.varies, schedule.reduced, schedule.apart)
     program = lane_program(analysis, make_prologue(analysis))
     repeats = fold(program.code)
     size = written(len(program.code), repeats) + len(program.code.outputs)
     if size > _MOST_WRITTEN:
-        raise RefusedError(f"instructions must be at most {_MOST_WRITTEN:,}, counting each loop once, got {size:,}")
+        raise RefusedError(
+            f"the number of instructions must be at most {_MOST_WRITTEN:,}, counting each loop once, got {size:,}"
+        )
     try:
         return Compiled(program, compiled(program.code, repeats, lanes, single=single, contract=contract))
     except MissingFunctionError as error:
