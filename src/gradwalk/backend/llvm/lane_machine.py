@@ -155,7 +155,7 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
 
 
 def compiled(code: Code, repeats: Sequence[Repeat], lanes: Lanes, *, single: bool, contract: bool) -> LaneCode:
-    """Compile a program without calls (see `vector_ir.lane_ir`) and the loops found in it for lanes.
+    """Compile a program for lanes, with the loops that were found in it: see `vector_ir.lane_ir`.
 
     Raises:
         MissingFunctionError: The C library of this system lacks a function that the program calls.
@@ -172,7 +172,7 @@ def compiled(code: Code, repeats: Sequence[Repeat], lanes: Lanes, *, single: boo
 
 
 def _addresses(source: str, rows: Mapping[str, int]) -> dict[str, int]:
-    """Find the addresses of the functions of C, of libmvec and in `rows` that a module declares."""
+    """Find the functions that a module declares in the C library, in libmvec and in `rows`."""
     names = re.findall(r"^declare .*@(\w+)\(", source, re.MULTILINE)
     in_c = [name for name in names if name.startswith(PREFIX)]
     of_vectors = [name for name in names if name.startswith("_ZGV")]

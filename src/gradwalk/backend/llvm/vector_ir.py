@@ -93,7 +93,7 @@ def lane_ir(code: Code, repeats: Sequence[Repeat], target: Target) -> LaneIR:
 
 
 def _attributes(target: Target) -> Iterable[str]:
-    """Yield function attributes: vector registers as wide as a call's argument in `target.vectors`, an aligned stack."""
+    """Yield the attribute groups: registers as wide as the vectors of `target.vectors`, a stack aligned to 64 bytes."""
     bits = target.vectors.lanes * (64 if target.type.real == "double" else 32)
     width = f'"min-legal-vector-width"="{bits}" "prefer-vector-width"="{bits}"'
     yield f"attributes #0 = {{ nounwind alignstack=64 {width} }}"

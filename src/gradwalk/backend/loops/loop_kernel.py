@@ -31,8 +31,7 @@ from gradwalk.program.tape import Tape
 
 # Calls of at most this many instructions are inlined, because lane kernels are fastest with flat programs.
 MOST_FLAT = 20_000
-# Samples that run through all steps together: enough to amortize the cost of starting a step, but few enough for the
-# cache.
+# Samples that run through all steps together: enough to amortize the cost of starting a step, few enough for the cache.
 _SAMPLES = 8192
 _FEWEST_SAMPLES = 256
 
@@ -40,7 +39,7 @@ _KINDS: dict[type[Any], Any] = {Loop: LoopLanes, LoopVjp: LoopVjpLanes, Switch: 
 
 
 def make_kernel(program: Program, varies: Sequence[bool], *, reduced: bool = False) -> Kernel:
-    """Make a `LoopKernel`, or a `LaneKernel` if all calls can be inlined: see `base.Backend`."""
+    """Make a `LoopKernel` if loops or switches remain after inlining, otherwise a `LaneKernel`: see `base.Backend`."""
     program = written_out(program)
     if any(isinstance(call, tuple(_KINDS)) for call, _ in program.calls):
         return LoopKernel(program, varies, reduced=reduced)

@@ -27,7 +27,7 @@ _MUL = cython.declare(cython.int, OPCODES["mul"])
 _MULADD = cython.declare(cython.int, OPCODES["muladd"])
 _SUM = cython.declare(cython.int, SUM)
 _DOT = cython.declare(cython.int, DOT)
-_MOST_APART = cython.declare(cython.int, 2)  # an output with more products is summed in registers, sample by sample
+_MOST_APART = cython.declare(cython.int, 2)  # more products of an output are first added per sample, in registers
 
 # Opcode -> number of operands stored in the instruction itself. The operands of a call and the table of a `take` are
 # stored in lists of the program.

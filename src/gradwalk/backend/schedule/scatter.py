@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gradwalk.program.code.opcodes import OPCODES, SCATTER, SUM, TAKE
 from gradwalk.program.program import Program
 
-# A list of targets is shorter than this many times the number of outputs. Indices without an output have target -1.
+# A list of targets has at most this many entries per output. Indices without an output have target -1.
 _SPARSEST = 16
 
 
