@@ -291,7 +291,7 @@ def test_functions_in_python_are_called_once_or_refused():
     program = tape.program([tape.append("mul", tape.call(Of(), [x]), y)])
     schedule = make_schedule(program, [False, True], reduced=False)
     assert schedule.prologue.run(numpy.array([3.0])).tolist() == [9.0]
-    with pytest.raises(ValueError, match="square is a function in Python, which cannot be run on lanes"):
+    with pytest.raises(ValueError, match="cannot run square on a batch: it is a Python function"):
         make_schedule(program, [True, True], reduced=False)
 
 

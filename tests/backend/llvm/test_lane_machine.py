@@ -250,12 +250,14 @@ def flat(length: int):
 def test_what_is_not_compiled(monkeypatch):
     lanes = Lanes("avx2", True, {}, 128)
     assert (
-        refusal(flat(5), lanes._replace(instruction_set="baseline")) == "the processor has no AVX2, or may not use it"
+        refusal(flat(5), lanes._replace(instruction_set="baseline")) == "the processor has no AVX2, or AVX2 is disabled"
     )
-    assert refusal(flat(5), lanes._replace(lanes=4)) == "a block has 4 lanes, too few for the vectors of avx2"
-    assert "each loop written once, are too many: at most 2,000" in refusal(flat(4000), lanes)
+    assert (
+        refusal(flat(5), lanes._replace(lanes=4)) == "the lanes of a block must fill whole vectors of avx2, got 4 lanes"
+    )
+    assert "must be at most 2,000, counting each loop once, got" in refusal(flat(4000), lanes)
     monkeypatch.setattr(lane_machine, "MOST_FLAT", 10)
-    assert "too many to look for loops in: at most 10" in refusal(flat(100), lanes)
+    assert "must be at most 10 to search for loops, got" in refusal(flat(100), lanes)
     kernel = LaneKernel(flat(100), [True])
     kernel._compile(False)
     assert kernel._plans[0].machine is None

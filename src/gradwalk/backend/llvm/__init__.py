@@ -1,1 +1,1 @@
-"""Machine code for kernels, by LLVM."""
+"""Compilation of kernels to machine code with LLVM."""

@@ -1,4 +1,4 @@
-"""Machine code that runs programs for lanes: by LLVM, where llvmlite is installed."""
+"""Compilation of schedules to vectorized machine code with LLVM, if llvmlite is installed."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from gradwalk.program.native.machine_code import C_LIBRARY, MachineCode, Missing
 from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Repeat, written
 
-# Instructions of a program that loops are looked for in, and of what is compiled, where loops are written once.
+# Maximum number of instructions of a schedule that is searched for loops.
 MOST_FLAT = 20_000
+# Maximum number of instructions that are compiled, counting each loop body once.
 _MOST_WRITTEN = 2000
-# Vectors that are run side by side.
+# Number of vectors that are computed side by side.
 _VECTORS = 2
-# Functions of which libmvec has some for vectors: those of the list in lanes.h.
+# Functions with vector versions in libmvec: the list in lanes.h.
 _ONE_OPERAND = (
     *(
         "exp",
@@ -50,9 +51,9 @@ class _Registers(NamedTuple):
     """The vectors of an instruction set.
 
     Attributes:
-        doubles: How many numbers of double precision a vector has.
-        letter: What the vector ABI of x86-64 calls the instruction set.
-        features: Those of the processor that are used, as LLVM writes them.
+        doubles: Number of float64 elements of a vector.
+        letter: Letter of the instruction set in the vector ABI of x86-64.
+        features: CPU features, in LLVM's notation.
     """
 
     doubles: int
@@ -60,7 +61,7 @@ class _Registers(NamedTuple):
     features: str
 
     def lanes(self, single: bool) -> int:
-        """How many lanes are run side by side, in float32 or in float64."""
+        """Return the number of lanes that are computed side by side, in float32 or float64."""
         return self.doubles * (2 if single else 1) * _VECTORS
 
 
@@ -77,7 +78,7 @@ class LaneCode(NamedTuple):
 
     Attributes:
         machine_code: The function.
-        memory: How many bytes of memory it needs.
+        memory: Size in bytes of the `memory` argument.
     """
 
     machine_code: MachineCode
@@ -88,8 +89,8 @@ class Compiled(NamedTuple):
     """Machine code for a schedule.
 
     Attributes:
-        program: What it runs.
-        code: The code.
+        program: The program that the code runs.
+        code: The compiled function.
     """
 
     program: LaneProgram
@@ -97,13 +98,13 @@ class Compiled(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """How lanes are run without machine code, which has to give the same bits.
+    """Settings of the lane interpreter, whose results machine code must match bit for bit.
 
     Attributes:
-        instruction_set: The name of the instruction set that may be used.
-        uses_libmvec: Whether functions such as `exp` are those of libmvec.
-        row_functions: Addresses of functions that are not those of the C library: see `launch.row_functions`.
-        lanes: How many lanes a block has.
+        instruction_set: Name of the instruction set that may be used.
+        uses_libmvec: Whether functions such as `exp` come from libmvec.
+        row_functions: Addresses of the lane kernel's own math functions: see `launch.row_functions`.
+        lanes: Number of lanes in a block.
     """
 
     instruction_set: str
@@ -113,37 +114,40 @@ class Lanes(NamedTuple):
 
 
 class RefusedError(Exception):
-    """There is no machine code for a schedule; the message says why."""
+    """Machine code cannot be compiled for a schedule; the message gives the reason."""
 
 
 def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contract: bool = False) -> Compiled:
-    """Compile what a schedule does for each block of lanes.
+    """Compile the instructions that a schedule runs on each block of lanes.
 
     Args:
         schedule: The schedule.
-        lanes: How lanes are run without it.
+        lanes: Settings of the lane interpreter.
         single: Whether to compute in float32.
-        contract: Whether a product and a sum may be rounded once.
-
-    Returns:
-        The machine code.
+        contract: Whether a product and a sum may be fused, with one rounding.
 
     Raises:
-        RefusedError: There is too much of it, or this processor or system lacks what it needs.
-        CompileError: Compiling failed.
+        RefusedError: The schedule is too long, or the processor or the C library lacks something that it needs.
+        CompileError: Compilation failed.
     """
-    if lanes.instruction_set == "baseline" and lanes.uses_libmvec:  # C calls some of them for single numbers
-        raise RefusedError("the processor has no AVX2, or may not use it")
+    if lanes.instruction_set == "baseline" and lanes.uses_libmvec:  # C calls some libmvec functions for scalars
+        raise RefusedError("the processor has no AVX2, or AVX2 is disabled")
     if lanes.lanes % _REGISTERS[lanes.instruction_set].lanes(single):
-        raise RefusedError(f"a block has {lanes.lanes} lanes, too few for the vectors of {lanes.instruction_set}")
+        raise RefusedError(
+            f"the lanes of a block must fill whole vectors of {lanes.instruction_set}, got {lanes.lanes} lanes"
+        )
     if len(schedule) > MOST_FLAT:
-        raise RefusedError(f"{len(schedule):,} instructions are too many to look for loops in: at most {MOST_FLAT:,}")
+        raise RefusedError(
+            f"the number of instructions must be at most {MOST_FLAT:,} to search for loops, got {len(schedule):,}"
+        )
     analysis = analyse(schedule.program, schedule.varies, schedule.reduced, schedule.apart)
     program = lane_program(analysis, make_prologue(analysis))
     repeats = fold(program.code)
     size = written(len(program.code), repeats) + len(program.code.outputs)
     if size > _MOST_WRITTEN:
-        raise RefusedError(f"{size:,} instructions, each loop written once, are too many: at most {_MOST_WRITTEN:,}")
+        raise RefusedError(
+            f"the number of instructions must be at most {_MOST_WRITTEN:,}, counting each loop once, got {size:,}"
+        )
     try:
         return Compiled(program, compiled(program.code, repeats, lanes, single=single, contract=contract))
     except MissingFunctionError as error:
@@ -151,21 +155,11 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
 
 
 def compiled(code: Code, repeats: Sequence[Repeat], lanes: Lanes, *, single: bool, contract: bool) -> LaneCode:
-    """Compile a program for lanes.
-
-    Args:
-        code: The parts of the program: see `vector_ir.lane_ir`.
-        repeats: The loops that were found in it.
-        lanes: How lanes are run without it.
-        single: Whether to compute in float32.
-        contract: Whether a product and a sum may be rounded once.
-
-    Returns:
-        The machine code.
+    """Compile a program for lanes, with the loops that were found in it: see `vector_ir.lane_ir`.
 
     Raises:
         MissingFunctionError: The C library of this system lacks a function that the program calls.
-        CompileError: Compiling failed.
+        CompileError: Compilation failed.
     """
     registers = _REGISTERS[lanes.instruction_set]
     kind = Type("float" if single else "double", registers.lanes(single))
@@ -178,7 +172,7 @@ def compiled(code: Code, repeats: Sequence[Repeat], lanes: Lanes, *, single: boo
 
 
 def _addresses(source: str, rows: Mapping[str, int]) -> dict[str, int]:
-    """Find the addresses of the functions that a module declares, except LLVM's own. `rows` has those of rows."""
+    """Find the functions that a module declares in the C library, in libmvec and in `rows`."""
     names = re.findall(r"^declare .*@(\w+)\(", source, re.MULTILINE)
     in_c = [name for name in names if name.startswith(PREFIX)]
     of_vectors = [name for name in names if name.startswith("_ZGV")]

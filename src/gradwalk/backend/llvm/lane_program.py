@@ -1,4 +1,4 @@
-"""`LaneProgram`: what a schedule does for each block of lanes, with most of it as one program."""
+"""`LaneProgram`: the instructions of a schedule, most of them as one program that can be compiled."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class LaneProgram(NamedTuple):
     """A program for lanes.
 
     Attributes:
-        code: Its parts: see `vector_ir.lane_ir`.
-        schedule: Instructions of a schedule: those that load the columns, `MACHINE`, which runs the program, and what
-            is done with the results. int32, laid out as `encoding` says.
-        slots: How many rows there have to be: one for each input of the program, and then one for each output.
+        code: The program: see `vector_ir.lane_ir`.
+        schedule: Instructions in the format of `encoding`, int32: load the columns, run `code` (`MACHINE`), and store
+            or sum the results.
+        slots: Number of slots: one for each input of `code`, then one for each output.
     """
 
     code: Code
@@ -30,27 +30,19 @@ class LaneProgram(NamedTuple):
 
 
 def lane_program(analysis: Analysis, prologue: Prologue) -> LaneProgram:
-    """Take the instructions of a program that vary over the batch.
-
-    Args:
-        analysis: Of the program.
-        prologue: Which of its numbers are scalars.
-
-    Returns:
-        These instructions, in the order of the program.
-    """
+    """Build a `LaneProgram` of the instructions that vary over the batch, in the order of the program."""
     does_vary = (analysis.needed != 0) & (analysis.varying != 0)
     columns = numpy.flatnonzero(does_vary[: analysis.first])
     kept = numpy.flatnonzero(does_vary[analysis.first :])
     scalars = int(((analysis.needed != 0) & (analysis.varying == 0)).sum())
-    moved = len(columns) + prologue.scalars  # by index of the program, the index of it here
+    moved = len(columns) + prologue.scalars  # index in the whole program -> index in the lane program
     moved[columns] = numpy.arange(len(columns))
     moved[analysis.first + kept] = len(columns) + scalars + numpy.arange(len(kept))
     operands = analysis.roots[:, 2:].ravel()
     outputs = numpy.unique(operands[(operands >= analysis.first) & does_vary[operands]])
     instructions, tables = _moved_code(analysis, kept, moved)
     code = Code(len(columns), (0.0,) * scalars, instructions, [], moved[outputs].tolist(), tables=tables)
-    slot = prologue.scalars.copy()  # by index of the program, its slot here, or which scalar it is
+    slot = prologue.scalars.copy()  # index in the whole program -> slot, or number of the scalar
     slot[columns] = numpy.arange(len(columns))
     slot[outputs] = len(columns) + numpy.arange(len(outputs))
     loads = numpy.zeros((len(columns) + 1, WIDTH), numpy.int32)
@@ -65,7 +57,7 @@ def lane_program(analysis: Analysis, prologue: Prologue) -> LaneProgram:
 def _moved_code(
     analysis: Analysis, kept: NDArray[numpy.int64], moved: NDArray[numpy.int32]
 ) -> tuple[NDArray[numpy.int32], list[list[int]]]:
-    """The instructions that are kept, with the new indices of their operands, and the tables that they take from."""
+    """Return the instructions `kept` and the tables that they use, with the new indices of the operands."""
     code = analysis.program.instructions.reshape(-1, 4)[kept]
     arities = arities_of(analysis.program.instructions)[kept]
     for position in (1, 2, 3):
@@ -78,7 +70,7 @@ def _moved_code(
 
 
 def _ends(analysis: Analysis, slot: NDArray[numpy.int32]) -> NDArray[numpy.int32]:
-    """What is done with the results, as instructions of a schedule."""
+    """Encode the roots, which store or sum the results, as instructions of a schedule."""
     opcode, out, x, y = analysis.roots.T
     has_second = y >= 0
     forms = (analysis.varying[x] == 0) + 2 * (has_second & (analysis.varying[y] == 0))

@@ -1,7 +1,7 @@
-"""Programs for lanes as LLVM IR: loops that were found are loops, and each value is a vector of lanes.
+"""Printer of programs for lanes as LLVM IR. Each value is a vector of lanes, and loops that were found stay loops.
 
-The instructions of a program that vary over the batch are run for a few vectors of lanes side by side, which hides how
-long one instruction takes; then for the next few. Within a repetition of a loop, results stay in registers.
+The function runs the program for a few vectors of lanes side by side, to hide the latency of instructions, then for the
+next few. Within an iteration of a loop, results stay in registers.
 """
 
 from __future__ import annotations
@@ -28,19 +28,18 @@ from gradwalk.program.native.expressions import (
 from gradwalk.program.reroll.repeats import Moving, Repeat, result
 
 _CACHE_LINE = 64  # bytes
-# What stands in memory that nothing in the function writes.
 _PREFETCH = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
-_CONSTANT = ", !invariant.load !0"
+_CONSTANT = ", !invariant.load !0"  # for loads from memory that the function never writes
 
 
 class Vectors(NamedTuple):
-    """How functions such as `exp` take vectors of lanes.
+    """Vector versions of functions such as `exp`.
 
     Attributes:
-        lanes: How many lanes a call takes.
-        letter: What the vector ABI of x86-64 calls the instruction set.
-        functions: The functions that the C library has for these.
-        of_rows: The functions that take lanes in memory instead: `void f(ptr from, ptr to, i64 lanes)`.
+        lanes: Number of lanes per call.
+        letter: Letter of the instruction set in the vector ABI of x86-64.
+        functions: Functions with a vector version in the C library.
+        of_rows: Functions that process lanes in memory instead: `void f(ptr from, ptr to, i64 lanes)`.
     """
 
     lanes: int
@@ -50,12 +49,12 @@ class Vectors(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What code is printed for.
+    """The target of the printed code.
 
     Attributes:
-        type: The type of values: of as many lanes as are run side by side.
-        vectors: Functions of the C library that take vectors.
-        contract: Whether a product and a sum may be rounded once.
+        type: Type of the values: a vector of all lanes that are computed side by side.
+        vectors: Vector versions of functions.
+        contract: Whether a product and a sum may be fused, with one rounding.
     """
 
     type: Type
@@ -64,11 +63,11 @@ class Target(NamedTuple):
 
 
 class LaneIR(NamedTuple):
-    """What `lane_ir` returns.
+    """The result of `lane_ir`.
 
     Attributes:
-        source: The module.
-        cells: How many values of the target's type `memory` has to have room for.
+        source: LLVM IR of the module.
+        cells: Size of `memory`, in values of the target's type.
     """
 
     source: str
@@ -76,18 +75,12 @@ class LaneIR(NamedTuple):
 
 
 def lane_ir(code: Code, repeats: Sequence[Repeat], target: Target) -> LaneIR:
-    """Print a program for lanes as LLVM IR.
+    """Print a program without calls as LLVM IR that runs it on lanes.
 
-    Args:
-        code: The parts of a program without calls. Its inputs are columns, its constants are scalars: numbers that
-            are the same for all lanes, whose values are given when it is run.
-        repeats: The loops that were found in it.
-        target: What to print it for.
-
-    Returns:
-        A module with the function `void run(ptr scalars, ptr rows, ptr memory, i64 lanes)`. The rows are addresses: of
-        the columns, which are read, and then of the outputs, which are written. The number of lanes is rounded up to
-        a multiple of those of the target's type, and memory is for what loops keep.
+    The module defines `void run(ptr scalars, ptr rows, ptr memory, i64 lanes)`. The constants of `code` are
+    placeholders for the scalars, which are the same for all lanes. The rows are the addresses of the columns (the
+    inputs), followed by the addresses of the outputs. The number of lanes is rounded up to a multiple of the lanes of
+    the target's type. `memory` is scratch for results that loops keep. `repeats` are the loops found in `code`.
     """
     printer = Printer(code, repeats, target)
     printer.print()
@@ -100,7 +93,7 @@ def lane_ir(code: Code, repeats: Sequence[Repeat], target: Target) -> LaneIR:
 
 
 def _attributes(target: Target) -> Iterable[str]:
-    """Vectors of as many bits as functions take are passed in one register each, and saved at aligned addresses."""
+    """Yield the attribute groups: registers as wide as the vectors of `target.vectors`, a stack aligned to 64 bytes."""
     bits = target.vectors.lanes * (64 if target.type.real == "double" else 32)
     width = f'"min-legal-vector-width"="{bits}" "prefer-vector-width"="{bits}"'
     yield f"attributes #0 = {{ nounwind alignstack=64 {width} }}"
@@ -108,13 +101,13 @@ def _attributes(target: Target) -> Iterable[str]:
 
 
 class Printer:
-    """The function while it is printed.
+    """Printer of the function `run`.
 
     Attributes:
-        body: Its lines, for one block of lanes.
-        allocated: Lines before them: variables for what loops carry.
-        scalars: Lines before them, too, that read what is the same for all lanes.
-        cells: How many values stand in memory.
+        body: Lines that run the program for one block of lanes.
+        allocated: Lines before the body that allocate the carried variables of loops.
+        scalars: Lines before the body that load the scalars.
+        cells: Number of values stored in `memory`.
     """
 
     def __init__(self, code: Code, repeats: Sequence[Repeat], target: Target) -> None:
@@ -122,18 +115,18 @@ class Printer:
         self._placement = Placement(code, repeats)
         self._type = target.type
         self._cell_of = _cells(self._placement)
-        self._values: dict[int, str] = {}  # the names of results and of scalars, by index
-        self._carried: dict[int, str] = {}  # of results of the repetition before, by instruction
-        self._fetched: set[Moving] = set()  # columns that the first instruction to read them fetches
-        self._open: list[tuple[Loops, str]] = []  # loops that are being printed, with those around, and their labels
-        self._counters: list[str] = []  # of these loops
+        self._values: dict[int, str] = {}  # index -> name of the result or scalar
+        self._carried: dict[int, str] = {}  # instruction -> name of its result in the previous iteration
+        self._fetched: set[Moving] = set()  # columns that are already prefetched
+        self._open: list[tuple[Loops, str]] = []  # open loops, each with its enclosing loops and its label
+        self._counters: list[str] = []  # names of the counters of the open loops
         self.body = Body(target.type, contract=target.contract, block="first")
         self.allocated: list[str] = []
         self.scalars: list[str] = []
         self.cells = int(self._cell_of[self._placement.kept].max(initial=-1)) + 1
 
     def print(self) -> None:
-        """Print all instructions, and what sets the outputs."""
+        """Print all instructions, then the stores of the outputs."""
         for part, around in self._placement.everything:
             if isinstance(part, range):
                 for i in part:
@@ -146,7 +139,7 @@ class Printer:
             self._store(self._operand(Moving(index, ()), ()), self._lanes_of(str(position)), 8)
 
     def function(self) -> list[str]:
-        """Return the lines of the function after its head. They run the body for each block of lanes."""
+        """Return the lines after the function's head, which run the body for each block of lanes."""
         return [
             "begin:",
             *self.allocated,
@@ -179,7 +172,7 @@ class Printer:
             self._store(value, self._cell(place, around))
 
     def _begin(self, loops: Loops) -> None:
-        """Begin the innermost of these loops, with variables for what each repetition takes from the one before."""
+        """Begin the innermost of these loops, with variables for the results carried to the next iteration."""
         label = f"loop{loops[-1].start}_{len(loops)}"
         numbers, carried = self._type.numbers, self._placement.carried[loops]
         for i in carried:
@@ -197,7 +190,7 @@ class Printer:
         self._counters.append(f"%{label}_i")
 
     def _end(self, loops: Loops, label: str) -> None:
-        """End it, and keep what is needed of its last repetition alone."""
+        """End the loop, and store the results of its last iteration that are used after it."""
         carried = self._placement.carried[loops]
         for i in carried:
             self._store(self._values[self._code.first + i], f"%c{i}")
@@ -216,7 +209,7 @@ class Printer:
                 self._store(self._values[self._code.first + i], self._cell(place, loops[:-1]))
 
     def _operand(self, place: Moving, around: Loops) -> str:
-        """Return the name of an operand of an instruction in these loops."""
+        """Return the name of an operand of an instruction inside the loops `around`."""
         if self._placement.is_local(place, around):
             return self._values[place.start]
         carried = self._placement.carrying(place, around)
@@ -235,14 +228,14 @@ class Printer:
         return self._values[place.start]
 
     def _fetch(self, address: str) -> None:
-        """Append that the lanes after these are fetched: processors do not foresee what so many columns need next."""
+        """Prefetch the next lanes of a column: hardware prefetchers cannot follow this many columns."""
         size = self._type.lanes * (8 if self._type.real == "double" else 4)
         for ahead in range(size, 2 * size, _CACHE_LINE):
             line = self.body.new(f"getelementptr i8, ptr {address}, i64 {ahead}")
             self.body.lines.append(f"  call void @llvm.prefetch.p0(ptr {line}, i32 0, i32 3, i32 1)")
 
     def _scalar(self, place: Moving) -> str:
-        """Return the name of a scalar, written to all lanes."""
+        """Return the name of a scalar, broadcast to all lanes."""
         if any(place.strides):
             return self._broadcast(self.body, self._index(place))
         if place.start not in self._values:
@@ -252,7 +245,7 @@ class Printer:
         return self._values[place.start]
 
     def _broadcast(self, body: Body, index: str) -> str:
-        """Append that a scalar is read and written to all lanes."""
+        """Append the load of a scalar and its broadcast to all lanes."""
         real, numbers, lanes = self._type.real, self._type.numbers, self._type.lanes
         address = body.new(f"getelementptr {real}, ptr %scalars, i64 {index}")
         number = body.new(f"load {real}, ptr {address}{_CONSTANT}")
@@ -260,18 +253,18 @@ class Printer:
         return body.new(f"shufflevector {numbers} {first}, {numbers} poison, <{lanes} x i32> zeroinitializer")
 
     def _lanes_of(self, row: str) -> str:
-        """Return the address of this block's lanes of a row."""
+        """Return the address of a row's lanes in the current block."""
         address = self.body.new(f"getelementptr ptr, ptr %rows, i64 {row}")
         begin = self.body.new(f"load ptr, ptr {address}{_CONSTANT}")
         return self.body.new(f"getelementptr {self._type.real}, ptr {begin}, i64 %lane")
 
     def _cell(self, place: Moving, around: Loops) -> str:
-        """Return the address of what stands in memory."""
+        """Return the address in `memory` of a stored result."""
         index = self._index(_in_cells(self._cell_of, place))
         return self.body.new(f"getelementptr {self._type.numbers}, ptr %memory, i64 {index}")
 
     def _index(self, place: Moving) -> str:
-        """Return a number that moves with the loops that are being printed."""
+        """Return an affine index, computed from the counters of the open loops."""
         index = str(place.start)
         for counter, stride in zip(self._counters, place.strides, strict=False):
             if stride:
@@ -282,7 +275,7 @@ class Printer:
         self.body.lines.append(f"  store {self._type.numbers} {value}, ptr {address}, align {align}")
 
     def _taken(self, index: str, table: Sequence[str]) -> str:
-        """Append what an index picks from a table, nan where it picks nothing."""
+        """Append the lookup of an index in a table; nan if the index is out of range."""
         numbers, bits, body = self._type.numbers, self._type.bits, self.body
         is_negative = body.new(f"fcmp olt {numbers} {index}, {self._type.literal(0.0)}")
         from_end = body.new(f"fadd {numbers} {index}, {self._type.literal(float(len(table)))}")
@@ -295,7 +288,7 @@ class Printer:
 
 
 def _cells(placement: Placement) -> NDArray[numpy.int64]:
-    """Return of each index that is kept which cell it stands in: close together where operands move evenly so."""
+    """Return the cell of each kept index, without gaps if the operands' strides then remain uniform."""
     close = numpy.cumsum(placement.kept) - 1
     is_even = all(
         numpy.array_equal(close[indices(place, around)], indices(_in_cells(close, place), around))
@@ -305,30 +298,21 @@ def _cells(placement: Placement) -> NDArray[numpy.int64]:
 
 
 def _in_cells(cell_of: NDArray[numpy.int64], place: Moving) -> Moving:
-    """Return a place in memory as a cell."""
+    """Convert an affine index of results to the affine index of their cells."""
     start = int(cell_of[place.start])
     return Moving(start, tuple([int(cell_of[place.start + stride]) - start for stride in place.strides]))
 
 
 class _Library:
-    """Prints what stands for functions of the C library.
-
-    Args:
-        target: What is printed for.
-    """
+    """Printer of functions that apply a C library function to all lanes."""
 
     def __init__(self, target: Target) -> None:
         self._type, self._vectors = target.type, target.vectors
 
     def printed(self, function: str, arity: int) -> list[str]:
-        """Print a function of all lanes, which calls the one in C for a vector at a time, or for a number.
+        """Print a function of all lanes that calls the C function for each vector, or for each lane.
 
-        Args:
-            function: What C calls it, for double.
-            arity: How many operands it has.
-
-        Returns:
-            Lines.
+        `function` is the name of the C function for double.
         """
         in_c = function.removeprefix(PREFIX)
         if in_c in self._vectors.of_rows:
@@ -353,7 +337,7 @@ class _Library:
         ]
 
     def _of_row(self, function: str, name: str) -> list[str]:
-        """Print a function of all lanes, which calls the one of rows for numbers on the stack."""
+        """Print a function of all lanes that copies the lanes to the stack and calls the function for rows."""
         numbers = self._type.numbers
         return [
             f"declare void @{name}(ptr, ptr, i64)",
@@ -368,14 +352,14 @@ class _Library:
         ]
 
     def _part(self, body: Body, operand: str, first: int, kind: Type) -> str:
-        """Append what takes some lanes out of an operand."""
+        """Append the extraction of the lanes from `first` on as a value of type `kind`."""
         numbers = self._type.numbers
         if kind.lanes == 1:
             return body.new(f"extractelement {numbers} {operand}, i64 {first}")
         return self._shuffled(body, numbers, operand, "poison", range(first, first + kind.lanes))
 
     def _joined(self, body: Body, parts: list[str], kind: Type) -> str:
-        """Append what puts them together, two by two, and return the result."""
+        """Append the concatenation of the parts, in pairs, and return the name of the result."""
         if kind.lanes == 1:
             joined = "poison"
             for lane, part in enumerate(parts):
@@ -395,10 +379,10 @@ class _Library:
 
 
 def vector_name(function: str, kind: Type, arity: int, vectors: Vectors) -> str:
-    """Return what the C library calls a function of vectors, as the vector ABI of x86-64 has it."""
+    """Return the name of a vector function in the vector ABI of x86-64."""
     return f"_ZGV{vectors.letter}N{kind.lanes}{'v' * arity}_{function}"
 
 
 def row_name(function: str, kind: Type, vectors: Vectors) -> str:
-    """Return what a function that takes lanes in memory is called, which says what it is compiled for."""
+    """Return the symbol of a function that processes lanes in memory, with the instruction set and the type."""
     return f"gradwalk_{vectors.letter}_{function}{'f' if kind.real == 'float' else ''}"

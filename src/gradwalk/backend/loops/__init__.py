@@ -1,1 +1,1 @@
-"""Kernels of programs with loops that run a step at a time."""
+"""Batch kernels for programs with loops: each step runs for all samples before the next step."""

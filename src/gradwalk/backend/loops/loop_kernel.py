@@ -1,4 +1,4 @@
-"""`LoopKernel`: runs a program with loops and choices on a batch. What is between them, lane kernels run."""
+"""`LoopKernel`: runs a program with loops and switches on a batch; lane kernels run the instructions between them."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from gradwalk.program.native.machine_code import Policy, compiling, current_poli
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 
-# Instructions that a loop or a choice may come to where it is written out: lanes are fastest with flat programs.
+# Calls of at most this many instructions are inlined, because lane kernels are fastest with flat programs.
 MOST_FLAT = 20_000
-# Samples that go through all steps together: many, so that beginning a step costs little; few enough for the cache.
+# Samples that run through all steps together: enough to amortize the cost of starting a step, few enough for the cache.
 _SAMPLES = 8192
 _FEWEST_SAMPLES = 256
 
@@ -39,19 +39,7 @@ _KINDS: dict[type[Any], Any] = {Loop: LoopLanes, LoopVjp: LoopVjpLanes, Switch: 
 
 
 def make_kernel(program: Program, varies: Sequence[bool], *, reduced: bool = False) -> Kernel:
-    """Make the kernel of a program: see `base.Backend`.
-
-    Args:
-        program: The program of one sample.
-        varies: For each of its inputs, whether it has a number for each sample.
-        reduced: Whether the outputs are wanted as sums over the batch.
-
-    Returns:
-        The kernel.
-
-    Raises:
-        ValueError: Where a call of a Python function depends on the batch.
-    """
+    """Make a `LoopKernel` if loops or switches remain after inlining, otherwise a `LaneKernel`: see `base.Backend`."""
     program = written_out(program)
     if any(isinstance(call, tuple(_KINDS)) for call, _ in program.calls):
         return LoopKernel(program, varies, reduced=reduced)
@@ -59,14 +47,7 @@ def make_kernel(program: Program, varies: Sequence[bool], *, reduced: bool = Fal
 
 
 def written_out(program: Program) -> Program:
-    """Return a program in which short loops and choices are replaced by their instructions, and so are batches.
-
-    Args:
-        program: The program.
-
-    Returns:
-        A program that computes the same, with the same names. A batch that is too long to be written out is a loop.
-    """
+    """Inline short loops, short switches and batched calls; a batched call that is too long becomes a loop."""
     calls = [call for call, _ in program.calls if _is_written_out(call)]
     if not calls:
         return program
@@ -78,24 +59,24 @@ def written_out(program: Program) -> Program:
     inputs = [tape.input() for _ in range(program.inputs)]
     outputs = tape.inline(program, inputs, lambda call: replaced.get(id(call)))
     named = tape.program(outputs).named(list(program.input_names), list(program.output_names))
-    return written_out(named)  # batches of batches, which are few deep
+    return written_out(named)  # the inlined programs may contain batched calls
 
 
 def _is_written_out(call: Any) -> bool:
-    """Whether a call is replaced: a short loop or choice, or a batch, which no kernel has an instruction for."""
+    """Return whether to replace a call: a short loop or switch, or a batched call, which kernels do not support."""
     return bool(call.weight <= MOST_FLAT or (call.weight < math.inf and type(call) not in _KINDS))
 
 
 class LoopKernel:
-    """A program with loops and choices for batches: see `base.Kernel`.
+    """A kernel for a program with loops and switches: see `base.Kernel`.
 
     Args:
-        program: The program of one sample.
-        varies: For each of its inputs, whether it has a number for each sample.
-        reduced: Whether the outputs are wanted as sums over the batch.
+        program: The program for one sample.
+        varies: For each input, whether it has one number per sample.
+        reduced: Whether the outputs are summed over the batch.
 
     Raises:
-        ValueError: Where a call of a Python function depends on the batch.
+        PythonCallError: A call of a Python function depends on the batch.
     """
 
     def __init__(self, program: Program, varies: Sequence[bool], *, reduced: bool = False) -> None:
@@ -124,18 +105,18 @@ class LoopKernel:
 
     @property
     def backends(self) -> dict[str, str]:
-        """What runs its parts, in order: see `base.Kernel`."""
+        """The backend of each part, in order: see `base.Kernel`."""
         named = [(f"part {i}", part) for i, part in enumerate(self._parts)]
         return {name: text for part, found in named for name, text in prefix_keys(part, found.backends).items()}
 
     @property
     def uniform_inputs(self) -> int:
-        """How many inputs are the same for all samples."""
+        """Number of inputs that are the same for all samples."""
         return len(self._given) - sum(self._given)
 
     @property
     def memory(self) -> int:
-        """Bytes that a run works in: the numbers of its samples, and the carries that backward passes keep."""
+        """Bytes of scratch for a run: the values of its samples and the checkpoints of reverse passes."""
         kept = [part.memory(self.samples) for part in self._parts if isinstance(part, LoopVjpLanes)]
         return 8 * self.samples * self._program.code.count + sum(kept)
 
@@ -177,16 +158,16 @@ class LoopKernel:
         return sums
 
     def _part(self, stage: Segment | CallStage) -> Any:
-        """Return what runs a stage."""
+        """Make the object that runs a stage."""
         of_index = self._stages.varies
         if isinstance(stage, Segment):
             return Part(make_kernel, stage.program, [of_index[index] for index in stage.inputs])
         if type(stage.call) not in _KINDS:
-            raise PythonCallError(f"{stage.call.name}, a function of Python, depends on the batch")
+            raise PythonCallError(f"cannot run {stage.call.name} on a batch: it is a Python function")
         return _KINDS[type(stage.call)](make_kernel, stage.call, [of_index[index] for index in stage.operands])
 
     def _uniform(self, uniform: NDArray[Any]) -> dict[int, float]:
-        """Return what is the same for all samples, by index."""
+        """Compute the values that are the same for all samples, keyed by index."""
         code, stage = self._program.code, self._stages.uniform
         numbers = dict(zip(stage.inputs, uniform.tolist(), strict=True))
         numbers |= dict(enumerate(code.constants, code.inputs))
@@ -195,7 +176,7 @@ class LoopKernel:
     def _results(
         self, same: dict[int, float], columns: Sequence[NDArray[Any]], samples: int, kind: type[Any]
     ) -> list[NDArray[Any]]:
-        """Return the outputs that vary, for some samples."""
+        """Compute the varying outputs for a range of samples."""
         varying = [i for i, does in enumerate(self._given) if does]
         numbers: dict[int, Any] = {**same, **dict(zip(varying, columns, strict=True))}
         for stage, part in zip(self._stages.varying, self._parts, strict=True):
@@ -211,10 +192,10 @@ class LoopKernel:
 
 
 def _samples(stage: Segment | CallStage) -> int:
-    """Return how many samples go through a stage together.
+    """Return the number of samples that run through a stage together.
 
-    In a backward pass these are so few that the carries that it keeps fit in `CHECKPOINT_BYTES`; if it keeps as many as
-    fit, so few that no step is run more than twice.
+    In a reverse pass, the checkpoints of these samples must fit in `CHECKPOINT_BYTES`. With checkpoint=None the number
+    is chosen for the slots of "sqrt", so that no step runs more than twice.
     """
     if isinstance(stage, Segment) or not isinstance(stage.call, LoopVjp):
         return _SAMPLES

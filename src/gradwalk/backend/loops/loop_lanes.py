@@ -1,6 +1,6 @@
-"""Loops, their backward passes, and choices on a batch: each step is run for all samples before the next one.
+"""Loops, their reverse passes, and switches on a batch: each step runs for all samples before the next step.
 
-Samples may take different numbers of steps: a step is run only for the samples that take it.
+Samples may take different numbers of steps: each step runs only for the samples that are still in the loop.
 """
 
 from __future__ import annotations
@@ -20,24 +20,18 @@ from gradwalk.program.code.checkpoint_plan import ADVANCE, BACK, SWEEP, Checkpoi
 from gradwalk.program.native.machine_code import prefix_keys
 from gradwalk.program.program import Program
 
-Number = Any  # a float, the same for all samples, or an array with a number for each
+Number = Any  # a float that is the same for all samples, or an array with one number per sample
 MakeKernel = Callable[[Program, Sequence[bool]], Kernel]
 
-# The most bytes of carries that are kept for the backward pass of the samples that are run together, with
-# checkpoint=None. If all carries take more, some of them are computed again.
+# Maximum size in bytes of the carries kept for the reverse pass of the samples that run together, with
+# checkpoint=None. If the carries of all steps need more, some are recomputed.
 CHECKPOINT_BYTES = 1 << 25
-_MIN_CARRIES = 4  # that are kept even if they take more
-LIKELY_STEPS = 10_000  # of a loop that does not say how many it takes at most
+_MIN_CARRIES = 4  # number of carries that are kept even if they need more bytes
+LIKELY_STEPS = 10_000  # assumed number of steps of a loop without a maximum
 
 
 class Part:
-    """A program that is run on a batch: see `Kernel.run`.
-
-    Args:
-        make: What makes kernels.
-        program: The program.
-        varies: For each of its inputs, whether it has a number for each sample.
-    """
+    """A program and its kernel, made by `make`. `varies` tells which inputs have one number per sample."""
 
     def __init__(self, make: MakeKernel, program: Program, varies: Sequence[bool]) -> None:
         self._kernel = make(program, varies)
@@ -48,19 +42,19 @@ class Part:
 
     @property
     def backends(self) -> dict[str, str]:
-        """What runs it: see `Kernel.backends`."""
+        """The backends of the kernel: see `Kernel.backends`."""
         return self._kernel.backends
 
     def __call__(
         self, uniform: Sequence[float], columns: Sequence[NDArray[Any]], samples: int, kind: type[Any]
     ) -> NDArray[Any]:
-        """Return the outputs, one in each row.
+        """Run the program and return its outputs, an array of shape (outputs, samples).
 
         Args:
-            uniform: The inputs that are the same for all samples.
-            columns: The others, in rows of arrays.
-            samples: How many samples there are.
-            kind: The type of the numbers: float64 or float32.
+            uniform: Inputs that are the same for all samples.
+            columns: Inputs that vary, in order: arrays of shape (inputs, samples).
+            samples: Number of samples.
+            kind: float64 or float32.
         """
         look_for_halt()
         outputs = numpy.empty((self._outputs, samples), kind)
@@ -73,7 +67,7 @@ class Part:
 
 
 def rows_of(numbers: Sequence[Number], samples: int, kind: type[Any]) -> NDArray[Any]:
-    """Return numbers as rows of an array, one for each, with what is the same for all samples written out."""
+    """Stack numbers into an array of shape (numbers, samples); a uniform number is repeated for all samples."""
     rows = numpy.empty((len(numbers), samples), kind)
     for row, number in zip(rows, numbers, strict=True):
         row[:] = number
@@ -81,7 +75,7 @@ def rows_of(numbers: Sequence[Number], samples: int, kind: type[Any]) -> NDArray
 
 
 class _Given:
-    """What a loop is given, for some samples: what is fixed, and the rows of steps; each as uniform or varying."""
+    """The constants and xs of a loop for some samples, each split into uniform and varying values."""
 
     def __init__(self, fixed: Sequence[Number], rows: Sequence[Number], varies: _Varies, lanes: int, kind: Any) -> None:
         self.kind = kind
@@ -93,7 +87,7 @@ class _Given:
         self.fixed = rows_of(varying, lanes, kind)
 
     def row(self, step: int) -> tuple[list[float], NDArray[Any]]:
-        """Return the numbers of a step's row that are the same for all samples, and the others."""
+        """Return the uniform values and the varying values of a step's slice of xs."""
         size = len(self._varies.row)
         numbers = list(zip(self._rows[step * size : (step + 1) * size], self._varies.row, strict=True))
         varying = [x for x, does in numbers if does]
@@ -101,7 +95,7 @@ class _Given:
 
 
 class _Varies(NamedTuple):
-    """Which operands of a loop have a number for each sample. Carries always have."""
+    """For the constants and each step's slice of xs, whether they vary over the batch. Carries always vary."""
 
     fixed: list[bool]
     row: list[bool]
@@ -111,11 +105,11 @@ _NO_LANES = numpy.empty(0, numpy.intp)
 
 
 class _At(NamedTuple):
-    """Where some of the samples are in a loop.
+    """The loop state of some samples.
 
     Attributes:
-        lanes: Which samples they are; a slice where they are all.
-        carry: The carry of each of them, in columns.
+        lanes: Indices of the samples; `slice(None)` for all samples.
+        carry: Carries of these samples, an array of shape (carry, samples).
     """
 
     lanes: NDArray[numpy.intp] | slice
@@ -125,19 +119,13 @@ class _At(NamedTuple):
         return self.carry.shape[1]
 
     def some(self, chosen: NDArray[numpy.bool_]) -> _At:
-        """Return those of the samples that are chosen."""
+        """Select samples by a boolean mask."""
         lanes = numpy.flatnonzero(chosen) if isinstance(self.lanes, slice) else self.lanes[chosen]
         return _At(lanes, self.carry[:, chosen])
 
 
 class LoopLanes:
-    """A loop on a batch.
-
-    Args:
-        make: What makes kernels.
-        loop: The loop.
-        varies: For each of its operands, whether it has a number for each sample.
-    """
+    """A loop on a batch, with kernels made by `make`. `varies` tells which operands have one number per sample."""
 
     def __init__(self, make: MakeKernel, loop: Loop, varies: Sequence[bool]) -> None:
         self.loop = loop
@@ -154,21 +142,12 @@ class LoopLanes:
 
     @property
     def backends(self) -> dict[str, str]:
-        """What runs its parts: see `Kernel.backends`."""
+        """The backends of the step and the condition: see `Kernel.backends`."""
         found = prefix_keys("step", self._step.backends)
         return found if self._condition is None else found | prefix_keys("condition", self._condition.backends)
 
     def run(self, operands: Sequence[Number], samples: int, kind: type[Any]) -> list[Number]:
-        """Return the loop's results.
-
-        Args:
-            operands: Its operands.
-            samples: How many samples there are.
-            kind: The type of the numbers.
-
-        Returns:
-            For each result an array, with nan where the condition still holds after the last step that there may be.
-        """
+        """Run the loop; return one array per result, nan for samples that exceed the maximum number of steps."""
         carry = self.loop.sizes.carry
         given, at = self.entered(operands, samples, kind)
         last = numpy.empty((carry, samples), kind)
@@ -185,13 +164,13 @@ class LoopLanes:
         return [*last, *outs]
 
     def entered(self, operands: Sequence[Number], samples: int, kind: type[Any]) -> tuple[_Given, _At]:
-        """Return what the loop is given, and where it begins."""
+        """Return the constants and xs, and the state before the first step."""
         carry, fixed, _, _ = self.loop.sizes
         given = _Given(operands[carry : carry + fixed], operands[carry + fixed :], self.varies, samples, kind)
         return given, _At(slice(None), rows_of(operands[:carry], samples, kind))
 
     def split(self, step: int, at: _At, given: _Given) -> tuple[_At, _At, _At]:
-        """Part samples into those that have this step, those that have ended, and those that should, but may not."""
+        """Split samples into those that take this step, those that have ended, and those that reached the maximum."""
         nothing = _At(_NO_LANES, at.carry[:, :0])
         if self._condition is None:
             return (at, nothing, nothing) if step < (self.loop.steps or 0) else (nothing, at, nothing)
@@ -204,25 +183,19 @@ class LoopLanes:
         return at.some(goes_on), at.some(~goes_on), nothing
 
     def advanced(self, step: int, at: _At, given: _Given) -> NDArray[Any]:
-        """Return the results of a step: the next carries, and what the step gives."""
+        """Run a step and return the next carries, followed by its slices of ys."""
         uniform, rows = given.row(step)
         numbers = [self.loop.first + step, *given.uniform, *uniform]
         return self._step(numbers, [at.carry, given.fixed[:, at.lanes], rows], len(at), given.kind)
 
     def next_carry(self, step: int, at: _At, given: _Given) -> NDArray[Any]:
-        """Return the carry after a step. It does not keep the other results of the step in memory."""
+        """Run a step and return the next carries, without keeping the slices of ys in memory."""
         results = self.advanced(step, at, given)
         return results[: self.loop.sizes.carry].copy() if self.loop.sizes.out else results
 
 
 class LoopVjpLanes:
-    """The backward pass through a loop on a batch.
-
-    Args:
-        make: What makes kernels.
-        back: The backward pass.
-        varies: For each of its operands, whether it has a number for each sample.
-    """
+    """The reverse pass of a loop on a batch; arguments as for `LoopLanes`."""
 
     def __init__(self, make: MakeKernel, back: LoopVjp, varies: Sequence[bool]) -> None:
         self._back = back
@@ -236,17 +209,17 @@ class LoopVjpLanes:
 
     @property
     def backends(self) -> dict[str, str]:
-        """What runs its parts: see `Kernel.backends`."""
+        """The backends of the loop and the reverse step: see `Kernel.backends`."""
         return self._forward.backends | prefix_keys("step back", self._step.backends)
 
     def memory(self, samples: int) -> int:
-        """Return the size in bytes of all carries that are kept, for the likely number of steps."""
+        """Return the size in bytes of all carries that are kept, for `likely_steps` steps."""
         loop = self._back.loop
         carry_bytes = 8 * samples * loop.sizes.carry
         return carry_bytes * slots_for(_bounded_policy(loop, carry_bytes), likely_steps(loop))
 
     def run(self, operands: Sequence[Number], samples: int, kind: type[Any]) -> list[Number]:
-        """Return the adjoints of the loop's operands: see `LoopLanes.run`."""
+        """Return the cotangents of the loop's operands: see `LoopLanes.run`."""
         loop = self._back.loop
         carry, fixed, row, out = loop.sizes
         seeds = operands[loop.inputs :]
@@ -267,12 +240,12 @@ class LoopVjpLanes:
 
 
 def likely_steps(loop: Loop) -> int:
-    """Return how many steps a loop may take, or is likely to take if it does not say."""
+    """Return the maximum number of steps of a loop, by default `LIKELY_STEPS`."""
     return LIKELY_STEPS if loop.steps is None else loop.steps
 
 
 def _bounded_policy(loop: Loop, carry_bytes: int) -> Policy:
-    """Return the policy of a loop in a batch: None becomes the number of carries that fit in `CHECKPOINT_BYTES`."""
+    """Return the checkpoint policy of a loop; None becomes the number of carries that fit in `CHECKPOINT_BYTES`."""
     if loop.memory is not None:
         return loop.memory
     return max(_MIN_CARRIES, CHECKPOINT_BYTES // max(1, carry_bytes))
@@ -281,11 +254,11 @@ def _bounded_policy(loop: Loop, carry_bytes: int) -> Policy:
 class _ReversedStates:
     """The states of a batch before each step of a loop, from the last step to the first, by a `CheckpointPlan`.
 
-    A state is the carries of the samples that take the step. Iterating gives each step with its state, once.
+    A state is the carries of the samples that take the step. The object can be iterated once and yields (step, state).
 
     Attributes:
-        given: The fixed operands of the loop and the rows of its steps.
-        lost: The samples that would have taken more steps than there may be.
+        given: The constants and xs of the loop.
+        lost: Samples that would exceed the maximum number of steps.
     """
 
     def __init__(self, lanes: LoopLanes, operands: Sequence[Number], samples: int, kind: type[Any]) -> None:
@@ -293,7 +266,7 @@ class _ReversedStates:
         self.given, start = lanes.entered(operands, samples, kind)
         policy = _bounded_policy(lanes.loop, start.carry.nbytes)
         self._kept: list[_At] = []  # the state in each slot in use
-        self._counts: NDArray[numpy.intp] | None = None  # the number of steps of each sample, unless all take the same
+        self._counts: NDArray[numpy.intp] | None = None  # steps per sample; None if all take the same number
         self.lost: NDArray[numpy.intp] | slice = _NO_LANES
         if lanes.loop.condition is None:
             self._plan = CheckpointPlan(policy, lanes.loop.steps or 0)
@@ -303,7 +276,7 @@ class _ReversedStates:
             self._plan.start(self._count(start, samples))
 
     def _count(self, at: _At, samples: int) -> int:
-        """Run the loop, keep states as the plan says, and return the number of steps of the sample that takes most."""
+        """Run the loop, keep states as planned, and return the largest number of steps of any sample."""
         plan, kept = self._plan, self._kept
         counts = numpy.empty(samples, numpy.intp)
         for step in count():
@@ -338,7 +311,7 @@ class _ReversedStates:
                     yield step, kept.pop()
 
     def _advanced(self, begin: int, end: int, *, keeps: bool) -> _At:
-        """Run steps from the state that was kept last, before step `begin`, and return the state before step `end`."""
+        """Run the steps from `begin` to `end` - 1, starting at the last kept state; return the state before `end`."""
         at = self._kept[-1]
         for step in range(begin, end):
             if keeps and step > begin:
@@ -351,13 +324,7 @@ class _ReversedStates:
 
 
 class SwitchLanes:
-    """A choice on a batch: each program is run for the samples that it is chosen for.
-
-    Args:
-        make: What makes kernels.
-        choice: The choice.
-        varies: For each of its operands, whether it has a number for each sample.
-    """
+    """A switch on a batch: each branch runs for the samples that select it; arguments as for `LoopLanes`."""
 
     def __init__(self, make: MakeKernel, choice: Switch, varies: Sequence[bool]) -> None:
         self._choice = choice
@@ -369,12 +336,12 @@ class SwitchLanes:
 
     @property
     def backends(self) -> dict[str, str]:
-        """What runs its programs: see `Kernel.backends`."""
+        """The backends of the branches: see `Kernel.backends`."""
         named = [(f"branch {i}", branch) for i, branch in enumerate(self._branches)]
         return {name: text for part, branch in named for name, text in prefix_keys(part, branch.backends).items()}
 
     def run(self, operands: Sequence[Number], samples: int, kind: type[Any]) -> list[Number]:
-        """Return the results of the choice: see `LoopLanes.run`."""
+        """Run the switch and return one array per result; nan for samples whose index is nan."""
         chosen = rows_of(operands[:1], samples, kind)[0]
         numbers = list(zip(operands[1:], self._varies, strict=True))
         uniform = [x for x, does in numbers if not does]
@@ -382,7 +349,7 @@ class SwitchLanes:
         found = numpy.full((self._choice.outputs, samples), numpy.nan, kind)
         last = len(self._branches) - 1
         for i, branch in enumerate(self._branches):
-            # Numbers between two branches belong to the first of them, as they do where there are no lanes.
+            # As without lanes, an index between i and i + 1 selects branch i.
             own = (chosen < i + 1 if i < last else chosen == chosen) & (chosen >= i if i else chosen == chosen)
             if own.all():
                 return list(branch(uniform, [varying], samples, kind))

@@ -1,7 +1,7 @@
-"""`Stages`: a program with loops and choices, split into what can be run on a batch one after the other.
+"""`Stages`: a program with loops and switches, split into stages that run on a batch one after the other.
 
-The instructions between two calls become a program of their own, which a lane kernel runs; a call is run as what it is.
-What is the same for all samples is computed once, before.
+The instructions between two calls form a program that a lane kernel runs, and each call is one stage. Values that are
+the same for all samples are computed once, before the stages.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from gradwalk.program.program import Program, trusted
 
 @dataclass(frozen=True)
 class Segment:
-    """Instructions that no call comes between.
+    """A program of instructions without a call between them.
 
     Attributes:
         program: The instructions.
-        inputs: The indices, in the whole program, of what they take from elsewhere.
-        outputs: Those of the results that are needed elsewhere.
+        inputs: Indices, in the whole program, of the inputs.
+        outputs: Indices, in the whole program, of the results that other stages or the program's outputs use.
     """
 
     program: Program
@@ -34,12 +34,12 @@ class Segment:
 
 @dataclass(frozen=True)
 class CallStage:
-    """A call.
+    """A call that is run as one stage.
 
     Attributes:
-        call: What is called.
-        operands: The indices of its operands, in the whole program.
-        results: Of those of its results that are there, the index of each, by its number among the results.
+        call: The call.
+        operands: Indices of its operands in the whole program.
+        results: Maps the position of each result that the program reads to its index in the whole program.
     """
 
     call: Any
@@ -49,12 +49,12 @@ class CallStage:
 
 @dataclass(frozen=True)
 class Stages:
-    """A program as stages.
+    """A program split into stages.
 
     Attributes:
-        uniform: What is the same for all samples; it is run once.
-        varying: Segments and calls, in the order in which they are run.
-        varies: Of each index of the program, whether it has a number for each sample.
+        uniform: Instructions whose results are the same for all samples, run once.
+        varying: Segments and calls in execution order.
+        varies: For each index of the program, whether it has one number per sample.
     """
 
     uniform: Segment
@@ -63,15 +63,7 @@ class Stages:
 
 
 def split(program: Program, varies: Sequence[bool]) -> Stages:
-    """Split a program.
-
-    Args:
-        program: The program.
-        varies: For each of its inputs, whether it has a number for each sample.
-
-    Returns:
-        The stages.
-    """
+    """Split a program into stages. `varies` tells for each input whether it has one number per sample."""
     code, rows = program.code, program.code.rows
     of_index = code.depending(varies)
     level = _levels(code, rows, of_index)
@@ -92,7 +84,7 @@ def split(program: Program, varies: Sequence[bool]) -> Stages:
 
 
 def _levels(code: Code, rows: Sequence[Sequence[int]], varies: Sequence[bool]) -> list[int]:
-    """Return of each index how many calls of what varies it waits for, one after the other."""
+    """Return for each index the largest number of varying calls on a dependency path to it."""
     level = [0] * code.first
     calls: dict[int, int] = {}
     for does_vary, row in zip(varies[code.first :], rows, strict=True):
@@ -108,7 +100,7 @@ def _levels(code: Code, rows: Sequence[Sequence[int]], varies: Sequence[bool]) -
 
 
 def _users(code: Code, rows: Sequence[Sequence[int]], varies: Sequence[bool], level: Sequence[int]) -> list[bool]:
-    """Return of each index whether anything outside of its own stage uses it."""
+    """Return for each index whether an output, a call or another stage uses it."""
     used_elsewhere = [False] * code.count
     for index in code.outputs:
         used_elsewhere[index] = True
@@ -125,14 +117,14 @@ def _users(code: Code, rows: Sequence[Sequence[int]], varies: Sequence[bool], le
 
 
 def _taken(code: Code, rows: Sequence[Sequence[int]], own: Iterable[int]) -> set[int]:
-    """Return the indices that some instructions take from elsewhere."""
+    """Return the inputs of the instructions `own`: indices that they use but do not compute, except constants."""
     results = {code.first + i for i in own}
     used = {index for i in own for index in code.used(rows[i])}
     return {index for index in used - results if index < code.inputs or index >= code.first}
 
 
 def _calls(code: Code, rows: Sequence[Sequence[int]], level: Sequence[int], depth: int) -> list[CallStage]:
-    """Return the calls whose results come after so many others."""
+    """Return the calls at level `depth`."""
     found: dict[int, CallStage] = {}
     for i, (opcode, which, position, _) in enumerate(rows, code.first):
         if opcode == CALL and level[i] == depth:
@@ -142,7 +134,7 @@ def _calls(code: Code, rows: Sequence[Sequence[int]], level: Sequence[int], dept
 
 
 def _segment(code: Code, own: Sequence[int], inputs: list[int], outputs: list[int]) -> Segment:
-    """Return some instructions as a program of their own."""
+    """Build a program from the instructions `own`."""
     place = {index: i for i, index in enumerate(inputs)}
     place |= {code.inputs + i: len(inputs) + i for i in range(len(code.constants))}
     first = len(inputs) + len(code.constants)

@@ -1,1 +1,1 @@
-"""How a program is run on a batch: analysis, then an order, then slots; the result is a frozen `Schedule`."""
+"""Schedules for running a program on a batch: analysis, instruction order and slot allocation."""

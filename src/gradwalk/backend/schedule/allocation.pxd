@@ -1,3 +1,3 @@
-# Lets the compiled module call C by the name of the module that has it.
+# C declarations of the imported modules.
 from gradwalk.base cimport c_compat
 from gradwalk.ops.compiled cimport evaluate

@@ -1,4 +1,4 @@
-"""Slots for a schedule's rows: each is used again as soon as nothing needs what stands in it."""
+"""Slot allocation for a schedule: a slot is reused after the last use of its row."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _NEVER = cython.declare(cython.int, -1)
 
 
 class Allocation(NamedTuple):
-    """A schedule's code for one order.
+    """The code of a schedule for one order.
 
     Attributes:
-        code: int32, as `encoding` says.
-        tables: What `take` takes from; int32, as `encoding` says.
-        slots: How many rows there have to be.
+        code: The instructions; int32, in the format of `encoding`.
+        tables: The tables that `take` reads; int32, in the format of `encoding`.
+        slots: Number of slots.
     """
 
     code: NDArray[numpy.int32]
@@ -45,16 +45,7 @@ class Allocation(NamedTuple):
 
 
 def allocate(analysis: Analysis, prologue: Prologue, order: Any) -> Allocation:
-    """Write the code for an order, with a slot for each row.
-
-    Args:
-        analysis: Of the program.
-        prologue: Which numbers are scalars.
-        order: Instructions and roots, as `orders` has them.
-
-    Returns:
-        The code, and how many slots it takes.
-    """
+    """Assign a slot to each row of an order of `orders`, and encode the instructions."""
     events: cython.p_int = c_compat.integers(order)
     start: cython.p_int = c_compat.integers(analysis.starts)
     instruction: cython.p_int = c_compat.integers(analysis.program.instructions)
@@ -84,7 +75,7 @@ def allocate(analysis: Analysis, prologue: Prologue, order: Any) -> Allocation:
 
 
 def _last_uses(analysis: Analysis, order: Any) -> Any:
-    """By index, the position in the order where it is needed for the last time."""
+    """Return the position in the order of the last use of each index, `_NEVER` if it is not used."""
     uses = numpy.full(len(analysis.varying), _NEVER, numpy.int32)
     last: cython.p_int = c_compat.integers(uses)
     events: cython.p_int = c_compat.integers(order)
@@ -109,29 +100,29 @@ def _last_uses(analysis: Analysis, order: Any) -> Any:
 @cython.final
 @cython.cclass
 class _Writer:
-    """Code while it is written, and which slots are in use."""
+    """The code written so far, and the slots in use."""
 
-    _first: cython.int  # the index of the first instruction
-    _start: cython.p_int  # by instruction, where its operands begin
-    _operand: cython.p_int  # their indices
-    _varying: cython.p_int  # by index, whether it stands in a row
-    _scalar: cython.p_int  # by index, which scalar it is
-    _column: cython.p_int  # by index of an input, which column it is
-    _last: cython.p_int  # by index, when it is needed for the last time
-    _slot: cython.p_int  # by index
+    _first: cython.int  # index of the first instruction
+    _start: cython.p_int  # instruction -> position of its first operand in _operand
+    _operand: cython.p_int  # indices of all operands
+    _varying: cython.p_int  # index -> whether it varies over the batch, and so is stored in a row
+    _scalar: cython.p_int  # index -> number of the scalar
+    _column: cython.p_int  # index of an input -> number of the column
+    _last: cython.p_int  # index -> time of its last use
+    _slot: cython.p_int  # index -> its slot, or _NO_SLOT
     _code: cython.p_int
     _length: cython.int  # of the code
-    _entry: cython.p_int  # what `take` takes from
-    _entries: cython.int  # how many there are so far
-    _offset: cython.p_int  # by table of the program, where it begins among them
-    # Stacks: the slot that was freed last is taken first, because it is in the cache.
+    _entry: cython.p_int  # the tables that `take` reads
+    _entries: cython.int  # length of _entry so far
+    _offset: cython.p_int  # table of the program -> its position in _entry, or -1
+    # Stacks: the slot that was freed last is reused first, because it is in the cache.
     _free: cython.p_int
     _free_count: cython.int
-    # Slots of inputs, which may be the user's own memory: no result is written there, only other inputs.
+    # Slots of inputs. They may be the caller's memory, so that only inputs reuse them, never results.
     _input_free: cython.p_int
     _input_free_count: cython.int
     _slots: cython.int
-    _arrays: list  # what the pointers point into
+    _arrays: list  # keeps the arrays alive that the pointers point into
 
     def __init__(self, analysis: Analysis, prologue: Prologue, order: Any) -> None:
         count = len(analysis.varying)
@@ -173,7 +164,7 @@ class _Writer:
         z: cython.int,
         time: cython.int,
     ) -> cython.void:
-        """Write an instruction. `out`: an index or, for an instruction that only schedules have, an output."""
+        """Write an instruction. `out` is an index, or an output position if the opcode exists only in schedules."""
         form: cython.int = 0
         a: cython.int = self._placed(x)
         b: cython.int = self._placed(y) if arity > 1 else 0
@@ -197,7 +188,7 @@ class _Writer:
     @cython.cfunc
     @cython.exceptval(check=False)
     def write_take(self, i: cython.int, table: cython.int, time: cython.int) -> cython.void:
-        """Write instruction `i`, which takes from this table of the program's."""
+        """Write instruction `i`, a `take` from this table of the program."""
         start: cython.int = self._start[i]
         end: cython.int = self._start[i + 1]
         index: cython.int = self._operand[start]
@@ -217,10 +208,10 @@ class _Writer:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _write_table(self, table: cython.int, start: cython.int, end: cython.int) -> cython.void:
-        """Write the entries of a table, whose operands are those from `start` to `end`.
+        """Write the entries of a table: the operands from `start` to `end`.
 
-        Until the last instruction that takes from it, each of them stays where it is. Inputs are not loaded for it: of
-        a column, it takes one number a lane.
+        Each row keeps its slot until the last `take` from the table. Inputs are read from their columns instead
+        of being loaded, because `take` reads only one entry per lane.
         """
         index: cython.int
         j: cython.int
@@ -240,7 +231,7 @@ class _Writer:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _placed(self, index: cython.int) -> cython.int:
-        """Which scalar an operand is, or its slot. An input is loaded when it is first needed."""
+        """Return the scalar number or the slot of an operand. Load an input at its first use."""
         if not self._varying[index]:
             return self._scalar[index]
         if self._slot[index] == _NO_SLOT:
@@ -256,10 +247,10 @@ class _Writer:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _release(self, index: cython.int, time: cython.int) -> cython.void:
-        """Free the slot of an operand that is not needed after this time, if it has one."""
+        """Free the slot of an operand, if it has one, when this is the operand's last use."""
         if self._last[index] != time or not self._varying[index] or self._slot[index] == _NO_SLOT:
             return
-        self._last[index] = _NEVER  # it may be another operand of the same instruction
+        self._last[index] = _NEVER  # the same index may be another operand of this instruction
         if index < self._first:
             self._input_free[self._input_free_count] = self._slot[index]
             self._input_free_count += 1
@@ -270,7 +261,7 @@ class _Writer:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _result_slot(self) -> cython.int:
-        """A slot that a result may be written to."""
+        """Return a slot for a result: a freed one or a new one."""
         if self._free_count > 0:
             self._free_count -= 1
             return self._free[self._free_count]
@@ -292,6 +283,6 @@ class _Writer:
         self._length = k + _WIDTH
 
     def written(self) -> Allocation:
-        """The code so far, its tables, and how many slots it takes."""
+        """Return the code and the tables without their unused ends, and the number of slots."""
         code, entries, *_ = self._arrays
         return Allocation(code[: self._length].copy(), entries[: 1 + self._entries].copy(), self._slots)

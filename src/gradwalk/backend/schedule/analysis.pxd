@@ -1,2 +1,2 @@
-# Lets the compiled module call C by the name of the module that has it.
+# C declarations of the imported modules.
 from gradwalk.base cimport c_compat

@@ -1,7 +1,7 @@
-"""What a program does to a batch, before any order is chosen: what varies, what is needed, what results go where.
+"""Analysis of a program for a batch: which values vary over the batch, which are needed, and where results go.
 
-An index says which number of a program is meant: it counts the inputs first, then the constants, then the instructions.
-Everything here takes time linear in the number of instructions.
+Indices number the values of a program: the inputs first, then the constants, then the results of the instructions.
+All functions take time linear in the number of instructions.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _MUL = cython.declare(cython.int, OPCODES["mul"])
 _MULADD = cython.declare(cython.int, OPCODES["muladd"])
 _SUM = cython.declare(cython.int, SUM)
 _DOT = cython.declare(cython.int, DOT)
-_MOST_APART = cython.declare(cython.int, 2)  # products of one output; more are added up in registers, sample by sample
+_MOST_APART = cython.declare(cython.int, 2)  # more products of an output are first added per sample, in registers
 
-# By opcode: how many operands stand among the numbers of the instruction. Those of a call, and all of `take` but its
-# index, stand in lists of the program.
+# Opcode -> number of operands stored in the instruction itself. The operands of a call and the table of a `take` are
+# stored in lists of the program.
 _ARITIES = numpy.zeros(max(NAMES) + 1, numpy.int32)
 _ARITIES[TAKE] = 1
 for _opcode, _instruction in INSTRUCTIONS.items():
@@ -38,22 +38,22 @@ for _opcode, _instruction in INSTRUCTIONS.items():
 
 
 class Analysis(NamedTuple):
-    """Properties of a program that is to be run on batches. All arrays are of int32.
+    """Properties of a program that is run on batches. All arrays are int32.
 
     Attributes:
         program: The program.
-        first: The index of its first instruction.
-        starts: By instruction, where its operands begin in `operands`; those of the next one begin where they end.
-        operands: The indices of the operands of all instructions; those of calls are left out.
-        varying: By index, whether it depends on an input that varies over the batch.
-        needed: By index, whether a root needs it.
-        columns: By index of an input that varies, which column of the batch it is.
-        roots: What is done with the results that vary, a row of four numbers for each: `STORE`, `SUM` or `DOT`, the
-            position of the output, and the indices of one or two operands, the second one -1 where there is none; or
-            `SCATTER`, where its targets begin, and the indices of the index and of the number to add.
-        targets: The outputs that scatters add to, as `scatter` has them.
-        apart: Whether terms of one output are summed over the batch one by one.
-        fixed: The positions of the outputs that do not vary.
+        first: Index of the first instruction.
+        starts: The operands of instruction i are `operands[starts[i] : starts[i + 1]]`.
+        operands: Indices of the operands of all instructions except calls.
+        varying: For each index, 1 if the value depends on an input that varies over the batch.
+        needed: For each index, 1 if a root depends on it.
+        columns: For each index of a varying input, its column of the batch.
+        roots: One row of four numbers for each use of a varying result. Either `STORE`, `SUM` or `DOT`, the output
+            position, and the indices of two operands (the second is -1 if there is only one); or `SCATTER`, the start
+            of its list in `targets`, and the indices of the table index and of the number to add.
+        targets: Outputs that `SCATTER` adds to, in the format that `scattered` describes.
+        apart: Whether the terms of an output are summed over the batch separately.
+        fixed: Positions of the outputs that do not vary.
     """
 
     program: Program
@@ -70,19 +70,16 @@ class Analysis(NamedTuple):
 
 
 def analyse(program: Program, varies: Sequence[bool], reduced: bool, apart: bool = True) -> Analysis:
-    """Find out what a schedule for a program has to do.
+    """Analyze a program for a batch.
 
     Args:
-        program: The program of one sample.
-        varies: For each input, whether it has a number for each sample.
-        reduced: Whether the outputs are wanted as sums over the batch.
-        apart: Whether outputs that are sums of products may be taken apart, to sum each term over the batch.
-
-    Returns:
-        The analysis.
+        program: The program for one sample.
+        varies: For each input, whether it has one number per sample.
+        reduced: Whether the outputs are summed over the batch.
+        apart: Whether the terms of an output that is a sum of products may be summed over the batch separately.
 
     Raises:
-        ValueError: Where a call of a Python function depends on the batch.
+        PythonCallError: A call of a Python function depends on the batch.
     """
     first = program.inputs + len(program.constants)
     starts, operands = _operands(program)
@@ -111,19 +108,12 @@ def analyse(program: Program, varies: Sequence[bool], reduced: bool, apart: bool
 
 
 def arities_of(instructions: Any) -> NDArray[numpy.int32]:
-    """Return how many operands stand among the numbers of each instruction.
-
-    Args:
-        instructions: Instructions as `Code` has them.
-
-    Returns:
-        Their arities; int32.
-    """
+    """Return the number of operands that each instruction of a `Code` stores itself; int32."""
     return _ARITIES.take(instructions[::4])
 
 
 def _operands(program: Program) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
-    """The operands of all instructions, and where those of each begin."""
+    """Return `starts` and `operands` of `Analysis`."""
     rows = program.instructions.reshape(-1, 4)
     arities = arities_of(program.instructions)
     takes = numpy.flatnonzero(rows[:, 0] == TAKE)
@@ -141,7 +131,7 @@ def _operands(program: Program) -> tuple[NDArray[numpy.int32], NDArray[numpy.int
 
 
 def _mark_varying(starts: Any, operands: Any, varying: Any) -> None:
-    """Mark the instructions that depend on what varies. Calls are left to `_refuse_varying_calls`."""
+    """Mark the instructions with a varying operand. Calls are checked by `_refuse_varying_calls`."""
     start: cython.p_int = c_compat.integers(starts)
     operand: cython.p_int = c_compat.integers(operands)
     does_vary: cython.p_int = c_compat.integers(varying)
@@ -155,26 +145,27 @@ def _mark_varying(starts: Any, operands: Any, varying: Any) -> None:
 
 
 def _refuse_varying_calls(program: Program, varying: Any) -> None:
-    """Raise `PythonCallError` where a function in Python would be called for each sample."""
+    """Raise `PythonCallError` if a Python function would have to be called for each sample."""
     if not program.calls:
         return
     instructions = program.instructions.reshape(-1, 4)
     for which in dict.fromkeys(instructions[instructions[:, 0] == CALL, 1].tolist()):
         function, operands = program.calls[which]
         if any(varying[index] for index in operands):
-            raise PythonCallError(f"{function.name} is a function in Python, which cannot be run on lanes")
+            raise PythonCallError(f"cannot run {function.name} on a batch: it is a Python function")
 
 
 def _sums(
     instructions: Any, uses: Any, varying: Any, outputs: Any, positions: Any, picked: Any, apart: cython.bint
 ) -> Any:
-    """The roots of outputs that are summed over the batch. `uses`: by index, how often it is an operand or an output.
+    """Return the roots of outputs that are summed over the batch.
 
-    A product that nothing else needs, as in a weight's gradient, is added to its output's total at once and takes no
-    row. A sum of few such products, or of what a scatter can add, may be taken apart for that.
+    A product that is used only once, as in the gradient of a weight, is added directly to the total of its output and
+    needs no row. With `apart`, an output that is a sum of at most `_MOST_APART` such products, or of terms that a
+    `SCATTER` can add, is split into its terms. `uses` counts for each index how often it is an operand or an output.
     """
     length = len(instructions) // 4
-    # Every product that is taken apart gives one root, and so does what is left of each output.
+    # Each product that is split off gives one root, and the rest of each output gives one.
     roots = numpy.empty(4 * (len(positions) + length), numpy.int32)
     use: cython.p_int = c_compat.integers(uses)
     root: cython.p_int = c_compat.integers(roots)
@@ -194,7 +185,7 @@ def _sums(
             k = 4 * (index - first)
             root[count + 1] = position
             if index >= first and use[index] == 1 and _is_product(code, k, does_vary) and (may_part or code[k] == _MUL):
-                # A factor that does not vary is the second one.
+                # If one factor does not vary, it comes second.
                 root[count] = _DOT
                 root[count + 2] = code[k + 1] if does_vary[code[k + 1]] else code[k + 2]
                 root[count + 3] = code[k + 2] if does_vary[code[k + 1]] else code[k + 1]
@@ -218,7 +209,7 @@ def _sums(
 def _has_many_products(
     code: cython.p_int, use: cython.p_int, does_vary: cython.p_int, first: cython.int, index: cython.int
 ) -> cython.bint:
-    """Whether an output is a sum of more products than are worth being summed over the batch one by one."""
+    """Return whether an output is a sum of more than `_MOST_APART` products."""
     count: cython.int = 0
     k: cython.int
     while index >= first and use[index] == 1 and count <= _MOST_APART:
@@ -236,12 +227,12 @@ def _has_many_products(
 @cython.inline
 @cython.exceptval(check=False)
 def _is_product(code: cython.p_int, k: cython.int, does_vary: cython.p_int) -> cython.bint:
-    """Whether the instruction at `k` is a product that varies, or one with something added to it."""
+    """Return whether the instruction at `k` is a `mul` or `muladd` with a varying factor."""
     return (code[k] == _MUL or code[k] == _MULADD) and (does_vary[code[k + 1]] | does_vary[code[k + 2]]) != 0
 
 
 def _needed(starts: Any, operands: Any, varying: Any, roots: Any) -> Any:
-    """By index, whether the roots need it. What only the uniform prologue needs is left out."""
+    """Mark the indices that the roots depend on, except those that only the uniform prologue uses."""
     length: cython.int = len(starts) - 1
     first: cython.int = len(varying) - length
     marks = numpy.zeros(len(varying), numpy.int32)

@@ -1,13 +1,12 @@
-"""How an instruction of a schedule is laid out.
+"""Encoding of the instructions of a schedule.
 
-An instruction is `WIDTH` numbers: `FORMS` times its opcode plus its form, where its result goes, and up to three
-operands. Bit i of the form says that operand i is a scalar, the same for all lanes, and not a row of lanes. The result
-goes to a slot; for `STORE`, `SUM` and `DOT` to the output at that position, and for `SCATTER` to the outputs in the
-list that begins there.
+An instruction is `WIDTH` numbers: `FORMS * opcode + form`, the destination, and up to three operands. Bit i of the form
+is set if operand i is a scalar (the same for all lanes) instead of a row of lanes. The destination is a slot. For
+`STORE`, `SUM` and `DOT` it is the position of an output, and for `SCATTER` the start of a list of outputs.
 
-`TAKE` has as operands its index, and where its table begins in a list of all tables: the number of its entries, then
-the entries. An entry is `KINDS` times where its number stands plus `IN_SLOT`, `SCALAR` or `COLUMN`. Bit 1 of the form
-says that all entries are scalars.
+The operands of `TAKE` are the index and the start of its table in the list of all tables. A table is the number of its
+entries, followed by the entries. An entry is `KINDS * n + kind`, where n is the number of a slot, a scalar or a column,
+and kind is `IN_SLOT`, `SCALAR` or `COLUMN`. Bit 1 of the form is set if all entries are scalars.
 """
 
 WIDTH = 5

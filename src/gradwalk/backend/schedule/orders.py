@@ -1,7 +1,7 @@
-"""Orders in which a schedule may do its work: they differ in how many results wait for their use at a time.
+"""Instruction orders for a schedule. They differ in the number of results that are live at the same time.
 
-An order is an array of int32: i stands for the program's instruction number i, and ~i for the analysis's root number i.
-An instruction comes after those that compute its operands, and a root after those that compute what it takes.
+An order is an int32 array: i is instruction i of the program, and ~i is root i of the analysis. Each instruction and
+each root comes after the instructions that compute its operands.
 """
 
 from __future__ import annotations
@@ -19,14 +19,7 @@ if not TYPE_CHECKING and cython.compiled:
 
 
 def as_written(analysis: Analysis) -> Any:
-    """Return the order of the program, each root as soon as its operands are computed.
-
-    Args:
-        analysis: The analysis of the program.
-
-    Returns:
-        The instructions in this order.
-    """
+    """Return the order of the program, with each root directly after its last operand."""
     x, y = analysis.roots[:, 2], analysis.roots[:, 3]
     kept = numpy.flatnonzero(analysis.varying[analysis.first :] & analysis.needed[analysis.first :])  # both 0 or 1
     last = numpy.maximum(x, numpy.where((y >= 0) & (analysis.varying[y] != 0), y, -1)).astype(numpy.int64)
@@ -36,14 +29,7 @@ def as_written(analysis: Analysis) -> Any:
 
 
 def depth_first(analysis: Analysis) -> Any:
-    """Return the order in which each root is computed as soon as what it needs is, and nothing else before.
-
-    Args:
-        analysis: The analysis of the program.
-
-    Returns:
-        The instructions in this order.
-    """
+    """Return a depth-first order: before each root, only the instructions that it depends on."""
     roots = analysis.roots
     order = numpy.empty(len(analysis.starts) - 1 + len(roots), numpy.int32)
     pending = numpy.empty(len(analysis.operands) + 2, numpy.int32)
@@ -51,7 +37,7 @@ def depth_first(analysis: Analysis) -> Any:
     states[: analysis.first] = 2
     event: cython.p_int = c_compat.integers(order)
     stack: cython.p_int = c_compat.integers(pending)
-    state: cython.p_int = c_compat.integers(states)  # 1 while an instruction waits for its operands, 2 when it is done
+    state: cython.p_int = c_compat.integers(states)  # 1: waiting for its operands, 2: done
     start: cython.p_int = c_compat.integers(analysis.starts)
     operand: cython.p_int = c_compat.integers(analysis.operands)
     root: cython.p_int = c_compat.integers(roots.reshape(-1))
@@ -80,7 +66,7 @@ def _visit(
     event: cython.p_int,
     count: cython.int,
 ) -> cython.int:
-    """Append to the order what the index on the stack needs, and then itself. Returns how long the order is."""
+    """Append the dependencies of the index on the stack to the order, then the index; return the new length."""
     top: cython.int = 1
     index: cython.int
     j: cython.int

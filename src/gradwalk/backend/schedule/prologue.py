@@ -1,4 +1,4 @@
-"""The uniform prologue: what is the same for all samples, computed once, before the lanes run."""
+"""The uniform prologue: the instructions whose results are the same for all samples, run once before the lanes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gradwalk.program.program import Program, trusted
 
 
 class Prologue(NamedTuple):
-    """The part of a program that is computed once for a batch.
+    """The part of a program that is computed once per batch.
 
     Attributes:
-        program: Computes, from the inputs that do not vary, the numbers that the lanes need, called scalars, and then
-            the outputs that do not vary.
-        scalars: By index of the whole program, which scalar it is; int32.
+        program: Program from the inputs that do not vary to the scalars (the uniform values that the lanes use),
+            followed by the outputs that do not vary.
+        scalars: For each index of the whole program, the number of its scalar; int32.
     """
 
     program: Program
@@ -27,20 +27,13 @@ class Prologue(NamedTuple):
 
 
 def make_prologue(analysis: Analysis) -> Prologue:
-    """Split off what does not vary.
-
-    Args:
-        analysis: Of the whole program.
-
-    Returns:
-        The prologue: only instructions that do not vary, in the order of the whole program.
-    """
+    """Build the prologue from the instructions that do not vary, in the order of the program."""
     program, varying = analysis.program, analysis.varying
     is_uniform = varying == 0
     needed = numpy.flatnonzero((analysis.needed != 0) & is_uniform)
     scalars = numpy.zeros(len(varying), numpy.int32)
     scalars[needed] = numpy.arange(len(needed))
-    # The new index of what is kept; of what varies, which nothing asks for, it means nothing.
+    # The new index of each uniform value. Entries of varying values are meaningless and never read.
     moved = numpy.cumsum(is_uniform) - 1
     calls = [
         (function, moved[used].tolist() if is_uniform[used].all() else [])
@@ -57,7 +50,7 @@ def make_prologue(analysis: Analysis) -> Prologue:
 
 
 def _moved_code(analysis: Analysis, is_uniform: Any, moved: Any) -> Any:
-    """The instructions that do not vary, with the new indices of their operands."""
+    """Return the instructions that do not vary, with the new indices of their operands."""
     kept = numpy.flatnonzero(is_uniform[analysis.first :])
     code = analysis.program.instructions.reshape(-1, 4)[kept]
     arities = arities_of(analysis.program.instructions)[kept]

@@ -1,8 +1,8 @@
-"""Sums over the batch of what goes to one of many outputs, as the gradient of a table that samples take from.
+"""Scatter-add: sum over the batch where each sample adds to one of many outputs, as in the gradient of a `take`.
 
-The derivative of `take` is a choice for each element of the table: the adjoint where the index picks that element, and
-elsewhere 0, or nan if the index is out of range. Summed over the batch one by one, these choices would cost as much as
-the table is long. Instead one instruction adds the adjoint of each lane to the total of the output that is picked.
+The derivative of `take` is one `where` per element of the table: the cotangent if the index selects that element,
+otherwise 0, or nan if the index is out of range. Summing each `where` over the batch would cost time proportional to
+the length of the table. Instead, one `SCATTER` instruction adds the cotangent of each lane to the selected output.
 """
 
 from __future__ import annotations
@@ -13,19 +13,15 @@ from numpy.typing import NDArray
 from gradwalk.program.code.opcodes import OPCODES, SCATTER, SUM, TAKE
 from gradwalk.program.program import Program
 
-# A list of targets may be so many times as long as there are outputs. Those that nothing goes to are left empty.
+# A list of targets has at most this many entries per output. Indices without an output have target -1.
 _SPARSEST = 16
 
 
 def picks(program: Program, varying: NDArray[numpy.int32]) -> NDArray[numpy.int32]:
-    """Find the instructions that are a number where an index equals a constant, and elsewhere 0, or nan out of range.
+    """Find the instructions of the form `where(index == constant, number, 0)` whose index varies over the batch.
 
-    Args:
-        program: The program.
-        varying: By index of the program, whether it varies over the batch.
-
-    Returns:
-        By index of the program, that constant, a whole number from 0 on; -1 for everything else. int32.
+    In place of the 0 there may be a `take` from a table of zeros, which is nan if the index is out of range. Returns
+    the constant (an integer >= 0) for each such instruction, and -1 for all other indices of the program; int32.
     """
     first = program.inputs + len(program.constants)
     rows = program.instructions.reshape(-1, 4)
@@ -49,7 +45,7 @@ def picks(program: Program, varying: NDArray[numpy.int32]) -> NDArray[numpy.int3
 
 
 def _table_lengths(program: Program, constants: NDArray[numpy.float64]) -> NDArray[numpy.int32]:
-    """Return the length of the table of each instruction that takes from a table of zeros; 0 for all others."""
+    """Return the table length of each `take` from a table of zeros, and 0 for all other indices of the program."""
     first = program.inputs + len(program.constants)
     rows = program.instructions.reshape(-1, 4)
     lengths = numpy.zeros(len(constants), numpy.int32)
@@ -61,7 +57,7 @@ def _table_lengths(program: Program, constants: NDArray[numpy.float64]) -> NDArr
 
 
 def _is_position_in(program: Program, position: int, taken: int) -> bool:
-    """Return whether a number is the position that the index of a `take` means: the index, plus the length below 0."""
+    """Return whether `position` is the index of the `take` at `taken`, plus the table length if it is negative."""
     first = program.inputs + len(program.constants)
     rows = program.instructions.reshape(-1, 4)
     _, index, table, _ = rows[taken - first].tolist()
@@ -87,17 +83,12 @@ def _constant(program: Program, index: int) -> float | None:
 def scattered(
     program: Program, roots: NDArray[numpy.int32], picked: NDArray[numpy.int32]
 ) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
-    """Replace the sums of choices by one root for all that have the same index and the same number.
+    """Merge the sums that `picks` found: one `SCATTER` for all that share the index, the number and the table length.
 
-    Args:
-        program: The program.
-        roots: As `Analysis` has them.
-        picked: As `picks` has it.
-
-    Returns:
-        The roots, in which a `SCATTER` has where its targets begin in place of an output; and the targets: before that
-        place the length of the table, or 0 if an index out of range adds nothing; then how many targets there are, and
-        the outputs that the indices 0, 1, ... pick, -1 for none. Out of range, nan is added to all targets.
+    Returns the new roots and the lists of targets. A `SCATTER` root holds the start of its list in place of an output.
+    At that position the list has the number of targets, followed by the outputs for the indices 0, 1, ... (-1: no
+    output). The entry before it is the length of the table, or 0. If it is not 0, an index out of range adds nan to all
+    targets; if it is 0, such an index adds nothing.
     """
     if (picked < 0).all():
         return roots, numpy.zeros(1, numpy.int32)

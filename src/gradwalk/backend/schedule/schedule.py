@@ -1,4 +1,4 @@
-"""`Schedule`: a program made ready for batches, as data that does not change."""
+"""`Schedule`: an immutable, encoded program for batches."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from gradwalk.program.program import Program
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """How a program is run on a batch.
+    """The instructions that run a program on a batch.
 
-    A row has a number for each lane, and a lane is a sample. Rows stand in slots, which are used again as soon as
-    nothing needs what they hold. `str` shows a schedule an instruction a line.
+    A lane is a sample, and a row has one number per lane. Rows are stored in slots, which are reused after the last use
+    of a row. `str` shows one instruction per line.
 
     Attributes:
-        program: The program of one sample.
-        varies: For each of its inputs, whether it has a number for each sample.
-        reduced: Whether the outputs are wanted as sums over the batch.
-        prologue: The uniform prologue: a program that computes, from the inputs that do not vary, the scalars that the
-            lanes need and then the outputs that do not vary.
-        scalars: How many scalars there are.
-        fixed: The positions of the outputs that do not vary.
-        code: What is run for each block of lanes; int32, laid out as `encoding` says.
-        tables: What `take` takes from; int32, laid out as `encoding` says.
-        targets: The outputs that `SCATTER` adds to; int32, laid out as `scatter` says.
-        slots: How many rows there are.
-        apart: Whether terms of one output are summed over the batch one by one.
+        program: The program for one sample.
+        varies: For each input, whether it has one number per sample.
+        reduced: Whether the outputs are summed over the batch.
+        prologue: The uniform prologue: the program that computes, from the inputs that do not vary, the scalars for the
+            lanes and then the outputs that do not vary.
+        scalars: Number of scalars.
+        fixed: Positions of the outputs that do not vary.
+        code: Instructions that run on each block of lanes; int32, in the format of `encoding`.
+        tables: Tables that `take` reads; int32, in the format of `encoding`.
+        targets: Outputs that `SCATTER` adds to; int32, in the format that `scatter.scattered` describes.
+        slots: Number of slots.
+        apart: Whether the terms of an output are summed over the batch separately.
     """
 
     program: Program
@@ -54,7 +54,7 @@ class Schedule:
     apart: bool
 
     def __len__(self) -> int:
-        """How many instructions are run for each block of lanes."""
+        """Return the number of instructions that run on each block of lanes."""
         return len(self.code) // WIDTH
 
     def __str__(self) -> str:
@@ -75,7 +75,7 @@ class Schedule:
             yield f"output {position} = {name}"
 
     def _line(self, operation: int, fields: Sequence[int], scalars: Sequence[str], columns: Sequence[str]) -> str:
-        """An instruction as text, with these names for the scalars and the columns."""
+        """Format an instruction with the given names of scalars and columns."""
         opcode, form = divmod(operation, FORMS)
         out, *rest = fields
         if opcode == TAKE:
@@ -95,21 +95,10 @@ class Schedule:
 
 
 def make_schedule(program: Program, varies: Sequence[bool], *, reduced: bool, apart: bool = True) -> Schedule:
-    """Schedule a program: of two orders, the one that takes fewer slots.
+    """Schedule a program: try two orders and return the schedule with fewer slots.
 
-    Takes time linear in the number of instructions.
-
-    Args:
-        program: The program of one sample.
-        varies: For each of its inputs, whether it has a number for each sample.
-        reduced: Whether the outputs are wanted as sums over the batch.
-        apart: Whether terms of one output may be summed over the batch one by one.
-
-    Returns:
-        The schedule.
-
-    Raises:
-        ValueError: Where a call of a Python function depends on the batch.
+    Takes time linear in the number of instructions. `apart` allows the terms of an output to be summed over the batch
+    separately. Raises `PythonCallError` if a call of a Python function depends on the batch.
     """
     analysis = analyse(program, varies, reduced, apart)
     prologue = make_prologue(analysis)
@@ -125,11 +114,11 @@ def make_schedule(program: Program, varies: Sequence[bool], *, reduced: bool, ap
 
 
 def _listed(lists: NDArray[numpy.int32], begin: int) -> list[int]:
-    """The list that begins there, with its length."""
+    """Return the list that begins at `begin` with its length."""
     return [int(x) for x in lists[begin + 1 : begin + 1 + lists[begin]]]
 
 
 def _entry(entry: int, scalars: Sequence[str], columns: Sequence[str]) -> str:
-    """An entry of a table as text."""
+    """Format an entry of a table."""
     which, kind = divmod(entry, KINDS)
     return f"r{which}" if kind == IN_SLOT else scalars[which] if kind == SCALAR else columns[which]
