@@ -1,9 +1,9 @@
-"""Optimisers, with the names and meanings of optax: transformations of gradients, made out of parts.
+"""Gradient-based optimizers with the names and semantics of optax, composed from gradient transformations.
 
-An optimiser is two functions. `init(params)` returns its state, and `update(gradients, state, params)` what to add to
-the parameters, and the next state; nothing is changed in its place. All of them are arithmetic on trees of numbers:
-they work on floats, arrays and Modules, and inside of functions that are recorded, so that a whole training loop, as a
-`gradwalk.loops.scan` over its steps, is one program.
+An optimizer is a pair of pure functions. `init(params)` returns the initial state, and `update(gradients, state,
+params)` returns the updates to add to the parameters and the next state. Parameters, gradients and updates are trees of
+floats, arrays or Modules. Both functions can be traced, so a whole training loop written as a `gradwalk.loops.scan`
+compiles to a single program.
 
 Example:
     >>> from gradwalk import grad, jit, loops, optim

@@ -1,4 +1,4 @@
-"""Optimisers, each made out of transformations."""
+"""Optimizers, each a chain of gradient transformations."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from gradwalk.optim.transformations import (
 def sgd(
     learning_rate: Number | Schedule, momentum: Number | None = None, nesterov: bool = False
 ) -> GradientTransformation:
-    """Stochastic gradient descent, with or without momentum.
+    """Create a stochastic gradient descent optimizer, optionally with momentum.
 
     Args:
-        learning_rate: How far a step goes for a gradient of 1: a number, or a schedule.
-        momentum: How much of the step before is made again; None for none of it.
-        nesterov: Whether to look ahead, as Nesterov does.
+        learning_rate: Factor applied to each gradient; a number or a schedule.
+        momentum: Decay rate of the momentum; None for plain gradient descent.
+        nesterov: Whether to use Nesterov momentum.
 
     Returns:
-        The optimiser.
+        The optimizer, a `GradientTransformation`.
 
     Example:
         >>> from gradwalk.optim import apply_updates
@@ -44,15 +44,15 @@ def sgd(
 def momentum(
     learning_rate: Number | Schedule, momentum: Number = 0.9, nesterov: bool = False
 ) -> GradientTransformation:
-    """Stochastic gradient descent with momentum: what `sgd` with a momentum is.
+    """Create a stochastic gradient descent optimizer with momentum, as `sgd(learning_rate, momentum)` does.
 
     Args:
-        learning_rate: How far a step goes for a gradient of 1: a number, or a schedule.
-        momentum: How much of the step before is made again.
-        nesterov: Whether to look ahead, as Nesterov does.
+        learning_rate: Factor applied to the momentum; a number or a schedule.
+        momentum: Decay rate of the momentum.
+        nesterov: Whether to use Nesterov momentum.
 
     Returns:
-        The optimiser.
+        The optimizer, a `GradientTransformation`.
     """
     return sgd(learning_rate, momentum, nesterov)
 
@@ -66,18 +66,19 @@ def adam(
     *,
     nesterov: bool = False,
 ) -> GradientTransformation:
-    """Adam: gradients over the root of the mean of their squares (Kingma and Ba, 2014).
+    """Create an Adam optimizer (Kingma and Ba, 2014).
 
     Args:
-        learning_rate: How far a step goes at most, nearly: a number, or a schedule.
-        b1: How much of the mean of the gradients is kept in a step.
-        b2: How much of that of their squares is.
-        eps: What is added to the root.
-        eps_root: What is added under the root; where derivatives through a step are taken, it should not be 0.
-        nesterov: Whether to look ahead, as Nesterov does.
+        learning_rate: Step size, a number or a schedule. A parameter rarely moves further than this in one step.
+        b1: Decay rate of the mean of the gradients.
+        b2: Decay rate of the mean of the squared gradients.
+        eps: Constant added to the denominator outside the square root, to avoid division by zero.
+        eps_root: Constant added to the denominator inside the square root. Use a value above 0 to differentiate through
+            an update.
+        nesterov: Whether to use Nesterov momentum (NAdam).
 
     Returns:
-        The optimiser.
+        The optimizer, a `GradientTransformation`.
 
     Example:
         >>> from gradwalk.optim import apply_updates
@@ -103,21 +104,21 @@ def adamw(
     *,
     nesterov: bool = False,
 ) -> GradientTransformation:
-    """Adam with weights that decay by themselves (Loshchilov and Hutter, 2019).
+    """Create an Adam optimizer with decoupled weight decay (Loshchilov and Hutter, 2019).
 
     Args:
-        learning_rate: How far a step goes at most, nearly: a number, or a schedule.
-        b1: How much of the mean of the gradients is kept in a step.
-        b2: How much of that of their squares is.
-        eps: What is added to the root.
-        eps_root: What is added under the root.
-        weight_decay: How much of a parameter is taken from it in a step, times the learning rate.
-        mask: Which parameters decay: a tree with a bool for each number and each array, or a function of the
-            parameters that returns one.
-        nesterov: Whether to look ahead, as Nesterov does.
+        learning_rate: Step size, a number or a schedule. It also multiplies the weight decay.
+        b1: Decay rate of the mean of the gradients.
+        b2: Decay rate of the mean of the squared gradients.
+        eps: Constant added to the denominator outside the square root, to avoid division by zero.
+        eps_root: Constant added to the denominator inside the square root.
+        weight_decay: Strength of the weight decay: each step subtracts `learning_rate * weight_decay * param`.
+        mask: Parameters to decay: a tree with one bool per number or array of the parameters, or a function from the
+            parameters to such a tree. None decays all parameters.
+        nesterov: Whether to use Nesterov momentum (NAdam).
 
     Returns:
-        The optimiser.
+        The optimizer, a `GradientTransformation`.
     """
     return chain(
         scale_by_adam(b1, b2, eps, eps_root, nesterov=nesterov),

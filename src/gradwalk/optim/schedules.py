@@ -1,4 +1,4 @@
-"""Schedules: functions of how many steps there have been."""
+"""Learning-rate schedules: functions from a step count to a value."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Schedule = Callable[[Any], Any]
 
 
 def constant_schedule(value: Number) -> Schedule:
-    """Stay at a value.
+    """Create a schedule that always returns the same value.
 
     Args:
         value: The value.
 
     Returns:
-        The schedule.
+        A function from the step count to the value.
     """
     return partial(_constant, value)
 
@@ -28,16 +28,17 @@ def constant_schedule(value: Number) -> Schedule:
 def linear_schedule(
     init_value: Number, end_value: Number, transition_steps: int, transition_begin: int = 0
 ) -> Schedule:
-    """Go from a value to another one in a straight line.
+    """Create a schedule that changes linearly from one value to another.
 
     Args:
-        init_value: The first value.
-        end_value: The last one.
-        transition_steps: How many steps it takes.
-        transition_begin: The step that it begins with, at the earliest the first one.
+        init_value: Value at the start.
+        end_value: Value at the end.
+        transition_steps: Number of steps from `init_value` to `end_value`. If it is not positive, the value stays at
+            `init_value`.
+        transition_begin: Number of steps before the change starts; negative numbers count as 0.
 
     Returns:
-        The schedule.
+        A function from the step count to the value.
 
     Example:
         >>> [linear_schedule(1.0, 0.0, 4)(count) for count in range(6)]
@@ -49,17 +50,21 @@ def linear_schedule(
 def polynomial_schedule(
     init_value: Number, end_value: Number, power: Number, transition_steps: int, transition_begin: int = 0
 ) -> Schedule:
-    """Go from a value to another one along a power of the steps that are left.
+    """Create a schedule that changes from one value to another along a power function.
+
+    After n steps of the transition the value is `(init_value - end_value) * (1 - n / transition_steps)**power +
+    end_value`.
 
     Args:
-        init_value: The first value.
-        end_value: The last one.
-        power: The power.
-        transition_steps: How many steps it takes; where it is not positive, the first value stays.
-        transition_begin: The step that it begins with, at the earliest the first one.
+        init_value: Value at the start.
+        end_value: Value at the end.
+        power: Exponent of the polynomial.
+        transition_steps: Number of steps from `init_value` to `end_value`. If it is not positive, the value stays at
+            `init_value`.
+        transition_begin: Number of steps before the change starts; negative numbers count as 0.
 
     Returns:
-        The schedule.
+        A function from the step count to the value.
     """
     if transition_steps <= 0:
         return constant_schedule(init_value)
@@ -74,18 +79,20 @@ def exponential_decay(
     staircase: bool = False,
     end_value: Number | None = None,
 ) -> Schedule:
-    """Multiply a value by the same rate again and again.
+    """Create a schedule that decays exponentially: `init_value * decay_rate**(n / transition_steps)` after n steps.
 
     Args:
-        init_value: The first value.
-        transition_steps: How many steps it takes to be multiplied once; where it is not positive, the value stays.
-        decay_rate: The rate; where it is 0, the value stays.
-        transition_begin: The step that it begins with, at the earliest the first one.
-        staircase: Whether to change once in that many steps, and not in each of them.
-        end_value: What it does not go beyond; None for nothing.
+        init_value: Value at the start.
+        transition_steps: Number of steps in which the value is multiplied by `decay_rate` once. If it is not positive,
+            the value stays at `init_value`.
+        decay_rate: Factor per `transition_steps` steps. If it is 0, the value stays at `init_value`.
+        transition_begin: Number of steps before the decay starts; negative numbers count as 0.
+        staircase: Whether to round `n / transition_steps` down, so that the value changes only every `transition_steps`
+            steps.
+        end_value: Bound of the value: the minimum if `decay_rate` < 1, else the maximum. None for no bound.
 
     Returns:
-        The schedule.
+        A function from the step count to the value.
     """
     if transition_steps <= 0 or (not isinstance(decay_rate, Value) and decay_rate == 0):
         return constant_schedule(init_value)
@@ -96,22 +103,22 @@ def exponential_decay(
 def cosine_decay_schedule(
     init_value: Number, decay_steps: int, alpha: Number = 0.0, exponent: Number = 1.0
 ) -> Schedule:
-    """Go down along half a wave of the cosine (Loshchilov and Hutter, 2017).
+    """Create a schedule that decays along half a period of a cosine (Loshchilov and Hutter, 2017).
 
     Args:
-        init_value: The first value.
-        decay_steps: How many steps it takes, at least one.
-        alpha: How much of the first value is left in the end.
-        exponent: The power that the wave is raised to.
+        init_value: Value at the start.
+        decay_steps: Number of steps of the decay, at least 1.
+        alpha: Final value as a fraction of `init_value`.
+        exponent: Exponent applied to the cosine curve.
 
     Returns:
-        The schedule.
+        A function from the step count to the value.
 
     Raises:
-        ValueError: `decay_steps` is not positive.
+        ValueError: If `decay_steps` is not positive.
     """
     if decay_steps <= 0:
-        raise ValueError(f"decay_steps is {decay_steps}: going down takes at least one step")
+        raise ValueError(f"decay_steps must be positive, got {decay_steps}")
     return partial(_cosine, init_value, decay_steps, alpha, exponent)
 
 
@@ -123,18 +130,18 @@ def warmup_cosine_decay_schedule(
     end_value: Number = 0.0,
     exponent: Number = 1.0,
 ) -> Schedule:
-    """Go up in a straight line, then down along half a wave of the cosine.
+    """Create a schedule with a linear warmup followed by a cosine decay.
 
     Args:
-        init_value: The first value.
-        peak_value: The one at the top.
-        warmup_steps: How many steps it goes up.
-        decay_steps: How many steps there are, those up included.
-        end_value: The last value.
-        exponent: The power that the wave is raised to.
+        init_value: Value at the start.
+        peak_value: Value at the end of the warmup.
+        warmup_steps: Number of steps of the warmup.
+        decay_steps: Total number of steps, including the warmup.
+        end_value: Value at the end of the decay.
+        exponent: Exponent applied to the cosine curve.
 
     Returns:
-        The schedule.
+        A function from the step count to the value.
     """
     alpha = 0.0 if not isinstance(peak_value, Value) and peak_value == 0.0 else end_value / peak_value
     down = cosine_decay_schedule(peak_value, decay_steps - warmup_steps, alpha, exponent)
@@ -144,44 +151,44 @@ def warmup_cosine_decay_schedule(
 def piecewise_constant_schedule(
     init_value: Number, boundaries_and_scales: Mapping[int, Number] | None = None
 ) -> Schedule:
-    """Multiply a value by a number at each of some steps.
+    """Create a schedule that is multiplied by a factor at each of the given steps and is constant between them.
 
     Args:
-        init_value: The first value.
-        boundaries_and_scales: By step, what the value is multiplied by from that step on.
+        init_value: Value at the start.
+        boundaries_and_scales: Maps a step to the factor that multiplies the value from that step on.
 
     Returns:
-        The schedule.
+        A function from the step count to the value.
 
     Raises:
-        ValueError: A value would change its sign.
+        ValueError: If a factor is negative.
     """
     scales = sorted((boundaries_and_scales or {}).items())
     for boundary, scale in scales:
         if scale < 0.0:
-            raise ValueError(f"the scale at step {boundary} is {scale}: it may not be negative")
+            raise ValueError(f"boundaries_and_scales must not contain negative scales, got {scale} at step {boundary}")
     return partial(_piecewise, init_value, scales)
 
 
 def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> Schedule:
-    """Follow schedules one after the other.
+    """Create a schedule that applies several schedules one after the other.
 
     Args:
-        schedules: The schedules. Each counts its own steps.
-        boundaries: The steps that all but the first one begin with.
+        schedules: The schedules. Each receives the number of steps since its own start.
+        boundaries: The step at which each schedule except the first starts.
 
     Returns:
-        The schedule.
+        A function from the step count to the value.
 
     Raises:
-        ValueError: There are not as many boundaries as schedules after the first one.
+        ValueError: If `boundaries` does not have exactly one entry less than `schedules`.
     """
     if len(boundaries) != len(schedules) - 1:
-        raise ValueError(f"{len(schedules)} schedules need a boundary between any two, and not {len(boundaries)}")
+        raise ValueError(f"{len(schedules)} schedules need {len(schedules) - 1} boundaries, got {len(boundaries)}")
     return partial(_joined, schedules, boundaries)
 
 
-# The functions of schedules, with their settings first. `functools.partial` of these can be pickled.
+# Implementations of the schedules. They are module-level functions so that `functools.partial` of them can be pickled.
 
 
 def _constant(value: Number, count: Number) -> Number:
@@ -238,5 +245,5 @@ def _between(x: Number, least: Number, most: Number) -> Number:
 
 
 def _chosen(condition: Any, x: Number, y: Number) -> Number:
-    """Choose by a condition, which may be recorded."""
+    """Select x or y by a condition that is a bool or a Value."""
     return math.where(condition, x, y) if isinstance(condition, Value) else x if condition else y

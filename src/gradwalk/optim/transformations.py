@@ -1,4 +1,4 @@
-"""`GradientTransformation`: what optimisers are made of."""
+"""`GradientTransformation` and the transformations from which optimizers are composed."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ Tree = Any  # a number, an array, or a list, dict, dataclass or Module of these
 
 
 class Update(Protocol):
-    """How an optimiser makes updates of gradients."""
+    """Signature of the `update` function of a `GradientTransformation`."""
 
     def __call__(self, updates: Tree, state: Any, params: Tree = None) -> tuple[Tree, Any]:
-        """Return what the gradients become, and the next state."""
+        """Return the transformed gradients and the next state."""
         ...
 
 
 class GradientTransformation(NamedTuple):
-    """A transformation of gradients; an optimiser is one whose results are added to the parameters.
+    """A transformation of gradients. An optimizer is a transformation that returns updates to add to the parameters.
 
     Attributes:
-        init: Takes the parameters and returns a state.
-        update: Takes gradients, a state, and the parameters where it needs them; returns what they become, and the next
-            state.
+        init: Function from the parameters to the initial state.
+        update: Function from the gradients, the state and (if the transformation needs them) the parameters to the
+            transformed gradients and the next state.
     """
 
     init: Callable[[Tree], Any]
@@ -38,32 +38,32 @@ class GradientTransformation(NamedTuple):
 
 
 class ScaleByScheduleState(NamedTuple):
-    """How many steps there have been.
+    """State of `scale_by_schedule`.
 
     Attributes:
-        count: The number.
+        count: Number of updates so far.
     """
 
     count: Number
 
 
 class TraceState(NamedTuple):
-    """What momentum remembers.
+    """State of `trace`.
 
     Attributes:
-        trace: A tree like the parameters.
+        trace: Decayed sum of the gradients, a tree like the parameters.
     """
 
     trace: Tree
 
 
 class ScaleByAdamState(NamedTuple):
-    """What Adam remembers.
+    """State of `scale_by_adam`.
 
     Attributes:
-        count: How many steps there have been.
-        mu: The mean of the gradients, a tree like the parameters.
-        nu: That of their squares.
+        count: Number of updates so far.
+        mu: Exponential moving average of the gradients, a tree like the parameters.
+        nu: Exponential moving average of the squared gradients, a tree like the parameters.
     """
 
     count: Number
@@ -72,17 +72,17 @@ class ScaleByAdamState(NamedTuple):
 
 
 def apply_updates(params: Tree, updates: Tree) -> Tree:
-    """Return parameters with updates added to them.
+    """Add updates to parameters.
 
     Args:
-        params: The parameters.
-        updates: A tree like them.
+        params: Tree of parameters.
+        updates: Tree of updates with the same structure.
 
     Returns:
-        A tree like them. For a Module, it is one with numbers in place of parameters.
+        The new parameters. If `params` contains a Module, the parameters of the returned Module are plain numbers.
 
     Raises:
-        ValueError: The trees are not alike.
+        ValueError: If the trees have different structures.
 
     Example:
         >>> apply_updates({"w": 1.0}, {"w": 0.5})
@@ -92,13 +92,13 @@ def apply_updates(params: Tree, updates: Tree) -> Tree:
 
 
 def global_norm(updates: Tree) -> Number:
-    """Return the length of a tree: the root of the sum of the squares of all its numbers.
+    """Compute the Euclidean norm over all numbers of a tree.
 
     Args:
-        updates: The tree.
+        updates: Tree of numbers and arrays.
 
     Returns:
-        A number.
+        The norm, a float or a Value.
 
     Example:
         >>> global_norm([3.0, 4.0])
@@ -110,27 +110,27 @@ def global_norm(updates: Tree) -> Number:
 
 
 def chain(*transformations: GradientTransformation) -> GradientTransformation:
-    """Apply transformations one after the other.
+    """Apply several transformations in sequence.
 
     Args:
-        *transformations: The transformations.
+        *transformations: The transformations, in the order in which they are applied.
 
     Returns:
-        One transformation, whose state is the tuple of theirs.
+        A transformation whose state is the tuple of their states.
     """
     return GradientTransformation(partial(_init_chain, transformations), partial(_update_chain, transformations))
 
 
 def identity() -> GradientTransformation:
-    """Leave gradients as they are."""
+    """Return gradients unchanged."""
     return _stateless(_unchanged)
 
 
 def scale(step_size: Number) -> GradientTransformation:
-    """Multiply gradients by a number.
+    """Multiply gradients by a fixed factor.
 
     Args:
-        step_size: The number.
+        step_size: The factor.
 
     Returns:
         The transformation.
@@ -139,11 +139,11 @@ def scale(step_size: Number) -> GradientTransformation:
 
 
 def scale_by_learning_rate(learning_rate: Number | Schedule, *, flip_sign: bool = True) -> GradientTransformation:
-    """Multiply gradients by a learning rate, and turn them round.
+    """Multiply gradients by the negative learning rate.
 
     Args:
-        learning_rate: The number, or a schedule.
-        flip_sign: Whether to go downhill.
+        learning_rate: A number or a schedule.
+        flip_sign: Whether to negate the result, as gradient descent requires.
 
     Returns:
         The transformation.
@@ -155,10 +155,10 @@ def scale_by_learning_rate(learning_rate: Number | Schedule, *, flip_sign: bool 
 
 
 def scale_by_schedule(step_size_fn: Schedule) -> GradientTransformation:
-    """Multiply gradients by a number that depends on the step.
+    """Multiply gradients by a factor that depends on the step count.
 
     Args:
-        step_size_fn: Takes how many steps there have been, and returns the number.
+        step_size_fn: Function from the number of previous updates to the factor.
 
     Returns:
         The transformation.
@@ -167,11 +167,11 @@ def scale_by_schedule(step_size_fn: Schedule) -> GradientTransformation:
 
 
 def trace(decay: Number, nesterov: bool = False) -> GradientTransformation:
-    """Add up gradients, each step forgetting a part of those before: momentum.
+    """Accumulate a decayed sum of past gradients (momentum).
 
     Args:
-        decay: How much is kept.
-        nesterov: Whether to look ahead, as Nesterov does.
+        decay: Factor that multiplies the sum before each gradient is added.
+        nesterov: Whether to use Nesterov momentum.
 
     Returns:
         The transformation.
@@ -182,31 +182,31 @@ def trace(decay: Number, nesterov: bool = False) -> GradientTransformation:
 def scale_by_adam(
     b1: Number = 0.9, b2: Number = 0.999, eps: Number = 1e-8, eps_root: Number = 0.0, *, nesterov: bool = False
 ) -> GradientTransformation:
-    """Divide the mean of gradients by the root of the mean of their squares: see `adam`, with the same arguments."""
+    """Rescale gradients as Adam does, without the learning rate. The arguments are described in `adam`."""
     return GradientTransformation(_init_adam, partial(_update_adam, (b1, b2, eps, eps_root), nesterov))
 
 
 def add_decayed_weights(
     weight_decay: Number = 0.0, mask: Tree | Callable[[Tree], Tree] | None = None
 ) -> GradientTransformation:
-    """Add a part of each parameter to its gradient.
+    """Add `weight_decay * param` to the gradient of each parameter.
 
     Args:
-        weight_decay: How much of it.
-        mask: Of which parameters: a tree with a bool for each number and each array, or a function of the parameters
-            that returns one.
+        weight_decay: The factor.
+        mask: Parameters to decay: a tree with one bool per number or array of the parameters, or a function from the
+            parameters to such a tree. None decays all parameters.
 
     Returns:
-        The transformation, whose update needs the parameters.
+        The transformation. Its `update` function requires the parameters.
     """
     return _stateless(partial(_decayed, weight_decay, mask))
 
 
 def clip(max_delta: Number) -> GradientTransformation:
-    """Bring all numbers of gradients into an interval around 0.
+    """Clip each number of the gradients to [-max_delta, max_delta].
 
     Args:
-        max_delta: How far it goes on either side.
+        max_delta: The largest absolute value.
 
     Returns:
         The transformation.
@@ -215,10 +215,10 @@ def clip(max_delta: Number) -> GradientTransformation:
 
 
 def clip_by_global_norm(max_norm: Number) -> GradientTransformation:
-    """Shorten gradients that are longer than that, all numbers by the same factor.
+    """Scale gradients down so that their global norm is at most `max_norm`.
 
     Args:
-        max_norm: The length that they may have: see `global_norm`.
+        max_norm: The largest norm, as computed by `global_norm`.
 
     Returns:
         The transformation.
@@ -226,11 +226,12 @@ def clip_by_global_norm(max_norm: Number) -> GradientTransformation:
     return _stateless(partial(_shortened, max_norm))
 
 
-# The functions of transformations, with their settings first. `functools.partial` of these can be pickled.
+# Implementations of the transformations. They are module-level functions so that `functools.partial` of them can be
+# pickled.
 
 
 def _stateless(changed: Callable[[Tree, Tree], Tree]) -> GradientTransformation:
-    """Return a transformation that remembers nothing."""
+    """Return a transformation without state."""
     return GradientTransformation(_init_nothing, partial(_update_nothing, changed))
 
 
@@ -253,7 +254,10 @@ def _update_chain(
     transformations: Sequence[GradientTransformation], updates: Tree, state: Any, params: Tree = None
 ) -> tuple[Tree, Any]:
     if len(state) != len(transformations):
-        raise ValueError(f"a state of {len(state)} parts, and not {len(transformations)}: another optimiser's")
+        raise ValueError(
+            f"optimizer state must have {len(transformations)} entries, got {len(state)}: "
+            "pass the state that init of the same optimizer returned"
+        )
     states = []
     for one, of_one in zip(transformations, state, strict=True):
         updates, after = one.update(updates, of_one, params)
@@ -272,7 +276,7 @@ def _scaled(step_size: Number, updates: Tree, params: Tree) -> Tree:
 
 
 def _times(factor: float, schedule: Schedule, count: Number) -> Number:
-    """Multiply a schedule by a number."""
+    """Evaluate a schedule and multiply its value by a factor."""
     return factor * schedule(count)
 
 
@@ -310,7 +314,7 @@ def _update_adam(
     mu = _mapped(lambda g, m: (1.0 - b1) * g + b1 * m, updates, state.mu)
     nu = _mapped(lambda g, n: (1.0 - b2) * (g * g) + b2 * n, updates, state.nu)
     count = state.count + 1
-    # Means that begin with zeros are too small in the first steps.
+    # Bias correction: the averages start at zero.
     first, second = 1.0 - b1**count, 1.0 - b2**count
     if nesterov:  # Dozat, 2016
         ahead = 1.0 - b1 ** (count + 1)
@@ -323,7 +327,7 @@ def _update_adam(
 
 def _decayed(weight_decay: Number, mask: Tree | Callable[[Tree], Tree] | None, updates: Tree, params: Tree) -> Tree:
     if params is None:
-        raise ValueError("weights that decay need the parameters: call update(gradients, state, params)")
+        raise ValueError("weight decay needs the parameters: call update(gradients, state, params)")
     if mask is None:
         return _mapped(lambda g, p: g + weight_decay * p, updates, params)
     chosen, _ = flatten(mask(params) if callable(mask) else mask, "mask")
@@ -351,19 +355,22 @@ def _shortened(max_norm: Number, updates: Tree, params: Tree) -> Tree:
 
 
 def _mapped(f: Callable[..., Any], first: Tree, *others: Tree) -> Tree:
-    """Return the tree of what a function makes of the leaves of trees that are alike."""
+    """Apply a function to the corresponding leaves of trees with equal structure."""
     leaves, treedef = flatten(first, "the tree")
     columns = [leaves]
     for other in others:
         found, other_treedef = flatten(other, "the tree")
         if other_treedef != treedef:
-            raise ValueError(f"{treedef} and {other_treedef} are not alike: one of them is of other parameters")
+            raise ValueError(
+                f"trees must have the same structure, got {treedef} and {other_treedef}: "
+                "pass gradients, updates and state of the same parameters"
+            )
         columns.append(found)
     return treedef.unflatten([f(*parts) for parts in zip(*columns, strict=True)])
 
 
 def _zeros(params: Tree) -> Tree:
-    """Return a tree of zeros."""
+    """Return a tree of zeros with the structure and shapes of the parameters."""
     leaves, treedef = flatten(params, "params")
     return treedef.unflatten([numpy.zeros(x.shape) if isinstance(x, numpy.ndarray) else 0.0 for x in leaves])
 
@@ -379,7 +386,7 @@ def _clipped(x: Any, most: Number) -> Any:
 
 
 def _elementwise(f: Callable[[Any], Any], array: Any) -> Any:
-    """Apply a function of numbers to an array of floats or of Values."""
-    with numpy.errstate(all="ignore"):  # the derivative of a root at 0 is inf without a word, as it is of numbers
+    """Apply a scalar function to each entry of an array of floats or Values."""
+    with numpy.errstate(all="ignore"):  # sqrt of a scalar at 0 gives an infinite derivative without a warning, too
         found = numpy.frompyfunc(f, 1, 1)(array)
     return found if array.dtype == object else found.astype(float)
