@@ -187,7 +187,7 @@ def sin_of(x: Any) -> Any:
 
 
 REFUSED = {
-    "odeint": (lambda x: odeint(lambda y, t: -x * y, 1.0, [0.0, 1.0])[-1], "odeint takes its steps outside"),
+    "odeint": (lambda x: odeint(lambda y, t: -x * y, 1.0, [0.0, 1.0])[-1], "odeint runs outside"),
     "root": (lambda x: root(lambda y: [y[0] ** 3 - x], [1.0])[0], "The equation is solved outside"),
     "fixed_point": (lambda x: fixed_point(lambda y: math.cos(y) * x, 1.0), "The equation is solved outside"),
     "root_scalar": (

@@ -50,7 +50,7 @@ def test_every_block_of_code_is_run_by_some_test():
     """Here or in test_readme.py, when the site is built, or with other libraries in slow/test_site_build.py."""
     ours = {"python", "{drawn}"}
     others = {f"python {library}" for library in ("autograd", "casadi", "jax", "micrograd", "torch")}
-    no_python = {"", "js", "sh", "text", "{toctree}", "{public}", "{public-module}", "{results}", "{measured}"}
+    no_python = {"", "js", "sh", "text", "{toctree}", "{public}", "{public-module}", "{results}"}
     no_python |= {"{document}", "{operations}", "{tutorial}", "{gallery}"}
     for page in PAGES:
         fences = re.findall(r"^ *```(\{.*?\}|.*)", page.read_text("utf-8"), re.M)
@@ -174,10 +174,3 @@ def resolved(dotted: str) -> object:
             importlib.import_module(".".join(parts[:i]))
         found = getattr(found, part)
     return found
-
-
-def test_what_the_layers_cost_was_measured():
-    results = (ROOT / "benchmarks/README.md").read_text("utf-8")
-    claims = [line for page in PAGES for block in blocks(page, "measured") for line in block.splitlines()]
-    assert len(claims) > 20
-    assert [claim for claim in claims if f"\n| {claim} | " not in results] == []

@@ -118,5 +118,5 @@ def test_a_known_choice_makes_no_nodes():
 
 def test_bounds_have_one_name():
     for names in ({"a_min": 0.0, "min": 0.0}, {"a_max": 1.0, "min": 0.0}):
-        with pytest.raises(ValueError, match="takes a_min and a_max, or min and max"):
+        with pytest.raises(ValueError, match="given as a_min and a_max, or as min and max"):
             gnp.clip(as_values(numpy.zeros(2)), **names)

@@ -80,19 +80,6 @@ def section(text: str, heading: str) -> str:
     return found[1]
 
 
-def measured(argument: str, body: str) -> str:
-    """Write the rows of the benchmark results for the claims in the body, one per line."""
-    text = (ROOT / "benchmarks/README.md").read_text(encoding="utf-8")
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines()]
-    lines = ["| what | gradwalk | peer | ratio |", "|---|---|---|---|"]
-    for claim in body.splitlines():
-        found = [row for row in rows if row[0] == claim]
-        if not found:
-            raise ValueError(f"benchmarks/README.md must have the row {claim!r}")
-        lines += [f"| {' | '.join(row[:4])} |" for row in found]
-    return "\n".join(lines)
-
-
 def drawn(argument: str, body: str) -> str:
     """Write Python code that ends with a call of `draw`, and the picture below it, for light and dark pages."""
     *statements, last = ast.parse(body).body
@@ -119,6 +106,5 @@ BLOCKS: dict[str, Block] = {
     "tutorial": tutorial_block,
     "gallery": gallery_block,
     "document": document,
-    "measured": measured,
     "drawn": drawn,
 }

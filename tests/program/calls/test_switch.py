@@ -61,7 +61,7 @@ def test_files_with_wrong_switches_are_refused():
     document = Program.from_json(call_of(Switch([other, other])).to_json())
     assert document.run([1.0, 0.5]).tolist() == pytest.approx([math.exp(0.5), 0.5])
     broken = call_of(Switch([other, program]))
-    with pytest.raises(ProgramError, match="differ in how many inputs or outputs they have"):
+    with pytest.raises(ProgramError, match="must have the same numbers of inputs and outputs"):
         Program.from_json(broken.to_json())
 
 

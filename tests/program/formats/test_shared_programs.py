@@ -159,5 +159,5 @@ def test_settings_that_are_nested_deeply_are_refused():
     call = {"kind": "switch", "programs": [0], "settings": {"a": nested}, "operands": [0]}
     leaf = {"inputs": [], "constants": [], "outputs": [], "instructions": []}
     text = json.dumps({**HEAD, "programs": [leaf], **leaf, "inputs": [""], "calls": [call]})
-    with pytest.raises(ProgramError, match=r"this is not JSON|must not be nested|has no settings"):
+    with pytest.raises(ProgramError, match=r"this is not JSON|must not be nested|must have no settings"):
         Program.from_json(text)
