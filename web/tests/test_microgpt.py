@@ -350,6 +350,18 @@ def test_a_link_leads_to_the_same_number(microgpt: Microgpt, visit: Visit) -> No
     expect(again.page.get_by_role("radio", name="letter 3, “a”")).to_be_checked()
 
 
+def test_an_address_that_the_reader_writes_stays(visit: Visit) -> None:
+    """The page writes its choices into the address 200 ms after a click, unless the reader has changed the address."""
+    microgpt = visit()
+    microgpt.page.get_by_label("gradients").evaluate(
+        """(option) => {
+          option.click();
+          history.replaceState(null, "", "#name=anna");
+        }"""
+    )
+    assert microgpt.fragment == "name=anna"
+
+
 @pytest.mark.parametrize("fragment", ["step=x&name=%00&place=-3&node=nothing", "place=99&head=77&names=%F0%9F%98%80"])
 def test_a_link_that_makes_no_sense_shows_the_page(context: BrowserContext, microgpt_file: Path, fragment: str) -> None:
     page = context.new_page()

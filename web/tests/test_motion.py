@@ -162,7 +162,7 @@ def test_nothing_moves(moving: Visit, how: str) -> None:
 
 @pytest.mark.parametrize("wait", [0, 1000], ids=["at once", "late"])
 def test_an_address_that_the_reader_writes_stays(visit: Visit, wait: int) -> None:
-    """The page writes its state into the address 200 ms after a step, before or after it hears of the reader's."""
+    """The page writes its state into the address 200 ms after a step, unless the reader has changed the address."""
     lesson = visit("show=product&step=7")
     lesson.button("Run to the end").evaluate(
         """(button, wait) => {
