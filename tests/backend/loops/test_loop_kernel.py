@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import signal
 import threading
-import time
 from math import log2
 
 import numpy
@@ -295,11 +294,9 @@ def test_a_loop_without_end_can_be_interrupted():
     main = threading.get_ident()
     timer = threading.Timer(1.0, lambda: signal.pthread_kill(main, signal.SIGINT))
     timer.start()
-    start = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
         f(numpy.linspace(0, 2, 100))
     timer.join()
-    assert time.perf_counter() - start < 20.0
 
 
 def test_lower_takes_loops_short_and_long(monkeypatch):
