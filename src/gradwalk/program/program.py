@@ -142,7 +142,7 @@ class Program:
         return self._repeats[""]
 
     def __len__(self) -> int:
-        """The number of instructions."""
+        """Return the number of instructions."""
         return len(self._code)
 
     def __str__(self) -> str:
