@@ -115,7 +115,7 @@ class TestErrors:
         def gamma(x):
             return math.gamma(x)
 
-        with pytest.raises(ProgramError, match=r"calls gamma, a Python function, which nothing but Python can run"):
+        with pytest.raises(ProgramError, match=r"calls gamma, a Python function, which only Python can run"):
             low_level_callable(recorded(gamma, 1.5))
 
     def test_no_program(self):

@@ -336,7 +336,7 @@ def test_json_with_a_bad_node(node, problem):
             {"labels": {"nodes": "AAAAAA==", "which": "AAAAAA==", "items": []}},
             "labels refer to an item out of range for 0 items",
         ),
-        ({"labels": {"nodes": "AAAAAA==", "which": "AAAAAA==", "items": [3]}}, "item 0 of labels is 3, not a text"),
+        ({"labels": {"nodes": "AAAAAA==", "which": "AAAAAA==", "items": [3]}}, "item 0 of labels is 3, not a string"),
         ({"scopes": {"nodes": "AAAAAA==", "which": "AAAAAA==", "items": [""]}}, "item 0 of scopes is empty"),
         ({"labels": {"nodes": "CQAAAA==", "which": "AAAAAA==", "items": ["a"]}}, "label refers to node 9"),
         ({"by_hand": "CQAAAA=="}, "rule set by hand refers to node 9"),

@@ -281,7 +281,7 @@ class TestCalls:
     def test_have_no_address(self):
         tape = Tape()
         program = tape.program([tape.call(Of(max), [tape.input()])])
-        with pytest.raises(ProgramError, match=r"calls max, a Python function, which nothing but Python can run"):
+        with pytest.raises(ProgramError, match=r"calls max, a Python function, which only Python can run"):
             program.address  # noqa: B018  it is asked for
 
 

@@ -53,7 +53,7 @@ test("other numbers leave the graph as it was", () => {
 test("a node made by hand cannot be computed again", () => {
   const graph = Graph.fromDocument(byHand());
   assert.throws(() => graph.withData(new Map([[0, 4]])), new GraphError(
-    "b was made by hand: nothing is known of how it is computed, so what it was made from cannot be changed",
+    "b was made by hand: its formula is unknown, so its operands cannot be changed",
   ));
   assert.deepEqual(passing(graph.nodes[1]), [{ position: 0, place: 0 }]);
 });
@@ -79,7 +79,7 @@ test("what makes no graph is said to", () => {
     [byHand({ version: 2 }), "the graph has 'nodes'; known: by_hand, data, grad, gradwalk, labels, offsets, opcodes, operands, operations, outputs, partials, scopes, sources, symbols, version"],
     [byHand({ outputs: [] }), "the graph has no output"],
     [byHand({ outputs: [1, 2] }), "this needs a graph with one root, and this one has 2: b, c"],
-    [byHand({ outputs: [7] }), "an output is that of node 7, and there are 3 nodes"],
+    [byHand({ outputs: [7] }), "an output refers to node 7, but the graph has 3 nodes"],
     [byHand({ strange: 1 }), "the graph has 'strange'; known: gradwalk, nodes, outputs, version"],
     [byHand({ nodes: {} }), "the graph has no list of nodes"],
     [byHand({ nodes: [node, 3] }), "node 1 is 3, not an object"],
@@ -87,17 +87,17 @@ test("what makes no graph is said to", () => {
     [byHand({ nodes: [{ data: 1 }] }), "the gradient of node 0 is missing, not a number"],
     [byHand({ nodes: [{ ...node, label: "" }] }), "the label of node 0 is empty: leave it out"],
     [byHand({ nodes: [{ ...node, scope: "" }] }), "the scope of node 0 is empty: leave it out"],
-    [byHand({ nodes: [{ ...node, scope: 3 }] }), "the scope of node 0 is 3, not a text"],
+    [byHand({ nodes: [{ ...node, scope: 3 }] }), "the scope of node 0 is 3, not a string"],
     [byHand({ nodes: [{ ...node, operation: "cube" }] }), 'node 0 has the unknown operation "cube"'],
     [byHand({ nodes: [{ ...node, operation: "exp" }] }), "node 0 (exp) takes 1 operands, not 0"],
     [byHand({ nodes: [{ ...node, operation: "sumprod" }] }), "node 0 (sumprod) takes an odd number of operands, not 0"],
     [
       byHand({ nodes: [node, { ...node, operation: "exp", operands: [1], partials: [1] }] }),
-      "node 1 has node 1 as operand, which is no earlier node",
+      "node 1 has node 1 as operand, not an earlier node",
     ],
     [byHand({ nodes: [node, { ...node, operands: [0], partials: [1] }] }), "node 1 has operands (1) but no operation"],
     [byHand({ nodes: [{ ...node, source: "a.py" }] }), 'the source of node 0 is "a.py", not a file and a line'],
-    [byHand({ nodes: [{ ...node, source: { file: "a.py", line: 1, text: 3 } }] }), "the text of node 0 is 3, not a text"],
+    [byHand({ nodes: [{ ...node, source: { file: "a.py", line: 1, text: 3 } }] }), "the text of node 0 is 3, not a string"],
     [
       byHand({ nodes: [{ ...node, source: { file: "a.py", line: 1, text: "é".repeat(201) } }] }),
       "the text of node 0 has 201 letters, and at most 200 are read",

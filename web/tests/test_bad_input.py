@@ -226,7 +226,7 @@ FILES: dict[str, tuple[str, str]] = {
     "null": ("null", 'this is not a graph: it has no "gradwalk": "graph"'),
     "columns that are no numbers": (
         json.dumps(Graph.record(pages.diamond()).to_columns() | {"data": "AAA"}),
-        "the column data of the graph is damaged, or of another graph",
+        "the column data of the graph is damaged or belongs to another graph",
     ),
     "graph of version 3": (changed(GRAPH, version=3), "this graph has version 3; versions 1 and 2 can be read"),
     "walk of version 2": (changed(WALK, version=2), "This walk has version 2; version 1 can be read."),
@@ -234,12 +234,12 @@ FILES: dict[str, tuple[str, str]] = {
     "walk without a graph": (changed(WALK, graph=None), "this is not a graph"),
     "several outputs": (two_outputs(), "this needs a graph with one root, and this one has 2: b, c"),
     "no output": (changed(GRAPH, outputs=[]), "the graph has no output"),
-    "output outside": (changed(GRAPH, outputs=[9]), "an output is that of node 9, and there are 4 nodes"),
+    "output outside": (changed(GRAPH, outputs=[9]), "an output refers to node 9, but the graph has 4 nodes"),
     "order twice": (changed(WALK, order=[3, 3, 2, 0]), "This walk's order must list exactly the nodes"),
     "order of others": (changed(WALK, order=[3, 2, 1, 7]), "This walk's order must list exactly the nodes"),
     "operand ahead": (
         changed(GRAPH, nodes=[GRAPH["nodes"][1], *GRAPH["nodes"]]),
-        "node 0 has node 0 as operand, which is no earlier node",
+        "node 0 has node 0 as operand, not an earlier node",
     ),
     "a number that is none": (
         changed(GRAPH, nodes=[{"data": MARKUP, "grad": 0}]),

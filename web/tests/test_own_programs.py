@@ -135,7 +135,7 @@ def test_hand_made_nodes_say_why_they_cannot_be_computed_again(visit: Visit, scr
     lesson = visit("step=13", script)
     before = lesson.rows
     lesson.edit("a", "5")
-    expect(lesson.problem).to_contain_text("d was made by hand: nothing is known of how it is computed")
+    expect(lesson.problem).to_contain_text("d was made by hand: its formula is unknown")
     expect(lesson.leaf("a")).to_have_attribute("aria-invalid", "true")
     assert lesson.rows == before
     lesson.edit("<b>e</b>", "2")  # what no hand-made node depends on

@@ -284,9 +284,9 @@ class LaneKernel:
             return "llvm"
         why = self.policy.refusal or self._refusals[single]
         if not why and not cython.compiled:
-            why = "gradwalk is not compiled itself"
+            why = "gradwalk runs uncompiled"
         if not why and self._is_asked[single]:
-            why = "it is being compiled"
+            why = "the compilation has not finished"
         if not why:
             why = f"compiled after {self._hot:,} lanes times instructions, {self._work[single]:,} run so far"
         return f"lanes: {why}"

@@ -80,7 +80,7 @@ def _check(program: Program, name: str) -> None:
         )
     if len(program.outputs) != 1:
         raise ValueError(f"{name}: program must have exactly one output, got {len(program.outputs)}")
-    program.code.refuse_calls("which nothing but Python can run")
+    program.code.refuse_calls("which only Python can run")
 
 
 def _callable(program: Program, function: Any) -> Any:

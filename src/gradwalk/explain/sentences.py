@@ -89,7 +89,7 @@ def passed_on(graph: Graph, node: Node, position: int, upstream: float, *, has_g
     symbol = _said(node.symbol)
     partial = node.partial_formula(position)
     if not has_got and not math.isfinite(local):
-        return f"{symbol} has got nothing itself", f"{gets} nothing"
+        return f"{symbol} has received no gradient itself", f"{gets} nothing"
     if node.by_hand:
         return f"{symbol} follows a rule made by hand", f"{scaled} {short(local)}, {making}"
     if partial is None:

@@ -325,7 +325,7 @@ class Program:
         Raises:
             ProgramError: The program calls a Python function.
         """
-        self._code.refuse_calls("which nothing but Python can run")
+        self._code.refuse_calls("which only Python can run")
         return c_abi.ADDRESSES.run
 
     # Running

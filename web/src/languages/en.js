@@ -1065,7 +1065,7 @@ const rules = {
   /** @param {string} symbol */
   splits: (symbol) => `${symbol} is at a tie and splits`,
   /** @param {string} symbol */
-  hasGotNothing: (symbol) => `${symbol} has got nothing itself`,
+  hasGotNothing: (symbol) => `${symbol} has received no gradient itself`,
 };
 
 /** The contribution to an operand. */
@@ -1179,14 +1179,14 @@ export const graphErrors = {
   otherVersion: (given, one, other) => `this graph has version ${given}; versions ${one} and ${other} can be read`,
 
   /** @param {string} key */
-  badColumn: (key) => `the column ${key} of the graph is damaged, or of another graph`,
+  badColumn: (key) => `the column ${key} of the graph is damaged or belongs to another graph`,
 
   /** @param {readonly string[]} names */
   severalOutputs: (names) =>
     `this needs a graph with one root, and this one has ${names.length}: ${names.join(", ")}`,
 
   /** @param {number} place @param {number} count */
-  outputOutside: (place, count) => `an output is that of node ${place}, and there are ${count} nodes`,
+  outputOutside: (place, count) => `an output refers to node ${place}, but the graph has ${count} nodes`,
 
   /** @param {string} where @param {string} key @param {readonly string[]} known */
   unknownKey: (where, key, known) => `${where} has '${key}'; known: ${known.join(", ")}`,
@@ -1220,7 +1220,7 @@ export const graphErrors = {
 
   /** @param {string} where @param {number} operand */
   notEarlier: (where, operand) =>
-    `${where} has node ${operand} as operand, which is no earlier node`,
+    `${where} has node ${operand} as operand, not an earlier node`,
 
   /** @param {string} where @param {string} given */
   constantWithPartial: (where, given) => `a constant of ${where} has the partial ${given}, not null`,
@@ -1238,7 +1238,7 @@ export const graphErrors = {
   longText: (where, letters, most) => `the text of ${where} has ${letters} letters, and at most ${most} are read`,
 
   /** @param {string} what @param {string} given */
-  notAPlace: (what, given) => `${what} is ${given}, not the place of a node`,
+  notAPlace: (what, given) => `${what} is ${given}, not the index of a node`,
 
   /** @param {string} what @param {string} given */
   notANumber: (what, given) => `${what} is ${given}, not a number`,
@@ -1247,7 +1247,7 @@ export const graphErrors = {
   tooLarge: (what) => `${what} is too large for a float`,
 
   /** @param {string} what @param {string} given */
-  notAText: (what, given) => `${what} is ${given}, not a text`,
+  notAText: (what, given) => `${what} is ${given}, not a string`,
 
   /** The name of a part of a node in the messages above. @param {string} part @param {string} where */
   partOf: (part, where) => `${part} of ${where}`,
@@ -1268,7 +1268,7 @@ export const graphErrors = {
 
   /** @param {string} name @param {boolean} byHand */
   madeByHand: (name, byHand) =>
-    `${name} was made ${byHand ? "by hand" : "with its derivatives"}: nothing is known of how it is computed, so what it was made from cannot be changed`,
+    `${name} was made ${byHand ? "by hand" : "with its derivatives"}: its formula is unknown, so its operands cannot be changed`,
 };
 
 const CALLS = "call functions by their bare names, as in exp(x)";

@@ -58,7 +58,7 @@ def read_number(given: Any, what: str) -> float:
 def read_text(given: Any, what: str) -> str:
     """Return a string."""
     if not isinstance(given, str):
-        raise GraphError(f"{what} is {given!r}, not a text")
+        raise GraphError(f"{what} is {given!r}, not a string")
     return given
 
 

@@ -295,11 +295,11 @@ class Interpreter:
             return "llvm"
         why = why_not_compilable(self.code, self.policy)
         if not why and not cython.compiled:
-            why = "gradwalk is not compiled itself"
+            why = "gradwalk runs uncompiled"
         if not why and self._executed < 0:
-            why = self.failure or "it is being compiled"
+            why = self.failure or "the compilation has not finished"
         if not why and self.policy.backend == "llvm":
-            why = "it has not been run yet"
+            why = "the program has not run yet"
         if not why:
             why = f"{self._executed // 4:,} instructions run; machine code is compiled after {_hot // 4:,}"
         return f"interpreter{'' if self._plan is None else f', in {self._plan.plan.length:,} rows'}: {why}"
