@@ -202,17 +202,17 @@ class TestWhatDoesNotFit:
     @pytest.mark.parametrize("axis", [2, -3, 17])
     def test_axes_that_an_array_has_not(self, axis):
         with pytest.raises(
-            ValueError, match=rf"x is or holds an array of shape \(3, 4\), which has no axis {axis}: in_ax"
+            ValueError, match=rf"x is or contains an array of shape \(3, 4\), which has no axis {axis}: in_ax"
         ):
             batched(X, in_axes=axis)
 
     def test_arrays_without_axes(self):
-        with pytest.raises(ValueError, match=r"x is or holds an array of shape \(\), which has no axis 0"):
+        with pytest.raises(ValueError, match=r"x is or contains an array of shape \(\), which has no axis 0"):
             batched(numpy.array(1.0))
 
     @pytest.mark.parametrize("number", [1.0, [1.0, 2.0], {"a": X, "b": 1}, Value(1.0), numpy.float64(1.0), MLP(1, [1])])
     def test_numbers_in_place_of_arrays(self, number):
-        with pytest.raises(TypeError, match="rate is or holds a number, which has no axis 0: give a NumPy array"):
+        with pytest.raises(TypeError, match="rate is or contains a number, which has no axis 0: give a NumPy array"):
             batched(X, number)
 
     @pytest.mark.parametrize(("args", "in_axes"), [((X, 1.0), None), ((X, X), (None, [None])), ((), 0), (([],), 0)])

@@ -230,7 +230,7 @@ SHARED = vmap(lambda w, x: w * x, in_axes=(None, 0))
             TypeError,
             "y has a batch axis and must be an iterator of chunks",
         ),
-        (lambda: list(stream(SHARED, iter([1.0]), iter([numpy.ones(2)]))), TypeError, "in_axes has None for w"),
+        (lambda: list(stream(SHARED, iter([1.0]), iter([numpy.ones(2)]))), TypeError, "in_axes is None for w"),
         (
             lambda: list(stream(SHARED, 1.0, iter([2.0]))),
             TypeError,
@@ -245,7 +245,7 @@ SHARED = vmap(lambda w, x: w * x, in_axes=(None, 0))
         (
             lambda: stream(SUM, numpy.array([Value(1.0)]), numpy.ones(1), rows=1),
             TypeError,
-            "holds Values, which keep all chunks in memory: differentiate inside",
+            "are Values, whose graphs would keep all chunks in memory: stream a gradient",
         ),
     ],
 )

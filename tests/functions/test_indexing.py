@@ -200,8 +200,8 @@ def test_rows_are_taken_as_rows():
 @pytest.mark.parametrize(
     ("values", "index", "error", "message"),
     [
-        ([1.0, 2.0], 1.5, IndexError, r"into a table of 2 must be a whole number from -2 to 1, got 1.5"),
-        ([1.0, 2.0], Value(math.nan), IndexError, "into a table of 2 must be .*, got nan"),
+        ([1.0, 2.0], 1.5, IndexError, r"must be a whole number from -2 to 1 for a table of 2 entries, got 1.5"),
+        ([1.0, 2.0], Value(math.nan), IndexError, "must be .* for a table of 2 entries, got nan"),
         ([1.0, 2.0], math.inf, IndexError, ", got inf"),
         ([], 0, IndexError, "table of 0 must be in range, but the table is empty, got 0"),
         ([], Value(0.0), IndexError, "but the table is empty, got 0.0"),
@@ -537,7 +537,7 @@ TABLES = {
         ({"tables": [[0, True]]}, "not a list of indices"),
         ({"tables": [[0, 2**31]]}, "not a list of indices"),
         ({"tables": [3]}, "table 0 is 3, not a list of indices"),
-        ({"tables": 3}, "the program has no list of tables"),
+        ({"tables": 3}, "the program needs a list of tables"),
         ({"tables": []}, "uses table 0, but there are 0 tables"),
         ({"instructions": [["mul", 0, 1], ["take", 2, 1]]}, "uses table 1, but there are 1 tables"),
         ({"instructions": [["mul", 0, 1], ["take", 2, -1]]}, "has -1 as operand, not an index"),
@@ -660,7 +660,7 @@ def test_several_indices_are_each_of_the_table():
     assert take([1.0, 2.0], []).shape == (0,)
     assert take([[1.0, 2.0]], [[0], [0]]).shape == (2, 1, 2)
     for index in ([0, 2], numpy.array([[0.5]]), [Value(3.0)]):
-        with pytest.raises(IndexError, match="into a table of 2 must be a whole number from -2 to 1"):
+        with pytest.raises(IndexError, match="must be a whole number from -2 to 1 for a table of 2 entries"):
             take([1.0, 2.0], index)
 
 

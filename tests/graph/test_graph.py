@@ -104,7 +104,7 @@ def test_several_roots_share_their_nodes():
     graph = Graph.record([b, c, b, a])
     assert len(graph) == 3
     assert graph.outputs == (1, 2, 1, 0)
-    with pytest.raises(ValueError, match="needs a graph with one root, and this one has 4: v2, v3, v2, v1"):
+    with pytest.raises(ValueError, match="needs a graph with one root, but this graph has 4: v2, v3, v2, v1"):
         graph.root  # noqa: B018
 
 
@@ -254,17 +254,23 @@ LEAF = '{"data": 1.0, "grad": 0.0}'
         ('{"gradwalk": NaN}', "NaN is not a JSON number"),
         ("[]", "this is not a graph"),
         ('{"gradwalk": "graph", "version": true}', "version True"),
-        ('{"gradwalk": "graph", "version": 1, "nodes": [], "outputs": [], "x": 1}', "the graph has 'x'"),
+        (
+            '{"gradwalk": "graph", "version": 1, "nodes": [], "outputs": [], "x": 1}',
+            "the graph has the unknown key 'x'",
+        ),
         ('{"gradwalk": "walk"}', "this is not a graph"),
         ('{"gradwalk": "graph", "version": 3}', "version 3; versions 1 and 2 can be read"),
-        ('{"gradwalk": "graph", "version": 2, "nodes": []}', "the graph has 'nodes'; known: by_hand, data"),
-        ('{"gradwalk": "graph", "version": 1}', "the graph has no list of nodes"),
+        (
+            '{"gradwalk": "graph", "version": 2, "nodes": []}',
+            "the graph has the unknown key 'nodes'; known keys: by_hand, data",
+        ),
+        ('{"gradwalk": "graph", "version": 1}', "the graph needs a list of nodes"),
         ('{"gradwalk": "graph", "version": 1, "nodes": [1], "outputs": [0]}', "node 0 is 1, not an object"),
         ('{"gradwalk": "graph", "version": 1, "nodes": [], "outputs": []}', "the graph has no output"),
         ('{"gradwalk": "graph", "version": 1, "nodes": [{}], "outputs": [0]}', "the data of node 0 is None"),
         (
             '{"gradwalk": "graph", "version": 1, "nodes": [{"daat": 1}], "outputs": [0]}',
-            "node 0 has 'daat'; known: by_",
+            "node 0 has the unknown key 'daat'; known keys: by_",
         ),
         (f'{{"gradwalk": "graph", "version": 1, "nodes": [{LEAF}], "outputs": [1]}}', "output refers to node 1"),
         (
@@ -308,7 +314,10 @@ def test_json_that_is_no_graph(text, problem):
         ({"scope": 3}, "the scope of node 1 is 3"),
         ({"scope": ""}, "the scope of node 1 is empty"),
         ({"by_hand": "no"}, "by_hand of node 1 must be true, got 'no'"),
-        ({"operation": "exp", "operands": [{"constant": 1.0, "x": 1}], "partials": [None]}, "has 'x'; known: constant"),
+        (
+            {"operation": "exp", "operands": [{"constant": 1.0, "x": 1}], "partials": [None]},
+            "has the unknown key 'x'; known keys: constant",
+        ),
         ({"operation": "exp", "operands": [{"constant": 1.0}], "partials": ["x"]}, "the partial 'x', not null"),
     ],
 )
@@ -327,7 +336,7 @@ def test_json_with_a_bad_node(node, problem):
         ({"data": ""}, "data must have 2 entries .*, got 0"),
         ({"operations": ["grow", "tanh"]}, "the graph has the unknown operation 'grow'"),
         ({"operations": [""]}, "opcodes refer to an item out of range for 1 items"),
-        ({"labels": None}, "the graph has no labels in columns"),
+        ({"labels": None}, "labels of the graph must be an object"),
         (
             {"labels": {"nodes": "AAAAAA==", "which": "", "items": []}},
             "labels must have one item per node, got 1 nodes and 0 items",

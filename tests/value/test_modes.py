@@ -112,7 +112,7 @@ def test_a_setting_decorates_functions():
 
 def test_a_setting_is_entered_once():
     setting = no_grad()
-    with setting, pytest.raises(RuntimeError, match="already open: call no_grad"), setting:
+    with setting, pytest.raises(RuntimeError, match="already in use: call no_grad"), setting:
         pass
     assert is_remembered()
     with setting:  # again, after it has ended

@@ -56,7 +56,7 @@ class TestNamedScope:
 
     @pytest.mark.parametrize("name", ["", ".", "a.", ".a", "a..b"])
     def test_names_that_are_none(self, name):
-        with pytest.raises(ValueError, match='the name of a scope must be a text such as "attention"'):
+        with pytest.raises(ValueError, match='the name of a scope must be a str such as "attention"'):
             named_scope(name)
 
     def test_names_are_texts(self):

@@ -239,13 +239,13 @@ def _moved(leaf: Any, axis: int, name: str) -> NDArray[Any]:
     """Return a view of an array with this axis first."""
     if not isinstance(leaf, numpy.ndarray):
         raise TypeError(
-            f"{name} is or holds a number, which has no axis {axis}: give a NumPy array with one number or array per "
-            "sample (convert lists with numpy.array), or None in in_axes for an argument that all samples share"
+            f"{name} is or contains a number, which has no axis {axis}: give a NumPy array with one number or array "
+            "per sample (convert lists with numpy.array), or None in in_axes for an argument that all samples share"
         )
     if not -leaf.ndim <= axis < leaf.ndim:
         raise ValueError(
-            f"{name} is or holds an array of shape {leaf.shape}, which has no axis {axis}: in_axes must give the batch "
-            "axis, or None for an argument that all samples share"
+            f"{name} is or contains an array of shape {leaf.shape}, which has no axis {axis}: in_axes must give the "
+            "batch axis, or None for an argument that all samples share"
         )
     return numpy.moveaxis(numpy.asarray(leaf), axis, 0)
 

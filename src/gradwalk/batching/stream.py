@@ -111,8 +111,8 @@ def _summed(batched: Vmap[...] | Lowered, batch: Batch) -> tuple[Batch, Any, NDA
     sums = trace.sums(batch)
     if sums.dtype == object:
         raise TypeError(
-            f"the {batched.batching.reduce} of {batched.batching.name} holds Values, which keep all chunks in memory: "
-            "differentiate inside, as in vmap(grad(f)), or call stream() under no_grad()"
+            f"the results of {batched.batching.name} are Values, whose graphs would keep all chunks in memory: stream "
+            "a gradient, as in stream(jit(vmap(grad(f)))), or call stream() under no_grad()"
         )
     return batch, trace, sums
 
@@ -151,7 +151,9 @@ def _refuse_arrays(batching: Batching, args: Sequence[Any], iterators: Sequence[
     for i, (arg, name, axes) in enumerate(zip(args, names, batching.axes(len(args)), strict=True)):
         if i in iterators:
             if axes is None:
-                raise TypeError(f"in_axes has None for {name}, which all chunks share: give it without an iterator")
+                raise TypeError(
+                    f"in_axes is None for {name}, so all chunks share it: pass the argument itself, not an iterator"
+                )
         elif any(axis is not None for axis in spread(axes, flatten(arg, name)[1], f"in_axes of {name}")):
             raise TypeError(
                 f"{name} has a batch axis and must be an iterator of chunks, because {names[iterators[0]]} is an "

@@ -91,7 +91,9 @@ class Vmap(WrappedFunction[P, Any]):
         """
         kernel = self._cache.last(self.batching.name).kernel
         if kernel is None:
-            raise ValueError(f"{self.batching.name} calls Python functions and runs sample by sample, without a kernel")
+            raise ValueError(
+                f"{self.batching.name} calls Python functions, so it runs sample by sample and has no kernel"
+            )
         return kernel
 
     @property

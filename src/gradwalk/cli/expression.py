@@ -377,13 +377,13 @@ class _Parser:
         name = token.text
         if name in self.names:
             hint = "a name is made once, before it is used"
-            raise self._error(f"'{name}' is used before it is made", token, hint)
+            raise self._error(f"'{name}' is used before it is defined", token, hint)
         if all(step.kind != "name" for step in steps):
             hint = f"leave this part out, and give {name} its value as you do for other names"
-            raise self._error(f"'{name}' is made from numbers alone", token, hint)
+            raise self._error(f"'{name}' is computed from numbers only", token, hint)
         if len(steps) == 1:
             other = steps[0].what
-            raise self._error(f"'{name}' would be another name of '{other}'", token, f"use {other} itself")
+            raise self._error(f"'{name}' would be a second name for '{other}'", token, f"use {other} itself")
         self._made.add(name)
         self.steps.append(Step("assignment", name, token.start, token.end))
 
@@ -452,7 +452,7 @@ class _Parser:
     def _comma(self, token: _Token) -> None:
         self._reduce(1)
         if not self._waiting or self._waiting[-1].what == "(":
-            raise self._error("syntax error: a comma can only stand between arguments", token)
+            raise self._error("syntax error: a comma is only allowed between arguments", token)
         function = self._waiting.pop()
         self._waiting.append(function._replace(operands=function.operands + 1))
 
@@ -509,7 +509,7 @@ class _Parser:
         if token.kind == "end" and bracket:
             return self._never_closed(bracket)
         if token.text in ("*", "**") and begins_argument:
-            return self._error("* cannot stand before an argument here", token)
+            return self._error("* is not allowed before an argument here", token)
         if token.text == ")" and bracket and begins_argument and bracket.operands == 1:
             self._check_arity(bracket, 0)
         return self._error("syntax error: a number or a name is missing", token)

@@ -268,7 +268,7 @@ def _position(index: Any, count: int) -> int:
     position = index + count if index < 0 else index
     if not 0 <= position < count or position != int(position):
         allowed = f"a whole number from {-count} to {count - 1}" if count else "in range, but the table is empty"
-        raise IndexError(f"the index of take() into a table of {count} must be {allowed}, got {index}")
+        raise IndexError(f"the index of take() must be {allowed} for a table of {count} entries, got {index}")
     return int(position)
 
 

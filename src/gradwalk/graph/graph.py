@@ -120,7 +120,7 @@ class Graph:
         """
         if len(self.outputs) != 1:
             names = ", ".join(self.names[index] for index in self.outputs)
-            raise ValueError(f"this needs a graph with one root, and this one has {len(self.outputs)}: {names}")
+            raise ValueError(f"this needs a graph with one root, but this graph has {len(self.outputs)}: {names}")
         return self.outputs[0]
 
     @cached_property

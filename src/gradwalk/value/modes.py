@@ -99,7 +99,9 @@ class Setting:
     def __enter__(self) -> None:
         global open_switches
         if self._is_open:
-            raise RuntimeError("this setting is already open: call no_grad(), threads(n), ... anew for every `with`")
+            raise RuntimeError(
+                "this context manager is already in use: call no_grad(), threads(n), ... again for each `with`"
+            )
         self._generator = _frame_of_generator()
         self._is_open = True
         self._variable.set((*self._variable.get(), self))
@@ -421,8 +423,8 @@ def refuse_if_staging(node: ValueNode, what: str) -> None:
         if followed is not None and what == "branches on" and node._level >= _staging_level.get():
             if len(followed) >= _MOST_BRANCHES:
                 raise refused(
-                    f"{users_line()}\n  branches after {_MOST_BRANCHES:,} other branches, the most that one recording "
-                    "may have: write the loop or the branch with gradwalk.loops"
+                    f"{users_line()}\n  branches more than {_MOST_BRANCHES:,} times, and one recording may contain at "
+                    f"most {_MOST_BRANCHES:,} branches: write the loop or the branch with gradwalk.loops"
                 )
             followed.append(node)
             return

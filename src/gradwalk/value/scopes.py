@@ -37,7 +37,7 @@ def named_scope(name: str) -> Setting:
         {0: 'square', 1: 'square'}
     """
     if not all(as_text(name, "the name of a scope").split(".")):
-        raise ValueError(f'the name of a scope must be a text such as "attention" or "layer0.attention", got {name!r}')
+        raise ValueError(f'the name of a scope must be a str such as "attention" or "layer0.attention", got {name!r}')
     return Setting(open_scopes, name)
 
 

@@ -146,7 +146,7 @@ def test_copies_of_the_inputs_of_a_program_are_bounded(monkeypatch):
     settings = {"carry": 0, "fixed": 0, "row": 1000, "out": 0, "steps": 0, "checkpoint": None}
     calls = [{"kind": "loop", "programs": [0], "settings": {**settings, "first": i}, "operands": []} for i in range(12)]
     outer = {"inputs": [""], "constants": [], "outputs": [["", 0]], "instructions": []}
-    with pytest.raises(ProgramError, match=r"different calls of the same programs must have at most 10,000 inputs"):
+    with pytest.raises(ProgramError, match=r"programs that several calls share must have at most 10,000 inputs"):
         Program.from_json(json.dumps({**HEAD, "programs": [step], **outer, "calls": calls}))
     read = Program.from_json(json.dumps({**HEAD, "programs": [step], **outer, "calls": calls[:10]}))
     assert len(read.calls) == 10

@@ -1166,7 +1166,7 @@ export const operations = {
 
 /** A graph in JSON. `where` is a node, such as "node 3"; `what` one of its parts; `given` is shown as JSON. */
 export const graphErrors = {
-  notAGraph: 'this is not a graph: it has no "gradwalk": "graph"',
+  notAGraph: 'this is not a graph: the entry "gradwalk": "graph" is missing',
   noOutput: "the graph has no output",
   theGraph: "the graph",
   anOutput: "an output",
@@ -1183,16 +1183,16 @@ export const graphErrors = {
 
   /** @param {readonly string[]} names */
   severalOutputs: (names) =>
-    `this needs a graph with one root, and this one has ${names.length}: ${names.join(", ")}`,
+    `this needs a graph with one root, but this graph has ${names.length}: ${names.join(", ")}`,
 
   /** @param {number} place @param {number} count */
   outputOutside: (place, count) => `an output refers to node ${place}, but the graph has ${count} nodes`,
 
   /** @param {string} where @param {string} key @param {readonly string[]} known */
-  unknownKey: (where, key, known) => `${where} has '${key}'; known: ${known.join(", ")}`,
+  unknownKey: (where, key, known) => `${where} has the unknown key '${key}'; known keys: ${known.join(", ")}`,
 
   /** @param {string} where @param {string} key */
-  noList: (where, key) => `${where} has no list of ${key}`,
+  noList: (where, key) => `${where} needs a list of ${key}`,
 
   /** @param {number} place */
   nodeAt: (place) => `node ${place}`,
@@ -1288,14 +1288,14 @@ export const expressionErrors = {
       problem: "comparisons cannot be chained",
       hint: "compare twice and multiply, as in (0 < x) * (x < 1)",
     },
-    comma: { problem: "syntax error: a comma can only stand between arguments" },
+    comma: { problem: "syntax error: a comma is only allowed between arguments" },
     unmatched: { problem: "syntax error: unmatched ')'" },
     neverClosed: { problem: "syntax error: '(' was never closed" },
     notArithmetic: {
       problem: "this is not arithmetic",
       hint: "there are numbers, names, + - * / // % **, one of < <= > >=, brackets and functions such as exp(x)",
     },
-    star: { problem: "* cannot stand before an argument here" },
+    star: { problem: "* is not allowed before an argument here" },
     noOperand: { problem: "syntax error: a number or a name is missing" },
     noOperator: {
       problem: "syntax error: an operator is missing",
@@ -1338,19 +1338,19 @@ export const expressionErrors = {
 
   /** @param {string} name @returns {Said} */
   usedBefore: (name) => ({
-    problem: `'${name}' is used before it is made`,
+    problem: `'${name}' is used before it is defined`,
     hint: "a name is made once, before it is used",
   }),
 
   /** @param {string} name @returns {Said} */
   numbersAlone: (name) => ({
-    problem: `'${name}' is made from numbers alone`,
+    problem: `'${name}' is computed from numbers only`,
     hint: `leave this part out, and give ${name} its value as you do for other names`,
   }),
 
   /** @param {string} name @param {string} other @returns {Said} */
   anotherName: (name, other) => ({
-    problem: `'${name}' would be another name of '${other}'`,
+    problem: `'${name}' would be a second name for '${other}'`,
     hint: `use ${other} itself`,
   }),
 

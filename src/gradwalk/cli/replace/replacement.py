@@ -154,8 +154,8 @@ class Replacement:
             if different is not None:
                 theirs, ours = different
                 raise self._own.refusal(
-                    f"its {name} of {theirs.operands} gives {theirs}, but with gradwalk's nodes "
-                    f"{_RAISES if ours is None else ours}"
+                    f"its {name} of {theirs.operands} returns {theirs}, but {_RAISES if ours is None else ours} with "
+                    "gradwalk's nodes"
                 )
         if not self._native:
             raise self._own.refusal("none of its methods gives the same numbers as gradwalk's")
@@ -261,7 +261,8 @@ class Replacement:
         ours = probe_points.gradients(Value)
         if not (_are_numbers(*gradients) and all(map(partial(isclose, rel_tol=1e-9), gradients, ours))):
             raise self._own.refusal(
-                f"in a graph of sums and products its backward() gives the gradients {gradients}, not {ours}"
+                f"its backward() gives the gradients {gradients} for a graph of sums and products; the correct "
+                f"gradients are {ours}"
             )
 
     def _refuse_other_arguments(self, cls: type) -> None:

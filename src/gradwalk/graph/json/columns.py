@@ -88,7 +88,7 @@ def _noted(notes: Mapping[int, Item], described: Callable[[Item], Any]) -> dict[
 def _read_notes(document: dict[str, Any], key: str, reader: Callable[[Any, str], Item]) -> dict[int, Item]:
     notes = document.get(key)
     if not isinstance(notes, dict):
-        raise GraphError(f"the graph has no {key} in columns")
+        raise GraphError(f"{key} of the graph must be an object with nodes, which and items")
     refuse_unknown(notes, {"nodes", "which", "items"}, key)
     items = [reader(item, f"item {i} of {key}") for i, item in enumerate(read_list(notes, "items", key))]
     nodes, which = _column(notes, "nodes", "<i4", key), _column(notes, "which", "<i4", key)

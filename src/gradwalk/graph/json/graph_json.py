@@ -62,7 +62,7 @@ def read(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise GraphError(f"this is not JSON: {error}") from None
     if not isinstance(document, dict) or document.get("gradwalk") != "graph":
-        raise GraphError('this is not a graph: it has no "gradwalk": "graph"')
+        raise GraphError('this is not a graph: the entry "gradwalk": "graph" is missing')
     version = document.get("version")
     if version not in (VERSION, columns.VERSION) or not isinstance(version, int) or isinstance(version, bool):
         raise GraphError(f"this graph has version {version!r}; versions {VERSION} and {columns.VERSION} can be read")

@@ -17,7 +17,7 @@ def refuse_unknown(given: dict[str, Any], known: set[str], where: str) -> None:
     """Raise `GraphError` if there is an unknown key."""
     unknown = given.keys() - known
     if unknown:
-        raise GraphError(f"{where} has {min(unknown)!r}; known: {', '.join(sorted(known))}")
+        raise GraphError(f"{where} has the unknown key {min(unknown)!r}; known keys: {', '.join(sorted(known))}")
 
 
 def frozen(column: Sequence[float], dtype: type) -> NDArray[Any]:
@@ -30,7 +30,7 @@ def frozen(column: Sequence[float], dtype: type) -> NDArray[Any]:
 def read_list(document: dict[str, Any], key: str, where: str) -> list[Any]:
     """Return the list under a key of a document."""
     if not isinstance(document.get(key), list):
-        raise GraphError(f"{where} has no list of {key}")
+        raise GraphError(f"{where} needs a list of {key}")
     found: list[Any] = document[key]
     return found
 

@@ -159,8 +159,8 @@ class _Programs:
             self._is_used[place] = True
         if self._repeated > _MOST_REPEATED:
             raise ProgramError(
-                f"different calls of the same programs must have at most {_MOST_REPEATED:,} inputs, constants and "
-                f"outputs in all, got {self._repeated:,}"
+                f"programs that several calls share must have at most {_MOST_REPEATED:,} inputs, constants and "
+                f"outputs, counted once per call, got {self._repeated:,}"
             )
 
 
@@ -197,9 +197,11 @@ def _call(given: Any, i: int, programs: _Programs, depths: list[int]) -> tuple[A
         raise ProgramError(f"call {i} is {shown(given)}, not an object with kind, programs, settings and operands")
     kind, which, settings, operands = (given[key] for key in ("kind", "programs", "settings", "operands"))
     if not isinstance(kind, str) or kind not in KINDS:
-        raise ProgramError(f"call {i} is of the kind {shown(kind)}; known: {', '.join(sorted(KINDS))}")
+        raise ProgramError(f"call {i} has the unknown kind {shown(kind)}; known: {', '.join(sorted(KINDS))}")
     if not isinstance(which, list) or not all(_is_index(place) and place < len(programs.depths) for place in which):
-        raise ProgramError(f"call {i} has the programs {shown(which)}, not a list of indices of earlier programs")
+        raise ProgramError(
+            f"the programs of call {i} must be a list of indices of earlier programs, got {shown(which)}"
+        )
     if not isinstance(settings, dict) or not isinstance(operands, list) or not all(map(_is_index, operands)):
         raise ProgramError(f"call {i} must have settings and a list of operand indices, got {shown(operands)}")
     depths.append(1 + max((programs.depths[place] for place in which), default=0))
@@ -238,7 +240,7 @@ def _document(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ProgramError(f"this is not JSON: {error}") from None
     if not isinstance(document, dict) or document.get("gradwalk") != "program":
-        raise ProgramError('this is not a program: it has no "gradwalk": "program"')
+        raise ProgramError('this is not a program: the entry "gradwalk": "program" is missing')
     version = document.get("version")
     if type(version) is not int or version not in _KEYS:
         raise ProgramError(f"this program has version {shown(version)}; versions 1 and {VERSION} can be read")
@@ -250,14 +252,14 @@ def _check_lists(document: dict[str, Any], keys: Sequence[str], what: str) -> No
     """Check that a program has exactly the known keys and that its lists are lists."""
     unknown = document.keys() - set(keys)
     if unknown:
-        raise ProgramError(f"{what} has {shown(min(unknown))}; known: {', '.join(keys)}")
+        raise ProgramError(f"{what} has the unknown key {shown(min(unknown))}; known keys: {', '.join(keys)}")
     for key in keys:
         if (
             key not in _REQUIRED[:2]
             and not isinstance(document.get(key), list)
             and (key in document or key in _REQUIRED)
         ):
-            raise ProgramError(f"{what} has no list of {key}")
+            raise ProgramError(f"{what} needs a list of {key}")
 
 
 def _instructions(rows: list[Any]) -> Any:

@@ -405,7 +405,7 @@ def _row(numbers: Any) -> Any:
     """Convert to a 1-D float64 array. Raises `ValueError` for other dimensions, `TypeError` for non-numbers."""
     row = numpy.ascontiguousarray(numbers, numpy.float64)
     if row.ndim != 1:
-        raise ValueError(f"the numbers for a program must be a 1-D array, got an array of shape {row.shape}")
+        raise ValueError(f"the inputs of a program must be a 1-D array, got an array of shape {row.shape}")
     return row
 
 

@@ -261,7 +261,9 @@ def _pass_back(visited: list) -> object:
 def _refuse_what_is_swept(aside: list) -> None:
     """Raise `RuntimeError` if a finalizer or signal handler starts a sweep over nodes that are being swept."""
     for node, _, _ in aside:
-        raise RuntimeError(f"backward() on {node!r} by a finalizer or a signal handler, in the middle of a sweep")
+        raise RuntimeError(
+            f"a finalizer or signal handler calls backward() on {node!r}, which another backward() is visiting"
+        )
 
 
 # Contributions of one node to its operands

@@ -77,8 +77,8 @@ def _claim_or_find(claim: Claim, once: bool) -> Claim | None:
                 return other
             if common and once:
                 raise RuntimeError(
-                    f"backward() on {other.nodes[min(common)]!r} inside a _backward function that is part of a sweep "
-                    "over it"
+                    f"a _backward function calls backward() on {other.nodes[min(common)]!r}, which the running "
+                    "backward() is visiting"
                 )
         _claims.append(claim)
         return None
@@ -88,7 +88,7 @@ def _refuse_to_wait_in_a_circle(thread: int, other: Claim | None) -> None:
     while other is not None:
         if other.thread == thread:
             raise RuntimeError(
-                "two threads sweep over graphs that overlap, and the _backward functions in each would wait for the "
+                "two threads run backward() on overlapping graphs, and their _backward functions would wait for each "
                 "other: differentiate the inner graph on copies of the shared nodes, such as v.detach()"
             )
         other = _waiting.get(other.thread)
