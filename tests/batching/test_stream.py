@@ -234,7 +234,7 @@ SHARED = vmap(lambda w, x: w * x, in_axes=(None, 0))
         (
             lambda: list(stream(SHARED, 1.0, iter([2.0]))),
             TypeError,
-            r"chunk 0 \(counted from 0\): x is or holds a number",
+            r"chunk 0 \(counted from 0\): x is or contains a number",
         ),
         (
             lambda: list(stream(SHARED, 1.0, iter([numpy.ones(2), numpy.ones((2, 3))]))),

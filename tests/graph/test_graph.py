@@ -349,7 +349,7 @@ def test_json_with_a_bad_node(node, problem):
         ({"scopes": {"nodes": "AAAAAA==", "which": "AAAAAA==", "items": [""]}}, "item 0 of scopes is empty"),
         ({"labels": {"nodes": "CQAAAA==", "which": "AAAAAA==", "items": ["a"]}}, "label refers to node 9"),
         ({"by_hand": "CQAAAA=="}, "rule set by hand refers to node 9"),
-        ({"strange": 1}, "the graph has 'strange'"),
+        ({"strange": 1}, "the graph has the unknown key 'strange'"),
     ],
 )
 def test_columns_that_are_no_graph(changes, problem):

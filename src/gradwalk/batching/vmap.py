@@ -13,45 +13,49 @@ P = ParamSpec("P")
 
 
 def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: str | None = None) -> Vmap[P]:
-    """Vectorize a function of one sample over a batch axis, as `jax.vmap` does.
+    """Vectorize a function of one sample over a batch axis, with the interface of `jax.vmap`.
 
-    `f` is recorded under the rules of `jit`, so it may not ask for the numbers in its arguments. `vmap(f)` records at
-    every call; `jit(vmap(f))` records once for each structure of a sample. The work is divided among the number of
-    threads set by `threads`, which does not affect the results. Results computed with `+ - * /` and `sqrt` equal the
-    results of `f`; functions such as `exp` may differ by 4 ulp.
+    `f` is recorded as by `jit`, so it cannot branch on its arguments or convert them with `float`. `vmap(f)` records at
+    every call; `jit(vmap(f))` records once for each structure of a sample. `threads` sets the number of threads, which
+    does not change the results. Compared with a call of `f` on each sample, results of `+ - * /` and `sqrt` are bitwise
+    equal, and functions such as `exp` differ by at most 4 ulp.
 
-    If the arguments hold Values, or `f` uses Values, the results are Values and the samples are computed one by one,
-    unless `no_grad()` is active.
+    If an argument contains Values, or `f` captures Values, the samples are computed one by one and the results are
+    Values that can be differentiated. Under `no_grad()` the batch is computed on plain numbers instead.
 
     Args:
         f: A function of one sample.
-        in_axes: The batch axis of each positional argument: an int, None if all samples share the argument, or a tuple
-            with one entry per argument, which may be a nested tuple, list or dict. Keyword arguments have batch axis 0.
-        out_axes: The batch axes of the results, in the same format.
-        reduce: The reduction over the batch of each number that `f` returns: "sum", "mean", "max", "min", "prod" or
-            "logsumexp", or "argmax" or "argmin" for the index of the first sample with the largest or smallest number.
-            Sums and means are accumulated while the results are computed, so a gradient needs memory for the parameters
-            only, not for all samples. The derivative of "max" and "min" is shared equally among ties.
+        in_axes: One entry for all positional arguments, or a tuple with one entry per argument. An entry is the int of
+            the batch axis, None if all samples share the argument, or a nested tuple, list or dict of such entries that
+            matches the argument. Keyword arguments have batch axis 0.
+        out_axes: The batch axes of the results, in the same format. None is allowed for results that are the same for
+            all samples.
+        reduce: The reduction of each number that `f` returns over the batch. "sum", "mean", "max", "min", "prod" and
+            "logsumexp" return numbers. "argmax" and "argmin" return the index of the first sample with the largest or
+            smallest number. Sums and means are accumulated, so the sum of all samples' gradients needs memory for one
+            gradient only. At a tie, "max" and "min" share the derivative equally.
 
     Returns:
         A function of batches with the attributes `.program`, `.kernel` and `.lower(*args)`. It returns float64 arrays,
         or float32 arrays if all array arguments are float32.
 
-        Unless `f` has a parameter `out`, the function takes an additional keyword `out`: an array of the result's shape
-        and type, with any strides, that the result is written to, or a tree of such arrays like the result, with None
-        for leaves to allocate. The arrays may overlap with arguments, but not with each other. The tree of arrays is
-        returned.
-
-        The function raises `ValueError` or `TypeError` if arrays do not match `in_axes`, or `out`, which is checked
-        before anything is written; `TypeError` if `out` is given and the results would be Values; and `RecordingError`
-        as `jit` does.
+        The function has an additional keyword `out`, unless `f` has a parameter of this name. `out` is the array to
+        write the result to, with the result's shape and dtype and any strides; `out` is also returned. If `f` returns a
+        tree, `out` is a tree of arrays, in which None stands for a new array. The arrays may overlap with arguments,
+        but not with each other. All arrays are checked before anything is written.
 
     Raises:
-        TypeError: `f` is not a function, or `in_axes` is not an axis or a tree of axes.
-        ValueError: `reduce` is unknown, or is combined with `out_axes`.
+        TypeError: `f` is not a function, or `in_axes` is not an axis or a tree of axes. When the returned function is
+            called: an argument does not match `in_axes`, or `out` is given and the results would be Values.
+        ValueError: `reduce` is unknown, or is combined with `out_axes`. When the returned function is called: arrays do
+            not match `in_axes`, each other or `out`.
+        RecordingError: When the returned function is called: `f` uses the number of an argument, as at `jit`.
 
     Example:
         >>> import numpy
+        >>> x = numpy.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+        >>> vmap(lambda row: row[0] * row[2])(x), vmap(lambda column: column[0] * column[1], in_axes=1)(x)
+        (array([ 3., 24.]), array([ 4., 10., 18.]))
         >>> vmap(lambda rate, x: rate * x, in_axes=(None, 0))(2.0, numpy.array([1.0, 2.0, 3.0]))
         array([2., 4., 6.])
         >>> vmap(lambda x: x * x, reduce="mean")(numpy.array([1.0, 2.0, 4.0]))

@@ -267,8 +267,12 @@ def _position(index: Any, count: int) -> int:
         raise TypeError(f"the index of take() must be a whole number or a Value, got {type(index).__name__}")
     position = index + count if index < 0 else index
     if not 0 <= position < count or position != int(position):
-        allowed = f"a whole number from {-count} to {count - 1}" if count else "in range, but the table is empty"
-        raise IndexError(f"the index of take() must be {allowed} for a table of {count} entries, got {index}")
+        if not count:
+            raise IndexError(f"the table of take() is empty, so no index is valid, got {index}")
+        raise IndexError(
+            f"the index of take() must be a whole number from {-count} to {count - 1} for a table of {count} entries, "
+            f"got {index}"
+        )
     return int(position)
 
 

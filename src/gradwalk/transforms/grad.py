@@ -122,20 +122,23 @@ def grad(f: Callable[P, Any], argnums: Argnums = 0, *, has_aux: bool = False) ->
 def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
     """Compute the gradient of a function that returns one number, with respect to one or several arguments.
 
+    An argument is a number or a tree of numbers: nested lists, tuples, dicts, dataclasses, Modules and arrays.
+
     Args:
-        f: A function of numbers, or of lists, tuples, dicts, dataclasses, Modules and arrays of them, that returns a
-            number or an array with a single element. With `has_aux` it returns a pair (value, aux), where aux is a tree
-            of numbers.
-        argnums: Position of the argument to differentiate with respect to, or a sequence of positions.
-        has_aux: Whether `f` returns a pair (value, aux).
+        f: A function that returns a number or an array with one element; with `has_aux`, a pair (value, aux).
+        argnums: Position of the argument to differentiate with respect to (default 0), or a sequence of positions.
+        has_aux: Whether `f` returns a pair (value, aux). Only the value is differentiated; aux, a tree of numbers, is
+            passed through.
 
     Returns:
-        A function that returns the gradient: a tree like the argument, or a tuple of trees for a sequence `argnums`.
-        With `has_aux` it returns the pair (gradient, aux). It raises `TypeError` if `f` does not return one number or
-        an argument holds anything but numbers, and `ValueError` if `argnums` are out of range.
+        A function with the arguments of `f` that returns the gradient. The gradient has the structure of the argument;
+        if `argnums` is a sequence, it is a tuple with one such tree per position. With `has_aux` the function returns
+        the pair (gradient, aux).
 
     Raises:
-        TypeError: `f` is not callable, or `argnums` are not ints.
+        TypeError: `f` is not callable, or `argnums` are not ints. When the returned function is called: `f` does not
+            return one number, or an argument contains something other than numbers.
+        ValueError: When the returned function is called: a position in `argnums` is out of range.
 
     Example:
         >>> grad(lambda x, y: x * x + 3.0 * y)(2.0, 1.0)
@@ -151,16 +154,18 @@ def value_and_grad(f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False)
 @overload
 def value_and_grad(f: Callable[P, R], argnums: Argnums = 0, *, has_aux: bool = False) -> Grad[P, tuple[R, Any]]: ...
 def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
-    """Compute the value and the gradient of a function: see `grad`.
+    """Compute the value and the gradient of a function in one pass.
+
+    The arguments, the gradient and the exceptions are described at `grad`.
 
     Args:
-        f: A function that returns one number: see `grad`.
-        argnums: Position of the argument to differentiate with respect to, or a sequence of positions.
-        has_aux: Whether `f` returns a pair (value, aux).
+        f: A function that returns a number or an array with one element; with `has_aux`, a pair (value, aux).
+        argnums: Position of the argument to differentiate with respect to (default 0), or a sequence of positions.
+        has_aux: Whether `f` returns a pair (value, aux), of which only the value is differentiated.
 
     Returns:
-        A function that returns the pair (value, gradient), or ((value, aux), gradient) with `has_aux`. It raises the
-        same exceptions as the result of `grad`.
+        A function with the arguments of `f` that returns the pair (value, gradient). With `has_aux` it returns
+        ((value, aux), gradient).
 
     Raises:
         TypeError: `f` is not callable, or `argnums` are not ints.

@@ -91,17 +91,18 @@ def jacobian(f: Callable[P, Any], argnums: Argnums = 0) -> Jacobian[P, Any]: ...
 def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
     """Compute the Jacobian of a function with respect to one or several of its arguments.
 
-    Uses forward mode if there are fewer than twice as many inputs as outputs, otherwise reverse mode.
+    Forward mode is used if inputs < 2 * outputs, and reverse mode otherwise.
 
     Args:
-        f: A function that takes and returns numbers, or lists, tuples, dicts, dataclasses, Modules and arrays of them.
-        argnums: Position of the argument to differentiate with respect to, or a sequence of positions.
+        f: A function that takes and returns numbers or trees of numbers: nested lists, tuples, dicts, dataclasses,
+            Modules and arrays.
+        argnums: Position of the argument to differentiate with respect to (default 0), or a sequence of positions.
 
     Returns:
-        A function that returns the Jacobian. For an argument array of shape s and a result array of shape r it is an
-        array of shape r + s, even if that is (). In general it is a tree like the result of `f` with a tree like the
-        argument, or a tuple of these for a sequence `argnums`, at each leaf. It raises the same exceptions as the
-        result of `grad`.
+        A function with the arguments of `f` that returns the Jacobian. If the argument is an array of shape s and the
+        result an array of shape r, the Jacobian is an array of shape r + s. In general it is the result of `f` with
+        each leaf replaced by a tree like the argument, or by a tuple of such trees if `argnums` is a sequence. The
+        function raises the same exceptions as a gradient function: see `grad`.
 
     Raises:
         TypeError: `f` is not callable, or `argnums` are not ints.
@@ -166,15 +167,18 @@ def hessian(f: Vmap[...], argnums: Argnums = 0) -> Any: ...
 @overload
 def hessian(f: Callable[P, Any], argnums: Argnums = 0) -> Jacobian[P, Any]: ...
 def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
-    """Compute the Hessian of a function: forward over reverse mode, with one forward sweep per input.
+    """Compute the Hessian of a function: the matrix of its second derivatives.
+
+    The method is forward over reverse mode, with one forward sweep per input.
 
     Args:
-        f: A function that takes and returns trees of numbers: see `jacobian`.
-        argnums: Position of the argument to differentiate with respect to, or a sequence of positions.
+        f: A function that takes and returns numbers or trees of numbers, as at `jacobian`.
+        argnums: Position of the argument to differentiate with respect to (default 0), or a sequence of positions.
 
     Returns:
-        A function that returns the Hessian: a Jacobian of the Jacobian, in the structure described at `jacobian`. It
-        raises the same exceptions as the result of `grad`.
+        A function with the arguments of `f` that returns the Hessian. If the argument is an array of shape s and the
+        result a number, the Hessian is an array of shape s + s. In general it is the Jacobian of the Jacobian, with the
+        structure described at `jacobian`. The function raises the same exceptions as a gradient function: see `grad`.
 
     Raises:
         TypeError: `f` is not callable, or `argnums` are not ints.

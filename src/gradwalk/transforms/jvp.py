@@ -38,18 +38,19 @@ def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) ->
 
 
 def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[[R], tuple[Any, ...]]]:
-    """Compute a function and return a function that evaluates vector-Jacobian products, in reverse mode.
+    """Evaluate a function, and return its result with a function that computes vector-Jacobian products.
 
     Args:
-        f: A function that takes and returns trees of numbers. It is called once.
-        *primals: The arguments of `f`.
+        f: A function that takes and returns numbers or trees of numbers. It is called once.
+        *primals: The arguments of `f`, each passed separately.
 
     Returns:
-        The pair (result, pull). `pull` takes cotangents, a tree like the result, and returns a tuple of cotangents, one
-        tree per argument.
+        The pair (result, pull). `pull` takes the cotangent of the result: a tree like the result, with one weight per
+        number. It returns a tuple with one cotangent per argument: the gradient of the weighted sum of the result's
+        numbers, computed in reverse mode.
 
     Raises:
-        TypeError: The arguments or the result hold anything but numbers.
+        TypeError: The arguments or the result contain something other than numbers.
 
     Example:
         >>> value, pull = vjp(lambda x, y: x * y, 2.0, 3.0)

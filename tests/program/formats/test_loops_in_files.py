@@ -175,7 +175,7 @@ SETTINGS = ("calls", 0, "settings")
         (("programs", 0, "calls"), [{"kind": "loop", "programs": [0], "settings": {}, "operands": []}], "earlier"),
         (("instructions", 0), ["call", 7, 0], "there are 2 calls"),
         (("instructions", 0), ["call", 0, 7], "is result 7"),
-        (("version",), 1, "has 'calls'|has 'programs'"),
+        (("version",), 1, "unknown key 'calls'|unknown key 'programs'"),
         (("version",), 3, "versions 1 and 2"),
     ],
 )

@@ -118,7 +118,7 @@ def test_two_sweeps_that_wait_for_each_other_are_refused():
         thread.join(timeout=20)
     assert not any(thread.is_alive() for thread in threads)
     assert len(errors) == 1
-    assert "would wait for the other" in errors[0]
+    assert "would wait for each other" in errors[0]
     assert not node_locks.exist()
 
 

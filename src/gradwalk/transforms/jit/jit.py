@@ -48,13 +48,13 @@ def jit(
 ) -> Any:
     """Record a function on the first call for each structure of arguments, and replay the recording on later calls.
 
-    Side effects of `f` (printing, drawing random numbers, assigning variables) happen only while it is recorded.
-    Values that `f` captures are read on every call; other captured variables, including arrays, keep the contents they
-    had while recording.
+    Side effects of `f` (printing, drawing random numbers, assigning variables) happen only while it is recorded. A
+    captured `Value` is read again on every call. Any other captured variable, such as an array, keeps the contents that
+    it had during the recording.
 
-    While it is recorded, `f` may compute with its arguments but not read their numbers: `x > 0` is a Value, to be used
-    with `gradwalk.math.where`. A Python branch on it raises `RecordingError`, as do `float(x)`, `x.data` and
-    `range(x)`.
+    During the recording, the arguments are Values without known numbers. `x > 0` is a Value, too: pass it to
+    `gradwalk.math.where`. A Python branch such as `if x > 0` raises `RecordingError`, unless `branches` is "record".
+    `float(x)`, `x.data` and `range(x)` always raise it.
 
     The 128 most recently used recordings are cached, fewer if they are very long. A function that is recorded over and
     over emits a `RecordingWarning` that gives the reason.
@@ -65,27 +65,30 @@ def jit(
         static_argnums: Positions of static arguments. They must be hashable and need not be numbers; `f` is recorded
             for each of their values.
         static_argnames: Names of static arguments.
-        branches: If `f` branches on a number, as in `if x > 0`, "refuse" raises an error and "record" records the path
-            taken for these arguments. A recorded path is replayed for other arguments if all its conditions have the
-            same outcomes; otherwise another path is tried or recorded. Each path is a separate recording, and so is
-            each number of iterations of a `while`: `gradwalk.loops` puts all branches or iterations in one recording.
-        backend: None compiles code that has run often to machine code in a background thread, if the extra `native` is
-            installed; for batches, machine code is not used where it measures slower. "llvm" compiles at the first
-            call, which waits for it. "lanes" never compiles. The results are bitwise equal.
-        contract: Whether machine code may contract a product and a sum to a fused multiply-add. This is faster, but
-            results may differ in the last bits once the machine code is used.
+        branches: "refuse" (the default) raises an error if `f` branches on a number. "record" records the path that is
+            taken. The path is replayed for other arguments if all its conditions have the same outcomes; otherwise
+            another path is tried or recorded. Each path is a recording of its own, and so is each number of iterations
+            of a `while`. To put all branches or iterations in one recording, use `gradwalk.loops`.
+        backend: With None (the default), code that has run often is compiled to machine code in a background thread, if
+            the extra `native` is installed. A batch uses machine code only if it was measured to be faster. "llvm"
+            compiles during the first call. "lanes" uses the interpreter and never compiles. All backends return the
+            same bits.
+        contract: Whether machine code may contract a product and a sum to a fused multiply-add. This is faster, but the
+            last bits of the results may change once the machine code is used.
 
     Returns:
-        A function with the signature of `f` and the attributes `.graph`, `.program`, `.walk(*args)` and `.statistics`;
-        for a vmapped function `.program`, `.kernel`, `.statistics` and `.lower(*args)`. `.statistics.backends` lists
-        the backend of each part of the latest recording, and the reason. The function raises `TypeError` if an argument
-        or the result holds anything but numbers or a static argument is not hashable, and `RecursionError` if `f` calls
-        itself with the same structure of arguments while it is recorded.
+        A function with the signature of `f`. Its attributes describe the latest recording: `.program` is the list of
+        instructions, `.graph` the graph of operations, `.statistics` counts calls and recordings, and
+        `.statistics.backends` gives the backend of each part, with the reason. `.walk(*args)` walks through a call step
+        by step. A vmapped function has `.program`, `.kernel`, `.statistics` and `.lower(*args)`.
 
     Raises:
-        TypeError: `f` is not callable, or `f` is vmapped and there are static arguments or branches to record.
+        TypeError: `f` is not callable, or `f` is vmapped and there are static arguments or branches to record. When the
+            returned function is called: an argument or the result contains something other than numbers, or a static
+            argument is not hashable.
         ValueError: A static name or position does not match a parameter of `f`, or `branches` or `backend` is unknown.
         ImportError: The backend is "llvm" and llvmlite is not installed.
+        RecursionError: While it is recorded, `f` calls the returned function with arguments of the same structure.
 
     Example:
         >>> @jit
