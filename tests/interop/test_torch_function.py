@@ -141,11 +141,11 @@ def trained(neuron):
     x = torch.randn(50, 2)
     y = torch.tanh(x @ torch.tensor([0.5, -1.0]) + 0.2)
     model = Neurons(neuron)
-    optimiser = torch.optim.SGD(model.parameters(), lr=0.5)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
     for _ in range(20):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         ((model(x) - y) ** 2).mean().backward()
-        optimiser.step()
+        optimizer.step()
     return [p.detach() for p in model.parameters()]
 
 
