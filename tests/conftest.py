@@ -34,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure() -> None:
     """Stop unless the tests import an up-to-date build of this checkout."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background jobs; some tests need it
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs; some tests send SIGINT
         signal.signal(signal.SIGINT, signal.default_int_handler)
     problem = outdated(PACKAGE, ROOT)
     if problem:

@@ -1,6 +1,6 @@
 """After Ctrl-C at any bytecode the next call works and all locks and settings are restored.
 
-A trace function raises at the n-th executed bytecode; as many n are tried as Hypothesis tries examples.
+A trace function raises at the n-th executed bytecode, for n sampled up to the number of bytecodes.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def is_free(lock: threading.RLock) -> bool:
 
 
 def some(most: int, seed: str) -> list[int]:
-    """Sample the integers from 1 to `most`, at most as many as Hypothesis tries examples."""
+    """Sample integers from 1 to `most` without repetition, at most one per Hypothesis example."""
     return sorted(random.Random(seed).sample(range(1, most + 1), min(most, settings.default.max_examples)))
 
 

@@ -97,7 +97,7 @@ def row(params):
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 class TestAgainstOptax:
-    def test_eagerly(self, name):
+    def test_eager_steps(self, name):
         optimizer = OPTIMIZERS[name](optim)
         params, path = start(), []
         state = optimizer.init(params)
@@ -107,7 +107,7 @@ class TestAgainstOptax:
             path.append(row(params))
         numpy.testing.assert_allclose(path, by_optax(OPTIMIZERS[name](optax)), rtol=precision(name))
 
-    def test_recorded_step(self, name):
+    def test_jitted_step(self, name):
         optimizer = OPTIMIZERS[name](optim)
 
         @jit

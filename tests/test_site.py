@@ -39,7 +39,7 @@ def test_every_page_is_in_the_navigation():
     assert listed == set(PAGES)
 
 
-def test_readme_of_docs_links_to_every_section():
+def test_docs_readme_links_to_every_section():
     index = (DOCS / "README.md").read_text("utf-8")
     wanted = [page for page in PAGES if page.parent in (DOCS, DOCS / "guides") or page.name == "index.md"]
     shown_elsewhere = {DOCS / page for page in links.PAGES.values()}  # documents that GitHub shows by itself

@@ -1,4 +1,4 @@
-"""The test suite does not start if a compiled module is older than its sources."""
+"""The test suite does not start if a compiled module does not match its sources."""
 
 from __future__ import annotations
 

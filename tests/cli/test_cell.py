@@ -95,7 +95,7 @@ def test_error_names_the_line_of_the_program(program: str, line: int, told: str)
     assert cell.__file__ not in found["error"]
 
 
-def test_input_raises():
+def test_calls_of_input_raise():
     found = answer("print('begun')\nname = input('name? ')\n")
     assert found["line"] == 2
     assert "write the answer in place of input('name? ')" in found["error"]

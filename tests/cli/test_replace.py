@@ -459,7 +459,7 @@ def test_line_numbers_are_kept(tmp_path):
 
 
 def test_second_pass_over_the_same_results_is_reported(tmp_path):
-    # The gradients of gradwalk are correct; those of the script are not.
+    # gradwalk's gradient 18 is correct; the script's gradient 24 is not.
     program = LOCAL + "x = Value(3.0)\ny = x * x\nfor k in range(3):\n    (y * k).backward()\nprint(x.grad)\n"
     result = run(tmp_path, program)
     assert result.stdout == "18.0\n"
@@ -856,7 +856,7 @@ def test_classes_that_behave_differently(tmp_path, old, new, said):
 
 
 def test_random_numbers_are_unchanged(tmp_path):
-    # Methods that draw random numbers and have no counterpart in gradwalk are kept.
+    # Methods that draw random numbers and do not exist in gradwalk are kept.
     methods = """
         def dropout(self, p): return self * (random.random() >= p)
         def noisy(self): return self + random.gauss(0.0, 1.0) + float(numpy.random.normal())

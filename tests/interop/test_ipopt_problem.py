@@ -90,7 +90,7 @@ def test_without_constraints():
 
 
 def swing_up(steps):
-    """Return a problem: swing up a pendulum in 5 s with least torque; unknowns are all angles, speeds and torques."""
+    """Return the swing-up of a pendulum in 5 s with least torque; the unknowns are all angles, speeds and torques."""
     h = 5.0 / steps
 
     def torque(z):
