@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Pytest hooks and Hypothesis settings shared by all tests."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hypothesis import settings
 from stale import cure, outdated
 from wasm import LEFT_OUT, refusal
 
-collect_ignore = [*LEFT_OUT, *([] if IS_COMPILED else ["program/run/rows"])]  # compiled modules alone run rows
+collect_ignore = [*LEFT_OUT, *([] if IS_COMPILED else ["program/run/rows"])]  # only compiled modules run rows
 
-# The same examples in every run, so that a failure can be looked at again; GRADWALK_EXAMPLES asks for more or fewer.
+# Every run draws the same examples, so that failures are reproducible. GRADWALK_EXAMPLES sets the number of examples.
 settings.register_profile(
     "gradwalk",
     max_examples=int(os.environ.get("GRADWALK_EXAMPLES", "50")),
@@ -28,13 +28,13 @@ settings.load_profile("gradwalk")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option for tests that need not be run again."""
-    parser.addoption("--passed", type=Path, help="the output of an earlier run with -rp, which lists what has passed")
+    """Add --passed, which skips tests that passed in an earlier run."""
+    parser.addoption("--passed", type=Path, help="output of an earlier run with -rp; skip tests that passed there")
 
 
 def pytest_configure() -> None:
-    """Refuse to test anything but this checkout, before a module of it is imported."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs of shells: some tests interrupt
+    """Stop unless the tests import an up-to-date build of this checkout."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs; some tests send SIGINT
         signal.signal(signal.SIGINT, signal.default_int_handler)
     problem = outdated(PACKAGE, ROOT)
     if problem:
@@ -42,7 +42,7 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what has passed before. What takes longest comes first: no worker is left alone with it at the end."""
+    """Deselect the tests that --passed lists, and put slow tests first so that all workers finish together."""
     passed = _passed_before(config.getoption("--passed"))
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in passed])
     items[:] = [item for item in items if item.nodeid not in passed]
@@ -57,12 +57,12 @@ def _passed_before(output: Path | None) -> set[str]:
 
 
 def pytest_collection_finish() -> None:
-    """Take folders that hold other folders of tests from the path: `import sparse` would find `transforms/sparse`."""
+    """Remove test folders with subfolders from sys.path: `import sparse` would find `transforms/sparse`."""
     sys.path[:] = [path for path in sys.path if not _holds_folders_of_tests(Path(path))]
 
 
 def _holds_folders_of_tests(folder: Path) -> bool:
-    """Return whether a folder is one of tests, with others inside it."""
+    """Return whether a folder is in tests/ and has subfolders."""
     is_of_tests = Path(__file__).parent in (folder, *folder.parents)
     return is_of_tests and any(path.is_dir() and path.name != "__pycache__" for path in folder.iterdir())
 
@@ -80,12 +80,12 @@ def pytest_runtest_call() -> Generator[None, None, None]:
 
 
 def pytest_report_header() -> str:
-    """Which gradwalk is being tested."""
+    """Report which build of gradwalk is tested."""
     return f"gradwalk: {'compiled' if IS_COMPILED else 'uncompiled'}, {PACKAGE}"
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail where something was skipped that may not be, or where something else was tested than was asked for."""
+    """Fail if GRADWALK_NO_SKIPS is set and tests were skipped, or if the build differs from GRADWALK_EXPECTED."""
     expected = os.environ.get("GRADWALK_EXPECTED", "")
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     skipped = reporter.stats.get("skipped", []) if reporter else []

@@ -1,4 +1,4 @@
-"""The command that runs the tests of what changed knows which tests these are."""
+"""tools/dev.py finds the tests that a changed file affects."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from dev import affected_tests, changed_files
         ("docs/operations.md", None),
     ],
 )
-def test_tests_of_a_file(file, tests):
+def test_affected_tests(file, tests):
     assert affected_tests(file) == (Path(tests) if tests else None)
 
 
-def test_changed_files_are_paths_of_this_checkout():
+def test_changed_files_are_relative_paths():
     if not (ROOT / ".git").exists():
         pytest.skip("this checkout has no history")
     assert all("\n" not in name and not name.startswith("/") for name in changed_files())

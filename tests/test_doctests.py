@@ -1,4 +1,4 @@
-"""The examples in the docstrings."""
+"""Run the examples in docstrings."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def imported(name: str) -> ModuleType:
 
 @pytest.mark.parametrize("name", ["gradwalk", "gradwalk.interop", *MODULES])
 def test_examples(name):
-    # The examples of methods are those of Value, which is defined above them.
+    # Some modules document methods of Value without defining Value.
     assert doctest.testmod(imported(name), extraglobs={"Value": gradwalk.Value}).failed == 0
 
 
-def test_there_are_some():
+def test_examples_are_found():
     finder = doctest.DocTestFinder(exclude_empty=True)
     names = [name for name in MODULES if name.startswith("gradwalk.value.")]
     found = {test.name for name in names for test in finder.find(imported(name), name) if test.examples}

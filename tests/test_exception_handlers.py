@@ -1,4 +1,4 @@
-"""All handlers in src/ that catch any exception, each with the reason why it may."""
+"""Every handler in src/ that catches any exception is listed here with a reason."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from checkout import ROOT
 SOURCES = ROOT / "src/gradwalk"
 BROAD = {"Exception", "BaseException"}
 
-# By file and function. A handler that raises the exception again, or hands it over to whoever waits, loses none.
+# Reasons by file and function.
 REASONS = {
-    ("backend/thread_pool.py", "do"): "the thread that waits for the work raises it",
-    ("backend/thread_pool.py", "run_tasks"): "raised again, or an error of another thread in its place",
-    ("backend/thread_pool.py", "work_here"): "raised again, when the other threads are halted",
-    ("cli/cell.py", "answer"): "the traceback of the visitor's program is the answer",
-    ("cli/micrograd.py", "_ending"): "it is printed as Python prints it, and sets the exit code",
+    ("backend/thread_pool.py", "do"): "the thread that waits for the work raises the exception",
+    ("backend/thread_pool.py", "run_tasks"): "raised again, unless an error of another thread is raised instead",
+    ("backend/thread_pool.py", "work_here"): "raised again after the other threads have stopped",
+    ("cli/cell.py", "answer"): "the traceback is shown to the user",
+    ("cli/micrograd.py", "_ending"): "printed as Python prints it; sets the exit code",
     ("cli/replace/replacement.py", "_is_composed"): "unsupported operations may raise anything",
     (
         "cli/replace/replacement.py",
         "_is_same_argument",
     ): "refused arguments may raise anything",
-    ("cli/replace/replacement.py", "_refuse_other_values"): "the message of the refusal shows it",
+    ("cli/replace/replacement.py", "_refuse_other_values"): "the error message includes it",
     (
         "cli/replace/probe_points.py",
         "_gradients_of_one",
     ): "unsupported operations may raise anything",
     ("cli/replace/probe_points.py", "_outcome"): "unsupported operations may raise anything",
     ("cli/replace/probe_points.py", "overwrites"): "unsupported operations may raise anything",
-    ("program/run/c_abi.py", "_outputs_of"): "a callback of C cannot raise: the outputs are nan",
+    ("program/run/c_abi.py", "_outputs_of"): "a C callback cannot raise: the outputs are nan",
     (
         "program/run/interpreter.py",
         "_compute_with_calls",
-    ): "a callback of C has nobody to raise it to: the outputs are nan",
-    ("program/formats/program_json.py", "replace_file"): "raised again, when the temporary file is removed",
+    ): "a C callback cannot raise: the outputs are nan",
+    ("program/formats/program_json.py", "replace_file"): "raised again after the temporary file is removed",
     ("transforms/jit/jit_branches.py", "_tried"): "raised again, unless an earlier branch is decided differently",
-    ("value/sweep/backward.py", "_sweep_with_rules"): "raised again, when all gradients are as before",
-    ("value/sweep/backward.py", "_swept_natively"): "raised again, when all gradients are as before",
-    ("value/sweep/order.py", "visit"): "raised again, when all marks are cleared",
+    ("value/sweep/backward.py", "_sweep_with_rules"): "raised again after all gradients are restored",
+    ("value/sweep/backward.py", "_swept_natively"): "raised again after all gradients are restored",
+    ("value/sweep/order.py", "visit"): "raised again after all marks are cleared",
 }
 
 
 def is_broad(caught: ast.expr | None) -> bool:
-    """Whether an `except` clause, or an argument of `suppress`, catches any exception."""
+    """Return whether an `except` clause or an argument of `suppress` catches any exception."""
     if caught is None:
         return True
     if isinstance(caught, ast.Tuple):
@@ -54,7 +54,7 @@ def is_broad(caught: ast.expr | None) -> bool:
 
 
 def broad_handlers(tree: ast.AST, function: str = "") -> Iterator[str]:
-    """The innermost function around each handler that catches any exception."""
+    """Yield the innermost function around each handler that catches any exception."""
     for node in ast.iter_child_nodes(tree):
         inner = node.name if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else function
         if isinstance(node, ast.ExceptHandler) and is_broad(node.type):
@@ -76,7 +76,7 @@ def test_every_broad_handler_has_a_reason():
     assert set(found.values()) == {1}
 
 
-def test_what_is_broad():
+def test_broad_handlers_are_found():
     text = (
         "def f():\n"
         "    try:\n        pass\n    except ValueError:\n        pass\n"

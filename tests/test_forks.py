@@ -1,4 +1,4 @@
-"""Processes that are forked while other threads work: no lock is left behind that a child would wait for."""
+"""A process can be forked while other threads run: the child never waits for a lock that they held."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system doe
 
 
 def run(program: str) -> None:
-    """Run a program by itself: what other tests have imported may mind being forked."""
+    """Run a program in a new process, without modules of other tests that do not support forks."""
     subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", "-c", program], check=True, timeout=300)
 
 
@@ -51,14 +51,14 @@ for _ in range(3):
 for _ in range(25):
     child = os.fork()
     if child == 0:
-        signal.alarm(60)  # ends a child that waits for ever
+        signal.alarm(60)  # kills a child that hangs
         os._exit(0 if work() == expected else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 stop.set()
 """
 
 
-def test_children_can_work():
+def test_children_of_a_busy_process_can_work():
     run(WORKING)
 
 
@@ -92,12 +92,12 @@ if child == 0:
 status = os.waitpid(child, 0)[1]
 go_on.set()
 sweeper.join()
-assert waits == [True]  # it was told to go on: the fork did not wait for it
+assert waits == [True]  # the event was set: the fork did not wait for the sweep
 assert os.waitstatus_to_exitcode(status) == 0
 """
 
 
-def test_neither_a_fork_nor_its_child_waits_for_a_sweep_of_another_thread():
+def test_forks_do_not_wait_for_a_running_sweep():
     run(SWEEPING)
 
 
@@ -118,7 +118,7 @@ def work():
 
 
 def in_thread(pause):
-    # Do the work in a thread, and call pause at the first call of each of the library's functions.
+    # Do the work in a thread and call `pause` at the first call of each gradwalk function.
     seen = set()
 
     def trace(frame, event, _):
@@ -139,7 +139,7 @@ def in_thread(pause):
 def fork():
     child = os.fork()
     if child == 0:
-        signal.alarm(30)  # ends a child that waits for ever
+        signal.alarm(30)  # kills a child that hangs
         os._exit(0 if work() == expected else 1)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
@@ -154,7 +154,7 @@ for place in codes:
     def pause(code):
         if code is place:
             reached.set()
-            go_on.wait(timeout=1)  # not for ever: a fork waits for the end of a traversal
+            go_on.wait(timeout=1)  # a fork waits for a running traversal to end
 
     thread = in_thread(pause)
     assert reached.wait(timeout=30)
@@ -165,10 +165,10 @@ assert not any(ended.values()), {name: code for name, code in ended.items() if c
 """
 
 
-def test_a_child_can_work_wherever_another_thread_was():
+def test_children_can_work_wherever_another_thread_stopped():
     run(PAUSED)
 
 
-def test_children_can_compile_whenever_they_are_forked():
+def test_children_forked_during_compilation_can_compile():
     pytest.importorskip("llvmlite")
     run(forking(12))

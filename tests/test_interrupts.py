@@ -1,7 +1,6 @@
-"""Ctrl-C between any two bytecodes where Python looks for signals: the next call works, and nothing stays on.
+"""After Ctrl-C at any bytecode the next call works and all locks and settings are restored.
 
-An interrupt is made by a trace function, which raises at the n-th bytecode that is run, for as many n as Hypothesis
-tries examples.
+A trace function raises at the n-th executed bytecode, for n sampled up to the number of bytecodes.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from gradwalk.value import modes
 from gradwalk.value.sweep import node_locks
 from gradwalk.value.sweep.order import traversing
 
-# Where an interrupt cannot go on, as in the callback of a weak reference, Python says so and forgets it.
+# Python reports and drops an exception that cannot propagate, such as one in a weak reference callback.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 INPUTS = numpy.arange(12.0)
@@ -35,10 +34,10 @@ INPUTS = numpy.arange(12.0)
 
 @functools.cache
 def left_out(code: CodeType) -> frozenset[int]:
-    """The offsets where Python itself never looks for signals, and an exception would find no handler.
+    """Return the offsets where Python never checks for signals, so that an exception would miss its handler.
 
-    These are every NOP, as where a `finally` begins, and the call of __exit__ at the end of a block: three times
-    LOAD_CONST None, the call that follows, and what swaps a returned value before.
+    These are every NOP (such as the start of a `finally`) and the call of __exit__ at the end of a block: three
+    LOAD_CONST None, the call after them, and a SWAP of the returned value before them.
     """
     instructions = list(dis.get_instructions(code))
     found = {x.offset for x in instructions if x.opname == "NOP"}
@@ -54,11 +53,11 @@ def left_out(code: CodeType) -> frozenset[int]:
 
 
 class Interrupt(BaseException):
-    """What Ctrl-C raises, told apart from a real one."""
+    """An exception that simulates Ctrl-C and differs from KeyboardInterrupt."""
 
 
 def interrupted(work: Callable[[], Any], count: int) -> bool:
-    """Do work, and raise in it at the bytecode of this number. Returns whether there were as many."""
+    """Run `work` and raise at the bytecode number `count`; return whether it was reached."""
     left = count
 
     def trace(frame, event, _):
@@ -83,7 +82,7 @@ def interrupted(work: Callable[[], Any], count: int) -> bool:
 
 
 def bytecodes(work: Callable[[], Any]) -> int:
-    """Return how many bytecodes some work takes."""
+    """Return the number of bytecodes that `work` executes."""
     count = 0
 
     def trace(frame, event, _):
@@ -106,7 +105,7 @@ def f(x):
 
 
 def g(x):
-    """What has the same bits on lanes."""
+    """Compute a polynomial that gives the same bits in lane kernels."""
     return x * x - 2.0 * x
 
 
@@ -134,7 +133,7 @@ def quiet() -> bool:
         return bool((Value(1.0) + 1.0).operands)
 
 
-# A function that is made anew, or not, and what a call of it gives.
+# For each name: a factory of a callable, and the result of the call.
 CALLS: dict[str, tuple[Callable[[], Callable[[], Any]], Any]] = {
     "jit": (lambda: _call(jit(f), 0.5), f(0.5)),
     "grad of jit": (lambda: _call(grad(jit(f)), 0.0), 1.0),
@@ -155,7 +154,7 @@ def _call(function: Callable[[Any], Any], argument: Any) -> Callable[[], Any]:
 
 
 def is_free(lock: threading.RLock) -> bool:
-    """Whether another thread could take a lock."""
+    """Return whether another thread can acquire a lock."""
     taken = []
 
     def take():
@@ -170,7 +169,7 @@ def is_free(lock: threading.RLock) -> bool:
 
 
 def some(most: int, seed: str) -> list[int]:
-    """As many of the numbers from 1 on as Hypothesis tries examples, or all."""
+    """Sample integers from 1 to `most` without repetition, at most one per Hypothesis example."""
     return sorted(random.Random(seed).sample(range(1, most + 1), min(most, settings.default.max_examples)))
 
 
@@ -186,9 +185,9 @@ def check_nothing_is_left(number_of_threads: int = USUAL) -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_the_next_call_works(name):
+def test_next_call_works_after_an_interrupt(name):
     make, expected = CALLS[name]
-    make()()  # imports, and what is computed once
+    make()()  # imports modules and fills caches
     for count in some(bytecodes(make()), name):
         call = make()
         interrupted(call, count)
@@ -197,8 +196,7 @@ def test_the_next_call_works(name):
         check_nothing_is_left()
 
 
-def test_batches_on_several_threads_never_hang(monkeypatch):
-    """Interrupts while threads are started, asked, and waited for."""
+def test_interrupted_batches_on_threads_never_hang(monkeypatch):
     monkeypatch.setattr("gradwalk.backend.lane_kernel._LEAST_WORK", 0)
     monkeypatch.setattr("gradwalk.backend.lane_count.FEWEST_LANES", 16)
     x = numpy.arange(400.0)
@@ -213,19 +211,15 @@ def test_batches_on_several_threads_never_hang(monkeypatch):
             check_nothing_is_left(3)
 
 
-# In plain Python an interrupt within __enter__ itself finds no block that could end; and since 3.14, Python looks for
-# signals between the call of __enter__ and the block of every `with`.
+# Uncompiled, an interrupt within __enter__ leaves the setting changed. Since 3.14, Python checks for signals between
+# __enter__ and the block of every `with`.
 if IS_COMPILED and sys.version_info < (3, 14):
 
     @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
-    @pytest.mark.filterwarnings("ignore")  # an interrupt may come while a warning is made
-    def test_settings_end_with_their_block():
-        """Interrupts by real signals.
-
-        Those of a trace function also come where Python never looks for signals: between the end of a block and the
-        call of __exit__.
-        """
-        is_wanted = False  # a signal may come later than its timer is told to end, where another thread takes it
+    @pytest.mark.filterwarnings("ignore")  # an interrupt may come while a warning is issued
+    def test_interrupted_settings_are_restored():
+        """Use real signals: a trace function also interrupts between the end of a block and the call of __exit__."""
+        is_wanted = False  # a signal may arrive after its timer was stopped if another thread receives it
 
         def stop(*_):
             if is_wanted:

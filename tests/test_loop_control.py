@@ -1,4 +1,4 @@
-"""gradwalk.loops: conditions that are Values, exceptions of the functions, and bounds that are not whole numbers."""
+"""gradwalk.loops: Values as conditions, exceptions in loop bodies, and bounds that are not whole numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gradwalk import Program, RecordingError, Value, debug_nans, grad, hessian, 
 
 
 class Scalar(Value):
-    """A subclass, as users have them."""
+    """A user-defined subclass of Value."""
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ class Scalar(Value):
     ],
     ids=repr,
 )
-def test_a_condition_holds_if_its_number_is_not_0(pred, holds):
+def test_condition_holds_if_it_is_nonzero(pred, holds):
     def both(_: Any) -> Any:
         return loops.cond(pred, lambda: 1.0, lambda: 0.0), loops.while_loop(lambda _: pred, stop_after(2), 0.0)
 
@@ -51,7 +51,7 @@ def test_a_condition_holds_if_its_number_is_not_0(pred, holds):
             assert found == ((0.0, 0.0) if run is both else float(holds))
 
 
-def test_loops_of_values_end_by_the_number_of_their_condition():
+def test_while_loop_accepts_values():
     def f(x: Any) -> Any:
         return loops.while_loop(lambda r: math.less(r, 10.0), lambda r: r * 2.0, x)
 
@@ -62,16 +62,16 @@ def test_loops_of_values_end_by_the_number_of_their_condition():
     assert (f(1.5), jit(f)(1.5), grad(f)(1.5), vmap(f)(numpy.array([1.5]))[0]) == (12.0, 12.0, 8.0, 12.0)
 
 
-def test_the_result_of_a_condition_is_a_number():
+def test_condition_must_return_a_number():
     for found in (None, "yes", numpy.zeros(2)):
         with pytest.raises(TypeError, match="the result of cond_fun must be a number"):
             loops.while_loop(lambda _: found, lambda c: c, 1.0)  # noqa: B023
 
 
-# Exceptions of the functions
+# Exceptions in loop bodies and conditions
 
 
-def ways_of_looping() -> dict[str, Any]:
+def loops_with_body() -> dict[str, Any]:
     return {
         "fori_loop": lambda body, x: loops.fori_loop(0, 3, lambda _, c: body(c), x),
         "scan": lambda body, x: loops.scan(lambda c, _: (body(c), c), x, length=3)[0],
@@ -95,10 +95,10 @@ WAYS = {
 @pytest.mark.parametrize(
     "error", [RuntimeError, TypeError, RecordingError, ValueError, IndexError, TimeoutError, KeyboardInterrupt]
 )
-@pytest.mark.parametrize("loop", ways_of_looping())
+@pytest.mark.parametrize("loop", loops_with_body())
 @pytest.mark.parametrize("way", WAYS)
-def test_an_exception_of_the_body_reaches_the_caller(way, loop, error):
-    """The body is not run again: the next run might not raise."""
+def test_exception_in_the_body_reaches_the_caller(way, loop, error):
+    # The body must not run again: the second run does not raise.
     calls = []
 
     def body(c: Any) -> Any:
@@ -108,14 +108,14 @@ def test_an_exception_of_the_body_reaches_the_caller(way, loop, error):
         return c * 1.5
 
     with pytest.raises(error, match="once"):
-        WAYS[way](lambda x: ways_of_looping()[loop](body, x))(2.0)
+        WAYS[way](lambda x: loops_with_body()[loop](body, x))(2.0)
     assert len(calls) == 1
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs POSIX signals")
-@pytest.mark.parametrize("loop", ways_of_looping())
+@pytest.mark.parametrize("loop", loops_with_body())
 @pytest.mark.parametrize("way", ["grad", "jit", "vmap"])
-def test_so_does_that_of_a_signal_handler(way, loop):
+def test_exception_in_a_signal_handler_reaches_the_caller(way, loop):
     def body(c: Any) -> Any:
         signal.raise_signal(signal.SIGALRM)
         return c * 1.5
@@ -127,7 +127,7 @@ def test_so_does_that_of_a_signal_handler(way, loop):
     before = signal.signal(signal.SIGALRM, handler)
     try:
         with pytest.raises(TimeoutError, match="too long"):
-            WAYS[way](lambda x: ways_of_looping()[loop](body, x))(2.0)
+            WAYS[way](lambda x: loops_with_body()[loop](body, x))(2.0)
     finally:
         signal.signal(signal.SIGALRM, before)
 
@@ -135,7 +135,7 @@ def test_so_does_that_of_a_signal_handler(way, loop):
 @pytest.mark.parametrize(
     "number_of",
     [
-        lambda i: float("%d" % i),  # noqa: UP031  which asks in its own way
+        lambda i: float("%d" % i),  # noqa: UP031  f-strings convert differently
         lambda i: sum(itertools.islice([1.0, 2.0, 4.0], i)),
         lambda i: numpy.zeros(i).size,
         lambda i: numpy.eye(3)[i, i] * 2.0,
@@ -143,8 +143,8 @@ def test_so_does_that_of_a_signal_handler(way, loop):
         lambda i: loops.cond(i > 1.0, lambda: numpy.array([1.0, 2.0, 4.0])[i], lambda: 0.5),
     ],
 )
-def test_other_errors_in_place_of_a_refusal_are_known(number_of):
-    """Python and NumPy raise IndexError, ValueError or another TypeError where `__index__` has refused."""
+def test_unsupported_uses_of_the_counter_unroll_the_loop(number_of):
+    # If `__index__` raises, Python and NumPy replace the error by IndexError, ValueError or another TypeError.
 
     def f(x: Any) -> Any:
         return loops.fori_loop(0, 3, lambda i, y: y * x + number_of(i), 1.0)
@@ -153,7 +153,7 @@ def test_other_errors_in_place_of_a_refusal_are_known(number_of):
         assert grad(f)(i) == jit(grad(f))(i) == pytest.approx(3 * i * i + 2 * i * number_of(0) + number_of(1))
 
 
-def test_debug_nans_names_the_line_of_a_step():
+def test_debug_nans_names_the_line_in_the_body():
     def f(x: Any) -> Any:
         return loops.fori_loop(0, 3, lambda i, c: math.log(c), x)
 
@@ -163,12 +163,12 @@ def test_debug_nans_names_the_line_of_a_step():
         assert grad(lambda x: loops.fori_loop(1, 4, lambda i, c: c / i, x))(6.0) == pytest.approx(1 / 6)
 
 
-# Bounds that are data
+# Traced bounds
 
 
 @pytest.mark.parametrize("bounds", [(0, 2.5), (0.5, 3), (0, float("nan")), (float("nan"), 2), (0, float("inf"))])
-def test_bounds_that_are_not_whole(bounds):
-    """They are refused where they are known, and give nan in what is recorded."""
+def test_bounds_must_be_whole_numbers(bounds):
+    # Bounds that are not whole numbers raise if they are known, and give nan if they are traced.
 
     def f(x: Any, lower: Any, upper: Any) -> Any:
         return loops.fori_loop(lower, upper, lambda i, c: (c[0] * x + i, c[1] + 1.0), (x, 0.0))[0]

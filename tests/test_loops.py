@@ -1,4 +1,4 @@
-"""gradwalk.loops beside jax.lax: values and two derivatives in each way of running, and what is refused."""
+"""gradwalk.loops against jax.lax: values, first and second derivatives under each transform, and errors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from gradwalk import (
 )
 from gradwalk.program.code.checkpoint_plan import slots_for
 
-BOUND = 60  # steps, which recordings of loops by a condition are made for
+BOUND = 60  # max_steps of traced while loops
 BOUNDED = SimpleNamespace(**{name: getattr(loops, name) for name in loops.__all__})
 BOUNDED.while_loop = functools.partial(loops.while_loop, max_steps=BOUND)
 
@@ -70,7 +70,7 @@ def newton(lax: Any, m: Any, x: Any) -> Any:
 
 
 def collatz(lax: Any, m: Any, x: Any) -> Any:
-    """A carry of two, of which one decides alone."""
+    """Run a while loop with two carried values; the condition uses only the first."""
     _, product = lax.while_loop(lambda c: c[0] < 20.0, lambda c: (c[0] * 2.0 + 1.0, c[1] * x[1] + x[2]), (x[0], x[1]))
     return product
 
@@ -98,7 +98,7 @@ FUNCTIONS = [power, recurrence, backwards, newton, collatz, nested, branch, piec
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("at", [(1.3, 0.7, 0.4), (0.6, 1.9, -1.1)])
-def test_beside_jax(f, at):
+def test_values_and_derivatives_against_jax(f, at):
     x = numpy.array(at)
 
     def in_jax(x: Any) -> Any:
@@ -118,7 +118,7 @@ def test_beside_jax(f, at):
     ):
         compare(name, numbers(transform(lambda x: f(loops, math, x))(x)), expected, 1e-9)
         recorded = jit(transform(lambda x: f(BOUNDED, math, x)))
-        recorded(x + 0.25)  # for other numbers, so that nothing of these may be frozen
+        recorded(x + 0.25)  # traced with other arguments: no value may be baked in
         compare(f"jit {name}", numbers(recorded(x)), expected, 1e-9)
         lanes = vmap(transform(lambda x: f(BOUNDED, math, x)))(numpy.stack([x + 0.25, x]))
         compare(f"vmap {name}", numbers(lanes[1]), expected, 1e-9)
@@ -131,7 +131,6 @@ def test_beside_jax(f, at):
 )
 @settings(max_examples=40, deadline=None)
 def test_random_nests_of_counted_loops(steps, x, y):
-    """Loops in loops, empty ones too, in JAX and eagerly: the gradient of what comes out."""
 
     def body(lax: Any, m: Any, level: int, carry: Any) -> Any:
         if level == len(steps):
@@ -148,7 +147,7 @@ def test_random_nests_of_counted_loops(steps, x, y):
 # Branches
 
 
-def test_the_branch_that_is_not_taken_is_not_run():
+def test_unselected_branch_is_not_run():
     def never(x: Any) -> Any:
         raise AssertionError
 
@@ -158,8 +157,8 @@ def test_the_branch_that_is_not_taken_is_not_run():
     assert loops.switch(1, [never, lambda: 5.0]) == 5.0
 
 
-def test_a_branch_left_out_passes_nothing_on_to_second_order():
-    """At 0, where sqrt has an infinite derivative."""
+def test_unselected_branch_contributes_zero_to_second_order():
+    # At 0 the derivative of sqrt is infinite.
 
     def f(x: Any) -> Any:
         return loops.cond(x > 0, math.sqrt, lambda x: 0.0 * x, x)
@@ -171,7 +170,7 @@ def test_a_branch_left_out_passes_nothing_on_to_second_order():
 
 
 @pytest.mark.parametrize(("index", "expected"), [(-5, 1.0), (0, 1.0), (1, 2.0), (2, 3.0), (9, 3.0), (True, 2.0)])
-def test_an_index_is_clamped(index, expected):
+def test_switch_clamps_the_index(index, expected):
     branches = [lambda: 1.0, lambda: 2.0, lambda: 3.0]
     assert loops.switch(index, branches) == expected
     assert float(jax.lax.switch(int(index), branches)) == expected
@@ -182,7 +181,7 @@ def test_an_index_is_clamped(index, expected):
 # Loops
 
 
-def test_nothing_is_done_where_there_is_nothing_to_do():
+def test_loops_without_steps():
     assert loops.fori_loop(3, 3, lambda i, y: y + 1, 1.0) == 1.0
     assert loops.fori_loop(3, 1, lambda i, y: y + 1, 1.0) == 1.0
     carry, outputs = loops.scan(lambda c, x: (c + x, (x, numpy.array([x, c]))), 1.0, numpy.zeros(0))
@@ -191,7 +190,7 @@ def test_nothing_is_done_where_there_is_nothing_to_do():
     assert loops.map(lambda x: x, numpy.zeros((0, 3))).shape == (0, 3)
 
 
-def test_what_is_scanned_and_what_comes_out_are_trees():
+def test_scan_accepts_and_returns_trees():
     xs = {"a": numpy.arange(3.0), "b": numpy.arange(6.0).reshape(3, 2)}
 
     def step(carry: Any, x: Any) -> Any:
@@ -205,21 +204,21 @@ def test_what_is_scanned_and_what_comes_out_are_trees():
     assert loops.scan(lambda c, x: (c + 1.0, None), 0.0, length=5) == (5.0, None)
 
 
-def test_outputs_hold_values_where_there_are_any():
+def test_scan_outputs_contain_values():
     x = Value(2.0)
     _, powers = loops.scan(lambda c, k: (c * x, c), 1.0, numpy.zeros(3))
     assert powers.dtype == object
     assert numbers(powers).tolist() == [1.0, 2.0, 4.0]
 
 
-def test_a_walk_sees_every_iteration():
+def test_walk_contains_every_iteration():
     x = Value(0.5, label="x")
     found = walk(loops.fori_loop(0, 3, lambda i, y: y * x, x))
     assert len(found.graph) == 4
 
 
-def test_the_derivative_of_a_loop_is_that_of_the_steps_taken():
-    """Newton's method from a constant: the derivative comes through the last steps."""
+def test_derivative_goes_through_the_steps_taken():
+    # Newton's method from a constant: the last steps carry the derivative.
 
     def root(x: Any) -> Any:
         return loops.while_loop(lambda r: abs(r * r - x) > 1e-14 * x, lambda r: (r + x / r) / 2, stop_gradient(x))
@@ -227,7 +226,7 @@ def test_the_derivative_of_a_loop_is_that_of_the_steps_taken():
     assert grad(root)(9.0) == pytest.approx(1 / 6, rel=1e-12)
 
 
-def test_a_bound_that_is_too_small_is_told():
+def test_exceeding_max_steps_raises_or_gives_nan():
     def halved(x: Any) -> Any:
         return loops.while_loop(lambda r: r > 1.0, lambda r: r / 2, x, max_steps=3)
 
@@ -244,8 +243,8 @@ def test_a_bound_that_is_too_small_is_told():
     assert numpy.isnan(lanes[1])
 
 
-def test_steps_after_the_end_are_left_out():
-    """What they would compute is nan: the square root of a negative number."""
+def test_steps_after_the_end_are_not_computed():
+    # One more step would take the square root of a negative number.
 
     def f(x: Any) -> Any:
         return loops.while_loop(lambda r: r > 0.3, lambda r: math.sqrt(r) - 0.5, x, max_steps=10)
@@ -256,7 +255,7 @@ def test_steps_after_the_end_are_left_out():
         assert jit(grad(grad(f)))(x) == pytest.approx(grad(grad(f))(x), rel=1e-12)
 
 
-# What is refused
+# Errors
 
 
 @pytest.mark.parametrize(
@@ -298,15 +297,15 @@ def test_steps_after_the_end_are_left_out():
         ),
     ],
 )
-def test_what_makes_no_sense_is_refused(call, kind, said):
+def test_invalid_arguments_raise(call, kind, said):
     with pytest.raises(kind, match=said):
         call()
 
 
-# Recorded as one instruction
+# Loops traced as one instruction
 
 
-def test_what_is_recorded_does_not_depend_on_the_count():
+def test_program_length_does_not_depend_on_the_count():
     def f(x: Any, steps: int) -> Any:
         return loops.fori_loop(0, steps, lambda i, y: y + 0.001 * math.sin(y), x)
 
@@ -319,7 +318,7 @@ def test_what_is_recorded_does_not_depend_on_the_count():
     assert lengths.pop() <= 4
 
 
-def test_counts_may_be_data():
+def test_bounds_can_be_traced():
     def f(x: Any, lower: Any, upper: Any) -> Any:
         return loops.fori_loop(lower, upper, lambda i, y: y * x + i, 1.0)
 
@@ -331,7 +330,7 @@ def test_counts_may_be_data():
 
 @pytest.mark.parametrize("checkpoint", ["sqrt", "binomial", 1, 2, 5, 1000])
 @pytest.mark.parametrize("steps", [1, 2, 3, 10, 57])
-def test_what_is_kept_changes_no_bit(checkpoint, steps):
+def test_checkpoint_policy_does_not_change_results(checkpoint, steps):
     rows = numpy.linspace(0.5, 1.5, steps)
 
     def counted(x: Any, kept: Any) -> Any:
@@ -359,7 +358,7 @@ def test_checkpoints_bound_the_memory():
 
     peaks = {}
     for kept in (None, "sqrt", "binomial", 20):
-        slope = jit(grad(lambda x, kept=kept: f(x, kept)), backend="lanes")  # compiling takes memory, too
+        slope = jit(grad(lambda x, kept=kept: f(x, kept)), backend="lanes")  # compiling would allocate memory, too
         slope(0.5)
         tracemalloc.start()
         slope(0.5)
@@ -374,7 +373,7 @@ def test_checkpoints_bound_the_memory():
 
 @pytest.mark.parametrize("kept", [None, "sqrt", "binomial", 1, 4, 20, 1000])
 @pytest.mark.parametrize("steps", [1, 2, 10, 100])
-def test_checkpoints_bound_what_is_run_again(steps, kept):
+def test_checkpoints_bound_the_recomputed_steps(steps, kept):
     runs = 0
 
     @primitive
@@ -406,7 +405,7 @@ def test_checkpoints_bound_what_is_run_again(steps, kept):
         assert runs <= (steps if keeps_all else (again + is_counted) * steps)
 
 
-def test_a_body_that_asks_for_its_count_is_recorded_step_by_step():
+def test_body_that_indexes_a_list_is_unrolled():
     table = [1.0, 2.0, 4.0]
 
     def f(x: Any) -> Any:
@@ -417,35 +416,35 @@ def test_a_body_that_asks_for_its_count_is_recorded_step_by_step():
 
 
 @pytest.mark.parametrize("table", [numpy.array([1.0, 2.0, 4.0]), {0: 1.0, 1: 2.0, 2: 4.0}, (1.0, 2.0, 4.0)], ids=type)
-def test_so_is_one_that_asks_for_it_in_any_other_way(table):
+def test_body_that_indexes_another_container_is_unrolled(table):
     def f(x: Any) -> Any:
         return loops.fori_loop(0, 3, lambda i, y: y * x + table[i], 1.0)
 
     assert jit(grad(f))(2.0) == 18.0
 
 
-def test_what_keeps_a_loop_from_being_recorded_is_told():
+def test_error_names_the_unsupported_operation():
     with pytest.raises(RecordingError, match=r"float"):
         jit(lambda x: loops.while_loop(lambda y: y < 3.0, lambda y: y + float(x), x))(1.0)
 
 
-def test_counts_may_be_large():
+def test_bounds_can_be_large():
     first = 3_000_000_000
     assert jit(lambda x: loops.fori_loop(first, first + 2, lambda i, y: y + i, x))(0.5) == 2.0 * first + 1.5
 
 
-def test_without_staging_a_body_may_branch_as_it_likes():
+def test_body_can_branch_unless_jit_traces_it():
     def f(x: Any) -> Any:
         return loops.fori_loop(0, 3, lambda i, y: y * x if y < 3 else y - x, x)
 
-    assert grad(f)(2.0) == 8.0  # of (x*x - x) * x
+    assert grad(f)(2.0) == 8.0  # the derivative of (x*x - x) * x
     with pytest.raises(RecordingError, match="branches on"):
         jit(f)(2.0)
 
 
 @pytest.mark.parametrize("kept", [None, 2])
-def test_what_the_first_derivative_leaves_out_the_second_may_ask_for(kept):
-    """Adjoints that nobody asks for are not computed: by x, then by y, by both, and by what is gone through."""
+def test_mixed_second_derivatives_of_a_scan(kept):
+    # Cotangents that the first derivative does not need are not computed. Differentiate by every pair of arguments.
 
     def f(lax: Any, m: Any, x: Any, y: Any, rows: Any, **more: Any) -> Any:
         def step(carry: Any, row: Any) -> Any:
@@ -476,7 +475,7 @@ def three_squares(result: Any, x: Any) -> Any:
     return 3 * x * x
 
 
-def test_primitives_and_checkpoints_inside_to_second_order():
+def test_primitives_and_checkpoints_in_loops_to_second_order():
     kept = checkpoint(lambda y: math.sin(y) * y)
 
     def f(x: Any, cube: Any, sine: Any) -> Any:
@@ -494,14 +493,14 @@ def test_primitives_and_checkpoints_inside_to_second_order():
         assert vmap(transform(whole))(numpy.array([0.3, 0.8]))[1] == pytest.approx(transform(plain)(0.8), rel=1e-12)
 
 
-def test_values_go_through_recordings():
+def test_jitted_loops_accept_values():
     recorded = jit(lambda x, y: loops.fori_loop(0, 5, lambda i, c: math.sin(c * x) + y, 0.3))
     x, y = Value(0.7), Value(0.2)
     recorded(x, y).backward()
     assert (x.grad, y.grad) == pytest.approx(grad(recorded, argnums=(0, 1))(0.7, 0.2), rel=1e-14)
 
 
-def test_parameters_from_outside_are_differentiated_by_those_who_ask():
+def test_captured_values_get_gradients():
     w = Value(0.5)
     doubled = jit(lambda x: loops.while_loop(lambda y: y < 10.0 * w, lambda y: y * 2.0 + w, x))
     last = doubled(1.0)
@@ -510,15 +509,15 @@ def test_parameters_from_outside_are_differentiated_by_those_who_ask():
     assert w.grad == 2 + 1
 
 
-def test_a_loop_without_arguments_is_a_number():
+def test_loop_over_constants_in_a_jitted_function():
     assert jit(lambda x: x + loops.fori_loop(0, 4, lambda i, y: y + i, 1.0))(2.0) == 9.0
 
 
-def test_an_endless_loop_can_be_interrupted():
+def test_endless_loops_can_be_interrupted():
     program = (
         "import signal\n"
         "from gradwalk import jit, loops\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)  # which a background job ignores\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores SIGINT\n"
         "print('ready', flush=True)\n"
         "jit(lambda x: loops.while_loop(lambda y: y > 0, lambda y: y * 1.0, x))(1.0)\n"
     )
@@ -537,7 +536,7 @@ def test_an_endless_loop_can_be_interrupted():
 
 
 @pytest.mark.parametrize("kept", ["all", 0, True, 1.5])
-def test_checkpoint_takes_what_it_says(kept):
+def test_invalid_checkpoint_raises(kept):
     with pytest.raises(ValueError, match="checkpoint must be None"):
         loops.fori_loop(0, 2, lambda i, y: y, 1.0, checkpoint=kept)
 
@@ -555,13 +554,13 @@ TABLE = {0: 1.0, 2: 4.0}
         lambda x: loops.fori_loop(0, 4, lambda i, v: v * x + (2.0 if i in {1, 3} else 0.0), 0.0),
     ],
 )
-def test_a_dict_or_a_set_is_asked_for_numbers(f):
-    """A recorded count is in no dict: what looks it up is recorded step by step, as an index is."""
+def test_loops_with_dict_lookups_are_unrolled(f):
+    # A dict does not contain a traced counter, so the loop must be unrolled.
     h = 1e-6
     assert grad(f)(2.0) == pytest.approx((f(2.0 + h) - f(2.0 - h)) / (2 * h), rel=1e-6)
 
 
-def test_while_loops_fall_back_on_their_steps_whatever_is_raised():
+def test_while_loop_that_indexes_an_array_is_unrolled():
     table = numpy.array([1.0, 2.0, 4.0])
 
     def f(x):
@@ -570,8 +569,8 @@ def test_while_loops_fall_back_on_their_steps_whatever_is_raised():
     assert value_and_grad(f)(2.0) == (12.0, 6.0)
 
 
-class TestRecordingRunsNothing:
-    """What is recorded is not run on the numbers of the first call, which may not be meant for it."""
+class TestTracingRunsNothing:
+    """Tracing does not run loop bodies on the arguments of the first call, which may be outside their domain."""
 
     @staticmethod
     def root(x):
@@ -591,7 +590,7 @@ class TestRecordingRunsNothing:
         assert vmap(self.root)(numpy.empty(0)).shape == (0,)
 
 
-def test_what_exceeds_max_steps_on_lanes_is_nan_with_all_its_derivatives():
+def test_exceeding_max_steps_in_a_batch_gives_nan():
     f = functools.partial(loops.while_loop, lambda r: r > 1.0, lambda r: r / 2, max_steps=3)
     for transform in (lambda f: f, grad, jacfwd, hessian):
         for batch in ([8.0, 9.0], [9.0, 8.0]):
@@ -599,7 +598,7 @@ def test_what_exceeds_max_steps_on_lanes_is_nan_with_all_its_derivatives():
             assert numpy.isnan(found).tolist() == [x == 9.0 for x in batch]
 
 
-def test_bounds_that_are_data_have_no_derivative():
+def test_traced_bounds_have_zero_derivative():
     def f(a, x):
         return loops.fori_loop(a, 5, lambda i, y: y + i * i * x, 0.0)
 
@@ -609,7 +608,7 @@ def test_bounds_that_are_data_have_no_derivative():
 
 
 @pytest.mark.parametrize(("index", "expected"), [(0.5, 1.0), (1.0, 2.0), (1.5, 2.0), (-1.0, 1.0), (9.0, 2.0)])
-def test_recorded_numbers_of_branches_are_rounded_down(index, expected):
+def test_traced_switch_rounds_the_index_down(index, expected):
     f = lambda i, x: loops.switch(i, [lambda x: x, lambda x: 2 * x], x)  # noqa: E731
     assert jit(f)(index, 1.0) == expected
     assert vmap(f)(numpy.array([index, numpy.nan]), numpy.ones(2)).tolist() == pytest.approx(
@@ -627,12 +626,12 @@ def test_recorded_numbers_of_branches_are_rounded_down(index, expected):
         lambda: loops.scan(lambda c, x: (c, c), 0.0, length=-1),
     ],
 )
-def test_counts_that_cannot_be(f):
+def test_invalid_counts_raise(f):
     with pytest.raises(ValueError, match="must be a whole number from 0 to 9007199254740992"):
         f()
 
 
-def test_conditions_are_joined_as_bools_are():
+def test_conditions_support_and_or_xor():
     def steps(x, most):
         goes_on = lambda c: (c[0] < x) & ((c[1] < most) | (c[0] < 2.0))  # noqa: E731
         return loops.while_loop(goes_on, lambda c: (c[0] * 2.0, c[1] + 1), (x / 64, 0.0))
@@ -657,7 +656,7 @@ def test_conditions_are_joined_as_bools_are():
                 f(1.0)
 
 
-def test_carries_without_dimensions_are_numbers():
+def test_zero_dimensional_carries():
     x = numpy.array(2.0)
     for f in (
         lambda x: loops.fori_loop(0, 3, lambda i, c: c * 2.0, x),
@@ -669,7 +668,7 @@ def test_carries_without_dimensions_are_numbers():
     assert loops.scan(lambda c, y: (c * y, c), x, numpy.array([4.0, 2.0]))[1].tolist() == [2.0, 8.0]
 
 
-def test_other_threads_run_beside_a_loop():
+def test_other_threads_run_during_a_loop():
     f = jit(lambda x: loops.while_loop(lambda c: c[0] < x, lambda c: (c[0] + 1.0, c[1] * 0.5 + 1.0), (0.0, 1.0)))
     f(1.0)
     ticks: list[float] = []

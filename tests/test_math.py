@@ -1,4 +1,4 @@
-"""`gradwalk.math`: Python's math module, for Values too."""
+"""`gradwalk.math`: the functions of Python's math module, for numbers and Values."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ OF_SEQUENCES = {
 }
 
 
-def test_has_every_function_of_the_table():
+def test_has_every_function_in_the_table():
     assert {row.name for row in TABLE if row.is_function} <= set(vars(gm))
     assert {"add", "neg"}.isdisjoint(vars(gm))
 
 
 @pytest.mark.parametrize("name", [name for name in dir(math) if hasattr(gm, name) and not name.startswith("_")])
-def test_agrees_with_pythons_math(name):
+def test_agrees_with_python_math(name):
     mine, pythons = getattr(gm, name), getattr(math, name)
     if mine is pythons:
         return

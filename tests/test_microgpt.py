@@ -1,4 +1,4 @@
-"""The example that trains microgpt, on a short name: its parts agree, and have names."""
+"""Parts of the example that trains microgpt, on a short name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def gpt(monkeypatch):
     return importlib.import_module("microgpt")
 
 
-def test_a_recorded_gradient_is_that_of_values(gpt):
+def test_jitted_gradient_agrees_with_values(gpt):
     weights = gpt.initial_weights(27, random.Random(0))
     values = gpt.named_values(weights)
     loss = gpt.loss(values, [26, 3], [3, 26])
@@ -33,14 +33,14 @@ def test_a_recorded_gradient_is_that_of_values(gpt):
     assert values["query"][3][5].label == "query.3.5"
 
 
-def test_a_tokenizer_goes_there_and_back(gpt):
+def test_tokenizer_round_trip(gpt):
     tokenizer = gpt.Tokenizer(["ada", "Bob B"])
     assert tokenizer.letters == " Babdo"
     assert tokenizer.decode(tokenizer.encode("Bob B")[1:-1]) == "Bob B"
     assert tokenizer.encode(40 * "a") == [tokenizer.end, *gpt.PLACES * [tokenizer.encode("a")[1]]]
 
 
-def test_a_file_without_names_is_refused(gpt, tmp_path):
+def test_file_without_names_raises(gpt, tmp_path):
     (tmp_path / "names.txt").write_text("\n \n", encoding="utf-8")
     with pytest.raises(ValueError, match="has no names: write one a line"):
         gpt.read_names(tmp_path / "names.txt")

@@ -1,4 +1,4 @@
-"""Files are read in processes that have imported nothing else, and give the same there."""
+"""Files that are loaded in a new process give the same results there."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from gradwalk.program.code.call_registry import KINDS, maker
 from gradwalk.program.program import ProgramError
 from gradwalk.solvers import fixed_point, odeint, root, root_scalar
 
-X = 1.3  # where all functions are called
+X = 1.3  # the argument of all functions
 MODELS = Path(their_models.__file__).parent
 
-# Runs each of some programs in a process of its own, which has imported NumPy and nothing of gradwalk.
+# Runs each program in a forked process that has imported NumPy but not gradwalk.
 RUNNER = """
 import json, os, sys, traceback
 import numpy
@@ -49,7 +49,7 @@ for program in json.load(sys.stdin):
 
 
 def printed(programs: Iterable[str]) -> list[str]:
-    """What each program prints in a new process that finds the module of `their_models`."""
+    """Return what each program prints in a new process that can import `their_models`."""
     if not hasattr(os, "fork"):
         pytest.skip("starts processes by fork")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(MODELS), os.environ.get("PYTHONPATH", "")])}
@@ -128,7 +128,7 @@ FUNCTIONS = [
 
 
 def saved(f: Any, folder: Path, name: str) -> tuple[Path, list[float]]:
-    """The file of the program of a function, and what the program gives."""
+    """Save the program of a function; return the file and the program's result at X."""
     function = jit(f)
     function(X)
     path = folder / f"{name}.json"
@@ -136,7 +136,7 @@ def saved(f: Any, folder: Path, name: str) -> tuple[Path, list[float]]:
     return path, function.program.run([X]).tolist()
 
 
-def test_a_program_is_the_first_thing_that_a_process_loads(tmp_path):
+def test_programs_load_in_a_new_process(tmp_path):
     files = [
         saved(transform(f), tmp_path, f"{f.__name__}{order}")
         for f in FUNCTIONS
@@ -147,7 +147,7 @@ def test_a_program_is_the_first_thing_that_a_process_loads(tmp_path):
     assert found == [str(expected) for _, expected in files]
 
 
-def test_programs_are_written_by_the_process_that_loads_them(tmp_path):
+def test_loaded_programs_can_be_saved_again(tmp_path):
     paths = [saved(grad(f), tmp_path, f.__name__)[0] for f in FUNCTIONS]
     load = (
         "from gradwalk import Program; import json; p = Program.load({!r}); print(json.dumps([p.to_json(), p.to_c()]))"
@@ -156,14 +156,14 @@ def test_programs_are_written_by_the_process_that_loads_them(tmp_path):
         assert json.loads(texts) == [path.read_text(encoding="utf-8"), Program.load(path).to_c()]
 
 
-def test_every_kind_of_call_is_found_by_its_name():
+def test_call_types_are_found_by_name():
     find = "from gradwalk.program.code.call_registry import maker; print(maker({!r}).__name__)"
     found = printed(find.format(kind) for kind in ("loop", "loop_back", "switch"))
     assert found == ["loop_from_file", "loop_vjp_from_file", "switch_from_file"]
 
 
-def test_all_kinds_of_calls_are_known():
-    """A call that has a kind is one that files can hold. All kinds of calls have been imported above."""
+def test_all_call_types_are_registered():
+    # A call with a kind can be saved. The imports above define all of them.
     waiting: list[type[Call]] = [Call]
     kinds = set()
     while waiting:
@@ -174,7 +174,7 @@ def test_all_kinds_of_calls_are_known():
     assert all(map(callable, map(maker, KINDS)))
 
 
-# What files cannot hold
+# Calls that cannot be saved
 
 
 @primitive
@@ -201,7 +201,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("f", "remedy"), REFUSED.values(), ids=REFUSED.keys())
 @pytest.mark.parametrize("place", ["itself", "in a loop", "in a branch"])
-def test_what_files_cannot_hold_is_refused_by_name(f, remedy, place, request):
+def test_calls_that_cannot_be_saved_raise(f, remedy, place, request):
     name = request.node.callspec.id.split("-")[-1]
     around = {
         "itself": f,
@@ -218,8 +218,8 @@ def test_what_files_cannot_hold_is_refused_by_name(f, remedy, place, request):
 # Pickles
 
 
-def test_a_pickle_is_the_first_thing_that_a_process_loads(tmp_path):
-    """The functions that pickles name are in a module, which unpickling imports."""
+def test_pickles_load_in_a_new_process(tmp_path):
+    # Unpickling imports `their_models`, which defines the functions.
     programs, expected = [], {}
     for i, (name, (make, result)) in enumerate(their_models.OBJECTS.items()):
         path = tmp_path / f"{i}.pickle"
@@ -233,7 +233,7 @@ def test_a_pickle_is_the_first_thing_that_a_process_loads(tmp_path):
 # Graphs and walks
 
 
-def test_a_graph_is_the_first_thing_that_a_process_loads(tmp_path):
+def test_graphs_and_walks_in_a_new_process(tmp_path):
     a, b = Value(2.0, label="a"), Value(3.0, label="b")
     graph = Graph.record(math.sin(a * b) + a)
     path = tmp_path / "graph.json"

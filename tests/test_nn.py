@@ -1,4 +1,4 @@
-"""`nn` against micrograd's: the same network from the same seed."""
+"""`gradwalk.nn` against `micrograd.nn`: the same seed gives the same network."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def both(*arguments, seed=1337):
     return mine, micrograd.nn.MLP(*arguments)
 
 
-def test_same_weights_bit_for_bit():
+def test_same_weights_as_micrograd():
     mine, theirs = both(3, [16, 16, 2])
     assert [p.data for p in mine.parameters()] == [p.data for p in theirs.parameters()]
     assert repr(mine) == repr(theirs)
 
 
 @pytest.mark.parametrize("sizes", [(2, [16, 16, 1]), (3, [4, 4, 2]), (1, [1]), (5, [3])])
-def test_same_forward_values_bit_for_bit_and_gradients_to_rounding(sizes):
+def test_same_values_and_gradients_as_micrograd(sizes):
     mine, theirs = both(*sizes)
     draw = random.Random(0)
     for _ in range(5):
@@ -75,7 +75,7 @@ def test_repr():
     assert repr(nn.Neuron(3, activation=lambda v: v)) == "<lambda>Neuron(3)"
 
 
-def test_activation_is_a_choice():
+def test_activation_can_be_chosen():
     random.seed(0)
     model = nn.MLP(2, [3, 1], activation=Value.tanh)
     out = model([0.5, -0.25])
@@ -101,7 +101,7 @@ def test_named_parameters():
     assert list(names.values()) == model.parameters()
 
 
-def test_modules_of_ones_own():
+def test_user_defined_modules():
     class Shared(nn.Module):
         def __init__(self):
             self.first = Value(1.0)
@@ -130,7 +130,7 @@ def test_modules_of_ones_own():
     assert nn.Module().parameters() == []
 
 
-def test_every_row_of_an_array_is_looked_at():
+def test_arrays_of_values_are_parameters():
     model = nn.Module()
     model.first, model.second = (np.array([[Value(i)] for i in range(50)]) for _ in range(2))
     assert len(model.parameters()) == 100
@@ -141,7 +141,7 @@ def test_wrong_number_of_inputs():
         nn.Neuron(2)([1.0, 2.0, 3.0])
 
 
-def test_inputs_can_be_anything_with_numbers():
+def test_inputs_can_be_any_sequence_of_numbers():
     model = nn.MLP(2, [2, 1])
     expected = model([0.5, 1.0]).data
     for x in ((0.5, 1), np.array([0.5, 1.0]), [np.float32(0.5), Value(1.0)]):
@@ -150,7 +150,7 @@ def test_inputs_can_be_anything_with_numbers():
 
 class TestPlainOperations:
     @pytest.mark.parametrize("sizes", [[1], [3, 1], [4, 4, 2]])
-    def test_the_numbers_are_those_of_fused_neurons(self, sizes):
+    def test_values_equal_those_of_fused_neurons(self, sizes):
         models = []
         for fused in (True, False):
             random.seed(3)
@@ -162,7 +162,7 @@ class TestPlainOperations:
         gradients = [[p.grad for p in model.parameters()] for model in models]
         np.testing.assert_allclose(gradients[0], gradients[1], 1e-15, 1e-15)
 
-    def test_the_lectures_neuron_is_drawn_with_its_14_edges(self):
+    def test_unfused_neuron_is_drawn_with_14_edges(self):
         for fused, edges in ((True, 8), (False, 14)):
             out = nn.Neuron(2, fused=fused)([Value(1.0), Value(-2.0)])
             assert draw(out).dot.count("->") == edges
@@ -172,7 +172,7 @@ class TestPlainOperations:
             nn.Neuron(2, fused=False)([1.0, 2.0, 3.0])
 
 
-def test_a_module_of_numbers_can_be_called():
+def test_gradient_modules_can_be_called():
     model = nn.MLP(2, [3, 1])
     numbers = grad(lambda model: model([0.5, -1.0]) * 2.0)(model)
     assert isinstance(numbers([0.5, -1.0]), Value)
@@ -183,7 +183,7 @@ def test_a_module_of_numbers_can_be_called():
 
 
 class Slotted(Module):
-    __slots__ = ("w", "b", "__scale", "unset")  # noqa: RUF023  their order is that of the parameters
+    __slots__ = ("w", "b", "__scale", "unset")  # noqa: RUF023  parameters are in this order
 
     def __init__(self) -> None:
         self.b = Value(3.0)
@@ -195,7 +195,7 @@ class Slotted(Module):
 
 
 class Derived(Slotted):
-    """With slots of its own, and attributes in a dict."""
+    """A subclass with slots and a `__dict__`."""
 
     __slots__ = ("c",)
 
@@ -209,7 +209,7 @@ class Derived(Slotted):
 
 
 class Mixed(Derived):
-    """Without slots of its own, and with a part that has slots."""
+    """A subclass without slots, with a submodule that has slots."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -269,7 +269,7 @@ class TestSlots:
         expected = [p.grad for p in model.parameters()]
         f = lambda m: m(2.0)  # noqa: E731
         for transform in (grad(f), jit(grad(f)), grad(jit(f)), jit(grad(f), branches="record"), jacrev(f)):
-            for _ in range(3):  # recorded, then replayed
+            for _ in range(3):  # traced, then replayed
                 gradient = transform(model)
                 assert type(gradient) is cls
                 assert gradient.parameters() == pytest.approx(expected, rel=1e-12)
@@ -311,8 +311,8 @@ class TestSlots:
         assert len(calls) == 2
 
 
-def test_a_gradient_inside_a_recorded_function_has_parameters():
-    """They are computed Values there. Results that the model itself keeps are still not among its parameters."""
+def test_traced_gradient_has_parameters():
+    # These parameters are computed Values, but computed Values that the model itself stores are not parameters.
     model = Slotted()
     model.b = model.w[0] * 2.0  # a result
     f = lambda m: m.w[0] * m.w[0] * m.w[1]  # noqa: E731
@@ -386,7 +386,7 @@ COLLECTIONS: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", COLLECTIONS)
 class TestOtherCollections:
-    def test_values_that_would_be_lost_are_refused(self, kind):
+    def test_values_in_unsupported_collections_raise(self, kind):
         model = Holder(COLLECTIONS[kind](Value(1.0)))
         path = r"Holder\.others" + (r"\.1" if kind == "set in a list" else "")
         said = rf"the Values in {path} cannot be parameters, because it is a \w+: keep them in a list, tuple, dict"
@@ -402,20 +402,20 @@ class TestOtherCollections:
             with pytest.raises(TypeError, match=said):
                 f()
 
-    def test_references_to_parameters_may_be_kept(self, kind):
-        """By programs that train the model in place; a transform would leave them out."""
+    def test_references_to_parameters_are_allowed(self, kind):
+        # In-place training works, but a transform would miss these references.
         model = Holder(None)
         model.others = COLLECTIONS[kind](model.w)
         assert model.parameters() == [model.w]
         with pytest.raises(TypeError, match="cannot be parameters"):
             grad(lambda m: m(2.0))(model)
 
-    def test_without_values_they_are_structure(self, kind):
+    def test_collections_without_values_are_structure(self, kind):
         model = Holder(COLLECTIONS[kind]("relu"))
         assert model.parameters() == [model.w]
         assert grad(lambda m: m(2.0))(model).parameters() == [2.0]
 
-    def test_results_are_no_parameters(self, kind):
+    def test_computed_values_are_not_parameters(self, kind):
         model = Holder(COLLECTIONS[kind](Value(1.0) * 2.0))
         assert model.parameters() == [model.w]
         assert grad(lambda m: m(2.0))(model).parameters() == [2.0]

@@ -1,4 +1,4 @@
-"""Optimisers and schedules beside optax, step for step: on floats, arrays and Modules, eagerly, recorded, in a scan."""
+"""Optimizers and schedules against optax, eagerly, under jit and in a scan."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def schedule(library):
     return library.warmup_cosine_decay_schedule(0.01, 0.3, 3, 9, 0.05)
 
 
-# By name, an optimiser of either library.
-OPTIMISERS = {
+# Factories that take the library, optim or optax.
+OPTIMIZERS = {
     "sgd": lambda o: o.sgd(0.1),
     "sgd, momentum": lambda o: o.sgd(0.1, momentum=0.8),
     "sgd, Nesterov": lambda o: o.sgd(0.1, momentum=0.8, nesterov=True),
@@ -63,7 +63,7 @@ SCHEDULES = {
 
 
 def loss(params):
-    """A function of parameters: curved, and of different scales."""
+    """Compute a nonlinear loss with parameters of different scales."""
     w, b = params["w"], params["b"]
     total = 0.1 * (b - 1.0) ** 4
     for i in range(3):
@@ -75,19 +75,19 @@ def start():
     return {"w": numpy.array([0.3, -1.2, 2.0]), "b": 0.5}
 
 
-def by_optax(optimiser, steps=STEPS):
-    """The parameters after each step."""
+def by_optax(optimizer, steps=STEPS):
+    """Return the parameters after each step of optax."""
     params = jax.tree.map(jnp.asarray, start())
-    state, path = optimiser.init(params), []
+    state, path = optimizer.init(params), []
     for _ in range(steps):
-        updates, state = optimiser.update(jax.grad(loss)(params), state, params)
+        updates, state = optimizer.update(jax.grad(loss)(params), state, params)
         params = optax.apply_updates(params, updates)
         path.append([*numpy.asarray(params["w"]).tolist(), float(params["b"])])
     return numpy.array(path)
 
 
 def precision(name):
-    """How near the paths are. optax computes schedules in float32, as its counts are of int32."""
+    """Return the relative tolerance: optax computes schedules in float32 because its counts are int32."""
     return 1e-5 if "schedule" in name else 1e-11
 
 
@@ -95,54 +95,54 @@ def row(params):
     return [*(float(x) for x in params["w"]), float(params["b"])]
 
 
-@pytest.mark.parametrize("name", OPTIMISERS)
-class TestBesideOptax:
-    def test_eagerly(self, name):
-        optimiser = OPTIMISERS[name](optim)
+@pytest.mark.parametrize("name", OPTIMIZERS)
+class TestAgainstOptax:
+    def test_eager_steps(self, name):
+        optimizer = OPTIMIZERS[name](optim)
         params, path = start(), []
-        state = optimiser.init(params)
+        state = optimizer.init(params)
         for _ in range(STEPS):
-            updates, state = optimiser.update(grad(loss)(params), state, params)
+            updates, state = optimizer.update(grad(loss)(params), state, params)
             params = optim.apply_updates(params, updates)
             path.append(row(params))
-        numpy.testing.assert_allclose(path, by_optax(OPTIMISERS[name](optax)), rtol=precision(name))
+        numpy.testing.assert_allclose(path, by_optax(OPTIMIZERS[name](optax)), rtol=precision(name))
 
-    def test_recorded_step(self, name):
-        optimiser = OPTIMISERS[name](optim)
+    def test_jitted_step(self, name):
+        optimizer = OPTIMIZERS[name](optim)
 
         @jit
         def step(params, state):
-            updates, state = optimiser.update(grad(loss)(params), state, params)
+            updates, state = optimizer.update(grad(loss)(params), state, params)
             return optim.apply_updates(params, updates), state
 
         params, path = start(), []
-        state = optimiser.init(params)
+        state = optimizer.init(params)
         for _ in range(STEPS):
             params, state = step(params, state)
             path.append(row(params))
         assert step.statistics.recordings == 1
-        numpy.testing.assert_allclose(path, by_optax(OPTIMISERS[name](optax)), rtol=precision(name))
+        numpy.testing.assert_allclose(path, by_optax(OPTIMIZERS[name](optax)), rtol=precision(name))
 
     def test_whole_training_as_a_scan(self, name):
-        optimiser = OPTIMISERS[name](optim)
+        optimizer = OPTIMIZERS[name](optim)
 
         def step(carry, _):
             params, state = carry
-            updates, state = optimiser.update(grad(loss)(params), state, params)
+            updates, state = optimizer.update(grad(loss)(params), state, params)
             params = optim.apply_updates(params, updates)
             return (params, state), params
 
         @jit
         def trained(params):
-            return loops.scan(step, (params, optimiser.init(params)), None, length=STEPS)[1]
+            return loops.scan(step, (params, optimizer.init(params)), None, length=STEPS)[1]
 
         path = trained(start())
         found = numpy.column_stack([path["w"], path["b"]])
-        numpy.testing.assert_allclose(found, by_optax(OPTIMISERS[name](optax)), rtol=precision(name))
+        numpy.testing.assert_allclose(found, by_optax(OPTIMIZERS[name](optax)), rtol=precision(name))
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
-def test_schedules_beside_optax(name):
+def test_schedules_against_optax(name):
     ours, theirs = SCHEDULES[name](optim), SCHEDULES[name](optax)
     recorded = jit(lambda count: 1.0 * ours(count))
     for count in range(15):
@@ -152,31 +152,31 @@ def test_schedules_beside_optax(name):
         assert (ours(Value(float(count))) * Value(1.0)).data == expected
 
 
-def steps_of(optimiser):
+def steps_of(optimizer):
     params = start()
-    state = optimiser.init(params)
+    state = optimizer.init(params)
     for _ in range(3):
-        updates, state = optimiser.update(grad(loss)(params), state, params)
+        updates, state = optimizer.update(grad(loss)(params), state, params)
         params = optim.apply_updates(params, updates)
     return row(params)
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
-@pytest.mark.parametrize("name", sorted(OPTIMISERS.keys() - {"decay, schedule"}))  # which has functions without a name
-def test_optimisers_are_pickled(name, copied):
-    optimiser = OPTIMISERS[name](optim)
-    assert steps_of(copied(optimiser)) == steps_of(optimiser)
-    assert steps_of(copied(optim.chain(optimiser, optim.identity()))) == steps_of(optimiser)
+@pytest.mark.parametrize("name", sorted(OPTIMIZERS.keys() - {"decay, schedule"}))  # lambdas cannot be pickled
+def test_optimizers_can_be_pickled(name, copied):
+    optimizer = OPTIMIZERS[name](optim)
+    assert steps_of(copied(optimizer)) == steps_of(optimizer)
+    assert steps_of(copied(optim.chain(optimizer, optim.identity()))) == steps_of(optimizer)
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
-def test_schedules_are_pickled(name):
+def test_schedules_can_be_pickled(name):
     ours = SCHEDULES[name](optim)
     copied = pickle.loads(pickle.dumps(ours))
     assert [copied(count) for count in range(15)] == [ours(count) for count in range(15)]
 
 
-def test_functions_of_the_users_are_pickled_by_name():
+def test_user_functions_are_pickled_by_name():
     decayed = optim.chain(
         optim.add_decayed_weights(0.2, start_mask), optim.scale_by_schedule(falling), optim.scale(-1.0)
     )
@@ -207,56 +207,56 @@ def test_clipping(gradients, most):
     assert short == pytest.approx(expected, rel=1e-12)
 
 
-def test_a_network_becomes_one_of_numbers():
-    random.seed(1337)  # of some weights, no ReLU passes anything on
+def test_training_turns_values_into_numbers():
+    random.seed(1337)  # with other seeds all ReLUs can be inactive
     model = nn.MLP(2, [4, 1])
     data = [([0.5, -1.0], 1.0), ([-0.3, 0.8], -1.0)]
 
     def total(model):
         return sum((model(x) - y) ** 2 for x, y in data)
 
-    optimiser = optim.adam(0.05)
-    state = optimiser.init(model)
+    optimizer = optim.adam(0.05)
+    state = optimizer.init(model)
     first = float(total(model).data)
     for _ in range(60):
         gradients = grad(total)(model)
-        updates, state = optimiser.update(gradients, state, model)
+        updates, state = optimizer.update(gradients, state, model)
         model = optim.apply_updates(model, updates)
     assert isinstance(model, nn.MLP)
     assert all(isinstance(p, nn.Number) for p in model.parameters())
     assert total(model) < 0.05 * first
 
 
-def test_a_recorded_training_step_of_a_network():
-    optimiser = optim.adamw(optim.linear_schedule(0.1, 0.01, 50), weight_decay=1e-3)
+def test_jitted_training_step_of_a_network():
+    optimizer = optim.adamw(optim.linear_schedule(0.1, 0.01, 50), weight_decay=1e-3)
 
     @jit
     def step(model, state, x, y):
         value, gradients = value_and_grad(lambda model: (model(x) - y) ** 2)(model)
-        updates, state = optimiser.update(gradients, state, model)
+        updates, state = optimizer.update(gradients, state, model)
         return value, optim.apply_updates(model, updates), state
 
     random.seed(1)
     model = nn.MLP(2, [4, 1])
-    state = optimiser.init(model)
+    state = optimizer.init(model)
     losses = []
     for _ in range(100):
         value, model, state = step(model, state, [0.5, -1.0], 0.7)
         losses.append(value)
     assert losses[-1] < 1e-4 * losses[0]
-    assert step.statistics.recordings <= 2  # Values at first, numbers from then on
+    assert step.statistics.recordings <= 2  # the first call has Values, later calls have numbers
 
 
-def test_parameters_without_gradients_are_recorded_without_warnings():
-    """The root of their mean square is that of 0."""
-    optimiser = optim.adam(0.1)
+def test_zero_gradients_give_no_warnings_under_jit():
+    # Their root mean square is sqrt(0), whose derivative is infinite.
+    optimizer = optim.adam(0.1)
 
     def step(params, state):
-        updates, state = optimiser.update(grad(lambda params: params[0] ** 2)(params), state, params)
+        updates, state = optimizer.update(grad(lambda params: params[0] ** 2)(params), state, params)
         return optim.apply_updates(params, updates), state
 
     params = numpy.array([1.0, 2.0])
-    (found, _), (expected, _) = jit(step)(params, optimiser.init(params)), step(params, optimiser.init(params))
+    (found, _), (expected, _) = jit(step)(params, optimizer.init(params)), step(params, optimizer.init(params))
     assert found.tolist() == expected.tolist()
     assert found[1] == 2.0
 
@@ -265,8 +265,8 @@ def test_derivatives_through_training():
     def after(rate):
         def step(carry, _):
             x, state = carry
-            optimiser = optim.sgd(rate, momentum=0.5)
-            updates, state = optimiser.update(grad(lambda x: (x - 2.0) ** 2 + 0.1 * x**4)(x), state)
+            optimizer = optim.sgd(rate, momentum=0.5)
+            updates, state = optimizer.update(grad(lambda x: (x - 2.0) ** 2 + 0.1 * x**4)(x), state)
             return (optim.apply_updates(x, updates), state), None
 
         (x, _), _ = loops.scan(step, (1.0, optim.sgd(0.1, momentum=0.5).init(1.0)), None, length=8)
@@ -287,19 +287,19 @@ def test_momentum_is_sgd_with_momentum():
 
 
 class TestErrors:
-    def test_trees_that_are_not_alike(self):
+    def test_trees_of_different_structure(self):
         with pytest.raises(ValueError, match="trees must have the same structure, got"):
             optim.apply_updates([1.0, 2.0], [1.0])
-        optimiser = optim.adam(0.1)
+        optimizer = optim.adam(0.1)
         with pytest.raises(ValueError, match="must have the same structure"):
-            optimiser.update([1.0, 2.0], optimiser.init([1.0]))
+            optimizer.update([1.0, 2.0], optimizer.init([1.0]))
 
-    def test_weights_that_decay_without_parameters(self):
-        optimiser = optim.adamw(0.1)
+    def test_weight_decay_without_parameters(self):
+        optimizer = optim.adamw(0.1)
         with pytest.raises(ValueError, match=r"call update\(gradients, state, params\)"):
-            optimiser.update(1.0, optimiser.init(1.0))
+            optimizer.update(1.0, optimizer.init(1.0))
 
-    def test_states_of_other_optimisers(self):
+    def test_state_of_another_optimizer(self):
         with pytest.raises(ValueError, match="optimizer state must have 2 entries, got 1"):
             optim.sgd(0.1).update(1.0, (optim.identity().init(1.0),))
 

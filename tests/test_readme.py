@@ -1,4 +1,4 @@
-"""The README and the guides are tests: their Python runs, and their commands print what they show."""
+"""The code and commands in the README and the guides run and print the documented output."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def blocks(document: Path, language: str) -> list[str]:
 
 
 def commands() -> list[tuple[str, str | None]]:
-    """Every `gradwalk walk` of an expression, and the output that is shown right below it, if any."""
+    """Return every `gradwalk walk` command of an expression and the output shown below it, if any."""
     found = []
     for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")
@@ -45,7 +45,7 @@ def commands() -> list[tuple[str, str | None]]:
 
 
 @pytest.mark.parametrize("heading", ["Run", "Test"])
-def test_run_and_test_are_one_command_line_each(heading):
+def test_run_and_test_sections_have_one_command(heading):
     section = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", README.read_text(encoding="utf-8"), re.M | re.S)
     assert section
     [command] = re.findall(r"^```sh\n(.*?)^```", section.group(1), re.M | re.S)
@@ -53,12 +53,12 @@ def test_run_and_test_are_one_command_line_each(heading):
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
-def test_python_runs_and_prints_what_its_comments_say(document, tmp_path, monkeypatch):
-    """The blocks of a document run one after the other, as the cells of a notebook do."""
+def test_python_blocks_print_the_documented_output(document, tmp_path, monkeypatch):
+    # The blocks of a document share their names, as the cells of a notebook do.
     if not IS_COMPILED and "100_000" in document.read_text(encoding="utf-8"):
-        pytest.skip("batches so large take minutes in plain Python")
+        pytest.skip("batches of 100,000 samples take minutes in uncompiled Python")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Value, "ln", Value.log, raising=False)  # what documents assign to the class goes with these
+    monkeypatch.setattr(Value, "ln", Value.log, raising=False)  # undoes assignments to the class in documents
     monkeypatch.setattr(Value, "zero_grad", None, raising=False)
     names: dict[str, object] = {"__name__": "document"}
     for block in blocks(document, "python"):
@@ -71,7 +71,7 @@ def test_python_runs_and_prints_what_its_comments_say(document, tmp_path, monkey
 
 
 def expected(lines: list[str]) -> list[str]:
-    """What the comments beside and below the prints of a block say."""
+    """Return the output documented in comments beside or below the prints of a block."""
     found = []
     for i, line in enumerate(lines):
         if line.lstrip().startswith("print("):
@@ -85,8 +85,8 @@ def is_comment(line: str) -> bool:
 
 
 @pytest.mark.parametrize(("command", "shown"), commands())
-def test_commands_run_and_print_what_is_shown(command, shown, tmp_path):
-    """A line of three dots stands for lines that are left out."""
+def test_commands_print_the_documented_output(command, shown, tmp_path):
+    # A line `...` in the document stands for any omitted lines.
     arguments = shlex.split(command)[1:]
     result = subprocess.run(
         [sys.executable, "-m", "gradwalk", *arguments], capture_output=True, text=True, check=True, cwd=tmp_path
@@ -96,7 +96,7 @@ def test_commands_run_and_print_what_is_shown(command, shown, tmp_path):
         assert re.fullmatch(pattern, result.stdout, re.S)
 
 
-def test_the_readme_shows_what_its_command_prints():
+def test_readme_shows_the_output_of_its_command():
     command = re.search(r"^## Run\n.*?&& ([^\n]*)\n```\n", README.read_text(encoding="utf-8"), re.M | re.S)
     assert command
     [shown] = [shown for known, shown in commands() if known == command[1].split("&&")[-1].strip()]
@@ -104,7 +104,7 @@ def test_the_readme_shows_what_its_command_prints():
 
 
 @pytest.mark.parametrize("document", WITH_LINKS, ids=name)
-def test_links_lead_somewhere(document):
+def test_links_are_valid(document):
     for target, heading in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", without_code(document)):
         if not target.startswith("http"):
             found = document.parent / target if target else document
@@ -117,18 +117,18 @@ def without_code(document: Path) -> str:
 
 
 def headings(document: Path) -> list[str]:
-    """What links call the headings of a document, as GitHub does."""
+    """Return the anchors that GitHub gives to the headings of a document."""
     found = re.findall(r"^#+ (.*)$", without_code(document), re.M)
     return [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in found]
 
 
 @pytest.mark.parametrize("document", [*GUIDES, ROOT / "docs/architecture.md"], ids=name)
-def test_the_index_leads_to_every_guide(document):
+def test_index_links_to_every_guide(document):
     assert f"]({document.relative_to(ROOT / 'docs')})" in (ROOT / "docs/README.md").read_text(encoding="utf-8")
 
 
-def test_the_readme_repeats_what_was_measured():
-    """Each row of its table has two numbers that stand in one row of the benchmarks' results, and their ratio."""
+def test_readme_matches_the_benchmark_results():
+    # Each row has two times from one row of the benchmark results, and their ratio.
     measured = (ROOT / "benchmarks/README.md").read_text(encoding="utf-8").splitlines()
     rows = re.findall(
         r"^\|[^|]*\| ([\d,.]+ \w+) \| .*?([\d,.]+ \w+) \| ([\d,.]+)x \|$", README.read_text("utf-8"), re.M
@@ -140,8 +140,8 @@ def test_the_readme_repeats_what_was_measured():
         assert number(ratio) == pytest.approx(quotient, rel=0.01), (ours, peers)
 
 
-def test_the_guide_to_microgpt_repeats_what_was_measured():
-    """Each rung of its ladder stands in the benchmarks' table."""
+def test_microgpt_guide_matches_the_benchmark_results():
+    # Each row of the guide's table is a row of the benchmark results.
     measured = (ROOT / "benchmarks/README.md").read_text(encoding="utf-8").splitlines()
     rungs = re.findall(r"^\|.*\| float\d\d \|.*$", (ROOT / "docs/guides/microgpt.md").read_text("utf-8"), re.M)
     assert len(rungs) > 10
@@ -152,7 +152,7 @@ def number(quantity: str) -> float:
     return float(quantity.split(maxsplit=1)[0].replace(",", ""))
 
 
-def test_the_pictures_are_what_the_commands_draw(tmp_path):
+def test_pictures_are_up_to_date(tmp_path):
     command = next(command for command, _ in commands() if "--film" in command)
     arguments = shlex.split(command)[1:]
     subprocess.run([sys.executable, "-m", "gradwalk", *arguments], capture_output=True, check=True, cwd=tmp_path)

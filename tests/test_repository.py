@@ -1,4 +1,4 @@
-"""What belongs to the repository rather than to the package: its versions, its workflows, its release notes."""
+"""The version numbers, workflows and release notes of the repository."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 
 
 def notes(root, *tag: str) -> subprocess.CompletedProcess[str]:
-    """Run the tool of a copy of the repository."""
+    """Run tools/release_notes.py of a copy of the repository."""
     command = [sys.executable, str(root / "tools/release_notes.py"), *tag]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
 
@@ -36,12 +36,12 @@ def replace(path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
-def test_all_places_name_the_same_version():
+def test_version_is_the_same_everywhere():
     assert notes(ROOT).returncode == 0
     assert (ROOT / "CITATION.cff").read_text(encoding="utf-8").count(f"version: {gradwalk.__version__}\n") == 1
 
 
-def test_release_notes_are_the_part_of_the_newest_version(copied):
+def test_release_notes_are_those_of_the_newest_version(copied):
     replace(copied / "CHANGELOG.md", "\n## ", "\n## 9.9.9 (2030-01-01)\n\n- New.\n\n## ")
     replace(copied / "CITATION.cff", f"version: {gradwalk.__version__}", "version: 9.9.9")
     replace(copied / "src/gradwalk/__init__.py", gradwalk.__version__, "9.9.9")
@@ -49,7 +49,7 @@ def test_release_notes_are_the_part_of_the_newest_version(copied):
     assert (found.stdout, found.returncode) == ("- New.\n", 0)
 
 
-def test_a_tag_of_another_version_is_refused(copied):
+def test_tag_of_another_version_is_rejected(copied):
     found = notes(copied, "v0.0.1")
     assert found.returncode == 1
     assert (
@@ -58,7 +58,7 @@ def test_a_tag_of_another_version_is_refused(copied):
     )
 
 
-def test_what_is_not_released_has_no_notes_for_a_tag(copied):
+def test_unreleased_version_has_no_release_notes(copied):
     replace(copied / "CHANGELOG.md", "\n## ", f"\n## {gradwalk.__version__} (not yet released)\n\n- New.\n\n## ")
     found = notes(copied, f"v{gradwalk.__version__}")
     assert found.returncode == 1
@@ -66,7 +66,7 @@ def test_what_is_not_released_has_no_notes_for_a_tag(copied):
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
-def test_workflows_run_what_is_there_and_pin_what_they_use(workflow):
+def test_workflows_use_existing_files_and_pinned_actions(workflow):
     text = workflow.read_text(encoding="utf-8")
     missing = [path for path in re.findall(r"(?:\.ci|tools)/[\w./]+", text) if not (ROOT / path).exists()]
     assert missing == []

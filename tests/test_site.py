@@ -1,4 +1,4 @@
-"""The documentation site, without building it: that nothing is missing in it, and that its names exist."""
+"""Checks of the documentation site that do not build it: all pages and names are present."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def test_every_page_is_in_the_navigation():
     assert listed == set(PAGES)
 
 
-def test_the_index_of_the_forge_leads_to_every_folder_of_pages():
+def test_docs_readme_links_to_every_section():
     index = (DOCS / "README.md").read_text("utf-8")
     wanted = [page for page in PAGES if page.parent in (DOCS, DOCS / "guides") or page.name == "index.md"]
-    shown_elsewhere = {DOCS / page for page in links.PAGES.values()}  # pages of documents that forges show themselves
+    shown_elsewhere = {DOCS / page for page in links.PAGES.values()}  # documents that GitHub shows by itself
     assert [name(page) for page in wanted if page not in shown_elsewhere and f"]({name(page)})" not in index] == []
 
 
-def test_every_block_of_code_is_run_by_some_test():
-    """Here or in test_readme.py, when the site is built, or with other libraries in slow/test_site_build.py."""
+def test_every_code_block_is_run_by_a_test():
+    # test_readme.py, the build of the site and slow/test_site_build.py run the code of these languages.
     ours = {"python", "{drawn}"}
     others = {f"python {library}" for library in ("autograd", "casadi", "jax", "micrograd", "torch")}
     no_python = {"", "js", "sh", "text", "{toctree}", "{public}", "{public-module}", "{results}"}
@@ -77,17 +77,17 @@ def test_every_block_of_code_is_run_by_some_test():
         ("#gradients", "#gradients"),
     ],
 )
-def test_links_lead_to_pages_or_into_the_repository(given, expected):
+def test_links_point_to_pages_or_the_repository(given, expected):
     assert links.target(given, DOCS / "guides") == expected.format(source=links.urls()["Source"])
 
 
-def test_links_in_code_stay_what_they_are():
+def test_links_in_code_are_not_rewritten():
     text = "[a](values.md) `[b](values.md)`\n\n```python\nx = y[0](values.md)\n```\n"
     expected = text.replace("[a](values.md)", "[a](/guides/values.md)")
     assert links.rewritten(text, DOCS / "guides") == expected
 
 
-def test_the_address_of_the_repository_stands_in_one_place():
+def test_repository_url_is_in_one_file():
     base = links.urls()["Source"].removeprefix("https://")
     folders = ("docs", "src", "tests", "tools", "examples", "benchmarks", "web/src")
     files = [*ROOT.glob("*.*"), *(file for folder in folders for file in (ROOT / folder).rglob("*.*"))]
@@ -98,11 +98,11 @@ def test_the_address_of_the_repository_stands_in_one_place():
 # Reference
 
 
-def test_the_reference_documents_every_public_name():
+def test_reference_documents_every_public_name():
     assert names.documented() == names.public_names()
 
 
-def test_the_names_of_a_module_are_those_that_it_defines_or_exports():
+def test_names_of_a_module_exclude_its_imports():
     assert {"tanh", "clip", "pi", "take"} <= set(names.names_of("math"))
     assert not {"Value", "apply", "TypeVar"} & set(names.names_of("math"))
     assert names.names_of("nn") == ["MLP", "Layer", "Module", "Neuron"]
@@ -116,7 +116,7 @@ def test_every_operation_is_in_one_group():
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
-def test_an_operation_is_called_in_the_ways_that_its_section_says(row):
+def test_operations_can_be_called_as_documented(row):
     special = pytest.importorskip("scipy").special
     numbers = [0.5, 0.25, 0.75][: row.arity]
     numbers[0] = -0.5 if row.name == "log1mexp" else 1.5 if row.name == "acosh" else 0.5
@@ -128,7 +128,7 @@ def test_an_operation_is_called_in_the_ways_that_its_section_says(row):
         assert eval(call, {**known, "scipy": scipy}).data == value, call
 
 
-def test_sections_have_domains_and_kinks():
+def test_operation_sections_list_domains_and_kinks():
     text = operations.sections()
     log, relu, floor, maximum = (text.partition(f"\n### {name}\n")[2] for name in ("log", "relu", "floor", "maximum"))
     assert "| defined | for x >= 0 |" in log.partition("\n###")[0]
@@ -138,22 +138,22 @@ def test_sections_have_domains_and_kinks():
     assert text.count('<svg class="plot"') == len(TABLE)
 
 
-def test_a_plot_is_torn_where_a_function_jumps():
+def test_plots_break_at_jumps():
     drawn = plots.plot("floor", -2.0, 2.0, [("value", floats.floor)])
     curve = re.search(r'<path class="value" d="([^"]*)"', drawn)
     assert curve
-    assert curve[1].count("M") == 4  # a step each
+    assert curve[1].count("M") == 4  # one segment per step
 
 
 # Gallery, names of other libraries, benchmarks
 
 
-def test_the_gallery_has_every_example_and_its_guide():
+def test_gallery_has_every_example_and_its_guide():
     [block] = blocks(DOCS / "gallery.md", "gallery")
     entries = dict(line.split(": ") for line in block.splitlines())
     assert set(entries) == {path.stem for path in (ROOT / "examples").glob("*.py")}
     assert all((DOCS / guide).exists() for guide in entries.values())
-    assert gallery.cards(block.splitlines()).count("![") == len(entries) - 2  # two of them draw nothing
+    assert gallery.cards(block.splitlines()).count("![") == len(entries) - 2  # two examples draw nothing
 
 
 @pytest.mark.parametrize("page", [page for page in COMING_FROM if page.name != "index.md"], ids=name)
@@ -166,7 +166,7 @@ def test_our_names_in_the_tables_exist(page):
 
 
 def resolved(dotted: str) -> object:
-    """What a dotted name stands for: a module, or what is in one."""
+    """Return the module, or the attribute of a module, that has a dotted name."""
     parts = dotted.split(".")
     found: object = importlib.import_module(parts[0])
     for i, part in enumerate(parts[1:], start=2):

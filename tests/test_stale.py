@@ -1,4 +1,4 @@
-"""Tests refuse to run on compiled modules that are older than their sources."""
+"""The test suite does not start if a compiled module does not match its sources."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOURCES = ("src/gradwalk/value/extra.py", "src/gradwalk/value/extra.pxd")
 
 
 def add_module(root: Path) -> None:
-    """A module that is compiled in place and up to date; nothing imports it."""
+    """Add a module that is compiled in place and up to date; nothing imports it."""
     digests = []
     for name in SOURCES:
         path = root / name
@@ -35,12 +35,12 @@ def checkout(tmp_path) -> Path:
     return tmp_path
 
 
-def test_nothing_is_outdated_here():
+def test_this_checkout_is_up_to_date():
     assert outdated(PACKAGE, ROOT) == ""
     assert bool(COMPILED) == IS_COMPILED
 
 
-def test_stamps_name_all_that_a_module_is_compiled_from():
+def test_stamps_list_all_sources_of_a_module():
     for library in COMPILED:
         paths = [source.partition("=")[0] for source in STAMP.search(library.read_bytes())[1].decode().split()]
         own = Path("src/gradwalk", library.relative_to(PACKAGE).parent, library.name.split(".")[0]).as_posix()
@@ -56,7 +56,7 @@ def test_stamps_name_all_that_a_module_is_compiled_from():
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_edited_sources_are_named_with_their_module(checkout, name):
+def test_edited_sources_are_reported_with_their_module(checkout, name):
     package = checkout / "src/gradwalk"
     assert outdated(package, checkout) == ""
     (checkout / name).write_text("# edited\n", encoding="utf-8")
@@ -70,7 +70,7 @@ def test_modules_without_a_stamp_are_outdated(checkout):
     assert outdated(checkout / "src/gradwalk", checkout).startswith("gradwalk.nn is compiled from other sources")
 
 
-def test_installed_packages_are_compared_with_the_checkout(checkout, tmp_path):
+def test_installed_package_is_compared_with_the_checkout(checkout, tmp_path):
     installed = shutil.copytree(checkout / "src/gradwalk", tmp_path / "site-packages/gradwalk")
     assert outdated(installed, checkout) == ""
     (checkout / "src/gradwalk/plain.py").write_text("", encoding="utf-8")
@@ -79,7 +79,7 @@ def test_installed_packages_are_compared_with_the_checkout(checkout, tmp_path):
     assert "tools/dev.py build" in cure(checkout / "src/gradwalk", checkout)
 
 
-def test_the_suite_does_not_start(tmp_path):
+def test_suite_does_not_start_if_outdated(tmp_path):
     for name in ("pyproject.toml", "tests/conftest.py", "tests/test_tiny.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)

@@ -1,4 +1,4 @@
-"""What several threads do at once is as right as what they do one after the other, with and without Python's lock."""
+"""Concurrent threads get correct results, with and without the GIL."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROUNDS = 200 if IS_COMPILED else 20
 
 @pytest.fixture(autouse=True)
 def _frequent_turns() -> Iterator[None]:
-    """Have threads take turns as often as Python can."""
+    """Make Python switch threads as often as possible."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -42,7 +42,7 @@ def _frequent_turns() -> Iterator[None]:
 
 
 def at_once(*tasks: Callable[[], object], rounds: int = ROUNDS) -> None:
-    """Run each task so many times in a thread of its own, all beginning together. Raises the first error of any."""
+    """Run each task `rounds` times in its own thread, all starting together; raise the first error."""
     errors: list[BaseException] = []
     ready = threading.Barrier(len(tasks))
 
@@ -64,7 +64,7 @@ def at_once(*tasks: Callable[[], object], rounds: int = ROUNDS) -> None:
 
 
 def squares(x: Any, count: int = 30) -> Any:
-    """Return count · x²."""
+    """Return count * x**2."""
     total = x * x
     for _ in range(count - 1):
         total = total + x * x
@@ -72,7 +72,7 @@ def squares(x: Any, count: int = 30) -> Any:
 
 
 class TestNodes:
-    def test_of_shared_operands_are_made_and_freed(self):
+    def test_nodes_with_shared_operands_are_created_and_freed(self):
         x = Value(3.0)
         before = sys.getrefcount(x)
 
@@ -83,14 +83,14 @@ class TestNodes:
         at_once(*[task] * THREADS)
         assert sys.getrefcount(x) == before
 
-    def test_of_one_graph_are_freed_by_whoever_comes_last(self):
+    def test_last_thread_frees_a_shared_graph(self):
         graphs = [squares(Value(1.0)) for _ in range(ROUNDS)]
         held = [list(graphs) for _ in range(THREADS)]
         del graphs
         at_once(*[lambda mine=mine: mine.pop() for mine in held])
         assert not any(held)
 
-    def test_deep_graphs_are_freed_side_by_side(self):
+    def test_deep_graphs_are_freed_concurrently(self):
         def task() -> None:
             x = y = Value(1.0)
             for _ in range(2000):
@@ -98,7 +98,7 @@ class TestNodes:
 
         at_once(*[task] * THREADS, rounds=ROUNDS // 10)
 
-    def test_labels_and_attributes_are_those_of_one_of_them(self):
+    def test_concurrent_labels_and_attributes(self):
         for _ in range(ROUNDS // 4):
             x = Value(1.0)
 
@@ -124,18 +124,18 @@ class TestNodes:
 
 
 class TestSweeps:
-    def test_over_graphs_with_the_same_leaves_add_up(self):
+    def test_sweeps_over_graphs_with_shared_leaves_add_up(self):
         x = Value(2.0)
         at_once(*[lambda: squares(x).backward()] * THREADS)
         assert x.grad == THREADS * ROUNDS * 120.0
 
-    def test_over_the_same_graph_add_up(self):
+    def test_sweeps_over_one_graph_add_up(self):
         x = Value(2.0)
         y = squares(x)
         at_once(*[y.backward] * THREADS)
         assert (x.grad, y.grad) == (THREADS * ROUNDS * 120.0, THREADS * ROUNDS)
 
-    def test_beside_others_that_clear_and_look(self):
+    def test_sweeps_during_zero_grad_and_topological_order(self):
         x = Value(2.0)
         y = squares(x)
         at_once(y.backward, y.backward, lambda: zero_grad(y), lambda: topological_order(y))
@@ -144,7 +144,7 @@ class TestSweeps:
         y.backward()
         assert x.grad == 120.0
 
-    def test_with_rules_by_hand(self):
+    def test_sweeps_with_custom_backward(self):
         x = Value(2.0)
         out = Value(4.0, (x,), "square")
 
@@ -156,14 +156,14 @@ class TestSweeps:
         at_once(*[root.backward] * THREADS, rounds=ROUNDS // 4)
         assert x.grad == THREADS * (ROUNDS // 4) * 4.0
 
-    def test_checks(self):
+    def test_checks_during_sweeps(self):
         y = squares(Value(2.0), 3)
         at_once(*[lambda: check(y)] * 2, y.backward, rounds=ROUNDS // 20)
         assert check(y).ok
 
 
 class TestModes:
-    def test_hold_for_their_own_thread(self):
+    def test_modes_are_thread_local(self):
         def without() -> None:
             with no_grad():
                 assert not (Value(2.0) * 3.0).operands
@@ -181,7 +181,7 @@ class TestModes:
         with no_grad():
             assert not (Value(2.0) * 3.0).operands
 
-    def test_recordings_beside_eager_values(self):
+    def test_tracing_during_eager_computation(self):
         def record() -> None:
             assert jit(lambda x: math.where(x > 0, x * x, x))(3.0) == 9.0
 
@@ -197,7 +197,7 @@ class TestTransforms:
     def test_gradients(self):
         at_once(*[lambda k=k: _is(grad(lambda x: squares(x) * k)(2.0), 120.0 * k) for k in range(THREADS)])
 
-    def test_one_recorded_function_with_arguments_of_many_kinds(self):
+    def test_jitted_function_with_many_argument_structures(self):
         total = jit(lambda tree: sum(tree.values()) if isinstance(tree, dict) else sum(tree))
         trees: list[Any] = [[1.0] * n for n in (1, 2, 3)] + [{"a": 1.0, "b": 2.0}, (4.0,), numpy.ones(7)]
         expected = [sum(tree.values() if isinstance(tree, dict) else tree) for tree in trees]
@@ -210,8 +210,8 @@ class TestTransforms:
         assert total.statistics.recordings == len(trees)
 
     @pytest.mark.parametrize("count", [1, 50])
-    def test_functions_that_become_faster_meanwhile(self, count):
-        """Rows, then machine code, are taken over while other threads are in the middle of a call."""
+    def test_functions_that_are_compiled_during_calls(self, count):
+        # The program switches to grouped rows, then to machine code, while other threads are in a call.
 
         def f(x: Any) -> Any:
             for _ in range(10 * count):
@@ -222,7 +222,7 @@ class TestTransforms:
         recorded = jit(f)
         at_once(*[lambda: _is(recorded(0.3), expected)] * THREADS, rounds=20 * ROUNDS)
 
-    def test_one_batched_function(self):
+    def test_shared_batched_function(self):
         step = jit(vmap(value_and_grad(lambda w, x: (w @ w) * x), in_axes=(None, 0), reduce="sum"))
         shapes = [(k, numpy.arange(k, dtype=float)) for k in (1, 3, 1000, 5000)]
 
@@ -234,7 +234,7 @@ class TestTransforms:
 
         at_once(*[task] * THREADS, rounds=ROUNDS // 4)
 
-    def test_one_network(self):
+    def test_shared_network(self):
         model = MLP(2, [4, 1])
         gradient = jit(grad(lambda model: math.sumprod(model.parameters(), model.parameters())))
         expected = [2.0 * p.data for p in model.parameters()]
@@ -246,7 +246,7 @@ class TestTransforms:
 
         at_once(*[task] * THREADS)
 
-    def test_one_gradient_looked_at_by_all(self):
+    def test_shared_gradient_is_read_by_all_threads(self):
         model = MLP(2, [4, 1])
         gradient = jit(grad(lambda model: math.sumprod(model.parameters(), model.parameters())))
         for _ in range(ROUNDS // 4):

@@ -1,4 +1,4 @@
-"""The whole thing in a second: run this first."""
+"""Smoke tests that take a second: run these first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from gradwalk import Value
 
 
-def test_micrograds_readme_example():
+def test_micrograd_readme_example():
     a = Value(-4.0)
     b = Value(2.0)
     c = a + b

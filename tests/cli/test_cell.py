@@ -1,4 +1,4 @@
-"""Programs written in the page, as the page's worker has them run."""
+"""Programs written in the page, run as the page's web worker runs them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ for _ in range(3):
 
 @pytest.fixture(autouse=True)
 def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a folder, and a `__main__`, of their own; micrograd is itself again afterwards."""
+    """Run each test in a temporary folder and restore `__main__`, sys.path and the micrograd modules."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -40,7 +40,7 @@ def answer(program: str) -> dict[str, Any]:
     return found
 
 
-def test_every_backward_is_a_pass_as_in_gradwalk_walk(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_passes_are_the_same_as_in_gradwalk_walk(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     document = answer(LOOP)["document"]
     printed = capsys.readouterr().out
     (tmp_path / "program.py").write_text(LOOP, encoding="utf-8")
@@ -58,22 +58,22 @@ def test_every_backward_is_a_pass_as_in_gradwalk_walk(tmp_path: Path, capsys: py
 
 
 @pytest.mark.parametrize("ending", ["", "y\n", "print('done')\n", "z = 3.0\n"])
-def test_without_backward_the_last_value_is_walked(ending: str):
+def test_last_value_is_walked_without_backward(ending: str):
     document = answer(f"from gradwalk import Value\nx = Value(3.0, label='x')\ny = x * x + 1.0\n{ending}")["document"]
     assert [node["data"] for node in document["graph"]["nodes"]] == [3.0, 9.0, 10.0]
 
 
-def test_an_expression_at_the_end_is_walked():
+def test_final_expression_is_walked():
     document = answer("from gradwalk import Value\nx = Value(3.0)\ny = x * x\nx + 1.0\n")["document"]
     assert [node["data"] for node in document["graph"]["nodes"]] == [3.0, 4.0]
 
 
 @pytest.mark.parametrize("program", ["", "# nothing\n", "x = 1 + 1\n", "raise SystemExit(3)\n"])
-def test_where_there_is_no_value_there_is_no_document(program: str):
+def test_program_without_values_has_no_document(program: str):
     assert answer(program) == {"document": None}
 
 
-def test_what_a_program_says_at_its_exit_is_printed(capsys: pytest.CaptureFixture[str]):
+def test_exit_message_is_printed(capsys: pytest.CaptureFixture[str]):
     assert answer("import sys\nsys.exit('no data')\n") == {"document": None}
     assert capsys.readouterr().err == "no data\n"
 
@@ -88,19 +88,19 @@ def test_what_a_program_says_at_its_exit_is_printed(capsys: pytest.CaptureFixtur
         ("raise KeyboardInterrupt\n", 1, "KeyboardInterrupt"),
     ],
 )
-def test_an_error_names_the_programs_line(program: str, line: int, told: str):
+def test_error_names_the_line_of_the_program(program: str, line: int, told: str):
     found = answer(program)
     assert found["line"] == line
     assert told in found["error"]
     assert cell.__file__ not in found["error"]
 
 
-def test_input_says_that_nobody_can_be_asked():
+def test_calls_of_input_raise():
     found = answer("print('begun')\nname = input('name? ')\n")
     assert found["line"] == 2
     assert "write the answer in place of input('name? ')" in found["error"]
 
 
-def test_a_program_starts_afresh():
+def test_programs_do_not_share_names():
     answer("secret = 1\n")
     assert "NameError" in answer("secret\n")["error"]

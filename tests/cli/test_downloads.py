@@ -1,4 +1,4 @@
-"""What a script downloads is taken from a local file where there is one. Nothing listens at the address used here."""
+"""Downloads of a script are replaced by local files if they exist. Nothing listens at the URL used here."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ response = requests.get("{URL}", timeout=1)
 response.raise_for_status()
 print(response.text.split())
 """
-# The package itself need not be installed.
+# A stub of requests, which need not be installed.
 REQUESTS = """
 class Response:
     status_code = None
@@ -43,7 +43,7 @@ def get(url, timeout):
 
 @pytest.fixture
 def folders(tmp_path: Path) -> tuple[Path, Path]:
-    """The current folder, and that of the script."""
+    """Create the current folder and the folder of the script."""
     current, beside = tmp_path / "current", tmp_path / "beside"
     current.mkdir()
     beside.mkdir()
@@ -62,11 +62,11 @@ def run(folders: tuple[Path, Path], program: str) -> subprocess.CompletedProcess
 
 @pytest.mark.parametrize("name", ["input.txt", "names.txt"])
 @pytest.mark.parametrize("place", [0, 1])
-def test_a_file_that_is_retrieved(folders, place, name):
+def test_urlretrieve_uses_a_local_file(folders, place, name):
     (folders[place] / name).write_text("emma\nolivia\n")
     result = run(folders, RETRIEVE)
     assert result.stdout == "['emma', 'olivia']\n", result.stderr
-    assert (folders[0] / "input.txt").read_text() == "emma\nolivia\n"  # as a download would have left it
+    assert (folders[0] / "input.txt").read_text() == "emma\nolivia\n"  # as after a download
     found = Path(name) if place == 0 else folders[1] / name
     said = f"gradwalk: using {found} instead of downloading {URL}\n"
     assert result.stderr == ("" if (place, name) == (0, "input.txt") else said)
@@ -75,7 +75,7 @@ def test_a_file_that_is_retrieved(folders, place, name):
 @pytest.mark.parametrize(
     ("program", "printed"), [(OPEN, "200 ['ava']\n"), (GET, "['ava']\n")], ids=["urlopen", "requests"]
 )
-def test_an_address_that_is_opened(folders, program, printed):
+def test_urlopen_and_requests_use_a_local_file(folders, program, printed):
     (folders[1] / "names.txt").write_text("ava\n")
     result = run(folders, program)
     assert result.stdout == printed, result.stderr
@@ -87,7 +87,7 @@ def test_an_address_that_is_opened(folders, program, printed):
     [(RETRIEVE, "input.txt or names.txt"), (OPEN, "names.txt"), (GET, "names.txt")],
     ids=["urlretrieve", "urlopen", "requests"],
 )
-def test_neither_a_file_nor_a_network(folders, program, names):
+def test_error_without_file_and_network(folders, program, names):
     result = run(folders, program)
     assert result.returncode == 1
     assert result.stderr.startswith(f"gradwalk: the script failed to download {URL} (")
@@ -98,14 +98,14 @@ def test_neither_a_file_nor_a_network(folders, program, names):
     assert result.stderr.count("\n") == 1
 
 
-def test_the_scripts_own_handling_comes_first(folders):
+def test_script_can_handle_the_error(folders):
     program = f"import urllib.request\ntry:\n    urllib.request.urlopen('{URL}')\nexcept OSError:\n    print('none')\n"
     result = run(folders, program)
     assert result.stdout == "none\n"
     assert result.stderr == ""
 
 
-def test_what_is_sent_is_not_a_download(folders):
+def test_post_requests_are_not_replaced(folders):
     (folders[0] / "names.txt").write_text("ava\n")
     result = run(folders, OPEN.replace(f'Request("{URL}")', f'"{URL}", b"data"'))
     assert result.returncode == 1

@@ -1,4 +1,4 @@
-"""Arithmetic written as text, parsed against the table."""
+"""Parsing and evaluation of arithmetic expressions."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_values(text, values, expected):
         ("(a ≤ b) + (b ≥ c)", "(a <= b) + (b >= c)"),
     ],
 )
-def test_signs_of_typeset_formulas(typeset, plain):
+def test_typeset_operators(typeset, plain):
     values = {"a": 0.5, "b": 1.25, "c": -0.75}
     found, expected = (
         evaluate(parsed, {name: values[name] for name in parsed.names}) for parsed in map(parse, (typeset, plain))
@@ -76,7 +76,7 @@ def test_signs_of_typeset_formulas(typeset, plain):
     assert found[0].label == typeset
 
 
-def test_every_function_of_the_table():
+def test_every_function_in_the_table():
     draw = random.Random(0)
     for row in TABLE:
         if row.is_function:
@@ -87,7 +87,7 @@ def test_every_function_of_the_table():
             assert value_of(f"{row.name}({', '.join(names)})", **values) == expected
 
 
-def test_labels_are_the_text():
+def test_labels_are_the_source_text():
     root, leaves = evaluate(parse("tanh(x1*w1 + b)"), {"x1": 2.0, "w1": -3.0, "b": 7.0})
     root.backward()
     assert root.label == "tanh(x1*w1 + b)"
@@ -97,7 +97,7 @@ def test_labels_are_the_text():
     assert leaves["x1"].grad == pytest.approx(-3 * (1 - math.tanh(1) ** 2))
 
 
-def test_programs_of_several_parts():
+def test_programs_with_several_parts():
     root, leaves = evaluate(parse("e = a + b; f = e*c"), {"a": 2.0, "b": -3.0, "c": 10.0})
     assert (root.data, root.label, list(leaves)) == (-10.0, "f", ["a", "b", "c"])
     assert root.operands[0].label == "e"
@@ -112,7 +112,7 @@ def test_programs_of_several_parts():
         ("\n e = a + b ;\r\n\n # a comment\n f = e*e;;\n", ["a", "b", "e", "f"]),
         ("e = (a +\n b)\nf = exp(\ne\n)", ["a", "b", "e", "f"]),
         ("exp = a*b; exp(exp)", ["a", "b", "exp", "exp(exp)"]),
-        ("m = a < b; f = m*c", ["c", "f"]),  # a comparison is a number
+        ("m = a < b; f = m*c", ["c", "f"]),  # a comparison gives a number, not a node
         ("u = a*b; f = a + 1", ["a", "f"]),
         ("f = a < b", ["f"]),
         ("u = a*b; 2*3", ["2*3"]),
@@ -124,7 +124,7 @@ def test_names_of_parts(text, names):
     assert [node.name for node in Graph.record(root).nodes] == names
 
 
-def test_a_part_is_shared_by_those_that_use_it():
+def test_parts_are_shared():
     root, leaves = evaluate(parse("b = a + 1; c = a*3; d = b*c; e = d + b"), {"a": 2.0})
     root.backward()
     assert len(Graph.record(root)) == 5
@@ -205,7 +205,7 @@ def test_a_part_is_shared_by_those_that_use_it():
         ("f(a) = b", "unknown function 'f'", 0),
     ],
 )
-def test_errors_say_what_and_where(text, problem, caret):
+def test_errors_name_the_problem_and_the_place(text, problem, caret):
     with pytest.raises(ExpressionError, match=problem) as caught:
         parse(text)
     if caret is not None:
@@ -214,11 +214,11 @@ def test_errors_say_what_and_where(text, problem, caret):
 
 
 @pytest.mark.parametrize("written", _ELSEWHERE.values())
-def test_what_is_proposed_for_functions_of_other_packages_is_known(written):
+def test_suggested_functions_exist(written):
     assert written in _FUNCTIONS if is_name(written) else parse(written)
 
 
-def test_names_without_values_and_values_without_names():
+def test_missing_and_unused_values():
     with pytest.raises(ExpressionError, match=r"no value is given for the name 'y'\n  x\*y\n    \^\n"):
         evaluate(parse("x*y"), {"x": 1.0})
     with pytest.raises(ExpressionError, match="the expression has no 'z'; it has: x"):
@@ -229,7 +229,7 @@ def test_names_without_values_and_values_without_names():
         evaluate(parse("2*pi"), {})
 
 
-def test_an_error_on_a_later_line_shows_that_line():
+def test_error_shows_the_line_where_it_occurs():
     with pytest.raises(ExpressionError, match=r"missing\n  f = e \+\n         \^"):
         parse("e = a + b\nf = e +\n")
 
@@ -245,14 +245,14 @@ def test_an_error_on_a_later_line_shows_that_line():
     ],
     ids=["sum", "brackets", "signs", "calls", "powers"],
 )
-def test_nothing_is_too_deep(text, expected):
+def test_deeply_nested_expressions(text, expected):
     root, _ = evaluate(parse(text), {"x": 1.0})
     assert root.data == expected
     assert len(root.label) <= 1000
 
 
 def by_python(text, values):
-    """The same by Python's own parser: the independent answer to what binds how, and which part is whose text."""
+    """Evaluate with Python's parser, an independent reference for precedence and for the text of each node."""
     leaves = {unicodedata.normalize("NFKC", name): Value(value, label=name) for name, value in values.items()}
     rows = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.USub: "neg"}
     rows |= {ast.FloorDiv: "floor_divide", ast.Mod: "mod"}
@@ -267,7 +267,7 @@ def by_python(text, values):
                 return made(operand)
             case ast.Compare(left=left, ops=[operator], comparators=[right]):
                 left, right = made(left), made(right)
-                less, equal = left < right, left <= right and left >= right  # == of Values asks for the same object
+                less, equal = left < right, left <= right and left >= right  # == of Values compares identity
                 return float(
                     {ast.Lt: less, ast.LtE: less or equal, ast.Gt: right < left, ast.GtE: right < left or equal}[
                         type(operator)
@@ -289,7 +289,7 @@ def by_python(text, values):
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_operators_bind_and_labels_are_as_in_python(seed):
+def test_precedence_and_labels_agree_with_python(seed):
     draw = random.Random(seed)
     text = expressions.expression(draw)
     values = {name: draw.uniform(-2, 2) for name in parse(text).names}
@@ -301,7 +301,7 @@ def test_operators_bind_and_labels_are_as_in_python(seed):
 
 
 @pytest.mark.parametrize("seed", range(300))
-def test_what_is_read_is_read_by_python_too(seed):
+def test_accepted_text_is_valid_python(seed):
     draw = random.Random(seed)
     text = draw.choice((expressions.broken, expressions.soup))(draw)
     try:
@@ -311,12 +311,12 @@ def test_what_is_read_is_read_by_python_too(seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         text = parsed.text.replace("\u3000", " ").replace("\x1f", " ").replace("²", "**2")
-        ast.parse(re.sub("^ *;", "", text, flags=re.M))  # Python wants something before a semicolon
+        ast.parse(re.sub("^ *;", "", text, flags=re.M))  # Python needs a statement before a semicolon
     evaluate(parsed, dict.fromkeys(parsed.names, 1.0))
 
 
 @given(st.text(max_size=30))
-def test_any_text_is_read_or_refused(text):
+def test_any_text_is_parsed_or_rejected(text):
     try:
         parsed = parse(text)
     except ExpressionError:
@@ -327,7 +327,7 @@ def test_any_text_is_read_or_refused(text):
 @given(
     st.lists(st.sampled_from(["x", "y", "2", "+", "-", "*", "/", "**", "(", ")", "exp(", ",", " ", "."]), max_size=12)
 )
-def test_any_tokens_are_read_or_refused(tokens):
+def test_any_tokens_are_parsed_or_rejected(tokens):
     try:
         parsed = parse("".join(tokens))
     except ExpressionError:

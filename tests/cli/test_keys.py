@@ -1,4 +1,4 @@
-"""Keys, from a pipe and from a terminal."""
+"""Key presses from a pipe and from a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_letters_from_a_pipe(monkeypatch):
     assert list(keys.presses()) == ["next", "next", "back", "end", "start", "next"]
 
 
-def test_the_end_of_the_input_ends_it(monkeypatch):
+def test_end_of_input_ends_the_presses(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("n"))
     assert list(keys.presses()) == ["next"]
 
@@ -27,8 +27,8 @@ def test_the_end_of_the_input_ends_it(monkeypatch):
 if sys.platform != "win32":
     import pty
 
-    def test_keys_of_a_terminal():
-        """Every key counts by itself, without an Enter; the terminal is as before at the end."""
+    def test_keys_from_a_terminal():
+        # Each key takes effect without Enter.
         process, terminal = started()
         output = b""
         for key in (b" ", b"\x1b[C", b"b", b"\x1b[D", b"e", b"q"):
@@ -42,7 +42,7 @@ if sys.platform != "win32":
         assert "taken back" in steps[2]
         assert steps[-1] == "4/4 a is a leaf: it keeps its gradient 6."
 
-    def test_keys_that_come_together():
+    def test_keys_that_arrive_together():
         process, terminal = started()
         output = read_until_quiet(terminal)
         os.write(terminal, b"  \x1b[C\x1bOD\x1b[4~q")
@@ -52,7 +52,7 @@ if sys.platform != "win32":
         assert steps == ["1/4", "2/4", "3/4", "2/4", "3/4", "4/4"]
 
     def started() -> tuple[subprocess.Popen[bytes], int]:
-        """The command line in a terminal of its own. No plain fork: JAX, if a test has imported it, warns of those."""
+        """Start the command line in a new terminal, without os.fork, which warns if JAX has been imported."""
         terminal, inside = pty.openpty()
         command = [sys.executable, "-m", "gradwalk", "walk", "a*a", "a=3", "--step"]
         process = subprocess.Popen(command, stdin=inside, stdout=inside, stderr=inside, start_new_session=True)
@@ -60,7 +60,7 @@ if sys.platform != "win32":
         return process, terminal
 
     def read_until_quiet(terminal: int) -> bytes:
-        """What the program prints until it waits for a key."""
+        """Read the output of the program until it waits for a key."""
         output = b""
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
@@ -72,4 +72,4 @@ if sys.platform != "win32":
                     return output
             elif output:
                 return output
-        pytest.fail(f"no answer but {output!r}")
+        pytest.fail(f"the program printed only {output!r}")

@@ -1,4 +1,4 @@
-"""The command line, as its users meet it: in another process."""
+"""The command line, mostly run in another process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def gradwalk(*arguments: str, **environment: str) -> subprocess.CompletedProcess
 
 
 def sections(output: str) -> dict[str, list[str]]:
-    """The lines under each heading."""
+    """Return the lines below each heading."""
     parts = [part.splitlines() for part in output.split("\n\n")]
     return {lines[0]: lines[1:] for lines in parts}
 
@@ -46,7 +46,7 @@ def sections(output: str) -> dict[str, list[str]]:
         (["run"], "run needs the path of a script, or -m and the name of a module"),
     ],
 )
-def test_wrong_arguments_are_answered_with_the_usage_of_their_command(capsys, arguments, problem):
+def test_wrong_arguments_print_the_usage_of_the_command(capsys, arguments, problem):
     with pytest.raises(SystemExit, match="2"):
         main(arguments)
     told = capsys.readouterr().err
@@ -54,7 +54,7 @@ def test_wrong_arguments_are_answered_with_the_usage_of_their_command(capsys, ar
     assert told.endswith(f"gradwalk {arguments[0]}: error: {problem}\n")
 
 
-def test_walk_prints_graph_values_steps_gradients_and_check():
+def test_walk_prints_all_sections():
     result = gradwalk("walk", *NEURON)
     assert (result.returncode, result.stderr) == (0, "")
     assert "\033" not in result.stdout
@@ -92,14 +92,14 @@ def test_json():
     Graph.from_json(json.dumps(data["graph"])).validate()
 
 
-def test_json_is_strict_even_of_nan_and_inf():
+def test_json_with_nan_and_inf_is_strict():
     result = gradwalk("walk", "x*y + z", "x=nan", "y=inf", "z=-inf", "--json")
     data = json.loads(result.stdout, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     assert [row["data"] for row in data["forward"]] == ["nan", "inf", "nan", "-inf", "nan"]
     assert {row["verdict"] for row in data["check"]["rows"]} == {"not finite"}
 
 
-def test_colour_where_it_is_asked_for():
+def test_force_color():
     assert "\033[1m" in gradwalk("walk", "x", "x=1", FORCE_COLOR="1").stdout
 
 
@@ -109,13 +109,13 @@ def test_special_numbers_and_labels():
     assert "日本" in result.stdout
 
 
-def test_expression_that_begins_with_a_minus():
+def test_expression_with_leading_minus():
     result = gradwalk("walk", "-x*2", "x=3")
     assert result.returncode == 0, result.stderr
     assert "-6.0" in result.stdout
 
 
-def test_the_minus_sign_of_printed_text():
+def test_typographic_minus_signs():
     result = gradwalk("walk", "a\u00b7b \u2212 a", "a=\u22122", "b=1e\u22121")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == gradwalk("walk", "a\u00b7b \u2212 a", "a=-2", "b=0.1").stdout
@@ -138,7 +138,7 @@ def test_the_minus_sign_of_printed_text():
         (["x", "x=1", "y=2"], "y=2 is given, but the expression has no 'y'"),
     ],
 )
-def test_bad_input(arguments, problem):
+def test_invalid_input(arguments, problem):
     result = gradwalk("walk", *arguments)
     assert result.returncode == 2
     assert result.stdout == ""
@@ -146,13 +146,13 @@ def test_bad_input(arguments, problem):
     assert "Traceback" not in result.stderr
 
 
-def test_expressions_are_never_run():
+def test_expressions_are_not_executed():
     result = gradwalk("walk", "__import__('os').system('echo owned')")
     assert result.returncode == 2
     assert "owned\n" not in result.stdout
 
 
-def test_reader_that_stops_reading():
+def test_broken_pipe():
     command = [sys.executable, "-m", "gradwalk", "walk", "+".join(["x"] * 500), "x=1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline().startswith("Graph")
@@ -160,22 +160,22 @@ def test_reader_that_stops_reading():
         assert process.stderr.read() == ""
 
 
-def test_options_may_stand_between_values():
+def test_options_between_values():
     result = gradwalk("walk", "x*2", "--json", "x=1")
     assert json.loads(result.stdout)["gradients"]["x"] == 2.0
 
 
-def test_terminal_that_cannot_show_a_letter():
+def test_output_encoding_without_a_letter():
     result = gradwalk("walk", "π*x", "π=1", "x=2", PYTHONUTF8="0", PYTHONIOENCODING="ascii")
     assert result.returncode == 0, result.stderr
     assert "\\u03c0" in result.stdout
 
 
-def test_about_prints_what_the_installation_is():
+def test_about_prints_the_version():
     assert gradwalk("about").stdout.splitlines()[0].startswith("gradwalk      0.")
 
 
-def test_about_with_an_instruction_set_that_there_is_not():
+def test_about_with_unknown_instruction_set():
     result = gradwalk("about", GRADWALK_INSTRUCTION_SET="foo")
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith("gradwalk: GRADWALK_INSTRUCTION_SET must be baseline")
@@ -189,7 +189,7 @@ def test_help_and_version():
     assert gradwalk().returncode == 2
 
 
-def test_large_numbers_keep_all_digits():
+def test_numbers_are_printed_with_all_digits():
     result = gradwalk("walk", "exp(x)", "x=1")
     assert repr(math.exp(1.0)) in result.stdout
 
@@ -199,7 +199,7 @@ def test_large_numbers_keep_all_digits():
 DIAMOND = ["(a+1)*(a*3)", "a=2"]
 
 
-def test_orders_and_what_they_lose():
+def test_walk_reports_what_an_order_loses():
     result = gradwalk("walk", *DIAMOND, "--order", "a+1,(a+1)*(a*3),a*3,a")
     told = sections(result.stdout)
     assert told["What was lost"][1].startswith("  2  a gets 9 and should get 15.")
@@ -209,7 +209,7 @@ def test_orders_and_what_they_lose():
     assert "is not legal" not in gradwalk("walk", *DIAMOND, "--order", "(a+1)*(a*3),a*3,a+1,a").stdout
 
 
-def test_overwriting():
+def test_overwrite():
     result = gradwalk("walk", "a+a", "a=3", "--overwrite")
     assert "a gets 1 and should get 2." in result.stdout
 
@@ -230,7 +230,7 @@ def test_overwriting():
         (["--page", "/nowhere/x.html"], "/nowhere/x.html: No such file or directory"),
     ],
 )
-def test_bad_options(arguments, problem):
+def test_invalid_options(arguments, problem):
     result = gradwalk("walk", *DIAMOND, *arguments)
     assert result.returncode == 2
     assert problem in result.stderr
@@ -245,14 +245,14 @@ def test_pictures(tmp_path):
     assert ">15.0000<" in (tmp_path / "x.svg").read_text(encoding="utf-8")
 
 
-def shown_by(path) -> dict[str, object]:
-    """The walk that stands in a page."""
+def walk_in(path) -> dict[str, object]:
+    """Return the walk that a page contains."""
     return json.loads(
         path.read_text(encoding="utf-8").partition("data-gradwalk-document>")[2].partition("</script>")[0]
     )
 
 
-def test_neurons_are_opened(tmp_path):
+def test_opened_shows_the_inside_of_neurons(tmp_path):
     path = tmp_path / "neuron.py"
     path.write_text(
         "from gradwalk import Value\nfrom gradwalk.math import sumprod\n"
@@ -266,30 +266,30 @@ def test_neurons_are_opened(tmp_path):
     assert "sumprod" not in opened.partition("Backward pass")[2].partition("Check")[0]
 
 
-def test_pages_of_expressions(tmp_path):
+def test_page_of_an_expression(tmp_path):
     path = tmp_path / "x.html"
     result = gradwalk(
         "walk", *DIAMOND, "--page", str(path), "--overwrite", "--order", "(a+1)*(a*3),a+1,a*3,a", "--json"
     )
     assert result.returncode == 0, result.stderr
-    told, shown = json.loads(result.stdout), shown_by(path)
+    told, shown = json.loads(result.stdout), walk_in(path)
     assert shown == {key: told[key] for key in ("gradwalk", "version", "graph", "order", "overwrite", "of")} | {
         "files": {}
     }
     assert (shown["of"], shown["overwrite"], len(shown["order"])) == (DIAMOND[0], True, 4)
 
 
-def test_pages_of_scripts_have_the_script(tmp_path):
+def test_page_of_a_script_contains_the_script(tmp_path):
     path = tmp_path / "x.html"
     name = script(tmp_path)
     result = gradwalk("walk", "--page", str(path), name)
     assert result.returncode == 0, result.stderr
-    shown = shown_by(path)
+    shown = walk_in(path)
     assert (shown["of"], shown["files"]) == (name, {name: SCRIPT})
     assert shown["graph"]["nodes"][1]["source"] == {"file": name, "line": 7, "text": SCRIPT.splitlines()[6].strip()}
 
 
-def test_the_lesson_is_written_and_opened(tmp_path):
+def test_lesson_is_written_and_opened(tmp_path):
     browser = tmp_path / "browser"
     browser.write_text(f"#!/bin/sh\necho opened $1 >{tmp_path}/told\n", encoding="utf-8")
     browser.chmod(0o755)
@@ -300,7 +300,7 @@ def test_the_lesson_is_written_and_opened(tmp_path):
     assert "data-gradwalk" in path.read_text(encoding="utf-8")
 
 
-def test_the_lesson_is_written_where_no_browser_is(tmp_path):
+def test_lesson_is_written_without_a_browser(tmp_path):
     command = [sys.executable, "-m", "gradwalk", "lesson"]
     bare = {"PATH": "/nowhere", "PYTHONPATH": os.path.abspath(os.environ.get("PYTHONPATH", ""))}  # noqa: PTH100  may be empty
     result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=bare)
@@ -310,7 +310,7 @@ def test_the_lesson_is_written_where_no_browser_is(tmp_path):
     assert (tmp_path / "gradwalk-lesson.html").is_file()
 
 
-def test_the_lesson_of_microgpt_is_another_one(tmp_path, monkeypatch, capsys):
+def test_microgpt_lesson(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for arguments, name in (([], "gradwalk-microgpt.html"), (["names.html"], "names.html")):
         assert main(["lesson", "--microgpt", "--no-open", *arguments]) == 0
@@ -325,12 +325,12 @@ def test_the_lesson_of_microgpt_is_another_one(tmp_path, monkeypatch, capsys):
         ("x.txt", "the file name must end with .html, got 'x.txt'"),
     ],
 )
-def test_lessons_that_cannot_be_written(name, problem):
+def test_lesson_that_cannot_be_written(name, problem):
     result = gradwalk("lesson", name, "--no-open")
     assert (result.returncode, result.stdout, result.stderr) == (2, "", f"gradwalk: {problem}\n")
 
 
-def test_films_of_large_graphs_are_refused():
+def test_film_of_a_large_graph_is_rejected():
     result = gradwalk("walk", "+".join(["x"] * 100), "x=1", "--film", "x.svg")
     assert result.returncode == 2
     assert "a film can show a graph of at most 60 nodes, got 100 nodes" in result.stderr
@@ -356,7 +356,7 @@ def script(tmp_path, text: str = SCRIPT) -> str:
     return str(path)
 
 
-def test_scripts_are_walked_from_their_last_backward_as_it_was_then(tmp_path):
+def test_script_is_walked_at_its_last_backward(tmp_path):
     result = gradwalk("walk", script(tmp_path), "--epochs", "-v", "3")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith(
@@ -370,7 +370,7 @@ def test_scripts_are_walked_from_their_last_backward_as_it_was_then(tmp_path):
     assert check[2].split()[-1] == "script.py:7"
 
 
-def test_json_of_a_script_is_only_json(tmp_path):
+def test_json_of_a_script(tmp_path):
     result = gradwalk("walk", "--json", script(tmp_path))
     data = json.loads(result.stdout)
     assert data["gradients"] == {"b": 1.0, "a": 2.56}
@@ -388,20 +388,20 @@ def test_json_of_a_script_is_only_json(tmp_path):
         ("def", 1, "SyntaxError"),
     ],
 )
-def test_scripts_that_end_otherwise(tmp_path, text, code, problem):
+def test_scripts_that_fail(tmp_path, text, code, problem):
     result = gradwalk("walk", script(tmp_path, text))
     assert result.returncode == code
     assert problem in result.stderr
     assert "gradwalk/cli/" not in result.stderr
 
 
-def test_scripts_that_exit_with_success_are_walked(tmp_path):
+def test_script_that_exits_successfully_is_walked(tmp_path):
     result = gradwalk("walk", script(tmp_path, SCRIPT + "sys.exit()"))
     assert result.returncode == 0
     assert "b = a * a" in result.stdout
 
 
-def test_scripts_that_set_numbers_before_backward_are_walked_but_not_checked(tmp_path):
+def test_changed_data_before_backward_is_not_checked(tmp_path):
     text = """
 from gradwalk import Value
 a = Value(2.0, label="a")
@@ -436,19 +436,19 @@ Mine(a.data * 3.0, (a,), "thrice").backward()
 
 
 @pytest.mark.parametrize(("text", "symbol"), [(REPLACED, "a * 3"), (SUBCLASSED, "thrice(a)")])
-def test_scripts_with_a_backward_of_their_own_are_walked(tmp_path, text, symbol):
+def test_scripts_that_override_backward_are_walked(tmp_path, text, symbol):
     result = gradwalk("walk", script(tmp_path, text))
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith("mine\n")
     assert symbol in result.stdout
 
 
-def test_scripts_that_are_not_there():
+def test_missing_script():
     result = gradwalk("walk", "nowhere.py")
     assert (result.returncode, result.stderr) == (2, "gradwalk: nowhere.py: No such file or directory\n")
 
 
-def test_threads_of_a_script_are_waited_for(tmp_path):
+def test_walk_waits_for_threads_of_the_script(tmp_path):
     text = """
 import threading, time
 from gradwalk import Value
@@ -460,7 +460,7 @@ threading.Thread(target=later).start()
     assert "a * 3" in gradwalk("walk", script(tmp_path, text)).stdout
 
 
-def test_threads_that_batches_were_spread_over_are_not(tmp_path):
+def test_walk_does_not_wait_for_batch_threads(tmp_path):
     text = """
 import numpy
 from gradwalk import Value, threads, vmap
@@ -471,7 +471,7 @@ with threads(2):
     assert "a * 3" in gradwalk("walk", script(tmp_path, text)).stdout
 
 
-def test_large_graphs_of_scripts_are_told_by_module(tmp_path):
+def test_large_graphs_are_summarized_by_module(tmp_path):
     text = """
 from gradwalk import Value, nn
 model = nn.MLP(2, [8, 8, 1])
@@ -494,7 +494,7 @@ def test_steps_from_a_pipe():
     ]
 
 
-def test_an_interrupt_is_no_traceback():
+def test_interrupt_prints_no_traceback():
     command = [sys.executable, "-m", "gradwalk", "walk", *DIAMOND, "--step"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -504,7 +504,7 @@ def test_an_interrupt_is_no_traceback():
     assert (process.returncode, errors) == (130, b"")
 
 
-def test_closed_streams_are_no_traceback():
+def test_closed_streams_print_no_traceback():
     for closed in (">&-", "<&-", "2>&-"):
         command = f"{sys.executable} -m gradwalk walk 'a*b' a=1 b=2 --step {closed}"
         result = subprocess.run(
@@ -513,7 +513,7 @@ def test_closed_streams_are_no_traceback():
         assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_carets_point_at_the_place():
+def test_carets_point_at_the_error():
     lines = gradwalk("walk", "abc ^ 2", "abc=1").stderr.splitlines()
     assert lines[1:3] == ["  abc ^ 2", "      ^"]
     lines = gradwalk("walk", "日本*foo", "日本=1").stderr.splitlines()
@@ -523,7 +523,7 @@ def test_carets_point_at_the_place():
     assert long[1][long[2].index("^") :].startswith("foo")
 
 
-def test_ligatures_are_the_names_that_python_reads():
+def test_ligatures_are_normalized_as_in_python():
     result = gradwalk("walk", "\ufb01*2", "\ufb01=1")
     assert result.returncode == 0, result.stderr
 
@@ -569,7 +569,7 @@ def test_numbers_of_the_lesson(expression):
         (["(a+1)*(a*3)", "a=2", "--order", "(a+1)*(a*3),a*3,a,a+1"], {"a": 9}),
     ],
 )
-def test_wrong_numbers_of_the_lesson(arguments, gradients):
+def test_wrong_gradients_of_the_lesson(arguments, gradients):
     data = json.loads(gradwalk("walk", *arguments, "--json").stdout)
     assert {name: data["gradients"][name] for name in gradients} == gradients
     for wrong in data["wrong"]:
@@ -577,7 +577,7 @@ def test_wrong_numbers_of_the_lesson(arguments, gradients):
 
 
 @pytest.mark.parametrize("command", ["run", "walk"])
-def test_a_script_may_close_the_standard_output(command, tmp_path):
+def test_script_can_close_standard_output(command, tmp_path):
     script = tmp_path / "script.py"
     text = "import sys\nfrom micrograd.engine import Value\nValue(2.0).backward()\nprint('said')\nsys.stdout.close()\n"
     script.write_text(text, encoding="utf-8")

@@ -37,8 +37,8 @@ def test_imports_resolve_to_gradwalk(tmp_path):
     assert result.stdout == "gradwalk.value.value micrograd.nn MLP of [Layer of [LinearNeuron(2)]]\n", result.stderr
 
 
-def test_names_of_the_package_itself(tmp_path):
-    """Many forks of micrograd, and the programs written for them, import from the package and not from its modules."""
+def test_imports_from_the_package(tmp_path):
+    # Programs written for many forks of micrograd import from the package, not from its modules.
     result = run(
         tmp_path,
         """
@@ -51,7 +51,7 @@ def test_names_of_the_package_itself(tmp_path):
     assert result.stdout == "True True True\nTrue\n", result.stderr
 
 
-def test_script_sees_its_own_world(tmp_path):
+def test_script_has_its_own_main_module_and_path(tmp_path):
     (tmp_path / "neighbour.py").write_text("name = 'neighbour'\n")
     result = run(
         tmp_path,
@@ -69,7 +69,7 @@ def test_script_sees_its_own_world(tmp_path):
     assert result.returncode == 0
 
 
-def test_failure_shows_the_scripts_own_traceback(tmp_path):
+def test_failure_shows_only_the_traceback_of_the_script(tmp_path):
     result = run(tmp_path, "def f():\n    raise KeyError('mine')\n\nf()\n")
     assert result.returncode == 1
     lines = result.stderr.splitlines()
@@ -91,7 +91,7 @@ def test_exit_codes(tmp_path, ending, code):
     assert run(tmp_path, f"import sys\n{ending}\n").returncode == code
 
 
-def test_no_such_script(tmp_path):
+def test_missing_script(tmp_path):
     command = [sys.executable, "-m", "gradwalk", "run", str(tmp_path / "missing.py")]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 2
@@ -99,8 +99,8 @@ def test_no_such_script(tmp_path):
     assert "Traceback" not in result.stderr
 
 
-def test_idioms_of_micrograds_users(tmp_path):
-    """Methods added to the class, hand-made nodes, tracing by _prev and _op, as in micrograd's notebooks."""
+def test_idioms_of_micrograd_users(tmp_path):
+    # As in micrograd's notebooks: methods added to the class, custom nodes, and traversal by _prev and _op.
     result = run(
         tmp_path,
         """
@@ -137,12 +137,12 @@ def test_idioms_of_micrograds_users(tmp_path):
     assert result.stdout == "6 5 -2.359343 ['', '', '', '*', '+', 'tanh']\n", result.stderr  # as micrograd
 
 
-def test_annotations_are_the_scripts_own(tmp_path):
+def test_annotations_are_not_postponed(tmp_path):
     result = run(tmp_path, "def f(x: int): ...\nprint(f.__annotations__)\n")
     assert result.stdout == "{'x': <class 'int'>}\n", result.stderr
 
 
-def test_processes_that_are_spawned(tmp_path):
+def test_spawned_processes(tmp_path):
     result = run(
         tmp_path,
         """
@@ -160,14 +160,14 @@ def test_processes_that_are_spawned(tmp_path):
     assert result.stdout == "['gradwalk.value.value']\n", result.stderr
 
 
-def test_interrupt_shows_the_scripts_own_traceback(tmp_path):
+def test_interrupt_shows_only_the_traceback_of_the_script(tmp_path):
     result = run(tmp_path, "raise KeyboardInterrupt\n")
     assert result.returncode == 130
     assert "gradwalk" not in result.stderr.replace(str(tmp_path), "")
 
 
-def test_attributes_of_ones_own(tmp_path):
-    """Adam as people write it, with its state on the parameters; and the usual hook around a rule."""
+def test_user_defined_attributes(tmp_path):
+    # Adam with its state in attributes of the parameters, and a hook around _backward.
     result = run(
         tmp_path,
         """
@@ -208,7 +208,7 @@ def run_module(tmp_path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_tests_of_a_project(tmp_path):
+def test_pytest_of_a_project(tmp_path):
     (tmp_path / "engine.py").write_text("from micrograd.engine import Value\n")
     test = "import engine\ndef test_it():\n    x = engine.Value(3.0)\n    (x * x).backward()\n    assert x.grad == {}\n"
     for expected, code in ((6.0, 0), (7.0, 1)):
@@ -218,7 +218,7 @@ def test_tests_of_a_project(tmp_path):
     assert "1 failed" in result.stdout
 
 
-def test_a_module_sees_its_own_world(tmp_path):
+def test_module_has_its_own_main_module_and_arguments(tmp_path):
     package = tmp_path / "package"
     package.mkdir()
     (package / "__main__.py").write_text(

@@ -1,4 +1,4 @@
-"""Scripts that define micrograd's class themselves run with gradwalk's in its place, and print the same."""
+"""A script that defines its own class like micrograd's Value prints the same after `--replace` by gradwalk's Value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from checkout import PACKAGE, ROOT
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
 
-# As microgpt has it: a node keeps its local gradients.
+# As in microgpt: a node stores its local gradients.
 LOCAL = """\
 import math
 
@@ -67,8 +67,8 @@ class Value:
                 child.grad += local * v.grad
 """
 
-# As micrograd has it: a node keeps a function. The operands stand in order here: in a set, micrograd's choice, their
-# order is that of their addresses, and the last bits of sums change from run to run.
+# As in micrograd: a node stores a function. Operands are in a tuple here. micrograd uses a set, whose order depends on
+# addresses, so that the last bits of sums change from run to run.
 CLOSURES = """\
 import math
 
@@ -127,7 +127,7 @@ class Value:
             v._backward()
 """
 
-# What follows the class, in both forms.
+# The program after either class.
 TRAINING = """
 def loss(x, w, b):
     return sum((((w * i - 0.3) * x + b).tanh() - 0.1 * i) * 2.5 for i in range(1, 6)) * (w + b)
@@ -150,7 +150,7 @@ def with_methods(program: str, methods: str) -> str:
 
 
 def run(folder: Path, program: str, *arguments: str, command: str = "run") -> subprocess.CompletedProcess[str]:
-    """Run a program under gradwalk; options before script.py and its arguments are in `arguments`."""
+    """Run a program under gradwalk; `arguments` has the options, script.py and the arguments of the script."""
     (folder / "script.py").write_text(program, encoding="utf-8")
     return subprocess.run(
         [sys.executable, "-m", "gradwalk", command, *(arguments or ("--replace", "Value", "script.py"))],
@@ -162,25 +162,24 @@ def run(folder: Path, program: str, *arguments: str, command: str = "run") -> su
     )
 
 
-def as_it_is(folder: Path, program: str) -> str:
-    """What a program prints in plain Python."""
+def plain_output(folder: Path, program: str) -> str:
+    """Return the output of a program in plain Python."""
     (folder / "script.py").write_text(program, encoding="utf-8")
     command = [sys.executable, "script.py"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.parametrize("program", [LOCAL.replace("    # METHODS\n", TANH), CLOSURES], ids=["local", "closures"])
-def test_the_numbers_are_the_scripts_own(tmp_path, program):
-    """To the last bit, through hundreds of updates."""
+def test_numbers_are_bitwise_equal(tmp_path, program):
     result = run(tmp_path, program + TRAINING + "print(Value.__module__)\n")
     assert result.returncode == 0, result.stderr
-    assert result.stdout == as_it_is(tmp_path, program + TRAINING) + "gradwalk.value.value\n"
+    assert result.stdout == plain_output(tmp_path, program + TRAINING) + "gradwalk.value.value\n"
     assert result.stderr.startswith(
         "gradwalk: Value of script.py was replaced by gradwalk's Value; kept from the script: "
     )
 
 
-def test_a_gpt_trains_to_the_same_weights(tmp_path):
+def test_gpt_trains_to_the_same_weights(tmp_path):
     arguments = [str(ROOT / "tests/helpers/tiny_gpt.py"), str(ROOT / "examples/names.txt"), "50"]
     plain = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True)
     ours = [sys.executable, "-m", "gradwalk", "run", "--replace", "Scalar", *arguments]
@@ -194,28 +193,28 @@ def test_a_gpt_trains_to_the_same_weights(tmp_path):
     )
 
 
-if "MICROGPT" in os.environ:  # the path of a copy of microgpt.py, for who has one
+if "MICROGPT" in os.environ:  # the path of a copy of microgpt.py
 
-    def test_the_original(tmp_path):
+    def test_original_microgpt(tmp_path):
         original = Path(os.environ["MICROGPT"]).read_text(encoding="utf-8")
         program = re.sub(r"^num_steps = \d+", "num_steps = 10", original, flags=re.M)
         (tmp_path / "input.txt").write_bytes((ROOT / "examples/names.txt").read_bytes())
         result = run(tmp_path, program)
-        assert result.stdout == as_it_is(tmp_path, program)
+        assert result.stdout == plain_output(tmp_path, program)
         assert "was replaced by gradwalk's Value" in result.stderr
 
 
-def test_arguments_behind_the_script_are_its_own(tmp_path):
+def test_arguments_after_the_script_belong_to_it(tmp_path):
     program = LOCAL + "import sys\nprint(sys.argv, __name__)\n"
     result = run(tmp_path, program, "--replace", "Value", "script.py", "--replace", "X", "-m")
     assert result.stdout == "['script.py', '--replace', 'X', '-m'] __main__\n", result.stderr
 
 
-# Said, and not done by itself
+# Suggestions
 
 
 @pytest.mark.parametrize("head", ["class Value:", "class Value(object):"])
-def test_a_script_is_told_what_it_could_be(tmp_path, head):
+def test_script_with_such_a_class_gets_a_hint(tmp_path, head):
     result = run(tmp_path, LOCAL.replace("class Value:", head) + "print(Value.__module__)\n", "script.py")
     assert result.stdout == "__main__\n"
     assert result.stderr == (
@@ -235,13 +234,13 @@ def test_a_script_is_told_what_it_could_be(tmp_path, head):
     ],
     ids=["other", "arrays", "micrograd"],
 )
-def test_other_scripts_are_told_nothing(tmp_path, program):
+def test_other_scripts_get_no_hint(tmp_path, program):
     assert run(tmp_path, program, "script.py").stderr == ""
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="terminals of that kind are Unix's")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudoterminals")
 @pytest.mark.parametrize(("answer", "module"), [("y", "gradwalk.value.value"), ("", "__main__")])
-def test_at_a_terminal_it_is_asked(tmp_path, answer, module):
+def test_terminal_users_are_asked(tmp_path, answer, module):
     import pty  # noqa: PLC0415  there is none on Windows
 
     (tmp_path / "script.py").write_text(LOCAL + "print(Value.__module__)\n", encoding="utf-8")
@@ -258,7 +257,7 @@ def test_at_a_terminal_it_is_asked(tmp_path, answer, module):
     assert output == f"{module}\n"
 
 
-# What stays the script's
+# Methods of the script that are kept
 
 
 @pytest.mark.parametrize(
@@ -280,7 +279,7 @@ def test_at_a_terminal_it_is_asked(tmp_path, answer, module):
         ("def leaky_relu(self, slope): return self if self.data > 0 else self * slope", "leaky_relu(0.1)"),
     ],
 )
-def test_methods_that_gradwalk_has_otherwise_or_not_at_all(tmp_path, method, call):
+def test_methods_without_an_equivalent_are_kept(tmp_path, method, call):
     program = with_methods(LOCAL, method) + textwrap.dedent(
         f"""
         x = Value(0.75)
@@ -292,7 +291,7 @@ def test_methods_that_gradwalk_has_otherwise_or_not_at_all(tmp_path, method, cal
         """
     )
     result = run(tmp_path, program)
-    assert result.stdout == as_it_is(tmp_path, program), result.stderr
+    assert result.stdout == plain_output(tmp_path, program), result.stderr
     assert call.partition("(")[0] in result.stderr.partition("kept from the script: ")[2]
 
 
@@ -310,31 +309,31 @@ def test_methods_that_gradwalk_has_otherwise_or_not_at_all(tmp_path, method, cal
     ],
     ids=["==", "<", "str", "repr", "rpow"],
 )
-def test_what_python_makes_of_those_methods(tmp_path, methods, expression):
+def test_special_methods_are_kept(tmp_path, methods, expression):
     program = with_methods(LOCAL, methods) + f"x, y = Value(2.5), Value(3.0)\nprint({expression})\n"
     result = run(tmp_path, program)
-    assert result.stdout == as_it_is(tmp_path, program) != "", result.stderr
+    assert result.stdout == plain_output(tmp_path, program) != "", result.stderr
 
 
-def test_labels_that_gradwalk_would_show_and_the_script_does_not(tmp_path):
+def test_repr_of_the_script_shows_no_label(tmp_path):
     assert "{self.data}, grad={self.grad}" in CLOSURES
     program = CLOSURES + "x = Value(2.5)\nx.grad, x.label = 0.5, 'x'\nprint(x, x.label)\n"
-    assert run(tmp_path, program).stdout == as_it_is(tmp_path, program) == "Value(data=2.5, grad=0.5) x\n"
+    assert run(tmp_path, program).stdout == plain_output(tmp_path, program) == "Value(data=2.5, grad=0.5) x\n"
 
 
-def test_the_path_of_the_script_is_whole_as_in_python(tmp_path):
+def test_file_of_the_script_is_absolute(tmp_path):
     program = LOCAL + "import os\nos.chdir('/')\nprint(os.path.samefile(__file__, PATH), os.path.isabs(__file__))\n"
     result = run(tmp_path, program.replace("PATH", repr(str(tmp_path / "script.py"))))
     assert result.stdout == "True True\n", result.stderr
 
 
-def test_operations_of_gradwalks_own(tmp_path):
-    """One node for each, where the script made two or three."""
+def test_operations_are_single_nodes(tmp_path):
+    # Each operation is one node; the script's class makes two or three.
     program = LOCAL + "a, b = Value(2.0), Value(3.0)\nprint([out._op for out in (a - b, -a, 2 - a, a * b, a.exp())])\n"
     assert run(tmp_path, program).stdout == "['-', '-', '-', '*', 'exp']\n"
 
 
-def test_attributes_under_other_names_and_arguments_by_name(tmp_path):
+def test_renamed_attributes_and_keyword_arguments(tmp_path):
     power = "(self,), (power * self.data ** (power - 1),)"
     assert power in LOCAL
     program = LOCAL.replace(power, "parents=(self,), slopes=(power * self.data ** (power - 1),)")
@@ -351,28 +350,28 @@ def test_attributes_under_other_names_and_arguments_by_name(tmp_path):
         """
     )
     result = run(tmp_path, program)
-    assert result.stdout == as_it_is(tmp_path, program) == "30.0 1.0 [2.0, 3.0] (0.5, 0.25)\n", result.stderr
+    assert result.stdout == plain_output(tmp_path, program) == "30.0 1.0 [2.0, 3.0] (0.5, 0.25)\n", result.stderr
     assert "reads .parents: gradwalk's graph has fewer nodes" in result.stderr
 
 
 def test_operands_in_a_set(tmp_path):
-    """Their order is the order of addresses, so that the script itself prints other last digits in each run."""
+    # A set iterates in the order of addresses, so the last digits of the script differ from run to run.
     program = CLOSURES.replace("tuple(_children)", "set(_children)") + TRAINING
     result = run(tmp_path, program)
     assert "; its backward() iterates over sets of nodes, whose order changes from run to run" in result.stderr
-    printed = [re.findall(r"-?\d[\d.e-]*", text) for text in (result.stdout, as_it_is(tmp_path, program))]
+    printed = [re.findall(r"-?\d[\d.e-]*", text) for text in (result.stdout, plain_output(tmp_path, program))]
     ours, theirs = [list(map(float, numbers)) for numbers in printed]
     assert ours == pytest.approx(theirs, rel=1e-9)
     assert len(ours) == 80
 
 
-def test_a_rule_under_another_name(tmp_path):
+def test_backward_closure_under_another_name(tmp_path):
     program = CLOSURES.replace("_backward", "_rule") + TRAINING
     result = run(tmp_path, program)
-    assert result.stdout == as_it_is(tmp_path, program), result.stderr
+    assert result.stdout == plain_output(tmp_path, program), result.stderr
 
 
-def test_helpers_behind_the_class(tmp_path):
+def test_helpers_defined_after_the_class(tmp_path):
     program = LOCAL.replace("other if isinstance(other, Value) else Value(other)", "lifted(other)")
     program += "\nONE = 1\nimport os\ndef lifted(x): return x if isinstance(x, Value) else Value(x * ONE)\n"
     program += (
@@ -389,7 +388,7 @@ def test_classes_in_functions_and_branches(tmp_path):
     assert run(tmp_path, branch).stdout == "Value(data=6.0, grad=0.0)\n"
 
 
-def test_a_dataclass(tmp_path):
+def test_dataclass(tmp_path):
     head, _, methods = LOCAL.partition("    def __add__")
     del head
     program = (
@@ -400,10 +399,10 @@ def test_a_dataclass(tmp_path):
         "\na = Value(2.0)\n(a * a).backward()\nprint(a.grad, a.data)\n"
     )
     result = run(tmp_path, program)
-    assert result.stdout == as_it_is(tmp_path, program) == "4.0 2.0\n", result.stderr
+    assert result.stdout == plain_output(tmp_path, program) == "4.0 2.0\n", result.stderr
 
 
-def test_what_people_do_with_values(tmp_path):
+def test_common_uses_of_values(tmp_path):
     program = LOCAL + textwrap.dedent(
         """
         import copy, json, pickle
@@ -422,16 +421,16 @@ def test_what_people_do_with_values(tmp_path):
 
 
 def test_methods_that_call_numpy(tmp_path):
-    """Its logarithm differs from the C library's in the last bit of few numbers, which samples may miss."""
+    # NumPy's log differs from the C library's in the last bit for few numbers, which the samples may miss.
     method = "def log(self): return Value(float(np.log(self.data)), (self,), (1 / self.data,))"
     program = "import numpy as np\n" + with_methods(LOCAL, method)
     program += "print([Value(0.25 + i / 977).log().data for i in range(1000)])\n"
     result = run(tmp_path, program)
-    assert result.stdout == as_it_is(tmp_path, program)
+    assert result.stdout == plain_output(tmp_path, program)
     assert "kept from the script: __pow__, relu, __truediv__, log" in result.stderr
 
 
-def test_an_equality_that_takes_nothing_but_values(tmp_path):
+def test_equality_that_accepts_only_values(tmp_path):
     methods = "def __eq__(self, other): return self.data == other.data\n__hash__ = object.__hash__"
     program = with_methods(LOCAL, methods).replace("_children", "parents").replace("_local_grads", "slopes")
     program += "print(Value(1.0) == Value(1.0), Value(1.0) != Value(1.0))\n"
@@ -439,13 +438,13 @@ def test_an_equality_that_takes_nothing_but_values(tmp_path):
     assert result.stdout == "True False\n", result.stderr
 
 
-def test_deep_syntax(tmp_path):
+def test_deeply_nested_expressions(tmp_path):
     program = LOCAL + "x = Value(1.5)\nprint((" + " + ".join(["x"] * 400) + ").data)\n"
     result = run(tmp_path, program)
     assert result.stdout == "600.0\n", result.stderr
 
 
-def test_lines_stay_where_they_are(tmp_path):
+def test_line_numbers_are_kept(tmp_path):
     program = LOCAL + "\ndef f(v):\n    return v.data['x']\n\nf(Value(1.0))\n"
     result = run(tmp_path, program)
     lines = program.splitlines()
@@ -459,18 +458,18 @@ def test_lines_stay_where_they_are(tmp_path):
     assert "own_class" not in broken.stderr
 
 
-def test_a_second_pass_over_the_same_results_is_said(tmp_path):
-    """There gradwalk's numbers are right, and the script's are not; but they are others."""
+def test_second_pass_over_the_same_results_is_reported(tmp_path):
+    # gradwalk's gradient 18 is correct; the script's gradient 24 is not.
     program = LOCAL + "x = Value(3.0)\ny = x * x\nfor k in range(3):\n    (y * k).backward()\nprint(x.grad)\n"
     result = run(tmp_path, program)
     assert result.stdout == "18.0\n"
-    assert as_it_is(tmp_path, program) == "24.0\n"
+    assert plain_output(tmp_path, program) == "24.0\n"
     line = "script.py:53: (y * k).backward(): backward() visits results that have a gradient from an earlier pass"
     assert result.stderr.count("earlier pass") == 1
     assert line in result.stderr
 
 
-# The order of contributions
+# Order of contributions
 
 BACKWARD = LOCAL[LOCAL.index("    def backward") :]
 ORDERS = {
@@ -543,25 +542,25 @@ assert CLOSURES_REVERSED != CLOSURES
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_backward_in_another_order_stays_the_scripts(tmp_path, order):
+def test_backward_in_another_order_is_kept(tmp_path, order):
     program = LOCAL.replace(BACKWARD, ORDERS[order]).replace("    # METHODS\n", TANH) + TRAINING
     result = run(tmp_path, program)
-    assert result.stdout == as_it_is(tmp_path, program), result.stderr
+    assert result.stdout == plain_output(tmp_path, program), result.stderr
     assert "kept from the script: backward, " in result.stderr
-    gradients = re.findall(r"-?\d[\d.e-]*", as_it_is(tmp_path, LOCAL.replace("    # METHODS\n", TANH) + TRAINING))
+    gradients = re.findall(r"-?\d[\d.e-]*", plain_output(tmp_path, LOCAL.replace("    # METHODS\n", TANH) + TRAINING))
     is_the_same = re.findall(r"-?\d[\d.e-]*", result.stdout) == gradients
-    assert is_the_same == (order == "queue")  # which only some graphs show: see probe_points.py
+    assert is_the_same == (order == "queue")  # only some graphs show a different order: see probe_points.py
 
 
-def test_a_backward_in_another_order_over_closures(tmp_path):
-    """Whose operands are in a tuple named `_prev`, which is a set in gradwalk."""
+def test_backward_in_another_order_over_closures_is_kept(tmp_path):
+    # The operands are in a tuple `_prev`, which is a set in gradwalk.
     program = CLOSURES_REVERSED + TRAINING + "print([v.data for v in (x * w)._prev], (x * w)._prev[0] is x)\n"
     result = run(tmp_path, program)
-    assert result.stdout == as_it_is(tmp_path, program), result.stderr
+    assert result.stdout == plain_output(tmp_path, program), result.stderr
     assert "kept from the script: backward, " in result.stderr
 
 
-def test_a_backward_in_another_order_can_be_walked_through(tmp_path):
+def test_backward_in_another_order_can_be_walked(tmp_path):
     program = (
         LOCAL.replace(BACKWARD, ORDERS["stack"])
         + "x = Value(2.0)\nfor k in range(2):\n    loss = x * 3\n    loss.backward()\n"
@@ -573,8 +572,8 @@ def test_a_backward_in_another_order_can_be_walked_through(tmp_path):
     assert "earlier pass" not in result.stderr
 
 
-def test_an_order_that_cannot_be_kept_is_said(tmp_path):
-    """The script's backward() needs an attribute that gradwalk's nodes do not have."""
+def test_order_that_cannot_be_kept_is_reported(tmp_path):
+    # The script's backward() needs an attribute that gradwalk's Value does not have.
     backward = ORDERS["reversed"].replace("topo, visited", "getattr(self, 'hidden'); topo, visited")
     program = LOCAL.replace(BACKWARD, backward).replace(
         '    __slots__ = ("data", "grad", "_children", "_local_grads")\n', ""
@@ -586,12 +585,12 @@ def test_an_order_that_cannot_be_kept_is_said(tmp_path):
         in result.stderr
     )
     assert "backward," not in result.stderr
-    theirs = as_it_is(tmp_path, program.replace("    # METHODS\n", TANH) + TRAINING)
+    theirs = plain_output(tmp_path, program.replace("    # METHODS\n", TANH) + TRAINING)
     printed = [[*map(float, re.findall(r"-?\d[\d.e-]*", text))] for text in (result.stdout, theirs)]
     assert printed[0] == pytest.approx(printed[1], rel=1e-9)
 
 
-# Numbers on which methods differ that are alike otherwise
+# Methods that differ only at special numbers
 
 
 @pytest.mark.parametrize(
@@ -607,7 +606,7 @@ def test_an_order_that_cannot_be_kept_is_said(tmp_path):
         ("exp", "def exp(self): e = math.exp(min(self.data, 709.0)); return Value(e, (self,), (e,))"),
     ],
 )
-def test_methods_that_differ_at_special_numbers_stay_the_scripts(tmp_path, name, method):
+def test_methods_that_differ_at_special_numbers_are_kept(tmp_path, name, method):
     program = re.sub(rf"    def {name}\(.*?(?=\n    def|\n    #)", "", LOCAL, count=1, flags=re.S)
     program = with_methods(program, method) + textwrap.dedent(
         f"""
@@ -624,7 +623,7 @@ def test_methods_that_differ_at_special_numbers_stay_the_scripts(tmp_path, name,
     result = run(tmp_path, program)
     kept = result.stderr.partition("kept from the script: ")[2].strip().split(", ")
     assert name in kept
-    assert "raises" in as_it_is(tmp_path, program) or result.stdout == as_it_is(tmp_path, program)
+    assert "raises" in plain_output(tmp_path, program) or result.stdout == plain_output(tmp_path, program)
 
 
 @pytest.mark.parametrize(
@@ -636,7 +635,7 @@ def test_methods_that_differ_at_special_numbers_stay_the_scripts(tmp_path, name,
     ],
     ids=["right", "forgets the chain rule", "overwrites"],
 )
-def test_rules_that_are_wrong_stay_wrong(tmp_path, method, slope):
+def test_wrong_derivatives_are_kept(tmp_path, method, slope):
     rule = f"""
     def log(self):
         x = self.data
@@ -650,23 +649,23 @@ def test_rules_that_are_wrong_stay_wrong(tmp_path, method, slope):
         with_methods(CLOSURES, rule) + "x = Value(0.7)\ny = x.log() * 3.0 + x * 2.0\ny.backward()\nprint(x.grad)\n"
     )
     result = run(tmp_path, program)
-    assert result.stdout == as_it_is(tmp_path, program), result.stderr
+    assert result.stdout == plain_output(tmp_path, program), result.stderr
     assert (", log" not in result.stderr) == slope
 
 
-def test_the_comparison_shows_no_warnings(tmp_path):
+def test_comparison_shows_no_warnings(tmp_path):
     method = "def log(self): return Value(np.log(np.float64(self.data)), (self,), (np.float64(1.0) / self.data,))"
     program = "import numpy as np, warnings\nwarnings.simplefilter('always')\n" + with_methods(LOCAL, method)
     program += "print(Value(0.0).log().data)\n"
     result = run(tmp_path, program)
     assert result.stdout == "-inf\n"
-    assert result.stderr.count("RuntimeWarning") == 2  # for the script's own logarithm of 0, and its derivative
+    assert result.stderr.count("RuntimeWarning") == 2  # from the script's log(0) and its derivative
 
 
-# Classes of one name, and constructors
+# Classes of the same name, and constructors
 
 
-def test_only_the_class_like_micrograds_is_replaced(tmp_path):
+def test_only_the_class_like_micrograd_is_replaced(tmp_path):
     first = (
         "class Value:\n    def __init__(self, data): self.data = data\n    def __add__(self, other): return 'first'\n"
     )
@@ -678,8 +677,8 @@ def test_only_the_class_like_micrograds_is_replaced(tmp_path):
     )
 
 
-def test_two_classes_of_one_name(tmp_path):
-    """As in a notebook that was exported. What the first keeps is not left in the second."""
+def test_two_classes_of_the_same_name(tmp_path):
+    # As in an exported notebook. Methods kept in the first class are not in the second.
     second = with_methods(LOCAL, "def cube(self): return self * self * self").replace(
         "self.data + other.data, (", "other.data + self.data, ("
     )
@@ -688,17 +687,17 @@ def test_two_classes_of_one_name(tmp_path):
         second + "print(Value(2.0).cube().data, hasattr(Value, 'double'))\n" + TRAINING.replace(".tanh()", ".exp()")
     )
     result = run(tmp_path, program)
-    assert result.stdout == as_it_is(tmp_path, program), result.stderr
+    assert result.stdout == plain_output(tmp_path, program), result.stderr
     lines = [line for line in result.stderr.splitlines() if "was replaced by gradwalk's Value" in line]
     numbers = [i + 1 for i, line in enumerate(program.splitlines()) if line == "class Value:"]
     assert [line.split(", ")[1] for line in lines] == [f"line {number}" for number in numbers]
     assert ("double" in lines[0], "double" in lines[1]) == (True, False)
 
 
-def test_messages_name_the_class_of_several_that_they_are_about(tmp_path):
+def test_messages_give_the_line_of_the_class(tmp_path):
     second = LOCAL.replace("    def exp(self):\n", "    def exp(self):\n        print('exp')\n")
     line = (LOCAL + second).splitlines().index("        print('exp')") + 1
-    replaced, said = refused(tmp_path, LOCAL + second + "\n").split("\n")
+    replaced, said = failure(tmp_path, LOCAL + second + "\n").split("\n")
     assert (
         replaced
         == "Value of script.py, line 3, was replaced by gradwalk's Value; kept from the script: __pow__, relu, "
@@ -709,14 +708,14 @@ def test_messages_name_the_class_of_several_that_they_are_about(tmp_path):
     )
     assert f"in line {line}." in said
     neither = "class Value:\n    def backward(self): pass\n" * 2
-    said = refused(tmp_path, neither)
+    said = failure(tmp_path, neither)
     assert said.startswith("Value of script.py, line 3, is not a class like micrograd's Value: it has no + and no *")
     assert said.endswith("and the script has none")
 
 
-def test_a_class_that_derives_from_the_one_of_its_name(tmp_path):
+def test_class_derived_from_its_namesake(tmp_path):
     program = LOCAL + "class Value(Value):\n    def cube(self): return self * self * self\n"
-    assert f"line {LOCAL.count(chr(10)) + 1} defines another Value, which derives from it" in refused(tmp_path, program)
+    assert f"line {LOCAL.count(chr(10)) + 1} defines another Value, which derives from it" in failure(tmp_path, program)
 
 
 @pytest.mark.parametrize(
@@ -735,8 +734,8 @@ def test_a_class_that_derives_from_the_one_of_its_name(tmp_path):
         ("data, label='', children=(), local_grads=()", "Value(*[2.0, 'x'])", "a label as argument 2"),
     ],
 )
-def test_constructors_that_take_other_arguments(tmp_path, constructor, call, said):
-    """They are refused before the script runs on; what gradwalk's Value takes, too, is given by name."""
+def test_unsupported_constructor_arguments(tmp_path, constructor, call, said):
+    # Such calls are rejected before the script runs. A label, which gradwalk's Value has too, works as a keyword.
     program = LOCAL.replace('    __slots__ = ("data", "grad", "_children", "_local_grads")\n', "")
     program = program.replace("data, children=(), local_grads=()", constructor)
     program = re.sub(
@@ -745,17 +744,17 @@ def test_constructors_that_take_other_arguments(tmp_path, constructor, call, sai
     kept = "        self.label = label\n" if "label=" in constructor else ""
     program = program.replace("        self.data = data\n", "        self.data = data\n" + kept)
     said = f"line {program.count(chr(10)) + 2} passes {said} of its constructor, but gradwalk's Value takes data, child"
-    error = refused(tmp_path, f"{program}print('has run')\nv = {call}\n")
+    error = failure(tmp_path, f"{program}print('has run')\nv = {call}\n")
     assert said in error or "passes a local_grads as argument 4 of its constructor" in error
     if "label=''" in constructor and constructor.index("label") > constructor.index("local_grads"):
         result = run(tmp_path, f"{program}v = Value(2.0, label='x')\nprint(v.label, (v * 3).data)\n")
         assert result.stdout == "x 6.0\n", result.stderr
 
 
-# What is refused
+# Errors
 
 
-def refused(folder: Path, program: str, *arguments: str) -> str:
+def failure(folder: Path, program: str, *arguments: str) -> str:
     result = run(folder, program, *arguments)
     assert result.returncode == 2
     assert "Traceback" not in result.stderr
@@ -784,11 +783,11 @@ def refused(folder: Path, program: str, *arguments: str) -> str:
         ),
     ],
 )
-def test_no_such_class(tmp_path, name, program, said):
+def test_missing_or_unsuitable_class(tmp_path, name, program, said):
     program = "print('has run')\n" + program
     result = run(tmp_path, program, "--replace", name, "script.py")
     assert result.stdout == ""
-    assert refused(tmp_path, program, "--replace", name, "script.py").startswith(said)
+    assert failure(tmp_path, program, "--replace", name, "script.py").startswith(said)
 
 
 @pytest.mark.parametrize(
@@ -845,19 +844,19 @@ def test_no_such_class(tmp_path, name, program, said):
         ),
     ],
 )
-def test_classes_that_do_something_else(tmp_path, old, new, said):
+def test_classes_that_behave_differently(tmp_path, old, new, said):
     program = LOCAL.replace('    __slots__ = ("data", "grad", "_children", "_local_grads")\n', "")
     assert old in program
     program = "import random\n" + program.replace(old, new) + "\nprint('has run')\n"
     if "keep" in new:
         program += "Value(2.0).backward(keep=True)\n"
-    error = refused(tmp_path, program)
+    error = failure(tmp_path, program)
     assert said in error
     assert error.endswith("Without --replace Value, it runs unchanged")
 
 
-def test_random_numbers_are_those_of_the_script(tmp_path):
-    """Methods that draw and have no counterpart in gradwalk stay as they are."""
+def test_random_numbers_are_unchanged(tmp_path):
+    # Methods that draw random numbers and do not exist in gradwalk are kept.
     methods = """
         def dropout(self, p): return self * (random.random() >= p)
         def noisy(self): return self + random.gauss(0.0, 1.0) + float(numpy.random.normal())
@@ -873,14 +872,14 @@ def test_random_numbers_are_those_of_the_script(tmp_path):
         """
     )
     result = run(tmp_path, program)
-    assert result.stdout == as_it_is(tmp_path, program), result.stderr
+    assert result.stdout == plain_output(tmp_path, program), result.stderr
 
 
-def test_attributes_that_nothing_of_gradwalks_stands_for(tmp_path):
+def test_unknown_attributes(tmp_path):
     program = CLOSURES.replace("        self._op = _op\n", "        self._op = _op\n        self.shape = 0\n")
     assert run(tmp_path, program + "Value(1.0).shape = 1\n").returncode == 0
     said = "the script uses its .shape, which gradwalk's Value does not have"
-    assert said in refused(tmp_path, program + "Value(1.0).shape\n")
+    assert said in failure(tmp_path, program + "Value(1.0).shape\n")
 
 
 @pytest.mark.parametrize(
@@ -891,20 +890,20 @@ def test_attributes_that_nothing_of_gradwalks_stands_for(tmp_path):
         ("._op", ".kind", "the script uses its .kind, which gradwalk's Value does not have"),
     ],
 )
-def test_labels_that_the_script_makes_up(tmp_path, old, new, said):
+def test_other_operation_names(tmp_path, old, new, said):
     program = CLOSURES.replace(old, new) + "print((Value(1.0) * 2)._op)\n"
     if new == ".kind":
         program = program.replace("= _op", "= _op + '!'").replace(")._op", ").kind")
-    assert said in refused(tmp_path, program)
+    assert said in failure(tmp_path, program)
 
 
-def test_a_constructor_with_its_arguments_in_another_order(tmp_path):
+def test_constructor_with_reordered_arguments(tmp_path):
     program = LOCAL.replace("data, children=()", "data, name='', children=()").replace(", (self,", ", '', (self,")
     said = "line 14 passes a name as argument 2 of its constructor, but gradwalk's Value takes data, children, op or"
-    assert said in refused(tmp_path, program)
+    assert said in failure(tmp_path, program)
 
 
-def test_a_subclass_with_operations_of_its_own(tmp_path):
+def test_subclass_that_overrides_an_operation(tmp_path):
     program = LOCAL.replace('    __slots__ = ("data", "grad", "_children", "_local_grads")\n', "")
     program += (
         "class Weight(Value):\n    def __init__(self, x): super().__init__(x)\n    def item(self): return self.data\n"
@@ -912,10 +911,10 @@ def test_a_subclass_with_operations_of_its_own(tmp_path):
     assert run(tmp_path, program + "print((2 + Weight(1.0)).data, Weight(3.0).item())\n").stdout == "3.0 3.0\n"
     program += "    def __add__(self, other): return Value.__add__(self, other) * 2\n"
     line = program.count("\n")
-    assert f"line {line} overrides its __add__ in Weight" in refused(tmp_path, program)
+    assert f"line {line} overrides its __add__ in Weight" in failure(tmp_path, program)
 
 
-def test_options_that_do_not_go_together(tmp_path):
+def test_incompatible_options(tmp_path):
     result = run(tmp_path, LOCAL, "--replace", "Value", "-m", "script")
     assert result.returncode == 2
     assert "--replace does not work with -m: give the path of the script that defines the class" in result.stderr
@@ -929,7 +928,7 @@ def test_options_that_do_not_go_together(tmp_path):
 # gradwalk walk
 
 
-def test_walking_through_such_a_script(tmp_path):
+def test_walk_of_such_a_script(tmp_path):
     program = LOCAL + "x = Value(2.0)\nloss = (x * 3).exp()\nloss.backward()\n"
     result = run(tmp_path, program, "--replace", "Value", "script.py", command="walk")
     assert result.returncode == 0, result.stderr

@@ -1,4 +1,4 @@
-"""What `gradwalk lesson --with-pyodide` puts beside the page. web/tests/pyodide runs it in a browser."""
+"""Files that `gradwalk lesson --with-pyodide` writes; web/tests/pyodide runs them in a browser."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PYODIDE = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.z
 
 @pytest.fixture
 def distribution(tmp_path: Path) -> Path:
-    """A folder with the names of a release of Pyodide, and more."""
+    """Create a folder with the file names of a Pyodide release and additional packages."""
     folder = tmp_path / "release"
     folder.mkdir()
     for name in (*PYODIDE, NUMPY, "numpy-tests.tar", "scipy-1.14.1-cp313-cp313-pyodide_2025_0_wasm32.whl"):
@@ -29,7 +29,7 @@ def distribution(tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_page_and_what_it_loads(distribution: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_page_and_its_files(distribution: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     site = tmp_path / "site"
     site.mkdir()
     assert main(["lesson", "--with-pyodide", str(distribution), str(site / "index.html")]) == 0
@@ -42,7 +42,7 @@ def test_the_page_and_what_it_loads(distribution: Path, tmp_path: Path, capsys: 
     assert f'<main data-gradwalk data-python="{NUMPY} {ours}">' in (site / "index.html").read_text(encoding="utf-8")
 
 
-def test_the_archive_is_this_gradwalk_as_plain_python(distribution: Path, tmp_path: Path):
+def test_archive_contains_uncompiled_gradwalk(distribution: Path, tmp_path: Path):
     [_, ours] = serve.put_python(distribution, tmp_path / "pyodide")
     archive = tmp_path / "pyodide" / ours
     with zipfile.ZipFile(archive) as packed:
@@ -56,7 +56,7 @@ def test_the_archive_is_this_gradwalk_as_plain_python(distribution: Path, tmp_pa
     assert run.stdout.split(maxsplit=1) == [f"{archive}/gradwalk/__init__.py", '{"document":\n']
 
 
-def test_the_archive_has_the_same_bytes_each_time(distribution: Path, tmp_path: Path):
+def test_archive_is_reproducible(distribution: Path, tmp_path: Path):
     archives = []
     for folder in ("one", "two"):
         [_, ours] = serve.put_python(distribution, tmp_path / folder)
@@ -65,7 +65,7 @@ def test_the_archive_has_the_same_bytes_each_time(distribution: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("missing", PYODIDE)
-def test_a_folder_without_pyodide_is_refused(missing: str, distribution: Path, capsys: pytest.CaptureFixture[str]):
+def test_folder_without_pyodide_is_rejected(missing: str, distribution: Path, capsys: pytest.CaptureFixture[str]):
     (distribution / missing).unlink()
     assert main(["lesson", "--with-pyodide", str(distribution)]) == 2
     assert (
@@ -75,7 +75,7 @@ def test_a_folder_without_pyodide_is_refused(missing: str, distribution: Path, c
 
 
 @pytest.mark.parametrize(("wheels", "told"), [((), "got 0"), ((NUMPY, NUMPY.replace("2.2.6", "2.3.0")), "got 2")])
-def test_there_has_to_be_one_numpy(
+def test_exactly_one_numpy_wheel_is_required(
     wheels: tuple[str, ...], told: str, distribution: Path, capsys: pytest.CaptureFixture[str]
 ):
     (distribution / NUMPY).unlink()
@@ -85,13 +85,13 @@ def test_there_has_to_be_one_numpy(
     assert f"{distribution} must have one NumPy wheel, {told}" in capsys.readouterr().err
 
 
-def test_microgpt_has_no_cell(capsys: pytest.CaptureFixture[str]):
+def test_microgpt_does_not_work_with_pyodide(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit):
         main(["lesson", "--microgpt", "--with-pyodide", "."])
     assert "--with-pyodide cannot be combined with --microgpt" in capsys.readouterr().err
 
 
-def test_only_the_served_page_may_load_anything():
+def test_only_the_served_page_can_load_files():
     def policy(text: str) -> dict[str, str]:
         [found] = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
         return dict(part.strip().split(" ", 1) for part in found.split(";"))

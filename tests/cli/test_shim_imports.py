@@ -1,4 +1,4 @@
-"""Programs under `gradwalk run` get the path, arguments and names that Python gives them, and gradwalk as micrograd."""
+"""`gradwalk run` gives a program the same path, arguments and module names as Python, and gradwalk as micrograd."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ for name, value in sorted(names.items()):
 print(__loader__.name, __loader__.path, __spec__ and (__spec__.name, __spec__.origin))
 print(sys.argv, sys.path[0], sys.modules["__main__"].__dict__ is globals())
 """
-# A folder of the name of the shims, which the script's own folder on the path would come before.
+# The folder micrograd must not shadow the shims, although the script's folder comes first in sys.path.
 FOLDER = {
     "real/show.py": WORLD,
     "real/neighbour.py": "",
@@ -57,7 +57,7 @@ SCRIPTS = [
     ["linked/show.py"],
     ["ABSOLUTE/show.py"],
 ]
-MODULES = [  # which Python finds in the folder unless it has a safe path
+MODULES = [  # not found with -P, which removes the folder from sys.path
     ["-m", "package", "x", "-m", "3"],
     ["-m", "package.module"],
     ["-m", "package.__main__"],
@@ -67,10 +67,10 @@ MODULES = [  # which Python finds in the folder unless it has a safe path
 @pytest.mark.parametrize(
     ("given", "safely"), [(given, []) for given in SCRIPTS + MODULES] + [(given, ["-P"]) for given in SCRIPTS]
 )
-def test_the_world_of_a_program_is_what_python_makes(folder: Path, given: list[str], safely: list[str]) -> None:
+def test_program_environment_is_the_same_as_in_python(folder: Path, given: list[str], safely: list[str]) -> None:
     if "link" in given[0]:
         if sys.platform == "win32":
-            pytest.skip("links take rights there")
+            pytest.skip("links need privileges on Windows")
         (folder / "links").mkdir()
         (folder / "links/show.py").symlink_to("../real/show.py")
         (folder / "links/twice.py").symlink_to("show.py")
@@ -80,7 +80,7 @@ def test_the_world_of_a_program_is_what_python_makes(folder: Path, given: list[s
     assert output(folder, *safely, "-m", "gradwalk", "run", *given) == expected
 
 
-def test_walking_through_a_script_gives_it_the_same_world(folder: Path) -> None:
+def test_walk_gives_a_script_the_same_environment(folder: Path) -> None:
     program = WORLD + "from micrograd.engine import Value\nValue(1.0).backward()\n"
     (folder / "script.py").write_text(WORLD, encoding="utf-8")
     expected = output(folder, "script.py", "x=1")
@@ -123,10 +123,10 @@ if __name__ == "__main__":
         (["-m", "package.module", "x"], "", "real/neighbour.py"),
     ],
 )
-def test_child_processes_have_the_shims_and_the_same_path(
+def test_child_processes_have_the_same_shims_and_path(
     folder: Path, given: list[str], first: str, neighbour: str
 ) -> None:
-    """A folder `micrograd` beside the script is not imported in place of the shims."""
+    # A folder `micrograd` next to the script does not shadow the shims.
     (folder / first / "micrograd").mkdir(exist_ok=True)
     (folder / first / "micrograd" / "__init__.py").write_text(FOLDER["micrograd/__init__.py"], encoding="utf-8")
     for name in ("real/show.py", "package/module.py"):
@@ -137,7 +137,7 @@ def test_child_processes_have_the_shims_and_the_same_path(
     assert output(folder, "-m", "gradwalk", "run", *given) == f"grandchild\n{expected}\n"
 
 
-def test_children_of_a_package_do_not_run_its_main_module_again(folder: Path) -> None:
+def test_child_processes_do_not_rerun_the_main_module(folder: Path) -> None:
     (folder / "package/work.py").write_text("from micrograd.engine import Value\ndef f(x): return Value.__module__\n")
     (folder / "package/__main__.py").write_text(
         "import multiprocessing\nfrom . import work\nprint('main', flush=True)\n"
@@ -146,8 +146,7 @@ def test_children_of_a_package_do_not_run_its_main_module_again(folder: Path) ->
     assert output(folder, "-m", "gradwalk", "run", "-m", "package") == "main\n['gradwalk.value.value']\n"
 
 
-def test_threads_that_outlive_the_main_module_still_find_it(folder: Path) -> None:
-    """Also where a module is run, whose `__main__` stays in `sys.modules`, as Python's does."""
+def test_threads_find_the_main_module_after_it_ends(folder: Path) -> None:
     program = """
         import sys, threading
         def later():
@@ -160,7 +159,7 @@ def test_threads_that_outlive_the_main_module_still_find_it(folder: Path) -> Non
     assert output(folder, "-m", "gradwalk", "run", "package/module.py") == "True\n"
 
 
-def test_a_notebook_keeps_its_path(folder: Path) -> None:
+def test_as_micrograd_keeps_the_path(folder: Path) -> None:
     program = (
         "import sys; before = sys.path[0]; import gradwalk; gradwalk.as_micrograd(); gradwalk.as_micrograd();"
         "from micrograd.engine import Value; print(Value is gradwalk.Value, sys.path[0] == before)"
@@ -178,14 +177,14 @@ def test_a_notebook_keeps_its_path(folder: Path) -> None:
         ("sys", "gradwalk: the module 'sys' has no Python code to run\n"),
     ],
 )
-def test_modules_that_cannot_be_run(folder: Path, module: str, said: str) -> None:
+def test_modules_that_cannot_run(folder: Path, module: str, said: str) -> None:
     command = [sys.executable, "-m", "gradwalk", "run", "-m", module]
     result = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (2, said)
 
 
 @pytest.mark.parametrize("text", ["import no_such_module_at_all", "x = ("])
-def test_errors_in_the_package_of_a_module_are_the_programs_own(folder: Path, text: str) -> None:
+def test_errors_in_a_package_show_its_own_traceback(folder: Path, text: str) -> None:
     (folder / "package/__init__.py").write_text(text, encoding="utf-8")
     command = [sys.executable, "-m", "gradwalk", "run", "-m", "package.module"]
     result = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""`gradwalk walk script.py`: every `backward()` of a script, against what the script itself prints."""
+"""`gradwalk walk script.py`: every backward() of a script, compared with the gradients that the script prints."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ def walked(tmp_path: Path, text: str, *options: str) -> subprocess.CompletedProc
 
 
 def printed(output: str) -> list[list[float]]:
-    """The gradients that the script printed after each pass."""
+    """Return the gradients that the script printed after each pass."""
     return [[float(x) for x in line.split()[1:]] for line in output.splitlines() if line.startswith("grads ")]
 
 
 def table(output: str) -> dict[str, list[str]]:
-    """The table of what .grad holds, by leaf."""
+    """Return the rows of the table of accumulated gradients, by leaf."""
     rows = output.partition(".grad is not the gradient of this pass alone")[2].splitlines()[2:]
     return {row.split()[0]: row.split() for row in rows if row.startswith("  ")}
 
 
 @pytest.mark.parametrize("number", [None, 1, 2, 7])
-def test_gradients_that_were_not_zeroed_are_what_the_script_prints(tmp_path: Path, number: int | None) -> None:
+def test_accumulated_gradients_are_those_of_the_script(tmp_path: Path, number: int | None) -> None:
     options = () if number is None else (f"--pass={number}",)
     result = walked(tmp_path, LOOP.format(passes=7, zero="pass"), *options)
     assert result.returncode == 0, result.stderr
@@ -70,20 +70,20 @@ def test_gradients_that_were_not_zeroed_are_what_the_script_prints(tmp_path: Pat
         assert " ".join(found[name][4:]) == "not zeroed since pass 1"
 
 
-def test_gradients_that_were_zeroed_need_no_words(tmp_path: Path) -> None:
+def test_zeroed_gradients_are_not_mentioned(tmp_path: Path) -> None:
     result = walked(tmp_path, LOOP.format(passes=7, zero=ZERO))
     assert ".grad is not" not in result.stdout
     assert re.search(r"^Pass 7 of 7, at train\.py:8: loss\.backward\(\)$", result.stdout, re.MULTILINE)
     assert re.search(r"^loss over 7 backward\(\) calls: 25 █▃▁▁▁▁▁ 0\.\d+$", result.stdout, re.MULTILINE)
 
 
-def test_a_single_pass_says_nothing_of_passes(tmp_path: Path) -> None:
+def test_single_pass_prints_no_pass_number(tmp_path: Path) -> None:
     result = walked(tmp_path, LOOP.format(passes=1, zero=ZERO))
     assert "Pass" not in result.stdout
     assert " over " not in result.stdout
 
 
-def test_a_function_that_calls_backward_twice(tmp_path: Path) -> None:
+def test_function_that_calls_backward_twice(tmp_path: Path) -> None:
     text = """
 from gradwalk import Value
 a = Value(3.0)
@@ -101,7 +101,7 @@ step()
 
 
 @pytest.mark.parametrize("options", [["--pass", "9"], ["--pass=9"]])
-def test_a_pass_that_there_is_not(tmp_path: Path, options: list[str]) -> None:
+def test_missing_pass(tmp_path: Path, options: list[str]) -> None:
     result = walked(tmp_path, LOOP.format(passes=3, zero=ZERO), *options)
     assert (result.returncode, result.stderr) == (
         2,
@@ -110,7 +110,7 @@ def test_a_pass_that_there_is_not(tmp_path: Path, options: list[str]) -> None:
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1.5", ""])
-def test_what_is_no_pass(tmp_path: Path, number: str) -> None:
+def test_invalid_pass_number(tmp_path: Path, number: str) -> None:
     result = walked(tmp_path, LOOP.format(passes=3, zero=ZERO), f"--pass={number}")
     assert result.returncode == 2
     assert f"the number of a pass must be at least 1, got {number!r}" in result.stderr
@@ -137,7 +137,7 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_script_that_ends_early_is_shown_up_to_there(tmp_path: Path, ending: str) -> None:
+def test_script_that_fails_later_is_walked(tmp_path: Path, ending: str) -> None:
     text, code, said = ENDINGS[ending]
     whole = walked(tmp_path, LOOP.format(passes=3, zero=ZERO))
     result = walked(tmp_path, LOOP.format(passes=3, zero=ZERO) + text, "--page", "out.html")
@@ -148,7 +148,7 @@ def test_a_script_that_ends_early_is_shown_up_to_there(tmp_path: Path, ending: s
     assert (tmp_path / "out.html").exists()
 
 
-def test_the_walk_comes_before_the_traceback(tmp_path: Path) -> None:
+def test_walk_is_printed_before_the_traceback(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(LOOP.format(passes=1, zero=ZERO) + "raise KeyError('later')", encoding="utf-8")
     result = subprocess.run(
         [sys.executable, "-m", "gradwalk", "walk", "train.py"],
@@ -163,13 +163,13 @@ def test_the_walk_comes_before_the_traceback(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["raise KeyError('early')", "import sys; sys.exit(3)"])
-def test_a_script_that_ends_before_a_backward(tmp_path: Path, text: str) -> None:
+def test_script_that_ends_before_backward(tmp_path: Path, text: str) -> None:
     result = walked(tmp_path, text)
     assert (result.returncode, result.stdout) == ((1, "") if "KeyError" in text else (3, ""))
     assert "backward" not in result.stderr
 
 
-def test_threads_are_waited_for_after_an_exit(tmp_path: Path) -> None:
+def test_walk_waits_for_threads_after_an_exit(tmp_path: Path) -> None:
     text = """
 import sys, threading, time
 from gradwalk import Value
@@ -195,7 +195,7 @@ Value(2.0).backward()
 """
 
 
-def test_a_backward_of_a_class_of_its_own_is_not_denied(tmp_path: Path) -> None:
+def test_message_for_a_backward_of_another_class(tmp_path: Path) -> None:
     said = (
         "gradwalk: train.py did not call backward() of a gradwalk Value. It defines its own class Value, whose "
         "backward() cannot be walked through. To replace Value by gradwalk's Value: gradwalk walk --replace Value "
@@ -221,7 +221,7 @@ def schema() -> jsonschema.Draft202012Validator:
 
 
 @pytest.mark.parametrize("zero", ["pass", ZERO])
-def test_json_has_every_pass(tmp_path: Path, zero: str) -> None:
+def test_json_contains_every_pass(tmp_path: Path, zero: str) -> None:
     result = walked(tmp_path, LOOP.format(passes=5, zero=zero), "--json", "--pass", "2")
     document = json.loads(result.stdout)
     schema().validate(document)
@@ -241,13 +241,13 @@ def test_json_has_every_pass(tmp_path: Path, zero: str) -> None:
         assert [kept["grad"] for kept in one["earlier"]] == before
 
 
-def test_names_of_variables(tmp_path: Path) -> None:
+def test_variable_names_in_an_order(tmp_path: Path) -> None:
     result = walked(tmp_path, LOOP.format(passes=1, zero=ZERO), "--order", "loss,err,v4,v2,slope,shift")
     assert result.returncode == 0, result.stderr
     assert "  loss = err ** 2 = 25" in result.stdout
 
 
-def test_a_subscript_in_an_order(tmp_path: Path) -> None:
+def test_subscript_in_an_order(tmp_path: Path) -> None:
     text = "from gradwalk import Value\nw = {}\nw[0, 1] = Value(2.0)\nw[1, 1] = w[0, 1] * 3.0\nw[1, 1].backward()\n"
     result = walked(tmp_path, text, "--order", "w[1, 1],w[0, 1]")
     assert result.returncode == 0, result.stderr

@@ -1,4 +1,4 @@
-"""Functions of arrays as other libraries call, batch and differentiate them, against finite differences and NumPy."""
+"""ArrayFunction: results, batches and derivatives against NumPy and finite differences."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def plain(a, x, s):
 
 
 @given(ARGUMENTS)
-def test_leaves_are_those_of_the_function(arrays):
+def test_results_are_the_leaves_of_the_function(arrays):
     for found, expected in zip(ArrayFunction(bent)(arrays), plain(*arrays), strict=True):
         numpy.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_the_treedef_puts_results_together():
+def test_result_treedef_and_shapes():
     function = ArrayFunction(bent)
     treedef = function.result([(2, 3), (3,), ()])
     assert treedef.unflatten([1, 2]) == {"line": 1, "number": 2}
@@ -51,7 +51,7 @@ def test_the_treedef_puts_results_together():
 
 
 @given(ARGUMENTS, ARGUMENTS)
-def test_tangents_are_difference_quotients(arrays, tangents):
+def test_tangents_against_finite_differences(arrays, tangents):
     pushed = ArrayFunction(bent).pushed(3, (0, 1, 2))([*arrays, *tangents])
     h = 1e-6
     above, below = ([x + step * t for x, t in zip(arrays, tangents, strict=True)] for step in (h, -h))
@@ -60,7 +60,7 @@ def test_tangents_are_difference_quotients(arrays, tangents):
 
 
 @given(ARGUMENTS, drawn((3,)), drawn(()), drawn((2,)), drawn(()))
-def test_both_modes_are_transposes_of_one_another(arrays, tangent, other, line, number):
+def test_both_modes_are_transposes_of_each_other(arrays, tangent, other, line, number):
     function = ArrayFunction(bent)
     pushed, pulled = function.pushed(3, (1, 2)), function.pulled(3, (1, 2))
     forward = pushed([*arrays, tangent, other])
@@ -73,7 +73,7 @@ def test_both_modes_are_transposes_of_one_another(arrays, tangent, other, line, 
 
 
 @pytest.mark.parametrize("batch", [(4,), (4, 5)])
-def test_batches_are_samples_one_by_one(batch):
+def test_batches_equal_single_samples(batch):
     rng = numpy.random.default_rng(0)
     arrays = [rng.normal(size=(*batch, 2, 3)), rng.normal(size=(*[1] * len(batch), 3)), rng.normal(size=batch)]
     function = ArrayFunction(bent)
@@ -88,7 +88,7 @@ def test_batches_are_samples_one_by_one(batch):
                 numpy.testing.assert_allclose(many[at], one, rtol=1e-12)
 
 
-def test_batches_of_float32_are_computed_as_such():
+def test_batches_keep_float32():
     x = numpy.linspace(0.0, 1.0, 6, dtype=numpy.float32).reshape(3, 2)
     [found] = ArrayFunction(lambda x: math.exp(x).sum())([x], 1)
     assert found.dtype == numpy.float32
@@ -96,7 +96,7 @@ def test_batches_of_float32_are_computed_as_such():
     assert found.dtype == numpy.float64
 
 
-def test_functions_are_recorded_once_for_each_shape():
+def test_functions_are_traced_once_per_shape():
     shapes = []
 
     def f(x):
@@ -110,20 +110,20 @@ def test_functions_are_recorded_once_for_each_shape():
     assert shapes == [(2,), (3,)]
 
 
-def test_what_is_no_number_is_refused():
+def test_results_must_be_numbers():
     with pytest.raises(TypeError, match="must return at least one number, got None"):
         ArrayFunction(lambda x: None)([numpy.ones(2)])
     with pytest.raises(TypeError, match="is a str"):
         ArrayFunction(lambda x: "x")([numpy.ones(2)])
 
 
-def test_branches_on_numbers_are_refused():
+def test_branches_raise():
     with pytest.raises(RecordingError, match="branches on"):
         ArrayFunction(lambda x: x if x > 0 else 0.0)([numpy.array(1.0)])
 
 
 @pytest.mark.parametrize("captured", [Value(2.0), MLP(2, [1])])
-def test_values_from_outside_are_refused(captured):
+def test_captured_values_raise(captured):
     function = ArrayFunction(lambda x: captured(x) if isinstance(captured, MLP) else x * captured)
     for _ in range(2):
         with pytest.raises(TypeError, match="uses Values that are not among its arguments"):
@@ -151,7 +151,7 @@ NOT_AT_ONE = [
 
 @pytest.mark.parametrize(("f", "x", "expected"), NOT_AT_ONE, ids=["times", "root", "primitive"])
 @pytest.mark.parametrize("setting", [nullcontext, debug_nans])
-def test_functions_are_run_at_their_arguments_alone(f, x, expected, setting):
+def test_functions_run_only_at_their_arguments(f, x, expected, setting):
     function = ArrayFunction(f)
     tangent, h = x, 1e-6
     with setting():
@@ -166,7 +166,7 @@ def test_functions_are_run_at_their_arguments_alone(f, x, expected, setting):
     numpy.testing.assert_allclose(many, [expected(x), expected(1.5 * x)], rtol=1e-6)
 
 
-def test_what_shapes_are_asked_of_is_not_run():
+def test_result_shapes_runs_nothing():
     calls = []
 
     @primitive
@@ -186,7 +186,7 @@ def square(x):
     return x * x
 
 
-def test_functions_are_pickled():
+def test_functions_can_be_pickled():
     function = ArrayFunction(square)
     function([numpy.ones(2)])
     copy = pickle.loads(pickle.dumps(function))

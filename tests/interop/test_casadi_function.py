@@ -1,4 +1,4 @@
-"""Functions of CasADi's that gradwalk runs, against the same expressions of CasADi's own."""
+"""to_casadi: gradwalk functions in CasADi against the same CasADi expressions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradwalk import RecordingError, Value, math
 
 casadi = pytest.importorskip("casadi")
 
-from gradwalk.interop import to_casadi  # noqa: E402  after the check that there is CasADi
+from gradwalk.interop import to_casadi  # noqa: E402  after the check that CasADi is installed
 from gradwalk.solvers import root  # noqa: E402
 
 X, Y = casadi.MX.sym("x", 2), casadi.MX.sym("y", 2)
@@ -50,7 +50,7 @@ def test_derivatives_of_any_order(expression):
 
 
 class TestMatrices:
-    """CasADi counts entries of matrices by columns."""
+    """Matrix arguments, which CasADi stores in column-major order."""
 
     A, B, S = casadi.MX.sym("a", 2, 3), casadi.MX.sym("b", 3), casadi.MX.sym("s")
     AT = numpy.arange(1.0, 7.0).reshape(2, 3), numpy.array([1.0, 2.0, 3.0]), 2.0
@@ -61,7 +61,7 @@ class TestMatrices:
 
     @pytest.mark.parametrize("output", range(3))
     @pytest.mark.parametrize("wrt", [A, B, S])
-    def test_jacobians_of_several_results(self, output, wrt):
+    def test_jacobians_of_several_outputs(self, output, wrt):
         inputs = [self.A, self.B, self.S]
         ours = to_casadi(self.several, (2, 3), 3, ())
         assert [ours.size_in(i) for i in range(3)] == [(2, 3), (3, 1), (1, 1)]
@@ -77,7 +77,7 @@ class TestMatrices:
 
 
 class TestOneNumber:
-    """CasADi goes other ways for the derivatives of functions of one number."""
+    """Functions of one number, which CasADi differentiates differently."""
 
     X = casadi.MX.sym("x", 2)
 
@@ -102,7 +102,7 @@ class TestOneNumber:
         assert slope == pytest.approx(0.0, abs=1e-6)
 
 
-def test_jacobians_of_the_function_are_differentiated():
+def test_jacobian_can_be_differentiated():
     chain = to_casadi(lambda x, s: (x[1:] - x[:-1] ** 3, s * x[0] ** 2), 4, ())
     x, s = casadi.MX.sym("x", 4), casadi.MX.sym("s")
     blocks = chain.jacobian()(x, s, casadi.MX(3, 1), casadi.MX(1, 1))
@@ -111,7 +111,7 @@ def test_jacobians_of_the_function_are_differentiated():
     assert found.tolist() == [[10.0, 0.0, 0.0, 0.0]]
 
 
-def test_functions_that_have_no_value_at_one():
+def test_functions_undefined_at_one():
     ours = to_casadi(lambda a: root(lambda x: x * x - (a - 2.0), 1.0), ())
     a = casadi.MX.sym("a")
     assert float(ours(11.0)) == pytest.approx(3.0)
@@ -148,7 +148,7 @@ def test_patterns_are_sparse():
 
 
 def solved(objective, constraints):
-    """HS071, of Hock and Schittkowski."""
+    """Solve problem HS071 of Hock and Schittkowski."""
     x = casadi.MX.sym("x", 4)
     quiet = {"ipopt.print_level": 0, "ipopt.sb": "yes", "print_time": False}
     solver = casadi.nlpsol("solver", "ipopt", {"x": x, "f": objective(x), "g": constraints(x)}, quiet)
@@ -156,8 +156,8 @@ def solved(objective, constraints):
     return found["x"].full().ravel(), found["lam_g"].full().ravel(), solver.stats()["iter_count"]
 
 
-def test_ipopt_has_exact_second_derivatives():
-    """It goes the same way as with CasADi's own."""
+def test_ipopt_gets_exact_second_derivatives():
+    # IPOPT takes the same number of iterations as with CasADi expressions.
     objective = to_casadi(lambda x: x[0] * x[3] * (x[0] + x[1] + x[2]) + x[2], 4)
     constraints = to_casadi(lambda x: [x[0] * x[1] * x[2] * x[3], x @ x], 4)
     gc.collect()
@@ -172,7 +172,7 @@ def test_ipopt_has_exact_second_derivatives():
     assert ours[2] == expected[2]
 
 
-def test_the_function_has_the_name_of_its_own_where_casadi_allows_it():
+def test_function_keeps_its_name_if_casadi_allows_it():
     def energy(x):
         return x @ x
 
@@ -180,7 +180,7 @@ def test_the_function_has_the_name_of_its_own_where_casadi_allows_it():
     assert OURS.name() == "gradwalk_function"
 
 
-def test_what_casadi_cannot_hold_is_refused():
+def test_unsupported_shapes_raise():
     with pytest.raises(ValueError, match=r"must have at most two axes for CasADi, got the shape \(2, 2, 2\)"):
         to_casadi(lambda x: x.sum(), (2, 2, 2))
     with pytest.raises(ValueError, match=r"must have at most two axes for CasADi, got the shape \(2, 2, 2\)"):
@@ -189,7 +189,7 @@ def test_what_casadi_cannot_hold_is_refused():
         to_casadi(3, 2)
 
 
-def test_branches_and_values_from_outside_are_refused():
+def test_branches_and_captured_values_raise():
     with pytest.raises(RecordingError, match="branches on"):
         to_casadi(lambda x: x if x > 0 else 0.0, ())
     outside = Value(2.0)

@@ -1,4 +1,4 @@
-"""Estimators of scikit-learn: its own checks of them, and what they learn."""
+"""MLPClassifier and MLPRegressor: scikit-learn's estimator checks, and training on small data sets."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ LINE = numpy.linspace(-1.0, 1.0, 60).reshape(-1, 1)
 
 
 @parametrize_with_checks([MLPRegressor(max_iter=100), MLPClassifier(max_iter=100)])
-def test_scikit_learn_checks_them(estimator, check):
+def test_scikit_learn_estimator_checks(estimator, check):
     if check.func.__name__ == "check_array_api_input":
-        return  # of estimators that compute with arrays of other libraries, where SCIPY_ARRAY_API is set
+        return  # only for estimators that support the array API
     check(estimator)
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh", "logistic"])
-def test_numbers_are_learned(activation):
+def test_regression(activation):
     estimator = MLPRegressor(activation=activation, max_iter=400, random_state=0).fit(LINE, LINE[:, 0] ** 2)
     assert estimator.score(LINE, LINE[:, 0] ** 2) > 0.95
     assert estimator.loss_curve_[-1] < estimator.loss_curve_[0] / 10
 
 
-def test_rows_of_numbers_are_learned():
+def test_regression_with_several_outputs():
     rows = numpy.hstack([LINE**2, -LINE])
     estimator = MLPRegressor([8, 8], max_iter=400, random_state=0).fit(LINE, rows)
     assert estimator.predict(LINE).shape == (60, 2)
@@ -47,7 +47,7 @@ def test_rows_of_numbers_are_learned():
     assert MLPRegressor(max_iter=1).fit(LINE, LINE**2).predict(LINE).shape == (60, 1)
 
 
-def test_classes_are_learned():
+def test_classification():
     samples, y = load_iris(return_X_y=True)
     names = numpy.array(["setosa", "versicolor", "virginica"])[y]
     model = make_pipeline(StandardScaler(), MLPClassifier(random_state=0))
@@ -57,13 +57,13 @@ def test_classes_are_learned():
     assert (model.classes_[probabilities.argmax(axis=1)] == model.predict(samples)).all()
 
 
-def test_parameters_are_searched():
+def test_grid_search():
     samples, y = make_moons(100, noise=0.1, random_state=0)
     search = GridSearchCV(MLPClassifier(max_iter=50, random_state=0), {"hidden_layer_sizes": [(2,), (16,)]}, cv=2)
     assert search.fit(samples, y).best_params_ == {"hidden_layer_sizes": (16,)}
 
 
-def test_the_network_is_one_of_gradwalk():
+def test_model_is_a_gradwalk_network():
     estimator = MLPRegressor([4], activation="tanh", random_state=0).fit(LINE, LINE[:, 0])
     assert isinstance(estimator.model_, MLP)
     assert repr(estimator.model_).startswith("MLP of [Layer of [TanhNeuron(1)")
@@ -72,7 +72,7 @@ def test_the_network_is_one_of_gradwalk():
     assert slope.data == pytest.approx(1.0, abs=0.2)
 
 
-def test_the_same_seed_gives_the_same_network_and_leaves_others_alone():
+def test_random_state_is_reproducible_and_isolated():
     before = numpy.random.get_state()[1].copy()
     found = [MLPRegressor(max_iter=5, random_state=3).fit(LINE, LINE[:, 0]).predict(LINE) for _ in range(2)]
     numpy.testing.assert_array_equal(*found)
@@ -84,14 +84,14 @@ def test_the_same_seed_gives_the_same_network_and_leaves_others_alone():
     assert random.random() == expected
 
 
-def test_fitted_estimators_are_pickled_and_unfitted_ones_cloned():
+def test_estimators_can_be_pickled_and_cloned():
     estimator = MLPRegressor([3], activation="tanh", max_iter=20, random_state=0).fit(LINE, LINE[:, 0])
     copy = pickle.loads(pickle.dumps(estimator))
     numpy.testing.assert_array_equal(copy.predict(LINE), estimator.predict(LINE))
     assert clone(estimator).get_params() == estimator.get_params()
 
 
-def test_other_activations_are_refused():
+def test_unknown_activation_raises():
     with pytest.raises(ValueError, match="activation must be one of 'relu', 'tanh', 'logistic', got 'cube'"):
         MLPRegressor(activation="cube").fit(LINE, LINE[:, 0])
 
@@ -108,14 +108,13 @@ def test_other_activations_are_refused():
         ("activation", ["cube", None, ["relu"]], "must be one of 'relu', 'tanh', 'logistic'"),
     ],
 )
-def test_parameters_are_checked_when_training_begins(estimator, name, values, expected):
+def test_fit_validates_parameters(estimator, name, values, expected):
     for value in values:
         with pytest.raises(ValueError, match=f"{name} {expected}"):
             estimator(**{name: value}).fit(LINE, LINE[:, 0] > 0)
 
 
-def test_other_ways_to_say_the_same():
-    """As scikit-learn's networks take them."""
+def test_equivalent_parameters_as_in_scikit_learn():
     settings = {"max_iter": 3, "random_state": 0}
     expected = MLPRegressor((8,), batch_size=min(200, len(LINE)), **settings).fit(LINE, LINE[:, 0]).predict(LINE)
     for sizes in (8, numpy.int64(8), [8], numpy.array([8])):

@@ -1,4 +1,4 @@
-"""The names of `gradwalk.interop`: loaded when they are used, with a cure where a library is missing."""
+"""The names of `gradwalk.interop` are loaded at first use; a missing library raises with its pip command."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def output(program: str) -> str:
     return result.stdout.strip()
 
 
-def test_no_library_is_loaded_with_the_module():
+def test_import_loads_no_library():
     loaded = set(output("from gradwalk import interop; import sys; print(*sys.modules)").split())
     assert loaded.isdisjoint(["scipy", *LIBRARIES.values()])
 
@@ -35,7 +35,7 @@ def test_all_names_are_listed():
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_a_missing_library_is_named_with_the_extra_that_has_it(name, monkeypatch):
+def test_error_for_a_missing_library_names_the_extra(name, monkeypatch):
     module, extra = interop._HOMES[name]
     monkeypatch.delitem(sys.modules, f"gradwalk.interop.{module}", raising=False)
     monkeypatch.delitem(vars(interop), name, raising=False)
@@ -47,6 +47,6 @@ def test_a_missing_library_is_named_with_the_extra_that_has_it(name, monkeypatch
         getattr(interop, name)
 
 
-def test_other_names_are_refused():
+def test_unknown_names_raise():
     with pytest.raises(AttributeError, match="has no attribute 'to_jay'"):
         interop.to_jay  # noqa: B018

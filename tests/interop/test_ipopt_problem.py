@@ -1,4 +1,4 @@
-"""Problems for IPOPT: their derivatives against JAX's, and solved by cyipopt."""
+"""IpoptProblem: derivatives against JAX, and solutions by cyipopt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytest.importorskip("scipy")
 
 from gradwalk.interop import IpoptProblem
 
-INFINITE = 2e19  # as IPOPT has it
+INFINITE = 2e19  # infinity in IPOPT
 
 
 def dense(entries, structure, shape):
@@ -38,7 +38,7 @@ def solved(problem, start, **bounds):
     return solver.solve(numpy.array(start))
 
 
-def test_derivatives_are_those_of_jax():
+def test_derivatives_against_jax():
     jax = pytest.importorskip("jax")
     x, multipliers, factor = numpy.array([1.5, 4.0, 3.0, 2.0]), numpy.array([0.5, -2.0]), 0.25
     problem = IpoptProblem(objective, numpy.ones(4), constraints)
@@ -64,7 +64,7 @@ def test_derivatives_are_those_of_jax():
 
 
 def test_hs071():
-    """The example of IPOPT's documentation, with the solution that is given there."""
+    # The example and its solution from IPOPT's documentation.
     start = [1.0, 5.0, 5.0, 1.0]
     x, about = solved(
         IpoptProblem(objective, start, constraints),
@@ -90,7 +90,7 @@ def test_without_constraints():
 
 
 def swing_up(steps):
-    """A pendulum that is to stand upright after 5 s by as little torque as possible: all angles, speeds and torques."""
+    """Return the swing-up of a pendulum in 5 s with least torque; the unknowns are all angles, speeds and torques."""
     h = 5.0 / steps
 
     def torque(z):
@@ -112,8 +112,8 @@ def swing_up(steps):
     return torque, motion, start, lower, upper
 
 
-def test_optimal_control_of_a_thousand_unknowns():
-    """Against the same problem in CasADi's own expressions, solved by the IPOPT in its wheel."""
+def test_optimal_control_with_a_thousand_unknowns():
+    # Against the same problem in CasADi expressions, solved by the IPOPT in the CasADi wheel.
     casadi = pytest.importorskip("casadi")
     steps = 333
     torque, motion, start, lower, upper = swing_up(steps)
@@ -137,7 +137,7 @@ def test_optimal_control_of_a_thousand_unknowns():
     numpy.testing.assert_allclose(x, expected["x"].full().ravel(), atol=1e-5)
 
 
-def test_variables_are_a_vector():
+def test_variables_must_be_a_vector():
     with pytest.raises(ValueError, match=r"x must be a vector, .*, got an array of shape \(2, 2\)"):
         IpoptProblem(lambda x: x.sum(), numpy.ones((2, 2)))
 
@@ -157,7 +157,7 @@ OUTSIDE = Value(2.0)
         (None, "takes a function as objective, not NoneType"),
     ],
 )
-def test_objectives_return_one_number(objective, message):
+def test_objective_must_return_one_number(objective, message):
     with pytest.raises(TypeError, match=message):
         IpoptProblem(objective, [1.0, 2.0])
 
@@ -174,18 +174,18 @@ def test_objectives_return_one_number(objective, message):
         (3, r"IpoptProblem\(\) takes a function as constraints, not int: 3"),
     ],
 )
-def test_constraints_return_a_vector(constraints, message):
+def test_constraints_must_return_a_vector(constraints, message):
     with pytest.raises(TypeError, match=message):
         IpoptProblem(lambda x: x @ x, [1.0, 2.0], constraints)
 
 
 @pytest.mark.parametrize("constraints", [lambda x: (x[0], 3.0), lambda x: x[:2], lambda x: [], lambda x: x[:0]])
-def test_constraints_in_other_forms(constraints):
+def test_constraints_can_be_sequences_or_empty(constraints):
     x = numpy.array([1.0, 2.0])
     assert IpoptProblem(lambda x: x @ x, x, constraints).constraints(x).tolist() == [*constraints(x)]
 
 
-def test_problems_are_pickled():
+def test_problems_can_be_pickled():
     start = numpy.array([1.0, 5.0, 5.0, 1.0])
     for problem in (IpoptProblem(objective, start, constraints), IpoptProblem(objective, start)):
         copy = pickle.loads(pickle.dumps(problem))

@@ -1,4 +1,4 @@
-"""Functions of JAX's that gradwalk runs, against the same functions of JAX's own."""
+"""to_jax: gradwalk functions in JAX against the same functions written in JAX."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gradwalk.nn import MLP
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
 
-from gradwalk.interop import to_jax  # noqa: E402  after the check that there is JAX
+from gradwalk.interop import to_jax  # noqa: E402  after the check that JAX is installed
 from gradwalk.solvers import odeint, root  # noqa: E402
 
 
@@ -32,13 +32,13 @@ BATCH = jnp.arange(24, dtype=jnp.float32).reshape(3, 4, 2) / 20
 
 @pytest.fixture(autouse=True)
 def single_precision():
-    """JAX as it comes, also where other tests of the process have set it to double precision."""
+    """Restore JAX's default precision, which other tests of the process may have changed."""
     with jax.enable_x64(False):
         yield
 
 
 def layer(module):
-    """Of a dict with a list in it."""
+    """Return a function of a dict that contains a list."""
     return lambda p, x: {"hidden": module.tanh(p["w"] @ x + p["b"][0]), "scaled": [x * p["b"][0]]}
 
 
@@ -53,7 +53,7 @@ def close(found, expected, tolerance=1e-5):
 
 
 def compared(transform, *args, tolerance=1e-5):
-    """The same of both functions, compiled: op by op, JAX compiles each."""
+    """Compare a transform of both functions under jax.jit: op by op, JAX would compile each operation."""
     close(jax.jit(transform(OURS))(*args), jax.jit(transform(THEIRS))(*args), tolerance)
 
 
@@ -77,7 +77,7 @@ def test_derivatives_of_any_order(transform):
 
 
 @pytest.mark.parametrize("transform", [lambda f: f, jax.value_and_grad, jax.hessian], ids=["value", "pair", "hessian"])
-def test_numbers_that_are_known(transform):
+def test_without_jit(transform):
     close(transform(OURS)(X), jax.jit(transform(THEIRS))(X))
 
 
@@ -95,13 +95,13 @@ def test_batches(transform):
 
 
 @pytest.mark.parametrize(("outer", "inner"), [(0, 0), (1, 0), (0, 1), (2, 1)])
-def test_batches_of_batches_along_any_axes(outer, inner):
+def test_nested_batches_along_any_axes(outer, inner):
     batch = jnp.moveaxis(BATCH, (0, 1), (outer, inner if inner < outer else inner + 1))
     compared(lambda f: jax.vmap(jax.vmap(f, inner), outer, out_axes=1), batch)
 
 
 @pytest.mark.parametrize("transform", [jax.grad, jax.hessian])
-def test_what_samples_share_gets_the_sum_of_their_gradients(transform):
+def test_gradients_of_shared_parameters_are_summed(transform):
     def loss(f):
         def of_params(params):
             outputs = jax.vmap(f, (None, 0))(params, BATCH[0])
@@ -113,23 +113,23 @@ def test_what_samples_share_gets_the_sum_of_their_gradients(transform):
     close(ours(PARAMS), theirs(PARAMS))
 
 
-def test_trees_and_keywords():
+def test_trees_and_keyword_arguments():
     close(to_jax(layer(math))(PARAMS, X), layer(jnp)(PARAMS, X))
     close(to_jax(layer(math))(p=PARAMS, x=X), layer(jnp)(PARAMS, X))
 
 
-def test_loops_of_jax():
+def test_in_a_jax_loop():
     compared(lambda f: lambda x: jax.lax.scan(lambda x, _: (x - 0.1 * jax.grad(f)(x), f(x)), x, None, length=5), X)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_types_are_kept(dtype):
+def test_dtypes_are_kept(dtype):
     x = X.astype(dtype)
     compared(jax.grad, x, tolerance=0.05)
     compared(jax.vmap, x[None], tolerance=0.05)
 
 
-def test_numbers_of_64_bits():
+def test_double_precision():
     with jax.enable_x64(True):
         x = jnp.array([0.3, 0.7])
         compared(jax.hessian, x, tolerance=1e-14)
@@ -139,7 +139,7 @@ def test_numbers_of_64_bits():
 
 
 @pytest.mark.parametrize("integer", [3, numpy.int32(3), True, jnp.array(3, jnp.int32)])
-def test_nothing_is_differentiated_by_integers(integer):
+def test_integer_arguments_have_no_gradient(integer):
     power = to_jax(lambda x, n: x * x * n)
     assert jax.grad(power)(2.0, integer) == 4.0 * int(integer)
     assert jax.vmap(jax.grad(power), (0, None))(jnp.ones(2), integer).tolist() == [2.0 * int(integer)] * 2
@@ -147,13 +147,13 @@ def test_nothing_is_differentiated_by_integers(integer):
         jax.grad(power, argnums=1)(2.0, jnp.asarray(integer))
 
 
-def test_functions_of_integers_alone():
+def test_integer_arguments_only():
     close(to_jax(lambda n: n / 2)(3), jnp.float32(1.5))
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_derivatives_by_some_arguments_are_transposed(order):
-    """Where other tangents are known numbers."""
+def test_derivatives_by_some_arguments_can_be_transposed(order):
+    # The tangents of the remaining arguments are concrete arrays.
 
     def plain(w, x):
         return (w @ x) ** 3
@@ -172,7 +172,7 @@ def test_derivatives_by_some_arguments_are_transposed(order):
         close(ours, expected)
 
 
-def test_what_is_not_known_to_be_linear_is_not_transposed():
+def test_only_derivatives_can_be_transposed():
     with pytest.raises(
         TypeError,
         match=r"double\(\) cannot be transposed because it is not known to be linear: transpose its derivative",
@@ -187,7 +187,7 @@ def double(x):
 
 
 @pytest.mark.parametrize("wrapped", [lambda f: f, jax.jit])
-def test_functions_that_have_no_value_at_one(wrapped):
+def test_functions_undefined_at_one(wrapped):
     from_root = to_jax(lambda a: root(lambda x: x * x - (a - 2.0), 1.0))
     close(wrapped(from_root)(11.0), jnp.sqrt(9.0))
     close(wrapped(jax.grad(from_root))(11.0), jnp.array(1 / 6))
@@ -204,7 +204,7 @@ def test_functions_that_have_no_value_at_one(wrapped):
         (object(), r"got object"),
     ],
 )
-def test_what_is_no_real_number_is_refused(argument, message):
+def test_unsupported_arguments_raise(argument, message):
     def bell(x):
         return x[0]
 
@@ -212,24 +212,24 @@ def test_what_is_no_real_number_is_refused(argument, message):
         to_jax(bell)(x=(1.0, argument))
 
 
-def test_no_function():
+def test_argument_must_be_a_function():
     with pytest.raises(TypeError, match=r"to_jax\(\) takes a function, not int: 3"):
         to_jax(3)
 
 
-def test_branches_are_refused():
+def test_branches_raise():
     with pytest.raises(RecordingError, match="branches on"):
         jax.jit(to_jax(lambda x: x if x > 0 else 0.0))(1.0)
 
 
-def test_parameters_from_outside_are_refused():
+def test_captured_values_raise():
     model = MLP(2, [1])
     with pytest.raises(TypeError, match="uses Values that are not among its arguments"):
         to_jax(model)(X)
 
 
 def test_large_batches_on_one_core():
-    """Where the only thread of XLA's calls back, nothing may wait for another one."""
+    # With one core XLA has one thread: a callback on it must not wait for another thread.
     program = """
         import os
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -244,13 +244,13 @@ def test_large_batches_on_one_core():
     assert subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout == "200000.0\n"
 
 
-def test_the_function_keeps_its_name():
+def test_function_keeps_its_name():
     def named(x):
-        """What it does."""
+        """Return x."""
         return x
 
     assert to_jax(named).__name__ == "named"
-    assert to_jax(named).__doc__ == "What it does."
+    assert to_jax(named).__doc__ == "Return x."
 
 
 def energy(x):
@@ -263,11 +263,11 @@ def decorated(x):
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))])
-def test_functions_are_pickled_and_copied(copied):
+def test_functions_can_be_pickled_and_copied(copied):
     function = copied(to_jax(energy))
     x = jax.numpy.array([0.0, 1.0])
     gradient = jax.jit(jax.grad(function))(x)
-    again = copied(function)  # which has been called
+    again = copied(function)  # after calls
     close(jax.jit(jax.grad(again))(x), gradient)
     close(jax.vmap(again)(jax.numpy.ones((3, 2))), jax.numpy.exp(-2.0 * jax.numpy.ones(3)))
     assert copied(decorated)(jax.numpy.ones(2)) == 2.0

@@ -1,4 +1,4 @@
-"""Functions of PyTensor's that gradwalk runs, against PyTensor's own, and a posterior that PyMC samples."""
+"""to_pytensor: gradwalk functions in PyTensor against PyTensor expressions, and a posterior sampled by PyMC."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ cloudpickle = pytest.importorskip("cloudpickle")
 pytensor = pytest.importorskip("pytensor")
 pt = pytest.importorskip("pytensor.tensor")
 
-from gradwalk.interop import to_pytensor  # noqa: E402  after the check that there is PyTensor
+from gradwalk.interop import to_pytensor  # noqa: E402  after the check that PyTensor is installed
 from gradwalk.solvers import root  # noqa: E402
 
-# Compiling C for each little graph takes longer than all the rest.
+# Compiling every small graph to C would take most of the time.
 FAST = pytensor.compile.mode.Mode(linker="py", optimizer="fast_compile")
 X = pt.tensor("x", shape=(2,), dtype="float64")
 AT = numpy.array([0.3, 0.7])
@@ -49,21 +49,21 @@ def test_derivatives(expression):
     numpy.testing.assert_allclose(number(expression(OURS)), number(expression(THEIRS)), rtol=1e-12)
 
 
-def test_pytensor_verifies_the_gradient():
+def test_verify_grad():
     pytensor.gradient.verify_grad(OURS, [AT], rng=numpy.random.default_rng(0), mode=FAST)
 
 
-def test_several_arguments_and_a_tree_of_results():
+def test_several_arguments_and_results():
     f = to_pytensor(lambda a, x: {"line": a @ x, "number": (a[0] * x).sum()})
     a = numpy.arange(6.0).reshape(3, 2)
     found = f(a, X)
     assert found["line"].type.shape == (3,)
     numpy.testing.assert_allclose(number(found["line"]), a @ AT)
-    numpy.testing.assert_allclose(number(pytensor.grad(found["number"], X)), a[0])  # what is not used sends nothing
+    numpy.testing.assert_allclose(number(pytensor.grad(found["number"], X)), a[0])  # unused results contribute zero
     numpy.testing.assert_allclose(number(pytensor.grad(found["line"].sum() + found["number"], X)), a.sum(0) + a[0])
 
 
-def test_batches_by_vectorized_graphs():
+def test_vectorized_graphs():
     batch = pt.tensor("batch", shape=(3, 2), dtype="float64")
     many = pytensor.graph.vectorize_graph(OURS(X), {X: batch})
     at = numpy.arange(6.0).reshape(3, 2) / 5.0
@@ -71,24 +71,24 @@ def test_batches_by_vectorized_graphs():
     numpy.testing.assert_allclose(found, [pytensor.function([X], THEIRS(X), mode=FAST)(x) for x in at], rtol=1e-12)
 
 
-def test_nothing_is_differentiated_by_integers():
+def test_integer_arguments_have_no_gradient():
     f = to_pytensor(lambda x, n: (x * n).sum())
     numpy.testing.assert_allclose(number(pytensor.grad(f(X, 3), X)), [3.0, 3.0])
 
 
-def test_results_are_of_the_usual_type():
+def test_results_have_dtype_floatx():
     with pytensor.config.change_flags(floatX="float32"):
         narrow = to_pytensor(lambda x: x * 2.0)(pt.tensor("x", shape=(2,), dtype="float32"))
     assert narrow.type.dtype == "float32"
     assert narrow.eval({narrow.owner.inputs[0]: AT.astype("float32")}, mode=FAST).dtype == numpy.float32
 
 
-def test_one_call_is_merged_with_the_same_one():
+def test_equal_calls_are_merged():
     doubled = pytensor.function([X], OURS(X) + OURS(X))
     assert sum("<lambda>()" in str(node.op) for node in doubled.maker.fgraph.apply_nodes) == 1
 
 
-def test_functions_go_to_other_processes():
+def test_functions_can_be_cloudpickled():
     op = cloudpickle.loads(cloudpickle.dumps(OURS(X).owner.op))
     numpy.testing.assert_allclose(number(op(X)), number(THEIRS(X)))
 
@@ -97,7 +97,7 @@ def energy(x):
     return math.exp(-(x @ x))
 
 
-def test_functions_and_graphs_are_pickled():
+def test_functions_and_graphs_can_be_pickled():
     function = pickle.loads(pickle.dumps(to_pytensor(energy)))
     x = pytensor.tensor.vector("x", shape=(2,))
     gradient = pytensor.grad(function(x), x)
@@ -106,14 +106,14 @@ def test_functions_and_graphs_are_pickled():
     numpy.testing.assert_allclose(found, [0.0, -2.0 * numpy.exp(-1.0)], atol=1e-12)
 
 
-def test_lengths_have_to_be_known():
+def test_static_shapes_are_required():
     with pytest.raises(
         ValueError, match=r"argument 1 of <lambda>\(\) must have a static shape, got \(None,\).*specify_shape"
     ):
         to_pytensor(lambda x: x.sum())(pt.dvector("x"))
 
 
-def test_what_is_no_real_tensor_is_refused():
+def test_unsupported_arguments_raise():
     with pytest.raises(TypeError, match=r"argument 1 of <lambda>\(\) must be a real tensor, got complex128"):
         to_pytensor(lambda x: x)(pt.tensor("x", shape=(2,), dtype="complex128"))
     with pytest.raises(TypeError, match="must be positional, got x by keyword"):
@@ -122,7 +122,7 @@ def test_what_is_no_real_tensor_is_refused():
         to_pytensor(3)
 
 
-def test_branches_and_parameters_from_outside_are_refused():
+def test_branches_and_captured_values_raise():
     with pytest.raises(RecordingError, match="branches on"):
         to_pytensor(lambda x: x[0] if x[0] > 0 else 0.0)(X)
     model = MLP(2, [1])
@@ -130,9 +130,9 @@ def test_branches_and_parameters_from_outside_are_refused():
         to_pytensor(model)(X)
 
 
-@pytest.mark.filterwarnings("ignore::FutureWarning")  # of ArviZ, which says at its import that it will change
-def test_nuts_samples_a_posterior_that_is_known():
-    """Normal data with a normal prior: mean and standard deviation of the posterior have a formula."""
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # raised when ArviZ is imported
+def test_nuts_samples_a_known_posterior():
+    # Normal data with a normal prior: the mean and standard deviation of the posterior are known in closed form.
     pymc = pytest.importorskip("pymc")
     data = numpy.random.default_rng(0).normal(1.5, 2.0, size=40)
     likelihood = to_pytensor(lambda mean: -((data - mean) ** 2).sum() / (2.0 * 4.0))
@@ -148,7 +148,7 @@ def test_nuts_samples_a_posterior_that_is_known():
     assert samples.std() == pytest.approx(precision**-0.5, rel=0.1)
 
 
-def test_functions_that_have_no_value_at_one():
+def test_functions_undefined_at_one():
     from_root = to_pytensor(lambda a: root(lambda x: x * x - (a[0] - 2.0), a[1]))
     slope = pytensor.function([X], [from_root(X), pytensor.grad(from_root(X), X)], mode=FAST)
     found, gradient = slope([11.0, 1.0])

@@ -1,4 +1,4 @@
-"""Forks and exits at random moments while functions are being compiled, many times: see tests/test_forks.py."""
+"""Many forks and exits at random moments during compilation; see also tests/test_forks.py."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ pytest.importorskip("llvmlite")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_two_hundred_forks():
+def test_forks_during_compilation():
     subprocess.run([sys.executable, "-c", forking(200)], check=True, timeout=3000)
 
 
 @pytest.mark.parametrize("tens", range(5))
-def test_ten_exits(tens, tmp_path):
+def test_exits_during_compilation(tens, tmp_path):
     for seed in range(10 * tens, 10 * tens + 10):
         options = ["-X", "dev"] if seed % 3 == 0 else []
         command = [sys.executable, *options, "-c", exiting(seed, str(tmp_path))]

@@ -1,4 +1,4 @@
-"""Graphs of any depth: a million operations in a chain, and no memory left behind."""
+"""Graphs of any depth: chains of a million operations, and no memory leaks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_recompute(chain):
     assert y.data == 2.0 * (DEPTH + 1)
 
 
-def test_copy_deeply_and_free(chain):
+def test_deepcopy_and_free(chain):
     x, y = chain
     twin = copy.deepcopy(y)
     assert twin.data == y.data
@@ -72,7 +72,7 @@ def test_pickle(chain):
     ],
     ids=["where", "sumprod", "hand-made", "product and tanh"],
 )
-def test_every_kind_of_node_is_freed_without_recursion(step):
+def test_all_nodes_are_freed_without_recursion(step):
     x = Value(1.0)
     y = x
     for _ in range(DEPTH // 10):
@@ -85,8 +85,8 @@ def test_every_kind_of_node_is_freed_without_recursion(step):
     gc.collect()
 
 
-def test_freeing_takes_little_stack():
-    """Every level of recursion left would show: the chain is freed in a thread with a stack of 256 KiB."""
+def test_freeing_needs_little_stack():
+    # Free a long chain in a thread with a stack of 256 KiB, where recursion would overflow.
     program = f"""
         import threading
         from gradwalk import Value
@@ -110,7 +110,7 @@ def test_freeing_takes_little_stack():
     assert result.stdout == "freed\n"
 
 
-def test_a_wide_and_deep_graph_of_shared_nodes():
+def test_wide_and_deep_graph_of_shared_nodes():
     layer = [Value(0.1 * i) for i in range(20)]
     for _ in range(DEPTH // 20_000):
         layer = [(a + b).tanh() for a, b in zip(layer, reversed(layer), strict=True)]
@@ -120,8 +120,8 @@ def test_a_wide_and_deep_graph_of_shared_nodes():
     assert len(topological_order(root)) == 20 + 40 * (DEPTH // 20_000) + 20
 
 
-def test_no_leak_over_many_rounds():
-    """Memory after many rounds of building, differentiating and dropping is what it was after a few."""
+def test_no_memory_leaks():
+    # Peak memory must not grow while graphs are repeatedly built, differentiated and freed.
     program = f"""
         import resource
         from gradwalk import Value, math, nn
@@ -151,4 +151,4 @@ def test_no_leak_over_many_rounds():
     result = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True
     )
-    assert int(result.stdout) < 2_000  # KiB: two bytes a round
+    assert int(result.stdout) < 2_000  # KiB, about 2 bytes per round

@@ -1,4 +1,4 @@
-"""Batches in other processes, by pickle, joblib, Dask and Ray: the same bits as in this one, and killed workers."""
+"""Batches in other processes by pickle, joblib, Dask and Ray give the same bits, also if a worker is killed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CHUNKS = numpy.array_split(X, 9)
 
 
 def assert_same(found: Any, expected: Any) -> None:
-    """Two trees are the same to the last bit."""
+    """Assert that two trees are bitwise equal."""
     found_leaves, found_structure = flatten(found, "found")
     leaves, structure = flatten(expected, "expected")
     assert found_structure == structure
@@ -55,7 +55,7 @@ class Line:
 
 
 def cases() -> dict[str, Any]:
-    """vmapped functions that no name leads to, and arguments."""
+    """Return vmapped functions that cannot be pickled by name, with arguments."""
     rate = 3.0
     x = X[:20]
     net = nn.MLP(2, [3, 1])
@@ -73,7 +73,7 @@ def cases() -> dict[str, Any]:
 
 
 class Recorder(pickle.Unpickler):
-    """It notes which modules a pickle imports from."""
+    """An unpickler that records the modules that a pickle imports."""
 
     def __init__(self, pickled: bytes) -> None:
         super().__init__(io.BytesIO(pickled))
@@ -85,7 +85,7 @@ class Recorder(pickle.Unpickler):
 
 
 @pytest.mark.parametrize("name", cases())
-def test_lowered_functions_are_pickled_without_code(name):
+def test_pickles_of_lowered_functions_contain_no_code(name):
     f, *args = cases()[name]
     recorder = Recorder(pickle.dumps(jit(f).lower(*args)))
     lowered = recorder.load()
@@ -95,14 +95,14 @@ def test_lowered_functions_are_pickled_without_code(name):
     assert_same(pickle.loads(pickle.dumps(lowered))(*args), f(*args))
 
 
-def test_a_pickle_works_in_a_process_of_its_own():
+def test_pickles_work_in_another_process():
     lowered = [(jit(f).lower(*args), args) for f, *args in cases().values()]
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         for f, args in lowered:
             assert_same(pool.apply(f, args), f(*args))
 
 
-def test_a_lowered_function_refuses_other_arguments_after_the_journey_too():
+def test_unpickled_lowered_function_checks_its_arguments():
     lowered = pickle.loads(pickle.dumps(jit(vmap(curve)).lower(X)))
     with pytest.raises(TypeError, match=r"<lowered vmap of curve\(\)> was lowered for samples like"):
         lowered(ROWS)
@@ -111,7 +111,7 @@ def test_a_lowered_function_refuses_other_arguments_after_the_journey_too():
 curves = jit(vmap(curve))
 
 
-def test_functions_that_a_name_leads_to_are_pickled_by_it():
+def test_named_functions_are_pickled_by_name():
     assert_same(pickle.loads(pickle.dumps(jit(vmap(curve))))(X), curves(X))
     partial = functools.partial(pow, 2.0)
     assert_same(pickle.loads(pickle.dumps(jit(vmap(partial))))(X), jit(vmap(partial))(X))
@@ -119,18 +119,18 @@ def test_functions_that_a_name_leads_to_are_pickled_by_it():
         pickle.dumps(jit(vmap(lambda x: x)))
 
 
-def test_cloudpickle_takes_all_others():
+def test_cloudpickle_supports_unnamed_functions():
     for f, *args in cases().values():
         assert_same(cloudpickle.loads(cloudpickle.dumps(jit(f)))(*args), f(*args))
 
 
-def test_what_has_to_stay_here_cannot_be_lowered():
+def test_functions_with_captured_values_cannot_be_lowered():
     weight = Value(2.0)
     with pytest.raises(ValueError, match="uses Values that are not among its arguments"):
         vmap(lambda x: weight * x).lower(X)
 
 
-def test_a_process_without_the_library_says_what_is_missing():
+def test_unpickling_without_gradwalk_names_the_module():
     pickled = pickle.dumps(jit(vmap(lambda x: x)).lower(X))
     command = [sys.executable, "-I", "-S", "-c", "import pickle, sys; pickle.load(sys.stdin.buffer)"]
     result = subprocess.run(command, input=pickled, capture_output=True, check=False)
@@ -147,7 +147,7 @@ import os, signal, warnings
 import numpy
 from gradwalk import jit, math, threads, vmap
 
-warnings.simplefilter("ignore", DeprecationWarning)  # that this process has threads, which is what is tested
+warnings.simplefilter("ignore", DeprecationWarning)  # about forks of processes with threads, which are tested here
 x = numpy.linspace(-3.0, 3.0, 30_000)
 f = jit(vmap(lambda x: math.exp(-x * x)))
 total = jit(vmap(lambda x: math.exp(-x * x), reduce="sum"))
@@ -156,7 +156,7 @@ with threads(2):
 for count in (1, 2, 3):
     child = os.fork()
     if child == 0:
-        signal.alarm(20)  # ends it where it waits for ever
+        signal.alarm(20)  # kills a child that hangs
         with threads(count):
             os._exit(0 if (f(x) == expected[0]).all() and total(x) == expected[1] else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, count
@@ -165,11 +165,11 @@ with threads(2):
 """
 
 
-def test_a_forked_process_has_threads_of_its_own():
+def test_forked_process_has_its_own_threads():
     subprocess.run([sys.executable, "-c", FORKING], check=True)
 
 
-def test_calls_from_many_threads_at_once():
+def test_concurrent_calls_from_many_threads():
     expected = curves(X), step(W, X)
 
     def work(_: int) -> Any:
@@ -190,13 +190,13 @@ def test_joblib():
         assert_same(found, [step(W, chunk) for chunk in CHUNKS])
 
 
-def test_workers_of_joblib_share_the_cores():
+def test_joblib_workers_share_the_cores():
     given = joblib.Parallel(n_jobs=2)(joblib.delayed(thread_pool.available)() for _ in range(2))
     assert given == [max(1, joblib.cpu_count() // 2)] * 2
 
 
-def _with_accident(folder):
-    """A step for a chunk, whose process is killed in the middle of the chunks: once."""
+def _step_that_dies_once(folder):
+    """Return a step for a chunk that kills its process once, at the sixth chunk."""
 
     def summed(chunk):
         if chunk[0] == CHUNKS[5][0] and not (folder / "happened").exists():
@@ -212,7 +212,7 @@ def _with_accident(folder):
 
 @pytest.fixture(scope="module", autouse=True)
 def environment():
-    """Dask and Ray set OMP_NUM_THREADS in this process, too: other files' tests must not see it."""
+    """Restore the environment: Dask and Ray set OMP_NUM_THREADS in this process."""
     before = dict(os.environ)
     yield
     os.environ.clear()
@@ -246,9 +246,9 @@ def test_dask_arrays(client):
     assert_same(tuple(part.compute() for part in found), both(X))
 
 
-def test_a_killed_worker_of_dask_costs_nothing(client, tmp_path):
+def test_killed_dask_worker_is_replaced(client, tmp_path):
     before = client.run(os.getpid).values()
-    futures = client.map(_with_accident(tmp_path), CHUNKS)
+    futures = client.map(_step_that_dies_once(tmp_path), CHUNKS)
     assert_same(client.gather(futures), [step(W, chunk) for chunk in CHUNKS])
     client.wait_for_workers(2, timeout=30)
     assert len(set(before) & set(client.run(os.getpid).values())) == 1
@@ -258,25 +258,25 @@ def test_a_killed_worker_of_dask_costs_nothing(client, tmp_path):
 
 
 def _start_ray(tries: int = 5) -> None:
-    """Start it. It gives its servers 30 s, which can be too little where all cores are busy with other tests."""
+    """Start Ray, with retries: the 30 s that it gives its servers can be too short while other tests use all cores."""
     options = {"num_cpus": 2, "include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR"}
     for left in reversed(range(tries)):
         try:
             ray.init(**options)
-        except Exception:  # it raises no other kind
+        except Exception:  # Ray raises no narrower type
             ray.shutdown()
             if not left:
                 raise
         if ray.is_initialized():
             return
-        gc.collect()  # the servers that it gave up, which would be told of in the middle of another test
+        gc.collect()  # abandoned servers would otherwise give warnings in another test
 
 
 @pytest.fixture(scope="module")
 def ray_data():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # where its workers find this file
+        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # lets the workers import this file
         _start_ray()
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
@@ -292,9 +292,9 @@ def _column(dataset: Any, name: str) -> Any:
 ray_warnings = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning:ray",
     "ignore::FutureWarning:ray",
-    "ignore:os.fork.. was called:RuntimeWarning",  # by JAX, when Ray starts its servers after other tests
+    "ignore:os.fork.. was called:RuntimeWarning",  # from JAX, if other tests have imported it
     "ignore:.*multi-threaded, use of fork:DeprecationWarning",
-    "ignore:subprocess .* is still running:ResourceWarning",  # a server of a start that took too long
+    "ignore:subprocess .* is still running:ResourceWarning",  # a server that did not start in time
 )
 
 
@@ -311,8 +311,8 @@ def test_ray_data(ray_data):
 
 
 @ray_warnings
-def test_a_killed_worker_of_ray_costs_nothing(ray_data, tmp_path):
-    summed = _with_accident(tmp_path)
+def test_killed_ray_worker_is_replaced(ray_data, tmp_path):
+    summed = _step_that_dies_once(tmp_path)
 
     def work(batch):
         value, gradient = summed(batch["data"])

@@ -1,4 +1,4 @@
-"""The examples run, and reach what they promise."""
+"""The examples run and print the expected results."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def run(name: str, *arguments: str, cwd: Path) -> str:
 
 
 def loaded(name: str, monkeypatch) -> Any:
-    """An example as a module."""
+    """Import an example as a module."""
     monkeypatch.syspath_prepend(ROOT / "examples")
     monkeypatch.delitem(sys.modules, name, raising=False)
     return importlib.import_module(name)
 
 
 def numbers(output: str, row: str) -> list[float]:
-    """Those in the line that begins with these words."""
+    """Return the numbers in the line of the output that begins with `row`."""
     [line] = [line for line in output.splitlines() if line.startswith(row)]
     return [float(number) for number in re.findall(r"(?<![\w.])[-+]?\d[\d.]*(?:e[-+]?\d+)?", line.removeprefix(row))]
 
@@ -67,7 +67,7 @@ def test_breast_cancer(tmp_path):
     assert (tmp_path / "breast_cancer.png").read_bytes().startswith(PNG)
 
 
-def test_breast_cancer_goes_the_same_by_values_and_backward(tmp_path):
+def test_breast_cancer_eager_gives_the_same_output(tmp_path):
     replayed = run("breast_cancer", "--epochs", "2", "--output", "picture.png", cwd=tmp_path)
     assert run("breast_cancer", "--epochs", "2", "--eager", "--output", "picture.png", cwd=tmp_path) == replayed
 
@@ -82,7 +82,7 @@ def test_bundle_adjustment(tmp_path):
     assert (tmp_path / "bundle_adjustment.png").read_bytes().startswith(PNG)
 
 
-def test_bundle_adjustment_without_noise_finds_the_very_scene(tmp_path):
+def test_bundle_adjustment_without_noise_is_exact(tmp_path):
     assert numbers(run("bundle_adjustment", "--noise", "0", cwd=tmp_path), "adjusted") == [0.0, 0.0]
 
 
@@ -93,7 +93,7 @@ def test_moons(tmp_path):
     assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
 
 
-def test_moons_goes_the_same_by_values_and_backward(monkeypatch):
+def test_moons_training_agrees_with_values_and_backward(monkeypatch):
     example = loaded("moons", monkeypatch)
     points, classes = example.make_moons(n_samples=100, noise=0.1, random_state=1)
     replayed = jit(vmap(value_and_grad(example.loss_and_hit, has_aux=True), in_axes=(None, 0, 0), reduce="mean"))
@@ -122,7 +122,7 @@ def test_orbit(tmp_path):
     coarse, fine, known = (numbers(output, row) for row in (f"{steps // 2:5}", f"{steps:5}", "known"))
     assert fine == pytest.approx(known, abs=0.05)
     ratios = [before / after for before, after in zip(coarse, fine, strict=True)]
-    assert [ratios[i] for i in (0, 1, 4)] == pytest.approx([4.0, 4.0, 4.0], rel=0.1)  # errors, of second order
+    assert [ratios[i] for i in (0, 1, 4)] == pytest.approx([4.0, 4.0, 4.0], rel=0.1)  # errors of second order
     assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
 
 
@@ -162,7 +162,7 @@ def test_long_path(tmp_path):
     lines = run("long_path", "--steps", *map(str, steps), cwd=tmp_path).splitlines()[1:]
     rows = {(int(line.split()[0]), line.split()[1]): line.split()[2:] for line in lines}
     for kept in ("all", "sqrt", "binomial", "16"):
-        assert rows[steps[1], kept][3] == rows[steps[1], "all"][3]  # of the derivative, every digit
+        assert rows[steps[1], kept][3] == rows[steps[1], "all"][3]  # every digit of the derivative
         assert rows[steps[1], kept][2] == rows[steps[0], kept][2]  # instructions
     if IS_COMPILED:
         size = {key: int(row[0].replace(",", "")) for key, row in rows.items()}
@@ -180,10 +180,10 @@ def test_rosenbrock(tmp_path):
     assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
 
 
-GPT_RUNS = ("program", "recorded", "eager")  # which train on one name after the other
+GPT_RUNS = ("program", "recorded", "eager")  # values of --run that train on one name at a time
 
 
-def test_microgpt_goes_the_same_in_every_way(tmp_path):
+def test_microgpt_prints_the_same_in_every_mode(tmp_path):
     steps = 6 if IS_COMPILED else 2
     outputs = {
         way: run("microgpt", "--steps", str(steps), "--samples", "3", "--run", way, cwd=tmp_path) for way in GPT_RUNS
@@ -194,7 +194,7 @@ def test_microgpt_goes_the_same_in_every_way(tmp_path):
     assert len(lines) == 1 + steps + 1 + 3
 
 
-def test_microgpt_learns_and_invents_names(tmp_path):
+def test_microgpt_learns_and_generates_names(tmp_path):
     steps = 300 if IS_COMPILED else 1
     output = run("microgpt", "--steps", str(steps), "--run", "batches", "--samples", "20", cwd=tmp_path)
     losses = [float(loss) for loss in re.findall(r"loss (\d\.\d+)", output)]
@@ -204,8 +204,8 @@ def test_microgpt_learns_and_invents_names(tmp_path):
     assert re.fullmatch("[a-z]*", "".join(invented))
 
 
-def test_microgpt_has_the_losses_of_plain_values(monkeypatch):
-    """To the order of sums: over the first steps of a training with Adam."""
+def test_microgpt_losses_agree_with_plain_values(monkeypatch):
+    # The losses of the first training steps agree up to rounding.
     gpt = loaded("microgpt", monkeypatch)
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     plain = importlib.import_module("plain_microgpt")
@@ -226,7 +226,7 @@ def test_microgpt_has_the_losses_of_plain_values(monkeypatch):
         assert found == pytest.approx(expected, rel=1e-9)
 
 
-def test_microgpt_in_batches_has_the_mean_of_the_losses(monkeypatch):
+def test_microgpt_batch_loss_is_the_mean(monkeypatch):
     gpt = loaded("microgpt", monkeypatch)
     weights = gpt.initial_weights(27, random.Random(0))
     spellings = numpy.array([[26, 0, 1, 26], [26, 2, 3, 26], [26, 4, 5, 26]], float)
@@ -241,7 +241,7 @@ def test_microgpt_in_batches_has_the_mean_of_the_losses(monkeypatch):
         assert slopes == pytest.approx(mean, rel=1e-9, abs=1e-13)
 
 
-def test_microgpt_reads_names_of_any_letters(tmp_path):
+def test_microgpt_reads_names_with_any_letters(tmp_path):
     (tmp_path / "names.txt").write_text("Zoë\nMary Ann\n\n" + 40 * "o" + "\n", encoding="utf-8")
     output = run("microgpt", "--names", "names.txt", "--steps", "3", "--samples", "1", cwd=tmp_path)
     assert output.startswith(f"3 names, {len(set('ZoëMary Ann')) + 1} tokens")
@@ -257,7 +257,7 @@ def test_microgpt_reads_names_of_any_letters(tmp_path):
         (["--run", "fast"], "invalid choice: 'fast'"),
     ],
 )
-def test_microgpt_says_what_it_was_given(arguments, message, tmp_path, monkeypatch, capsys):
+def test_microgpt_reports_invalid_arguments(arguments, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("empty.txt").write_text(" \n", encoding="utf-8")
     Path("latin.txt").write_bytes("Zoë".encode("latin-1"))
@@ -279,7 +279,7 @@ def test_yield_curve(tmp_path):
     assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
 
 
-def test_yield_curve_without_noise_finds_the_very_parameters(tmp_path):
+def test_yield_curve_without_noise_is_exact(tmp_path):
     output = run("yield_curve", "--noise", "0", "--output", "picture.png", cwd=tmp_path)
     for name in ("level", "slope", "first hump", "second hump", "first place", "second place"):
         calibrated, known, _ = numbers(output, name)
@@ -288,7 +288,7 @@ def test_yield_curve_without_noise_finds_the_very_parameters(tmp_path):
     assert pension == known, output
 
 
-def test_loops_of_the_examples_come_back_as_loops(monkeypatch):
+def test_unrolled_loops_of_the_examples_are_rerolled(monkeypatch):
     option, gpt = loaded("asian_option", monkeypatch), loaded("microgpt", monkeypatch)
     price = jit(value_and_grad(option.arithmetic))
     price(numpy.array([100.0, 100.0, 0.03, 0.2, 1.0]), numpy.full(252, 0.1))

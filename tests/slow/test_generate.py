@@ -1,6 +1,6 @@
-"""Adding an operation edits one row: a copy of the tree gets one, and it works everywhere it should.
+"""A row added to the table in a copy of the tree defines a working operation, fused operation or reduction.
 
-For compiled code one copy gets a row of each kind, because building it takes long.
+One copy is compiled, with a row of each kind, because compiling takes long.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def run(*command: str, cwd: Path, **environment: str) -> subprocess.CompletedPro
 
 
 def copied(copy: Path, row: str, where: str = TABLE) -> Path:
-    """A copy of the source tree with one more row, in front of the others of its kind."""
+    """Copy the source tree and insert a row after the line `where` of the table."""
     for name in ("src", "tools", "docs", "tests", "setup.py", "web/src", "pyproject.toml", "README.md", "LICENSE"):
         source = ROOT / name
         if source.is_dir():
@@ -93,7 +93,7 @@ def generate(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory) -> Path:
-    """A copy of the source tree with one more row, regenerated."""
+    """Copy the source tree with one more row, and regenerate it."""
     copy = copied(tmp_path_factory.mktemp("tree"), ROW)
     assert generate(copy, "--check").returncode == 1
     assert generate(copy).returncode == 0
@@ -101,12 +101,12 @@ def tree(tmp_path_factory) -> Path:
     return copy
 
 
-def test_this_tree_is_up_to_date():
+def test_generated_files_are_up_to_date():
     result = generate(ROOT, "--check")
     assert result.returncode == 0, result.stderr
 
 
-def test_stale_files_are_named(tree):
+def test_stale_files_are_reported(tree):
     engine = tree / "src/gradwalk/value/methods.py"
     text = engine.read_text(encoding="utf-8")
     engine.write_text(text.replace("    def softplus2(", "    def softplus3("), encoding="utf-8")
@@ -116,7 +116,7 @@ def test_stale_files_are_named(tree):
     assert "src/gradwalk/value/methods.py" in result.stderr
 
 
-def test_a_stale_table_of_the_page_is_named(tree):
+def test_stale_table_of_the_page_is_reported(tree):
     table = tree / "web/src/core/table.js"
     text = table.read_text(encoding="utf-8")
     table.write_text(text + "\n", encoding="utf-8")
@@ -160,8 +160,8 @@ def test_new_row_is_on_the_page(tree):
     assert words == "softplus again"
 
 
-def test_new_row_cannot_go_untested(tree):
-    """The tests ask mpmath and PyTorch for every row, and fail for one that they have not been told of."""
+def test_new_row_without_references_fails_the_tests(tree):
+    # The tests need an mpmath and a PyTorch function for every row.
     command = (sys.executable, "-m", "pytest", "-q", "tests/ops/test_table.py", "-k", "softplus2 or know_every_row")
     result = run(*command, cwd=tree, PYTHONPATH="src")
     assert "FAILED tests/ops/test_table.py::test_torch_and_mpmath_know_every_row" in result.stdout
@@ -192,7 +192,7 @@ assert "nearbyint(inputs[0])" in jitted.program.to_c()
 """
 
 
-def test_a_function_that_printers_lack_is_refused_with_the_name_of_each(tmp_path):
+def test_function_missing_in_some_printers_is_rejected(tmp_path):
     tree = copied(tmp_path, NEAREST)
     before = (tree / "src/gradwalk/ops/compiled/evaluate.py").read_bytes()
     refused = generate(tree)
@@ -211,7 +211,7 @@ def test_a_function_that_printers_lack_is_refused_with_the_name_of_each(tmp_path
 
 
 def check_c(tree: Path, tmp_path: Path) -> None:
-    """The compiled modules' code and the lane loops have to get past Cython and the C compiler."""
+    """Check that Cython and the C compiler accept the generated code."""
     if shutil.which("cc"):
         loops = tree / "src/gradwalk/backend/cpu/lanes.h"
         flags = ("-std=gnu11", "-Werror=implicit-function-declaration", "-fsyntax-only", f"-I{get_path('include')}")
@@ -231,7 +231,7 @@ def check_c(tree: Path, tmp_path: Path) -> None:
     assert (result := run(*command, cwd=tree)).returncode == 0, result.stderr
 
 
-def test_a_function_that_nothing_knows_is_refused_with_all_five_targets(tmp_path):
+def test_function_missing_in_all_printers_is_rejected(tmp_path):
     tree = copied(tmp_path, """    Operation("bessel", "J0", f.bessel(x), [f.bessel1(x)], [REAL], "Bessel's"),\n""")
     refused = generate(tree, "--check")
     assert refused.returncode == 1
@@ -242,7 +242,7 @@ def test_a_function_that_nothing_knows_is_refused_with_all_five_targets(tmp_path
     assert third == "  the derivative of the row bessel needs bessel1(), which no row computes: add a row for it"
 
 
-def test_a_row_whose_derivative_is_no_program_of_rows_is_refused_with_both_names(tmp_path):
+def test_derivative_without_an_operation_is_rejected(tmp_path):
     row = """    Operation("ramp", "ramp", f.fabs(x), [f.nearbyint(x)], [REAL], "a row", is_exact=False),\n"""
     tree = copied(tmp_path, row)
     for file, (place, definition) in PRINTERS.items():
@@ -254,7 +254,7 @@ def test_a_row_whose_derivative_is_no_program_of_rows_is_refused_with_both_names
     ]
 
 
-def test_more_opcodes_than_their_type_counts_to_are_refused(tmp_path):
+def test_too_many_opcodes_are_rejected(tmp_path):
     rows = "".join(f"""    Operation("twin{i}", "twin", x + {i}, [1], [REAL], "a row"),\n""" for i in range(90))
     refused = generate(copied(tmp_path, rows), "--check")
     assert refused.returncode == 1
@@ -263,7 +263,7 @@ def test_more_opcodes_than_their_type_counts_to_are_refused(tmp_path):
     assert "Value keeps its opcode in a signed char, which counts to 127" in line
 
 
-def test_two_instructions_of_one_name_are_refused(tmp_path):
+def test_duplicate_names_are_rejected(tmp_path):
     refused = generate(copied(tmp_path, """    Operation("muladd", "muladd", x, [1], [REAL], "a row"),\n"""), "--check")
     assert refused.returncode == 1
     assert "2 instructions are called muladd" in refused.stderr
@@ -289,7 +289,7 @@ assert jitted(at) == f(at)
 text = str(jitted.program)
 for fused in ("(x[0] + x[1]) * x[2]", "x[2] - x[0] * x[1]"):
     assert fused in text, text
-assert len(jitted.program) == 6, text  # of ten operations, four are computed within others
+assert len(jitted.program) == 6, text  # ten operations, four of them fused
 
 def by_hand(x):
     a, b, c, d = x
@@ -318,7 +318,7 @@ print("compiled" if not gradwalk.program.instructions.lower.__file__.endswith(".
 
 @pytest.fixture(scope="module")
 def fused(tmp_path_factory) -> Path:
-    """A copy of the source tree with one more fused row, regenerated."""
+    """Copy the source tree with one more fused row, and regenerate it."""
     copy = copied(tmp_path_factory.mktemp("fused"), ADDMUL, FUSED_ROWS)
     assert (result := generate(copy)).returncode == 0, result.stderr
     assert generate(copy, "--check").returncode == 0
@@ -331,7 +331,7 @@ def test_new_fused_row_works_uncompiled(fused):
 
 
 @pytest.mark.parametrize("formula", ["x / y + z", "f.fabs(x) + z", "x * y + x", "x * y * (z + 1)", "x + y"])
-def test_wrong_fused_rows_are_refused(tmp_path, formula):
+def test_wrong_fused_rows_are_rejected(tmp_path, formula):
     tree = copied(tmp_path, "")
     edited(tree / "src/gradwalk/ops/table.py", 'Fused("muladd", x * y + z)', f'Fused("muladd", {formula})')
     refused = generate(tree)
@@ -412,7 +412,7 @@ print("compiled" if not gradwalk.value.value.__file__.endswith(".py") else "unco
 
 @pytest.fixture(scope="module")
 def reduced(tmp_path_factory) -> Path:
-    """A copy of the source tree with one more reduction, regenerated."""
+    """Copy the source tree with one more reduction, and regenerate it."""
     copy = copied(tmp_path_factory.mktemp("reduced"), LOGSUMEXP, REDUCTIONS)
     assert (result := generate(copy)).returncode == 0, result.stderr
     assert generate(copy, "--check").returncode == 0
@@ -427,7 +427,7 @@ def test_new_reduction_works_uncompiled(reduced):
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory) -> Path:
-    """What is built from a copy of the source tree with one more row of each kind."""
+    """Build a copy of the source tree with one more row of each kind."""
     pytest.importorskip("Cython")
     pytest.importorskip("setuptools")
     tree = copied(tmp_path_factory.mktemp("all"), ROW)
@@ -495,13 +495,13 @@ WRONG_REDUCTIONS = {
 
 
 @pytest.mark.parametrize("row", WRONG_REDUCTIONS)
-def test_wrong_reductions_are_refused(tmp_path, row):
+def test_wrong_reductions_are_rejected(tmp_path, row):
     refused = generate(copied(tmp_path, f"    {row},\n", REDUCTIONS), "--check")
     assert refused.returncode == 1
     assert [line.strip() for line in refused.stderr.splitlines()[1:]] == WRONG_REDUCTIONS[row]
 
 
-def test_a_reduction_that_calls_unknown_functions_is_refused(tmp_path):
+def test_reduction_with_unknown_functions_is_rejected(tmp_path):
     row = """    Reduction("r", "r", 0, f.bessel(total + x), [1], None, [REAL], "wrong"),\n"""
     refused = generate(copied(tmp_path, row, REDUCTIONS), "--check")
     first, second = refused.stderr.splitlines()[1:]
@@ -509,7 +509,7 @@ def test_a_reduction_that_calls_unknown_functions_is_refused(tmp_path):
     assert second == "  the reduction r needs bessel(), which no row computes: add a row for it"
 
 
-def test_a_value_that_is_longer_than_a_line_is_refused(tmp_path):
+def test_formula_longer_than_a_line_is_rejected(tmp_path):
     formula = " + ".join(f"f.exp(x + {i})" for i in range(10))
     refused = generate(
         copied(tmp_path, f"""    Operation("long", "long", {formula}, [1], [REAL], "a row"),\n"""), "--check"
@@ -518,8 +518,8 @@ def test_a_value_that_is_longer_than_a_line_is_refused(tmp_path):
     assert "the value of long takes" in refused.stderr
 
 
-def test_the_row_in_contributing_is_a_small_change(tmp_path):
-    """Fewer than 60 lines, of which a contributor writes one."""
+def test_row_in_contributing_is_a_small_change(tmp_path):
+    # Generating adds fewer than 60 lines; a contributor writes one of them.
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     (row,) = re.findall(r"^ +(Operation\(.*\),)$", text, re.M)
     before, after = tmp_path / "before", tmp_path / "after"
@@ -528,4 +528,4 @@ def test_the_row_in_contributing_is_a_small_change(tmp_path):
     diff = run("git", "diff", "--no-index", "--numstat", str(before), str(after), cwd=tmp_path).stdout
     counts = [tuple(map(int, line.split("\t")[:2])) for line in diff.splitlines() if "-" not in line.split("\t")[:2]]
     assert 20 < sum(added for added, _ in counts) < 60
-    assert sum(removed for _, removed in counts) <= 4  # the line of facts, and the `if` that begins three chains
+    assert sum(removed for _, removed in counts) <= 4  # the line of facts, and the first `if` of three chains

@@ -1,4 +1,4 @@
-"""What is shipped: an sdist and wheels that build, install, and hold what they should."""
+"""The sdist and the wheels build, install and contain the expected files."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def build(source: Path, out: Path, *kinds: str, **environment: str) -> subproces
 
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory) -> Path:
-    """The unpacked sdist, made from a clean copy of the tree."""
+    """Build the sdist from a clean copy of the tree and unpack it."""
     folder = tmp_path_factory.mktemp("sdist")
     ignored = shutil.ignore_patterns(
         ".git", ".venv*", "build", "*.so", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis", "node_modules"
@@ -106,7 +106,7 @@ def sdist(tmp_path_factory) -> Path:
     return next(folder.glob("gradwalk-*/"))
 
 
-def test_sdist_holds_what_is_needed_to_build_and_test(sdist):
+def test_sdist_contains_files_to_build_and_test(sdist):
     for name in (
         "LICENSE",
         "README.md",
@@ -139,15 +139,15 @@ def contents(wheel: Path) -> set[str]:
         return {name for name in archive.namelist() if ".dist-info/" not in name}
 
 
-def test_wheel_holds_the_package_and_nothing_else(wheel):
+def test_wheel_contains_only_the_package(wheel):
     names = contents(wheel)
     libraries = {name for name in names if name.endswith((".so", ".pyd"))}
     assert {name.removeprefix("gradwalk/").split(".")[0] for name in libraries} == set(COMPILED)
     assert names - libraries == {f"gradwalk/{name}" for name in (*MODULES, *OTHERS)}
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into files of ELF")
-def test_modules_have_no_symbols(wheel):
+@pytest.mark.skipif(sys.platform != "linux", reason="reads ELF files")
+def test_compiled_modules_are_stripped(wheel):
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
             assert not name.endswith(".so") or b".symtab" not in archive.read(name), name
@@ -157,7 +157,7 @@ def works(wheel: Path, folder: Path) -> str:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
     program = (
-        "import sys; sys.modules['cython'] = sys.modules['Cython'] = None;"  # neither of which can be imported now
+        "import sys; sys.modules['cython'] = sys.modules['Cython'] = None;"  # makes both imports fail
         "import gradwalk.value.value as e; a = e.Value(3.0); (a * a).backward();"
         "print('uncompiled' if e.__file__.endswith('.py') else 'compiled', a.grad)"
     )
@@ -171,7 +171,7 @@ def test_wheel_works(wheel, tmp_path):
     assert outdated(tmp_path / "gradwalk", ROOT) == ""
 
 
-def test_pure_wheel_is_made_when_asked_for(sdist, tmp_path):
+def test_pure_wheel_with_gradwalk_pure(sdist, tmp_path):
     shutil.copytree(sdist, tmp_path / "tree", ignore=shutil.ignore_patterns("build"))
     result = build(tmp_path / "tree", tmp_path, "--wheel", GRADWALK_PURE="1")
     assert result.returncode == 0, result.stderr + result.stdout
@@ -181,7 +181,7 @@ def test_pure_wheel_is_made_when_asked_for(sdist, tmp_path):
     assert works(wheel, tmp_path / "installed") == "uncompiled 6.0"
 
 
-def test_a_failed_compile_is_loud(sdist, tmp_path):
+def test_failed_compilation_fails_the_build(sdist, tmp_path):
     shutil.copytree(sdist, tmp_path / "tree", ignore=shutil.ignore_patterns("build"))
     result = build(tmp_path / "tree", tmp_path, "--wheel", CC="false")
     assert result.returncode != 0
@@ -189,7 +189,7 @@ def test_a_failed_compile_is_loud(sdist, tmp_path):
     assert "error" in (result.stdout + result.stderr).lower()
 
 
-def test_without_a_compiler_the_error_says_what_to_do(sdist, tmp_path, monkeypatch):
+def test_error_without_a_compiler_says_what_to_do(sdist, tmp_path, monkeypatch):
     shutil.copytree(sdist, tmp_path / "tree", ignore=shutil.ignore_patterns("build"))
     monkeypatch.delenv("CC", raising=False)
     result = build(tmp_path / "tree", tmp_path, "--wheel", PATH=str(tmp_path))
@@ -197,12 +197,12 @@ def test_without_a_compiler_the_error_says_what_to_do(sdist, tmp_path, monkeypat
     assert not list(tmp_path.glob("*.whl"))
     text = result.stdout + result.stderr
     assert all(word in text for word in ("no C compiler was found", "apt install gcc", "GRADWALK_PURE"))
-    assert "Cythonizing" not in text  # it does not take a minute to say so
+    assert "Cythonizing" not in text  # the build fails before Cython runs
 
 
-def test_import_is_light():
-    """Nothing but NumPy and the standard library is imported, also where all names are loaded."""
-    packages = "{name.partition('.')[0] for name in set(sys.modules) - before}"  # files *.pth may import others before
+def test_import_loads_only_numpy():
+    # Loading all names imports only NumPy and the standard library.
+    packages = "{name.partition('.')[0] for name in set(sys.modules) - before}"  # *.pth files import packages, too
     program = (
         "import sys; before = set(sys.modules); from gradwalk import *;"
         f" print(*{packages} - set(sys.stdlib_module_names))"

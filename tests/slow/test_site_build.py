@@ -1,4 +1,4 @@
-"""The documentation site, built: no broken link, nothing from the network; and the code of other libraries in it."""
+"""The built documentation site has no broken links and loads nothing from the network; its examples run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from website.names import public_names
 
 
 class Page(HTMLParser):
-    """What a page links to, loads, and can be linked to."""
+    """The links, loaded files and anchors of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -51,11 +51,11 @@ def pages(site) -> dict[Path, Page]:
     return {file: Page(file.read_text("utf-8")) for file in site.rglob("*.html")}
 
 
-def test_it_has_every_page(site, pages):
+def test_site_has_every_page(site, pages):
     assert {site / page.relative_to(DOCS).with_suffix(".html") for page in PAGES} <= set(pages)
 
 
-def test_links_and_anchors_lead_somewhere(pages):
+def test_links_and_anchors_are_valid(pages):
     broken = []
     for file, page in pages.items():
         for link in page.links:
@@ -77,19 +77,19 @@ def test_nothing_is_loaded_from_the_network(site, pages):
     assert re.findall(r"@import|url\(\s*['\"]?(?:https?:)?//", styles) == []
 
 
-def test_what_is_loaded_is_there(pages):
+def test_loaded_files_exist(pages):
     local = [(file, load) for file, page in pages.items() for load in page.loads if not load.startswith("data:")]
     assert [load for file, load in local if not (file.parent / load.partition("?")[0]).exists()] == []
 
 
-def test_every_public_name_can_be_linked_to(site):
+def test_every_public_name_is_in_the_inventory(site):
     _, _, _, _, packed = (site / "objects.inv").read_bytes().split(b"\n", 4)
     inventory = {line.split(" ")[0] for line in zlib.decompress(packed).decode().splitlines()}
     assert {f"gradwalk.{name}" for name in public_names()} <= inventory
 
 
-def test_a_link_that_leads_nowhere_stops_the_build(tmp_path):
-    """The same settings, for a page with a wrong anchor."""
+def test_broken_link_fails_the_build(tmp_path):
+    # Build a page with a wrong anchor with the settings of docs/.
     pytest.importorskip("furo")
     (tmp_path / "index.md").write_text("# Title\n\n[wrong](#nowhere)\n", encoding="utf-8")
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "-c", str(DOCS), str(tmp_path), str(tmp_path / "site")]
@@ -109,7 +109,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize(("page", "library"), OTHERS, ids=lambda part: getattr(part, "stem", part))
-def test_code_of_other_libraries_prints_what_its_comments_say(page, library):
+def test_code_of_other_libraries_prints_the_documented_output(page, library):
     pytest.importorskip(library)
     names: dict[str, object] = {"__name__": "document"}
     for block in blocks(page, f"python {library}"):
@@ -120,7 +120,7 @@ def test_code_of_other_libraries_prints_what_its_comments_say(page, library):
 
 
 @pytest.mark.parametrize(("page", "library"), OTHERS, ids=lambda part: getattr(part, "stem", part))
-def test_their_names_in_the_tables_exist(page, library):
+def test_names_of_other_libraries_in_the_tables_exist(page, library):
     found = re.findall(r"^\| `([\w.]+)` \|", page.read_text("utf-8"), re.M)
     assert len(found) > 8
     for dotted in found:

@@ -1,4 +1,4 @@
-"""The tutorial, run as a notebook by a real kernel; and what objects show there."""
+"""The tutorial, run as a notebook by a Jupyter kernel, and the rich output of objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def run(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 
 def shown(notebook: nbformat.NotebookNode) -> list[dict[str, str]]:
-    """What the last expressions of the cells show, by MIME type."""
+    """Return the outputs of the last expressions of the cells, by MIME type."""
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     return [output.data for output in outputs if output.output_type == "execute_result"]
 
@@ -25,13 +25,13 @@ def tutorial() -> nbformat.NotebookNode:
     return run(jupytext.read(ROOT / "docs/tutorial.py"))
 
 
-def test_it_runs_from_the_first_cell_to_the_last(tutorial):
+def test_all_cells_run(tutorial):
     counts = [cell.execution_count for cell in tutorial.cells if cell.cell_type == "code"]
     assert counts == list(range(1, len(counts) + 1))
     assert len(counts) > 15
 
 
-def test_it_shows_pictures_walks_and_films(tutorial):
+def test_tutorial_shows_pictures_walks_and_films(tutorial):
     data = shown(tutorial)
     assert sum("image/svg+xml" in bundle for bundle in data) >= 6
     assert sum("text/html" in bundle for bundle in data) >= 2
@@ -39,7 +39,7 @@ def test_it_shows_pictures_walks_and_films(tutorial):
     assert any("@keyframes" in bundle.get("image/svg+xml", "") for bundle in data)
 
 
-def test_it_prints_what_it_says(tutorial):
+def test_tutorial_prints_the_expected_text(tutorial):
     printed = "".join(
         output.text for cell in tutorial.cells for output in cell.get("outputs", []) if output.output_type == "stream"
     )
@@ -50,7 +50,7 @@ def test_it_prints_what_it_says(tutorial):
     assert "{'a': 6.0, 'b': -4.0, 'e': -2.0, 'c': -2.0, 'd': -2.0, 'f': 4.0, 'L': 1.0}" in printed
 
 
-def test_everything_shows_itself():
+def test_rich_output_of_objects():
     cells = ["from gradwalk import *\na = Value(2.0, label='a')\nb = a * a\n1"]
     cells += ["b", "draw(b)", "draw_dot(b)", "walk(b)", "walk(b).film()", "check(b)"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])

@@ -1,4 +1,4 @@
-"""What mypy and pyright make of users' code: `typing_examples.py`, line by line."""
+"""Types and errors that mypy and pyright report for `typing_examples.py`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ERRORS = {number for number, line in enumerate(LINES, 1) if line.endswith("# err
 
 
 def plain(text: str) -> str:
-    """A type without what the checkers write differently: modules, brackets of parameters, and defaults."""
-    text = re.sub(r"tuple\[[^\[\]]*, fallback=([\w.]+)\]", r"\1", text)  # a named tuple, as mypy has it
+    """Normalize what the checkers write differently in a type: modules, brackets of parameters, and defaults."""
+    text = re.sub(r"tuple\[[^\[\]]*, fallback=([\w.]+)\]", r"\1", text)  # a named tuple in mypy's notation
     text = re.sub(r"\b(?:\w+\.)+(?=[A-Za-z_])", "", text)
     text = re.sub(r"(?<=\[)\((.*?)\)(?=[,\]])", r"[\1]", text)
     text = re.sub(r" = [^,)\]]+", " =", text)
@@ -43,7 +43,7 @@ def by_pyright(folder: Path) -> list[tuple[int, str, str]]:
 
 
 @pytest.mark.parametrize("checker", [by_mypy, by_pyright])
-def test_types_are_revealed_and_errors_found(checker, tmp_path):
+def test_revealed_types_and_errors(checker, tmp_path):
     revealed, errors = {}, set()
     for line, severity, message in checker(tmp_path):
         found = re.search(r'(?:Revealed type is|^Type of ".*" is) "(.*)"$', message)

@@ -1,6 +1,6 @@
-"""Code as users write it, read by type checkers and never run: `test_types.py` asserts what they make of it.
+"""User code that is type-checked but never run; `test_types.py` compares the results with the comments.
 
-The comment behind `reveal_type` is the type to be revealed, "error" one that has to be reported.
+The comment after `reveal_type` is the expected type, and the comment "error" marks a line with an expected error.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Oscillator:
         return x * x
 
 
-# jit: the parameters and the result are those of the function
+# jit keeps the parameters and the result type of the function
 reveal_type(gw.jit(area))  # Jit[[width: float, height: float =], float]
 reveal_type(gw.jit(area)(2.0, height=3.0))  # float
 reveal_type(gw.jit(area).program)  # Program
@@ -73,7 +73,7 @@ reveal_type(Oscillator.energy)  # Jit[[self: Oscillator, x: float], float]
 reveal_type(Oscillator().energy(2.0))  # float
 reveal_type(gw.jit(lambda x: x * x)(2.0))  # Any
 
-# derivatives: the parameters are those of the function; what a gradient is like cannot be said for all trees
+# Derivatives keep the parameters of the function. The type of a gradient cannot be expressed for all trees.
 reveal_type(gw.grad(area))  # Grad[[width: float, height: float =], Any]
 reveal_type(gw.grad(area, argnums=(0, 1))(2.0, height=3.0))  # Any
 reveal_type(gw.value_and_grad(area))  # Grad[[width: float, height: float =], tuple[float, Any]]
@@ -89,7 +89,7 @@ reveal_type(gw.jvp(area, (2.0,), (1.0,)))  # tuple[float, float]
 reveal_type(gw.vjp(area, 2.0))  # tuple[float, (float) -> tuple[Any, ...]]
 reveal_type(gw.stop_gradient(2.0))  # float
 
-# vmap: each parameter takes an array too, which no type can say of all of them
+# vmap: each parameter also accepts an array, which types cannot express for arbitrary parameters
 reveal_type(gw.vmap(area))  # Vmap[[width: float, height: float =]]
 reveal_type(gw.vmap(area)(numpy.ones(3), height=numpy.ones(3)))  # Any
 reveal_type(gw.vmap(area)(numpy.ones(3), out=numpy.empty(3)))  # Any
@@ -102,7 +102,7 @@ reveal_type(gw.vectorize(area))  # Vectorized[[width: float, height: float =]]
 reveal_type(gw.vectorize(area)(numpy.ones(3)))  # Any
 reveal_type(total)  # Vectorized[[x: ndarray[tuple[Any, ...], dtype[Any]]]]
 
-# Modules: parameters are Values, and numbers where a gradient is annotated
+# Modules: parameters are Values; in an annotated gradient they are numbers
 model = nn.MLP(2, [4, 1])
 gradient: nn.Module[nn.Number] = gw.grad(loss)(model, [1.0, 2.0], 3.0)
 reveal_type(model.parameters())  # list[Value]
@@ -122,7 +122,7 @@ class Line(nn.Module):
 reveal_type(Line().parameters())  # list[Value]
 reveal_type(dict(Line().named_parameters()))  # dict[str, Value]
 
-# What is wrong is found
+# Errors are reported
 gw.jit(area)("wide")  # error
 gw.jit(area)(2.0, depth=3.0)  # error
 gw.jit(area).walk()  # error
