@@ -335,7 +335,7 @@ class TestExactDerivatives:
 
 
 ELSEWHERE = ("acosh", "log1mexp")  # defined, but not at the numbers of these tests
-# Rows without kinks and without inexact constants.
+# Operations without kinks and without inexact constants.
 SMOOTH = [row.name for row in TABLE if row.is_exact and row.name not in {*EXACT, *ELSEWHERE, *ROUNDED, *JUMPS}]
 SMOOTH += ["add", "sub", "mul", "neg"]
 
@@ -345,7 +345,7 @@ class TestMpmath:
 
     The traced instructions also run at 50 digits, so the tolerance need not allow for conditioning; test_program.py
     checks that float64 runs the same instructions. Constants become leaves, because results of constants alone are
-    rounded at once. test_tape.py tests the rows with inexact constants.
+    rounded at once. test_tape.py tests the operations with inexact constants.
     """
 
     @fewer(4)
@@ -383,7 +383,7 @@ class TestMpmath:
 
 
 def on_a_line(call: Callable[..., Any], name: str, x: Any) -> Any:
-    """Evaluate a row with all operands depending on one number."""
+    """Evaluate an operation whose operands all depend on one number."""
     return call(name, *[x + i for i in range(BY_NAME[name].arity)])
 
 

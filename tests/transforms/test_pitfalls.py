@@ -45,7 +45,7 @@ def number(x: Any) -> Any:
     return x.data if isinstance(x, Value) else x
 
 
-def refused_or_right(f: Any, points: Any = ((2.0,), (3.0,))) -> None:
+def raises_or_is_right(f: Any, points: Any = ((2.0,), (3.0,))) -> None:
     """Check that jit(f) raises `RecordingError`, or gives at each point what a trace at that point gives."""
     g = jit(f)
     try:
@@ -197,7 +197,7 @@ class TestCopies:
         ],
     )
     def test_jit(self, f):
-        refused_or_right(f)
+        raises_or_is_right(f)
 
     def test_grad_of_copies(self):
         f = lambda rates: dataclasses.asdict(rates)["short"] * dataclasses.asdict(rates)["long"]  # noqa: E731
@@ -338,7 +338,7 @@ class TestReadingNumbersWhileTracing:
         ids=["partials", "Graph", "nodes", "JSON", "walk", "draw", "check", "graph of jit", "walk of jit"],
     )
     def test_reading_numbers_in_jit(self, f):
-        refused_or_right(f, ((2.0,), (-3.25,)))
+        raises_or_is_right(f, ((2.0,), (-3.25,)))
 
     def test_debug_nans_in_jit(self):
         def f(x):
@@ -348,7 +348,7 @@ class TestReadingNumbersWhileTracing:
             except FloatingPointError:
                 return -x
 
-        refused_or_right(f, ((2.0,), (-3.0,)))
+        raises_or_is_right(f, ((2.0,), (-3.0,)))
 
     def test_refresh_in_jit(self):
         w = Value(2.0)

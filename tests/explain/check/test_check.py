@@ -132,7 +132,7 @@ for row in TABLE:
     points = [sum(interval) / 2 + (interval[1] - interval[0]) / 7 for interval in row.domain]
     if row.name == "where":
         points[0] = float(position == 1)
-    if row.name in ("relu", "maximum", "minimum", "fmax", "fmin"):  # where this operand is the one that is passed on
+    if row.name in ("relu", "maximum", "minimum", "fmax", "fmin"):  # select this operand
         points = [0.0] * row.arity
         points[position] = -3.0 if row.name in ("minimum", "fmin") else 3.0
     with source_lines():
