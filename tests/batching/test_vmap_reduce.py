@@ -59,7 +59,7 @@ def test_derivatives_match_jax(reduce, x):
 def test_long_batch_is_a_few_instructions(reduce):
     f = jit(grad(lambda w: vmap(lambda w, x: sample(math, w, x), in_axes=(None, 0), reduce=reduce)(w, LONG) * w))
     f(0.3)
-    assert len(f.program) < (2000 if reduce == "prod" else 25)  # each factor of prod is a result of its own
+    assert len(f.program) < (2000 if reduce == "prod" else 25)  # prod has one result per factor
 
 
 @pytest.mark.parametrize("base", [[1.0, 2.0, 2.0], [numpy.inf, 1.0, numpy.inf], [0.0, numpy.nan], [-numpy.inf] * 3])

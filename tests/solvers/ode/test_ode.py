@@ -388,7 +388,7 @@ def test_equal_times_have_equal_states(method):
     assert solve(2.0, [0.0, 0.0, 0.5, 1.0, 1.0, 1.0]).tolist() == distinct[[0, 0, 1, 2, 2, 2]].tolist()
     assert solve(2.0, [0.0, 0.0]).tolist() == solve(2.0, [-0.0, 0.0]).tolist() == [2.0, 2.0]
     assert solve(2.0, [1.0, 1.0, 0.0, 0.0]).tolist() == solve(2.0, [1.0, 0.0])[[0, 0, 1, 1]].tolist()
-    # Shifting one of several equal times separates its state from the others.
+    # Shifting one of several equal times separates its state from the other states.
     for jacobian_of in (jacfwd, jacrev, jacobian):
         by_times = jacobian_of(lambda times: solve(2.0, times))(numpy.zeros(3))
         assert by_times.tolist() == [[0.0, 0.0, 0.0], [1.4, -1.4, 0.0], [1.4, 0.0, -1.4]]
@@ -413,7 +413,7 @@ TRANSFORMS = {
 
 @pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS.keys())
 def test_batch_of_times(transform):
-    """Check that samples with no step, a backward step or nan do not affect the others."""
+    """Check that samples with no step, a backward step or nan do not affect the other samples."""
     f = transform(lambda time, start: odeint(damped, start, [0.0, 0.0, time, time], 0.7)[-1])
     times, starts = numpy.array([1.0, 0.0, numpy.nan, -0.5, 0.0, 2.0]), numpy.linspace(1.0, 2.0, 6)
     expected = numpy.array([f(time, start) for time, start in zip(times, starts, strict=True)])

@@ -224,7 +224,7 @@ def test_derivatives_of_derivatives():
 
 
 def test_columns_with_shared_parts_take_linear_time():
-    """Check that each sweep visits only the function's instructions, not those of earlier sweeps."""
+    """Check that each sweep visits only the function's instructions, not the instructions of earlier sweeps."""
     n = 60
 
     def f(x):
