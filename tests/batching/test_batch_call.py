@@ -1,4 +1,4 @@
-"""Batches inside of larger functions that are recorded: one instruction, and beside JAX to second order."""
+"""Tests of vmap inside traced functions: one instruction, compared with JAX up to second derivatives."""
 
 from __future__ import annotations
 
@@ -22,25 +22,24 @@ W = numpy.array([0.3, -0.2, 0.5])
 
 
 def likelihood(m: Any, batched: Any, w: Any, xs: Any, ys: Any) -> Any:
-    """Summed over samples whose numbers are data."""
     each = lambda w, x, y: (m.tanh(w[0] * x[0] + w[1] * x[1] + w[2] * x[2]) - y) ** 2  # noqa: E731
     return batched(each, (None, 0, 0), "sum")(w, xs, ys) + w @ w
 
 
 def mean_and_column(m: Any, batched: Any, w: Any, xs: Any, ys: Any) -> Any:
-    """A column that is used again, results that are the same for all, and a mean."""
+    """Combine a column used twice, a batched result and a mean."""
     waves = batched(lambda x: m.sin(x[0] * w[1]) * w[0] * x[2], (0,), None)(xs)
     mean = batched(lambda x, y: x[0] * y * w[2] + w[0], (0, 0), "mean")(xs, ys)
     return (waves * waves * ys).sum() + mean * mean
 
 
-def of_columns(m: Any, batched: Any, w: Any, xs: Any, ys: Any) -> Any:
-    """A batch over what another one has computed."""
+def batch_of_batch_results(m: Any, batched: Any, w: Any, xs: Any, ys: Any) -> Any:
+    """Map over the results of another batch."""
     hidden = batched(lambda x: m.tanh(x[0] * w[0] + x[1]), (0,), None)(xs)
     return batched(lambda h, y: m.where(h > 0.2, h * y, h * h * w[1]), (0, 0), "sum")(hidden, ys)
 
 
-FUNCTIONS = [likelihood, mean_and_column, of_columns]
+FUNCTIONS = [likelihood, mean_and_column, batch_of_batch_results]
 
 
 def ours(f: Any, in_axes: Any, reduce: str | None) -> Any:
@@ -59,14 +58,14 @@ def close(found: Any, expected: Any) -> None:
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("wrt", [0, 1, 2])
-def test_beside_jax(f, wrt):
+def test_derivatives_match_jax(f, wrt):
     xs, ys = (X, Y) if wrt == 0 else (X[:120], Y[:120])
     here = lambda w, x, y: f(math, ours, w, x, y)  # noqa: E731
     there = lambda w, x, y: f(jnp, in_jax, w, x, y)  # noqa: E731
     expected = jax.value_and_grad(there, argnums=wrt)(W, xs, ys)
     for transformed in (value_and_grad(here, argnums=wrt), jit(value_and_grad(here, argnums=wrt))):
         if wrt == 0:
-            transformed(W + 1.0, xs, ys)  # for other numbers, so that nothing of these may be frozen
+            transformed(W + 1.0, xs, ys)  # trace with other numbers, so that none of them may be baked in
         value, slopes = transformed(W, xs, ys)
         close(value, expected[0])
         close(slopes, expected[1])
@@ -75,8 +74,8 @@ def test_beside_jax(f, wrt):
         close(outer(grad(here, argnums=wrt), argnums=0)(W, xs, ys), second)
 
 
-def test_a_batch_of_many_columns_with_many_results():
-    """Results of a large call are made from one Value in recordings, so that nothing is quadratic."""
+def test_batch_of_many_samples_with_many_results():
+    """Check that time is linear: all results of a large call in a trace are operands of one Value."""
     x = numpy.linspace(-1.0, 1.0, 20_000)
     wave = vmap(lambda t: math.sin(3.0 * t) * t)
     symbols = set()
@@ -100,7 +99,7 @@ def test_a_batch_of_many_columns_with_many_results():
     close(recorded(x), jax.grad(expected)(x))
 
 
-def test_it_is_one_instruction_whatever_its_size():
+def test_program_length_is_independent_of_batch_size():
     def f(w: Any, count: int) -> Any:
         return likelihood(math, ours, w, numpy.tile(X, (count, 1)), numpy.tile(Y, count))
 
@@ -113,33 +112,33 @@ def test_it_is_one_instruction_whatever_its_size():
     assert lengths.pop() < 20
 
 
-def test_short_batches_are_recorded_sample_by_sample():
+def test_short_batches_are_unrolled():
     recorded = jit(lambda w: vmap(lambda x: x * w, reduce="sum")(numpy.array([1.0, 2.0])))
     assert recorded(3.0) == 9.0
     assert not recorded.program.calls
 
 
-def test_what_it_uses_from_outside_is_differentiated():
+def test_captured_values_get_gradients():
     w = Value(0.5)
     total = jit(lambda x: vmap(lambda y: math.sin(y * w) * x, reduce="sum")(Y))(2.0)
     total.backward()
     assert w.grad == pytest.approx(2.0 * (Y * numpy.cos(0.5 * Y)).sum(), rel=1e-12)
 
 
-def test_batches_of_batches():
+def test_vmap_of_a_hessian_of_a_batch():
     f = lambda w: likelihood(math, ours, w, X, Y)  # noqa: E731
     expected = jax.vmap(jax.hessian(lambda w: likelihood(jnp, in_jax, w, X, Y)))(numpy.stack([W, W + 0.1]))
     close(vmap(hessian(f))(numpy.stack([W, W + 0.1])), expected)
 
 
-def test_what_is_left_out_passes_nothing_on():
+def test_unselected_where_branches_get_zero_gradient():
     f = lambda w: vmap(lambda y: math.where(y > 0, math.sqrt(y * w), 0.0), reduce="sum")(Y)  # noqa: E731
     positive = Y[Y > 0]
     assert grad(f)(2.0) == pytest.approx(numpy.sqrt(positive / 2.0).sum() / 2.0, rel=1e-12)
     assert grad(grad(f))(2.0) == pytest.approx(-numpy.sqrt(positive).sum() * 2.0**-1.5 / 4.0, rel=1e-12)
 
 
-def test_it_can_be_pickled():
+def test_program_can_be_pickled():
     recorded = jit(value_and_grad(lambda w: likelihood(math, ours, w, X, Y)))
     recorded(W)
     again: Program = pickle.loads(pickle.dumps(recorded.program))
@@ -147,7 +146,7 @@ def test_it_can_be_pickled():
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
-def test_files_have_it_as_a_loop(f, tmp_path):
+def test_json_and_c_contain_a_loop(f, tmp_path):
     recorded = jit(value_and_grad(lambda w: f(math, ours, w, X, Y)))
     recorded(W)
     expected = recorded.program.run(W)
@@ -167,14 +166,14 @@ def test_files_have_it_as_a_loop(f, tmp_path):
         close(compiled(tmp_path, function.program.to_c(), *SAME_BITS)(W, len(expected)), expected)
 
 
-def test_arrays_of_results_go_on_in_numpy():
+def test_results_work_in_gradwalk_numpy():
     f = lambda w: gnp.max(vmap(lambda x: x[0] * w[0] + x[1] * w[1])(X))  # noqa: E731
     largest = X[:, 0] * W[0] + X[:, 1] * W[1]
     close(grad(f)(W), [*X[largest.argmax(), :2], 0.0])
 
 
-def test_a_batch_of_loops_is_one_instruction(monkeypatch):
-    """With steps and branches that depend on the sample, and derivatives to second order."""
+def test_batch_of_loops_is_one_instruction(monkeypatch):
+    """Test steps and branches that depend on the sample, up to second derivatives."""
     monkeypatch.setattr(loop_kernel, "MOST_FLAT", 0)
 
     def sample(w, z):

@@ -1,4 +1,4 @@
-"""`out=`: results land in the caller's arrays, whatever these are like, and nothing else is written to."""
+"""Tests of `out=`: results are written to the caller's arrays and nowhere else."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def cube(x):
 
 
 def halvings(x):
-    """A loop that no kernel of lanes runs."""
+    """Count halvings with a loop that no lane kernel can run."""
     return while_loop(lambda state: state[0] > 1.0, lambda state: (state[0] / 2, state[1] + 1.0), (x, 0.0))[1]
 
 
 def same(found: Any, expected: Any) -> None:
-    """Trees of the same structure and bits."""
+    """Check that two trees have the same structure and the same bits."""
     assert jax.tree.structure(found) == jax.tree.structure(expected)
     leaves = [map(numpy.asarray, jax.tree.leaves(tree)) for tree in (found, expected)]
     for ours, theirs in zip(*leaves, strict=True):
@@ -51,7 +51,7 @@ def same(found: Any, expected: Any) -> None:
 
 
 def each(f: Any, *args: Any, out: Any) -> None:
-    """Calls with `out=` return it, filled with what calls without it return: recorded anew, at first and later on."""
+    """Check that `f(*args, out=out)` fills and returns `out`, without jit, at the first and at later jit calls."""
     expected = f(*args)
     recorded = jit(f)
     for run in (f, recorded, recorded, recorded):
@@ -65,7 +65,7 @@ def each(f: Any, *args: Any, out: Any) -> None:
 
 @st.composite
 def targets(draw, shape, kind):
-    """An array that can be written to, and the memory around it, filled with sevens."""
+    """Draw a writable array and the memory around it, filled with sevens."""
     steps = [draw(st.sampled_from([1, 1, -1, 2, -3])) for _ in shape]
     margins = [draw(st.integers(0, 2)) for _ in shape]
     whole = tuple(length * abs(step) + margin for length, step, margin in zip(shape, steps, margins, strict=True))
@@ -86,7 +86,7 @@ def targets(draw, shape, kind):
     return array[tuple(parts)][tuple(slice(length) for length in shape)], memory
 
 
-class TestWhereResultsLand:
+class TestTargets:
     @pytest.mark.parametrize(
         "target",
         [
@@ -101,14 +101,14 @@ class TestWhereResultsLand:
             numpy.zeros((7, 3)).view(numpy.memmap),
         ],
     )
-    def test_in_views_of_any_strides(self, target):
+    def test_views_of_any_strides(self, target):
         f = jit(vmap(lambda x: x * 2))
         for _ in range(3):
             target[...] = 7.0
             assert f(TABLE, out=target) is target
             assert numpy.array_equal(target, TABLE * 2)
 
-    def test_in_parts_of_one_array(self):
+    def test_parts_of_one_array(self):
         whole = numpy.zeros((7, 6))
         f = jit(vmap(value_and_grad(lambda x, w: (w * x * x).sum()), in_axes=(0, None)))
         for w in (1.0, 2.0, 3.0):
@@ -117,7 +117,7 @@ class TestWhereResultsLand:
             assert numpy.shares_memory(value, whole)
             assert not whole[:, 4:].any()
 
-    def test_in_trees_like_the_result(self):
+    def test_trees_with_the_structure_of_the_result(self):
         f = vmap(lambda x: {"b": x, "a": [x + 1, (x + 2, Rates(x + 3, 4.0))]})
         arrays = list(numpy.zeros((5, 7)))
         out = {"b": arrays[0], "a": [arrays[1], (arrays[2], Rates(arrays[3], arrays[4]))]}
@@ -128,7 +128,7 @@ class TestWhereResultsLand:
             assert found["a"][1][1].long is arrays[4]
             assert [array[0] for array in arrays] == [-2.0, -1.0, 0.0, 1.0, 4.0]
 
-    def test_none_is_for_what_is_to_be_new(self):
+    def test_none_requests_a_new_array(self):
         f = jit(vmap(lambda x: (x, [x + 1, x + 2])))
         target = numpy.zeros(7)
         for out in (None, (None, None), (target, None), (None, [None, None])):
@@ -139,13 +139,13 @@ class TestWhereResultsLand:
 
     @fewer(2)
     @given(st.data())
-    def test_whatever_the_results_are_like(self, data):
+    def test_results_of_random_shapes_axes_and_dtypes(self, data):
         kind = data.draw(st.sampled_from([numpy.float64, numpy.float32]))
         size = data.draw(st.sampled_from([0, 1, 2, 20, 300]))
         shapes = data.draw(st.lists(st.sampled_from([(), (2,), (3, 2), (0,), (17,)]), min_size=1, max_size=3))
         axes = [data.draw(st.integers(-len(shape) - 1, len(shape))) for shape in shapes]
         make = data.draw(st.sampled_from([tuple, list, lambda items: dict(zip("bca", items, strict=False))]))
-        fixed = data.draw(st.sampled_from([None, 0, 1]))  # of one result, numbers that all samples share
+        fixed = data.draw(st.sampled_from([None, 0, 1]))  # index of a result that does not depend on the sample
 
         def f(x, k):
             rows = [numpy.arange(1.0, 1 + math.prod(shape)).reshape(shape) for shape in shapes]
@@ -175,15 +175,15 @@ class TestWhereResultsLand:
     @pytest.mark.parametrize("size", [0, 1, 200])
     @pytest.mark.parametrize("kind", ["f4", "f8"])
     @pytest.mark.parametrize("f", [halvings, cube, lambda x: cube(2.0) * x, lambda x: 2.0])
-    def test_whatever_computes_them(self, f, kind, size):
+    def test_all_ways_of_computing_a_batch(self, f, kind, size):
         x = numpy.linspace(0, 100, size).astype(kind)
         each(vmap(f), x, out=numpy.zeros((size, 3), kind)[:, 1])
 
-    def test_a_result_without_a_batch_axis(self):
+    def test_result_without_a_batch_axis(self):
         f = vmap(lambda x, k: (x, k, 2 * numpy.ones(2)), (0, None), (0, None, None))
         each(f, SEVEN, 3.0, out=(numpy.zeros(7), numpy.zeros(()), numpy.zeros((2, 2))[:, 1]))
 
-    def test_by_many_threads(self):
+    def test_concurrent_writes_to_one_array(self):
         x = numpy.random.default_rng(0).normal(size=200_000)
         f = jit(vmap(lambda x: gm.sin(x) * gm.exp(x)))
         expected = f(x)
@@ -201,7 +201,7 @@ class TestWhereResultsLand:
 class TestReduced:
     @pytest.mark.parametrize("reduce", ["sum", "mean", "max", "min", "prod", "logsumexp", "argmax", "argmin"])
     @pytest.mark.parametrize("kind", ["f4", "f8"])
-    def test_in_arrays_without_the_batch_axis(self, reduce, kind):
+    def test_reductions_write_to_arrays_without_batch_axis(self, reduce, kind):
         found = "i8" if reduce.startswith("arg") else kind
         table = TABLE.astype(kind)
         f = vmap(lambda x: x * x, reduce=reduce)
@@ -223,7 +223,7 @@ class TestReduced:
         assert type(f(w, TABLE, out=(None, slopes[0]))[0]) is float
 
     @pytest.mark.parametrize("reduce", [None, "sum", "max"])
-    def test_too_large_for_float32_is_inf_without_a_warning(self, reduce):
+    def test_float32_overflow_gives_inf_without_a_warning(self, reduce):
         x = numpy.ones(3, "f4")
         each(
             vmap(lambda x: numpy.array([x * 1e300, 1e300]), reduce=reduce),
@@ -231,7 +231,7 @@ class TestReduced:
             out=numpy.zeros((3, 2) if reduce is None else 2, "f4"),
         )
 
-    def test_to_what_all_samples_share(self):
+    def test_out_may_be_an_unbatched_argument(self):
         f = jit(vmap(lambda w, x: w + x, (None, 0), reduce="sum"))
         w = numpy.ones(3)
         for _ in range(3):
@@ -239,21 +239,21 @@ class TestReduced:
             f(w, TABLE, out=w)
             assert numpy.array_equal(w, f(before, TABLE))
 
-    def test_where_sums_of_products_are_not_finite(self):
+    def test_non_finite_sums_of_products(self):
         f = jit(vmap(lambda x: x * x - x * x, reduce="sum"))
         x = numpy.full(3, 1e300)
         each(f, x, out=numpy.zeros(()))
 
 
 class TestOverlaps:
-    """Results that are written over what they are computed from are right, as those of NumPy's functions are."""
+    """Tests of results written over their own inputs: they must be right, as in NumPy."""
 
     @pytest.mark.parametrize("count", [1, 7, 5000])
     @pytest.mark.parametrize(
         ("read", "write"),
         [*itertools.product([slice(0, -1), slice(1, None), slice(-1, 0, -1), slice(-2, None, -1)], repeat=2)],
     )
-    def test_with_an_argument(self, count, read, write):
+    def test_out_overlaps_an_argument(self, count, read, write):
         memory = numpy.random.default_rng(0).normal(size=count + 1)
         f = jit(vmap(lambda x: x * x - x))
         for run in (f, f, f, vmap(lambda x: x * x - x)):
@@ -263,7 +263,7 @@ class TestOverlaps:
             assert numpy.array_equal(found, expected)
             assert numpy.array_equal(copy[write], expected)
 
-    def test_of_several_results_with_several_arguments(self):
+    def test_several_results_overlap_several_arguments(self):
         f = jit(vmap(lambda x, y: (x + y, x - y, y)))
         for _ in range(3):
             table = numpy.arange(30.0).reshape(10, 3)
@@ -271,7 +271,7 @@ class TestOverlaps:
             f(table[:, 0], table[:, 1], out=(table[:, 1], table[:, 0], table[:, 2]))
             same((table[:, 1], table[:, 0], table[:, 2]), expected)
 
-    def test_of_vectors_that_turn(self):
+    def test_vectors_with_swapped_elements(self):
         turn = jit(vmap(lambda x: numpy.array([x[1], x[0] * 2])))
         for _ in range(3):
             table = numpy.arange(600.0).reshape(300, 2)
@@ -281,7 +281,7 @@ class TestOverlaps:
 
     @fewer(2)
     @given(st.data())
-    def test_of_views_of_one_array(self, data):
+    def test_random_views_of_one_array(self, data):
         count = data.draw(st.integers(1, 6))
         step = st.sampled_from([1, 2, 3, -1, -2])
 
@@ -307,7 +307,7 @@ class TestOverlaps:
                 f(x(), out=y())
             assert numpy.array_equal(memory, before)
 
-    def test_between_results_are_refused(self):
+    def test_overlapping_targets_raise(self):
         f = jit(vmap(lambda x: (x, {"twice": 2 * x})))
         whole = numpy.zeros(14)
         f(SEVEN)
@@ -321,8 +321,8 @@ class TestOverlaps:
         assert numpy.array_equal(whole, before)
 
 
-class TestWhatDoesNotFit:
-    """It is refused before anything is written, at the first call and at later ones."""
+class TestInvalidTargets:
+    """Tests that invalid targets raise before anything is written, at the first and at later calls."""
 
     @staticmethod
     def refused(error, text, f, *args, out):
@@ -364,7 +364,7 @@ class TestWhatDoesNotFit:
         cure = ": give an array such as numpy.empty((7,), numpy.float64)"
         self.refused(error, text + cure, vmap(lambda x: x * 2), SEVEN, out=target)
 
-    def test_the_other_way_round_for_float32(self):
+    def test_float64_target_for_float32_result(self):
         text = (
             "out has dtype float64, but the result has dtype float32: give an array such as "
             "numpy.empty((7,), numpy.float32)"
@@ -399,7 +399,7 @@ class TestWhatDoesNotFit:
         )
         self.refused(ValueError, text, f, TABLE, out=(numpy.zeros(7), [numpy.zeros((7, 3))]))
 
-    def test_of_what_is_reduced(self):
+    def test_targets_of_reductions(self):
         text = "out has shape (1,), but the result has shape (): give an array such as numpy.empty((), numpy.float64)"
         for reduce in ("sum", "max"):
             self.refused(ValueError, text, vmap(lambda x: x, reduce=reduce), SEVEN, out=numpy.zeros(1))
@@ -427,7 +427,7 @@ class TestWhatDoesNotFit:
         with pytest.raises(TypeError, match="are Values here"):
             grad(lambda w: vmap(lambda x: w * x)(SEVEN, out=numpy.zeros(7)).sum())(1.0)
 
-    def test_results_that_debug_nans_refuses(self):
+    def test_debug_nans_leaves_the_target_unchanged(self):
         target = numpy.full(3, 7.0)
         with debug_nans(), pytest.raises(FloatingPointError):
             jit(vmap(gm.sqrt))(numpy.array([1.0, -1.0, 2.0]), out=target)
@@ -435,7 +435,7 @@ class TestWhatDoesNotFit:
 
 
 class TestParameters:
-    def test_a_parameter_of_that_name_is_the_functions_own(self):
+    def test_parameter_named_out_belongs_to_the_function(self):
         f = jit(vmap(lambda x, out: x * out))
         own = SEVEN.copy()
         for _ in range(3):
@@ -445,21 +445,21 @@ class TestParameters:
         only = vmap(lambda x, *, out=1.0: x + out)
         assert numpy.array_equal(only(SEVEN, out=own), SEVEN + SEVEN)
 
-    def test_any_keywords_are_not(self):
+    def test_out_is_not_passed_to_var_keywords(self):
         target = numpy.zeros(7)
         f = jit(vmap(lambda x, **rates: x * rates["k"]))
         for _ in range(3):
             assert f(SEVEN, k=SEVEN, out=target) is target
             assert numpy.array_equal(target, SEVEN * SEVEN)
 
-    def test_nor_is_one_that_is_only_positional(self):
+    def test_positional_only_parameter_may_be_named_out(self):
         def f(out, /):
             return 2 * out
 
         target = numpy.zeros(7)
         assert vmap(f)(SEVEN, out=target) is target
 
-    def test_lowered_functions_have_it_too(self):
+    def test_lowered_functions_accept_out(self):
         f = vmap(lambda x: (x * x, x)).lower(SEVEN)
         whole = numpy.zeros((7, 2))
         found = f(SEVEN, out=(whole[:, 0], None))

@@ -1,4 +1,4 @@
-"""A bar of progress."""
+"""Tests of the progress bar."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gradwalk.batching.progress import bar
 
 
 @needs("tqdm")
-def test_a_bar_counts(capsys):
+def test_bar_counts_to_the_total(capsys):
     with bar(40, "samples") as advance:
         advance(10)
         advance(30)
@@ -24,21 +24,21 @@ def test_a_bar_counts(capsys):
 
 
 @needs("tqdm")
-def test_without_a_total_it_counts_all_the_same(capsys):
+def test_bar_without_a_total_counts_samples(capsys):
     with bar(None, "samples") as advance:
         advance(1500)
     assert "1.50k samples" in capsys.readouterr().err
 
 
 @needs("tqdm")
-def test_it_is_closed_where_something_fails(capsys):
+def test_bar_is_closed_after_an_error(capsys):
     with contextlib.suppress(OSError), bar(2, "samples") as advance:
         advance(1)
         raise OSError
     assert capsys.readouterr().err.endswith("\n")
 
 
-def test_without_tqdm_it_says_what_to_install(monkeypatch):
+def test_missing_tqdm_raises_with_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     with pytest.raises(ImportError, match=r"pip install 'gradwalk\[progress\]'"):
         stream(jit(vmap(lambda x: x, reduce="sum")), numpy.ones(3), rows=2, progress=True)

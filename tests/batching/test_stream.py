@@ -1,4 +1,4 @@
-"""Batches in chunks: the same as in one piece."""
+"""Tests that streaming a batch in chunks gives the same as one call."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def data(count):
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.integers(1, 12))
 @settings(max_examples=50)
-def test_results_are_those_of_the_whole(sizes, rows):
+def test_chunked_results_equal_whole_batch(sizes, rows):
     f = jit(vmap(GRADIENT, in_axes=(None, 0, 0)))
     x, y = data(sum(sizes))
     values, gradients = f(WEIGHTS, x, y)
@@ -51,7 +51,7 @@ def test_results_are_those_of_the_whole(sizes, rows):
 
 @given(st.lists(st.lists(ORDINARY, max_size=5), min_size=1, max_size=8), st.sampled_from(["sum", "mean"]))
 @settings(max_examples=200)
-def test_sums_are_those_of_the_whole_to_a_rounding_a_chunk(chunks, reduce):
+def test_chunked_sums_are_accurate(chunks, reduce):
     found = stream(jit(vmap(lambda x: x, reduce=reduce)), (numpy.array(chunk) for chunk in chunks))
     numbers = [x for chunk in chunks for x in chunk]
     if reduce == "mean" and not numbers:
@@ -64,7 +64,7 @@ def test_sums_are_those_of_the_whole_to_a_rounding_a_chunk(chunks, reduce):
 
 
 @given(st.lists(st.floats(), max_size=12), st.integers(1, 4))
-def test_what_is_not_finite_stays_so(numbers, rows):
+def test_non_finite_samples_give_non_finite_sums(numbers, rows):
     found = stream(jit(vmap(lambda x: x, reduce="sum")), numpy.array(numbers), rows=rows)
     if all(map(math.isfinite, numbers)):
         assert math.isfinite(found) or sum(map(abs, numbers)) > 1e308
@@ -74,7 +74,7 @@ def test_what_is_not_finite_stays_so(numbers, rows):
         assert found == next(x for x in numbers if math.isinf(x))
 
 
-def test_many_chunks_lose_nothing():
+def test_sums_of_many_chunks_are_exact():
     numbers = numpy.random.default_rng(0).normal(size=20_000)
     numbers[::2] += 1e9
     numbers[1::2] -= 1e9
@@ -84,7 +84,7 @@ def test_many_chunks_lose_nothing():
 
 @pytest.mark.parametrize("lowered", [False, True])
 @pytest.mark.parametrize("reduce", ["sum", "mean"])
-def test_a_gradient_over_chunks_of_any_size(lowered, reduce):
+def test_gradient_over_chunks_of_any_size(lowered, reduce):
     f = jit(vmap(GRADIENT, in_axes=(None, 0, 0), reduce=reduce))
     x, y = data(1000)
     value, gradient = f(WEIGHTS, x, y)
@@ -102,7 +102,7 @@ def test_a_gradient_over_chunks_of_any_size(lowered, reduce):
         assert found[1]["offset"].shape == (1,)
 
 
-def test_a_function_is_recorded_once_whether_or_not_it_is_jitted():
+def test_function_is_traced_once_with_or_without_jit():
     recorded = []
 
     def f(x):
@@ -126,7 +126,7 @@ def test_chunks_are_trees_along_any_axis():
     assert stream(f, pairs, 2.0) == pytest.approx(whole, rel=1e-14)
 
 
-def test_results_come_when_they_are_asked_for():
+def test_chunks_are_read_lazily():
     taken = []
 
     def chunks():
@@ -141,7 +141,7 @@ def test_results_come_when_they_are_asked_for():
     assert_array_equal(numpy.concatenate(list(results)), numpy.repeat([2.0, 3.0, 4.0, 5.0], 2))
 
 
-def test_kinds_of_numbers():
+def test_dtypes():
     f = jit(vmap(lambda x: x + 1.0))
     for kind, expected in ((numpy.float32, numpy.float32), (numpy.int16, numpy.float64), (">f8", numpy.float64)):
         [result] = stream(f, numpy.arange(3).astype(kind), rows=5)
@@ -149,7 +149,7 @@ def test_kinds_of_numbers():
         assert_array_equal(result, [1.0, 2.0, 3.0])
 
 
-def test_an_empty_batch_has_the_structure_of_its_samples():
+def test_empty_batch_has_the_structure_of_its_samples():
     assert stream(jit(vmap(lambda x: [x.sum(), x], reduce="sum")), numpy.zeros((0, 2)), rows=3)[0] == 0.0
     assert math.isnan(stream(jit(vmap(lambda x: x, reduce="mean")), numpy.zeros(0), rows=3))
     [result] = stream(jit(vmap(lambda x: x)), numpy.zeros((0, 2)), rows=3)
@@ -157,9 +157,9 @@ def test_an_empty_batch_has_the_structure_of_its_samples():
     assert list(stream(jit(vmap(lambda x: x)), iter([]))) == []
 
 
-@pytest.mark.skipif(IS_WASM, reason="files cannot be mapped there")
-def test_a_file_takes_the_memory_of_a_chunk(tmp_path):
-    count = 25_000_000 if IS_COMPILED else 1_000_000  # 200 MB, or 8 MB
+@pytest.mark.skipif(IS_WASM, reason="WebAssembly cannot map files")
+def test_memory_map_is_read_in_chunks(tmp_path):
+    count = 25_000_000 if IS_COMPILED else 1_000_000  # 200 MB or 8 MB
     numbers = numpy.memmap(tmp_path / "numbers", numpy.float64, "w+", shape=(count,))
     for start in range(0, count, 1_000_000):
         numbers[start : start + 1_000_000] = numpy.arange(start, start + 1_000_000)
@@ -172,11 +172,11 @@ def test_a_file_takes_the_memory_of_a_chunk(tmp_path):
     finally:
         tracemalloc.stop()
     assert mean == pytest.approx([(count - 1) / 2, count - 1], rel=1e-14)
-    assert peak < count  # bytes: an eighth of the file
+    assert peak < count  # an eighth of the file's bytes
 
 
 @needs("tqdm")
-def test_a_bar_counts_samples(capsys):
+def test_progress_bar_counts_samples(capsys):
     f = jit(vmap(lambda x: x, reduce="sum"))
     assert stream(f, numpy.ones(30), rows=20, progress=True) == 30.0
     assert "30.0/30.0" in capsys.readouterr().err
@@ -185,7 +185,7 @@ def test_a_bar_counts_samples(capsys):
 
 
 @needs("tqdm")
-def test_a_bar_is_closed_on_errors_and_when_results_are_left(capsys):
+def test_progress_bar_is_closed_after_errors_and_close(capsys):
     f = jit(vmap(lambda x: x))
     results = stream(f, iter([numpy.ones(7), numpy.ones((5, 2))]), progress=True)
     next(results)
@@ -249,19 +249,19 @@ SHARED = vmap(lambda w, x: w * x, in_axes=(None, 0))
         ),
     ],
 )
-def test_what_is_wrong_is_said(call, error, message):
+def test_invalid_arguments_raise(call, error, message):
     with pytest.raises(error, match=message):
         call()
 
 
-def test_values_are_numbers_where_nothing_is_recorded():
+def test_values_are_numbers_under_no_grad():
     weight = Value(3.0)
     f = vmap(lambda x: weight * x, reduce="sum")
     with no_grad():
         assert stream(f, numpy.arange(4.0), rows=3) == 18.0
 
 
-def test_errors_of_the_iterators_come_through():
+def test_errors_of_iterators_propagate():
     def chunks():
         yield numpy.ones(2)
         raise OSError("the disk is gone")

@@ -1,4 +1,4 @@
-"""`vectorize` beside NumPy's and JAX's, and with transforms inside."""
+"""Tests of `vectorize` against NumPy and JAX, also with transforms inside."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def poly(x, y, z):
 
 @given(shapes_together(num_shapes=3, min_side=0, max_dims=4, max_side=3), st.sampled_from(sorted(LAYOUTS)))
 @settings(max_examples=200)
-def test_numbers_broadcast_as_in_numpy(shapes, layout):
+def test_arguments_broadcast_as_in_numpy(shapes, layout):
     args = [operand(shape, i, layout) for i, shape in enumerate(shapes.input_shapes)]
     found = vectorize(poly)(*args)
     assert_array_equal(found, poly(*args))
@@ -64,7 +64,7 @@ def powers(x):
     ],
     ids=lambda part: part if isinstance(part, str) else "",
 )
-def test_signatures_mean_what_they_do_in_numpy_and_in_jax(f, in_jax, signature):
+def test_signatures_match_numpy_and_jax(f, in_jax, signature):
     @given(st.data())
     @settings(max_examples=15)
     def check(data):
@@ -84,7 +84,7 @@ def test_signatures_mean_what_they_do_in_numpy_and_in_jax(f, in_jax, signature):
     check()
 
 
-def test_derivatives_inside():
+def test_vectorize_of_derivatives():
     x, y = numpy.linspace(-1.0, 1.0, 6).reshape(2, 3), numpy.array([[0.5], [2.0]])
 
     def f(x, y):
@@ -103,7 +103,7 @@ def test_derivatives_inside():
     assert_allclose(third, 24.0 * x, rtol=1e-15, atol=1e-15)
 
 
-def test_it_is_a_function_like_others_for_transforms():
+def test_transforms_of_vectorized_functions():
     x = numpy.linspace(-1.0, 1.0, 4)
     square = vectorize(lambda x, y: x * x * y)
     assert_array_equal(grad(lambda x: square(x, 3.0).sum())(x), 6.0 * x)
@@ -113,7 +113,7 @@ def test_it_is_a_function_like_others_for_transforms():
     assert square(Value(2.0), 3.0).data == 12.0
 
 
-def test_arguments_that_are_excluded_are_the_same_for_all():
+def test_excluded_arguments_are_not_broadcast():
     def horner(p, x):
         return functools.reduce(lambda total, c: total * x + c, p)
 
@@ -143,7 +143,7 @@ def test_keywords_and_defaults():
     assert_array_equal(total(numpy.ones((2, 3))), [3.0, 3.0])
 
 
-def test_kinds_of_numbers():
+def test_dtypes():
     square = vectorize(lambda x: x * x)
     assert isinstance(square(3), numpy.float64)
     assert square(3) == 9.0
@@ -154,7 +154,7 @@ def test_kinds_of_numbers():
     assert vectorize(lambda x: 3.0)(numpy.ones((2, 2))).tolist() == [[3.0, 3.0], [3.0, 3.0]]
 
 
-def test_arrays_are_not_copied_where_strides_can_say_what_is_meant(monkeypatch):
+def test_broadcasting_does_not_copy_arrays(monkeypatch):
     taken = []
     batch = Batching.batch
     monkeypatch.setattr(Batching, "batch", lambda self, args, kwargs: taken.extend(args) or batch(self, args, kwargs))
@@ -165,7 +165,7 @@ def test_arrays_are_not_copied_where_strides_can_say_what_is_meant(monkeypatch):
     assert taken[2] == 2.0
 
 
-def test_a_function_is_recorded_once_for_a_structure():
+def test_function_is_traced_once_per_structure():
     recorded = []
 
     def f(x, y):
@@ -189,14 +189,14 @@ def squared(x):
     return x * x
 
 
-def test_pickles_lead_to_the_function_by_name():
+def test_pickles_refer_to_functions_by_name():
     assert pickle.loads(pickle.dumps(cubed)) is cubed
     again = pickle.loads(pickle.dumps(vectorize(squared, signature="()->()", excluded=[3])))
     assert again([2.0, 3.0]).tolist() == [4.0, 9.0]
     assert repr(again) == "<vectorize of squared()>"
 
 
-def test_threads_do_not_matter():
+def test_results_do_not_depend_on_thread_count():
     x = numpy.random.default_rng(0).normal(size=(300, 40))
     expected = None
     for count in (1, 2, 5):
@@ -264,6 +264,6 @@ def keyword_only(x, *, rate):
         (lambda: vectorize(lambda p, x: x, excluded=["p"])("text", [1.0]), TypeError, "p is a str"),
     ],
 )
-def test_what_is_wrong_is_said(call, error, message):
+def test_invalid_arguments_raise(call, error, message):
     with pytest.raises(error, match=message):
         call()

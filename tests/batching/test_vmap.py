@@ -1,4 +1,4 @@
-"""vmap: what JAX's vmap gives, on NumPy's arrays of any kind, recorded once, and never half-done."""
+"""Tests of vmap: agreement with JAX, array layouts, tracing, Values and errors."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _(out, x):
 
 
 def both(found, expected):
-    """Trees of the same structure with the same numbers, but for rounding."""
+    """Check that two trees have the same structure and the same numbers up to rounding."""
     found, expected = jax.tree.leaves(found), jax.tree.leaves(expected)
     assert len(found) == len(expected)
     for ours, theirs in zip(found, expected, strict=True):
@@ -78,7 +78,7 @@ def square_loss(weights, x, y):
 
 @st.composite
 def trees_of_arrays(draw, size):
-    """Nested lists, tuples and dicts of arrays, and a tree of axes for them, perhaps shorter."""
+    """Draw nested lists, tuples and dicts of arrays and their tree of axes, which may be a prefix."""
 
     def leaf():
         axis = draw(st.sampled_from([0, 0, 1, -1, None]))
@@ -107,7 +107,7 @@ def trees_of_arrays(draw, size):
     return tree(2)
 
 
-# Ours, and what makes JAX's, for W, TABLE and SEVEN.
+# Each gradwalk function and a factory of its JAX counterpart, called with W, TABLE and SEVEN.
 W = numpy.array([0.5, -1.0, 2.0])
 PAIRS = {
     "grad": (vmap(grad(square_loss), (None, 0, 0)), lambda: jax.vmap(jax.grad(square_loss), (None, 0, 0))),
@@ -176,17 +176,15 @@ PAIRS = {
 }
 
 
-class TestLikeJax:
-    """The same functions, written in NumPy's names, run by both."""
-
+class TestAgainstJax:
     @fewer(5)
     @given(st.data())
-    def test_on_trees_of_any_axes(self, data):
+    def test_trees_with_any_axes(self, data):
         size = data.draw(st.integers(1, 4))
         trees = [data.draw(trees_of_arrays(size)) for _ in range(data.draw(st.integers(1, 3)))]
         trees.append((numpy.arange(float(size)), 0))
         args, in_axes = [tree for tree, _ in trees], tuple(axes for _, axes in trees)
-        # results: one that varies for each leaf, with an axis of its own; one that does not
+        # results: a batched one for each leaf, with its own axis; one that is unbatched
         count = len(jax.tree.leaves(args))
         out_axes = [data.draw(st.sampled_from([0, -1])) for _ in range(count)], {"all": 0, "none": None}
 
@@ -203,37 +201,37 @@ class TestLikeJax:
 
     @pytest.mark.parametrize("in_axes", [0, 1, -1, -2])
     @pytest.mark.parametrize("out_axes", [0, 1, -1, -2])
-    def test_on_an_array(self, in_axes, out_axes):
+    def test_one_array(self, in_axes, out_axes):
         f = lambda x: x * x  # noqa: E731
         both(vmap(f, in_axes, out_axes)(TABLE), jax.vmap(f, in_axes, out_axes)(TABLE))
 
     @pytest.mark.parametrize("in_axes", [(0, None), (None, 1), (1, 0), [0, None]])
-    def test_on_several_arguments(self, in_axes):
+    def test_several_arguments(self, in_axes):
         f = lambda x, y: x * y.sum() if y.shape else x * y  # noqa: E731
         args = TABLE, numpy.arange(21.0).reshape(3, 7) if in_axes != (1, 0) else numpy.arange(9.0).reshape(3, 3)
         ours = lambda x, y: f(x, numpy.asarray(y))  # noqa: E731
         both(vmap(ours, in_axes)(*args), jax.vmap(f, in_axes)(*args))
 
-    def test_on_keywords(self):
+    def test_keyword_arguments(self):
         f = lambda x, *, rate, shift: x * rate + shift  # noqa: E731
         both(vmap(f)(SEVEN, shift=SEVEN, rate=2 * SEVEN), jax.vmap(f)(SEVEN, shift=SEVEN, rate=2 * SEVEN))
         both(vmap(f, in_axes=(None,))(2.0, rate=SEVEN, shift=SEVEN), 2.0 * SEVEN + SEVEN)
 
     @pytest.mark.parametrize("size", [0, 1, 3])
-    def test_on_batches_of_any_size(self, size):
+    def test_batches_of_any_size(self, size):
         f = lambda x, k: {"x": x * k, "k": k}  # noqa: E731
         args, axes = (TABLE[:size], 2.0), {"in_axes": (0, None), "out_axes": {"x": 1, "k": None}}
         both(vmap(f, **axes)(*args), jax.vmap(f, **axes)(*args))
 
     @pytest.mark.parametrize("name", PAIRS)
-    def test_with_other_transformations(self, name):
+    def test_composition_with_other_transforms(self, name):
         ours, theirs = PAIRS[name]
         expected = theirs()(W, TABLE, SEVEN)
         both(ours(W, TABLE, SEVEN), expected)
         recorded = jit(ours)
         both(recorded(W, TABLE, SEVEN), expected)
         both(recorded(W, TABLE, SEVEN), expected)
-        both(jit(lambda w, x, y: ours(w, x, y))(W, TABLE, SEVEN), expected)  # noqa: PLW0108  it is no vmap itself
+        both(jit(lambda w, x, y: ours(w, x, y))(W, TABLE, SEVEN), expected)  # noqa: PLW0108  the lambda hides that it is a vmap
 
     def test_grad_with_aux(self):
         loss = lambda w, x, y: (square_loss(w, x, y), {"x": x})  # noqa: E731
@@ -244,7 +242,7 @@ class TestLikeJax:
 
 
 def layouts():
-    """The same seven numbers in all ways in which NumPy can hold them."""
+    """Return the same seven numbers in many NumPy memory layouts."""
     records = numpy.zeros(7, [("before", "u1"), ("x", "f8"), ("after", "u2")])
     records["x"] = SEVEN
     read_only = SEVEN.copy()
@@ -270,7 +268,7 @@ def layouts():
 class TestArrays:
     @pytest.mark.parametrize("name", layouts())
     @pytest.mark.parametrize("reduce", [None, "sum"])
-    def test_of_any_layout(self, name, reduce):
+    def test_arrays_of_any_layout(self, name, reduce):
         array = layouts()[name]
         before = array.copy()
         f = vmap(lambda x: x * x - x, reduce=reduce)
@@ -283,7 +281,7 @@ class TestArrays:
     @pytest.mark.parametrize("order", "CF")
     @pytest.mark.parametrize("axis", [0, 1, 2])
     @pytest.mark.parametrize("step", [1, -1, 2])
-    def test_of_more_axes(self, order, axis, step):
+    def test_three_dimensional_arrays(self, order, axis, step):
         array = numpy.arange(60.0).reshape(5, 4, 3).copy(order=order)[::step, ::step, ::step]
         f = vmap(lambda x: (x * 2, (x * x).sum()), in_axes=axis, out_axes=(axis, 0))
         twice, squares = f(array)
@@ -291,19 +289,19 @@ class TestArrays:
         others = tuple({0, 1, 2} - {axis})
         assert numpy.array_equal(squares, (array**2).sum(axis=others))
 
-    def test_of_one_number_many_times(self):
+    def test_broadcast_arrays(self):
         shared = numpy.broadcast_to(numpy.array([[1.0], [2.0]]), (2, 300)).T
         assert numpy.array_equal(vmap(lambda x: x[0] + x[1])(shared), numpy.full(300, 3.0))
         assert vmap(lambda x: x, in_axes=1)(numpy.broadcast_to(2.0, (1, 5))).tolist() == [[2.0]] * 5
 
     @pytest.mark.parametrize("kind", ["i1", "u2", "i8", ">i4", "?", "f2", "f4", ">f4", "f8"])
-    def test_of_any_type(self, kind):
+    def test_arrays_of_any_dtype(self, kind):
         array = numpy.array([0, 1, 3, 2]).astype(kind)
         found = vmap(lambda x: x * x / 4)(array)
         assert found.dtype == (numpy.float32 if array.dtype.type is numpy.float32 else numpy.float64)
         assert numpy.array_equal(found, array.astype(float) ** 2 / 4)
 
-    def test_of_float32_alone_give_float32(self):
+    def test_only_float32_arguments_give_float32(self):
         single = numpy.linspace(0, 1, 50, dtype="f4")
         f = vmap(lambda x, k: x * k + 0.1, in_axes=(0, None))
         for k in (3.0, single[:1], numpy.float32(3.0)):
@@ -312,7 +310,7 @@ class TestArrays:
         assert numpy.array_equal(f(single, 3.0), single * numpy.float32(3) + numpy.float32(0.1))
         assert type(vmap(lambda x: x, reduce="sum")(single)) is float
 
-    def test_too_large_for_float32_is_inf_without_a_warning(self):
+    def test_float32_overflow_gives_inf_without_a_warning(self):
         single = numpy.ones(3, "f4")
         for f in (vmap(lambda x: x * 1e300), vmap(lambda x: 1e300 + 0 * x), vmap(lambda x: 1e300)):
             assert f(single).tolist() == [math.inf] * 3
@@ -333,7 +331,7 @@ class TestArrays:
         assert type(found) is numpy.ndarray
         both(found, TABLE.sum(axis=1))
 
-    def test_results_are_nobody_elses(self):
+    def test_results_do_not_share_memory(self):
         array = SEVEN.copy()
         first = vmap(lambda x: (x, x, [x * 1.0]))(array)
         one, two, [three] = first
@@ -341,7 +339,7 @@ class TestArrays:
         f = jit(vmap(lambda x: x))
         kept = f(array)
         f(array + 1)
-        kept[:] += 1.0  # they can be written to
+        kept[:] += 1.0
         assert numpy.array_equal(kept, array + 1)
         assert numpy.array_equal(array, SEVEN)
 
@@ -351,14 +349,14 @@ class TestArrays:
         assert vmap(lambda x: [], reduce="sum")(SEVEN) == []
         assert vmap(lambda x: x.sum() * 0 if x.size else 1.0)(TABLE[:, :0]).tolist() == [1.0] * 7
 
-    def test_results_that_are_the_same_for_all(self):
+    def test_unbatched_results_are_broadcast(self):
         f = vmap(lambda x, k: (k, 3.0, numpy.ones(2)), (0, None), (0, -1, 1))
         found = f(SEVEN, 2.0)
         both(found, (numpy.full(7, 2.0), numpy.full(7, 3.0), numpy.ones((2, 7))))
         both(vmap(lambda x, k: k * 2, (0, None), None)(SEVEN, numpy.arange(3.0)), numpy.arange(3.0) * 2)
         assert type(vmap(lambda x: 3, out_axes=None)(SEVEN)) is float
 
-    def test_trees_of_any_class(self):
+    def test_dataclasses_and_namedtuples(self):
         rates = Rates(SEVEN, [SEVEN, TABLE])
         found = vmap(lambda r: Rates(r.short * 2, Point(*r.long)))(rates)
         assert (type(found), type(found.long)) == (Rates, Point)
@@ -366,7 +364,7 @@ class TestArrays:
         both(vmap(lambda r: r.short * r.long, (Rates(0, None),))(Rates(SEVEN, 2.0)), SEVEN * 2)
         both(vmap(lambda p: p.x * p.y, (Point(None, 0),), 0)(Point(2.0, SEVEN)), SEVEN * 2)
 
-    def test_a_network_over_a_batch(self):
+    def test_network_over_a_batch(self):
         model = MLP(3, [4, 1])
         expected = numpy.array([model(list(row)).data for row in TABLE])
         with no_grad():
@@ -375,8 +373,8 @@ class TestArrays:
         both([x.data for x in found], list(expected))
 
 
-class TestRecording:
-    def test_once_for_each_structure_of_a_sample(self):
+class TestTracing:
+    def test_jit_traces_once_per_sample_structure(self):
         seen = []
         f = jit(vmap(lambda x: seen.append(x) or x * 2))
         for array in (SEVEN, SEVEN[:3], SEVEN[:0], SEVEN.astype("f4"), numpy.arange(1000)):
@@ -386,35 +384,35 @@ class TestRecording:
         f(TABLE[:2] + 1)
         assert len(seen) == 2
 
-    def test_without_jit_at_every_call(self):
+    def test_without_jit_every_call_traces(self):
         seen = []
         f = vmap(lambda x: seen.append(x) or x * len(seen))
         assert [f(SEVEN)[-1], f(SEVEN)[-1]] == [3.0, 6.0]
 
-    def test_keys_of_dicts_may_come_in_any_order(self):
+    def test_dict_keys_may_come_in_any_order(self):
         f = jit(vmap(lambda both: both["b"] - 10 * both["a"]))
         for _ in range(3):
             assert numpy.array_equal(f({"b": SEVEN, "a": numpy.ones(7)}), SEVEN - 10)
             assert numpy.array_equal(f({"a": SEVEN, "b": numpy.ones(7)}), 1 - 10 * SEVEN)
         assert f.statistics.recordings == 1
 
-    def test_arrays_that_all_samples_share_are_read_at_every_call(self):
+    def test_unbatched_arrays_are_read_at_every_call(self):
         f = jit(vmap(lambda w, x: w @ x, (None, 0)))
         for w in (TABLE[0], TABLE[1], TABLE[::2, 0][:3]):
             both(f(w, TABLE), TABLE @ w)
 
-    def test_for_an_empty_batch_first(self):
+    def test_tracing_with_an_empty_batch(self):
         f = jit(vmap(lambda x: 1 / x, reduce="sum"))
         assert f(SEVEN[:0]) == 0.0
         assert f(numpy.array([2.0, 4.0])) == 0.75
 
-    def test_sums_over_nothing(self):
+    def test_sum_and_mean_of_an_empty_batch(self):
         for f in (lambda x, k: x * k, lambda x, k: k, lambda x, k: k / 0, lambda x, k: math.inf):
             assert vmap(f, (0, None), reduce="sum")(SEVEN[:0], 2.0) == 0.0
             assert math.isnan(vmap(f, (0, None), reduce="mean")(SEVEN[:0], 2.0))
 
     @pytest.mark.parametrize("wrap", [vmap, lambda f: jit(vmap(f)), lambda f: jit(vmap(f, reduce="sum"))])
-    def test_a_branch_is_refused_with_its_line(self, wrap):
+    def test_branch_on_a_sample_raises_with_its_line(self, wrap):
         def f(x):
             return x if x > 0 else -x
 
@@ -422,7 +420,7 @@ class TestRecording:
             wrap(f)(SEVEN)
 
     @pytest.mark.parametrize("ask", [float, int, math.sin, range, lambda x: x.data, lambda x: [0][x], bool])
-    def test_so_are_questions_for_numbers(self, ask):
+    def test_conversion_to_a_number_raises(self, ask):
         with pytest.raises((RecordingError, TypeError)):
             vmap(lambda x: x * 2 if ask(x) else x)(SEVEN)
 
@@ -435,7 +433,7 @@ class TestRecording:
             (1j, r"the result of f\(\) is a complex"),
         ],
     )
-    def test_results_that_are_no_numbers(self, result, message):
+    def test_non_numeric_results_raise(self, result, message):
         def f(x):
             return result
 
@@ -443,7 +441,7 @@ class TestRecording:
             with pytest.raises(TypeError, match=message):
                 made(SEVEN)
 
-    def test_after_an_error_it_works(self):
+    def test_function_works_after_errors(self):
         fails = [True]
 
         def f(x, y=1.0):
@@ -466,7 +464,7 @@ class TestRecording:
             g(SEVEN, z=SEVEN)
         both(g(SEVEN), SEVEN)
 
-    def test_out_axes_that_do_not_fit_leave_the_function_whole(self):
+    def test_invalid_out_axes_raise(self):
         g = jit(vmap(lambda x, k: (x, k), (0, None), (0, None)))
         with pytest.raises(ValueError, match=r"the result\[1\] varies"):
             jit(vmap(lambda x, k: (x, x * k), (0, None), (0, None)))(SEVEN, 2.0)
@@ -474,7 +472,7 @@ class TestRecording:
         with pytest.raises(ValueError, match="out_axes has 1 for a number"):
             vmap(lambda x: x, out_axes=1)(SEVEN)
 
-    def test_only_functions(self):
+    def test_non_functions_and_static_arguments_raise(self):
         with pytest.raises(TypeError, match=r"vmap\(\) takes a function, not list: \[1\]"):
             vmap([1])
         with pytest.raises(TypeError, match="takes no static arguments: bind them with functools"):
@@ -498,7 +496,7 @@ class TestRecording:
 
         both(vmap(Scaled().double)(SEVEN), 6 * SEVEN)
 
-    def test_what_was_recorded_can_be_looked_at(self):
+    def test_program_and_kernel_can_be_inspected(self):
         f = jit(vmap(lambda x, k: x * k, (0, None)))
         with pytest.raises(ValueError, match="has not been called yet"):
             _ = f.program
@@ -510,7 +508,7 @@ class TestRecording:
         with pytest.raises(ValueError, match="calls Python functions and runs sample by sample"):
             _ = g.kernel
 
-    def test_pickled_without_its_code(self):
+    def test_pickle_of_a_lowered_function(self):
         step = jit(vmap(value_and_grad(square_loss), (None, 0, 0), reduce="mean"))
         lowered = step.lower(W, TABLE, SEVEN)
         copy = pickle.loads(pickle.dumps(lowered))
@@ -521,7 +519,7 @@ class TestRecording:
         with pytest.raises(ValueError, match=r"lower\(\) requires a function that depends on its arguments only"):
             vmap(cube).lower(SEVEN)
 
-    def test_numbers_outside_are_what_they_were(self):
+    def test_captured_numbers_are_frozen_by_jit(self):
         outside = {"k": 2.0}
         f = jit(vmap(lambda x: x * outside["k"]))
         f(SEVEN)
@@ -530,14 +528,14 @@ class TestRecording:
 
 
 class TestValues:
-    def test_that_come_in_come_out(self):
+    def test_batch_of_values_gives_values(self):
         leaves = [Value(x) for x in (1.0, 2.0)]
         found = vmap(lambda x: x * x)(numpy.array(leaves, object))
         assert [x.data for x in found] == [1.0, 4.0]
         found.sum().backward()
         assert [x.grad for x in leaves] == [2.0, 4.0]
 
-    def test_that_are_used_are_read_at_every_call(self):
+    def test_captured_values_are_read_at_every_call(self):
         w = Value(2.0)
         f = jit(vmap(lambda x: w * x, reduce="sum"))
         loss = f(numpy.array([1.0, 4.0]))
@@ -548,7 +546,7 @@ class TestValues:
         with no_grad():
             assert f(numpy.array([1.0, 4.0])) == 15.0
 
-    def test_that_are_shared(self):
+    def test_unbatched_values(self):
         w = Value(2.0)
         found = vmap(lambda w, x: (w * x, w * w), (None, 0), (0, None))(w, SEVEN)
         assert found[1].data == 4.0
@@ -557,45 +555,45 @@ class TestValues:
         squares = lambda w: vmap(lambda w, x: (w * x, w * w), (None, 0))(w, SEVEN)[1]  # noqa: E731
         both(jacobian(squares)(2.0), numpy.full(7, 4.0))
 
-    def test_an_empty_batch_of_them(self):
+    def test_empty_batch_with_a_captured_value(self):
         w = Value(2.0)
         found = vmap(lambda x, k: (x * w, k * w), (0, None), (0, None))(SEVEN[:0], 3.0)
         assert found[0].shape == (0,)
         assert found[1].data == 6.0
         assert vmap(lambda x: x * w, reduce="sum")(SEVEN[:0]) == 0.0
 
-    def test_without_gradient_they_are_numbers(self):
+    def test_values_are_numbers_under_no_grad(self):
         leaves = numpy.array([Value(1.0), 2.0], object)
         with no_grad():
             assert vmap(lambda x, k: x * k, (0, None))(leaves, Value(3.0)).tolist() == [3.0, 6.0]
             assert vmap(cube)(leaves).tolist() == [1.0, 8.0]
 
-    def test_of_a_function_around_are_its_own(self):
+    def test_values_of_an_enclosing_function(self):
         f = lambda k: vmap(lambda x: gm.sin(k * x), reduce="sum")(SEVEN)  # noqa: E731
         expected = float((numpy.cos(2 * SEVEN) * SEVEN).sum())
         assert grad(f)(2.0) == pytest.approx(expected)
         assert jit(grad(f))(2.0) == pytest.approx(expected)
         both(vmap(grad(f))(numpy.array([2.0, 2.0])), numpy.full(2, expected))
 
-    def test_do_not_leak_into_what_is_kept(self):
+    def test_outer_traces_do_not_leak_into_the_cache(self):
         inner = jit(vmap(lambda x, k: x * k, (0, None)))
         both(jit(lambda k: inner(SEVEN, k))(2.0), 2 * SEVEN)
         both(inner(SEVEN, 3.0), 3 * SEVEN)
         both(jit(lambda k: inner(SEVEN, k))(4.0), 4 * SEVEN)
 
-    def test_gradients_are_stopped(self):
+    def test_stop_gradient(self):
         both(vmap(grad(lambda x: x * stop_gradient(x)))(SEVEN), SEVEN)
 
 
-class TestFunctionsInPython:
-    def test_are_called_for_each_sample(self):
+class TestPrimitives:
+    def test_primitive_is_called_once_per_sample(self):
         both(vmap(cube)(SEVEN), SEVEN**3)
         both(vmap(lambda x: cube(x) + 1, reduce="sum")(SEVEN), (SEVEN**3 + 1).sum())
         both(jit(vmap(grad(lambda x: cube(x) * 2)))(SEVEN), 6 * SEVEN**2)
         assert vmap(cube)(SEVEN.astype("f4")).dtype == numpy.float32
         assert vmap(cube)(SEVEN[:0]).shape == (0,)
 
-    def test_and_once_where_it_is_the_same_for_all(self):
+    def test_primitive_of_an_unbatched_argument(self):
         f = vmap(lambda x, k: (x * cube(k), cube(k), k), (0, None), (0, None, None))
         both(f(SEVEN, 2.0), (SEVEN * 8, 8.0, 2.0))
         mixed = vmap(lambda x, k: (cube(x), cube(k), k + 1), (0, None), (0, None, 0))
@@ -604,7 +602,7 @@ class TestFunctionsInPython:
         with pytest.raises(ValueError, match=r"the result\[0\] varies"):
             vmap(lambda x, k: (cube(x), k), (0, None), (None, None))(SEVEN, 2.0)
 
-    def test_may_raise(self):
+    def test_errors_of_primitives_propagate(self):
         @primitive
         def picky(x):
             if x > 2:
@@ -623,14 +621,14 @@ class TestFunctionsInPython:
 
 
 class TestNans:
-    def test_stay_in_their_lanes(self):
+    def test_nan_stays_in_its_lane(self):
         array = numpy.where(numpy.arange(300) % 7 == 3, math.nan, numpy.arange(300.0))
         found = vmap(lambda x: gm.log(x) * 2 - x)(array)
         with numpy.errstate(all="ignore"):
             expected = numpy.log(array) * 2 - array
         numpy.testing.assert_allclose(found, expected, rtol=1e-14)
 
-    def test_are_refused_where_that_is_asked_for(self):
+    def test_debug_nans_raises(self):
         f = jit(vmap(gm.log))
         both(f(numpy.ones(3)), numpy.zeros(3))
         with debug_nans(), pytest.raises(FloatingPointError, match="-inf"):
@@ -642,7 +640,7 @@ class TestNans:
 
 
 class TestThreads:
-    def test_change_no_bit(self):
+    def test_results_do_not_depend_on_thread_count(self):
         x = numpy.random.default_rng(0).normal(size=20_000 if IS_COMPILED else 500)
         f = jit(vmap(lambda x: (gm.sin(x) * x, x.exp()), reduce="mean"))
         g = jit(vmap(lambda x: gm.sin(x) * x))
@@ -652,7 +650,7 @@ class TestThreads:
                 results.add((f(x), g(x).tobytes()))
         assert len(results) == 1
 
-    def test_may_call_the_same_function(self):
+    def test_threads_may_call_the_same_function(self):
         f = jit(vmap(lambda x, k: x * k + k, (0, None)))
         wrong = []
 
@@ -672,7 +670,7 @@ class TestThreads:
 @pytest.mark.parametrize("instruction_set", lane_kernel.INSTRUCTION_SETS)
 @fewer(10)
 @given(case=cases(list(EXACT)), count=st.sampled_from([0, 1, 37]), seed=st.integers(0, 2**32 - 1))
-def test_recorded_programs_give_what_they_give_one_at_a_time(instruction_set, case, count, seed):
+def test_batch_equals_samples_run_one_at_a_time(instruction_set, case, count, seed):
     assume(any(case.varies))
     shared, columns = case.batch(seed, count)
     numbers, arrays = iter(shared.tolist()), iter(columns)
@@ -685,22 +683,22 @@ def test_recorded_programs_give_what_they_give_one_at_a_time(instruction_set, ca
 
 
 class TestReductions:
-    def test_sums_are_those_of_what_the_function_returns(self):
+    def test_sum_adds_results_not_their_terms(self):
         x = numpy.full(3, 1e308)
         assert vmap(lambda x, y: x + y, reduce="sum")(x, -x) == 0.0
 
     @pytest.mark.parametrize("number", [0.1, 1e308])
-    def test_the_mean_of_equal_numbers_is_that_number(self, number):
+    def test_mean_of_equal_numbers_is_exact(self, number):
         assert vmap(lambda x: number, reduce="mean")(numpy.zeros(3)) == number
 
-    def test_are_of_float32_where_all_arrays_are(self):
+    def test_reduction_of_float32_arrays_is_float32(self):
         w, x = numpy.ones(2, numpy.float32), numpy.ones((5, 2), numpy.float32)
         value, gradient = jit(vmap(value_and_grad(lambda w, x: (w @ x) ** 2), in_axes=(None, 0), reduce="mean"))(w, x)
         assert value == 4.0
         assert gradient.dtype == numpy.float32
         assert gradient.tolist() == [4.0, 4.0]
 
-    def test_of_a_jitted_function_are_differentiated_by_one_recording(self):
+    def test_grad_of_a_jitted_reduction_traces_once(self):
         calls = []
 
         def f(w, x):
@@ -712,7 +710,7 @@ class TestReductions:
         assert len(calls) == 1
 
 
-def test_a_primitive_of_what_all_samples_share_is_called_once():
+def test_primitive_of_unbatched_argument_is_called_once():
     calls = []
 
     @primitive
@@ -728,11 +726,9 @@ def test_a_primitive_of_what_all_samples_share_is_called_once():
 
 
 class Foreign:
-    """An array of another library."""
-
     def __array__(self, dtype=None, copy=None):
         return numpy.arange(3.0)
 
 
-def test_arrays_of_other_libraries_are_taken():
+def test_arrays_of_other_libraries_are_accepted():
     assert vmap(lambda x: x * x)(Foreign()).tolist() == [0.0, 1.0, 4.0]

@@ -1,4 +1,4 @@
-"""Batches reduced by something else than a sum: beside NumPy and JAX, with derivatives to second order."""
+"""Tests of reductions other than sums against NumPy and JAX, up to second derivatives."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def sample(m, w, x):
 
 @pytest.mark.parametrize("x", [SHORT, LONG], ids=["short", "long"])
 @pytest.mark.parametrize("reduce", ALL)
-def test_beside_jax(reduce, x):
+def test_derivatives_match_jax(reduce, x):
     def f(w):
         return vmap(lambda w, x: sample(math, w, x), in_axes=(None, 0), reduce=reduce)(w, x) * w
 
@@ -47,7 +47,7 @@ def test_beside_jax(reduce, x):
     numpy.testing.assert_allclose(found, references, rtol=1e-10, atol=1e-12)
     for transform, reference in zip((lambda g: g, grad, hessian), references, strict=True):
         recorded = jit(transform(f))
-        recorded(-0.4)  # for another number, where another sample is the best
+        recorded(-0.4)  # trace with another number, for which another sample is the extreme
         assert recorded(0.7) == pytest.approx(float(reference), rel=1e-10, abs=1e-12)
         assert vmap(transform(f))(numpy.array([-0.4, 0.7]))[1] == pytest.approx(float(reference), rel=1e-10, abs=1e-12)
     root = f(Value(0.7))
@@ -56,16 +56,16 @@ def test_beside_jax(reduce, x):
 
 
 @pytest.mark.parametrize("reduce", ALL)
-def test_a_long_one_is_a_few_instructions(reduce):
+def test_long_batch_is_a_few_instructions(reduce):
     f = jit(grad(lambda w: vmap(lambda w, x: sample(math, w, x), in_axes=(None, 0), reduce=reduce)(w, LONG) * w))
     f(0.3)
-    assert len(f.program) < (2000 if reduce == "prod" else 25)  # whose factors are each a result
+    assert len(f.program) < (2000 if reduce == "prod" else 25)  # prod has one result per factor
 
 
 @pytest.mark.parametrize("base", [[1.0, 2.0, 2.0], [numpy.inf, 1.0, numpy.inf], [0.0, numpy.nan], [-numpy.inf] * 3])
 @pytest.mark.parametrize("length", [0, 3000])
 @pytest.mark.parametrize("reduce", ["max", "min"])
-def test_infinities_and_nan_have_the_derivatives_of_jax(reduce, length, base):
+def test_derivatives_at_infinity_and_nan_match_jax(reduce, length, base):
     x = numpy.concatenate([base, numpy.full(length, base[-1])])
     of_values = [vmap(lambda t: t, reduce=reduce), getattr(gradwalk.numpy, reduce)]
     for f in of_values:
@@ -73,14 +73,14 @@ def test_infinities_and_nan_have_the_derivatives_of_jax(reduce, length, base):
             numpy.testing.assert_allclose(g(x), jax.grad(IN_JAX[reduce])(x), rtol=1e-12)
 
 
-def test_equal_numbers_are_not_rounded():
+def test_maximum_of_equal_numbers_is_exact():
     x = numpy.full(3, 0.1)
     assert jit(vmap(lambda t: t, reduce="max"))(x) == 0.1
     assert jit(lambda x: vmap(lambda t: t, reduce="max")(x) * 1.0)(numpy.full(3000, 0.1)) == 0.1
 
 
 @pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
-def test_numpy_reductions_of_long_arrays_are_a_few_instructions(name):
+def test_numpy_reductions_of_long_arrays_are_short(name):
     x = numpy.sin(numpy.arange(3000.0))
     of_array = jit(lambda x: getattr(gradwalk.numpy, name)(x) * x[0])
     assert of_array(x) == getattr(numpy, name)(x) * x[0]
@@ -89,7 +89,7 @@ def test_numpy_reductions_of_long_arrays_are_a_few_instructions(name):
 
 @fewer(100)
 @given(st.lists(st.sampled_from([-1.5, -0.0, 0.0, 0.5, 2.0, 3.0]), min_size=1, max_size=6), st.integers(1, 300))
-def test_equal_extremes_share_the_derivative_and_zeros_are_factors(numbers, times):
+def test_gradients_with_ties_and_zeros(numbers, times):
     x = numpy.array(numbers * times)
     for reduce in ("max", "min", "prod"):
 
@@ -101,7 +101,7 @@ def test_equal_extremes_share_the_derivative_and_zeros_are_factors(numbers, time
         assert grad(f)(1.0) == pytest.approx(slope, rel=1e-12)
 
 
-def test_each_sample_that_is_the_largest_has_its_share():
+def test_tied_maxima_share_the_gradient():
     x = numpy.array([1.0, 3.0, 2.0, 3.0] * 200)
     for reduce in ("max", "logsumexp"):
         f = grad(vmap(lambda x: x * 1.0, reduce=reduce))
@@ -125,7 +125,7 @@ def test_nan_and_infinity(reduce, special, x):
     assert recorded(1.0) == pytest.approx(expected, nan_ok=True)
 
 
-def test_results_of_any_structure():
+def test_results_of_any_tree_structure():
     def f(x, y):
         return {"a": x * y, "b": numpy.array([x, y, x + y])}
 
@@ -142,7 +142,7 @@ def test_results_of_any_structure():
     assert grad(total)(1.0) == pytest.approx((total(1.00001) - total(0.99999)) / 2e-5, rel=1e-6)
 
 
-def test_in_files_and_c(tmp_path):
+def test_json_pickle_and_c(tmp_path):
     for reduce in ("max", "argmin", "logsumexp"):
         f = jit(value_and_grad(lambda w: vmap(lambda w, x: sample(math, w, x), (None, 0), reduce=reduce)(w, LONG) * w))  # noqa: B023
         f(0.7)
@@ -153,7 +153,7 @@ def test_in_files_and_c(tmp_path):
         numpy.testing.assert_allclose(in_c([0.7], 2), expected, rtol=1e-13)
 
 
-def test_recordings_are_kept_by_jit_and_types_are_those_of_the_arrays():
+def test_jit_traces_once_and_keeps_dtypes():
     calls = []
 
     def f(x):
@@ -167,7 +167,7 @@ def test_recordings_are_kept_by_jit_and_types_are_those_of_the_arrays():
     assert single.dtype == numpy.float32
 
 
-def test_what_is_refused():
+def test_invalid_reductions_raise():
     with pytest.raises(ValueError, match=r"reduce='max' of .*: the batch is empty"):
         vmap(lambda x: x, reduce="max")(numpy.empty(0))
     assert vmap(lambda x: x, reduce="prod")(numpy.empty(0)) == 1.0

@@ -1,4 +1,4 @@
-"""A graph that was read from JSON may name any file as the source of its nodes: none is opened, whatever shows it."""
+"""Tests that files named as sources in a graph's JSON are never opened."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gradwalk.explain.page.page import document, page
 
 SECRET = "SECRET-3f2a"
 
-# Shows a harmless graph, so that all modules are loaded; from then on a file that is opened is an error.
+# Shows a harmless graph first, to load all modules; after that, opening a file is an error.
 SHOW = """
 import importlib.util, json, sys
 from pathlib import Path
@@ -51,7 +51,7 @@ json.dump(shown, sys.stdout)
 
 
 def naming(name: str) -> str:
-    """A graph with a wrong derivative, whose nodes name a file."""
+    """Return the JSON of a graph with a wrong derivative whose nodes name a file."""
     source = {"source": {"file": name, "line": 1}}
     nodes = [
         {"data": 2.0, "grad": 0.0, "label": "a"} | source,
@@ -60,7 +60,7 @@ def naming(name: str) -> str:
     return json.dumps({"gradwalk": "graph", "version": 1, "outputs": [1], "nodes": nodes})
 
 
-def test_no_file_is_opened_because_a_document_names_it(tmp_path):
+def test_files_named_in_a_document_are_not_opened(tmp_path):
     for name in ("secret.py", "secret", "<secret>"):
         (tmp_path / name).write_text(f"{SECRET} = 1\n", encoding="utf-8")
     os.mkfifo(tmp_path / "pipe.py")
@@ -86,7 +86,7 @@ def test_no_file_is_opened_because_a_document_names_it(tmp_path):
     assert not [text for text in shown if SECRET in text or passwords in text or "GRADWALK_SECRET" in text]
 
 
-def test_what_a_document_carries_is_shown():
+def test_source_lines_in_a_document_are_shown():
     described = json.loads(naming("/etc/passwd"))
     described["nodes"][1]["source"]["text"] = "b = a * a"
     graph = Graph.from_json(json.dumps(described))
@@ -96,7 +96,7 @@ def test_what_a_document_carries_is_shown():
 
 
 @pytest.mark.parametrize("text", ["two\nlines", "\x1b[31m", "\ud800", "</title><script>", "\u202e"])
-def test_lines_from_elsewhere_stay_in_their_place(text):
+def test_hostile_source_lines_are_escaped(text):
     described = json.loads(naming("x.py"))
     described["nodes"][1]["source"]["text"] = text
     graph = Graph.from_json(json.dumps(described))
@@ -109,7 +109,7 @@ def test_lines_from_elsewhere_stay_in_their_place(text):
     assert Graph.from_json(graph.to_json()).sources == graph.sources
 
 
-def test_lines_travel_inside_the_document(tmp_path):
+def test_source_lines_are_stored_in_the_json(tmp_path):
     with source_lines():
         root = Value(2.0, label="a") * 3
     graph = Graph.record(root)

@@ -1,4 +1,4 @@
-"""Wrong orders and overwriting: what is lost adds up to what is missing."""
+"""Tests that lost contributions add up to the missing gradients, for wrong orders and overwriting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gradwalk.explain.passes import backward_steps, gradients, passing, swept
 
 
 def by_brute_force(graph: Graph, order: list[int], overwrite: bool) -> list[float]:
-    """The gradients at the visits, by pulling: what each user had, times its partial, for users visited before."""
+    """Compute gradients at the visits by pulling from the users that were visited before."""
     found = [0.0] * len(graph)
     at = {place: i for i, place in enumerate(order)}
     for place in order:
@@ -32,7 +32,7 @@ def by_brute_force(graph: Graph, order: list[int], overwrite: bool) -> list[floa
 
 
 @given(programs(ORDINARY, TAME, longest=12), st.randoms(use_true_random=False), st.booleans())
-def test_what_is_lost_adds_up_to_what_is_missing(program, rng, overwrite):
+def test_lost_contributions_add_up_to_missing_gradients(program, rng, overwrite):
     graph = Graph.record(as_values(program)[1])
     order = list(swept(graph))
     rng.shuffle(order)
@@ -49,7 +49,7 @@ def test_what_is_lost_adds_up_to_what_is_missing(program, rng, overwrite):
 
 
 @given(programs(ORDINARY, EVERY, longest=12), st.randoms(use_true_random=False))
-def test_every_legal_order_is_right(program, rng):
+def test_legal_orders_give_right_gradients(program, rng):
     graph = Graph.record(as_values(program)[1])
     order = legal_order(graph, rng)
     assert is_legal(graph, order)
@@ -64,7 +64,7 @@ def test_every_legal_order_is_right(program, rng):
 
 
 def legal_order(graph: Graph, rng: random.Random) -> list[int]:
-    """A legal order, drawn at random."""
+    """Draw a random legal order."""
     left = list(swept(graph))
     order = []
     while left:
@@ -85,11 +85,11 @@ def test_legal_orders_are_counted(program):
         assert not lost_contributions(backward_steps(graph, order, overwrite=False), overwrite=False)
 
 
-def test_counts_of_the_lesson():
+def test_legal_orders_of_the_lesson():
     graph = Graph.record(diamond())
     assert legal_orders(graph, swept(graph)) == 2
     graph = Graph.record(neuron())
-    # the hook length formula for trees: n! over the product of the sizes of all subtrees
+    # hook length formula for trees: n! / product of the sizes of all subtrees
     assert legal_orders(graph, swept(graph)) == math.factorial(10) // (10 * 9 * 7 * 3 * 3)
 
 
@@ -119,7 +119,7 @@ def test_diamond_gives_15_only_in_legal_orders():
     assert outcomes["dcab"] == 9.0
 
 
-def test_overwriting_depends_on_the_order_of_d_and_e():
+def test_overwriting_depends_on_visit_order():
     graph = Graph.record(product_of_product_and_sum())
     places = {name: place for place, name in enumerate(graph.names)}
     got = {}
@@ -130,7 +130,7 @@ def test_overwriting_depends_on_the_order_of_d_and_e():
     assert (got["fdeab"]["a"], got["fdeab"]["b"]) == (-6.0, -6.0)
 
 
-def test_sentences_say_what_was_lost_where_and_why():
+def test_sentences_explain_lost_contributions():
     graph = Graph.record(diamond())
     order = [graph.names.index(name) for name in "badc"]
     steps = backward_steps(graph, order, overwrite=False)

@@ -1,4 +1,4 @@
-"""The steps of both passes, and what they say."""
+"""Tests of the steps of the forward and backward pass and their sentences."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def test_contributions():
     )
 
 
-def test_accumulating_and_overwriting():
+def test_sentences_about_accumulating_and_overwriting():
     assert sentences(diamond())["b"].endswith("a gets upstream 6 as it is, on top of 9: 15 in all.")
     assert sentences(diamond(), overwrite=True)["b"].endswith("a gets upstream 6 as it is, which overwrites 9.")
 
 
-def test_conditions_get_nothing_and_are_not_visited():
+def test_conditions_get_no_gradient_and_are_not_visited():
     condition, x = leaves(condition=1.0, x=2.0)
     graph = Graph.record((condition * math.inf).where(x, 3.0))
     assert [graph.names[place] for place in swept(graph)] == ["v4", "x"]
@@ -67,19 +67,19 @@ def test_conditions_get_nothing_and_are_not_visited():
     assert passing(where) == [(1, where.arguments[1])]
 
 
-def test_what_is_left_out_gets_nothing_of_infinity():
+def test_unselected_operands_get_zero_of_infinity():
     (x,) = leaves(x=-1.0)
     relu = Graph.record(x.relu()).nodes[-1]
     assert contribution(relu, 0, math.inf) == 0.0
 
 
 @given(programs(ORDINARY, EVERY, longest=20))
-def test_gradients_are_those_of_backward(program):
+def test_gradients_match_backward(program):
     agrees_with_backward(as_values(program)[1], rel=1e-12)
 
 
 @given(programs(EXTREME, [name for name in EVERY if name != "where"], longest=5))
-def test_gradients_are_those_of_backward_at_extremes(program):
+def test_gradients_match_backward_at_extremes(program):
     agrees_with_backward(as_values(program)[1], rel=0.0)
 
 
@@ -90,13 +90,13 @@ def agrees_with_backward(root: Value, rel: float) -> None:
     steps = backward_steps(graph, swept(graph), overwrite=False)
     for step in steps:
         assert step.upstream == pytest.approx(expected.pop(step.place), rel=rel, abs=rel, nan_ok=True)
-    assert set(expected.values()) <= {0.0}  # what was not visited, was not by backward either
+    assert set(expected.values()) <= {0.0}  # backward did not visit the other nodes either
     for step in steps:
         for given_ in step.contributions:
             assert given_.after == pytest.approx(given_.before + given_.amount, nan_ok=True)
 
 
-def test_neuron_is_visited_from_the_root_to_the_leaves():
+def test_neuron_is_visited_from_root_to_leaves():
     graph = Graph.record(neuron())
     names = [graph.names[place] for place in swept(graph)]
     assert names[:4] == ["o", "n", "b", "x1w1x2w2"]

@@ -1,4 +1,4 @@
-"""Graphs and walks as text."""
+"""Tests of graphs and walks as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def printed(graph: Graph) -> list[str]:
     return stream.getvalue().splitlines()
 
 
-def test_graphs_are_trees():
+def test_graphs_are_printed_as_trees():
     assert printed(Graph.record(diamond())) == [
         "Graph",
         "  d = b * c = 18",
@@ -28,7 +28,7 @@ def test_graphs_are_trees():
     ]
 
 
-def test_what_was_told_is_only_named():
+def test_repeated_nodes_refer_to_the_first():
     a = Value(2.0, label="a")
     b = a * a
     lines = printed(Graph.record([b + b, b]))
@@ -42,7 +42,7 @@ def test_what_was_told_is_only_named():
     ]
 
 
-def test_deep_trees_are_told_without_recursion_and_large_ones_by_module():
+def test_large_graphs_are_printed_by_module():
     assert len(printed(Graph.record(neuron()))) == 11
     model = nn.MLP(4, [12, 12, 1])
     lines = printed(Graph.record(model([1.0, 2.0, 3.0, 4.0])))
@@ -51,7 +51,7 @@ def test_deep_trees_are_told_without_recursion_and_large_ones_by_module():
     assert any(line.split()[:2] == ["layers.1", "156"] for line in lines)
 
 
-def test_what_is_left_out_is_counted():
+def test_omitted_lines_are_counted():
     stream = io.StringIO()
     print_rest(Terminal(stream), LONGEST + 3)
     print_rest(Terminal(stream), LONGEST)

@@ -1,4 +1,4 @@
-"""What walks say."""
+"""Tests of the sentences of walks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def computed(root: Value) -> str:
     return forward_steps(Graph.record(root))[-1].sentence
 
 
-def test_how_numbers_are_computed():
+def test_sentences_of_forward_steps():
     x, y = leaves(x=-2.0, y=0.5)
     x_plus_y = labelled(x + y, "x + y")
     told = {
@@ -42,7 +42,7 @@ def test_how_numbers_are_computed():
         assert computed(root) == sentence
 
 
-def test_every_rule_in_words():
+def test_sentences_of_derivative_rules():
     x, y = leaves(x=0.5, y=2.0)
     told = {
         "+ copies: x gets upstream 1 as it is; y gets upstream 1 as it is.": x + y,
@@ -70,7 +70,7 @@ def test_every_rule_in_words():
         assert sentence in sentences(root)["out"]
 
 
-def test_what_passes_nothing_is_said_to():
+def test_sentences_about_zero_derivatives():
     x, y = leaves(x=0.5, y=2.0)
     told = {
         "out is the root: its gradient is 1. floor is flat: it passes nothing to x.": x.floor(),
@@ -92,7 +92,7 @@ def test_what_passes_nothing_is_said_to():
     assert "flat" not in sentences(labelled(x.where(1.0, 3.0) * x.mod(y), "out"))["out"]
 
 
-def test_hand_made_rules_in_words():
+def test_sentences_of_custom_backward_rules():
     (x,) = leaves(x=3.0)
     out = Value(9.0, (x,), "square")
 
@@ -106,7 +106,7 @@ def test_hand_made_rules_in_words():
     assert step.contributions[0].formula == ""
 
 
-def test_nodes_with_stored_derivatives_in_words():
+def test_sentences_of_stored_derivatives():
     a, b = leaves(a=2.0, b=4.0)
     told = "has the local derivatives that it was made with: a gets upstream 1 times 3, making 3"
     assert told in sentences(labelled(Value(9.0, (a, b), (3.0, 1.0)), "out"))["out"]

@@ -1,4 +1,4 @@
-"""Tables for the terminal."""
+"""Tests of tables for the terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_columns_are_aligned():
     assert lines == ["  node   grad", "  a       1.0", "  日本  -10.5", "  é       nan"]
 
 
-def test_colours_on_a_terminal_only(monkeypatch):
+def test_colors_only_on_a_terminal(monkeypatch):
     for variable in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("TERM", "xterm")
@@ -34,7 +34,7 @@ def test_colours_on_a_terminal_only(monkeypatch):
     assert "\033" not in "".join(printed(Tty(), ("a", "-1.0")))
     monkeypatch.delenv("NO_COLOR")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    assert "\033" not in "".join(printed(io.StringIO(), ("a", "-1.0")))  # not what is printed, but made a text
+    assert "\033" not in "".join(printed(io.StringIO(), ("a", "-1.0")))  # not printed, but returned as text
 
 
 def test_long_and_hostile_names(monkeypatch):
@@ -45,7 +45,7 @@ def test_long_and_hostile_names(monkeypatch):
     assert "\033]0;owned" not in "".join(printed(io.StringIO(), ("a\n\033]0;owned\x07b", "1.0")))
 
 
-def test_headings_stand_apart():
+def test_headings_are_separated_by_blank_lines():
     stream = io.StringIO()
     terminal = Terminal(stream)
     terminal.heading("One")
@@ -63,7 +63,7 @@ def test_numbered_lines_wrap_on_a_terminal(monkeypatch):
         assert lines[-1] == "  2  b"
 
 
-def test_trees_keep_their_branches():
+def test_trees_keep_branch_characters():
     stream = io.StringIO()
     Terminal(stream).tree("│  └─ two\nlines")
     assert stream.getvalue() == "  │  └─ two lines\n"

@@ -1,4 +1,4 @@
-"""Text where only so much of it fits."""
+"""Tests of the formatting of text and numbers in limited space."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gradwalk.explain.text import fixed, one_line, short, shortened, width
 
 
 @given(st.text())
-def test_one_line_prints(text):
+def test_one_line_is_printable(text):
     line = one_line(text)
     assert line.isprintable()
     assert "  " not in line
@@ -33,17 +33,17 @@ def test_shortened_fits_and_keeps_both_ends(text, longest):
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_numbers_are_said_to_six_digits(number):
+def test_short_keeps_six_digits(number):
     assert float(short(number)) == pytest.approx(number, rel=5e-6, abs=1e-320)
 
 
 @given(st.floats(-1e300, 1e300))
-def test_drawn_numbers_are_short(number):
+def test_fixed_has_at_most_11_characters(number):
     assert len(fixed(number)) <= 11
     assert float(fixed(number)) == pytest.approx(number, rel=1e-3, abs=1e-4)
 
 
-def test_what_is_no_finite_number():
+def test_special_numbers():
     assert [short(x) for x in (math.nan, math.inf, -math.inf, -0.0)] == ["nan", "inf", "-inf", "0"]
     assert [fixed(x) for x in (math.nan, -math.inf, 0.0, 123456.0, 2e-5)] == [
         "nan",

@@ -1,4 +1,4 @@
-"""Passes of a program: what leaves had before each, against what the program itself sees, and how much is kept."""
+"""Tests of the timeline of backward passes: earlier gradients of leaves, and the memory that it uses."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ ACTIONS = st.lists(
 
 
 @given(ACTIONS)
-def test_what_was_there_before_is_what_the_program_saw(actions: list[tuple[str, str]]) -> None:
-    """Every gradient before a pass, and after it, is that of the Value at that moment."""
+def test_gradients_before_and_after_each_pass(actions: list[tuple[str, str]]) -> None:
+    """Check that the timeline has the gradients that the program saw before and after each pass."""
     a, b = Value(2.0, label="a"), Value(-3.0, label="b")
     recorder = Recorder()
     seen: list[dict[str, tuple[float, float]]] = []
@@ -67,7 +67,7 @@ def test_what_was_there_before_is_what_the_program_saw(actions: list[tuple[str, 
             assert math.isclose(before_pass.get(name, 0.0) + own[node.place], node.grad, rel_tol=1e-12)
 
 
-def test_since_when_gradients_were_not_zeroed() -> None:
+def test_pass_since_which_gradients_were_not_zeroed() -> None:
     a, b = Value(2.0), Value(3.0)
     recorder = Recorder()
     with observed(recorder):
@@ -88,7 +88,7 @@ def test_since_when_gradients_were_not_zeroed() -> None:
     assert Earlier(0, 1.0, 0).because == "set by the program"
 
 
-def test_a_pass_that_another_graph_comes_between() -> None:
+def test_pass_of_another_graph_in_between() -> None:
     a, b = Value(2.0), Value(3.0)
     recorder = Recorder()
     with observed(recorder):
@@ -98,7 +98,7 @@ def test_a_pass_that_another_graph_comes_between() -> None:
     assert timeline_of(recorder).chosen.earlier == (Earlier(0, 2.0, 1),)
 
 
-def test_gradients_that_are_not_finite() -> None:
+def test_nonfinite_gradients() -> None:
     a = Value(0.0)
     recorder = Recorder()
     with observed(recorder):
@@ -111,7 +111,7 @@ def test_gradients_that_are_not_finite() -> None:
     assert described["passes"][-1]["earlier"] == [{"place": 0, "grad": "nan", "since": 1}]
 
 
-def test_a_gradient_that_cancels_was_there_all_the_same() -> None:
+def test_gradient_that_cancels_to_zero() -> None:
     a = Value(1.0)
     a.grad = -2.0
     recorder = Recorder()
@@ -121,7 +121,7 @@ def test_a_gradient_that_cancels_was_there_all_the_same() -> None:
     assert timeline_of(recorder).chosen.earlier == (Earlier(0, -2.0, 0),)
 
 
-def test_the_same_root_twice() -> None:
+def test_same_root_twice() -> None:
     a = Value(2.0)
     root = a * a
     recorder = Recorder()
@@ -131,7 +131,7 @@ def test_the_same_root_twice() -> None:
     assert timeline_of(recorder).chosen.earlier == (Earlier(0, 4.0, 1),)
 
 
-def test_sweeps_that_fail_are_no_passes() -> None:
+def test_failing_sweeps_are_not_passes() -> None:
     a = Value(2.0)
     failing = Value(1.0, (a,), "fails")
 
@@ -147,7 +147,7 @@ def test_sweeps_that_fail_are_no_passes() -> None:
     assert recorder.count == 1
 
 
-def test_which_pass_is_chosen() -> None:
+def test_chosen_pass() -> None:
     def recorded(wanted: int | None) -> Recorder:
         recorder = Recorder(wanted)
         a = Value(2.0)
@@ -162,8 +162,8 @@ def test_which_pass_is_chosen() -> None:
     assert Recorder().timeline() is None
 
 
-def test_many_passes_take_little_memory() -> None:
-    """Ten times as many passes leave about as much behind."""
+def test_memory_of_many_passes_is_bounded() -> None:
+    """Check that ten times as many passes take less than 1.5 times the memory."""
 
     def kept(passes: int) -> tuple[int, Recorder]:
         recorder = Recorder()
@@ -195,7 +195,7 @@ def test_many_passes_take_little_memory() -> None:
     assert len(found.alike) == len(found.passes)
 
 
-def test_large_graphs_are_not_all_kept() -> None:
+def test_only_the_last_large_graph_is_kept() -> None:
     a = Value(1.0)
     recorder = Recorder()
     with observed(recorder):
@@ -229,7 +229,7 @@ def test_passes_of_several_threads() -> None:
     assert sorted(sum(kept.grad for kept in one.earlier) for one in passes) == sorted([4.0 * k for k in range(50)] * 4)
 
 
-def test_opened_passes_keep_what_was_before() -> None:
+def test_opened_passes_keep_earlier_gradients() -> None:
     w, x, b = Value(2.0, label="w"), Value(3.0, label="x"), Value(1.0, label="b")
     recorder = Recorder()
     with observed(recorder):
@@ -240,7 +240,7 @@ def test_opened_passes_keep_what_was_before() -> None:
     assert {found.graph.names[kept.place]: kept.grad for kept in found.chosen.earlier} == {"w": 3.0, "x": 2.0, "b": 1.0}
 
 
-def test_the_lines_of_passes() -> None:
+def test_lines_of_passes() -> None:
     a = Value(2.0)
     recorder = Recorder()
 

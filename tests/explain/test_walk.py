@@ -1,4 +1,4 @@
-"""Walks: as data, in any order, step by step, as text, JSON and HTML."""
+"""Tests of walks in any order, step by step, and as text, JSON and HTML."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_gradients_of_the_lesson(make):
     assert walked.wrong == ()
 
 
-def test_walking_changes_nothing():
+def test_walk_does_not_change_values():
     root = diamond()
     nodes = topological_order(root)
     for node in nodes:
@@ -53,7 +53,7 @@ def test_overwriting_of_the_lesson():
         assert (got["a"], got["b"]) == expected
 
 
-def test_micrograds_own_example():
+def test_example_of_micrograd():
     a, b = leaves(a=-4.0, b=2.0)
     c = a + b
     d = a * b + b**3
@@ -71,7 +71,7 @@ def test_micrograds_own_example():
     assert check(g).ok
 
 
-def test_orders_of_names_and_of_values():
+def test_orders_of_names_and_values():
     root = diamond()
     a, b, _, d = (node for _, node in sorted((node.label, node) for node in topological_order(root)))
     by_name, by_value = walk(root, "dacb"), walk(root, [d, a, "c", b])
@@ -82,7 +82,7 @@ def test_orders_of_names_and_of_values():
     assert by_name.legal_orders == 2
 
 
-def test_a_legal_order_is_recognised_whatever_it_is():
+def test_is_legal_for_random_orders():
     root = neuron()
     nodes = topological_order(root)[::-1]
     rng = random.Random(0)
@@ -108,18 +108,18 @@ def test_a_legal_order_is_recognised_whatever_it_is():
         ([Value(1.0, label="z")], r"visits Value\(data=1.0, grad=0.0, label='z'\), which is not part"),
     ],
 )
-def test_orders_that_are_none(order, problem):
+def test_invalid_orders_raise(order, problem):
     with pytest.raises(OrderError, match=problem):
         walk(diamond(), order)
 
 
-def test_close_names_are_suggested():
+def test_similar_names_are_suggested():
     x1, w1 = leaves(weight=1.0, x=2.0)
     with pytest.raises(OrderError, match="did you mean 'weight'"):
         walk(x1 * w1, ["wieght"])
 
 
-def test_orders_of_something_else():
+def test_orders_of_invalid_type_raise():
     for order in ([1, 2, 3], [["d"]]):
         with pytest.raises(TypeError, match="order must contain Values or their names, got"):
             walk(diamond(), order)
@@ -131,7 +131,7 @@ def test_orders_of_something_else():
         walk(sum(Value(float(i)) for i in range(30)), ["x"])
 
 
-def test_what_no_gradient_flows_to_is_listed_last():
+def test_nodes_without_gradient_are_listed_last():
     a, b = leaves(a=2.5, b=3.0)
     out = labelled(labelled(a * a, "c").floor() * b, "out")
     walked = walk(out)
@@ -150,23 +150,23 @@ def test_conditions_are_not_visited():
 
 
 @pytest.mark.parametrize("root", [3.0, None, "x"])
-def test_roots_that_are_none(root):
+def test_invalid_roots_raise(root):
     with pytest.raises(TypeError, match="the root of a graph must be a Value"):
         walk(root)
 
 
-def test_several_roots():
+def test_several_roots_raise():
     a = Value(1.0)
     with pytest.raises(ValueError, match="needs a graph with one root"):
         walk([a * 2, a * 3])
 
 
-def test_two_nodes_with_one_label():
+def test_nodes_with_the_same_label():
     a, b = Value(2.0, label="x"), Value(3.0, label="x")
     assert walk(labelled(a * b, "x")).gradients == {"x (3)": 1.0, "x (2)": 2.0, "x": 3.0}
 
 
-def test_a_single_leaf():
+def test_single_leaf():
     walked = walk(Value(2.0, label="x"))
     assert walked.gradients == {"x": 1.0}
     assert len(walked.steps) == 2
@@ -175,7 +175,7 @@ def test_a_single_leaf():
 # One step at a time
 
 
-def test_cursors_go_forward_and_back_from_either_end():
+def test_cursors_move_in_both_directions():
     walked = walk(loss())
     cursor = walked.start()
     taken = list(iter(cursor.next, None))
@@ -188,7 +188,7 @@ def test_cursors_go_forward_and_back_from_either_end():
     assert end.next() == taken[-1]
 
 
-def test_moments_know_what_was_reached():
+def test_moments_contain_known_numbers_and_gradients():
     walked = walk(diamond())
     nothing = walked.start().moment
     assert (nothing.known, nothing.gradients, nothing.active) == (frozenset(), {}, None)
@@ -201,7 +201,7 @@ def test_moments_know_what_was_reached():
     assert walked.end().moment.gradients == {3: 1.0, 1: 6.0, 2: 3.0, 0: 15.0}
 
 
-def test_moments_know_what_was_lost():
+def test_moments_contain_lost_contributions():
     assert walk(diamond(), "dacb").end().moment.lost == {(1, 0), (2, 0)}
     assert walk(twice(), overwrite=True).end().moment.lost == {(1, 0)}
     assert walk(diamond()).end().moment.lost == frozenset()
@@ -250,7 +250,7 @@ class Tags(HTMLParser):
         self.tags.append(tag)
 
 
-def test_notebooks_get_html_without_what_labels_try():
+def test_labels_are_escaped_in_notebook_html():
     x = Value(2.0, label="<script>alert(1)</script>")
     bundle = walk(x * x)._repr_mimebundle_()
     assert set(bundle) == {"text/html", "text/plain"}
@@ -261,7 +261,7 @@ def test_notebooks_get_html_without_what_labels_try():
     assert repr(walk(x)) == "<Walk over <Graph of 1 nodes to <script>alert(1)</script>>>"
 
 
-def test_large_graphs_show_their_steps_without_a_picture():
+def test_large_graphs_show_steps_without_a_picture():
     x = Value(1.0)
     for _ in range(500):
         x = x * 1.0
@@ -271,13 +271,13 @@ def test_large_graphs_show_their_steps_without_a_picture():
     assert "and 301 more" in html
 
 
-def test_films_have_a_picture_for_every_step_that_computes():
+def test_films_have_a_picture_per_computing_step():
     film = walk(loss()).film(seconds=0.5)
     assert [moment.active for moment in film.moments] == [2, 4, 6, 6, 4, 2, 0]
     assert film.seconds == 0.5
 
 
-def test_films_of_large_graphs_are_refused():
+def test_films_of_large_graphs_raise():
     x = Value(1.0)
     for _ in range(60):
         x = x * 1.0
@@ -285,7 +285,7 @@ def test_films_of_large_graphs_are_refused():
         walk(x).film()
 
 
-def test_drawings_show_the_gradients_of_the_walk():
+def test_drawings_show_gradients_of_the_walk():
     assert ">15.0000<" in walk(diamond()).draw().svg
     wrong = walk(diamond(), "dacb").draw().svg
     assert ">15.0000<" not in wrong
@@ -299,7 +299,7 @@ def test_all_orders_of_a_small_graph():
         assert walked.is_legal == (order == ("f", "a")) == (walked.gradients["a"] == 6.0)
 
 
-def test_plain_data_is_what_the_json_says():
+def test_to_dict_matches_to_json():
     for walked in (walk(diamond(), "dacb"), walk(Value(math.inf, label="a") * 0.0)):
         assert json.loads(walked.to_json()) == walked.to_dict()
         assert walked.essence().items() <= walked.to_dict().items()

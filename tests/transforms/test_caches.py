@@ -1,4 +1,4 @@
-"""What is only kept to save time can be forgotten, and is bounded."""
+"""Tests that caches can be cleared and are bounded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gradwalk import clear_caches, grad, jit, math, vectorize, vmap
 from gradwalk.trees import tree
 
 
-def test_recordings_are_forgotten_and_made_again():
+def test_clear_caches_forces_a_new_trace():
     f = jit(lambda x: math.sin(x) * x)
     g = jit(vmap(lambda x: x * 2.0))
     h = vectorize(lambda x: x + 1.0)
@@ -27,7 +27,7 @@ def test_recordings_are_forgotten_and_made_again():
     assert f.statistics.recordings == 1
 
 
-def test_a_cache_does_not_keep_its_function():
+def test_cache_is_freed_with_its_function():
     f = jit(lambda x: x * 2.0)
     f(1.0)
     gone = weakref.ref(f._cache)
@@ -37,7 +37,7 @@ def test_a_cache_does_not_keep_its_function():
 
 
 @needs("optree")
-def test_classes_are_forgotten():
+def test_clear_caches_releases_dataclasses():
     def made():
         @dataclasses.dataclass
         class Point:
@@ -49,7 +49,7 @@ def test_classes_are_forgotten():
     assert grad(lambda p: p.x * p.x)(cls(3.0)) == cls(6.0)
     gone = weakref.ref(cls)
     clear_caches()
-    assert grad(lambda p: p.x * p.x)(cls(3.0)) == cls(6.0)  # and known again
+    assert grad(lambda p: p.x * p.x)(cls(3.0)) == cls(6.0)  # registered again
     del cls
     clear_caches()
     gc.collect()
@@ -57,7 +57,7 @@ def test_classes_are_forgotten():
 
 
 @needs("optree")
-def test_classes_that_are_known_are_bounded(monkeypatch):
+def test_number_of_registered_classes_is_bounded(monkeypatch):
     monkeypatch.setattr(tree, "_MOST_REGISTERED", 5)
     first = dataclasses.make_dataclass("First", ["x"])
     f = jit(lambda p: p.x * 2.0)

@@ -1,4 +1,4 @@
-"""Primitives, checkpoints and stop_gradient: functions that stay whole in a graph."""
+"""Tests of primitives, checkpoints and stop_gradient."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _(out, x, y):
 
 
 def step(state):
-    """A hundred operations of a pendulum, by ordinary code."""
+    """Advance a pendulum by 20 steps, about a hundred operations."""
     angle, speed = state
     for _ in range(20):
         speed = speed - 0.05 * gm.sin(angle)
@@ -81,7 +81,7 @@ def rolled(step):
 
 
 @pytest.mark.parametrize("order", range(5))
-def test_a_primitive_is_differentiated_to_any_order(order):
+def test_primitive_has_derivatives_of_any_order(order):
     f, g = sine, gm.sin
     for _ in range(order):
         f, g = grad(f), grad(g)
@@ -89,7 +89,7 @@ def test_a_primitive_is_differentiated_to_any_order(order):
     assert jit(f)(0.7) == f(0.7)
 
 
-def test_a_primitive_in_every_transform():
+def test_primitive_in_every_transform():
     def f(x, y):
         return power(x, sine(y)) * x
 
@@ -104,7 +104,7 @@ def test_a_primitive_in_every_transform():
     assert vjp(f, *at)[1](2.0) == pytest.approx(vjp(g, *at)[1](2.0), rel=1e-14)
 
 
-def test_a_primitive_on_values():
+def test_primitive_on_values():
     x, y = Value(1.3, label="x"), Value(0.4)
     out = power(x, y) * 2.0
     out.backward()
@@ -123,7 +123,7 @@ def test_a_primitive_on_values():
     assert leaf.grad != x.grad
 
 
-def test_a_primitive_takes_different_numbers_of_operands():
+def test_primitive_with_a_variable_number_of_operands():
     @primitive
     def total(*operands):
         return sum(operands)
@@ -136,14 +136,14 @@ def test_a_primitive_takes_different_numbers_of_operands():
     assert jit(grad(lambda x, y: 2.0 * total(x, y) + total(x)))(2.0, 3.0) == 3.0
 
 
-def test_a_primitive_is_a_function_of_floats_too():
+def test_primitive_accepts_floats_and_can_be_pickled():
     assert sine(0.5) == math.sin(0.5)
     assert power(2.0, Value(3.0)).data == 8.0
     assert pickle.loads(pickle.dumps(sine)) is sine
     assert repr(sine) == "<primitive sine()>"
 
 
-def test_what_a_rule_may_not_do():
+def test_invalid_derivative_rules_raise():
     @primitive
     def unruled(x):
         return x
@@ -167,7 +167,7 @@ def test_what_a_rule_may_not_do():
 
     opaque.derivative(lambda out, x: math.cos(x))
     x = Value(0.5)
-    opaque(x).backward()  # called with numbers
+    opaque(x).backward()  # the rule is called with numbers
     assert x.grad == math.cos(0.5)
     with pytest.raises(RecordingError, match=r"math\.cos") as error:
         grad(opaque)(0.5)
@@ -184,7 +184,7 @@ def test_what_a_rule_may_not_do():
         grad(capturing)(1.0)
 
 
-def test_what_a_primitive_may_not_be_given_or_return():
+def test_primitive_rejects_non_numbers():
     with pytest.raises(TypeError, match=r"argument 2 of the primitive power\(\) is a str"):
         power(Value(1.0), "x")
     text = primitive(lambda x: "text")
@@ -209,12 +209,12 @@ def test_what_a_primitive_may_not_be_given_or_return():
         lambda f: jacfwd(jacfwd(f)),
     ],
 )
-def test_a_checkpoint_changes_no_number(derive):
+def test_checkpoint_does_not_change_derivatives(derive):
     whole, plain = derive(rolled(checkpoint(step)))(1.0), derive(rolled(step))(1.0)
     assert whole == pytest.approx(plain, rel=1e-12)
 
 
-def test_a_checkpoint_in_a_graph_of_values():
+def test_checkpoint_in_a_graph_of_values():
     x, y = Value(1.0), Value(1.0)
     rolled(checkpoint(step))(x).backward()
     rolled(step)(y).backward()
@@ -226,7 +226,7 @@ def test_a_checkpoint_in_a_graph_of_values():
     assert out.data == pytest.approx(rolled(step)(0.3), rel=1e-15)
 
 
-def test_a_checkpoint_reads_the_values_that_it_captures():
+def test_checkpoint_reads_captured_values_at_every_call():
     weight = Value(2.0)
     scaled = checkpoint(lambda x: weight * x * x)
     x = Value(3.0)
@@ -236,7 +236,7 @@ def test_a_checkpoint_reads_the_values_that_it_captures():
     assert scaled(1.0).data == 5.0
 
 
-def test_a_checkpoint_takes_static_arguments():
+def test_checkpoint_accepts_static_arguments():
     @checkpoint(static_argnames="n")
     def repeated(x, n):
         for _ in range(n):
@@ -247,7 +247,7 @@ def test_a_checkpoint_takes_static_arguments():
     assert grad(lambda x: repeated(x, n=1))(1.1) == pytest.approx(2.2)
 
 
-def test_a_loop_of_checkpoints_is_small_on_the_tape():
+def test_loop_of_checkpoints_has_a_short_tape():
     def tape_length(step):
         gradient = jit(grad(rolled(step)))
         gradient(1.0)
@@ -264,19 +264,19 @@ def test_stop_gradient_of_numbers_values_and_trees():
     assert grad(lambda x: x * stop_gradient(x))(3.0) == 3.0
     assert jit(grad(lambda x: x * stop_gradient(x * x)))(3.0) == 9.0
     f = jit(lambda x: stop_gradient(x) + x)
-    assert (f(1.0), f(2.0)) == (2.0, 4.0)  # recorded, not frozen
+    assert (f(1.0), f(2.0)) == (2.0, 4.0)  # traced, not frozen
     assert grad(f)(1.0) == 1.0
     assert jvp(lambda x: stop_gradient(x) * x, (3.0,), (1.0,)) == (9.0, 3.0)
 
 
-def test_a_check_does_not_call_a_stopped_gradient_wrong():
+def test_check_reports_a_stopped_gradient_as_stopped():
     f = jit(lambda x: x * stop_gradient(x))
     f(3.0)
     assert {row.name: row.verdict for row in check(f.graph).rows}["x"] == "stopped"
     assert check(f.graph).ok
 
 
-def test_a_recorded_checkpoint_takes_the_memory_of_one_block():
+def test_traced_checkpoint_uses_memory_of_one_block():
     def steps(x):
         for _ in range(50):
             x = gm.tanh(x + 0.1)

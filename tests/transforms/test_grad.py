@@ -1,4 +1,4 @@
-"""grad and its kin: against exact arithmetic, mpmath and JAX, nested in every way."""
+"""Tests of grad and related transforms against exact arithmetic, mpmath and JAX, also nested."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Point = namedtuple("Point", "x y")
 
 
 def as_function(program: Program) -> Function:
-    """A program as a function of the list of its leaves."""
+    """Return a program as a function of the list of its leaves."""
 
     def f(leaves: Sequence[Any]) -> Any:
         rest = iter(leaves)
@@ -56,32 +56,32 @@ def as_function(program: Program) -> Function:
 
 
 def third(f: Function) -> Function:
-    """All third derivatives."""
+    """Return a function that computes all third derivatives of f."""
     return jacfwd(jacrev(jacfwd(f)))
 
 
 def entry(f: Function, which: Sequence[int]) -> Function:
-    """The derivative of a function of a list by these of its entries, one after the other."""
+    """Return a function that differentiates f by these list entries in turn."""
     for i in which:
         f = functools.partial(lambda f, i, x: (grad, jacfwd, jacrev)[i % 3](f)(x)[i], f, i)
     return f
 
 
 def recorded(f: Function, program: Program) -> tuple[Recording, list[int]]:
-    """A function recorded for the leaves of a program, and the places of its results."""
+    """Trace a function for the leaves of a program; return the recording and the places of its results."""
     recording = Recording()
     places, _ = recording.run(f, [recording.add_inputs(list(program.leaves), "x")], {})
     return recording, places
 
 
-class TestOneNumber:
+class TestScalarFunctions:
     def test_gradients(self):
         assert grad(lambda x: x * x)(3.0) == 6.0
         assert grad(grad(lambda x: x**3))(2.0) == 12.0
         assert grad(grad(grad(lambda x: x**3)))(2.0) == 6.0
         assert grad(grad(grad(grad(lambda x: x**3))))(2.0) == 0.0
 
-    def test_of_several_arguments(self):
+    def test_argnums(self):
         f = lambda x, y, z: x * y + y * z  # noqa: E731
         assert grad(f)(1.0, 2.0, 3.0) == 2.0
         assert grad(f, 1)(1.0, 2.0, 3.0) == grad(f, -2)(1.0, 2.0, 3.0) == 4.0
@@ -89,7 +89,7 @@ class TestOneNumber:
         assert grad(f, [2, 0, -2])(1.0, 2.0, 3.0) == (2.0, 2.0, 4.0)
         assert grad(f, (1,))(1.0, 2.0, z=3.0) == (4.0,)
 
-    def test_other_arguments_are_handed_on_as_they_are(self):
+    def test_other_arguments_are_passed_through_unchanged(self):
         def f(x, n, mode, *, scale=1.0):
             assert (type(n), mode) == (int, "fast")
             return scale * x**n
@@ -106,21 +106,21 @@ class TestOneNumber:
         assert value_and_grad(lambda x: x * x)(3.0) == (9.0, 6.0)
         assert value_and_grad(lambda x, y: x * y, (0, 1))(3.0, 4.0) == (12.0, (4.0, 3.0))
 
-    def test_what_is_returned_besides(self):
+    def test_auxiliary_results(self):
         f = lambda x: (x * x, {"twice": 2 * x, "none": None, "three": 3})  # noqa: E731
         aux = {"twice": 6.0, "none": None, "three": 3.0}
         assert grad(f, has_aux=True)(3.0) == (6.0, aux)
         assert value_and_grad(f, has_aux=True)(3.0) == ((9.0, aux), 6.0)
         assert jit(value_and_grad(f, has_aux=True))(3.0) == ((9.0, aux), 6.0)
 
-    def test_a_result_that_does_not_depend_has_derivative_zero(self):
+    def test_independent_results_have_derivative_zero(self):
         assert grad(lambda x: 5.0)(3.0) == 0.0
         assert grad(lambda x: x.stop_gradient() * x)(3.0) == 3.0
         assert hessian(lambda x: 5)([1.0, 2.0]) == [[0.0, 0.0], [0.0, 0.0]]
         assert jvp(lambda x: 5.0, (3.0,), (1.0,)) == (5.0, 0.0)
         assert vjp(lambda x: 5.0, 3.0)[1](1.0) == (0.0,)
 
-    def test_branches_are_taken_as_the_numbers_have_it(self):
+    def test_branches_depend_on_the_number(self):
         f = lambda x: x * x if x > 0 else -x  # noqa: E731
         assert (grad(f)(3.0), grad(f)(-3.0)) == (6.0, -1.0)
 
@@ -134,7 +134,7 @@ class TestOneNumber:
         for f in (gm.relu, gm.abs, lambda v: gm.maximum(v, 0.0)):
             assert grad(grad(f))(x) == 0.0
 
-    def test_functions_of_other_libraries_that_take_values(self):
+    def test_numpy_and_builtin_functions(self):
         assert grad(numpy.sin)(0.0) == 1.0
         assert grad(lambda x: numpy.exp(numpy.array([x, 2 * x])).sum())(0.0) == 3.0
         assert grad(sum)([1.0, 2.0]) == [1.0, 1.0]
@@ -143,20 +143,20 @@ class TestOneNumber:
 
 
 class TestDirections:
-    def test_forward(self):
+    def test_jvp(self):
         assert jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 10.0)) == (6.0, 23.0)
         assert jvp(lambda x: {"a": x * x, "b": [x, 1.0]}, (3.0,), (1.0,)) == (
             {"a": 9.0, "b": [3.0, 1.0]},
             {"a": 6.0, "b": [1.0, 0.0]},
         )
 
-    def test_backward(self):
+    def test_vjp(self):
         value, pull = vjp(lambda x, y: [x * y, x], 2.0, 3.0)
         assert value == [6.0, 2.0]
         assert pull([1.0, 0.0]) == (3.0, 2.0)
         assert pull([10.0, 1.0]) == (31.0, 20.0)
 
-    def test_the_function_is_run_once(self):
+    def test_vjp_runs_the_function_once(self):
         runs = []
         _, pull = vjp(lambda x: runs.append(1) or x * x, 3.0)
         assert (pull(1.0), pull(2.0), len(runs)) == ((6.0,), (12.0,), 1)
@@ -167,13 +167,13 @@ class TestDirections:
         assert hvp(f, ([2.0, 3.0], 1.0), ([0.0, 0.0], 1.0)) == [12.0, 4.0]
 
 
-# Exact arithmetic: integers, and halves where maximum and minimum tie, stay what they are in float64.
+# Exact arithmetic: integers, and the halves from ties of maximum and minimum, are exact in float64.
 
 INTEGERS = st.integers(-3, 3).map(float)
 EXACT = ["add", "sub", "mul", "neg", "abs", "relu", "maximum", "minimum", "where", "sign", "less", "less_equal"]
-EXACT += ["equal", "add", "mul", "mul"]  # stop_gradient: see found_bugs.py
+EXACT += ["equal", "add", "mul", "mul"]  # test_pitfalls.py tests stop_gradient
 DIRECTIONS = [frozenset(s) for n in range(4) for s in itertools.combinations(range(3), n)]
-Jet = dict[frozenset[int], Fraction]  # numbers with three infinitesimals whose squares are 0: coefficients by which
+Jet = dict[frozenset[int], Fraction]  # coefficients of numbers with three infinitesimals, whose squares are 0
 
 
 def product(x: Jet, y: Jet) -> Jet:
@@ -198,7 +198,7 @@ def larger(x: Jet, y: Jet) -> Jet:
 
 
 def exactly(name: str, *operands: Jet | float) -> Jet:
-    """An operation by its definition, the choices at kinks included."""
+    """Compute an operation by its definition, with the derivatives chosen at kinks."""
     jets = [constant(x) if isinstance(x, float) else x for x in operands]
     numbers = [x[frozenset()] for x in jets]
     x, y = jets[0], jets[-1]
@@ -222,7 +222,7 @@ def exactly(name: str, *operands: Jet | float) -> Jet:
 
 
 def exact_derivatives(program: Program) -> numpy.ndarray:
-    """All third derivatives; those of lower order stand in the last rows, where an index of n means none."""
+    """Compute all third derivatives; an index of n means none, so the last entries hold the lower orders."""
     n = len(program.leaves)
     entries = numpy.empty((n + 1,) * 3, dtype=object)
     for index in itertools.combinations_with_replacement(range(n + 1), 3):
@@ -252,18 +252,18 @@ def exact_derivatives(program: Program) -> numpy.ndarray:
 
 @fewer(2)
 @given(programs(EXTREME, EVERY, longest=6))
-def test_at_any_numbers_a_sweep_finds_what_a_tape_does(program):
-    """Up to rounding, which the order of contributions changes: nan and infinities are in the same places."""
+def test_sweep_and_tape_give_the_same_gradient(program):
+    """Compare up to rounding, since contributions are added in different orders; nan and inf must match."""
     f, n = as_function(program), len(program.leaves)
     swept = grad(lambda *numbers: f(list(numbers)), range(n))(*program.leaves)
     taped = grad(f)(list(program.leaves))
     numpy.testing.assert_allclose(swept, taped, rtol=1e-9)
 
 
-class TestExactly:
+class TestExactDerivatives:
     @fewer(4)
     @given(programs(INTEGERS, EXACT, longest=8))
-    def test_derivatives_to_the_third_order_in_every_way(self, program):
+    def test_derivatives_up_to_third_order(self, program):
         f, x, n = as_function(program), list(program.leaves), len(program.leaves)
         expected = exact_derivatives(program)
         gradient = [float(e) for e in expected[:n, n, n]]
@@ -282,7 +282,7 @@ class TestExactly:
 
     @fewer(2)
     @given(programs(INTEGERS, EXACT, longest=8))
-    def test_by_numbers_which_need_no_tape(self, program):
+    def test_gradients_without_a_tape(self, program):
         f, x, n = as_function(program), list(program.leaves), len(program.leaves)
         expected = exact_derivatives(program)
         gradient = tuple([float(e) for e in expected[:n, n, n]])
@@ -293,7 +293,7 @@ class TestExactly:
 
     @fewer(8)
     @given(programs(INTEGERS, EXACT, longest=8), st.lists(INTEGERS, min_size=4, max_size=4))
-    def test_directions_agree_with_matrices(self, program, direction):
+    def test_directional_derivatives_agree_with_matrices(self, program, direction):
         f, x = as_function(program), list(program.leaves)
         v = direction[: len(x)]
         expected = exact_derivatives(program)
@@ -312,7 +312,7 @@ class TestExactly:
 
     @fewer(8)
     @given(programs(INTEGERS, EXACT, longest=6))
-    def test_one_number_differentiated_three_times(self, program):
+    def test_derivatives_along_a_line(self, program):
         f, n = as_function(program), len(program.leaves)
         line = lambda t: f([x + t for x in program.leaves])  # noqa: E731
         expected = exact_derivatives(program)
@@ -323,7 +323,7 @@ class TestExactly:
 
     @fewer(8)
     @given(programs(INTEGERS, EXACT, longest=8))
-    def test_on_values_derivatives_can_be_swept_once_more(self, program):
+    def test_gradients_of_values_can_be_differentiated(self, program):
         f, n = as_function(program), len(program.leaves)
         expected = exact_derivatives(program)
         leaves = [Value(x) for x in program.leaves]
@@ -335,23 +335,22 @@ class TestExactly:
 
 
 ELSEWHERE = ("acosh", "log1mexp")  # defined, but not at the numbers of these tests
-# Rows without kinks or constants that are no floats.
+# Operations without kinks and without inexact constants.
 SMOOTH = [row.name for row in TABLE if row.is_exact and row.name not in {*EXACT, *ELSEWHERE, *ROUNDED, *JUMPS}]
 SMOOTH += ["add", "sub", "mul", "neg"]
 
 
 class TestMpmath:
-    """Derivatives computed by mpmath from the function alone, at 50 digits. Our instructions are run at 50 digits too.
+    """Tests of derivatives against mpmath, which differentiates the function numerically at 50 digits.
 
-    So nothing is rounded on either side and the tolerance need not allow for conditioning. (That float64 runs the same
-    instructions as the table has them is tested in test_program.py.) Constants are leaves here, for what is computed
-    from constants alone is rounded at once; and the rows with constants that are no floats have a test of their own in
-    test_tape.py.
+    The traced instructions also run at 50 digits, so the tolerance need not allow for conditioning; test_program.py
+    checks that float64 runs the same instructions. Constants become leaves, because results of constants alone are
+    rounded at once. test_tape.py tests the operations with inexact constants.
     """
 
     @fewer(4)
     @given(programs(st.floats(0.1, 3.0), SMOOTH, longest=5), st.data())
-    def test_of_any_order_up_to_the_third(self, program, data):
+    def test_derivatives_up_to_third_order_match_mpmath(self, program, data):
         program = without_constants(program)
         n = len(program.leaves)
         which = data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=3))
@@ -374,8 +373,8 @@ class TestMpmath:
         "name", [row.name for row in TABLE if row.is_exact and row.name not in {*EXACT, *ELSEWHERE, "hypot"}]
     )
     @pytest.mark.parametrize("x", [0.3, 0.7])
-    def test_taylor_series_of_rows(self, name, x):
-        """In float64, each derivative is as near as 16 roundings of the largest derivative that it is made of allow."""
+    def test_taylor_series_of_operations(self, name, x):
+        """Check that the error is at most 16 roundings of the largest derivative involved."""
         f = functools.partial(on_a_line, lambda name, *operands: apply(OPCODES[name], *operands), name)
         exact = mpmath.taylor(functools.partial(on_a_line, lambda name, *x: MPMATH[name](*x), name), mpmath.mpf(x), 4)
         exact = [coefficient * math.factorial(k) for k, coefficient in enumerate(exact)]
@@ -384,21 +383,21 @@ class TestMpmath:
 
 
 def on_a_line(call: Callable[..., Any], name: str, x: Any) -> Any:
-    """A row as a function of one number, on which all its operands depend."""
+    """Evaluate an operation whose operands all depend on one number."""
     return call(name, *[x + i for i in range(BY_NAME[name].arity)])
 
 
 class TestJax:
     @fewer(20)
     @given(programs(ORDINARY, EVERY, longest=8), st.data())
-    def test_any_program_up_to_the_third_order(self, program, data):
+    def test_derivatives_up_to_third_order_match_jax(self, program, data):
         which = data.draw(st.lists(st.integers(0, len(program.leaves) - 1), max_size=3))
         ours = entry(as_function(program), which)(list(program.leaves))
         theirs = by_jax(program, which)
         if not (ours == theirs or (ours != ours and theirs != theirs) or math.isclose(ours, theirs, rel_tol=1e-9)):
             assert is_ill_conditioned(program, which, ours) or (theirs != theirs and ours == ours), (ours, theirs)
 
-    def test_at_kinks_both_choose_alike(self):
+    def test_derivatives_at_kinks_match_jax(self):
         for name, point in itertools.product(
             ("relu", "abs", "maximum", "minimum", "sign", "less", "equal", "where"), ([0.0, 0.0, 1.0], [1.0, 1.0, 0.0])
         ):
@@ -408,7 +407,7 @@ class TestJax:
 
 
 def by_jax(program: Program, which: Sequence[int]) -> float:
-    """The same derivative by JAX, forward mode within forward mode: there 0 · inf comes about least often."""
+    """Compute the same derivative by JAX in nested forward mode, which gives 0 * inf least often."""
 
     def f(*leaves: jax.Array) -> jax.Array:
         rest = iter(leaves)
@@ -423,7 +422,7 @@ def by_jax(program: Program, which: Sequence[int]) -> float:
 
 
 def is_ill_conditioned(program: Program, which: Sequence[int], number: float) -> bool:
-    """Whether the same instructions give another number at 50 digits than in float64, or none at all."""
+    """Return whether the same instructions give another number, or none, at 50 digits."""
     recording, places = recorded(entry(as_function(program), which), program)
     try:
         [exact] = at_50_digits(recording.tape.program(places), program.leaves)
@@ -433,12 +432,12 @@ def is_ill_conditioned(program: Program, which: Sequence[int], number: float) ->
 
 
 class TestNesting:
-    """One derivative is never taken for another: Siskind and Pearlmutter 2005, Manzyuk and others 2019."""
+    """Tests that derivatives are not confused: Siskind and Pearlmutter 2005, Manzyuk and others 2019."""
 
     @pytest.mark.parametrize("inner", [grad, jacfwd, jacrev, jacobian])
     @pytest.mark.parametrize("outer", [grad, jacfwd, jacrev, jacobian])
     @pytest.mark.parametrize("compiled", [False, True])
-    def test_the_inner_derivative_does_not_see_the_outer_one(self, outer, inner, compiled):
+    def test_inner_and_outer_derivatives_are_not_confused(self, outer, inner, compiled):
         d, e = (lambda f: jit(outer(jit(f))), lambda f: jit(inner(jit(f)))) if compiled else (outer, inner)
         assert d(lambda x: x * e(lambda y: x + y)(1.0))(1.0) == 1.0
         assert d(lambda x: x * e(lambda y: x * y)(2.0))(3.0) == 6.0
@@ -446,7 +445,7 @@ class TestNesting:
         assert d(lambda x: e(lambda y: x * e(lambda z: y * z * x)(y))(2.0) * x)(5.0) == 3 * 25.0
         assert d(lambda x: e(lambda y: 3.0 * x)(x))(5.0) == 0.0
 
-    def test_directions_too(self):
+    def test_nested_jvp_and_vjp(self):
         push = lambda f, x: jvp(f, (x,), (1.0,))[1]  # noqa: E731
         pull = lambda f, x: vjp(f, x)[1](1.0)[0]  # noqa: E731
         for d, e in itertools.product((push, pull), repeat=2):
@@ -454,34 +453,34 @@ class TestNesting:
             assert d(lambda x: x * e(lambda y: x * y * y, x), 3.0) == 54.0  # noqa: B023
             assert d(lambda x: e(lambda y: x * e(lambda z: y * z * x, y), 2.0) * x, 5.0) == 75.0  # noqa: B023
 
-    def test_a_pull_kept_for_later_belongs_to_its_own_place(self):
+    def test_pullback_used_inside_another_gradient(self):
         def f(x):
             _, pull = vjp(lambda y: x * y * y, 3.0)
             return grad(lambda z: pull(z)[0] * z)(x)
 
         assert grad(f)(2.0) == grad(lambda x: 12.0 * x * x)(2.0)
 
-    def test_shifts_that_are_nested(self):
-        """D s 0 with s u f x = f(x + u): applied twice to h, it is the second derivative of h."""
+    def test_nested_shifts(self):
+        """Test D s 0 with s u f x = f(x + u): applied twice to h, it is the second derivative of h."""
         d = lambda f: lambda x: grad(lambda u: f(x + u))(0.0)  # noqa: E731
         assert d(d(lambda x: x**3))(2.0) == 12.0
         assert d(d(d(lambda x: x**4)))(2.0) == 48.0
         assert d(d(gm.exp))(1.0) == math.exp(1.0)
 
-    def test_what_is_used_without_being_given_is_differentiated_outside_only(self):
+    def test_captured_values_are_constants_inside(self):
         w = Value(3.0)
         inner = grad(lambda x: w * w * x * x)(2.0)
         inner.backward()
         assert (inner.data, w.grad) == (36.0, 24.0)
 
-    def test_the_same_value_as_argument_and_without_being_given(self):
+    def test_value_used_as_argument_and_captured(self):
         v = Value(3.0)
         partial = grad(lambda x: x * x * v)(v)
         partial.backward()
         assert (partial.data, v.grad) == (18.0, 12.0)
 
     def test_saddle_points(self):
-        """d/dx of the minimum over y of (y - x)² + y x, which is at y = x / 2."""
+        """Differentiate the minimum over y of (y - x)² + y x by x; the minimum is at y = x / 2."""
 
         def lowest(x):
             y = 0.0
@@ -493,8 +492,8 @@ class TestNesting:
 
     @pytest.mark.parametrize("transform", [grad, jacfwd, jacrev])
     @pytest.mark.parametrize("wrap", [lambda f: f, jit])
-    def test_through_newton_steps(self, transform, wrap):
-        """The root of y³ + x y = 1 moves by dy/dx = -y / (3 y² + x). Newton's steps get there."""
+    def test_derivative_through_newton_steps(self, transform, wrap):
+        """Test that the root of y³ + x y = 1 has dy/dx = -y / (3 y² + x)."""
 
         def root(x):
             g = lambda y: y**3 + x * y - 1  # noqa: E731
@@ -511,8 +510,8 @@ class TestNesting:
         assert wrap(transform(transform(root)))(2.0) == pytest.approx(bend, rel=1e-13)
 
     @pytest.mark.parametrize("wrap", [lambda f: f, jit])
-    def test_through_gradient_steps(self, wrap):
-        """Ridge regression by gradient descent: dw/dλ = -w / (1 + λ), from the closed form w = 1 / (1 + λ)."""
+    def test_derivative_through_gradient_descent(self, wrap):
+        """Test ridge regression: the closed form w = 1 / (1 + λ) gives dw/dλ = -w / (1 + λ)."""
 
         def fitted(penalty):
             loss = wrap(lambda w, penalty: ((w[0] - 1) ** 2 + penalty * w[0] ** 2) / 2)
@@ -531,13 +530,13 @@ class TestNesting:
         g = jit(lambda x: grad(jit(lambda y: grad(jit(lambda z: x * y * y * z**3))(y)))(x))
         assert g(2.0) == 12 * 2.0**4  # d/dy of 3 x y⁴
 
-    def test_depth(self):
+    def test_eighth_derivative(self):
         f = lambda x: x**8  # noqa: E731
         for _ in range(8):
             f = grad(f)
         assert f(3.0) == math.factorial(8)
 
-    def test_asynchronous_and_lazy_code(self):
+    def test_coroutines_and_generators(self):
         async def slope(x):
             await asyncio.sleep(0)
             return grad(lambda y: x * y * y)(3.0)
@@ -548,7 +547,7 @@ class TestNesting:
         assert grad(lambda x: run_coroutine(both(x)))(2.0) == 6.0 + 24.0
         assert grad(lambda x: sum(grad(lambda y: x * y**n)(2.0) for n in range(1, 4)))(5.0) == 1 + 4 + 12  # noqa: B023
 
-    def test_several_threads_at_once(self):
+    def test_several_threads(self):
         wrong = []
 
         def work(i):
@@ -608,13 +607,13 @@ def leaves_of(tree: Any) -> list[Any]:
 
 
 def total(tree: Any) -> Any:
-    """A number that depends on all numbers of a tree, on each in another way."""
+    """Return a number to which each leaf of the tree contributes differently."""
     cubes = [(i + 1) * (leaf * leaf * leaf) for i, leaf in enumerate(parts(tree))]
     return sum(cube.sum() if getattr(cube, "ndim", 0) else cube for cube in cubes)
 
 
 def parts(tree: Any) -> list[Any]:
-    """The leaves of a tree, without JAX, which does not know Values."""
+    """Return the leaves of a tree without JAX, which does not accept Values."""
     if tree is None:
         return []
     if dataclasses.is_dataclass(tree):
@@ -637,7 +636,7 @@ RESULTS = {
     "squares": lambda tree: [leaf * leaf for leaf in parts(tree)],
 }
 
-# JAX compiles for every shape, which takes long: not everything with everything.
+# JAX compiles for each shape, which is slow, so only some pairs are tested.
 PAIRS = pytest.mark.parametrize(
     ("argument", "result"),
     [
@@ -648,8 +647,8 @@ PAIRS = pytest.mark.parametrize(
 
 
 @pytest.mark.usefixtures("_dataclasses_known_to_jax")
-class TestStructures:
-    """The trees that JAX gives, to the shape of each array; where JAX makes arrays of numbers, numbers stand."""
+class TestTrees:
+    """Tests that results have JAX's tree structure and shapes; floats may replace JAX's scalar arrays."""
 
     def agree(self, ours: Any, theirs: Any) -> None:
         assert jax.tree.structure(ours) == jax.tree.structure(theirs)
@@ -678,7 +677,7 @@ class TestStructures:
             self.agree(ours, jax.hessian(total)(x))
 
     @pytest.mark.parametrize("transform", [grad, jacobian, jacfwd, jacrev, hessian, lambda f: grad(grad(f))])
-    def test_arrays_without_dimensions_have_such_derivatives(self, transform):
+    def test_zero_dimensional_arrays_have_such_derivatives(self, transform):
         for way in (transform(total), jit(transform(total))):
             assert isinstance(way(numpy.array(2.0)), numpy.ndarray)
             assert isinstance(way(2.0), float)
@@ -696,7 +695,7 @@ class TestStructures:
             self.agree(hessian(g, argnums)(x, y), jax.hessian(g, argnums)(x, y))
 
     @PAIRS
-    def test_directions(self, argument, result):
+    def test_jvp_and_vjp(self, argument, result):
         x, f = ARGUMENTS[argument], RESULTS[result]
         tangent = jax.tree.map(
             lambda leaf: numpy.array(numpy.cos(leaf)) if hasattr(leaf, "ndim") else math.cos(leaf), x
@@ -708,7 +707,7 @@ class TestStructures:
         self.agree(pull(value), theirs(expected))
 
     @pytest.mark.parametrize("array", [numpy.arange(3), numpy.array([True, False]), numpy.arange(3, dtype="f4")])
-    def test_arrays_of_other_types_have_gradients_in_float64(self, array):
+    def test_gradients_of_other_dtypes_are_float64(self, array):
         gradient = grad(lambda x: (x * x).sum())(array)
         assert (gradient.dtype, gradient.tolist()) == (float, (2.0 * array).tolist())
 
@@ -730,7 +729,7 @@ class TestStructures:
             assert second[0] == 1.0
             assert g(x)[0] == 1.0
 
-    def test_a_function_may_change_its_arguments(self):
+    def test_functions_may_modify_their_arguments(self):
         def f(x):
             x["a"] *= 2
             x["b"][0] = x["b"][0] * x["a"]
@@ -745,8 +744,8 @@ class TestStructures:
         assert (x["a"], x["b"].tolist(), len(x)) == (2.0, [3.0, 4.0], 2)
 
 
-class TestFunctions:
-    def test_keep_name_and_docstring(self):
+class TestCallables:
+    def test_transforms_keep_name_and_docstring(self):
         def cube(x):
             """x times x times x."""
             return x**3
@@ -796,7 +795,7 @@ class TestFunctions:
 
         assert Model(3.0).slope(2.0) == Model(12.0)
 
-    def test_exceptions_leave_everything_usable(self):
+    def test_transforms_work_after_exceptions(self):
         def f(x):
             raise KeyError("mine")
 
@@ -810,7 +809,7 @@ class TestFunctions:
 class TestErrors:
     @pytest.mark.parametrize("f", [3.0, "f", None, [gm.sin], Value(1.0)])
     @pytest.mark.parametrize("transform", [grad, value_and_grad, jacobian, jacfwd, jacrev, hessian])
-    def test_what_is_no_function(self, transform, f):
+    def test_non_functions_raise(self, transform, f):
         with pytest.raises(TypeError, match=rf"takes a function, not {type(f).__name__}"):
             transform(f)
 
@@ -828,7 +827,7 @@ class TestErrors:
         ],
         ids=["nothing", "text", "complex", "text inside", "complex array", "array of text", "set"],
     )
-    def test_results_that_are_no_numbers(self, transform, result, text):
+    def test_non_numeric_results_raise(self, transform, result, text):
         def f(x):
             return result
 
@@ -836,7 +835,7 @@ class TestErrors:
             transform(f)(3.0)
 
     @pytest.mark.parametrize("result", [[1.0], numpy.ones(2), numpy.ones((0, 1)), {"a": 1.0}, (1.0, 2.0)])
-    def test_gradients_of_several_numbers(self, result):
+    def test_grad_of_several_results_raises(self, result):
         with pytest.raises(
             TypeError, match=r"grad needs a function that returns one number, and f\(\) returned .*: use jacobian"
         ):
@@ -856,7 +855,7 @@ class TestErrors:
         ],
         ids=["tensordot", "asarray", "squeeze", "where", "(1,)", "(1, 1)"],
     )
-    def test_arrays_of_one_number(self, one):
+    def test_results_may_be_arrays_of_one_number(self, one):
         x = numpy.array([1.0, 2.0])
         for transform in (value_and_grad, lambda f: jit(value_and_grad(f))):
             value, gradient = transform(one)(x)
@@ -875,7 +874,7 @@ class TestErrors:
         return f
 
     @pytest.mark.parametrize("result", [1.0, [1.0], (1.0, 2.0, 3.0), numpy.ones(2)])
-    def test_has_aux_without_a_pair(self, result):
+    def test_has_aux_without_a_pair_raises(self, result):
         with pytest.raises(TypeError, match=r"with has_aux=True, f\(\) must return a pair \(value, aux\), got "):
             grad(self.constant(result), has_aux=True)(3.0)
 
@@ -891,7 +890,7 @@ class TestErrors:
             (lambda: 1.0, "x is a function"),
         ],
     )
-    def test_arguments_that_are_no_numbers(self, argument, text):
+    def test_non_numeric_arguments_raise(self, argument, text):
         for transform in (grad, jacobian, jacfwd, jacrev, hessian):
             with pytest.raises(TypeError, match=text):
                 transform(lambda x: x)(argument)
@@ -901,11 +900,11 @@ class TestErrors:
             vjp(lambda x: x, argument)
 
     @pytest.mark.parametrize("argnums", [True, "0", [0, True], (0, 1.0), ["x"]])
-    def test_argnums_of_another_kind(self, argnums):
+    def test_argnums_of_invalid_type_raise(self, argnums):
         with pytest.raises(TypeError, match="argnums must be an int or a sequence of ints, got"):
             grad(lambda x, y: x * y, argnums)(2.0, 3.0)
 
-    def test_gradients_that_the_function_sets_do_not_count(self):
+    def test_gradients_set_by_the_function_are_ignored(self):
         def f(x, y):
             x.grad = 5.0
             zero_grad(y * 3)
@@ -913,12 +912,12 @@ class TestErrors:
 
         assert grad(f, (0, 1))(2.0, 3.0) == (4.0, 0.0)
 
-    def test_no_argnums_at_all(self):
+    def test_empty_argnums(self):
         assert grad(lambda x: x * x, ())(2.0) == ()
         assert value_and_grad(lambda x: x * x, ())(2.0) == (4.0, ())
 
     @pytest.mark.parametrize("argnums", [2, -3, (0, 2), [5]])
-    def test_argnums_out_of_range(self, argnums):
+    def test_argnums_out_of_range_raise(self, argnums):
         def f(x, y):
             return x * y
 
@@ -943,22 +942,22 @@ class TestErrors:
             ((1.0,), ("a",), "is a str"),
         ],
     )
-    def test_tangents_unlike_the_primals(self, primals, tangents, text):
+    def test_tangents_of_different_structure_raise(self, primals, tangents, text):
         with pytest.raises(TypeError, match=text):
             jvp(lambda *x: 1.0, primals, tangents)
 
-    def test_primals_that_are_no_sequence(self):
+    def test_primals_must_be_a_sequence(self):
         with pytest.raises(
             TypeError, match=r"primals must be a tuple or list of the arguments of <lambda>\(\), got float"
         ):
             jvp(lambda x: x, 1.0, 1.0)
 
     @pytest.mark.parametrize("adjoint", [1.0, [1.0], (1.0, 2.0), [1.0, numpy.ones(2)], [1.0, None]])
-    def test_adjoints_unlike_the_result(self, adjoint):
+    def test_adjoints_of_different_structure_raise(self, adjoint):
         with pytest.raises(TypeError, match=r"\[number, number\], got "):
             vjp(lambda x: [x, x], 1.0)[1](adjoint)
 
-    def test_hand_made_nodes_are_named(self):
+    def test_custom_nodes_raise_with_their_line(self):
         def f(x):
             return Value(9.0, (x,), "square")
 
@@ -969,14 +968,14 @@ class TestErrors:
                 transform(f)(3.0)
             assert f'{__file__}:{f.__code__.co_firstlineno + 1}: return Value(9.0, (x,), "square")' in str(caught.value)
 
-    def test_functions_called_wrongly_say_so_themselves(self):
+    def test_wrong_calls_raise_the_usual_type_error(self):
         with pytest.raises(TypeError, match="missing 1 required positional argument: 'y'"):
             grad(lambda x, y: x)(1.0)
         with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
             grad(lambda x: x)(1.0, z=2.0)
 
 
-def test_equality_and_truth_inside_are_those_of_numbers():
+def test_values_compare_as_numbers_inside_transforms():
     assert value_and_grad(lambda x: x if x == 1.0 else 2 * x)(1.0) == (1.0, 1.0)
     assert value_and_grad(lambda x: x if x != 1.0 else 2 * x)(1.0) == (2.0, 2.0)
     assert value_and_grad(lambda x, y: 3 * x if x == y else x)(1.0, 1.0) == (3.0, 3.0)

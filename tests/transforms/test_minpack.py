@@ -1,4 +1,4 @@
-"""Derivatives of the problems that optimizers are tried on, and SciPy's optimizers with these derivatives."""
+"""Tests of derivatives of the MINPACK problems, and SciPy's optimizers with these derivatives."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from scipy.optimize import least_squares, minimize
 
 from gradwalk import grad, hessian, jacobian, jit
 
-# Uncompiled, the small ones: the same kinds of problem in a third of the time.
+# Uncompiled runs use only the small problems: the same kinds in a third of the time.
 SELECTED = [problem for problem in PROBLEMS if IS_COMPILED or len(problem.x0) <= 6]
 
 problems = pytest.mark.parametrize("problem", SELECTED, ids=str)
 
 
 def points(problem: Problem) -> list[list[float]]:
-    """The start, and others within about a tenth of it."""
+    """Return the start and three random points within about 10 % of it."""
     draw = random.Random(str(problem))
     near = [[xj + draw.uniform(-0.1, 0.1) * (abs(xj) + 0.05) for xj in problem.x0] for _ in range(3)]
     return [problem.x0, *near]
 
 
 def quotients(f: Callable[[list[float]], Sequence[float]], x: list[float]) -> tuple[Any, Any]:
-    """Central difference quotients of three widths, extrapolated; and what rounding can make of each.
+    """Return extrapolated central differences of three widths, and a bound of their rounding error.
 
-    What the extrapolation leaves is of the sixth order in a width of 0.002 of each variable.
+    The error after extrapolation is of order 6 in the width, which is 0.002 of each variable.
     """
     columns, rounding = [], []
     for j, xj in enumerate(x):
@@ -44,12 +44,12 @@ def quotients(f: Callable[[list[float]], Sequence[float]], x: list[float]) -> tu
 
 
 def excess(actual: Any, expected: Any, bound: Any) -> float:
-    """By how much a difference exceeds its bound at most: nan where one of them is."""
+    """Return the largest excess of a difference over its bound, or nan."""
     return float(np.max(np.abs(np.asarray(actual) - np.asarray(expected)) - bound))
 
 
 def largest(matrix: Any) -> Any:
-    """The largest magnitude in every column: variables differ in scale."""
+    """Return the largest magnitude in each column, because variables differ in scale."""
     return np.abs(matrix).max(axis=0)
 
 
@@ -66,16 +66,16 @@ def test_jacobian_agrees_with_difference_quotients(problem):
 
 
 @problems
-def test_gradient_of_the_sum_of_squares_agrees_with_the_jacobian(problem):
+def test_gradient_of_sum_of_squares_agrees_with_jacobian(problem):
     matrix, gradient = jit(jacobian(problem.residuals)), jit(grad(problem.sum_of_squares))
-    residuals = jit(problem.residuals)  # whose sums are plain ones: Python's own of floats round once from 3.12 on
+    residuals = jit(problem.residuals)  # as in the Jacobian; since 3.12 Python's `sum` of floats rounds only once
     for x in points(problem):
         j, f = np.array(matrix(x)), np.array(residuals(x))
         assert excess(gradient(x), 2 * j.T @ f, 1e-13 * 2 * np.abs(j).T @ np.abs(f)) <= 0
 
 
 @problems
-def test_hessian_is_symmetric_and_agrees_with_difference_quotients_of_the_gradient(problem):
+def test_hessian_is_symmetric_and_agrees_with_difference_quotients(problem):
     recorded, gradient = jit(hessian(problem.sum_of_squares)), jit(grad(problem.sum_of_squares))
     for x in points(problem):
         actual = np.array(recorded(x))
@@ -94,15 +94,15 @@ def test_gradient_vanishes_at_the_published_minimizer(problem):
     )
 
 
-FOR_EVER = ("biggs-6", "dogbox")
+EXCLUDED = ("biggs-6", "dogbox")
 
 
-# Not "lm": that of SciPy 1.17 reads memory that it has not set, and ends early now and then. With MALLOC_PERTURB_=85 it
-# does so on the problem of Biggs with residuals and a Jacobian by NumPy, too. In its flat valley "dogbox" arrives or
-# goes on for ever by what rounding does, which differs between machines.
+# "lm" is left out: in SciPy 1.17 it reads uninitialized memory and sometimes ends early. With MALLOC_PERTURB_=85 it
+# does so on the Biggs problem even with residuals and a Jacobian in plain NumPy. On the flat valley of Biggs, "dogbox"
+# converges or runs forever depending on rounding, which differs between machines.
 @pytest.mark.parametrize(
     ("problem", "method"),
-    [(problem, method) for problem in SELECTED for method in ("dogbox", "trf") if (str(problem), method) != FOR_EVER],
+    [(problem, method) for problem in SELECTED for method in ("dogbox", "trf") if (str(problem), method) != EXCLUDED],
     ids=str,
 )
 def test_least_squares_reaches_a_published_minimum(problem, method):
@@ -122,9 +122,9 @@ def test_least_squares_reaches_a_published_minimum(problem, method):
 
 
 @problems
-@pytest.mark.filterwarnings("ignore:overflow encountered in dot:RuntimeWarning")  # SciPy's: Osborne 1 at a far trial
+@pytest.mark.filterwarnings("ignore:overflow encountered in dot:RuntimeWarning")  # SciPy, far from Osborne 1's minimum
 def test_trust_region_newton_reaches_a_published_minimum(problem):
-    # of methods with a Hessian the one that reaches them all: Newton-CG and trust-ncg stop early in narrow valleys
+    # the only Hessian method that reaches all minima: Newton-CG and trust-ncg stop early in narrow valleys
     result = minimize(
         jit(problem.sum_of_squares),
         np.array(problem.x0),

@@ -1,4 +1,4 @@
-"""What once went wrong with functions that are recorded, a test each: numbers that would be frozen, above all."""
+"""Regression tests of traced functions, mostly about numbers frozen into a trace."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def number(x: Any) -> Any:
     return x.data if isinstance(x, Value) else x
 
 
-def refused_or_right(f: Any, points: Any = ((2.0,), (3.0,))) -> None:
-    """jit(f) has to raise `RecordingError`, or to give at every point what it gives when it is recorded there."""
+def raises_or_is_right(f: Any, points: Any = ((2.0,), (3.0,))) -> None:
+    """Check that jit(f) raises `RecordingError`, or gives at each point what a trace at that point gives."""
     g = jit(f)
     try:
         results = [number(g(*point)) for point in points]
@@ -55,38 +55,38 @@ def refused_or_right(f: Any, points: Any = ((2.0,), (3.0,))) -> None:
     assert results == [number(jit(f)(*point)) for point in points]
 
 
-class TestStopGradientIsLostOnValues:
-    """Tape.program() leaves stop_gradient out, and Program.__call__ then passes gradients through."""
+class TestStopGradient:
+    """Tests that programs keep stop_gradient, which Tape.program() used to drop."""
 
-    def test_in_grad_of_jit(self):
+    def test_grad_of_jit(self):
         f = lambda x: x.stop_gradient() * x  # noqa: E731
         assert grad(f)(3.0) == 3.0
         assert grad(jit(f))(3.0) == 3.0
 
-    def test_in_backward_through_jit(self):
+    def test_backward_through_jit(self):
         x = Value(3.0)
         jit(lambda x: x.stop_gradient() * x)(x).backward()
         assert x.grad == 3.0
 
-    def test_in_detach_within_jit(self):
+    def test_detach_within_jit(self):
         assert jvp(jit(lambda x: x.detach() * x), (3.0,), (1.0,)) == (9.0, 3.0)
 
-    def test_in_grad_within_grad(self):
+    def test_grad_within_grad(self):
         f = lambda y: y.stop_gradient() * y  # noqa: E731
         assert grad(grad(f))(3.0) == 0.0
         assert grad(lambda x: 1.0 * grad(f)(x))(3.0) == 0.0
 
     @fewer(20)
     @given(programs(INTEGERS, [*EXACT, "stop_gradient"], longest=8))
-    def test_in_any_program(self, program):
+    def test_random_programs(self, program):
         f, x, n = as_function(program), list(program.leaves), len(program.leaves)
         expected = [float(e) for e in exact_derivatives(program)[:n, n, n]]
         assert grad(f)(x) == jit(grad(f))(x) == expected
         assert grad(jit(f))(x) == expected
 
 
-class TestKeywordsAlone:
-    """jit(f)(x=1.0) fails: parameter_names(f, 0) means all of them, and zip(strict=True) refuses."""
+class TestNoPositionalArguments:
+    """Tests of calls without positional arguments, which used to raise in zip(strict=True)."""
 
     def test_all_arguments_by_keyword(self):
         assert jit(lambda x, y: x - y)(x=3.0, y=1.0) == 2.0
@@ -96,28 +96,28 @@ class TestKeywordsAlone:
         assert jvp(lambda x=3.0: x * x, (), ()) == (9.0, 0.0)
 
 
-class TestAnotherStructureIsTakenForFloats:
-    """The shortest way counts numbers and not arguments: it serves floats where lists and arrays were recorded."""
+class TestArgumentStructure:
+    """Tests that the fast path for floats checks the structure, not just the number of leaves."""
 
-    def test_a_list_of_one_number(self):
+    def test_list_of_one_number(self):
         g = jit(lambda x: x[0] if isinstance(x, list) else 100 * x)
         assert (g([3.0]), g(3.0)) == (3.0, 300.0)
 
-    def test_an_array_of_one_number(self):
+    def test_array_of_one_number(self):
         g = jit(lambda x: x.sum())
         assert g(numpy.array([3.0])) == 3.0
         with pytest.raises(AttributeError):
             g(3.0)
 
-    def test_two_numbers_and_nothing(self):
+    def test_two_numbers_and_none(self):
         g = jit(lambda a, b: a[0] - a[1] if b is None else a * b)
         assert (g([3.0, 1.0], None), g(3.0, 1.0)) == (2.0, 3.0)
 
 
-class TestValuesOfEarlierRecordings:
-    """A Value that belongs to a recording that has ended is taken for a constant, at the number that it had then."""
+class TestValuesOfEarlierTraces:
+    """Tests that a Value of a finished trace is not taken for a constant."""
 
-    def test_set_on_an_object_that_is_static(self):
+    def test_value_set_on_a_static_object(self):
         class Model:
             @functools.partial(jit, static_argnums=0)
             def predict(self, x):
@@ -133,10 +133,10 @@ class TestValuesOfEarlierRecordings:
         try:
             result = value_and_grad(loss)(4.0)
         except (RecordingError, RuntimeError, ValueError):
-            return  # an error would do
+            return  # an error is acceptable
         assert result == (8.0, 2.0)
 
-    def test_an_input_that_was_kept(self):
+    def test_input_kept_from_an_earlier_trace(self):
         kept = []
 
         def f(x):
@@ -147,13 +147,13 @@ class TestValuesOfEarlierRecordings:
         g = jit(f)
         assert g(2.0) == 4.0
         with pytest.raises(Exception, match="record"):
-            g([3.0])  # its recording has the 2.0 of the other one frozen in it
+            g([3.0])  # this trace would freeze the earlier input, 2.0
 
-    def test_one_that_leaves_the_function_it_belongs_to(self):
+    def test_value_that_escapes_its_function(self):
         def f(x):
             kept = []
             grad(lambda y: kept.append(x * y) or x * y)(x)
-            return kept[0]  # x · x
+            return kept[0]  # x * x
 
         try:
             slope = grad(f)(3.0)
@@ -169,7 +169,7 @@ class Rates:
 
 
 class TestCopies:
-    """A copy of an input is a leaf of its own: frozen in jit, without gradient in grad. JAX's is the tracer itself."""
+    """Tests that a copy of an input is still an input, as in JAX, where a tracer's copy is the tracer itself."""
 
     @pytest.mark.parametrize(
         "f",
@@ -196,15 +196,15 @@ class TestCopies:
             "of a product",
         ],
     )
-    def test_in_jit(self, f):
-        refused_or_right(f)
+    def test_jit(self, f):
+        raises_or_is_right(f)
 
-    def test_in_grad(self):
+    def test_grad_of_copies(self):
         f = lambda rates: dataclasses.asdict(rates)["short"] * dataclasses.asdict(rates)["long"]  # noqa: E731
         assert grad(f)(Rates(2.0, 3.0)) == Rates(3.0, 2.0)
         assert grad(lambda x: copy.deepcopy(x) * x)(3.0) == 6.0
 
-    def test_of_what_is_not_given(self):
+    def test_copy_of_a_captured_value(self):
         w = Value(2.0)
         g = jit(lambda x: copy.copy(w) * x)
         assert number(g(1.0)) == 2.0
@@ -218,10 +218,10 @@ def in_thread(f: Any) -> Any:
 
 
 class TestThreads:
-    """A new thread has an empty context: depth 0, not recording."""
+    """Tests of new threads, whose context is empty: depth 0 and not tracing."""
 
-    def test_uncompiled_programs_share_their_numbers(self):
-        """Two threads that replay write to the same array. It passes compiled, where no other thread runs meanwhile."""
+    def test_concurrent_runs_of_one_program(self):
+        """Test that runs do not share an array of numbers. Compiled runs pass anyway: they do not switch threads."""
         g = jit(lambda x: gm.sin(x) * x + gm.cos(x) * x * x)
         expected = {i: g(float(i)) for i in range(8)}
         wrong = []
@@ -235,8 +235,8 @@ class TestThreads:
             sys.setswitchinterval(interval)
         assert wrong == []
 
-    def test_dataclasses_seen_for_the_first_time(self):
-        """Both threads register the class, and optree refuses the second."""
+    def test_concurrent_first_use_of_a_dataclass(self):
+        """Check that a class is registered once; optree rejects a second registration."""
         failures = []
         for _ in range(50):
             cls = dataclasses.make_dataclass("Fresh", ["rate"])
@@ -263,7 +263,7 @@ def unconnected(x: Any) -> Any:
 
 
 class TestEqualityWithNumbers:
-    """x == 0.0 is identity, so False, without a word: the branch of the other case is frozen."""
+    """Tests that comparing an input with a number raises, because a False by identity would freeze a branch."""
 
     @pytest.mark.parametrize(
         "f",
@@ -275,11 +275,11 @@ class TestEqualityWithNumbers:
         ],
         ids=["==", "!=", "in", "count"],
     )
-    def test_in_jit(self, f):
+    def test_jit(self, f):
         with pytest.raises(RecordingError):
             jit(f)(0.0)
 
-    def test_in_match(self):
+    def test_match_statement(self):
         def f(x):
             match x:
                 case 0.0:
@@ -289,16 +289,16 @@ class TestEqualityWithNumbers:
         with pytest.raises(RecordingError):
             jit(f)(0.0)
 
-    def test_comparisons_that_numpy_makes(self):
+    def test_numpy_comparison(self):
         with pytest.raises(RecordingError):
             jit(lambda x: x * numpy.array_equal(numpy.array([x]), numpy.array([2.0])))(2.0)
 
 
-class TestErrorsThatAreSwallowed:
-    """`except TypeError`, which is common, takes a RecordingError for an answer; the recording goes on."""
+class TestSwallowedErrors:
+    """Tests that a RecordingError is raised again when the function or a library catches it."""
 
     @pytest.mark.parametrize("caught", [TypeError, Exception])
-    def test_by_the_function(self, caught):
+    def test_caught_by_the_function(self, caught):
         def f(x):
             try:
                 return x if x > 2.5 else -x
@@ -308,7 +308,7 @@ class TestErrorsThatAreSwallowed:
         with pytest.raises(RecordingError):
             jit(f)(2.0)
 
-    def test_by_a_library(self):
+    def test_caught_by_a_library(self):
         def as_number(x, default=1.0):
             try:
                 return float(x)
@@ -319,8 +319,8 @@ class TestErrorsThatAreSwallowed:
             jit(lambda x: x * as_number(x))(2.0)
 
 
-class TestWhatReadsNumbers:
-    """Everything of gradwalk's own that gives numbers of Values, while a function is being recorded."""
+class TestReadingNumbersWhileTracing:
+    """Tests of everything in gradwalk that reads the numbers of Values while a function is traced."""
 
     @pytest.mark.parametrize(
         "f",
@@ -337,10 +337,10 @@ class TestWhatReadsNumbers:
         ],
         ids=["partials", "Graph", "nodes", "JSON", "walk", "draw", "check", "graph of jit", "walk of jit"],
     )
-    def test_numbers_come_out_of_jit(self, f):
-        refused_or_right(f, ((2.0,), (-3.25,)))
+    def test_reading_numbers_in_jit(self, f):
+        raises_or_is_right(f, ((2.0,), (-3.25,)))
 
-    def test_debug_nans_tells_by_raising(self):
+    def test_debug_nans_in_jit(self):
         def f(x):
             try:
                 with debug_nans():
@@ -348,9 +348,9 @@ class TestWhatReadsNumbers:
             except FloatingPointError:
                 return -x
 
-        refused_or_right(f, ((2.0,), (-3.0,)))
+        raises_or_is_right(f, ((2.0,), (-3.0,)))
 
-    def test_refresh_happens_once(self):
+    def test_refresh_in_jit(self):
         w = Value(2.0)
         square = w * w
 
@@ -366,7 +366,7 @@ class TestWhatReadsNumbers:
         w.data = 5.0
         assert number(g(1.0)) == 25.0
 
-    def test_zero_grad_happens_once(self):
+    def test_zero_grad_in_jit(self):
         w = Value(2.0)
         g = jit(lambda x: (zero_grad(w), w * x)[1])
         try:
@@ -384,41 +384,38 @@ def recorded_before(x: Any) -> Any:
     return inner
 
 
-class TestNoGradAround:
-    """Under no_grad(), grad gives 0 without a word. What PyTorch's torch.func.grad gives there is the derivative."""
+class TestNoGrad:
+    """Tests that grad works under no_grad(), as `torch.func.grad` does; it used to give 0."""
 
-    def test_derivatives(self):
+    def test_derivatives_under_no_grad(self):
         with no_grad():
             assert grad(lambda x: x * x)(3.0) == 6.0
             assert jvp(lambda x: x * x, (3.0,), (1.0,)) == (9.0, 6.0)
             assert hessian(lambda x: x**3)(2.0) == 12.0
 
 
-class TestWrongDerivativesOfPowers:
-    """d/dx x**y is written `0 if y = 0`, whose derivative by y is 0 there and not 1/x: the Hessian is not symmetric.
+class TestDerivativesOfPowers:
+    """Tests of d/dx x**y at y = 0: a partial of constant 0 there gives 0 instead of 1/x as its derivative by y."""
 
-    `0 if x = 0 and y = 0` would do: y * pow(x, y - 1) is 0 by itself wherever else y is 0.
-    """
-
-    def test_second(self):
+    def test_second_derivatives(self):
         assert hessian(lambda v: v[0] ** v[1])([2.0, 0.0]) == [
             [0.0, 0.5],
             [0.5, pytest.approx(math.log(2.0) ** 2, rel=1e-15)],
         ]
 
-    def test_third(self):
+    def test_third_derivatives(self):
         cube = jacfwd(hessian(lambda v: v[0] ** v[1]))([2.0, 1.0])
         assert cube[0][0] == [0.0, 0.5]  # d³/dx²dy = (2 y - 1) x**(y - 2) + y (y - 1) x**(y - 2) log(x)
 
 
 class TestZeroTimesInfinity:
-    def test_jacobians_of_numbers_and_of_recordings_are_the_same(self):
-        """Where numbers are swept, seeds of 0 are multiplied with infinite partials; instructions leave them out."""
+    def test_jacobians_by_sweep_and_by_program_agree(self):
+        """Check that zero seeds are not multiplied with infinite partials."""
         f = lambda v: gm.sqrt(v[0]) + v[1] * v[1]  # noqa: E731
         assert jit(jacfwd(f))([0.0, 3.0]) == grad(f)([0.0, 3.0]) == [math.inf, 6.0]
         assert jacfwd(f)([0.0, 3.0]) == [math.inf, 6.0]
 
-    def test_in_reverse(self):
+    def test_reverse_mode(self):
         f = lambda x: [gm.sqrt(x), x * 3.0]  # noqa: E731
         assert jit(jacrev(f))(0.0) == [math.inf, 3.0]
         assert jacrev(f)(0.0) == [math.inf, 3.0]
@@ -433,24 +430,24 @@ class TestZeroTimesInfinity:
         ],
         ids=["stop_gradient", "less", "sign", "equal"],
     )
-    def test_backward_goes_through_what_passes_nothing(self, f):
-        """The new rows of one and two operands; three tests of test_random_programs.py fail by it. grad() is right."""
+    def test_backward_skips_operations_without_gradient(self, f):
+        """Check that backward() agrees with grad()."""
         x = Value(0.0)
         f(x).backward()
         assert x.grad == grad(f)(0.0)
 
 
 class TestAux:
-    def test_a_dictionary_is_no_pair(self):
-        """Two entries are taken for (value, aux), in alphabetical order: here the derivative of "a" is returned."""
+    def test_dictionary_is_not_a_value_aux_pair(self):
+        """Check that a dict of two entries raises instead of counting as (value, aux)."""
         with pytest.raises(TypeError, match="pair"):
             grad(lambda x: {"value": x * x, "aux": x}, has_aux=True)(2.0)
 
 
 class TestCallableObjects:
-    """update_wrapper copies the object's attributes, which hide the transform's own methods."""
+    """Tests that attributes copied by update_wrapper do not hide the transform's methods."""
 
-    def test_with_an_attribute_called_record(self):
+    def test_attribute_named_record(self):
         class Model:
             def __init__(self):
                 self.record = []
@@ -460,7 +457,7 @@ class TestCallableObjects:
 
         assert grad(Model())(3.0) == 6.0
 
-    def test_with_an_attribute_called_walk(self):
+    def test_attribute_named_walk(self):
         class Model:
             def __init__(self):
                 self.walk = "slow"
@@ -471,34 +468,34 @@ class TestCallableObjects:
         assert jit(Model()).walk(3.0).gradients["x"] == 6.0
 
 
-class TestStatic:
-    def test_equal_is_not_the_same(self):
-        """The type of the argument itself is part of the key, and not of what it holds; nor is the sign of zero."""
+class TestStaticArguments:
+    def test_equal_static_arguments_of_different_type(self):
+        """Check that the key contains the types of nested elements and the sign of zero."""
         g = jit(lambda x, kinds: x if isinstance(kinds[0], bool) else 2 * x, static_argnums=1)
         assert (g(1.0, (1,)), g(1.0, (True,))) == (2.0, 1.0)
         angle = jit(lambda x, y: gm.atan2(y, x), static_argnums=1)
         assert (angle(-1.0, 0.0), angle(-1.0, -0.0)) == (math.pi, -math.pi)
 
-    def test_the_graph_of_a_derivative_by_a_static_argument(self):
+    def test_graph_of_a_gradient_with_static_argument(self):
         g = jit(grad(lambda x, y: x * x * y), static_argnums=0)
         assert g(2.0, 3.0) == 12.0
         assert len(g.graph.outputs) == 1
 
     @pytest.mark.parametrize("argnums", ["x", 1.5, None])
-    def test_of_another_kind(self, argnums):
+    def test_static_argnums_of_invalid_type_raise(self, argnums):
         with pytest.raises((TypeError, ValueError), match="static_argnums"):
             jit(lambda x: x, static_argnums=argnums)
 
 
-class TestNothing:
-    def test_pulling_back_from_no_result(self):
-        """operands[:-0] is empty: uncompiled an IndexError, compiled a read past the end of an array, with luck."""
+class TestEmptyResults:
+    def test_vjp_of_an_empty_result(self):
+        """Check the slice operands[:-0], which is empty; compiled code used to read past the end of an array."""
         _, pull = vjp(lambda x: [], 2.0)
         assert pull([]) == (0.0,)
         _, pull = vjp(lambda x, y: ([], {"a": numpy.zeros(0)}), [1.0] * 1000, 2.0)
         assert pull(([], {"a": numpy.zeros(0)})) == ([0.0] * 1000, 0.0)
 
-    def test_programs_refuse_too_few_numbers(self):
+    def test_programs_reject_too_few_numbers(self):
         g = jit(lambda x, y: x * y)
         g(2.0, 3.0)
         program = g.program
@@ -507,15 +504,15 @@ class TestNothing:
 
 
 class TestDebugNans:
-    """The first operation whose value or gradient is nan or inf raises, says debug_nans(). Programs do not."""
+    """Tests that debug_nans() also raises in programs."""
 
-    def test_in_what_is_replayed(self):
+    def test_jitted_function(self):
         g = jit(gm.log)
         g(2.0)
         with pytest.raises(FloatingPointError), debug_nans():
             g(-1.0)
 
-    def test_in_derivatives(self):
+    def test_gradient(self):
         with pytest.raises(FloatingPointError), debug_nans():
             grad(gm.sqrt)(0.0)
 
@@ -530,7 +527,7 @@ class TestDebugNans:
         ],
         ids=["where", "maximum", "relu", "take", "take from the end"],
     )
-    def test_what_choices_leave_out_does_not_count(self, f):
+    def test_unselected_branches_are_ignored(self, f):
         v = Value(0.0)
         with debug_nans():
             f(v).backward()
@@ -549,15 +546,15 @@ class TestDebugNans:
         ],
         ids=["where", "maximum", "take"],
     )
-    def test_what_they_pick_does(self, f):
+    def test_selected_branches_raise(self, f):
         for transformed in (jit(grad(f)), jit(jacfwd(f))):
             with pytest.raises(FloatingPointError, match="gave inf"), debug_nans():
                 transformed(0.0)
 
 
-class TestRulesSetByHand:
-    def test_on_native_nodes_are_not_passed_over(self):
-        """backward() gives 100 here, and grad 6 without a word; hand-made nodes are refused."""
+class TestCustomBackward:
+    def test_custom_backward_of_a_native_node_raises(self):
+        """Check that grad raises: backward() would give 100, and grad would give 6."""
 
         def f(x):
             y = x * x
@@ -569,20 +566,19 @@ class TestRulesSetByHand:
 
 
 class TestWalks:
-    def test_of_several_results(self):
-        """The result has to be one number, says its docstring; it walks to the first."""
+    def test_walk_of_several_results_raises(self):
         with pytest.raises((TypeError, ValueError)):
             jit(lambda x: [x, x * x]).walk(2.0)
 
 
 class TestPickles:
-    """joblib, Dask and Ray pickle functions; JAX's own jit and grad can be pickled."""
+    """Tests of pickles, as joblib, Dask and Ray use; JAX's jit and grad can be pickled too."""
 
-    def test_of_recorded_functions(self):
+    def test_jitted_functions(self):
         assert pickle.loads(pickle.dumps(jit(cube)))(2.0) == 8.0
         assert copy.deepcopy(jit(cube))(2.0) == 8.0
 
-    def test_of_decorated_functions(self):
+    def test_decorated_functions(self):
         assert pickle.loads(pickle.dumps(decorated))(2.0) == 12.0
 
 
@@ -606,17 +602,17 @@ class TestMessages:
         ],
         ids=["sort", "max", "clip", "isclose"],
     )
-    def test_name_the_line_of_the_user_not_of_numpy(self, f):
+    def test_errors_name_the_user_line_not_numpy(self, f):
         with pytest.raises(RecordingError) as caught:
             jit(f)(2.0)
         assert str(caught.value).startswith(f"{__file__}:{f.__code__.co_firstlineno}")
 
-    def test_of_labels_with_a_comma_have_no_brackets(self):
-        with pytest.raises(RecordingError, match=r"`0 < \(x\[1, 0\] \* 2\)`"):  # and not (x[1, 0]) * 2
+    def test_labels_with_a_comma_have_no_parentheses(self):
+        with pytest.raises(RecordingError, match=r"`0 < \(x\[1, 0\] \* 2\)`"):  # not (x[1, 0]) * 2
             jit(lambda x: 1.0 if x[1, 0] * 2 > 0 else 0.0)(numpy.ones((2, 1)))
 
     @pytest.mark.parametrize("argnums", [None, 1.0])
-    def test_argnums_of_another_kind(self, argnums):
+    def test_argnums_of_invalid_type_raise(self, argnums):
         with pytest.raises(TypeError, match="argnums must be an int or a sequence of ints, got"):
             grad(lambda x, y: x * y, argnums)(2.0, 3.0)
 
@@ -624,40 +620,39 @@ class TestMessages:
         assert grad(lambda x, y: x * y, numpy.int64(1))(2.0, 3.0) == 2.0
 
     @pytest.mark.parametrize("call", [lambda: jvp(3.0, (1.0,), (1.0,)), lambda: vjp(3.0, 1.0)], ids=["jvp", "vjp"])
-    def test_what_is_no_function(self, call):
+    def test_non_functions_raise(self, call):
         with pytest.raises(TypeError, match="takes a function, not float"):
             call()
 
-    def test_adjoints(self):
+    def test_adjoints_of_different_structure_raise(self):
         with pytest.raises(TypeError, match="adjoints must have the structure"):
             vjp(lambda x: [x, x], 1.0)[1]([1.0])
 
-    def test_masked_arrays(self):
-        """Now: the data of a Value must be a real number (int, float, bool or NumPy scalar), got NoneType."""
+    def test_masked_arrays_raise(self):
+        """Check that the message names the masked array, not a NoneType element."""
         with pytest.raises(TypeError, match=r"x is a .*[mM]asked"):
             grad(lambda x: (x * 2).sum())(numpy.ma.array([1.0, 2.0], mask=[False, True]))
 
-    def test_integers_that_are_too_large(self):
-        """Value(10**400) says: an integer of 1329 bits is too large for a float."""
+    def test_too_large_integers_raise(self):
         for f in (grad(lambda x: x), jit(lambda x: x)):
             with pytest.raises(OverflowError, match="bits"):
                 f(10**400)
 
-    def test_of_arrays_without_dimensions(self):
-        assert flatten(numpy.array(1.0), "x")[1].names("x") in (["x"], ["x[()]"])  # and not x[]
+    def test_names_of_zero_dimensional_arrays(self):
+        assert flatten(numpy.array(1.0), "x")[1].names("x") in (["x"], ["x[()]"])  # not x[]
 
 
 class TestTrees:
-    def test_numbers_of_integer_arrays_are_floats(self):
-        """scalars() gives floats and Values, says its docstring. Beside a Value, ints are then added as ints."""
+    def test_scalars_of_integer_arrays_are_floats(self):
+        """Check that scalars() gives floats, since ints beside a Value would be added as ints."""
         assert [type(x) for x in scalars([numpy.arange(2)])] == [float, float]
 
-    def test_so_results_are_the_same_beside_a_value(self):
+    def test_integer_results_with_and_without_a_value(self):
         x = numpy.array([3**34, 3**34, 1])
         f = lambda x, w: [x[0] * x[1] + x[2], w]  # noqa: E731
         assert jit(f)(x, Value(1.0))[0] == jit(f)(x, 1.0)[0]
 
-    def test_tangents_of_arrays_without_dimensions_may_be_numbers(self):
-        """NumPy makes numbers of such arrays by itself: numpy.cos(numpy.array(2.0)) is one."""
+    def test_tangents_of_zero_dimensional_arrays_may_be_numbers(self):
+        """Check such tangents, because NumPy returns them: numpy.cos(numpy.array(2.0)) is a number."""
         x = numpy.array(2.0)
         assert jvp(lambda x: x * x, (x,), (numpy.cos(x),))[1] == 4.0 * math.cos(2.0)

@@ -1,4 +1,4 @@
-"""Numerical checks: right gradients pass, wrong ones are found, and what cannot be told is said so."""
+"""Tests of numerical gradient checks: right and wrong gradients, and points where none can be told."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gradwalk import Graph, Value, check, gradcheck, nn, source_lines
 from gradwalk.math import less
 from gradwalk.ops.table import TABLE
 
-# Where a row jumps at the very point, as -1.0 % -1.0 does, no quotient can tell.
+# Operations without jumps: at a jump, as in -1.0 % -1.0, no difference quotient exists.
 STEADY = [name for name in TAME if name not in JUMPS]
 
 
@@ -46,14 +46,14 @@ def test_forward_differences_of_the_lesson():
     assert found.ok
 
 
-def test_a_forward_difference_is_off_by_its_truncation_and_no_failure():
+def test_truncation_of_forward_differences_is_not_an_error():
     (a,) = leaves(a=3.0)
     row = check(a * a, method="forward", h=0.1).rows[0]
     assert (row.quotient, row.verdict) == (pytest.approx(6.1), "right")
 
 
 @pytest.mark.parametrize(("number", "verdict"), [(2.5, "right"), (2.0, "jump")])
-def test_what_no_gradient_flows_to_is_checked_too(number, verdict):
+def test_nodes_without_gradient_are_checked(number, verdict):
     a, b = leaves(a=number, b=3.0)
     found = check(a.floor() * b)
     assert [(row.name, row.backprop, row.verdict) for row in found.rows[:1]] == [("a", 0.0, verdict)]
@@ -63,21 +63,21 @@ def test_what_no_gradient_flows_to_is_checked_too(number, verdict):
 
 
 @pytest.mark.parametrize(("number", "threshold"), [(2.0, 0.0), (0.0, 5.0), (0.0, -5.0)])
-def test_a_comparison_that_is_not_at_its_threshold_excuses_no_wrong_gradient(number, threshold):
+def test_comparison_away_from_threshold_hides_no_error(number, threshold):
     (x,) = leaves(x=number)
     graph = Graph.record(less(x, threshold).where(x * 2.0, x * 3.0))
-    planted = numpy.where((graph.operands >= 0) & (graph.partials > 1.0), 1.5, 1.0) * graph.partials  # of the products
+    planted = numpy.where((graph.operands >= 0) & (graph.partials > 1.0), 1.5, 1.0) * graph.partials  # products only
     assert check(graph).rows[0].verdict == "right"
     assert check(dataclasses.replace(graph, partials=planted)).rows[0].verdict == "wrong"
 
 
-def test_a_comparison_at_its_threshold_chooses_a_derivative():
+def test_comparison_at_its_threshold_is_a_kink():
     (x,) = leaves(x=5.0)
     row = check(less(x, 5.0).where(x, 5.0) + less(5.0, x).where(x, 5.0)).rows[0]  # x + 5, with two kinks
     assert (row.backprop, row.quotient, row.verdict) == (0.0, pytest.approx(1.0), "kink")
 
 
-def test_values_stay_as_they_are():
+def test_check_does_not_change_values():
     root = diamond()
     root.backward()
     before = [(node.data, node.grad) for node in Graph.record(root).nodes]
@@ -86,7 +86,7 @@ def test_values_stay_as_they_are():
 
 
 @given(programs(ORDINARY, EVERY, longest=15))
-def test_right_gradients_are_not_called_wrong(program):
+def test_right_gradients_pass(program):
     root = as_values(program)[1]
     root.backward()
     graph = Graph.record(root)
@@ -132,7 +132,7 @@ for row in TABLE:
     points = [sum(interval) / 2 + (interval[1] - interval[0]) / 7 for interval in row.domain]
     if row.name == "where":
         points[0] = float(position == 1)
-    if row.name in ("relu", "maximum", "minimum", "fmax", "fmin"):  # where this operand is the one that is passed on
+    if row.name in ("relu", "maximum", "minimum", "fmax", "fmin"):  # select this operand
         points = [0.0] * row.arity
         points[position] = -3.0 if row.name in ("minimum", "fmin") else 3.0
     with source_lines():
@@ -150,8 +150,8 @@ for row in TABLE:
 
 
 @pytest.mark.parametrize("position", [0, 1, 2])
-def test_wrong_derivatives_planted_in_every_row_are_found(tmp_path, position):
-    """A copy of the package has every row's derivative for one operand off by a thousandth: each has to be found."""
+def test_wrong_derivatives_of_every_operation_are_found(tmp_path, position):
+    """Check a copy of the package in which one derivative of every operation is off by 0.1 %."""
     for folder in ("src", "tools", "docs", "web/src"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     table = tmp_path / "src/gradwalk/ops/table.py"
@@ -172,7 +172,7 @@ def test_wrong_derivatives_planted_in_every_row_are_found(tmp_path, position):
     assert result.stdout.split() == expected
 
 
-def test_the_culprit_is_the_operation_and_not_what_is_behind_it():
+def test_culprit_is_the_wrong_operation_itself():
     x, y = leaves(x=0.5, y=2.0)
     product = labelled(x * y, "product")
     product._backward = lambda: None
@@ -185,14 +185,14 @@ def test_the_culprit_is_the_operation_and_not_what_is_behind_it():
     ]
 
 
-# What is no failure
+# Cases that are not failures
 
 
 def verdicts(root: Value) -> dict[str, str]:
     return {row.name: row.verdict for row in check(root).rows}
 
 
-def test_kinks_are_recognised():
+def test_kinks_are_recognized():
     for make in (gm.relu, abs, lambda x: x.maximum(0.0), lambda x: x.minimum(0.0) * 3 + x):
         (x,) = leaves(x=0.0)
         found = check(make(x))
@@ -203,13 +203,13 @@ def test_kinks_are_recognised():
 @pytest.mark.parametrize(
     "f",
     [
-        lambda x: x.relu() - (-x).relu(),  # x, by way of two kinks: the rules choose 0
+        lambda x: x.relu() - (-x).relu(),  # equals x; at its two kinks the rules choose 0
         lambda x: x.minimum(x.maximum(0.0)),
         lambda x: (2 * x).where(2 * x, x),
         lambda x: (x * 3.0).relu() - (x * -3.0).relu(),
     ],
 )
-def test_rules_choose_at_kinks_that_undo_each_other(f):
+def test_kinks_that_cancel_are_recognized(f):
     (x,) = leaves(x=0.0)
     assert verdicts(f(x))["x"] == "kink"
     assert gradcheck(f, 0.0).rows[0].verdict == "kink"
@@ -226,19 +226,19 @@ def test_wrong_gradients_at_kinks_are_wrong():
     assert verdicts(out)["x"] == "wrong"
 
 
-def test_jumps_are_recognised():
+def test_jumps_are_recognized():
     (x,) = leaves(x=0.0)
     assert verdicts(x.where(3.0, 2.0) * 2 + x)["x"] == "jump"
 
 
-def test_cancellation_is_recognised():
+def test_cancellation_is_recognized():
     (x,) = leaves(x=1e-5)
     assert verdicts((1 - x.cos()) / x**2)["x"] == "rounding"
     (x,) = leaves(x=1.0)
     assert verdicts((x + 1e8) - 1e8)["x"] == "right"
 
 
-def test_numbers_that_are_not_finite():
+def test_nonfinite_numbers():
     (x,) = leaves(x=0.0)
     assert verdicts(x.sqrt())["x"] == "not finite"
     assert verdicts(x.log())["x"] == "not finite"
@@ -253,7 +253,7 @@ def test_saturated_functions():
             assert set(verdicts(saturated).values()) <= {"right", "rounding"}  # a slope of 1e-17 cannot be measured
 
 
-def test_hand_made_nodes():
+def test_custom_nodes():
     (x,) = leaves(x=3.0)
     square = Value(9.0, (x,), "square", label="s")
 
@@ -278,10 +278,10 @@ def test_nodes_with_stored_derivatives():
     assert f"{told}gradcheck(f, ...)" in str(found)
 
 
-def test_sums_with_the_digits_that_rounding_loses():
+def test_fsum_with_compensated_rounding():
     found = check(gm.fsum(leaves(a=1.0, b=2.5, c=0.1)))
     assert {row.name: row.verdict for row in found.rows if row.name in "abc"} == dict.fromkeys("abc", "right")
-    assert {row.verdict for row in found.rows} == {"right", "stopped"}  # sums in between, whose errors are added again
+    assert {row.verdict for row in found.rows} == {"right", "stopped"}  # partial sums; fsum adds their errors again
 
 
 def test_networks():
@@ -314,33 +314,33 @@ ABOVE_1 = 1.0 + 1e-9
         (lambda x: gm.where(1.0, x * x, gm.log(-x)), 2.0),
     ],
 )
-def test_functions_on_a_scale_of_their_own(f, x):
+def test_functions_that_vary_on_a_small_scale(f, x):
     (row,) = gradcheck(f, x).rows
     assert row.verdict == "right", str(row)
 
 
-def test_numbers_too_far_apart_to_follow_the_function():
+def test_numbers_too_coarse_to_resolve_the_function():
     for f in (gm.sin, gm.cos, gm.tan):
         assert gradcheck(f, 1e99).ok
 
 
-def test_gradients_of_nan_are_wrong_where_the_root_is_smooth():
+def test_nan_gradient_of_a_smooth_root_is_wrong():
     (x,) = leaves(x=2.0)
-    out = gm.tanh(x * math.inf) + x * x  # tanh passes 0 · inf back
+    out = gm.tanh(x * math.inf) + x * x  # tanh passes back 0 * inf
     assert verdicts(out)["x"] == "wrong"
 
 
-def test_bystanders_of_nan_hide_nothing():
+def test_unselected_nan_hides_no_error():
     (x,) = leaves(x=2.0)
     square = x * x
     square._backward = lambda: None
     assert verdicts(gm.where(1.0, square, gm.log(-x)))["x"] == "wrong"
 
 
-# Bad input
+# Invalid input
 
 
-def test_stale_numbers_are_refused():
+def test_stale_numbers_raise():
     (a,) = leaves(a=2.0)
     root = labelled(a * a, "b")
     a.data = 3.0
@@ -349,12 +349,12 @@ def test_stale_numbers_are_refused():
 
 
 @pytest.mark.parametrize("h", ["1", True, [1.0], Value(1.0)])
-def test_steps_that_are_no_numbers(h):
+def test_steps_of_invalid_type_raise(h):
     with pytest.raises(TypeError, match="the step h must be a positive number, got"):
         check(diamond(), h=h)
 
 
-def test_steps_too_small_or_too_large_hide_nothing():
+def test_extreme_steps_hide_no_error():
     (x,) = leaves(x=1.0)
     y = x * x
     y._backward = lambda: None
@@ -363,17 +363,17 @@ def test_steps_too_small_or_too_large_hide_nothing():
 
 
 @pytest.mark.parametrize("h", [0.0, -1.0, math.nan, math.inf])
-def test_steps_that_are_none(h):
+def test_invalid_steps_raise(h):
     with pytest.raises(ValueError, match="the step h must be positive and finite"):
         check(diamond(), h=h)
 
 
-def test_methods_that_are_none():
+def test_invalid_methods_raise():
     with pytest.raises(ValueError, match="'central' or 'forward', got 'backward'"):
         check(diamond(), method="backward")
 
 
-def test_roots_that_are_none():
+def test_invalid_roots_raise():
     with pytest.raises(TypeError, match="the root of a graph must be a Value"):
         check(3.0)
     with pytest.raises(ValueError, match="one root"):
@@ -383,13 +383,13 @@ def test_roots_that_are_none():
 # As text and JSON
 
 
-def test_text_names_the_worst_node_its_operation_and_its_line():
+def test_text_names_worst_node_operation_and_line():
     with source_lines():
         x = Value(2.0, label="x")
         y = labelled(x * x, "y")
     y._backward = lambda: None
     text = str(check(y))
-    line = test_text_names_the_worst_node_its_operation_and_its_line.__code__.co_firstlineno + 3
+    line = test_text_names_worst_node_operation_and_line.__code__.co_firstlineno + 3
     assert f"test_check.py:{line - 1}" in text
     assert "worst: x, wrong, off by 1.0e+00 of its gradient" in text
     assert "to blame: d y / d x is 0.0 and should be about 4: the derivative of * is wrong" in text
@@ -429,7 +429,7 @@ def test_gradcheck_of_numbers_and_structures():
     assert found.rows[0].backprop == pytest.approx(10.0)
 
 
-def test_gradcheck_finds_wrong_rules():
+def test_gradcheck_finds_wrong_backward_rules():
     def wrong(x):
         out = Value(x.data**3, (x,), "cube")
 
@@ -444,12 +444,12 @@ def test_gradcheck_finds_wrong_rules():
     assert found.rows[0].verdict == "wrong"
 
 
-def test_gradcheck_sees_what_backward_really_does():
+def test_gradcheck_finds_overwriting_backward_rules():
     def overwriting(x):
         out = Value(x.data**2, (x,), "square")
 
         def push() -> None:
-            x.grad = 2 * x.data * out.grad  # = in place of +=
+            x.grad = 2 * x.data * out.grad  # = instead of +=
 
         out._backward = push
         return out
@@ -464,13 +464,13 @@ def test_gradcheck_of_unused_arguments_and_kinks():
     assert [row.verdict for row in found.rows] == ["kink", "right"]
 
 
-def test_gradcheck_leaves_other_gradients_alone():
+def test_gradcheck_does_not_change_other_gradients():
     weight = Value(3.0)
     assert gradcheck(lambda x: x * weight, 2.0)
     assert weight.grad == 0.0
 
 
-def test_gradcheck_of_what_is_no_function_of_values():
+def test_gradcheck_with_invalid_arguments_raises():
     with pytest.raises(TypeError, match="must return a Value, got float"):
         gradcheck(lambda x: x.data, 2.0)
     with pytest.raises(TypeError, match="x is a str"):

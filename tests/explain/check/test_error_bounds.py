@@ -1,4 +1,4 @@
-"""Bounds on rounding, against the same programs in mpmath."""
+"""Tests of rounding error bounds against the same programs in mpmath."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SMOOTH = [name for name in TAME if name not in (*KINKED, "stop_gradient")]
 
 
 @given(programs(ORDINARY, SMOOTH, longest=8))
-def test_the_root_is_off_by_no_more_than_its_noise(program):
+def test_error_of_the_root_is_within_its_noise(program):
     graph = Graph.record(as_values(program)[1])
     assume(all(abs(x) < 1e10 for x in graph.data))
     try:
@@ -44,7 +44,7 @@ def test_the_root_is_off_by_no_more_than_its_noise(program):
 
 
 @given(programs(ORDINARY, SMOOTH, longest=8))
-def test_gradients_are_off_by_no_more_than_their_errors(program):
+def test_errors_of_gradients_are_within_bounds(program):
     leaves, root = as_values(program)
     root.backward()
     graph = Graph.record(root)
@@ -64,7 +64,7 @@ def test_gradients_are_off_by_no_more_than_their_errors(program):
         assert abs(leaf.grad - truth) <= 8 * errors.get(leaf, 0.0) + 1e-12 * abs(leaf.grad) + 1e-30
 
 
-def test_cancellation_makes_gradients_vague():
+def test_cancellation_gives_large_error_bounds():
     x = Value(1e-5)
     graph = Graph.record((1 - x.cos()) / x**2)
     found = gradients(graph)
@@ -73,7 +73,7 @@ def test_cancellation_makes_gradients_vague():
     assert gradient_errors(graph, gradients(graph))[0] < 1e-14
 
 
-def test_leaves_are_exact_and_nan_is_not_judged():
+def test_leaves_are_exact_and_nan_is_ignored():
     x = Value(2.0)
     graph = Graph.record((-x).log() + x * x)
     weights = noise_weights(graph, [math.nan] * len(graph))
@@ -83,8 +83,8 @@ def test_leaves_are_exact_and_nan_is_not_judged():
 
 @pytest.mark.parametrize("name", ["tanh", "sigmoid", "erf", "softplus"])
 @pytest.mark.parametrize("number", [0.3, 0.9, 3.0, 12.0, 20.0, 25.0])
-def test_bounds_hold_where_functions_saturate(name, number):
-    """The operand is inexact, and the slope changes by as many times its relative error as the operand is large."""
+def test_bounds_hold_for_saturated_functions(name, number):
+    """Check an inexact operand x: its relative error e changes the slope by about x * e, relatively."""
     for factor in (1.1, 1 / 3, 0.7, 1.9):
         x = Value(number / factor)
         root = getattr(x * factor, name)()

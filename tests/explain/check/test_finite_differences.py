@@ -1,4 +1,4 @@
-"""Difference quotients and what is known of their error, against mpmath."""
+"""Tests of difference quotients and their error bounds against mpmath."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FUNCTIONS = {
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @given(x=st.floats(-20.0, 20.0))
-def test_the_bound_holds(name, x):
+def test_error_is_within_the_bound(name, x):
     f = FUNCTIONS[name]
     truth = float(mpmath.diff(getattr(mpmath, name), mpmath.mpf(x)))
     found = found_by(f, x, EPSILON * abs(f(x)))
@@ -45,7 +45,7 @@ def test_steps_follow_the_scale_of_x(x, sign):
     assert found.estimate == pytest.approx(-1 / (x * x), rel=1e-8)
 
 
-def test_tiny_and_huge_arguments_of_functions_of_scale_one():
+def test_tiny_and_huge_arguments():
     assert found_by(lambda t: 1.0 + 3.0 * t, 1e-20, EPSILON).estimate == pytest.approx(3.0)
     assert found_by(math.sin, 1e10, EPSILON).estimate == pytest.approx(math.cos(1e10), rel=1e-6)
     assert found_by(math.sin, 0.0, 0.0).estimate == pytest.approx(1.0, rel=1e-9)
@@ -64,7 +64,7 @@ def test_small_kinks_on_large_curvature():
 
 
 @pytest.mark.parametrize("distance", [1e-1, 1e-3, 1e-5])
-def test_kinks_beside_x_are_not_kinks_at_x(distance):
+def test_kinks_near_x_are_not_kinks_at_x(distance):
     for side in (1.0, -1.0):
         found = found_by(lambda t, d=side * distance: abs(t - 1.0 - d), 1.0, EPSILON)
         assert found.shape == "smooth"
@@ -80,14 +80,14 @@ def root(t: float) -> float:
     return math.sqrt(t) if t >= 0 else math.nan
 
 
-def test_one_side_only():
+def test_functions_defined_on_one_side():
     found = found_by(lambda t: root(t) ** 3, 0.0, 0.0)
     assert found.estimate == pytest.approx(0.0, abs=1e-3)
     found = found_by(lambda t: t * 2 if t <= 1 else math.nan, 1.0, EPSILON)
     assert (found.estimate, found.shape) == (pytest.approx(2.0), "edge")
 
 
-def test_nowhere_finite():
+def test_functions_without_finite_values():
     assert found_by(lambda t: math.nan, 1.0, 0.0).shape == "undefined"
     assert found_by(lambda t: t, math.inf, 0.0).shape == "undefined"
 
@@ -97,7 +97,7 @@ def test_vertical_slopes():
     assert found_by(lambda t: math.copysign(abs(t) ** 0.5, t), 0.0, 0.0).shape == "undefined"
 
 
-def test_a_given_step_is_taken_even_where_it_is_a_bad_one():
+def test_given_steps_are_used_even_if_bad():
     def square(t: float) -> tuple[float, float]:
         return t * t, EPSILON * 9
 
@@ -125,7 +125,7 @@ ABOVE = 1.0 + 1e-9
         (lambda t: math.sin(math.sinh(t)), 20.0, math.cos(math.sinh(20.0)) * math.cosh(20.0)),
     ],
 )
-def test_what_happens_on_a_small_scale_is_not_overlooked(f, x, truth):
+def test_functions_that_vary_on_a_small_scale(f, x, truth):
     noise = 4 * EPSILON * max(abs(f(x)), abs(truth * x))
     found = found_by(f, x, noise)
     assert found.shape in ("smooth", "edge")

@@ -1,4 +1,4 @@
-"""Films of walks."""
+"""Tests of films of walks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gradwalk import Value, walk
 from gradwalk.explain.draw.raster import PictureError
 
 
-def test_the_svg_has_a_frame_for_every_picture():
+def test_svg_has_a_frame_per_picture():
     film = walk(diamond()).film(seconds=1.5)
     svg = film.svg
     root = parsed(svg)
@@ -22,14 +22,14 @@ def test_the_svg_has_a_frame_for_every_picture():
     assert len(frames) == len(film.moments) == 7
     assert frames[2].get("style") == "animation-delay: 3s"
     assert "10.5s step-end infinite" in svg
-    assert walk(diamond()).film(seconds=2.0).svg[:200] != svg[:200]  # each with rules of its own
+    assert walk(diamond()).film(seconds=2.0).svg[:200] != svg[:200]  # each film has its own CSS rules
     assert "prefers-reduced-motion" in svg
     captions = [next(frame.iter(f"{SVG}text")).text for frame in frames]
     assert captions[0] == "b = a + 1 = 2 + 1 = 3"
     assert captions[-1] == "a is a leaf: it keeps its gradient 15."
 
 
-def test_numbers_appear_one_after_the_other():
+def test_numbers_appear_in_sequence():
     film = walk(diamond()).film()
     frames = [
         [element.text for element in frame.iter(f"{SVG}text")]
@@ -42,7 +42,7 @@ def test_numbers_appear_one_after_the_other():
 
 
 @needs("resvg_py", "PIL")
-def test_files(tmp_path):
+def test_saving_films(tmp_path):
     film = walk(diamond()).film(seconds=0.5)
     for name in ("x.svg", "x.gif", "x.png"):
         film.save(tmp_path / name)
@@ -63,14 +63,14 @@ def test_themes_and_notebooks():
     assert repr(film) == "<Film of 7 pictures of <Graph of 4 nodes to d>>"
 
 
-def test_seconds_that_are_none():
+def test_invalid_seconds_raise():
     for seconds in (0.0, -1.0, 1e9, float("nan")):
         with pytest.raises(ValueError, match=r"seconds must be from 0\.02 to 60"):
             walk(diamond()).film(seconds=seconds)
 
 
 @needs("resvg_py", "PIL")
-def test_long_films_become_smaller_pictures(tmp_path):
+def test_long_films_are_scaled_down(tmp_path):
     x = Value(0.5)
     for _ in range(20):
         x = x.tanh()

@@ -1,4 +1,4 @@
-"""Drawings in a real browser: text inside its box, boxes apart, colours by preference, nothing run, nothing shared."""
+"""Tests of drawings in a real browser: layout of text and boxes, colors, and independent styles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FLAGS = (
 )
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
 
-# For every drawing: texts that leave the box they stand in, boxes that overlap, colours of the paper.
+# Measures texts outside their boxes, overlapping boxes and the paper's color, for each drawing.
 MEASURE = """
 <pre id="result"></pre><script>
 const overlap = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
@@ -52,7 +52,7 @@ document.getElementById("result").textContent = JSON.stringify({result, ran: win
 
 
 def measured(tmp_path: Path, drawings: list[str], *flags: str) -> dict[str, object]:
-    """What the page with these drawings measures of itself."""
+    """Return what a page with these drawings measures."""
     page = tmp_path / "page.html"
     page.write_text(f"<!doctype html><meta charset=utf-8><body dir=rtl>{''.join(drawings)}{MEASURE}", encoding="utf-8")
     command = [CHROMIUM, *FLAGS, *flags, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", page.as_uri()]
@@ -84,7 +84,7 @@ def graphs() -> list[Value]:
     return roots
 
 
-def test_text_stays_in_its_box_and_boxes_stay_apart(tmp_path):
+def test_texts_fit_and_boxes_do_not_overlap(tmp_path):
     drawings = [draw(root, rankdir=rankdir).svg for root in graphs() for rankdir in ("LR", "TB")]
     drawings += [draw(neuron(), max_nodes=3).svg]
     found = measured(tmp_path, drawings)
@@ -94,7 +94,7 @@ def test_text_stays_in_its_box_and_boxes_stay_apart(tmp_path):
         assert (drawing["outside"], drawing["beyond"], drawing["crowded"]) == ([], [], 0)
 
 
-def test_colours_follow_what_the_reader_prefers_and_no_other_drawing(tmp_path):
+def test_colors_follow_theme_and_preference(tmp_path):
     drawings = [draw(diamond(), theme=theme).svg for theme in ("auto", "light", "dark")]
     light = [drawing["paper"] for drawing in measured(tmp_path, drawings)["result"]]
     assert light == ["rgb(255, 255, 255)", "rgb(255, 255, 255)", "rgb(21, 24, 29)"]
@@ -102,6 +102,6 @@ def test_colours_follow_what_the_reader_prefers_and_no_other_drawing(tmp_path):
     assert [drawing["paper"] for drawing in dark] == ["rgb(21, 24, 29)", "rgb(255, 255, 255)", "rgb(21, 24, 29)"]
 
 
-def test_films_of_one_page_play_by_their_own_clocks(tmp_path):
+def test_films_on_one_page_have_independent_durations(tmp_path):
     films = [walk(diamond()).film(seconds=seconds).svg for seconds in (1.0, 2.0)]
     assert [film["animation"] for film in measured(tmp_path, films)["result"]] == ["7s", "14s"]

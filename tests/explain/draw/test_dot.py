@@ -1,4 +1,4 @@
-"""DOT text, read by the graphviz package's own rules for quoting."""
+"""Tests of DOT output, using the quoting rules of the graphviz package."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def test_records_operations_and_edges():
     assert "rankdir=TB" in as_dot(Graph.record(root), "TB")
 
 
-def test_an_edge_for_every_operand():
+def test_edge_for_every_operand():
     a = Value(3.0)
     assert as_dot(Graph.record(a + a)).count('  0 -> "1:op"') == 2
 
 
-def test_hostile_labels_stay_inside_their_quotes():
+def test_hostile_labels_are_quoted():
     a = Value(1.0, label='"]; evil [label="<b>|{x}\\\n\x00')
     text = as_dot(Graph.record(a * 2))
     assert len(text.splitlines()) == 8

@@ -1,4 +1,4 @@
-"""Drawings: what they show, that they are sound SVG, and micrograd's names for them."""
+"""Tests of drawings: their contents, valid SVG, and micrograd's function names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def parsed(svg: str) -> ElementTree.Element:
-    """The file as a tree: it is well-formed, and nothing in it runs or is fetched."""
+    """Parse an SVG file; check that it runs and fetches nothing."""
     root = ElementTree.fromstring(svg)
     assert root.tag == f"{SVG}svg"
     assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {
@@ -48,7 +48,7 @@ def test_values_and_gradients_of_the_lesson(make):
         assert shown[shown.index(name) + 3 : shown.index(name) + 5] == ["grad", f"{gradient:.4f}"]
 
 
-def test_an_edge_for_every_operand():
+def test_edge_for_every_operand():
     titles = [element.text for element in parsed(draw(twice()).svg).iter(f"{SVG}title")]
     assert [title for title in titles if title.startswith("a to b")] == [
         "a to b, operand 1: local derivative 1.0, contribution 0.0",
@@ -56,13 +56,13 @@ def test_an_edge_for_every_operand():
     ]
 
 
-def test_constants_stand_in_their_operation():
+def test_constants_are_shown_in_their_operation():
     (x,) = leaves(x=2.0)
     shown = texts(draw((2 / x).maximum(0.5).where(x, 1.0) - 3).svg)
     assert {"2 /", "max(·, 0.5)", "where(·, ·, 1)", "- 3"} <= set(shown)
 
 
-def test_sign_and_size_of_gradients_show():
+def test_edges_show_sign_and_size_of_gradients():
     root = loss()
     root.backward()
     svg = draw(root).svg
@@ -78,7 +78,7 @@ def test_sign_and_size_of_gradients_show():
     assert {"gradient", "+6", "-6"} <= set(texts(svg))
 
 
-def test_without_gradients_there_is_no_legend():
+def test_no_legend_without_gradients():
     assert "gradient" not in texts(draw(loss()).svg)
 
 
@@ -111,13 +111,13 @@ def test_hostile_labels():
 
 
 @given(programs(EXTREME, EVERY, longest=10), st.sampled_from(["LR", "TB"]))
-def test_random_graphs_are_sound(program, rankdir):
+def test_random_graphs_give_valid_svg(program, rankdir):
     _, root = as_values(program)
     root.backward()
     parsed(draw(root, rankdir=rankdir).svg)
 
 
-def test_many_drawings_in_one_page_have_rules_of_their_own():
+def test_drawings_have_separate_css_rules():
     first, second = (parsed(draw(make()).svg) for make in (diamond, loss))
     assert first.get("class") != second.get("class")
     for root in (first, second):
@@ -126,21 +126,21 @@ def test_many_drawings_in_one_page_have_rules_of_their_own():
     assert first.get("direction") == "ltr"
 
 
-def test_many_operands_have_room():
+def test_operations_grow_with_their_operands():
     values = [Value(float(i)) for i in range(30)]
     svg = draw(Value(1.0, values, "cat")).svg
     heights = [float(element.get("height")) for element in parsed(svg).iter(f"{SVG}rect")]
-    assert sorted(heights)[-2] == 238.0  # the operation, next to the paper
+    assert sorted(heights)[-2] == 238.0  # the operation; the largest rect is the paper
 
 
-def test_numbers_that_are_not_finite_are_shown():
+def test_nonfinite_numbers_are_shown():
     (x,) = leaves(x=0.0)
     root = (x - 1).log() + 1 / x
     root.backward()
     assert {"nan", "inf", "-inf"} <= set(texts(draw(root).svg))
 
 
-def test_hand_made_nodes_and_several_roots():
+def test_custom_nodes_and_several_roots():
     a = Value(2.0, label="a")
     h = Value(4.0, (a, a), "mine")
     assert "mine" in texts(draw([h, a * 3]).svg)
@@ -148,7 +148,7 @@ def test_hand_made_nodes_and_several_roots():
     assert "?" in texts(draw(nameless).svg)
 
 
-def test_a_single_leaf():
+def test_single_leaf():
     assert texts(draw(Value(2.0, label="x")).svg) == ["x", "data", "2.0000", "grad", "0.0000"]
 
 
@@ -165,7 +165,7 @@ def test_large_graphs_are_drawn_by_module():
     assert "data" in texts(draw(root, max_nodes=10_000).svg)
 
 
-def test_a_deep_chain_is_drawn_as_a_summary():
+def test_deep_chain_is_drawn_as_a_summary():
     x = Value(1.0)
     for _ in range(100_000):
         x = x * 1.0
@@ -173,7 +173,7 @@ def test_a_deep_chain_is_drawn_as_a_summary():
 
 
 @needs("resvg_py")
-def test_files(tmp_path):
+def test_saving_drawings(tmp_path):
     drawing = draw(diamond())
     for name in ("x.svg", "x.png", "x.dot", "x.gv", "X.SVG"):
         drawing.save(tmp_path / name)
@@ -182,7 +182,7 @@ def test_files(tmp_path):
     assert (tmp_path / "x.dot").read_text(encoding="utf-8") == drawing.dot
 
 
-def test_files_that_cannot_be_written(tmp_path):
+def test_invalid_file_names_raise(tmp_path):
     kept = tmp_path / "kept.bmp"
     kept.write_text("kept")
     with pytest.raises(PictureError, match=r"must end with .svg or .png or .dot or .gv, got .*kept.bmp"):
@@ -192,7 +192,7 @@ def test_files_that_cannot_be_written(tmp_path):
         draw(diamond()).save(tmp_path / "nowhere" / "x.svg")
 
 
-def test_bad_arguments():
+def test_invalid_arguments_raise():
     with pytest.raises(ValueError, match="theme must be one of auto, light, dark, got 'blue'"):
         draw(diamond(), theme="blue")
     with pytest.raises(ValueError, match="rankdir must be LR or TB, got 'RL'"):
@@ -210,10 +210,10 @@ def test_notebooks():
     assert repr(drawing) == "<Drawing of <Graph of 4 nodes to d>>"
 
 
-# micrograd's names
+# micrograd's functions
 
 
-def test_trace_is_micrograds():
+def test_trace_matches_micrograd():
     def program(value: type) -> tuple[set[object], set[tuple[object, object]]]:
         a, b = value(2.0), value(-3.0)
         root = a * b + a
@@ -236,7 +236,7 @@ def test_trace_is_micrograds():
 
 
 @needs("resvg_py")
-def test_draw_dot_does_what_a_digraph_does(tmp_path, monkeypatch):
+def test_draw_dot_behaves_like_a_digraph(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     root = diamond()
     root.backward()
@@ -258,7 +258,7 @@ def test_draw_dot_does_what_a_digraph_does(tmp_path, monkeypatch):
         draw_dot(root, format="pdf")
 
 
-def test_every_number_in_a_path_is_finite():
+def test_numbers_in_paths_are_finite():
     a = Value(math.inf, label="a")
     root = a * math.nan
     root.backward()

@@ -1,4 +1,4 @@
-"""Layouts: nothing overlaps, all edges lead onward, few cross."""
+"""Tests of layouts: nodes do not overlap, edges lead to the right, and few edges cross."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def overlap(layout: Layout, sizes: list[tuple[float, float]], i: int, j: int) ->
 
 
 @given(graphs())
-def test_nothing_overlaps_and_edges_lead_to_the_right(graph):
+def test_nodes_do_not_overlap_and_edges_lead_right(graph):
     sizes, edges = graph
     layout = layered(sizes, edges, gap=50.0)
     assert not [pair for pair in combinations(range(len(sizes)), 2) if overlap(layout, sizes, *pair)]
@@ -37,7 +37,7 @@ def test_nothing_overlaps_and_edges_lead_to_the_right(graph):
 
 
 @given(graphs())
-def test_everything_is_inside(graph):
+def test_nodes_are_inside_the_layout(graph):
     sizes, edges = graph
     layout = layered(sizes, edges, gap=50.0)
     for (x, y), (wide, high), (left, right) in zip(layout.centres, sizes, layout.columns, strict=True):
@@ -49,7 +49,7 @@ def test_everything_is_inside(graph):
 
 
 @given(graphs())
-def test_long_edges_pass_between_the_nodes(graph):
+def test_long_edges_avoid_nodes(graph):
     sizes, edges = graph
     layout = layered(sizes, edges, gap=50.0)
     for route in layout.routes:
@@ -59,7 +59,7 @@ def test_long_edges_pass_between_the_nodes(graph):
 
 
 @given(graphs())
-def test_the_same_graph_is_laid_out_the_same(graph):
+def test_layout_is_deterministic(graph):
     assert layered(*graph, gap=50.0) == layered(*graph, gap=50.0)
 
 
@@ -70,13 +70,13 @@ def crossings(layout: Layout, edges: list[tuple[int, int]]) -> int:
     )
 
 
-def test_crossings_are_undone():
-    # a ladder whose rungs are given crosswise
+def test_crossings_are_removed():
+    # a ladder with crossed rungs
     edges = [(0, 7), (1, 6), (2, 5), (3, 4)]
     assert crossings(layered([(10.0, 10.0)] * 8, edges, gap=50.0), edges) == 0
 
 
-def test_a_binary_tree_has_no_crossings():
+def test_binary_tree_has_no_crossings():
     edges = [(i, 16 + i // 2) for i in range(16)] + [(16 + i, 24 + i // 2) for i in range(8)]
     edges += [(24 + i, 28 + i // 2) for i in range(4)] + [(28, 30), (29, 30)]
     layout = layered([(10.0, 10.0)] * 31, edges, gap=50.0)
@@ -84,7 +84,7 @@ def test_a_binary_tree_has_no_crossings():
     assert layout.centres[30][1] == pytest.approx(layout.height / 2, abs=5.0)
 
 
-def test_leaves_stand_beside_what_uses_them():
+def test_leaves_are_placed_next_to_their_users():
     layout = layered([(10.0, 10.0)] * 5, [(0, 1), (1, 2), (2, 4), (3, 4)], gap=50.0)
     assert layout.centres[3][0] == layout.centres[2][0]
 
@@ -94,5 +94,5 @@ def test_chains_are_straight():
     assert {y for _, y in layout.centres} == {5.0}
 
 
-def test_nothing_at_all():
+def test_empty_graph():
     assert layered([], [], gap=50.0) == Layout((), (), (), 0.0, 0.0)

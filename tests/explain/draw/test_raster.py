@@ -1,4 +1,4 @@
-"""Picture files, and what is said where a package is missing."""
+"""Tests of raster files, and the errors for missing packages."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ SQUARE = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect w
 
 
 @needs("resvg_py", "PIL")
-def test_png_has_two_pixels_a_unit():
+def test_png_has_two_pixels_per_unit():
     with Image.open(io.BytesIO(as_png(SQUARE.format("#ff0000")))) as image:
         assert image.size == (20, 20)
         assert image.convert("RGB").getpixel((5, 5)) == (255, 0, 0)
 
 
 @needs("resvg_py", "PIL")
-def test_gif_keeps_its_order():
+def test_gif_keeps_frame_order():
     column = (
         '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="20"><rect width="10" height="10" fill="#ff0000"/>'
         '<rect y="10" width="10" height="10" fill="#0000ff"/></svg>'
@@ -36,19 +36,19 @@ def test_gif_keeps_its_order():
 
 
 @needs("resvg_py")
-def test_pictures_too_large_for_pixels():
+def test_too_large_pictures_raise():
     with pytest.raises(PictureError, match=r"100,000 by 90,000 is too large for pixels: save it as .svg"):
         as_png('<svg xmlns="http://www.w3.org/2000/svg" width="100000" height="90000"></svg>')
 
 
 @needs("resvg_py")
 def test_letters_are_drawn():
-    """A renderer without fonts would leave them out without a word."""
+    """Check this because a renderer without fonts silently omits letters."""
     blank, lettered = (as_png(draw(Value(1.0, label=label)).svg) for label in ("x", "y"))
     assert blank != lettered
 
 
-def test_write_makes_the_content_before_it_touches_the_file(tmp_path):
+def test_write_keeps_the_file_when_rendering_fails(tmp_path):
     path = tmp_path / "x.svg"
     path.write_text("kept")
     with pytest.raises(ZeroDivisionError):
@@ -57,7 +57,7 @@ def test_write_makes_the_content_before_it_touches_the_file(tmp_path):
 
 
 @pytest.mark.parametrize(("suffix", "package"), [("png", "resvg_py"), ("gif", "PIL")])
-def test_missing_packages_are_named_with_the_cure(tmp_path, suffix, package):
+def test_missing_package_error_names_the_extra(tmp_path, suffix, package):
     program = f"""
 import sys
 sys.modules[{package!r}] = None

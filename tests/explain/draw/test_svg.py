@@ -1,4 +1,4 @@
-"""SVG files, element by element."""
+"""Tests of SVG files element by element."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from gradwalk.explain.draw.svg import DARK, LIGHT, Canvas, arrowhead, curve
 
 
-def luminance(colour: str) -> float:
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+def luminance(color: str) -> float:
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -21,7 +21,7 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_contrasts_are_those_of_wcag_aa(palette):
+def test_contrasts_meet_wcag_aa(palette):
     for paper in ("paper", "box", "operation"):
         assert contrast(palette["ink"], palette[paper]) >= 4.5
     for text in ("faint",):
@@ -32,7 +32,7 @@ def test_contrasts_are_those_of_wcag_aa(palette):
     assert contrast(palette["line"], palette["paper"]) >= 3.0
 
 
-def test_files_have_size_title_and_a_class_of_their_own():
+def test_files_have_size_title_and_own_class():
     files = []
     for text in ("one", "two"):
         canvas = Canvas.file("auto", "a <title>\n")
@@ -45,13 +45,13 @@ def test_files_have_size_title_and_a_class_of_their_own():
     assert first[-1].attrib.items() >= {"x": "1", "y": "2.2", "class": "fill-ink", "fill": LIGHT["ink"]}.items()
 
 
-def test_curves_follow_the_flow():
+def test_curves_follow_the_layout_direction():
     assert curve([(0, 0), (10, 4)], downward=False) == "M0,0C5,0 5,4 10,4"
     assert curve([(0, 0), (4, 10)], downward=True) == "M0,0C0,5 4,5 4,10"
     bowed = curve([(0, 0), (2, 0), (12, 4), (14, 4)], downward=False, bow=3.0)
     assert bowed == "M0,0C1,0 1,0 2,0C7,3 7,7 12,4C13,4 13,4 14,4"
 
 
-def test_arrowheads_grow_with_their_lines():
+def test_arrowheads_grow_with_line_width():
     assert arrowhead((10, 5), downward=False, weight=1.0) == "M10,5l-7,-3.5v7z"
     assert arrowhead((10, 5), downward=True, weight=4.0) == "M10,5l-6.5,-10h13z"

@@ -1,4 +1,4 @@
-"""The page of microgpt: the program that it runs is the example's, and its numbers are Python's."""
+"""Tests of the microgpt page: it runs the example's program and computes Python's numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FILE = ROOT / "src/gradwalk/explain/page/microgpt.json"
 pytestmark = pytest.mark.skipif(not (ROOT / "examples").exists(), reason="the example is not in a source distribution")
 in_node = pytest.mark.skipif(not NODE or not (WEB / "node_modules").exists(), reason="needs node and its packages")
 
-NAMES = ("ada", "zoe", "maximilianjames", "bo", "quentin", "i")  # the third has as many letters as there is room for
+NAMES = ("ada", "zoe", "maximilianjames", "bo", "quentin", "i")  # the third name has the maximum length
 STEPS = 24
 OPENED = ("maximilianjames", "wolf", "y")
 
@@ -52,7 +52,7 @@ console.log(JSON.stringify(answers));
 
 
 def loaded(path: str) -> Any:
-    """A module of the checkout."""
+    """Import a module of the checkout by its path."""
     spec = importlib.util.spec_from_file_location(f"checked_{(ROOT / path).stem}", ROOT / path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -76,7 +76,7 @@ def document() -> dict[str, Any]:
 
 @cache
 def answers() -> dict[str, Any]:
-    """What the page computes."""
+    """Return what the page computes."""
     questions = {"file": str(FILE), "names": NAMES, "steps": STEPS, "opened": OPENED}
     ran = subprocess.run(
         [str(NODE), "--input-type=module", "--eval", ANSWERS],
@@ -96,11 +96,11 @@ def initial_weights() -> dict[str, Any]:
 
 @cache
 def trained() -> tuple[list[float], dict[str, Any]]:
-    """The losses of the example on Values, and its weights after so many steps."""
+    """Train the example on Values; return its losses and its weights after `STEPS` steps."""
     tokenizer = model().Tokenizer(["abcdefghijklmnopqrstuvwxyz"])
     weights = initial_weights()
-    optimiser = model().adam(tool().STEPS)
-    state, step = optimiser.init(weights), model().step_of("eager", optimiser)
+    optimizer = model().adam(tool().STEPS)
+    state, step = optimizer.init(weights), model().step_of("eager", optimizer)
     losses = []
     for turn in range(STEPS):
         tokens = tokenizer.encode(NAMES[turn % len(NAMES)])
@@ -110,7 +110,7 @@ def trained() -> tuple[list[float], dict[str, Any]]:
 
 
 def graph_of(name: str) -> Graph:
-    """The loss of a name by the weights after training, with its gradients."""
+    """Record the loss of a name, with its gradients, for the trained weights."""
     tokens = model().Tokenizer(["abcdefghijklmnopqrstuvwxyz"]).encode(name)
     _, weights = trained()
     with source_lines():
@@ -125,12 +125,12 @@ def same(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(np.array(found, float), np.array(expected, float), rtol=1e-12, atol=1e-12)
 
 
-def test_the_document_is_what_the_tool_writes():
+def test_document_is_up_to_date():
     assert tool().is_same(document(), tool().document())
     assert FILE.stat().st_size < 150_000
 
 
-def test_what_has_changed_is_seen():
+def test_changed_documents_are_detected():
     for part in ("program", "update"):
         changed = {**document(), part: {**document()[part], "constants": [7.0]}}
         assert not tool().is_same(document(), changed)
@@ -139,7 +139,7 @@ def test_what_has_changed_is_seen():
 
 
 @in_node
-def test_training_gives_the_losses_and_weights_of_python():
+def test_losses_and_weights_match_python():
     losses, weights = trained()
     same(answers()["losses"], losses)
     same(answers()["weights"], np.concatenate([rows.ravel() for rows in weights.values()]))
@@ -148,11 +148,11 @@ def test_training_gives_the_losses_and_weights_of_python():
 
 @in_node
 @pytest.mark.parametrize("which", range(len(OPENED)), ids=OPENED)
-def test_every_number_of_an_opened_step_is_that_of_python(which):
+def test_numbers_of_an_opened_step_match_python(which):
     found, graph = answers()["opened"][which], graph_of(OPENED[which])
     same(found["loss"], graph.data[graph.root])
     order = tool().arranged(graph, initial_weights(), model().PLACES)
-    # The page has what is left of the longest name between the nodes of a shorter one and the mean, its root.
+    # For a shorter name the page keeps the longest name's other nodes before the mean, its root.
     order[-1:] = [-1] * (len(found["data"]) - len(order)) + order[-1:]
     nodes = [(slot, node) for slot, node in enumerate(order) if node >= 0]
     slots, places = (list(part) for part in zip(*nodes, strict=True))
@@ -163,7 +163,7 @@ def test_every_number_of_an_opened_step_is_that_of_python(which):
 
 
 @in_node
-def test_nodes_have_the_names_and_lines_of_python():
+def test_names_and_lines_of_nodes_match_python():
     graph = graph_of(OPENED[0])
     order = tool().arranged(graph, initial_weights(), model().PLACES)
     names, lines = answers()["names"], answers()["lines"]
@@ -178,7 +178,7 @@ def test_nodes_have_the_names_and_lines_of_python():
     assert '"query"' in source[lines[names.index("query.0.0")] - 1]
 
 
-def test_the_page_has_the_document_and_the_program():
+def test_page_contains_the_document():
     text = microgpt_page()
     assert text.startswith("<!doctype html>")
     data = text.partition("data-gradwalk-document>")[2].partition("</script>")[0]

@@ -1,4 +1,4 @@
-"""The widget, from Python's side: what a walk shows where, and the state that page and Python share."""
+"""Tests of the notebook widget from Python: what a walk displays, and the state shared with the page."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 
 @pytest.fixture
 def front_end(monkeypatch):
-    """What IPython is in a notebook: a shell that shows more than text."""
+    """Simulate IPython in a notebook: a shell that shows more than text."""
     with suppress(ModuleNotFoundError):
-        import_module("gradwalk.explain.page.notebook")  # which needs IPython itself when it is first imported
+        import_module("gradwalk.explain.page.notebook")  # imports the real IPython the first time
     shell = SimpleNamespace(display_formatter=SimpleNamespace(active_types=["text/plain", "text/html"]))
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
     return shell
 
 
 @pytest.fixture
-def no_anywidget(front_end, monkeypatch):  # in this order
+def no_anywidget(front_end, monkeypatch):  # front_end must come first
     monkeypatch.setitem(sys.modules, "anywidget", None)
     monkeypatch.delitem(sys.modules, "gradwalk.explain.page.notebook", raising=False)
 
 
 @needs("anywidget")
-def test_the_widget_has_the_module_and_the_document():
+def test_widget_has_module_and_document():
     walked = walk(diamond())
     widget = walked.widget()
     assert type(widget).__name__ == "WalkWidget"
@@ -47,7 +47,7 @@ def test_the_widget_has_the_module_and_the_document():
 
 
 @needs("anywidget")
-def test_a_walk_shows_its_widget_in_a_notebook(front_end):
+def test_walk_shows_its_widget_in_a_notebook(front_end):
     data, metadata = walk(diamond())._repr_mimebundle_()
     assert set(data) == {VIEW, "text/html", "text/plain"}
     assert data["text/plain"].startswith("Graph")
@@ -57,23 +57,23 @@ def test_a_walk_shows_its_widget_in_a_notebook(front_end):
 
 
 @needs("anywidget")
-def test_so_does_that_of_a_jitted_function(front_end):
+def test_walk_of_a_jitted_function_shows_its_widget(front_end):
     data, _ = jit(lambda x: x * x).walk(3.0)._repr_mimebundle_()
     assert VIEW in data
 
 
-def test_a_terminal_gets_text_and_no_widget(front_end):
+def test_terminal_gets_text_and_no_widget(front_end):
     front_end.display_formatter.active_types = ["text/plain"]
     assert set(walk(diamond())._repr_mimebundle_()) == {"text/html", "text/plain"}
 
 
-def test_without_ipython_there_is_no_widget(monkeypatch):
+def test_no_widget_without_ipython(monkeypatch):
     monkeypatch.delitem(sys.modules, "IPython", raising=False)
     assert set(walk(diamond())._repr_mimebundle_()) == {"text/html", "text/plain"}
 
 
 @pytest.mark.usefixtures("no_anywidget")
-def test_without_anywidget_a_walk_shows_html(front_end):
+def test_walk_shows_html_without_anywidget(front_end):
     walked = walk(diamond())
     assert set(walked._repr_mimebundle_()) == {"text/html", "text/plain"}
     assert "<svg" in walked._display_()._repr_html_()
@@ -82,12 +82,12 @@ def test_without_anywidget_a_walk_shows_html(front_end):
 
 
 @needs("anywidget")
-def test_marimo_is_given_the_widget():
+def test_marimo_gets_the_widget():
     assert type(walk(diamond())._display_()).__name__ == "WalkWidget"
 
 
 @needs("anywidget")
-def test_state_goes_both_ways():
+def test_state_is_synchronized_both_ways():
     widget = walk(diamond()).widget()
     seen: list[str] = []
     widget.observe(lambda change: seen.append(change["new"]), "state")
@@ -99,7 +99,7 @@ def test_state_goes_both_ways():
 
 
 @needs("anywidget")
-def test_widgets_stand_apart():
+def test_widgets_are_independent():
     one, two = walk(diamond()).widget(), walk(Value(1.0) * 2).widget()
     one.state = "step=1"
     assert two.state == ""
@@ -107,7 +107,7 @@ def test_widgets_stand_apart():
 
 
 @needs("anywidget")
-def test_anywidget_is_imported_when_the_first_walk_is_shown():
+def test_anywidget_is_imported_by_the_first_widget():
     program = (
         "import sys, gradwalk; v = gradwalk.Value(1.0) * 2; w = gradwalk.walk(v); w._repr_mimebundle_();"
         "before = 'anywidget' in sys.modules; w.widget(); print(before, 'anywidget' in sys.modules)"

@@ -1,4 +1,4 @@
-"""The page as a file: what stands in it, what its policy lets run, and how text of a graph stays in its place."""
+"""Tests of the HTML page: its contents, its security policy, and the escaping of graph texts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ HOSTILE = [
 
 
 class Page(HTMLParser):
-    """A page taken apart by a parser that is not ours."""
+    """A page parsed by Python's HTML parser."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -77,7 +77,7 @@ def hashed(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def test_the_lesson_is_a_page_without_a_walk():
+def test_lesson_page_has_no_walk():
     parsed = Page(page())
     assert [tag for tag, _ in parsed.tags if tag == "script"] == ["script"]
     assert ("main", {"data-gradwalk": None}) in parsed.tags
@@ -91,7 +91,7 @@ def pages() -> list[str]:
 
 
 @pytest.mark.parametrize("text", pages(), ids=["walk", "microgpt"])
-def test_the_policy_lets_this_script_and_this_style_run_and_nothing_else(text):
+def test_policy_allows_only_own_script_and_style(text):
     parsed = Page(text)
     assert parsed.policy == {
         "default-src": "'none'",
@@ -105,26 +105,26 @@ def test_the_policy_lets_this_script_and_this_style_run_and_nothing_else(text):
     assert not [attrs for _, attrs in parsed.tags if any(name.startswith("on") or name == "style" for name in attrs)]
 
 
-def test_the_page_of_a_walk_has_the_module_of_the_widget():
+def test_page_of_a_walk_contains_the_widget_module():
     assert Page(pages()[0]).texts["script"][1] == module()
 
 
 @pytest.mark.parametrize("text", pages(), ids=["walk", "microgpt"])
-def test_nothing_is_loaded(text):
+def test_page_loads_nothing(text):
     loaded = [attrs.get("src") or attrs.get("href") for _, attrs in Page(text).tags]
     assert [address for address in loaded if address] == ["data:,"]
 
 
-def test_the_module_may_stand_inside_a_script():
-    r"""Browsers end a script at `</script`, or elsewhere after `<!--`, and read `\r` and `\0` as other letters."""
+def test_module_can_be_embedded_in_a_script():
+    r"""Check for `</script` and `<!--`, which can end a script, and `\r` and `\0`, which browsers replace."""
     for text in (module(), Page(pages()[1]).texts["script"][1]):
         assert not [found for found in ("</script", "<!--", "\r", "\0", "\ufeff") if found in text.lower()]
     text = module()
-    assert "\n" in text  # anywidget takes a text of one line for the name of a file
+    assert "\n" in text  # anywidget takes a one-line text for a file name
     assert "export" in text
 
 
-def test_the_document_is_that_of_the_walk():
+def test_document_matches_the_walk():
     walked = walk(diamond(), "dacb", overwrite=True)
     read = json.loads(Page(page(walked.essence(), "d")).texts["script"][0])
     assert read == json.loads(document(walked.essence(), "d"))
@@ -136,27 +136,27 @@ def test_the_document_is_that_of_the_walk():
 
 @fewer(4)
 @given(programs(EXTREME, EVERY, longest=8))
-def test_documents_and_walks_are_as_the_schema_says(program):
+def test_documents_and_walks_match_the_schema(program):
     _, root = as_values(program)
     for walked in (walk(root), walk(root, overwrite=True)):
         for text in (document(walked.essence()), walked.to_json()):
             validator().validate(json.loads(text, parse_constant=pytest.fail))
 
 
-def test_wrong_walks_are_as_the_schema_says():
+def test_wrong_walks_match_the_schema():
     for walked in (walk(diamond(), "dacb"), walk(twice(), overwrite=True)):
         assert walked.wrong
         validator().validate(json.loads(walked.to_json()))
 
 
-def test_what_is_no_walk_is_not_as_the_schema_says():
+def test_invalid_documents_do_not_match_the_schema():
     good = json.loads(document(walk(diamond()).essence()))
     for key, bad in (("gradwalk", "graph"), ("version", 2), ("order", [0, 0]), ("graph", {}), ("files", [1]), ("x", 1)):
         assert not validator().is_valid(good | {key: bad})
 
 
 def made_in(path: Path, text: str) -> Value:
-    """The Value `root` of a program that is run from a file."""
+    """Run a program from a file and return its Value `root`."""
     path.write_bytes(text.encode())
     names: dict[str, Value] = {}
     with source_lines():
@@ -167,7 +167,7 @@ def made_in(path: Path, text: str) -> Value:
 PROGRAM = "from gradwalk import Value\nroot = Value(2.0, label='a') * 3\n"
 
 
-def test_the_program_stands_beside_its_graph(tmp_path):
+def test_document_contains_the_program(tmp_path):
     walked = walk(made_in(tmp_path / "train.py", PROGRAM))
     read = json.loads(document(walked.essence(), "train.py"))
     assert read["files"] == {str(tmp_path / "train.py"): PROGRAM}
@@ -175,7 +175,7 @@ def test_the_program_stands_beside_its_graph(tmp_path):
     validator().validate(read)
 
 
-def test_cells_of_notebooks_are_programs(monkeypatch):
+def test_notebook_cells_are_included(monkeypatch):
     name = "<ipython-input-1-0123456789ab>"
     monkeypatch.setitem(linecache.cache, name, (len(PROGRAM), None, PROGRAM.splitlines(keepends=True), name))
     names: dict[str, Value] = {}
@@ -184,7 +184,7 @@ def test_cells_of_notebooks_are_programs(monkeypatch):
     assert json.loads(document(walk(names["root"]).essence()))["files"] == {name: PROGRAM}
 
 
-def test_programs_that_cannot_be_shown_are_left_out(tmp_path):
+def test_large_edited_and_string_programs_are_omitted(tmp_path):
     large = made_in(tmp_path / "large.py", PROGRAM + "#" * 1_000_000)
     edited = made_in(tmp_path / "edited.py", PROGRAM)
     (tmp_path / "edited.py").write_text("# all\n# new\n", encoding="utf-8")
@@ -195,7 +195,7 @@ def test_programs_that_cannot_be_shown_are_left_out(tmp_path):
         assert json.loads(document(walk(root).essence()))["files"] == {}
 
 
-def test_programs_are_kept_as_they_were_when_the_graph_was_recorded(tmp_path):
+def test_programs_are_kept_from_recording_time(tmp_path):
     path = tmp_path / "train.py"
     walked = walk(made_in(path, PROGRAM))
     path.unlink()
@@ -204,8 +204,8 @@ def test_programs_are_kept_as_they_were_when_the_graph_was_recorded(tmp_path):
         assert json.loads(text)["files"] == {str(path): PROGRAM}
 
 
-def test_a_graph_that_was_read_has_only_the_lines_that_it_carries(tmp_path):
-    """It may name any file."""
+def test_graphs_from_json_do_not_read_files(tmp_path):
+    """Check that files named in the JSON are not read, because it may name any file."""
     graph = Graph.from_json(Graph.record(made_in(tmp_path / "train.py", PROGRAM)).to_json())
     read = json.loads(document(walk(graph).essence()))
     assert read["files"] == {}
@@ -214,7 +214,7 @@ def test_a_graph_that_was_read_has_only_the_lines_that_it_carries(tmp_path):
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_nothing_gets_out_of_its_place(text, tmp_path):
+def test_hostile_text_is_escaped(text, tmp_path):
     made = made_in(tmp_path / "x.py", f"from gradwalk import Value\nroot = Value(1.0, label={text!a}) * 2\n# <script>")
     plain = [tag for tag, _ in Page(page(walk(diamond()).essence(), "x")).tags]
     shown = page(walk(made).essence(), text)
@@ -232,9 +232,9 @@ def test_long_titles_are_shortened():
     assert len(title) < 100
 
 
-def test_the_same_walk_gives_the_same_page():
+def test_page_is_deterministic():
     assert page(walk(neuron()).essence(), "o") == page(walk(neuron()).essence(), "o")
 
 
-def test_the_page_is_small():
+def test_page_is_smaller_than_600_kb():
     assert len(page(walk(neuron()).essence()).encode()) < 600_000

@@ -1,4 +1,4 @@
-"""The page's table, numbers, formulas, expressions and graphs are Python's: both are asked the same, and compared."""
+"""Tests that the page's table, numbers, formulas, expressions and graphs match Python's."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WEB = ROOT / "web"
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(not NODE or not (WEB / "node_modules").exists(), reason="needs node and its packages")
 
-# What the page makes of the same questions. JSON has no nan and no inf, and its -0 is no float in Python.
+# A script that prints the answers of the page. JSON has no nan, inf or float -0, so objects encode them.
 ANSWERS = """
 import { evaluate, parse } from "./src/core/expression.js";
 import { resolved, text, valueOf } from "./src/core/formula.js";
@@ -91,7 +91,7 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -0.5, math.inf, -math.inf, math.nan, 
 
 
 def special(item: Any) -> Any:
-    """Numbers that JSON does not have as objects."""
+    """Encode floats that JSON cannot represent as objects."""
     if isinstance(item, float):
         return item if math.isfinite(item) and str(item) != "-0.0" else {"number": str(item).removesuffix(".0")}
     if isinstance(item, dict):
@@ -101,7 +101,7 @@ def special(item: Any) -> Any:
 
 @cache
 def answers() -> dict[str, Any]:
-    """What the page says to all questions, of one process."""
+    """Return the page's answers to all questions, computed by one Node process."""
     questions = {
         "numbers": numbers(),
         "texts": texts(),
@@ -129,7 +129,7 @@ def answers() -> dict[str, Any]:
 
 
 def same(found: Any, expected: Any) -> None:
-    """Numbers to 1e-12 of their size, all else exactly."""
+    """Compare numbers to a relative tolerance of 1e-12 and everything else exactly."""
     if expected is not None:
         expected = pytest.approx(expected, rel=1e-12, abs=1e-320, nan_ok=True)
     assert found == expected
@@ -141,7 +141,7 @@ def same(found: Any, expected: Any) -> None:
 @cache
 def numbers() -> list[float]:
     draw = random.Random(1)
-    found = [*SPECIAL, 100000.5, 1000000.5, 1234565.0, 0.03125, 0.09375, 1234.03125]  # halves, to be rounded
+    found = [*SPECIAL, 100000.5, 1000000.5, 1234565.0, 0.03125, 0.09375, 1234.03125]  # halves, to test rounding
     found += [99999.99999, 0.00099999, 1e16, 1e-5, 1e22, 123456789012345680.0]
     found += [draw.uniform(-1, 1) * 10 ** draw.randint(-12, 20) for _ in range(500)]
     found += [round(draw.uniform(-1e6, 1e6) * 2, draw.randint(0, 6)) / 2 for _ in range(300)]
@@ -150,7 +150,7 @@ def numbers() -> list[float]:
     return found
 
 
-def test_numbers_are_written_as_in_python():
+def test_numbers_are_formatted_as_in_python():
     for x, written in zip(numbers(), answers()["written"], strict=True):
         assert written == [short(x), repr(x)], x
 
@@ -184,7 +184,7 @@ def texts() -> list[str]:
     return found
 
 
-def test_numbers_are_read_as_by_python():
+def test_numbers_are_parsed_as_in_python():
     for written, found in zip(texts(), answers()["read"], strict=True):
         try:
             expected = float(re.sub("[\u2212\u2013]", "-", written))
@@ -210,13 +210,13 @@ def functions() -> list[tuple[str, tuple[float, ...]]]:
     return found
 
 
-def test_functions_are_those_of_python():
+def test_functions_match_python():
     for (function, operands), found in zip(functions(), answers()["functions"], strict=True):
         expected = getattr(ieee, function)(*operands)
         assert found == pytest.approx(expected, rel=1e-12, abs=5e-324, nan_ok=True), (function, operands)
 
 
-def test_the_table_is_that_of_python():
+def test_table_matches_python():
     for found, row in zip(answers()["rows"], TABLE, strict=True):
         expected = (row.name, row.symbol, row.arity, row.words)
         assert (found["name"], found["symbol"], found["arity"], found["words"]) == expected
@@ -234,7 +234,7 @@ def test_the_table_is_that_of_python():
     assert written == ["add", "sub", "mul", "div", "pow", "neg", "floor_divide", "mod"]
 
 
-ONLY_SHOWN = ["trigamma"]  # its derivative is named, polygamma(2, x), by what there is no function of
+ONLY_SHOWN = ["trigamma"]  # its derivative is written polygamma(2, x), which is not implemented
 NAMES = {"x": "w1", "y": "(a*b)", "z": -0.25}
 
 
@@ -248,7 +248,7 @@ def operations() -> list[tuple[Any, tuple[float, float, float]]]:
     return [(row, point) for row in TABLE for point in points]
 
 
-def test_operations_and_their_derivatives_are_those_of_python():
+def test_operations_and_derivatives_match_python():
     names = {"x": name("w1"), "y": name("(a*b)"), "z": number(-0.25)}
     for (row, operands), (out, partials) in zip(operations(), answers()["operations"], strict=True):
         values = dict(zip("xyz", operands, strict=True))
@@ -266,7 +266,7 @@ def test_operations_and_their_derivatives_are_those_of_python():
 
 # Programs
 
-LIGATURE, WIDE = "\ufb01", "\u540d"  # the first is read as fi, the second takes two columns of a terminal
+LIGATURE, WIDE = "\ufb01", "\u540d"  # the first normalizes to fi; the second takes two terminal columns
 ACCENT = "e\u0301"
 ON_A_LINE = f"""
 (a*b + c)*f | tanh(x1*w1 + x2*w2 + b) | e = a + b; f = e*c | b = a + 1; c = a*3; d = b*c | a + a | 2*3 | x | (2)
@@ -295,7 +295,7 @@ PICKED = [
 
 @cache
 def programs() -> list[tuple[str, list[tuple[str, float]] | None]]:
-    """Texts, with values or without: then each name has one."""
+    """Return programs with values, or with None, which gives each name a value."""
     draw = random.Random(5)
     found: list[tuple[str, list[tuple[str, float]] | None]] = [(text, None) for text in PICKED]
     makers = (expressions.expression, expressions.program, expressions.typeset, expressions.broken, expressions.soup)
@@ -306,7 +306,7 @@ def programs() -> list[tuple[str, list[tuple[str, float]] | None]]:
 
 
 def by_python(written: str, values: list[tuple[str, float]] | None) -> Any:
-    """The graph of a program, or what is wrong with it."""
+    """Return the graph of a program, or its error."""
     try:
         parsed = parse(written)
         given = values or [(name, 0.5 + i / 4) for i, name in enumerate(parsed.names)]
@@ -317,7 +317,7 @@ def by_python(written: str, values: list[tuple[str, float]] | None) -> Any:
 
 
 def as_nodes(graph: Graph) -> list[dict[str, Any]]:
-    """Nodes as the page has them."""
+    """Return a graph's nodes in the format of the page."""
     return [
         {
             "place": node.place,
@@ -349,7 +349,7 @@ def same_nodes(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> N
         assert one == other
 
 
-def test_programs_make_the_graphs_and_the_errors_of_python():
+def test_graphs_and_errors_of_programs_match_python():
     graphs = 0
     for (written, values), found in zip(programs(), answers()["programs"], strict=True):
         expected = by_python(written, values)
@@ -365,7 +365,7 @@ def test_programs_make_the_graphs_and_the_errors_of_python():
 
 @cache
 def graphs() -> tuple[Graph, ...]:
-    """All there can be in a graph: sums of products, hand-made nodes, constants, lines of source, labels twice."""
+    """Return random graphs with sums of products, custom nodes, constants, source lines and repeated labels."""
     draw = random.Random(6)
     return tuple(Graph.record(graph(draw, draw.random() < 0.5)) for _ in range(60))
 
@@ -412,7 +412,7 @@ KEYS = ("operation", "symbol", "operands", "partials", "data", "grad", "label", 
 
 @cache
 def documents() -> list[Any]:
-    """Graphs in JSON, and many with something else somewhere."""
+    """Return graphs in JSON, many of them damaged."""
     draw = random.Random(7)
     found: list[Any] = [json.loads(graph.to_json()) for graph in graphs()]
     found[0]["nodes"][0]["source"] = {"file": "train.py", "line": 7}
@@ -443,7 +443,7 @@ def documents() -> list[Any]:
 
 
 def damaged(draw: random.Random, columns: dict[str, Any]) -> dict[str, Any]:
-    """A graph in columns with something else somewhere."""
+    """Damage one field of a graph in column format."""
     key = draw.choice(list(columns))
     if isinstance(columns[key], dict) and draw.random() < 0.7:
         columns[key][draw.choice(list(columns[key]))] = draw.choice((*JUNK, ["", 3], "AAAAAA==", "////AAAA"))
@@ -452,7 +452,7 @@ def damaged(draw: random.Random, columns: dict[str, Any]) -> dict[str, Any]:
     return columns
 
 
-def test_graphs_are_read_as_by_python():
+def test_graphs_are_parsed_as_in_python():
     refused = 0
     for document, found in zip(documents(), answers()["documents"], strict=True):
         try:
@@ -470,7 +470,7 @@ def test_graphs_are_read_as_by_python():
 
 @cache
 def changed() -> list[tuple[Any, list[tuple[int, float]]]]:
-    """Graphs with other numbers for some of their leaves."""
+    """Return graphs with new numbers for some of their leaves."""
     draw = random.Random(8)
     found = []
     for graph in graphs():
@@ -480,10 +480,10 @@ def changed() -> list[tuple[Any, list[tuple[int, float]]]]:
     return found
 
 
-def test_leaves_can_have_other_numbers():
+def test_changing_leaves_matches_refresh():
     computed = blocked = 0
     for (document, changes), found in zip(changed(), answers()["changed"], strict=True):
-        if stops_at_a_node_made_by_hand(document, {place for place, _ in changes}):
+        if reaches_a_custom_node(document, {place for place, _ in changes}):
             assert found.keys() == {"GraphError"}
             assert re.search(r"was made (by hand|with its derivatives): nothing is known", found["GraphError"])
             blocked += 1
@@ -498,7 +498,7 @@ def test_leaves_can_have_other_numbers():
     assert min(computed, blocked) >= 5
 
 
-def stops_at_a_node_made_by_hand(document: Any, changed: set[int]) -> bool:
+def reaches_a_custom_node(document: Any, changed: set[int]) -> bool:
     for place, node in enumerate(document["nodes"]):
         if changed.intersection(x for x in node.get("operands", []) if isinstance(x, int)):
             changed.add(place)
@@ -508,7 +508,7 @@ def stops_at_a_node_made_by_hand(document: Any, changed: set[int]) -> bool:
 
 
 def remade(document: Any) -> list[Value]:
-    """The nodes of a document, made again by gradwalk itself."""
+    """Rebuild the nodes of a document as Values."""
     values: list[Value] = []
     for node in document["nodes"]:
         operands = [values[x] if isinstance(x, int) else float(x["constant"]) for x in node.get("operands", [])]
@@ -526,7 +526,7 @@ def remade(document: Any) -> list[Value]:
 
 @cache
 def reruns() -> list[tuple[Any, list[tuple[int, float, float | None]]]]:
-    """Graphs with the root's number where a node has another one, by `Reevaluator`; None where that is not known."""
+    """Return graphs and, per node, a new number and the root's result by `Reevaluator`, or None if unknown."""
     draw = random.Random(9)
     found = []
     for graph in graphs():
@@ -539,7 +539,7 @@ def reruns() -> list[tuple[Any, list[tuple[int, float, float | None]]]]:
     return found
 
 
-def test_graphs_are_run_again_from_any_node():
+def test_reevaluation_from_any_node_matches_python():
     for (_, runs), found in zip(reruns(), answers()["reruns"], strict=True):
         for (_, _, expected), root in zip(runs, found, strict=True):
             same(root, expected)

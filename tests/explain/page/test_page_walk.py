@@ -1,4 +1,4 @@
-"""What the page works out of a graph is what Python works out: walks, losses, sentences, checks and modules."""
+"""Tests that the page's walks, losses, sentences, checks and modules match Python's."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ VERDICTS = {"right": "agrees", "wrong": "differs"}
 
 
 class Vectors(NamedTuple):
-    """What is handed to the page's modules, and what they make of it."""
+    """Inputs of the page's modules and their answers."""
 
     walks: list[Walk]
     checks: list[tuple[Graph, str]]
@@ -108,7 +108,7 @@ def random_walks() -> Iterable[Walk]:
         graph = Graph.record(random_root(dice, [row.name for row in TABLE]))
         order = list(swept(graph))
         yield Walk(graph, tuple(order), dice.random() < 0.3)
-        for _ in range(dice.randrange(1, 4)):  # what is swapped a little is wrong in an interesting way
+        for _ in range(dice.randrange(1, 4)):  # a few swaps give interesting errors
             i, j = dice.randrange(len(order)), dice.randrange(len(order))
             order[i], order[j] = order[j], order[i]
         yield Walk(graph, tuple(order), dice.random() < 0.3)
@@ -117,7 +117,7 @@ def random_walks() -> Iterable[Walk]:
 
 
 def random_root(dice: random.Random, rows: list[str], *, odd: bool = True) -> Value:
-    """A graph in which later nodes use earlier ones, often one more than once."""
+    """Return a random graph in which later nodes use earlier ones, often more than once."""
     numbers = [0.0, 1.0, -1.0, 0.5, 2.0, -3.0, *[dice.uniform(-3, 3) for _ in range(9)]]
     strange = (
         [-0.0, math.inf, -math.inf, math.nan, 1e-300, 1e300, 123456.5, 1e-5] if odd and dice.random() < 0.3 else []
@@ -134,7 +134,7 @@ def random_root(dice: random.Random, rows: list[str], *, odd: bool = True) -> Va
         elif odd and kind < 0.15:
             size = dice.randrange(1, 12)
             table = [dice.choice([*nodes[-4:], dice.choice(numbers)]) for _ in range(size)]
-            index = Value(dice.randrange(-size - 1, size + 1))  # out of range, too
+            index = Value(dice.randrange(-size - 1, size + 1))  # also out of range
             nodes.append(apply_variadic(TAKE, [index, *table]))
         elif odd and kind < 0.2:
             maker = by_hand if dice.random() < 0.5 else with_derivatives
@@ -167,7 +167,7 @@ def by_hand(*operands: Value) -> Value:
 
 
 def checked_graphs() -> Iterable[Graph]:
-    """Right and wrong gradients, of smooth and of other functions."""
+    """Yield graphs with right and wrong gradients, of smooth and nonsmooth functions."""
     every = [row.name for row in TABLE]
     for seed in range(CHECKED_GRAPHS):
         dice = random.Random(seed)
@@ -201,7 +201,7 @@ def modular() -> Iterable[Value]:
 
 
 def random_modules() -> Iterable[Graph]:
-    """Random graphs with names of modules, scopes and iterations at all kinds of nodes."""
+    """Yield random graphs with random module names and scopes."""
     names = ["a", "b", "layer0", "layer1", "place7", "place12", "3", "x y", "start"]
     for seed in range(40):
         dice = random.Random(seed)
@@ -219,7 +219,7 @@ def random_modules() -> Iterable[Graph]:
 
 
 def same(one: Any, other: Any, tolerance: float = 1e-12) -> bool:
-    """Whether two numbers are the same, those of JSON being texts where it has no numbers."""
+    """Return whether two numbers are the same; JSON numbers may be strings."""
     one, other = float(one), float(other)
     return (math.isnan(one) and math.isnan(other)) or one == other or math.isclose(one, other, rel_tol=tolerance)
 
@@ -228,8 +228,8 @@ def paired() -> Iterable[tuple[Walk, dict[str, Any]]]:
     return zip(vectors().walks, vectors().found["walks"], strict=True)
 
 
-def test_numbers_of_the_lesson():
-    """Gradients by a right walk, and what overwriting makes of them."""
+def test_gradients_of_the_lesson():
+    """Check gradients of right, overwriting and wrong walks."""
     found = {}
     for here, there in paired():
         names = [here.graph.names[place] for place in here.order]
@@ -251,7 +251,7 @@ def test_numbers_of_the_lesson():
 
 
 def test_local_derivatives_of_the_lesson():
-    """With the gradient 1 at c = a*b, c passes 3 back to a and 2 to b."""
+    """Check that c = a*b with gradient 1 passes 3 back to a and 2 to b."""
     (there,) = [there for here, there in paired() if here.graph.labels == Graph.record(power()).labels][:1]
     (c,) = [step for step in there["backward"] if step["place"] == 2]
     assert [given["local"] for given in c["contributions"]] == [3.0, 2.0]
@@ -267,7 +267,7 @@ def test_gradients_and_orders():
         assert there["legal_orders"] == (None if here.legal_orders is None else str(here.legal_orders))
 
 
-def test_contributions_and_what_is_said_of_them():
+def test_contributions_and_their_sentences():
     for here, there in paired():
         assert there["forward"] == [step.sentence for step in here.forward]
         for mine, theirs in zip(here.backward, there["backward"], strict=True):
@@ -317,7 +317,7 @@ def test_moments():
 
 
 def test_nudges_of_the_lesson():
-    """Leaves and intermediate nodes; the root's number is computed again by the page."""
+    """Check leaves and intermediate nodes; the page computes the root again."""
     roots = {"neuron": 0.7071067811865476, "twice": 6, "square": 9, "product_of_product_and_sum": -6, "sum_times": -10}
     roots |= {"diamond": 18, "power": 64, "loss": -8}
     expected = {make.__name__: gradients for make, gradients in GRADIENTS.items()}
@@ -340,7 +340,7 @@ def test_forward_differences_of_the_lesson():
 
 
 def test_checks():
-    """Functions of the two languages differ in the last digit, which can tip a verdict, but not from right to wrong."""
+    """Check verdicts. Last-digit differences between the languages may change some, but not right to wrong."""
     verdicts = 0
     same_verdicts = 0
     for (graph, method), theirs in zip(vectors().checks, vectors().found["checks"], strict=True):

@@ -1,4 +1,4 @@
-"""The steps of Dormand and Prince beside SciPy's RK45, whose they are."""
+"""Tests of the Dormand-Prince steps against SciPy's RK45."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def rows(field: Any, start: list[float], times: Any, rtol: float, atol: float, l
     return stepper.rows(numpy.array(start), numpy.array(times, float))
 
 
-def test_the_numbers_of_the_method_are_those_of_scipy():
+def test_tableau_matches_scipy():
     assert tableau.PLACES[:-1].tolist() == RK45.C[1:].tolist()
     assert tableau.WEIGHTS.reshape(6, 6)[:5, :5].tolist() == RK45.A[1:].tolist()
     assert tableau.WEIGHTS.reshape(6, 6)[5].tolist() == RK45.B.tolist()
@@ -45,17 +45,17 @@ def test_the_numbers_of_the_method_are_those_of_scipy():
     st.sampled_from([1e-3, 1e-5, 1e-8]),
     st.sampled_from([numpy.inf, 0.1]),
 )
-def test_solutions_are_those_of_scipy(start, times, backward, tolerance, longest):
+def test_solutions_match_scipy(start, times, backward, tolerance, longest):
     times = sorted(times, reverse=backward)
     settings = {"rtol": tolerance, "atol": tolerance, "max_step": longest}
     expected = solve_ivp(pendulum, (times[0], times[-1]), start, t_eval=times, **settings).y.T
-    # Rounding decides little, but a step that is just good enough for one may not be for the other.
+    # Rounding has little effect, but may decide whether a step is accepted.
     numpy.testing.assert_allclose(
         rows(FIELD, start, times, tolerance, tolerance, longest), expected, atol=1e-3 * tolerance
     )
 
 
-def test_a_field_may_call_functions_of_python():
+def test_field_may_call_primitives():
     @primitive
     def sine(x):
         return float(numpy.sin(x))
@@ -66,7 +66,7 @@ def test_a_field_may_call_functions_of_python():
     assert rows(field, [1.0, 0.0], times, 1e-6, 1e-6).tolist() == rows(FIELD, [1.0, 0.0], times, 1e-6, 1e-6).tolist()
 
 
-def test_an_error_of_the_field_ends_the_steps():
+def test_errors_of_the_field_propagate():
     @primitive
     def refused(x):
         if x > 2.0:
@@ -79,7 +79,7 @@ def test_an_error_of_the_field_ends_the_steps():
         rows(field, [0.0], [0.0, 10.0], 1e-6, 1e-6)
 
 
-def test_steps_that_become_too_small_say_where():
+def test_too_small_steps_raise_with_the_time():
     field = jit(lambda y, t: [y[0] * y[0]])
     field([0.0], 0.0)
     with pytest.raises(ArithmeticError) as error:
@@ -89,15 +89,15 @@ def test_steps_that_become_too_small_say_where():
         rows(field, [numpy.nan], [0.0, 2.0], 1e-6, 1e-6)
 
 
-def test_nan_is_refused_where_debug_nans_refuses_it():
+def test_nan_raises_under_debug_nans():
     field = jit(lambda y, t: [math.sqrt(1.0 - t) + 0.0 * y[0]])
     field([0.0], 0.0)
     with debug_nans(), pytest.raises(FloatingPointError):
         rows(field, [1.0], [0.0, 2.0], 1e-6, 1e-6)
 
 
-def test_many_steps_are_kept():
-    """More than a path has room for at first, in both directions."""
+def test_many_steps_in_both_directions():
+    """Check more steps than the path has room for at first."""
     for times in ([0.0, 50.0], [50.0, 0.0]):
         found = rows(FIELD, [1.0, 0.0], numpy.linspace(*times, 200), 1e-9, 1e-9)
         expected = solve_ivp(pendulum, times, [1.0, 0.0], t_eval=numpy.linspace(*times, 200), rtol=1e-9, atol=1e-9).y.T

@@ -1,4 +1,4 @@
-"""Differential equations beside closed forms, SciPy, and JAX's `odeint`; stiff ones beside tight tolerances."""
+"""Tests of odeint against closed forms, SciPy and JAX; stiff equations against tight tolerances."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ CASES: dict[str, tuple[Any, Any]] = {
         lambda a, b: odeint(damped, a, [b, 0.5, 0.0], 0.3, **TIGHT)[2],
         lambda a, b: damped_in_jax(a, b, 0.0, 0.3),
     ),
-    "what the field closes over": (
+    "captured variables": (
         lambda a, b: odeint(lambda y, t: [y[1] * b, -y[0] * b], [a, 0.0], [0.0, 1.0], **TIGHT)[0][-1],
         lambda a, b: a * jnp.cos(b),
     ),
@@ -109,7 +109,7 @@ CASES: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_value_and_two_derivatives_in_every_way(name):
+def test_two_derivatives_in_every_transform(name):
     f, in_jax = CASES[name]
     in_every_way(f, in_jax, 2.0, 0.7, tolerance=1e-4 if name in ("RK23", "Radau", "BDF") else 1e-7)
 
@@ -123,7 +123,7 @@ TIMES = numpy.linspace(0.0, 3.0, 5)
 
 @functools.cache
 def lotka_in_jax() -> Any:
-    from jax.experimental.ode import odeint as in_jax  # noqa: PLC0415  JAX is not everywhere
+    from jax.experimental.ode import odeint as in_jax  # noqa: PLC0415  JAX is optional
 
     def loss(start: Any, p: Any) -> Any:
         found = in_jax(functools.partial(lotka, jnp), start, TIMES, p, rtol=1e-10, atol=1e-10)
@@ -142,7 +142,7 @@ LOTKA_GRADIENT = jit(
 
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.floats(0.5, 2.0), min_size=6, max_size=6))
-def test_gradients_are_those_of_jax(numbers):
+def test_gradients_match_jax(numbers):
     jax.config.update("jax_enable_x64", True)
     start, p = numpy.array(numbers[:2]), numpy.array(numbers[2:])
     value, gradient = lotka_in_jax()(start, p)
@@ -160,7 +160,7 @@ def exponential_in_jax() -> Any:
 
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 2**32))
-def test_linear_systems_are_matrix_exponentials(seed):
+def test_linear_systems_match_matrix_exponentials(seed):
     random = numpy.random.default_rng(seed)
     matrix, start = random.normal(size=(3, 3)), random.normal(size=3)
     value, derivatives = exponential_in_jax()
@@ -186,13 +186,13 @@ RATES = (0.04, 1e4, 3e7)
 
 
 def remaining(*rates: Any, method: str, rtol: float) -> Any:
-    """How much of the first substance Robertson's reaction leaves."""
+    """Return how much of the first substance remains in Robertson's reaction."""
     return odeint(robertson, [1.0, 0.0, 0.0], [0.0, 4.0, 40.0], *rates, method=method, rtol=rtol, atol=1e-12)[0][-1]
 
 
 @functools.cache
 def robertson_differences() -> Any:
-    """The derivatives relative to each rate, by differences of SciPy's solution at a tight tolerance."""
+    """Compute derivatives with respect to the logarithm of each rate from differences of tight SciPy solutions."""
 
     def scipy_remaining(rates: Any) -> float:
         found = solve_ivp(
@@ -209,7 +209,7 @@ def robertson_differences() -> Any:
 
 
 @pytest.mark.parametrize("method", ["Radau", "BDF", "LSODA"])
-def test_stiff_equations_have_derivatives_in_both_modes(method):
+def test_derivatives_of_stiff_equations_in_both_modes(method):
     f = functools.partial(remaining, method=method, rtol=1e-8)
     leaves = [Value(rate) for rate in RATES]
     f(*leaves).backward()
@@ -250,20 +250,20 @@ OTHER_STRUCTURES = {
 
 
 @pytest.mark.parametrize("name", OTHER_STRUCTURES)
-def test_derivatives_have_the_structure_of_y0(name):
+def test_field_of_another_structure_raises(name):
     result, start, message = OTHER_STRUCTURES[name]
     for solve in (odeint, jit(odeint, static_argnums=0)):
         with pytest.raises(TypeError, match=message):
             solve(lambda y, t: result, start, [0.0, 1.0])
 
 
-def test_lists_of_derivatives_may_stand_for_arrays():
+def test_field_may_return_lists_instead_of_arrays():
     for kind in (list, tuple, numpy.array):
         found = odeint(lambda y, t, kind=kind: kind([y[1], 0.0 * y[0]]), numpy.array([0.0, 1.0]), [0.0, 2.0])
         numpy.testing.assert_allclose(found, [[0.0, 1.0], [2.0, 1.0]])
 
 
-def test_the_field_is_recorded_once():
+def test_field_is_traced_once():
     calls = []
 
     def field(y: Any, t: Any, rate: Any) -> Any:
@@ -278,21 +278,21 @@ def test_the_field_is_recorded_once():
     numpy.testing.assert_allclose(in_batch, numpy.exp([-0.5, -1.0]), rtol=1e-6)
 
 
-def test_programs_with_solutions_are_pickled():
+def test_programs_with_odeint_can_be_pickled():
     recorded = jit(grad(lambda rate: odeint(damped, 1.0, [0.0, 1.0], rate)[-1]))
     expected = recorded(0.5)
     assert pickle.loads(pickle.dumps(recorded.program)).run([0.5]).tolist() == [expected]
 
 
 @pytest.mark.parametrize("method", ["RK45", "DOP853", "Radau"])
-def test_solutions_that_grow_without_bound_are_errors(method):
+def test_diverging_solutions_raise(method):
     with pytest.raises(
         RuntimeError, match=rf"odeint with method '{method}' stopped at t = [01][.\d]* of 2: .*may diverge"
     ):
         odeint(lambda y, t: y * y, 1.0, [0.0, 2.0], method=method)
 
 
-def test_what_is_no_equation_is_refused():
+def test_invalid_arguments_raise():
     with pytest.raises(ValueError, match="must return 2 numbers, as many as there are unknowns, got 1"):
         odeint(lambda y, t: y[0], [1.0, 2.0], [0.0, 1.0])
     for method in ("RK45", "BDF"):
@@ -317,7 +317,7 @@ def test_what_is_no_equation_is_refused():
         ({"hmax": numpy.nan}, "hmax must be > 0, got nan"),
     ],
 )
-def test_tolerances_that_none_can_meet_are_refused(method, settings, message):
+def test_invalid_tolerances_raise(method, settings, message):
     def solved(start: Any) -> Any:
         return odeint(lambda y, t: -y, start, [0.0, 1.0], method=method, **settings)
 
@@ -326,7 +326,7 @@ def test_tolerances_that_none_can_meet_are_refused(method, settings, message):
             solve(numpy.ones(1))
 
 
-def test_settings_are_numbers_that_are_known():
+def test_tolerances_must_be_concrete_numbers():
     with pytest.raises(TypeError, match=r"atol must be a concrete number, got list: \[1e-08\]"):
         odeint(lambda y, t: -y, 1.0, [0.0, 1.0], atol=[1e-8])
     with pytest.raises(TypeError, match=r"rtol must be a concrete number, got "):
@@ -345,13 +345,13 @@ def test_settings_are_numbers_that_are_known():
         ([0.0, numpy.inf], r"t of odeint must be finite, got \[0.0, inf\]"),
     ],
 )
-def test_what_are_no_times_is_refused(method, t, message):
+def test_invalid_times_raise(method, t, message):
     with pytest.raises(ValueError, match=message):
         odeint(lambda y, t: -y, 1.0, t, method=method)
 
 
 @pytest.mark.parametrize("method", ["RK45", "DOP853", "BDF"])
-def test_no_unknowns_are_refused(method):
+def test_empty_y0_raises(method):
     for nothing in ([], numpy.zeros(0)):
         with pytest.raises(ValueError, match=r"y0 must contain at least one number to solve for, got "):
             odeint(lambda y, t: y, nothing, [0.0, 1.0], method=method)
@@ -359,7 +359,7 @@ def test_no_unknowns_are_refused(method):
         odeint(3, 1.0, [0.0, 1.0], method=method)
 
 
-# Times that are equal
+# Equal times
 
 
 def several(start: Any, *times: Any) -> Any:
@@ -375,7 +375,7 @@ def several_in_jax(start: Any, *times: Any) -> Any:
     [(0.5,), (0.0, 0.0), (0.0, 0.0, 1.0), (1.0, 1.0, 0.4, 0.4)],
     ids=lambda times: "-".join(map(str, times)),
 )
-def test_equal_times_in_every_way(times):
+def test_equal_times_in_every_transform(times):
     in_every_way(several, several_in_jax, 2.0, *times)
 
 
@@ -388,13 +388,13 @@ def test_equal_times_have_equal_states(method):
     assert solve(2.0, [0.0, 0.0, 0.5, 1.0, 1.0, 1.0]).tolist() == distinct[[0, 0, 1, 2, 2, 2]].tolist()
     assert solve(2.0, [0.0, 0.0]).tolist() == solve(2.0, [-0.0, 0.0]).tolist() == [2.0, 2.0]
     assert solve(2.0, [1.0, 1.0, 0.0, 0.0]).tolist() == solve(2.0, [1.0, 0.0])[[0, 0, 1, 1]].tolist()
-    # The states at times that are equal move apart when one of the times does.
+    # Shifting one of several equal times separates its state from the other states.
     for jacobian_of in (jacfwd, jacrev, jacobian):
         by_times = jacobian_of(lambda times: solve(2.0, times))(numpy.zeros(3))
         assert by_times.tolist() == [[0.0, 0.0, 0.0], [1.4, -1.4, 0.0], [1.4, 0.0, -1.4]]
 
 
-def test_times_that_are_nearly_equal():
+def test_nearly_equal_times():
     for begin, end in ((0.0, 5e-324), (1.0, math.nextafter(1.0, 2.0)), (0.0, -5e-324)):
         found, by_end = value_and_grad(lambda end, begin=begin: odeint(damped, 1.0, [begin, end], 0.5)[-1])(end)
         assert found == pytest.approx(1.0, abs=1e-15)
@@ -412,8 +412,8 @@ TRANSFORMS = {
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS.keys())
-def test_a_batch_of_times(transform):
-    """A sample without a step, one back in time and one of nan leave the others what they are by themselves."""
+def test_batch_of_times(transform):
+    """Check that samples with no step, a backward step or nan do not affect the other samples."""
     f = transform(lambda time, start: odeint(damped, start, [0.0, 0.0, time, time], 0.7)[-1])
     times, starts = numpy.array([1.0, 0.0, numpy.nan, -0.5, 0.0, 2.0]), numpy.linspace(1.0, 2.0, 6)
     expected = numpy.array([f(time, start) for time, start in zip(times, starts, strict=True)])
@@ -422,7 +422,7 @@ def test_a_batch_of_times(transform):
         numpy.testing.assert_array_equal(batched(times, starts), expected)
 
 
-def test_times_of_nan():
+def test_nan_times():
     def solve(start: Any, times: Any) -> Any:
         return odeint(damped, start, times, 0.5)
 
@@ -438,7 +438,7 @@ def test_times_of_nan():
 
 
 def falls_to(height: Any, start: Any) -> Any:
-    """When what falls from a start is at a height, by a search that begins with no step."""
+    """Return the time at which a falling body reaches a height; the bracket starts at time 0."""
 
     def above(time: Any) -> Any:
         y, _ = odeint(lambda y, t: [y[1], -2.0], [start, 0.0], [0.0, time], **TIGHT)
@@ -451,22 +451,22 @@ def falls_to_in_jax(height: Any, start: Any) -> Any:
     return jnp.sqrt(start - height)
 
 
-def test_searches_for_events_in_every_way():
+def test_event_searches_in_every_transform():
     in_every_way(falls_to, falls_to_in_jax, 1.0, 5.0)
 
 
-def test_an_event_at_the_start():
+def test_event_at_the_start():
     assert falls_to(3.0, 3.0) == jit(falls_to)(3.0, 3.0) == 0.0
     decayed = lambda to, y: root_scalar(  # noqa: E731
         lambda time: odeint(lambda y, t: -y, y, [0.0, time])[-1] - to, bracket=[0.0, 5.0]
     )
-    ends, starts = numpy.array([0.5, 0.5, 1.0]), numpy.array([2.0, 0.5, 2.0])  # the second one has decayed already
+    ends, starts = numpy.array([0.5, 0.5, 1.0]), numpy.array([2.0, 0.5, 2.0])  # the second is reached at time 0
     numpy.testing.assert_allclose(vmap(decayed)(ends, starts), numpy.log(starts / ends), atol=1e-7)
     numpy.testing.assert_allclose(vmap(grad(decayed))(ends, starts), -1.0 / ends, atol=1e-7)
     numpy.testing.assert_allclose(vmap(grad(grad(decayed, 1), 1))(ends, starts), -1.0 / starts**2, atol=1e-7)
 
 
-def test_nan_passes_through_the_way_back():
-    """An adjoint that is not finite makes the derivative so, and no error."""
+def test_nan_propagates_backward():
+    """Check that a nonfinite adjoint gives a nonfinite derivative and no error."""
     found = grad(lambda a: math.log(0.0 * odeint(damped, a, [0.0, 1.0], 1.0)[-1]))(1.0)
     assert not numpy.isfinite(found)

@@ -1,4 +1,4 @@
-"""Solvers of the user's own, with derivatives by the equation that they solve."""
+"""Tests of user-defined solvers whose derivatives come from their equations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def heron(init_params: float, a: float) -> float:
 
 
 @custom_root(grad(lambda x, p: (x[0] - p["a"]) ** 4 + (x[0] - p["a"]) ** 2 + (x[1] - x[0] * p["b"]) ** 2))
-def minimised(init_params: Any, p: dict[str, float]) -> Any:
+def minimized(init_params: Any, p: dict[str, float]) -> Any:
     def f(x: Any) -> Any:
         return (x[0] - p["a"]) ** 4 + (x[0] - p["a"]) ** 2 + (x[1] - x[0] * p["b"]) ** 2
 
@@ -50,7 +50,7 @@ CASES: dict[str, tuple[Any, Any]] = {
     "a default": (lambda a, b: b * bisected(1.0, a), lambda a, b: b * jnp.sqrt(a)),
     "an integer": (lambda a, b: b * bisected(1.0, a, 2), lambda a, b: b * jnp.sqrt(a / 2)),
     "a start of arguments": (lambda a, b: heron(a + b, a * b), lambda a, b: jnp.sqrt(a * b)),
-    "what an equation closes over": (
+    "captured variables": (
         lambda a, b: custom_root(lambda x, c: x * b - c)(lambda init_params, c: c / 3.0)(1.0, a),
         lambda a, b: a / b,
     ),
@@ -67,13 +67,13 @@ CASES: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name != "what an equation closes over"])
-def test_value_and_two_derivatives_in_every_way(name):
+@pytest.mark.parametrize("name", [name for name in CASES if name != "captured variables"])
+def test_two_derivatives_in_every_transform(name):
     in_every_way(*CASES[name], 2.0, 3.0)
 
 
-def test_an_equation_may_close_over_values():
-    f, _ = CASES["what an equation closes over"]
+def test_equations_may_capture_values():
+    f, _ = CASES["captured variables"]
     assert grad(f, (0, 1))(2.0, 3.0) == pytest.approx((1.0 / 3.0, -2.0 / 9.0))
     assert jit(grad(f, (0, 1)))(2.0, 3.0) == pytest.approx((1.0 / 3.0, -2.0 / 9.0))
     a, b = Value(2.0), Value(3.0)
@@ -81,16 +81,16 @@ def test_an_equation_may_close_over_values():
     assert (a.grad, b.grad) == pytest.approx((1.0 / 3.0, -2.0 / 9.0))
 
 
-def test_a_minimum_is_a_root_of_the_gradient():
+def test_minimum_as_a_root_of_the_gradient():
     p = {"a": 2.0, "b": 3.0}
-    assert minimised([1.0, 1.0], p) == pytest.approx([2.0, 6.0], abs=1e-5)
-    slopes = jacobian(minimised, argnums=1)([1.0, 1.0], p)
+    assert minimized([1.0, 1.0], p) == pytest.approx([2.0, 6.0], abs=1e-5)
+    slopes = jacobian(minimized, argnums=1)([1.0, 1.0], p)
     assert [slopes[0]["a"], slopes[1]["a"], slopes[1]["b"]] == pytest.approx([1.0, 3.0, 2.0], abs=1e-4)
-    recorded = jit(hessian(lambda p: minimised([1.0, 1.0], p)[1]))
+    recorded = jit(hessian(lambda p: minimized([1.0, 1.0], p)[1]))
     assert recorded(p)["a"]["b"] == pytest.approx(1.0, abs=1e-4)
 
 
-def test_ridge_regression_as_jaxopt_shows_it():
+def test_ridge_regression_example_of_jaxopt():
     random = numpy.random.default_rng(0)
     x, y = random.normal(size=(6, 3)), random.normal(size=6)
 
@@ -110,7 +110,7 @@ def test_ridge_regression_as_jaxopt_shows_it():
             numpy.testing.assert_allclose(recorded, expected, atol=1e-12)
 
 
-def test_without_a_start_the_structure_is_found_by_solving():
+def test_init_params_may_be_none_outside_jit():
     assert bisected(None, 4.0) == pytest.approx(2.0)
     assert grad(lambda a: bisected(None, a))(4.0) == pytest.approx(0.25)
     a = Value(4.0)
@@ -120,9 +120,9 @@ def test_without_a_start_the_structure_is_found_by_solving():
         jit(lambda a: bisected(None, a))(4.0)
 
 
-def test_arguments_by_name_alone_are_the_solvers():
+def test_keyword_only_arguments_go_to_the_solver():
     assert bisected(1.0, 4.0, steps=2) == 1.0
-    assert grad(lambda a: bisected(1.0, a, steps=2))(4.0) == 0.5  # that of the equation, at what the solver says
+    assert grad(lambda a: bisected(1.0, a, steps=2))(4.0) == 0.5  # the equation's derivative at the solver's result
 
 
 def outside(b: Any, number: Any) -> Any:
@@ -134,7 +134,7 @@ def outside(b: Any, number: Any) -> Any:
 
 
 @pytest.mark.parametrize("transform", [grad, jit, lambda f: jit(grad(f)), vmap])
-def test_a_solver_that_uses_a_value_from_outside_is_refused(transform):
+def test_solvers_that_capture_tracers_raise(transform):
     given = numpy.array([2.0]) if transform is vmap else 2.0
     with pytest.raises(
         TypeError, match=r"solver\(\) uses a Value that is not one of its arguments.*Make it an argument"
@@ -143,7 +143,7 @@ def test_a_solver_that_uses_a_value_from_outside_is_refused(transform):
 
 
 @pytest.mark.parametrize("transform", [jit, lambda f: jit(grad(f)), vmap])
-def test_its_number_would_be_that_of_the_recording(transform):
+def test_solvers_that_capture_tracer_data_raise(transform):
     given = numpy.array([2.0]) if transform is vmap else 2.0
     with pytest.raises(TypeError, match="Make it an argument"):
         transform(lambda b: outside([b], lambda b: b[0].data))(given)
@@ -191,7 +191,7 @@ HIDDEN = {
 
 @pytest.mark.parametrize("name", HIDDEN)
 @pytest.mark.parametrize("transform", [jit, lambda f: jit(grad(f)), vmap])
-def test_numbers_of_the_recording_are_found_wherever_a_solver_holds_them(name, transform):
+def test_captured_tracers_are_found_in_nested_objects(name, transform):
     def solved(b: Any) -> Any:
         return custom_root(lambda x, a, c=0.0: x * x * b - a)(HIDDEN[name](b))(1.0, 4.0)
 
@@ -199,7 +199,7 @@ def test_numbers_of_the_recording_are_found_wherever_a_solver_holds_them(name, t
         transform(solved)(numpy.array([2.0]) if transform is vmap else 2.0)
 
 
-def test_an_argument_by_name_alone_is_no_way_around():
+def test_tracers_as_keyword_only_arguments_raise():
     @custom_root(lambda x, a: x * x - a)
     def solver(init_params: Any, a: float, *, b: Any) -> float:
         return (a * b.data) ** 0.5
@@ -208,32 +208,32 @@ def test_an_argument_by_name_alone_is_no_way_around():
         jit(lambda b: solver(1.0, 4.0, b=b))(1.0)
 
 
-def test_numbers_of_now_may_be_used():
+def test_solvers_may_capture_concrete_numbers():
     assert grad(lambda b: outside(b, lambda b: b.data))(2.0) == pytest.approx(-0.5 * 2.0**0.5 / 2.0)
     b = Value(2.0)
     outside(b, lambda b: b.data).backward()
     assert b.grad == pytest.approx(-0.5 * 2.0**0.5 / 2.0)
 
 
-def test_a_solution_of_another_structure_is_refused():
+def test_solution_of_another_structure_raises():
     solver = custom_root(lambda x, a: x - a)(lambda init_params, a: numpy.array(a))
     with pytest.raises(
         TypeError, match=r"must return a solution in the structure of init_params, \[.*, got an array of shape \(2,\)"
     ):
         custom_root(lambda x, a: [x[0] - a, x[1] - a])(lambda init_params, a: numpy.array([a, a]))([0.0, 0.0], 1.0)
-    assert solver(0.0, 2.0) == 2.0  # arrays without dimensions are numbers
+    assert solver(0.0, 2.0) == 2.0  # zero-dimensional arrays count as numbers
     with pytest.raises(ValueError, match="must return 2 numbers, as many as there are unknowns, got 1"):
         custom_root(lambda x, a: x[0] - a)(lambda init_params, a: [a, a])([0.0, 0.0], 1.0)
 
 
-def test_a_fixed_point_of_another_structure_is_refused():
+def test_fixed_point_of_another_structure_raises():
     solver = custom_fixed_point(lambda x, a: [a, 1.0])(lambda init_params, a: {"u": a, "v": 1.0})
     with pytest.raises(TypeError, match=r"must return the structure of init_params, \{.*, got \["):
         solver({"u": 0.0, "v": 0.0}, 1.0)
 
 
 @pytest.mark.parametrize("decorator", [custom_root, custom_fixed_point])
-def test_what_is_no_function_is_refused(decorator):
+def test_non_functions_raise(decorator):
     with pytest.raises(TypeError, match="expected a function, got int: 3"):
         decorator(3)
     with pytest.raises(TypeError, match="expected a function, got int: 4"):
@@ -242,7 +242,7 @@ def test_what_is_no_function_is_refused(decorator):
         decorator(lambda x, a: x - a)(max)
 
 
-def test_solvers_may_be_partials_and_methods_and_objects_that_are_called():
+def test_solvers_may_be_partials_methods_or_callable_objects():
     class Power:
         def __call__(self, init_params: Any, a: float, exponent: float = 0.5) -> float:
             return a**exponent
@@ -256,12 +256,12 @@ def test_solvers_may_be_partials_and_methods_and_objects_that_are_called():
         assert grad(solve, argnums=1)(1.0, 4.0) == jit(grad(solve, argnums=1))(1.0, 4.0) == 0.25
 
 
-def test_no_unknowns_are_refused():
+def test_empty_init_params_raise():
     with pytest.raises(ValueError, match=r"init_params must contain at least one number to solve for, got \[\]"):
         custom_root(lambda x, a: [])(lambda init_params, a: [])([], 1.0)
 
 
-def test_decorated_solvers_keep_their_names_and_programs_with_them_are_pickled():
+def test_solvers_keep_names_and_can_be_pickled():
     assert bisected.__name__ == "bisected"
     recorded = jit(grad(lambda a: bisected_outside(1.0, a)))
     assert recorded(4.0) == pytest.approx(0.25)

@@ -1,4 +1,4 @@
-"""Roots and fixed points by SciPy: beside closed forms, beside JAX, and where there is none."""
+"""Tests of SciPy-based roots and fixed points against closed forms and JAX, and errors without a root."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ CASES: dict[str, tuple[Any, Any]] = {
         lambda a, b: root_scalar(power, (a, b), bracket=[0.0 * a, a + 10.0]),
         lambda a, b: jnp.cbrt(a / b),
     ),
-    "what a function closes over": (
+    "captured variables": (
         lambda a, b: root_scalar(lambda x: power(x, a, b), x0=1.0),
         lambda a, b: jnp.cbrt(a / b),
     ),
-    "an argument that is closed over, too": (
+    "an argument that is also captured": (
         lambda a, b: root_scalar(lambda x, c: power(x, a, b) + c - a, (a,), x0=1.0),
         lambda a, b: jnp.cbrt(a / b),
     ),
@@ -115,12 +115,12 @@ CASES: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_value_and_two_derivatives_in_every_way(name):
+def test_two_derivatives_in_every_transform(name):
     in_every_way(*CASES[name], 2.0, 3.0, tolerance=1e-6)
 
 
 @pytest.mark.parametrize("method", ["hybr", "lm", "broyden1", "anderson", "krylov", "df-sane", "diagbroyden"])
-def test_every_method_of_scipy_finds_the_root(method):
+def test_every_scipy_method_finds_the_root(method):
     def coupled(x, a):
         return [x[0] + 0.3 * math.sin(x[1]) - a, x[1] - 0.2 * math.cos(x[0]) + 0.1 * a]
 
@@ -136,7 +136,7 @@ def test_every_bracketing_method_finds_the_root(method):
 
 
 def system_in_jax(matrix: Any, a: Any) -> Any:
-    """x of matrix x + tanh(x) = a by JAX's `custom_root`."""
+    """Solve matrix @ x + tanh(x) = a for x by JAX's `custom_root`."""
 
     def f(x: Any) -> Any:
         return matrix @ x + jnp.tanh(x) - a
@@ -172,7 +172,7 @@ SECOND = jit(jacobian(grad(lambda m, a: loss(system(m, a)), argnums=(0, 1)), arg
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32))
-def test_random_systems_have_the_derivatives_of_jax(seed):
+def test_derivatives_of_random_systems_match_jax(seed):
     random = numpy.random.default_rng(seed)
     matrix = random.uniform(-1.0, 1.0, (3, 3)) + 3.0 * numpy.eye(3)
     a = random.normal(size=3)
@@ -182,7 +182,7 @@ def test_random_systems_have_the_derivatives_of_jax(seed):
 
 
 @pytest.mark.parametrize("size", [1, 8, 9, 20])
-def test_systems_of_any_size_in_every_way(size):
+def test_systems_of_any_size(size):
     def solution(a: Any) -> Any:
         x = root(lambda x: x + 0.2 * x**3 + 0.1 * x.sum() - a * numpy.arange(1.0, size + 1), numpy.zeros(size))
         return (x * x).sum()
@@ -203,7 +203,7 @@ class Point:
     y: Any
 
 
-def test_unknowns_and_arguments_are_trees():
+def test_unknowns_and_arguments_may_be_trees():
     def equation(p: Point, q: dict[str, Any], shift: Shift) -> Point:
         return Point(p.x * p.x - q["a"][0], p.y + shift(p.x) - q["a"][1])
 
@@ -212,14 +212,14 @@ def test_unknowns_and_arguments_are_trees():
 
     q = {"a": numpy.array([4.0, 5.0])}
     solution = found(q, Shift(0.5))
-    assert (solution.x.data, solution.y.data) == pytest.approx((2.0, 4.0))  # Values, as the parameter is one
+    assert (solution.x.data, solution.y.data) == pytest.approx((2.0, 4.0))  # Values, because the parameter is one
     slopes = jacobian(found, argnums=(0, 1))(q, Shift(0.5))
     of_q, of_shift = slopes.y
     assert of_q["a"].tolist() == pytest.approx([-0.125, 1.0])
     assert of_shift.slope == pytest.approx(-2.0)
 
 
-def test_arrays_keep_their_shape():
+def test_unknowns_keep_their_array_shape():
     a = numpy.array([[1.0, 4.0], [9.0, 16.0]])
     found = root(lambda x: x * x - a, numpy.ones((2, 2)))
     assert found.dtype == float
@@ -229,7 +229,7 @@ def test_arrays_keep_their_shape():
     numpy.testing.assert_allclose(slopes[1, 0], [[0.0, 0.0], [1 / 6, 0.0]], atol=1e-9)
 
 
-def test_a_start_has_no_derivative():
+def test_initial_guess_has_zero_derivative():
     def found(start: Any) -> Any:
         return root_scalar(lambda x: x * x - 4.0, x0=start) + root(lambda x: x - 1.0, start)
 
@@ -240,14 +240,14 @@ def test_a_start_has_no_derivative():
     assert start.grad == 0.0
 
 
-def test_parameters_of_modules_that_are_closed_over_get_gradients():
+def test_captured_module_parameters_get_gradients():
     shift = Shift(3.0)
     root_scalar(lambda x: shift(x) - 6.0, x0=1.0).backward()
     [parameter] = shift.parameters()
     assert parameter.grad == pytest.approx(-2.0 / 3.0)
 
 
-def test_the_equation_is_recorded_once():
+def test_equation_is_traced_once():
     calls = []
 
     def f(x: Any, a: Any) -> Any:
@@ -258,7 +258,7 @@ def test_the_equation_is_recorded_once():
     for a in (4.0, 9.0, 16.0):
         assert solve(a) == pytest.approx(0.5 / numpy.sqrt(a))
     assert len(calls) == 1
-    assert root_scalar(f, 4.0, x0=1.0) == pytest.approx(2.0)  # of numbers, too: once a call
+    assert root_scalar(f, 4.0, x0=1.0) == pytest.approx(2.0)  # without jit: once per call
     assert len(calls) == 2
 
 
@@ -270,7 +270,7 @@ SINGULAR = {
 
 
 @pytest.mark.parametrize("name", SINGULAR)
-def test_where_the_jacobian_is_singular_derivatives_are_inf_or_nan(name):
+def test_singular_jacobian_gives_nonfinite_derivatives(name):
     f = SINGULAR[name]
     assert numpy.isfinite([f(1.0), jit(f)(1.0)]).all()
     a = Value(1.0)
@@ -280,7 +280,7 @@ def test_where_the_jacobian_is_singular_derivatives_are_inf_or_nan(name):
         assert not numpy.isfinite(found)
 
 
-def test_no_root_is_an_error_that_says_what_to_do():
+def test_missing_root_raises_with_advice():
     with pytest.raises(RuntimeError, match=r"root with method 'hybr' did not converge: .*Pass an x0 closer"):
         root(lambda x: x * x + 1.0, 1.0)
     with pytest.raises(
@@ -297,7 +297,7 @@ def test_no_root_is_an_error_that_says_what_to_do():
     assert recorded(4.0) == pytest.approx(0.25)
 
 
-def test_what_is_no_equation_is_refused():
+def test_invalid_equations_raise():
     with pytest.raises(ValueError, match=r"sum\(\) must return 2 numbers, as many as there are unknowns, got 1"):
         root(sum, [1.0, 2.0])
     with pytest.raises(ValueError, match="needs a bracket or an initial guess x0"):
@@ -312,14 +312,14 @@ def test_what_is_no_equation_is_refused():
 
 @pytest.mark.parametrize("name", ["x0", "x1"])
 @pytest.mark.parametrize("start", [[3.0], [1.0, 2.0], [], {"a": 1.0}, numpy.ones(2)])
-def test_a_start_is_one_number(name, start):
+def test_initial_guess_must_be_one_number(name, start):
     with pytest.raises(ValueError, match=rf"{name} must be one number, as in root_scalar\(f, {name}=1.0\), got "):
         root_scalar(lambda x: x * x - 2.0, **{"x0": 1.0, name: start})
     assert root_scalar(lambda x: x * x - 4.0, x0=numpy.array(1.0)) == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("bracket", [[0.0, 1.0, 2.0], [1.0], [], 1.0, {"a": 0.0, "b": 3.0}, numpy.ones((2, 1))])
-def test_a_bracket_is_two_numbers(bracket):
+def test_bracket_must_be_two_numbers(bracket):
     with pytest.raises(ValueError, match=r"bracket must be two numbers, as in root_scalar\(f, bracket=\["):
         root_scalar(lambda x: x * x - 2.0, bracket=bracket)
     for pair in ((0.0, 3.0), numpy.array([0.0, 3.0])):
@@ -339,7 +339,7 @@ SETTINGS = [
 
 @pytest.mark.parametrize(("settings", "error", "message"), SETTINGS)
 @pytest.mark.parametrize("method", [{"bracket": [0.0, 9.0]}, {"x0": 1.0}, {"x0": 1.0, "x1": 2.0}])
-def test_settings_that_scipy_refuses_are_refused_in_every_way(method, settings, error, message):
+def test_invalid_settings_raise_in_every_transform(method, settings, error, message):
     def solve(a: Any) -> Any:
         return root_scalar(lambda x: x * x - a, **method, **settings)
 
@@ -348,14 +348,14 @@ def test_settings_that_scipy_refuses_are_refused_in_every_way(method, settings, 
             f(4.0)
 
 
-def test_brents_method_takes_no_rtol_below_that_of_scipy():
+def test_brent_rejects_rtol_below_scipy_minimum():
     for f in (lambda g: g, jit):
         with pytest.raises(ValueError, match=r"rtol must be >= 8.88178e-16, got 1e-16"):
             f(lambda a: root_scalar(lambda x: x * x - a, bracket=[0.0, 9.0], rtol=1e-16))(4.0)
     assert root_scalar(lambda x: x * x - 4.0, x0=1.0, rtol=1e-16) == pytest.approx(2.0)
 
 
-def test_fixed_points_have_two_methods_and_iterations():
+def test_invalid_fixed_point_settings_raise():
     with pytest.raises(ValueError, match="""method of fixed_point must be "del2" or "iteration", got 'foo'"""):
         fixed_point(lambda x: x / 2.0, 1.0, method="foo")
     with pytest.raises(ValueError, match="maxiter must be >= 1, got 0"):
@@ -363,14 +363,14 @@ def test_fixed_points_have_two_methods_and_iterations():
 
 
 @pytest.mark.parametrize("nothing", [[], {}, numpy.zeros(0), numpy.zeros((0, 2))])
-def test_no_unknowns_are_refused(nothing):
+def test_empty_x0_raises(nothing):
     for solve in (root, fixed_point):
         for method in {"root": ("hybr", "lm", "krylov"), "fixed_point": ("del2", "iteration")}[solve.__name__]:
             with pytest.raises(ValueError, match=r"x0 must contain at least one number to solve for, got "):
                 solve(lambda x: x, nothing, method=method)
 
 
-def test_what_is_no_function_and_no_method_is_refused():
+def test_invalid_functions_and_methods_raise():
     for solve in (lambda: root(3, 1.0), lambda: fixed_point(3, 1.0), lambda: root_scalar(3, x0=1.0)):
         with pytest.raises(TypeError, match="expected a function, got int: 3"):
             solve()
@@ -393,13 +393,13 @@ OTHER_STRUCTURES = {
 
 
 @pytest.mark.parametrize("name", OTHER_STRUCTURES)
-def test_fixed_points_have_the_structure_of_x0(name):
+def test_fixed_point_of_another_structure_raises(name):
     result, start, message = OTHER_STRUCTURES[name]
     with pytest.raises(TypeError, match=message):
         fixed_point(lambda x: result, start)
 
 
-def test_rows_of_any_kind_are_alike():
+def test_lists_tuples_and_arrays_are_interchangeable():
     for start in (numpy.ones(2), [1.0, 1.0], (1.0, 1.0)):
         for kind in (list, tuple, numpy.array):
             found = fixed_point(lambda x, kind=kind: kind([0.5 * x[0] + 1.0, 0.5 * x[1]]), start)
@@ -408,7 +408,7 @@ def test_rows_of_any_kind_are_alike():
     assert fixed_point(lambda x: [0.5 * x + 1.0], 1.0) == pytest.approx(2.0)
 
 
-def test_numbers_are_those_of_scipy():
+def test_results_match_scipy():
     def f(x: Any) -> Any:
         return [x[0] ** 2 + x[1] - 3.0, x[0] - x[1] ** 3]
 
@@ -416,9 +416,9 @@ def test_numbers_are_those_of_scipy():
     assert root(f, [1.0, 1.0]) == pytest.approx(expected.x.tolist(), abs=1e-14)
 
 
-def test_without_scipy_it_is_asked_for(monkeypatch):
+def test_missing_scipy_raises_with_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
     for f in (root, fixed_point):
         with pytest.raises(ImportError, match=r"needs scipy.optimize.\w+; install SciPy: pip install"):
             f(math.cos, 1.0)
-    assert jit(lambda a: root_scalar(lambda x: x * x - a, x0=1.0))(4.0) == pytest.approx(2.0)  # a program needs none
+    assert jit(lambda a: root_scalar(lambda x: x * x - a, x0=1.0))(4.0) == pytest.approx(2.0)  # programs need no SciPy

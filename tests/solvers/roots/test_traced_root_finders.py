@@ -1,4 +1,4 @@
-"""Newton's and Brent's methods as programs, beside SciPy's."""
+"""Tests of Newton's and Brent's methods as traced programs against SciPy."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ NEWTON = jit(lambda start, *p: root_scalar(f, p, x0=start))
 def in_scipy(p: Any, **settings: Any) -> float:
     try:
         found = scipy.optimize.root_scalar(f, p, **settings)
-    except ValueError:  # one sign at both ends
+    except ValueError:  # same sign at both ends
         return numpy.nan
     return found.root if found.converged else numpy.nan
 
 
 @settings(max_examples=200, deadline=None)
 @given(numbers, numbers, st.tuples(numbers, numbers, numbers))
-def test_brents_steps_are_those_of_scipy(low, high, p):
+def test_brent_matches_scipy(low, high, p):
     expected = in_scipy(p, bracket=[low, high])
     assert BRENT(low, high, *p) == pytest.approx(expected, abs=1e-11, nan_ok=True)
 
@@ -46,10 +46,10 @@ def test_brents_steps_are_those_of_scipy(low, high, p):
 @settings(max_examples=200, deadline=None)
 @given(numbers, st.tuples(numbers, numbers, numbers))
 @pytest.mark.filterwarnings("ignore:Derivative was zero")
-def test_newtons_steps_are_those_of_scipy(start, p):
+def test_newton_finds_roots_where_scipy_does(start, p):
     expected = in_scipy(p, x0=start, fprime=slope, method="newton")
     found = NEWTON(start, *p)
-    if numpy.isnan(expected) or numpy.isnan(found):  # what rounding decides of chaos
+    if numpy.isnan(expected) or numpy.isnan(found):  # rounding decides whether a chaotic iteration converges
         return
     assert f(found, *p) == pytest.approx(0.0, abs=1e-5 * max(1.0, abs(slope(found, *p))))
 
@@ -61,7 +61,7 @@ def test_roots_at_an_end_and_at_the_start():
     assert jit(lambda a: root_scalar(lambda x: 1e-200 * (x - a), bracket=[0.0, 3.0]))(1.0) == 1.0
 
 
-def test_tolerances_and_counts_are_heeded():
+def test_xtol_and_maxiter_are_respected():
     for method in ({"bracket": [0.0, 9.0]}, {"x0": 1.0}):
         few = jit(lambda a, method=method: root_scalar(lambda x: x * x - a, maxiter=3, **method))
         assert numpy.isnan(few(4.0))
@@ -69,13 +69,13 @@ def test_tolerances_and_counts_are_heeded():
         assert 1e-9 < abs(rough(4.0) - 2.0) < 0.5
 
 
-def test_what_a_method_has_no_use_for_is_left_out():
+def test_unused_bracket_or_start_is_ignored():
     for method in ("newton", "brentq"):
         both = jit(lambda a, m=method: root_scalar(lambda x: x * x - a, method=m, bracket=[0.0, 9.0], x0=1.0))
         assert both(4.0) == pytest.approx(2.0)
 
 
-def test_what_is_not_found_is_nan_and_so_are_its_derivatives_but_no_others():
+def test_missing_roots_and_their_derivatives_are_nan():
     def found(a: Any) -> Any:
         return root_scalar(lambda x: x * x - a, x0=0.7)
 
@@ -97,7 +97,7 @@ IN_FLOAT32 = {
 
 
 @pytest.mark.parametrize("name", IN_FLOAT32)
-def test_batches_of_float32_find_all_roots_and_slopes(name):
+def test_float32_batches_find_all_roots_and_derivatives(name):
     equation, bracket, start = IN_FLOAT32[name]
     a = numpy.linspace(1.0, 90.0, 1000)
     for given_to in (bracket, {"x0": start}):
@@ -112,15 +112,15 @@ def test_batches_of_float32_find_all_roots_and_slopes(name):
             numpy.testing.assert_allclose(found, expected, rtol=1e-5, atol=least)
 
 
-def test_no_root_is_nan_in_float32_too():
-    cycle = vmap(lambda a: root_scalar(lambda x: x**3 - 2.0 * x + a, x0=0.0))  # 0, 1, 0, 1, ...
+def test_missing_roots_are_nan_in_float32():
+    cycle = vmap(lambda a: root_scalar(lambda x: x**3 - 2.0 * x + a, x0=0.0))  # cycles: 0, 1, 0, 1, ...
     assert numpy.isnan(cycle(numpy.array([2.0], numpy.float32))).all()
     below = vmap(lambda a: root_scalar(lambda x: x * x - a, bracket=[0.0, 3.0]))
     assert numpy.isnan(below(numpy.array([-1.0, 10.0], numpy.float32))).all()
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e9])
-def test_batches_of_float64_find_what_scipy_finds_to_the_last_bit(scale):
+def test_float64_batches_match_scipy_bit_for_bit(scale):
     a = scale * numpy.linspace(1.0, 90.0, 200)
     in_bracket = [scipy.optimize.brentq(lambda x, a=x: x * x - a, 0.0, 10.0 * scale**0.5) for x in a]
     from_start = [scipy.optimize.newton(lambda x, a=x: x * x - a, x, lambda x: 2.0 * x) for x in a]
@@ -128,7 +128,7 @@ def test_batches_of_float64_find_what_scipy_finds_to_the_last_bit(scale):
     assert vmap(lambda a: root_scalar(lambda x: x * x - a, x0=a))(a).tolist() == from_start
 
 
-def test_programs_with_searches_need_no_python():
+def test_json_and_c_of_traced_root_finders():
     recorded = jit(grad(lambda a: root_scalar(lambda x: x**3 - a, x0=1.0)))
     expected = recorded(8.0)
     assert expected == pytest.approx(1.0 / 12.0)

@@ -1,4 +1,4 @@
-"""jit: recorded once a structure, replayed for all numbers, and never with a number frozen in it."""
+"""Tests of jit: one trace per structure, run for all numbers, without numbers frozen in the trace."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ class Rates:
 
 
 def same(a: float, b: float) -> bool:
-    """The same number: signed zeros told apart, all nans alike."""
+    """Return whether two numbers are the same; signed zeros differ, all nans are equal."""
     return (a != a and b != b) or (a == b and math.copysign(1.0, a) == math.copysign(1.0, b))
 
 
-class TestReplaying:
+class TestRunning:
     @fewer(2)
     @given(programs(EXTREME, EVERY, longest=12), st.lists(EXTREME, min_size=4, max_size=4))
-    def test_other_numbers_give_what_the_function_gives_bit_for_bit(self, program, others):
+    def test_results_equal_the_function_bit_for_bit(self, program, others):
         def f(*leaves):
             rest = iter(leaves)
             call = lambda name, *operands: apply(OPCODES[name], *operands)  # noqa: E731
@@ -77,13 +77,13 @@ class TestReplaying:
         assert same(jit(lambda leaves: f(*leaves))(other), f(*other))
         assert g.statistics.recordings == 1
 
-    def test_the_function_is_run_once(self):
+    def test_function_is_run_once(self):
         runs = []
         g = jit(lambda x: runs.append(x) or x * x)
         assert [g(float(i)) for i in range(5)] == [0.0, 1.0, 4.0, 9.0, 16.0]
         assert len(runs) == 1
 
-    def test_functions_that_are_differentiated(self):
+    def test_derivatives_of_a_jitted_function(self):
         g = jit(lambda x, y: gm.sin(x) * y)
         x, y = Value(0.5), Value(2.0)
         out = g(x, y)
@@ -91,25 +91,25 @@ class TestReplaying:
         assert (out.data, x.grad, y.grad) == (math.sin(0.5) * 2, math.cos(0.5) * 2, math.sin(0.5))
         assert grad(g)(0.5, 2.0) == jit(grad(g))(0.5, 2.0) == math.cos(0.5) * 2
 
-    def test_results_are_floats_and_arrays_of_them(self):
+    def test_results_are_floats_and_float_arrays(self):
         assert jit(lambda x: 3)(1) == 3.0
         assert [type(jit(f)(2)) for f in (lambda x: 3, lambda x: x, lambda x: x * 2, lambda x: x > 1)] == [float] * 4
         assert jit(lambda x: [x > 1, {"a": x <= 1}, None])(2) == [1.0, {"a": 0.0}, None]
         assert jit(lambda x: x)(numpy.arange(3)).dtype == float
 
-    def test_under_no_grad_too(self):
+    def test_jit_under_no_grad(self):
         with no_grad():
             assert jit(lambda x: x * x)(3.0) == 9.0
             assert jit(lambda x: x * x)(Value(3.0)).operands == ()
 
-    def test_choices_are_replayed(self):
+    def test_where_and_maximum_follow_the_numbers(self):
         g = jit(lambda x, y: gm.where((x > 1) * (y <= 2), x, gm.maximum(-x, y)))
         f = lambda x, y: x if x > 1 and y <= 2 else max(-x, y)  # noqa: E731
         for x in (-3.0, 0.0, 1.0, 2.0):
             for y in (-3.0, 2.0, 5.0):
                 assert g(x, y) == f(x, y)
 
-    def test_a_loop_with_a_mask_in_place_of_a_break(self):
+    def test_loop_with_a_mask_instead_of_a_break(self):
         @jit
         def steps(x):
             count = 0.0
@@ -120,7 +120,7 @@ class TestReplaying:
 
         assert [steps(x) for x in (0.5, 2.0, 100.0, 2.0**15)] == [0.0, 1.0, 7.0, 15.0]
 
-    def test_a_network_trains_as_without_it(self):
+    def test_training_with_and_without_jit(self):
         random.seed(1)
         plain = MLP(2, [4, 1])
         random.seed(1)
@@ -154,7 +154,7 @@ class TestStructure:
             ([1.0, None], [None, 1.0]),
         ],
     )
-    def test_another_one_is_another_recording(self, first, second):
+    def test_another_structure_causes_another_trace(self, first, second):
         g = jit(lambda tree, scale: [tree, scale])
         for tree in (first, second, first, second):
             result, scale = g(tree, 2.0)
@@ -162,14 +162,14 @@ class TestStructure:
             assert scale == 2.0
         assert (g.statistics.calls, g.statistics.recordings) == (4, 2)
 
-    def test_kinds_of_numbers_are_one_structure(self):
+    def test_numeric_types_are_one_structure(self):
         g = jit(lambda x, y: x * y)
         results = [g(*args) for args in ((2.0, 3), (2, True), (numpy.float32(2), 3.0), (2.0, numpy.int8(3)))]
         assert results == [6.0, 2.0, 6.0, 6.0]
         assert g(Value(2.0), 3.0).data == 6.0
         assert g.statistics == Statistics(5, 1, 1, written=1)
 
-    def test_kinds_of_arrays_are_one_structure(self):
+    def test_array_types_are_one_structure(self):
         g = jit(lambda x: x.sum())
         x = numpy.arange(6.0).reshape(2, 3)
         v = Value(5.0)
@@ -178,7 +178,7 @@ class TestStructure:
         assert g(numpy.array([[v, 1, 2], [3, 4, v]], dtype=object)).data == 20.0
         assert g.statistics.recordings == 1
 
-    def test_places_and_names_are_told_apart(self):
+    def test_positions_and_names_of_arguments_are_distinguished(self):
         g = jit(lambda x, y=10.0, *rest, k=1.0, **more: (x - y + sum(rest)) * k + sum(more.values()))
         assert g(1.0) == -9.0
         assert g(1.0, 2.0) == g(1.0, y=2.0) == -1.0
@@ -188,7 +188,7 @@ class TestStructure:
         assert g(5.0, k=3.0) == -15.0
         assert g.statistics.recordings == 5
 
-    def test_the_order_of_keywords_is_no_matter(self):
+    def test_order_of_keywords_does_not_matter(self):
         g = jit(lambda **k: k["a"] - k["b"])
         assert g(a=1.0, b=3.0) == g(b=3.0, a=1.0) == -2.0
         assert g.statistics.recordings == 1
@@ -203,8 +203,8 @@ class TestStructure:
         assert g.statistics == Statistics(3, 2, 3, written=3)
 
 
-class TestWhatIsNotGiven:
-    def test_is_read_at_every_call(self):
+class TestCapturedValues:
+    def test_captured_values_are_read_at_every_call(self):
         w = Value(2.0)
         g = jit(lambda x: w * x)
         assert g(3.0).data == 6.0
@@ -213,7 +213,7 @@ class TestWhatIsNotGiven:
         out.backward()
         assert (out.data, w.grad, g.statistics.recordings) == (15.0, 3.0, 1)
 
-    def test_what_was_made_from_something_is_read_as_it_is(self):
+    def test_captured_results_change_only_by_refresh(self):
         w = Value(2.0)
         square = w * w
         g = jit(lambda x: square * x)
@@ -225,7 +225,7 @@ class TestWhatIsNotGiven:
         out.backward()
         assert (out.data, w.grad) == (75.0, 30.0)
 
-    def test_in_arrays_lists_and_objects(self):
+    def test_captured_values_in_arrays_and_modules(self):
         model = MLP(2, [2, 1])
         weights = numpy.array([Value(1.0), Value(2.0)])
         g = jit(lambda x: model(list(x)) + weights @ x)
@@ -233,7 +233,7 @@ class TestWhatIsNotGiven:
         weights[1].data += 10.0
         assert g(numpy.array([1.0, 1.0])).data == pytest.approx(before + 10.0, rel=1e-12)
 
-    def test_alone(self):
+    def test_functions_without_arguments(self):
         w = Value(2.0)
         g = jit(lambda: w * w)
         assert g().data == 4.0
@@ -241,7 +241,7 @@ class TestWhatIsNotGiven:
         assert g().data == 9.0
         assert jit(lambda x: w)(1.0) is w
 
-    def test_numbers_are_what_they_were_when_it_was_recorded(self):
+    def test_captured_numbers_are_frozen(self):
         scale = 2.0
         g = jit(lambda x: scale * x)
         assert g(3.0) == 6.0
@@ -251,21 +251,21 @@ class TestWhatIsNotGiven:
         assert scale == 5.0
 
 
-class TestStatic:
-    def test_what_is_static_may_decide(self):
+class TestStaticArguments:
+    def test_static_arguments_may_select_branches(self):
         @functools.partial(jit, static_argnames="mode")
         def f(x, mode="square"):
             return x * x if mode == "square" else -x
 
         assert (f(3.0), f(3.0, "square"), f(3.0, "negative"), f(3.0, mode="negative")) == (9.0, 9.0, -3.0, -3.0)
 
-    def test_by_place_or_by_name_it_is_the_same(self):
+    def test_static_arguments_by_position_or_name(self):
         f = lambda x, n: sum(x**i for i in range(n))  # noqa: E731
         for g in (jit(f, static_argnums=1), jit(f, static_argnums=-1), jit(f, static_argnames="n")):
             assert (g(2.0, 3), g(2.0, n=3), g(2.0, 4), g(3.0, 3)) == (7.0, 7.0, 15.0, 13.0)
         assert jit(f, static_argnums=(1,), static_argnames=("n",))(2.0, 3) == 7.0
 
-    def test_kinds_are_told_apart(self):
+    def test_types_of_static_arguments_are_distinguished(self):
         g = jit(lambda x, kind: x if isinstance(kind, bool) else 2 * x, static_argnums=1)
         assert (g(3.0, 1), g(3.0, True), g(3.0, 1.0)) == (6.0, 3.0, 6.0)
 
@@ -274,14 +274,14 @@ class TestStatic:
         assert g(3.0, gm.exp, (2, 3)) == math.exp(3.0) * 2
         assert g(3.0, abs, (2, 3, 4)) == 9.0
 
-    def test_what_cannot_be_found_again(self):
+    def test_unhashable_static_arguments_raise(self):
         g = jit(lambda x, n: x, static_argnums=1)
         with pytest.raises(TypeError, match=r"the static argument n must be hashable, .* got list: give a tuple"):
             g(1.0, [1])
         with pytest.raises(TypeError, match=r"static argument n must be hashable, .* got dict"):
             g(1.0, n={})
 
-    def test_what_there_is_not(self):
+    def test_missing_static_arguments_raise(self):
         with pytest.raises(ValueError, match=r"static_argnums=3: <lambda>\(\) has 1 parameters"):
             jit(lambda x: x, static_argnums=3)
         with pytest.raises(ValueError, match=r"static_argnames='y': <lambda>\(\) has the parameters x"):
@@ -289,7 +289,7 @@ class TestStatic:
         assert jit(lambda x, **k: x * len(k["y"]), static_argnames="y")(2.0, y="abc") == 6.0
         assert jit(lambda *a: a[0] * len(a[1]), static_argnums=1)(2.0, "abc") == 6.0
 
-    def test_the_cure_for_what_is_no_number(self):
+    def test_error_for_a_string_suggests_static_argnames(self):
         g = jit(lambda x, mode: x)
         for call in (lambda: g(1.0, "fast"), lambda: g(1.0, mode="fast")):
             with pytest.raises(TypeError, match=r"mode is a str \('fast'\).* static.*jit\(f, static_argnames='mode'\)"):
@@ -343,7 +343,7 @@ class TestFunctions:
         with pytest.raises(TypeError, match=r"self is a Model .*static_argnames='self'"):
             jit(Model.plain)(one, 3.0)
 
-    def test_methods_of_dataclasses_need_nothing(self):
+    def test_methods_of_dataclasses(self):
         @dataclasses.dataclass
         class Line:
             slope: float
@@ -370,7 +370,7 @@ class TestFunctions:
             (functools.partial(lambda x, y: x - y, y=1.0), (3.0,), 2.0),
         ],
     )
-    def test_of_every_kind(self, f, args, expected):
+    def test_builtin_and_library_functions(self, f, args, expected):
         g = jit(f)
         assert g(*args) == g(*args) == expected
         assert g.statistics.recordings == 1
@@ -383,7 +383,7 @@ class TestFunctions:
 
         assert jit(Doubling())(3.0) == 6.0
 
-    def test_what_is_no_function(self):
+    def test_non_functions_raise(self):
         for f in (3.0, "f", [abs]):
             with pytest.raises(TypeError, match=rf"jit\(\) takes a function, not {type(f).__name__}"):
                 jit(f)
@@ -411,13 +411,13 @@ class TestFunctions:
         assert total([1.0, 2.0, 3.0, 4.0]) == 10.0
         assert total.statistics.recordings == 4
 
-    def test_within_each_other(self):
+    def test_nested_jit(self):
         inner = jit(lambda x: x * x)
         outer = jit(lambda x: inner(x) + inner(x + 1))
         assert [outer(2.0), outer(3.0), inner(2.0)] == [13.0, 25.0, 4.0]
         assert inner.statistics.recordings == 1
 
-    def test_exceptions_leave_everything_usable(self):
+    def test_jit_works_after_exceptions(self):
         fail = True
 
         @jit
@@ -432,7 +432,7 @@ class TestFunctions:
         assert (f(3.0), f.statistics.recordings, depth()) == (9.0, 1, 0)
         assert Value(2.0) > 1
 
-    def test_calls_with_wrong_arguments_say_so_themselves(self):
+    def test_wrong_arguments_raise_the_usual_type_error(self):
         g = jit(lambda x, y: x)
         with pytest.raises(TypeError, match="missing 1 required positional argument"):
             g(1.0)
@@ -443,26 +443,26 @@ class TestFunctions:
         assert g(1.0, 2.0) == 1.0
 
 
-class TestSeeing:
-    def test_the_graph_is_that_of_the_latest_recording(self):
+class TestGraphs:
+    def test_graph_of_the_latest_trace(self):
         w = Value(3.0, label="w")
         g = jit(lambda x, rate: (x["a"] * 1 + rate * w).tanh())
         g({"a": 1.0}, 0.5)
         numbers = dict(zip(g.graph.names, g.graph.data.tolist(), strict=True))
         assert {name: numbers[name] for name in ("x['a']", "rate", "w")} == {"x['a']": 1.0, "rate": 0.5, "w": 3.0}
-        assert len(g.graph) == 6  # x['a'] * 1 is x['a']
+        assert len(g.graph) == 6  # x['a'] * 1 is simplified to x['a']
         assert float(g.graph.data[g.graph.root]) == math.tanh(2.5)
 
-    def test_before_the_first_call_there_is_none(self):
+    def test_graph_before_the_first_call_raises(self):
         with pytest.raises(ValueError, match=r"<lambda>\(\) has not been called yet, so there is no recording"):
             _ = jit(lambda x: x).graph
 
-    def test_the_walk_is_that_for_the_given_numbers(self):
+    def test_walk_for_given_numbers(self):
         g = jit(lambda x, y: x * y)
         assert g.walk(2.0, 3.0).gradients == {"x": 3.0, "y": 2.0, "v3": 1.0}
         assert g.walk(5.0, 7.0).gradients["x"] == 7.0
 
-    def test_a_graph_of_several_results(self):
+    def test_graph_of_several_results(self):
         g = jit(lambda x: [x, x * x, 3.0])
         g(2.0)
         assert len(g.graph.outputs) == 3
@@ -473,7 +473,7 @@ async def asked(x):
     return float(x)
 
 
-# Every way to ask for a number: what is done, and the expression that the message has to name.
+# Every way to read a number while tracing, and the expression that the message must name.
 REFUSED = {
     "dict": (lambda x, y: {2.0: 5.0}.get(x, 0.0) * y, "x"),
     "set": (lambda x, y: y if x in {2.0, 3.0} else x, "x"),
@@ -527,7 +527,7 @@ REFUSED = {
     "logical": (lambda x, y: numpy.logical_not(numpy.array([x])), "x"),
     "deep": (lambda x, y: 1.0 if gm.exp(gm.sin(x * y) + x) > 1 else y, "1 < exp(sin(…) + x)"),
 }
-# The same through code of NumPy and of Python's library: see found_bugs.py for the line that is named.
+# The same through NumPy and the standard library; test_pitfalls.py checks the line in the message.
 REFUSED_BY_OTHERS = {
     "numpy.sort": lambda x, y: numpy.sort(numpy.array([x, y])),
     "numpy.argmax": lambda x, y: numpy.argmax(numpy.array([x, y])),
@@ -562,9 +562,9 @@ REFUSED_SOMEHOW = {
 }
 
 
-class TestNumbersAreNotToBeAskedFor:
+class TestReadingNumbers:
     @pytest.mark.parametrize("way", REFUSED)
-    def test_the_line_and_the_expression_are_named(self, way):
+    def test_error_names_line_and_expression(self, way):
         f, expression = REFUSED[way]
         with pytest.raises(RecordingError) as caught:
             jit(f)(2.0, 3.0)
@@ -574,16 +574,16 @@ class TestNumbersAreNotToBeAskedFor:
         assert message.endswith(".")
 
     @pytest.mark.parametrize("way", REFUSED_BY_OTHERS)
-    def test_in_code_of_others_too(self, way):
+    def test_reading_numbers_in_library_code_raises(self, way):
         with pytest.raises(RecordingError, match="while the function is being recorded"):
             jit(REFUSED_BY_OTHERS[way])(2.0, 3.0)
 
     @pytest.mark.parametrize("way", REFUSED_SOMEHOW)
-    def test_what_values_cannot_do_they_cannot_do_here(self, way):
+    def test_operations_unsupported_by_values_raise(self, way):
         with pytest.raises(TypeError):
             jit(REFUSED_SOMEHOW[way])(2.0, 3.0)
 
-    def test_a_line_of_several(self):
+    def test_error_for_one_line_of_several(self):
         def f(x):
             y = x * x
 
@@ -604,7 +604,7 @@ class TestNumbersAreNotToBeAskedFor:
         assert again == "    return loops.cond(y > 2, lambda: y, lambda: x)"
         assert all(word in cure for word in ("math.where(", "maximum", "jit(f, static_argnums=...)"))
 
-    def test_while_and_loops(self):
+    def test_while_and_for_loops_raise(self):
         def halved(x):
             while x > 1:
                 x = x / 2
@@ -620,7 +620,7 @@ class TestNumbersAreNotToBeAskedFor:
             with pytest.raises(RecordingError, match=r"branches on `(1 < x|x < 1)`"):
                 jit(f)(3.0)
 
-    def test_cures_fit(self):
+    def test_error_suggests_a_suitable_replacement(self):
         for f, cure in (
             (lambda x: (x * x).backward(), "derivatives come from gradwalk.grad and value_and_grad"),
             (lambda x: x.grad, "derivatives come from gradwalk.grad"),
@@ -630,7 +630,7 @@ class TestNumbersAreNotToBeAskedFor:
             with pytest.raises(RecordingError, match=cure):
                 jit(f)(2.0)
 
-    def test_no_grad(self):
+    def test_no_grad_inside_raises(self):
         def f(x):
             with no_grad():
                 return x * x
@@ -638,18 +638,18 @@ class TestNumbersAreNotToBeAskedFor:
         with pytest.raises(RecordingError, match=r"computes under no_grad\(\) `x \* x`.*\n.*stop_gradient"):
             jit(f)(2.0)
 
-    def test_names_of_nested_arguments(self):
+    def test_error_names_nested_arguments(self):
         with pytest.raises(RecordingError, match=r"branches on `0 < \(x\['rates'\]\[0\] \* scale\[1\]\)`"):
             jit(lambda x, scale: 1 if x["rates"][0] * scale[1] > 0 else 2)({"rates": [1.0]}, numpy.ones(2))
 
-    def test_of_what_is_not_given_they_are_not_either(self):
+    def test_reading_captured_values_raises(self):
         w = Value(2.0, label="w")
         for f in (lambda x: x if w > 1 else -x, lambda x: x * w.data, lambda x: x * float(w), lambda x: w.backward()):
             with pytest.raises(RecordingError, match=r"`(1 < )?w`"):
                 jit(f)(1.0)
 
     @pytest.mark.parametrize("way", [*REFUSED, *REFUSED_BY_OTHERS])
-    def test_everything_is_usable_afterwards(self, way):
+    def test_jit_and_values_work_after_errors(self, way):
         f = REFUSED[way][0] if way in REFUSED else REFUSED_BY_OTHERS[way]
         for transformed in (jit(f), jit(grad(f)), grad(jit(f)), jit(jit(f))):
             with pytest.raises((RecordingError, TypeError)):
@@ -660,12 +660,12 @@ class TestNumbersAreNotToBeAskedFor:
         assert (v > 1, bool(v), v.data, v.grad, depth(), level_of(out)) == (True, True, 2.0, 4.0, 0, 0)
         assert jit(lambda x: x * x)(3.0) == 9.0
 
-    def test_in_grad_alone_they_are(self):
+    def test_reading_numbers_in_grad_is_allowed(self):
         assert grad(lambda x: x * x if x > 1 else x)(3.0) == 6.0
         assert grad(lambda x: x * x.data)(3.0) == 3.0
         assert grad(lambda x: x * math.floor(x.data))(3.5) == 3.0
 
-    def test_replaying_asks_nothing(self):
+    def test_running_does_not_read_numbers(self):
         g = jit(lambda x: x * x)
         g(1.0)
         assert g(Value(3.0)) > 8
@@ -700,7 +700,7 @@ async def summed(x, y):
     return sum(await asyncio.gather(square(x), square(y)))
 
 
-# What looks like asking and is not.
+# Operations that seem to read a number, but do not.
 FINE = {
     "format": lambda x, y: (f"{x} {x!r} {y!s:>10}", x)[1],
     "print": lambda x, y: (str(x), repr(y), x * y)[-1],
@@ -742,9 +742,9 @@ FINE = {
 }
 
 
-class TestWhatIsFine:
+class TestSupportedOperations:
     @pytest.mark.parametrize("way", FINE)
-    def test_it_gives_what_it_gives_without_jit(self, way):
+    def test_results_equal_those_without_jit(self, way):
         f = FINE[way]
         g = jit(f)
         for x, y in ((2.0, 3.0), (5.0, -1.0), (0.5, 0.5), (-3.0, 4.0)):
@@ -753,7 +753,7 @@ class TestWhatIsFine:
             assert g(x, y) == pytest.approx(expected, rel=1e-14)
         assert g.statistics.recordings == 1
 
-    def test_check_is_for_recorded_graphs_outside(self):
+    def test_check_of_a_jitted_result(self):
         x = Value(2.0)
         assert check(jit(lambda v: gm.sin(v) * v)(x)).ok
 
@@ -775,7 +775,7 @@ class TestThreads:
             thread.join()
         assert failures == []
 
-    def test_record_at_once(self):
+    def test_concurrent_traces(self):
         def work(i):
             for k in range(20):
                 g = jit(lambda x, k=float(k): gm.where(x > k, x * i, x + i))
@@ -784,7 +784,7 @@ class TestThreads:
 
         self.run_together(work)
 
-    def test_record_the_same_function_at_once(self):
+    def test_concurrent_traces_of_one_function(self):
         g = jit(lambda x: sum(x) if isinstance(x, list) else x.sum())
 
         def work(i):
@@ -795,7 +795,7 @@ class TestThreads:
         self.run_together(work)
         assert g.statistics.recordings == 28
 
-    def test_one_that_records_does_not_disturb_others(self):
+    def test_trace_does_not_disturb_other_threads(self):
         entered, leave = threading.Event(), threading.Event()
 
         def slow(x):
@@ -830,7 +830,7 @@ class TestErrors:
             (numpy.array(["a"]), r"the result of f\(\) is an array of <U1"),
         ],
     )
-    def test_results_that_are_no_numbers(self, result, text):
+    def test_non_numeric_results_raise(self, result, text):
         def f(x):
             return result
 
@@ -838,11 +838,11 @@ class TestErrors:
             jit(f)(1.0)
 
     @pytest.mark.parametrize("argument", ["a", 1j, {1.0}, object(), [1.0, {"b": "c"}], abs])
-    def test_arguments_that_are_no_numbers(self, argument):
+    def test_non_numeric_arguments_raise(self, argument):
         with pytest.raises(TypeError, match=r"x.* and not a real number.*static_argnames='x'"):
             jit(lambda x: x)(argument)
 
-    def test_a_failed_call_records_nothing(self):
+    def test_failed_calls_trace_nothing(self):
         g = jit(lambda x: x)
         with pytest.raises(TypeError):
             g("a")
@@ -850,8 +850,8 @@ class TestErrors:
         assert g(1.0) == 1.0
 
 
-def test_an_error_of_a_branch_that_is_taken_reaches_the_caller():
-    """It is raised once, and the function is not recorded again; where another branch is taken, it does not count."""
+def test_errors_of_taken_branches_propagate():
+    """Check that the error is raised once without a new trace, and only if its branch is taken."""
     failing = []
 
     @primitive

@@ -1,4 +1,4 @@
-"""jit(f, branches="record"): never a frozen branch, a recording for each way, and what it cannot follow is refused."""
+"""Tests of jit(f, branches="record"): one trace per path through the branches."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def largest(x: Any) -> Any:
     return max(x) * sorted(x)[0] + (x[0] if not x[1] else abs(x[1]))
 
 
-def test_every_way_is_recorded_and_found_again():
+def test_each_path_is_traced_once():
     recorded = jit(tax, branches="record")
     for income in (50.0, 150.0, 600.0, 60.0, 250.0, 99.9, 100.0, 499.0, 1e6):
         assert recorded(income) == tax(income)
@@ -61,7 +61,7 @@ def test_every_way_is_recorded_and_found_again():
 
 
 @pytest.mark.parametrize("transform", [lambda f: f, grad, value_and_grad, lambda f: grad(grad(f))])
-def test_derivatives_are_those_of_the_way(transform):
+def test_derivatives_of_each_path(transform):
     recorded = jit(transform(tax), branches="record")
     for income in (50.0, 150.0, 600.0, 60.0):
         assert recorded(income) == transform(tax)(income)
@@ -70,7 +70,7 @@ def test_derivatives_are_those_of_the_way(transform):
 
 @settings(deadline=None)
 @given(st.lists(st.floats(0.1, 1000.0), min_size=1, max_size=12))
-def test_loops_of_python(numbers):
+def test_python_while_loops(numbers):
     recorded, slope = jit(halved, branches="record"), jit(grad(halved), branches="record")
     for x in numbers:
         assert recorded(x) == halved(x)
@@ -87,15 +87,14 @@ def halvings(x: float) -> int:
 
 @settings(deadline=None)
 @given(st.lists(st.lists(st.floats(-2, 2), min_size=3, max_size=3), min_size=1, max_size=12))
-def test_what_python_asks_by_itself(rows):
-    """max, sorted, not: each asks for comparisons."""
+def test_comparisons_in_python_builtins(rows):
     recorded = jit(hessian(lambda x: largest(list(x))), branches="record")
     for row in rows:
         x = numpy.array(row)
         assert (recorded(x) == hessian(lambda x: largest(list(x)))(x)).all()
 
 
-def test_beside_jax():
+def test_derivatives_match_jax():
     def f(m: Any, cond: Any, x: Any) -> Any:
         y = cond(x > 0.5, lambda: m.sin(x), lambda: x * x)
         return cond(y > 0.4, lambda: y * x, lambda: m.cos(y))
@@ -106,14 +105,14 @@ def test_beside_jax():
         assert recorded(x) == pytest.approx(float(jax.grad(lambda x: f(jnp, jax.lax.cond, x))(x)), rel=1e-12)
 
 
-def test_structures_differ_by_way():
+def test_paths_may_return_different_structures():
     recorded = jit(lambda x: (x, -x) if x > 0 else [x], branches="record")
     assert recorded(1.0) == (1.0, -1.0)
     assert recorded(-1.0) == [-1.0]
     assert recorded(2.0) == (2.0, -2.0)
 
 
-def test_values_are_looked_at():
+def test_branches_depend_on_value_arguments():
     recorded = jit(tax, branches="record")
     x = Value(150.0)
     recorded(x).backward()
@@ -123,7 +122,7 @@ def test_values_are_looked_at():
     assert y.grad == 0.2
 
 
-def test_parameters_from_outside_decide_too():
+def test_branches_depend_on_captured_values():
     limit = Value(1.0)
     recorded = jit(lambda x: x if x < limit else limit * 2.0, branches="record")
     assert recorded(0.5) == 0.5
@@ -132,14 +131,14 @@ def test_parameters_from_outside_decide_too():
     assert recorded(3.0) == 3.0
 
 
-def test_nan_takes_the_way_that_python_takes():
+def test_nan_takes_the_same_branch_as_python():
     recorded = jit(tax, branches="record")
     recorded(50.0)
     assert numpy.isnan(recorded(float("nan")))
     assert recorded(60.0) == 12.0
 
 
-def test_within_another_recording():
+def test_nested_jit_with_branches():
     inner = jit(tax, branches="record")
     with pytest.raises(RecordingError, match="branches on"):
         jit(lambda x: inner(x) + 1.0)(50.0)
@@ -149,7 +148,7 @@ def test_within_another_recording():
     assert grad(lambda x: inner(x) * 2.0)(150.0) == 0.6
 
 
-def test_what_it_cannot_follow_is_refused():
+def test_unsupported_uses_raise():
     for f in (float, lambda x: x.data, lambda x: [1.0, 2.0][x]):
         with pytest.raises(RecordingError):
             jit(f, branches="record")(1.0)
@@ -169,14 +168,14 @@ def endless(x: Any) -> Any:
     return x
 
 
-def test_loops_inside_stay_loops():
+def test_fori_loop_stays_a_loop():
     recorded = jit(lambda x: loops.fori_loop(0, 100, lambda i, y: y * 0.9 + x, x) if x > 0 else x, branches="record")
     assert recorded(1.0) == pytest.approx(10.0 - 9.0 * 0.9**100, rel=1e-12)
     assert recorded(-1.0) == -1.0
     assert recorded.statistics.instructions < 10
 
 
-def test_too_many_ways_are_told():
+def test_too_many_paths_warn():
     recorded = jit(halved, branches="record")
 
     def through(exponents: Any) -> None:
@@ -190,7 +189,7 @@ def test_too_many_ways_are_told():
     assert recorded.statistics.forgotten > 0
 
 
-def test_what_is_shown():
+def test_program_graph_walk_and_pickle():
     recorded = jit(tax, branches="record")
     recorded(150.0)
     outputs = [line.split()[0] for line in str(recorded.program).splitlines()[-4:]]
@@ -200,8 +199,8 @@ def test_what_is_shown():
     assert pickle.loads(pickle.dumps(recorded))(50.0) == 10.0
 
 
-def test_recordings_of_other_ways_are_not_run():
-    """What another way computes might raise, or never end, for these numbers."""
+def test_traces_of_other_paths_are_not_run():
+    """Check this because another path might raise, or loop forever, for these numbers."""
 
     def root(x):
         if x < 0:
@@ -213,7 +212,7 @@ def test_recordings_of_other_ways_are_not_run():
     assert f.statistics.recordings == 2
 
 
-def test_threads_that_meet_many_ways():
+def test_threads_with_many_paths():
     def f(x, n):
         for k in range(40):
             if n == k:
@@ -245,7 +244,7 @@ def test_threads_that_meet_many_ways():
     assert failures == []
 
 
-# Derivatives inside a function whose branches are recorded
+# Derivatives inside a function with traced branches
 
 
 def bent(x: Any) -> Any:
@@ -253,12 +252,12 @@ def bent(x: Any) -> Any:
 
 
 def bent_by(y: Any) -> Any:
-    """A function of x that branches on y, which it captures."""
+    """Return a function of x that branches on the captured y."""
     return lambda x: x * x if y > 1 else x * y
 
 
 def slope_and_more(x: Any) -> Any:
-    """Branches inside the function that is differentiated, and outside."""
+    """Branch inside the differentiated function and outside it."""
     slope = grad(bent)(x)
     return slope * bent(x - 1.0) if slope > 3 else grad(lambda y: slope * bent(y))(x + 0.5)
 
@@ -269,7 +268,7 @@ def condition_from_outside(x: Any) -> Any:
 
 
 def inside(f: Any) -> Any:
-    """A function that calls another one, which `jit` does not see."""
+    """Wrap a function so that `jit` does not see its type."""
 
     def called(x: Any) -> Any:
         return f(x)
@@ -308,7 +307,7 @@ def test_derivatives_inside_follow_branches(f):
         assert slope(x) == grad(recorded)(x) == pytest.approx(grad(f)(x), rel=1e-14)
 
 
-def test_a_refusal_in_a_derivative_inside_is_remembered():
+def test_swallowed_error_in_a_derivative_is_raised():
     def careless(x: Any) -> Any:
         try:
             return grad(lambda y: y * float(y))(x)
@@ -319,6 +318,6 @@ def test_a_refusal_in_a_derivative_inside_is_remembered():
         jit(careless, branches="record")(2.0)
 
 
-def test_a_staged_function_inside_still_refuses_branches():
+def test_branches_in_a_nested_jit_raise():
     with pytest.raises(RecordingError, match="branches on"):
         jit(inside(grad(jit(bent))), branches="record")(2.0)

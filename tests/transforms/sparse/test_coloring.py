@@ -1,4 +1,4 @@
-"""Patterns against sets propagated in Python, and colourings against what they are by definition."""
+"""Tests of sparsity patterns against propagated Python sets, and colorings against their definitions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gradwalk.transforms.sparse.sparsity_pattern import pattern, symmetric, tran
 
 @st.composite
 def recorded(draw: st.DrawFn) -> Program:
-    """Programs with many outputs, in which a few values are used again and again; products are fused, calls occur."""
+    """Draw a program with several outputs, reused values, fused products and calls."""
     tape = Tape()
     places = [tape.input() for _ in range(draw(st.integers(1, 12)))] + [tape.constant(2.5)]
     for _ in range(draw(st.integers(0, 40))):
@@ -36,7 +36,7 @@ def recorded(draw: st.DrawFn) -> Program:
 
 
 def dependencies(program: Program) -> list[set[int]]:
-    """For each output the inputs that it depends on."""
+    """Return the set of inputs that each output depends on."""
     sets: list[set[int]] = [{i} for i in range(program.inputs)] + [set() for _ in program.constants]
     for opcode, *places in program.instructions.reshape(-1, 4).tolist():
         if opcode == CALL:
@@ -56,7 +56,7 @@ def rows(indptr, indices) -> list[list[int]]:
 
 
 def compressed(matrix) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """The pattern of a matrix of bool."""
+    """Return the pattern of a bool matrix."""
     indptr = numpy.zeros(len(matrix) + 1, numpy.int32)
     indptr[1:] = matrix.sum(axis=1).cumsum()
     return indptr, numpy.nonzero(matrix)[1].astype(numpy.int32)
@@ -71,26 +71,26 @@ def matrices(draw: st.DrawFn, *, square: bool = False) -> numpy.ndarray:
 
 
 @given(recorded())
-def test_pattern_is_what_outputs_depend_on(program):
+def test_pattern_has_the_dependencies_of_outputs(program):
     assert rows(*pattern(program)) == [sorted(found) for found in dependencies(program)]
 
 
 @given(recorded(), st.data())
-def test_pattern_has_the_columns_asked_for(program, data):
+def test_pattern_of_selected_columns(program, data):
     columns = data.draw(st.lists(st.integers(0, program.inputs - 1), unique=True))
     expected = [sorted(columns.index(i) for i in found if i in columns) for found in dependencies(program)]
     assert rows(*pattern(program, columns)) == expected
 
 
-def test_pattern_of_nothing():
+def test_pattern_of_empty_programs():
     assert rows(*pattern(Tape().program([]))) == []
     tape = Tape()
     assert rows(*pattern(tape.program([tape.constant(1.0)]))) == [[]]
     assert rows(*pattern(tape.program([tape.input()]))) == [[0]]
 
 
-def test_values_that_are_needed_once_have_no_sets():
-    """A sum of n inputs would have n of them, of n / 2 inputs each."""
+def test_values_used_once_have_no_sets():
+    """Check a sum of n inputs, which would otherwise need n sets of n / 2 inputs on average."""
     tape = Tape()
     total = tape.constant(0.0)
     inputs = [tape.input() for _ in range(20_000)]
@@ -99,7 +99,7 @@ def test_values_that_are_needed_once_have_no_sets():
     assert rows(*pattern(tape.program([total]))) == [list(range(20_000))]
 
 
-def test_sets_that_no_value_needs_any_longer_make_room():
+def test_unused_sets_are_freed():
     tape = Tape()
     inputs = [tape.input() for _ in range(400)]
     state, outputs = inputs[0], []
@@ -122,7 +122,7 @@ def test_symmetric(matrix):
 
 
 @given(matrices())
-def test_columns_of_a_colour_share_no_row(matrix):
+def test_columns_of_one_color_share_no_row(matrix):
     colors = column_coloring(*compressed(matrix), matrix.shape[1])
     assert sorted(set(colors.tolist())) == list(range(max(colors, default=-1) + 1))
     for row in matrix:
@@ -130,7 +130,7 @@ def test_columns_of_a_colour_share_no_row(matrix):
 
 
 @given(matrices(square=True))
-def test_vertices_of_two_colours_form_stars(matrix):
+def test_vertices_of_two_colors_form_stars(matrix):
     adjacent = matrix | matrix.T
     colors, _ = star_coloring(*compressed(adjacent))
     numpy.fill_diagonal(adjacent, val=False)
@@ -145,7 +145,7 @@ def test_vertices_of_two_colours_form_stars(matrix):
 
 
 @given(matrices(square=True), st.integers(0, 2**32 - 1))
-def test_a_symmetric_matrix_is_read_off_the_sums_of_its_columns(matrix, seed):
+def test_column_sums_determine_a_symmetric_matrix(matrix, seed):
     nonzero = matrix | matrix.T
     numbers = numpy.random.default_rng(seed).normal(size=nonzero.shape)
     numbers = numpy.where(nonzero, numbers + numbers.T, 0.0)
@@ -184,7 +184,7 @@ def band(n: int, width: int) -> numpy.ndarray:
     ],
     ids=["arrow", "diagonal", "tridiagonal", "dense", "zeros", "1x1", "empty"],
 )
-def test_stars_are_as_few_as_possible(matrix, fewest, permuted):
+def test_star_coloring_uses_fewest_colors(matrix, fewest, permuted):
     if permuted and fewest != 3:
         order = numpy.random.default_rng(0).permutation(len(matrix))
         matrix = matrix[order][:, order]
@@ -193,12 +193,12 @@ def test_stars_are_as_few_as_possible(matrix, fewest, permuted):
 
 
 @pytest.mark.parametrize("width", [0, 1, 2, 5])
-def test_columns_of_a_band_need_as_many_colours_as_it_is_wide(width):
+def test_number_of_colors_equals_bandwidth(width):
     colors = column_coloring(*compressed(band(60, width)), 60)
     assert len(set(colors.tolist())) == 2 * width + 1
 
 
-def test_a_large_arrow_is_coloured_in_linear_time():
+def test_large_arrow_matrix_is_colored_quickly():
     n = 100_000
     indptr = numpy.arange(n + 1, dtype=numpy.int32) * 2 + n - 2
     indptr[0] = 0
@@ -209,7 +209,7 @@ def test_a_large_arrow_is_coloured_in_linear_time():
     assert colors.tolist() == [0, *[1] * (n - 1)]
 
 
-def test_what_is_no_symmetric_pattern_is_refused():
+def test_invalid_patterns_raise():
     with pytest.raises(ValueError, match="symmetric"):
         star_coloring([0, 1, 1], [1])
     with pytest.raises(ValueError, match="sorted"):

@@ -1,4 +1,4 @@
-"""Sparse Jacobians and Hessians against dense ones, and what they refuse."""
+"""Tests of sparse Jacobians and Hessians against dense ones, and their errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from gradwalk.value.apply import apply
 
 
 def results(program: Program, x: Any) -> list[Any]:
-    """All that a program computes from the numbers of x."""
+    """Return every value that a program computes from the numbers of x."""
     numbers = iter(x)
     computed: list[Any] = []
 
@@ -46,7 +46,7 @@ def results(program: Program, x: Any) -> list[Any]:
 
 
 def agrees(sparse, *dense) -> None:
-    """Each entry is the same, to the last bit, as in one of the dense matrices. Sweeps have nan for 0 times inf."""
+    """Check that each entry equals a dense matrix's to the last bit, except where sweeps give nan for 0 * inf."""
     found = sparse.toarray()
     finite = numpy.all([numpy.isfinite(matrix) for matrix in (found, *dense)], axis=0)
     assert numpy.any([found == matrix for matrix in dense], axis=0)[finite].all()
@@ -88,7 +88,7 @@ def arrow(x):
     return gm.exp(x[0]) * sum(v * v for v in x)
 
 
-@pytest.mark.parametrize("largest", [sparse._LARGEST, 0], ids=["at once", "a sweep a colour"])
+@pytest.mark.parametrize("largest", [sparse._LARGEST, 0], ids=["at once", "one sweep per color"])
 @pytest.mark.parametrize(
     ("f", "nonzeros", "colors"),
     [
@@ -131,18 +131,18 @@ def test_jacobians_of_known_structure(f, nonzeros, colors):
     assert found.statistics[:2] == (nonzeros, colors)
 
 
-def test_one_number():
+def test_scalar_functions():
     assert sparse_jacobian(lambda x: x * x)(3.0).toarray().tolist() == [[6.0]]
     assert sparse_hessian(lambda x: x**3)(2.0).toarray().tolist() == [[12.0]]
     assert sparse_jacobian(lambda x: x)(3).toarray().tolist() == [[1.0]]
 
 
-def test_no_arguments_to_differentiate_by():
+def test_empty_arguments():
     assert sparse_jacobian(lambda x: [1.0, 2.0])(numpy.zeros(0)).shape == (2, 0)
     assert sparse_hessian(lambda x: 1.0)([]).shape == (0, 0)
 
 
-def test_result_is_a_csr_array_in_order():
+def test_result_is_a_canonical_csr_array():
     matrix = sparse_hessian(rosenbrock)(numpy.ones(5))
     assert isinstance(matrix, scipy.sparse.csr_array)
     assert matrix.dtype == numpy.float64
@@ -156,7 +156,7 @@ class Model:
     prices: Any
 
 
-def test_rows_and_columns_are_the_numbers_of_trees_in_order():
+def test_rows_and_columns_follow_tree_order():
     def f(model, shift, scale):
         return {"b": scale["a"] * model.rate, "a": numpy.array([model.prices[0, 1] * shift, model.prices[1, 0]])}
 
@@ -167,7 +167,7 @@ def test_rows_and_columns_are_the_numbers_of_trees_in_order():
     assert found.shape == (3, 5)
 
 
-def test_arguments_that_are_not_differentiated_by_are_inputs_too():
+def test_other_arguments_do_not_cause_a_new_trace():
     calls = []
 
     def f(x, y, *, scale):
@@ -183,7 +183,7 @@ def test_arguments_that_are_not_differentiated_by_are_inputs_too():
     assert found(numpy.array([1.0, 2.0], dtype=object), 1.0, scale=2.0)[0, 1] == 2.0
 
 
-def test_structure_is_the_same_at_every_point_and_is_no_ones_else():
+def test_structure_is_fixed_and_results_are_not_shared():
     found = sparse_jacobian(lambda x: [x[0] * x[1], x[1]])
     first = found([0.0, 0.0])
     assert first.nnz == 3
@@ -192,14 +192,14 @@ def test_structure_is_the_same_at_every_point_and_is_no_ones_else():
     assert found([2.0, 3.0]).toarray().tolist() == [[3.0, 2.0], [0.0, 1.0]]
 
 
-def test_operands_that_nothing_is_passed_to_are_not_in_the_pattern():
+def test_operands_without_gradient_are_not_in_the_pattern():
     found = sparse_jacobian(lambda x: [gm.where(x[0] > 0.0, x[1], x[2]), gm.sign(x[0])])
     assert found([1.0, 2.0, 3.0]).toarray().tolist() == [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
     assert found([-1.0, 2.0, 3.0]).toarray().tolist() == [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
     assert found.statistics.nonzeros == 2
 
 
-def test_values_that_the_function_captures_are_read_at_every_call():
+def test_captured_values_are_read_at_every_call():
     rate = Value(2.0)
     found = sparse_hessian(lambda x: rate * x[0] * x[1] + x[1] ** 3)
     assert found([1.0, 1.0]).toarray().tolist() == [[0.0, 2.0], [2.0, 6.0]]
@@ -223,8 +223,8 @@ def test_derivatives_of_derivatives():
     assert_array_equal(third, jacobian(hessian(rosenbrock))(x).reshape(9, 3))
 
 
-def test_many_columns_that_share_a_part_take_linear_time():
-    """A sweep looks at what the function computed, and not at the sweeps before it, which would double each time."""
+def test_columns_with_shared_parts_take_linear_time():
+    """Check that each sweep visits only the function's instructions, not the instructions of earlier sweeps."""
     n = 60
 
     def f(x):
@@ -247,10 +247,10 @@ def test_long_chains():
 
 
 @pytest.mark.parametrize("method", ["Newton-CG", "trust-constr", "trust-krylov", "trust-ncg"])
-def test_minimizers_of_scipy_take_it(method):
+def test_scipy_minimizers_accept_sparse_hessians(method):
     found = sparse_hessian(rosenbrock)
     hess = {"hess": found}
-    if method in ("trust-krylov", "trust-ncg"):  # SciPy 1.17 calls numpy.dot(hess, p), which takes dense ones only
+    if method in ("trust-krylov", "trust-ncg"):  # SciPy 1.17 calls numpy.dot(hess, p), which needs a dense matrix
         hess = {"hessp": lambda x, p: found(x) @ p}
     start = numpy.linspace(0.5, 2.0, 10)
     result = scipy.optimize.minimize(jit(rosenbrock), start, jac=jit(grad(rosenbrock)), method=method, **hess)
@@ -258,13 +258,13 @@ def test_minimizers_of_scipy_take_it(method):
     assert numpy.allclose(result.x, 1.0, atol=1e-3)
 
 
-def test_a_branch_on_a_number_is_refused():
+def test_branch_on_a_number_raises():
     with pytest.raises(RecordingError, match="where"):
         sparse_jacobian(lambda x: x[0] if x[0] > 0.0 else x[1])([1.0, 2.0])
 
 
 @pytest.mark.parametrize(("transform", "dense"), [(sparse_jacobian, "jacobian"), (sparse_hessian, "hessian")])
-def test_values_are_refused(transform, dense):
+def test_values_raise(transform, dense):
     def f(x):
         return x[0] * x[1]
 
@@ -285,13 +285,13 @@ def test_values_are_refused(transform, dense):
             outer(lambda x: transform(lambda y: x * y[0])([1.0, 2.0])[0, 0])(1.0)
 
 
-def test_numbers_can_be_used_inside_a_differentiated_function():
+def test_constant_arguments_inside_a_differentiated_function():
     found = sparse_hessian(lambda x: x**3)
     assert grad(lambda x: x * found(2.0)[0, 0])(1.0) == 12.0
     assert jit(lambda x: x * found(3.0)[0, 0])(1.0) == 18.0
 
 
-def test_other_arguments_are_refused():
+def test_invalid_arguments_raise():
     def f(x, kind="a"):
         return x
 
@@ -311,7 +311,7 @@ def test_other_arguments_are_refused():
         sparse_jacobian(lambda x: None)(1.0)
 
 
-def test_statistics_are_those_of_the_latest_recording():
+def test_statistics_describe_the_latest_trace():
     found = sparse_hessian(rosenbrock)
     assert repr(found) == "<sparse_hessian of rosenbrock()>"
     with pytest.raises(ValueError, match=r"sparse_hessian of rosenbrock\(\)> has not been called"):
@@ -322,7 +322,7 @@ def test_statistics_are_those_of_the_latest_recording():
     assert found.statistics[:2] == (4, 2)
 
 
-def test_without_scipy_it_says_what_to_install(monkeypatch):
+def test_missing_scipy_raises_with_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
     with pytest.raises(ImportError, match=r"pip install 'gradwalk\[scipy\]'"):
         sparse_jacobian(lambda x: x)(1.0)
