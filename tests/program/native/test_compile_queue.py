@@ -64,7 +64,7 @@ def test_tasks_finalizers_and_threads_may_submit():
     assert wait_for(lambda: sorted(ran) == ["finalizer", "task", *["thread"] * 20])
 
 
-def test_an_error_is_reported_and_the_next_task_runs(monkeypatch):
+def test_errors_are_reported_and_later_tasks_run(monkeypatch):
     reported, ran, queue = [], [], _Queue()
     monkeypatch.setattr(sys, "unraisablehook", lambda arguments: reported.append(repr(arguments.exc_value)))
 

@@ -58,7 +58,7 @@ def test_a_process_that_ends_during_a_request():
 
 @pytest.mark.skipif(not ON_POSIX, reason="needs a signal handler that runs while waiting for a reply")
 @pytest.mark.parametrize("error", [KeyboardInterrupt, TimeoutError])
-def test_an_error_in_a_signal_handler_closes_the_process(monkeypatch, error):
+def test_signal_handler_errors_close_the_process(monkeypatch, error):
     def interrupt(*_):
         raise error
 

@@ -44,7 +44,7 @@ def in_python(carry: float, rate: float, rows: list[float], first: int) -> list[
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5, 300])
 @pytest.mark.parametrize("first", [0, 3])
-def test_a_counted_loop_gives_the_last_carry_and_all_results(count, first):
+def test_a_counted_loop_gives_carry_and_results(count, first):
     rows = numpy.linspace(-1.0, 1.0, count).tolist()
     runner = LoopRunner(step_of_growth().interpreter, None, (1, 1, 1, 1), first, count)
     results = runner.forward(numpy.array([0.5, 0.9, *rows]))
