@@ -360,7 +360,7 @@ class TestFromC:
     def test_numba_calls_it_from_threads(self):
         program = as_recorded(SINES)
         run = RUN(program.address)
-        prange = numba.prange  # numba must see the function itself, not the test's stand-in for the module
+        prange = numba.prange  # numba must see the function itself, not an attribute of the `Reference`
 
         @numba.njit(parallel=True)
         def sines(handle, numbers, outputs):

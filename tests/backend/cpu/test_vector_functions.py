@@ -20,7 +20,7 @@ from gradwalk.backend.lane_kernel import INSTRUCTION_SETS
 
 NAMES = launch.ROW_FUNCTIONS
 KINDS = (numpy.float64, numpy.float32)
-SETS = range(len(INSTRUCTION_SETS) if IS_COMPILED else 0)  # the Python kernel has no vector functions
+SETS = range(len(INSTRUCTION_SETS) if IS_COMPILED else 0)  # only compiled kernels have vector functions
 LOG_2 = math.log(2.0)
 
 # Boundaries between algorithms and ends of the range, in float64. For float32 they are rounded.

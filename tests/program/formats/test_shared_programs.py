@@ -140,7 +140,7 @@ def test_empty_loop_steps_are_not_unrolled():
 
 
 def test_total_number_of_call_inputs_is_limited(monkeypatch):
-    # Loops of 0 steps have no operands, yet each call repeats the 1,001 input names of its step.
+    # Loops of 0 steps need 0 operands, yet each call repeats the 1,001 input names of its step.
     monkeypatch.setattr(program_json, "_MOST_REPEATED", 10_000)
     step = {"inputs": [""] * 1001, "constants": [], "outputs": [], "instructions": []}
     settings = {"carry": 0, "fixed": 0, "row": 1000, "out": 0, "steps": 0, "checkpoint": None}
