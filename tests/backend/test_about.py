@@ -1,4 +1,4 @@
-"""What gradwalk says of its installation is what it has been compiled with, and what is there."""
+"""`gradwalk.about()` reports versions, compiler, instruction sets and packages of the installation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gradwalk.backend import about as module
 from gradwalk.backend import lane_kernel
 
 
-def test_versions_are_those_of_what_runs():
+def test_versions_match_the_running_modules():
     found = gradwalk.about()
     assert found.version == gradwalk.__version__
     assert found.python.endswith(platform.python_version())
@@ -27,24 +27,24 @@ def test_versions_are_those_of_what_runs():
     assert found.instruction_sets == lane_kernel.INSTRUCTION_SETS
 
 
-def test_the_kernel_says_what_it_was_compiled_with():
+def test_compiler_and_vector_library_are_reported():
     found = gradwalk.about()
     assert bool(re.fullmatch(r"(GCC|Clang|MSVC) \d.*", found.compiler)) == IS_COMPILED
     assert found.vectors in (("libmvec", "gradwalk", "none") if IS_COMPILED else ("none",))
-    # What Python knows of Pyodide's C library is what it reads in itself: the name glibc, without a version.
+    # On Pyodide, platform.libc_ver() finds the name glibc in the executable, without a version.
     assert bool(found.glibc) == (IS_COMPILED and not IS_WASM and platform.libc_ver()[0] == "glibc")
     if found.glibc:
         assert found.glibc == platform.libc_ver()[1]
     assert (found.vectors == "libmvec") == lane_kernel.USES_LIBMVEC
 
 
-@pytest.mark.parametrize(("suffix", "is_told"), [("linux-musl", True), ("linux-gnu", False)])
-def test_musl_is_told(monkeypatch, suffix, is_told):
+@pytest.mark.parametrize(("suffix", "is_reported"), [("linux-musl", True), ("linux-gnu", False)])
+def test_musl_is_reported(monkeypatch, suffix, is_reported):
     monkeypatch.setattr("sysconfig.get_config_var", {"EXT_SUFFIX": f".cpython-311-x86_64-{suffix}.so"}.get)
-    assert gradwalk.about().platform.endswith(", musl") == is_told
+    assert gradwalk.about().platform.endswith(", musl") == is_reported
 
 
-def test_choices_of_now_are_told(monkeypatch):
+def test_current_settings_are_reported(monkeypatch):
     monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", "baseline")
     with gradwalk.threads(3):
         found = gradwalk.about()
@@ -54,7 +54,7 @@ def test_choices_of_now_are_told(monkeypatch):
         gradwalk.about()
 
 
-def test_packages_are_the_dependencies_and_those_of_the_extras_for_users():
+def test_packages_are_dependencies_and_extras_for_users():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     for_others = {"benchmarks", "browser", "dev", "docs", "examples", "interop", "lint", "test", "test-core"}
     named = {
@@ -67,7 +67,7 @@ def test_packages_are_the_dependencies_and_those_of_the_extras_for_users():
 
 
 @pytest.mark.parametrize("vectors", ["libmvec", "gradwalk", "none"])
-def test_as_text_it_has_a_line_for_each_part(vectors):
+def test_the_text_has_a_line_per_field(vectors):
     found = dataclasses.replace(
         gradwalk.about(), vectors=vectors, packages={"numpy": "2.4", "scipy": None}, has_gil=False
     )
@@ -80,6 +80,6 @@ def test_as_text_it_has_a_line_for_each_part(vectors):
     assert (lines["packages"], lines["missing"]) == ("numpy 2.4", "scipy")
 
 
-def test_a_package_that_is_not_there_has_no_version(monkeypatch):
+def test_a_missing_package_has_no_version(monkeypatch):
     monkeypatch.setattr(module, "PACKAGES", ("numpy", "no-such-package"))
     assert gradwalk.about().packages == {"numpy": version("numpy"), "no-such-package": None}

@@ -1,4 +1,4 @@
-"""A block has more lanes where the batch is large and a sample is small."""
+"""A block has more lanes if the batch is large and a sample needs little memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lane kernel: the same bits as one sample at a time, on every instruction set, block, tail, layout and thread."""
+"""The lane kernel gives the same bits as single samples, for any instruction set, block size, layout and thread."""
 
 from __future__ import annotations
 
@@ -49,21 +49,21 @@ def instruction_set(request, monkeypatch):
 
 @st.composite
 def blocks(draw: st.DrawFn) -> tuple[int, int]:
-    """How many lanes a block has, and how many samples there are: empty, tails of all kinds, several blocks."""
+    """Draw the number of lanes per block and the number of samples, from none to several blocks and a tail."""
     lanes = draw(st.sampled_from(BLOCKS))
     return lanes, draw(st.sampled_from([0, 1, 2, 15, 16, 17, lanes - 1, lanes, lanes + 1, 2 * lanes, 3 * lanes + 5]))
 
 
-def of(name: str, varies: tuple[bool, ...] | None = None) -> Case:
-    """A program of one operation."""
+def one_operation(name: str, varies: tuple[bool, ...] | None = None) -> Case:
+    """Build a program of one operation."""
     count = 3 if name in FUSED else BY_NAME[name].arity
     code = numpy.array([opcode(name), *range(count), *[0] * (3 - count)], numpy.int32)
     return Case(Program(count, [], code, [], [count]), varies or (True,) * count)
 
 
-def forms(name: str) -> list[tuple[bool, ...]]:
-    """Which operands are rows, the others being scalars: all ways but that none is."""
-    count = len(of(name).varies)
+def operand_forms(name: str) -> list[tuple[bool, ...]]:
+    """Return every choice of operands that are rows, at least one; all other operands are scalars."""
+    count = len(one_operation(name).varies)
     return [tuple(bool(form >> i & 1) for i in range(count)) for form in range(1, 2**count)]
 
 
@@ -71,7 +71,7 @@ def forms(name: str) -> list[tuple[bool, ...]]:
 class TestExactOperations:
     @fewer(2)
     @given(cases(list(EXACT)), blocks(), SEEDS)
-    def test_lanes_are_single_samples_bit_for_bit(self, case, block, seed):
+    def test_lanes_equal_single_samples_bitwise(self, case, block, seed):
         lanes, count = block
         shared, columns = case.batch(seed, count)
         expected = case.one_at_a_time(shared, columns, count)
@@ -82,7 +82,7 @@ class TestExactOperations:
     @pytest.mark.parametrize("kind", KINDS)
     @fewer(2)
     @given(case=cases(list(EXACT)), block=blocks(), seed=SEEDS)
-    def test_lanes_are_what_numpy_computes_bit_for_bit(self, kind, case, block, seed):
+    def test_lanes_equal_numpy_bitwise(self, kind, case, block, seed):
         lanes, count = block
         shared, columns = case.batch(seed, count, kind)
         expected = case.by_numpy(shared, columns, count, kind)
@@ -95,10 +95,10 @@ class TestExactOperations:
         x = 1.0 + 2.0**-30
         operands = (x, x, -1.0 if name == "muladd" else 1.0)
         rounded_once = EXACT[name](*map(Fraction, operands))
-        for varies in forms(name):
+        for varies in operand_forms(name):
             shared = numpy.array([number for number, v in zip(operands, varies, strict=True) if not v])
             columns = [numpy.full(20, number) for number, v in zip(operands, varies, strict=True) if v]
-            found = on_lanes(LaneKernel(of(name).program, varies), shared, columns, 20)
+            found = on_lanes(LaneKernel(one_operation(name).program, varies), shared, columns, 20)
             assert set(found.ravel()) == {EXACT[name](*operands)} != {float(rounded_once)}
 
 
@@ -106,20 +106,20 @@ class TestExactOperations:
 class TestEveryOperation:
     @pytest.mark.parametrize("kind", KINDS)
     @pytest.mark.parametrize("name", EVERY)
-    def test_is_within_4_ulps_in_every_form(self, name, kind):
-        """Or 16, where a function is a formula of several, each of them a vector function within 4 ulp."""
+    def test_every_operand_form_is_within_4_ulps(self, name, kind):
+        # 16 ulps are allowed for formulas of several vector functions, each of which is within 4 ulps.
         most = 16 if name in DEFINITIONS else 4
         generator = numpy.random.default_rng(1)
         count = 500 if IS_COMPILED else 50
-        for varies in forms(name):
-            case = of(name, varies)
+        for varies in operand_forms(name):
+            case = one_operation(name, varies)
             for shared in [[]] if all(varies) else [[x] * varies.count(False) for x in (*SPECIAL, 2.0, 3.0, -0.5)]:
-                # scalars are rounded to the type before the operation
+                # scalars are rounded to the dtype before the operation
                 given = rounded(rounded(shared, kind), numpy.float64)
-                columns = [rounded(wide(generator, count), kind) for _ in range(sum(varies))]
+                columns = [rounded(numbers_of_all_sizes(generator, count), kind) for _ in range(sum(varies))]
                 expected = rounded(case.one_at_a_time(given, columns, count), kind)
                 found = on_lanes(LaneKernel(case.program, varies), given, columns, count, kind)
-                # next to its zeros, where terms cancel, a function is as exact as these
+                # near zeros of the function terms cancel, so the bound is absolute
                 cancels = (abs(expected) < 2.0) & (name in ("logaddexp", "lgamma", "digamma"))
                 assert ulps_apart(found[~cancels], expected[~cancels]).max(initial=0) <= most
                 assert (abs(found[cancels] - expected[cancels]) <= 4 * most * numpy.finfo(found.dtype).eps).all()
@@ -127,9 +127,9 @@ class TestEveryOperation:
                 assert (numpy.signbit(found) == numpy.signbit(expected))[zeros].all()
 
     @pytest.mark.parametrize("name", ["exp", "log", "tanh", "sin", "pow"])
-    def test_reaches_the_ends_of_the_range(self, name):
+    def test_ends_of_the_range_are_within_4_ulps(self, name):
         edges = numpy.array([709.78, 709.79, -745.1, -745.2, -708.5, 1e-320, 5e-324, 1e300, -1e300, 1e22])
-        case = of(name)
+        case = one_operation(name)
         columns = [edges, edges[::-1]][: len(case.varies)]
         expected = case.one_at_a_time([], columns, len(edges))
         found = on_lanes(LaneKernel(case.program, case.varies), numpy.empty(0), columns, len(edges))
@@ -141,7 +141,7 @@ class TestLanesAreIndependent:
     @pytest.mark.parametrize("kind", KINDS)
     @fewer(4)
     @given(case=cases(ALL), block=blocks(), seed=SEEDS)
-    def test_of_their_positions(self, kind, case, block, seed):
+    def test_results_do_not_depend_on_lane_positions(self, kind, case, block, seed):
         lanes, count = block
         shared, columns = case.batch(seed, count, kind)
         order = numpy.random.default_rng(seed).permutation(count)
@@ -154,7 +154,7 @@ class TestLanesAreIndependent:
     @pytest.mark.parametrize("kind", KINDS)
     @fewer(4)
     @given(case=cases(ALL), block=blocks(), seed=SEEDS)
-    def test_of_what_is_in_the_others(self, kind, case, block, seed):
+    def test_results_do_not_depend_on_other_lanes(self, kind, case, block, seed):
         lanes, count = block
         shared, columns = case.batch(seed, count, kind)
         generator = numpy.random.default_rng(seed)
@@ -166,9 +166,9 @@ class TestLanesAreIndependent:
         assert same(first, second)[~changed].all()
 
     @pytest.mark.parametrize("name", ALL)
-    def test_of_special_numbers_beside_them(self, name):
-        """Where vector mathematics takes another way for some lanes, the others do not notice."""
-        case = of(name)
+    def test_special_numbers_do_not_affect_other_lanes(self, name):
+        # Special numbers may switch their lanes to another algorithm.
+        case = one_operation(name)
         generator = numpy.random.default_rng(2)
         columns = [generator.uniform(-2, 2, 64) for _ in case.varies]
         alone = on_lanes(LaneKernel(case.program, case.varies), numpy.empty(0), columns, 64)
@@ -185,14 +185,14 @@ class TestLanesAreIndependent:
 class TestSums:
     @fewer(2)
     @given(cases(["add", "add", "mul", "muladd", "muladd", "mulsub", "sub", "neg"]), blocks(), SEEDS)
-    def test_are_those_of_single_samples(self, case, block, seed):
+    def test_sums_equal_sums_of_single_samples(self, case, block, seed):
         lanes, count = block
         generator = numpy.random.default_rng(seed)
         shared = generator.normal(size=case.varies.count(False))
         columns = [laid_out(generator, generator.normal(size=count)) for _ in range(sum(case.varies))]
         case = without_special_constants(case)
         results = case.one_at_a_time(shared, columns, count)
-        # a sum may be taken apart: the bound is that of its terms, each of which rounds
+        # a sum may be split into terms, each of which rounds, so the bound uses their absolute values
         sizes = with_absolute_values(case).one_at_a_time(abs(shared), [abs(column) for column in columns], count)
         sums = on_lanes(LaneKernel(case.program, case.varies, reduced=True, lanes=lanes), shared, columns, count)
         for found, column, size in zip(sums, results.T, sizes.T, strict=True):
@@ -201,7 +201,7 @@ class TestSums:
 
     @fewer(4)
     @given(cases(ALL), blocks(), SEEDS)
-    def test_of_special_numbers_are_what_python_adds_up(self, case, block, seed):
+    def test_random_sums_with_special_numbers(self, case, block, seed):
         lanes, count = block
         shared, columns = case.batch(seed, count)
         results = case.one_at_a_time(shared, columns, count)
@@ -213,9 +213,9 @@ class TestSums:
                 assert found == column[numpy.isinf(column)][0] or is_mixed(column)
 
     @pytest.mark.parametrize("kind", KINDS)
-    def test_are_added_up_in_float64_with_what_rounding_takes(self, kind):
+    def test_sums_are_compensated_in_float64(self, kind):
         count = 100_003 if IS_COMPILED else 2003
-        case = of("stop_gradient")
+        case = one_operation("stop_gradient")
         generator = numpy.random.default_rng(3)
         column = (generator.normal(size=count) * 10.0 ** generator.integers(-6, 7, count)).astype(kind)
         [found] = on_lanes(LaneKernel(case.program, case.varies, reduced=True), numpy.empty(0), [column], count, kind)
@@ -223,10 +223,10 @@ class TestSums:
 
     @pytest.mark.parametrize("shard", [[1.0, 1e17, -1e17], [1e17, 1.0, -1e17], [1e17, -1e17, 1.0]])
     @pytest.mark.parametrize("shards", [1, 64])
-    def test_large_numbers_that_cancel_between_blocks_take_nothing_away(self, shard, shards):
-        """Three blocks are three shards; three times as many as there may be shards are three blocks each."""
+    def test_cancellation_between_blocks_is_exact(self, shard, shards):
+        # 3 blocks are 3 shards; 192 blocks are 64 shards of 3 blocks.
         column = numpy.repeat(shard * shards, 16)
-        case = of("stop_gradient")
+        case = one_operation("stop_gradient")
         made = LaneKernel(case.program, case.varies, reduced=True, lanes=16)
         assert on_lanes(made, numpy.empty(0), [column], len(column)).tolist() == [16.0 * shards]
 
@@ -242,10 +242,10 @@ class TestSums:
             ([1e308] * 40, math.inf),
         ],
     )
-    def test_of_special_numbers(self, column, expected):
+    def test_sums_of_special_numbers(self, column, expected):
         given = numpy.array(column, float)
         for name in ("stop_gradient", "mul"):
-            case = of(name)
+            case = one_operation(name)
             columns = [given, numpy.ones(len(given))][: len(case.varies)]
             [found] = on_lanes(LaneKernel(case.program, case.varies, reduced=True), numpy.empty(0), columns, len(given))
             assert same(numpy.array([found]), numpy.array([expected])).all()
@@ -262,21 +262,21 @@ class TestSums:
             (3.0, [1.0, 2.0], 9.0),
         ],
     )
-    def test_of_products_with_what_all_samples_share(self, factor, column, expected, kind):
-        scale = 1.0 if kind is numpy.float32 else 2.0**896  # so that a sum of the column alone were too large
+    def test_sums_of_products_with_an_unbatched_factor(self, factor, column, expected, kind):
+        scale = 1.0 if kind is numpy.float32 else 2.0**896  # makes the sum of the column alone overflow
         given = numpy.array([x * scale if abs(x) > 1e38 else x for x in column]).astype(kind)
         factor = factor / scale if factor == 2.0**-100 else factor
-        case = of("mul", (True, False))
+        case = one_operation("mul", (True, False))
         made = LaneKernel(case.program, case.varies, reduced=True)
         [found] = on_lanes(made, numpy.array([factor]), [given], len(given), kind)
         assert found == pytest.approx(expected, rel=1e-6, nan_ok=True)
 
     @pytest.mark.parametrize("count", [3, 63, 64, 65, 127, 250])
     @given(SEEDS)
-    def test_of_products_in_float32(self, count, seed):
-        """Of float32 is the rounding of a product, and of the sums of four of them."""
+    def test_sums_of_products_in_float32(self, count, seed):
+        # Each product and each sum of four products is rounded to float32.
         x, y = numpy.random.default_rng(seed).normal(size=(2, count)).astype("f4")
-        case = of("mul")
+        case = one_operation("mul")
         [found] = on_lanes(
             LaneKernel(case.program, case.varies, reduced=True), numpy.empty(0), [x, y], count, numpy.float32
         )
@@ -284,15 +284,15 @@ class TestSums:
         assert found == pytest.approx(math.fsum(products), abs=3.01 * 2.0**-24 * math.fsum(map(abs, products)), rel=0)
 
     @pytest.mark.parametrize("varies", [(True, True), (True, False)])
-    def test_of_products_in_float32_of_which_four_are_too_large(self, varies):
+    def test_sums_of_four_products_that_overflow_float32(self, varies):
         x = numpy.repeat(numpy.array([3e38, 3e38, -3e38, -2e38], "f4"), 16)
-        case = of("mul", varies)
+        case = one_operation("mul", varies)
         columns = [x, numpy.ones(64, "f4")][: sum(varies)]
         made = LaneKernel(case.program, varies, reduced=True)
         [found] = on_lanes(made, numpy.ones(2 - sum(varies)), columns, 64, numpy.float32)
         assert found == pytest.approx(1.6e39, rel=1e-6)
 
-    def test_of_nothing_and_of_what_all_samples_share(self):
+    def test_sums_of_empty_batches_and_unbatched_values(self):
         case = Case(Program(2, [math.inf], numpy.array([], numpy.int32), [], [1, 2, 0, 0]), (True, False))
         made = LaneKernel(case.program, case.varies, reduced=True)
         assert on_lanes(made, numpy.array([3.0]), [numpy.empty(0)], 0).tolist() == [0.0, 0.0, 0.0, 0.0]
@@ -301,7 +301,7 @@ class TestSums:
 
 @pytest.mark.usefixtures("instruction_set")
 class TestRunsOfProducts:
-    """Sums of products keep their sums in registers, with the bits of one product after the other."""
+    """Sums of products, whose totals stay in registers, have the bits of separate operations."""
 
     FUNCTIONS: ClassVar = {
         "of rows": lambda x, w: sum_of(a * b for a, b in zip(x, x[::-1], strict=True)),
@@ -315,7 +315,7 @@ class TestRunsOfProducts:
     @pytest.mark.parametrize("name", FUNCTIONS)
     @pytest.mark.parametrize("kind", KINDS)
     @pytest.mark.parametrize("count", [1, 16, 17, 63, 64, 65, 127, 129, 300] if IS_COMPILED else [1, 17, 65])
-    def test_bits(self, name, kind, count):
+    def test_results_are_bitwise_equal_to_numpy(self, name, kind, count):
         f = self.FUNCTIONS[name]
         generator = numpy.random.default_rng(count)
         x, w = generator.normal(size=(count, 9)).astype(kind), generator.normal(size=9).astype(kind)
@@ -340,7 +340,7 @@ def horner(x):
 
 
 def is_mixed(column):
-    """Whether terms of what comes out as inf may have had inf of both signs, or have been too large."""
+    """Return whether the terms of an infinite sum may contain inf of both signs or overflow."""
     return abs(column[numpy.isfinite(column)]).max(initial=0.0) > 1e290 or numpy.isinf(column).sum() < len(column)
 
 
@@ -351,7 +351,7 @@ def without_special_constants(case: Case) -> Case:
 
 
 def with_absolute_values(case: Case) -> Case:
-    """The program with sums in place of differences: for inputs without signs, the size of all terms."""
+    """Replace subtraction by addition and negation by identity, to bound the size of all terms."""
     program = case.program
     positive = {opcode("sub"): opcode("add"), opcode("neg"): opcode("stop_gradient")}
     positive |= dict.fromkeys(FUSED.values(), FUSED["muladd"])
@@ -361,8 +361,8 @@ def with_absolute_values(case: Case) -> Case:
     return Case(Program(program.inputs, constants, code, [], program.outputs), case.varies)
 
 
-def wide(generator: numpy.random.Generator, count: int):
-    """Numbers of all sizes."""
+def numbers_of_all_sizes(generator: numpy.random.Generator, count: int):
+    """Draw numbers of all sizes."""
     parts = [
         generator.normal(size=count) * 10.0 ** generator.integers(-10, 10, count),
         generator.uniform(-30, 30, count),
@@ -377,7 +377,7 @@ def wide(generator: numpy.random.Generator, count: int):
 class TestThreads:
     @pytest.mark.parametrize("reduced", [False, True])
     @pytest.mark.parametrize("kind", KINDS)
-    def test_change_no_bit(self, kind, reduced):
+    def test_the_number_of_threads_changes_no_bits(self, kind, reduced):
         count = 150 * 16 + 3  # more blocks than shards
         generator = numpy.random.default_rng(4)
         case = Case(
@@ -396,8 +396,8 @@ class TestThreads:
                 results += [on_lanes(made, numpy.empty(0), columns, count, kind).tobytes() for _ in range(3)]
         assert len(set(results)) == 1
 
-    def test_may_call_one_kernel_together(self):
-        case = of("mul")
+    def test_threads_may_share_a_kernel(self):
+        case = one_operation("mul")
         made = LaneKernel(case.program, case.varies, lanes=16)
         wrong = []
 
@@ -414,7 +414,7 @@ class TestThreads:
             thread.join()
         assert not any(wrong)
 
-    def test_that_write_to_the_columns_meanwhile_do_no_harm(self):
+    def test_threads_may_write_to_the_columns_meanwhile(self):
         case = Case(Program(1, [], numpy.array([opcode("exp"), 0, 0, 0] * 20, numpy.int32), [], [1, 20, 0]), (True,))
         column = numpy.zeros(5000 if IS_COMPILED else 100)
         made = LaneKernel(case.program, case.varies)
@@ -434,7 +434,7 @@ class TestThreads:
 
 
 class TestMemory:
-    def test_inputs_are_not_written_to_and_not_part_of_the_results(self):
+    def test_inputs_are_neither_changed_nor_aliased(self):
         case = Case(
             Program(2, [], numpy.array([opcode("add"), 0, 1, 0] * 4, numpy.int32), [], [0, 1, 2, 5, 5]), (True, True)
         )
@@ -448,7 +448,7 @@ class TestMemory:
 
     @fewer(10)
     @given(case=cases(list(EXACT)), block=blocks(), seed=SEEDS)
-    def test_results_go_to_arrays_of_any_strides_and_nowhere_else(self, case, block, seed):
+    def test_outputs_may_have_any_strides(self, case, block, seed):
         lanes, count = block
         shared, columns = case.batch(seed, count)
         expected = case.one_at_a_time(shared, columns, count)
@@ -464,7 +464,7 @@ class TestMemory:
         around[1:-1, 1:-1] = 7.0
         assert (around == 7.0).all()
 
-    def test_columns_are_all_that_arrays_hold(self):
+    def test_arrays_may_hold_several_columns(self):
         array = numpy.arange(24.0).reshape(4, 3, 2)
         code = numpy.array([], numpy.int32)
         case = Case(Program(7, [], code, [], list(range(7))), (True,) * 7)
@@ -486,8 +486,8 @@ class TestMemory:
         offset=st.sampled_from([0, 1, 4, 8]),
         seed=SEEDS,
     )
-    def test_rows_of_samples_are_read_whatever_their_steps(self, kind, width, block, rows, columns, offset, seed):
-        """Where columns stand side by side in memory, eight are read at a time."""
+    def test_samples_are_read_with_any_strides(self, kind, width, block, rows, columns, offset, seed):
+        # Columns that are adjacent in memory are read eight at a time.
         lanes, count = block
         generator = numpy.random.default_rng(seed)
         size = numpy.dtype(kind).itemsize
@@ -514,10 +514,8 @@ class TestMemory:
         fixed=st.integers(0, 30),
         seed=SEEDS,
     )
-    def test_rows_of_samples_are_written_whatever_their_steps(
-        self, kind, widths, block, rows, columns, offset, fixed, seed
-    ):
-        """Where columns stand side by side in memory, eight are written at a time; those that are fixed are not."""
+    def test_samples_are_written_with_any_strides(self, kind, widths, block, rows, columns, offset, fixed, seed):
+        # Columns that are adjacent in memory are written eight at a time; unbatched outputs are not written.
         lanes, count = block
         width = sum(widths)
         generator = numpy.random.default_rng(seed)
@@ -534,30 +532,30 @@ class TestMemory:
         array[:, varies] = 0
         assert not memory.any()
 
-    def test_a_number_for_all_samples_may_stand_in_memory_once(self):
-        case = of("add")
+    def test_columns_may_be_broadcast_scalars(self):
+        case = one_operation("add")
         columns = [numpy.broadcast_to(numpy.float64(3.0), 300), numpy.arange(300.0)]
         assert (
             on_lanes(LaneKernel(case.program, case.varies), numpy.empty(0), columns, 300)[:, 0] == columns[1] + 3
         ).all()
 
-    def test_how_much_each_thread_works_in_is_stated(self):
-        made = LaneKernel(of("hypot").program, (True, True), lanes=32)
+    def test_memory_per_thread_is_reported(self):
+        made = LaneKernel(one_operation("hypot").program, (True, True), lanes=32)
         assert made.memory == made.schedule.slots * (32 * 8 + 64) + 32 * 32 * 8
 
 
-class TestOverflowIsNoWarning:
-    """IEEE 754's answers are answers: pytest is told to turn warnings into errors."""
+class TestOverflowGivesNoWarning:
+    """Overflow gives inf without a warning, which pytest would turn into an error."""
 
-    def test_of_scalars_and_results_in_float32(self):
-        case = of("mul", (False, True))
+    def test_overflow_of_scalars_and_results_in_float32(self):
+        case = one_operation("mul", (False, True))
         found = on_lanes(
             LaneKernel(case.program, case.varies), numpy.array([1e300]), [numpy.ones(3, "f4")], 3, numpy.float32
         )
         assert found.tolist() == [[math.inf]] * 3
 
-    def test_of_lanes_and_sums(self):
-        case = of("mul")
+    def test_overflow_of_lanes_and_sums(self):
+        case = one_operation("mul")
         for kind, large in ((numpy.float64, 1e200), (numpy.float32, 1e30)):
             columns = [numpy.full(20, large, kind)] * 2
             assert (
@@ -568,12 +566,12 @@ class TestOverflowIsNoWarning:
 
 
 class TestInstructionSets:
-    def test_are_those_that_the_machine_has(self):
+    def test_kernels_use_a_supported_set(self):
         assert lane_kernel.INSTRUCTION_SETS[0] == "baseline"
-        assert LaneKernel(of("exp").program, (True,)).instruction_set in lane_kernel.INSTRUCTION_SETS
+        assert LaneKernel(one_operation("exp").program, (True,)).instruction_set in lane_kernel.INSTRUCTION_SETS
 
-    def test_are_chosen_by_the_environment_when_a_kernel_is_made(self, monkeypatch):
-        program = of("exp").program
+    def test_the_environment_selects_the_set_of_new_kernels(self, monkeypatch):
+        program = one_operation("exp").program
         monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", "baseline")
         made = LaneKernel(program, (True,))
         monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", "mmx")
@@ -583,10 +581,10 @@ class TestInstructionSets:
         monkeypatch.delenv("GRADWALK_INSTRUCTION_SET")
         assert LaneKernel(program, (True,)).instruction_set == lane_kernel.INSTRUCTION_SETS[-1]
 
-    def test_sums_have_the_same_bits_on_all(self, monkeypatch):
+    def test_sums_have_the_same_bits_on_all_sets(self, monkeypatch):
         generator = numpy.random.default_rng(5)
         columns = [generator.normal(size=1001) for _ in range(2)]
-        case = of("mul")
+        case = one_operation("mul")
         results = set()
         for name in lane_kernel.INSTRUCTION_SETS:
             monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", name)
@@ -595,8 +593,8 @@ class TestInstructionSets:
         assert len(results) == 1
 
 
-def test_kernels_are_pickled_as_their_programs():
-    case = of("atan2", (True, False))
+def test_kernels_can_be_pickled():
+    case = one_operation("atan2", (True, False))
     made = LaneKernel(case.program, case.varies, reduced=True, lanes=32)
     copy = pickle.loads(pickle.dumps(made))
     assert (copy.lanes, copy.reduced, str(copy)) == (32, True, str(made))
@@ -609,8 +607,8 @@ def test_kernels_are_pickled_as_their_programs():
     ("count", "lanes"), [(100, 128), (2047, 128), (2048, 256), (4095, 256), (4096, 512), (9999, 512)]
 )
 def test_large_batches_have_larger_blocks(count, lanes, kind):
-    """Sums add up block by block, so that they show how many lanes a block has."""
-    case = of("mul", (True, True))
+    # Sums are added block by block, so their bits show the number of lanes per block.
+    case = one_operation("mul", (True, True))
     columns = [numpy.random.default_rng(0).normal(size=count).astype(kind) * kind(1e7) for _ in range(2)]
     chosen = LaneKernel(case.program, case.varies, reduced=True)
     expected = LaneKernel(case.program, case.varies, reduced=True, lanes=lanes)
@@ -632,13 +630,13 @@ def test_blocks_of_programs_with_many_slots_stay_small():
 
 
 @pytest.mark.parametrize("lanes", [0, -16, 8, 20])
-def test_a_block_has_a_multiple_of_16_lanes(lanes):
+def test_lanes_must_be_a_multiple_of_16(lanes):
     with pytest.raises(ValueError, match="multiple of 16"):
-        LaneKernel(of("hypot").program, (True, True), lanes=lanes)
+        LaneKernel(one_operation("hypot").program, (True, True), lanes=lanes)
 
 
-def test_sums_of_outputs_whose_products_overflow_are_those_of_the_outputs():
-    """The sum of p·q over the batch may be inf, and that of r -inf, where no output is either."""
+def test_sums_of_outputs_whose_products_overflow():
+    # The batch sum of p * q may be inf and the batch sum of r -inf although no output is infinite.
     f = vmap(lambda p, q, r: p * q + r, reduce="sum")
     p, q, r = numpy.array([1e200, 1.0]), numpy.array([1e200, 1.0]), numpy.array([-1e300, 2.0])
     assert f(p, q, r) == math.inf

@@ -1,4 +1,4 @@
-"""Scatters: gradients of tables, summed over a batch, beside the sums of what samples give one at a time."""
+"""Scatters: gradients of tables summed over a batch, compared with sums over single samples."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from gradwalk import grad, jit, take, threads, value_and_grad, vmap
 from gradwalk import math as gm
 
 
-def lines(f: Any, *args: Any) -> list[str]:
-    """What the kernel of a function does for each block."""
+def listing(f: Any, *args: Any) -> list[str]:
+    """Run a function and return the lines of its kernel's listing."""
     f(*args)
     return [line.strip() for line in str(f.kernel).splitlines()]
 
 
-def summed(f: Any, table: Any, *columns: Any) -> Any:
+def sum_over_samples(f: Any, table: Any, *columns: Any) -> Any:
     one = jit(grad(f))
     return numpy.sum([one(table, *map(float, sample)) for sample in zip(*columns, strict=True)], axis=0)
 
@@ -32,30 +32,30 @@ def test_one_instruction_adds_the_gradient_of_a_table():
     f = lambda t, i: take(t, i) ** 3  # noqa: E731
     table, index = generator.normal(size=50), generator.integers(-50, 50, size=300)
     total = jit(vmap(grad(f), in_axes=(None, 0), reduce="sum"))
-    found = lines(total, table, index)
+    found = listing(total, table, index)
     assert [line for line in found if "+=" in line] == [f"outputs {[*range(50)]}[r2] += r1"]
     assert not any("equal" in line for line in found)
-    numpy.testing.assert_allclose(total(table, index), summed(f, table, index), rtol=1e-12)
+    numpy.testing.assert_allclose(total(table, index), sum_over_samples(f, table, index), rtol=1e-12)
 
 
-def test_several_takes_from_one_table_are_added_apart():
+def test_several_takes_from_a_table_are_added_separately():
     generator = numpy.random.default_rng(2)
     f = lambda t, i, j, x: take(t, i) * take(t, j) * x + t[0] * x  # noqa: E731
     table = generator.normal(size=5)
     columns = [*generator.integers(-5, 5, size=(2, 200)), generator.normal(size=200)]
     total = jit(vmap(value_and_grad(f), in_axes=(None, 0, 0, 0), reduce="sum"))
-    found = [line for line in lines(total, table, *columns) if line.startswith("outputs")]
+    found = [line for line in listing(total, table, *columns) if line.startswith("outputs")]
     assert [line.split("[r")[0] for line in found] == ["outputs [1, 2, 3, 4, 5]"] * 2
-    numpy.testing.assert_allclose(total(table, *columns)[1], summed(f, table, *columns), rtol=1e-12)
+    numpy.testing.assert_allclose(total(table, *columns)[1], sum_over_samples(f, table, *columns), rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [numpy.float64, numpy.float32])
 @fewer(2)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 400), st.integers(1, 3))
-def test_totals_are_those_of_the_samples(kind, seed, count, used):
+def test_totals_equal_sums_over_the_samples(kind, seed, count, used):
     generator = numpy.random.default_rng(seed)
     table = generator.normal(size=4).astype(kind)
-    index = generator.integers(-5, 5, size=(used, count)).astype(kind)  # out of range, too
+    index = generator.integers(-5, 5, size=(used, count)).astype(kind)  # some are out of range
     index[:, ::5] += kind(0.5)
     weights = generator.normal(size=count).astype(kind)
 
@@ -68,10 +68,10 @@ def test_totals_are_those_of_the_samples(kind, seed, count, used):
     each = vmap(grad(f), in_axes=axes)(table, weights, *index)
     near = {"rtol": 1e-12, "atol": 1e-12} if kind is numpy.float64 else {"rtol": 1e-4, "atol": 1e-4}
     numpy.testing.assert_allclose(found, numpy.sum(each, axis=0, dtype=float), **near)
-    numpy.testing.assert_allclose(found, summed(f, table, weights, *index), **near)
+    numpy.testing.assert_allclose(found, sum_over_samples(f, table, weights, *index), **near)
 
 
-def test_threads_change_no_bit():
+def test_the_number_of_threads_changes_no_bits():
     generator = numpy.random.default_rng(3)
     table, index = generator.normal(size=30), generator.integers(0, 30, size=300_000)
     total = jit(vmap(grad(lambda t, i: gm.exp(take(t, i))), in_axes=(None, 0), reduce="sum"))
@@ -82,12 +82,12 @@ def test_threads_change_no_bit():
     numpy.testing.assert_allclose(expected, numpy.bincount(index) * numpy.exp(table), rtol=1e-12)
 
 
-def test_what_is_not_picked_gets_nothing_of_an_infinite_gradient():
+def test_unselected_entries_get_no_infinite_gradient():
     total = jit(vmap(grad(lambda t, i: gm.sqrt(take(t, i))), in_axes=(None, 0), reduce="sum"))
     assert total([0.0, 4.0, 0.0], numpy.array([1, 1, 0])) == [math.inf, 0.5, 0.0]
 
 
-def test_choices_that_are_no_indices_are_summed_as_they_are():
+def test_comparisons_with_invalid_indices_are_summed():
     index = numpy.arange(-3.0, 4.0)
     chosen = lambda i: [gm.where(gm.equal(i, k), i + 2, 0.0) for k in (1.0, 1.5, -2.0, 1e18, math.nan, math.inf)]  # noqa: E731
     found = vmap(lambda i: numpy.array([*chosen(i), *chosen(i), gm.where(gm.equal(i, 2.0), i, 1.0)]), reduce="sum")(
@@ -107,7 +107,7 @@ def test_equal_gradients_go_to_every_output():
     assert [*first] == [*second] == [1.0, 2.0]
 
 
-def test_sums_that_overflow_apart_are_summed_again():
+def test_overflowing_partial_sums_are_summed_again():
     big = 1.7e308
     f = lambda t, i, j: (take(t, i) - take(t, j)) * big  # noqa: E731
     columns = [numpy.zeros(4), numpy.zeros(4)]
@@ -115,7 +115,7 @@ def test_sums_that_overflow_apart_are_summed_again():
     assert [*found] == [0.0, 0.0]
 
 
-def test_instructions_made_by_hand_can_pick_any_output():
+def test_handwritten_selects_may_have_any_order():
     for count, order in itertools.product((3, 20), (1, -1)):
         picked = vmap(
             lambda i, n=count, o=order: numpy.array([gm.where(gm.equal(i, k), 1.0, 0.0) for k in range(n)][::o]),

@@ -1,4 +1,4 @@
-"""Schedules: what they do, instruction by instruction, is what the program says, and no slot is written too soon."""
+"""Schedules compute what their programs say, and overwrite no slot that is still needed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MULADD = opcode("muladd")
 
 
 class Expressions:
-    """Expressions by number: the same number for the same operation on the same operands, operands before results."""
+    """Hash-consed expressions: equal expressions have equal ids, and operands have smaller ids than results."""
 
     def __init__(self):
         self.numbers = {}
@@ -38,14 +38,14 @@ class Expressions:
         return self.numbers[key]
 
     def of_program(self, program, inputs):
-        """Of every index of a program, for these expressions of its inputs."""
+        """Return the expression of every index of a program, given the expressions of its inputs."""
         expressions = [*inputs, *(self.of("constant", constant.hex()) for constant in program.constants)]
         for code, *used in program.instructions.reshape(-1, 4).tolist():
             expressions.append(self.of(code, *[expressions[index] for index in used[: arity(code)]]))
         return expressions
 
     def terms(self, sums):
-        """What a sum adds up, taken apart as far as that goes: how often there is each product, and each other term."""
+        """Split sums into terms as far as possible, and count each product and each other term."""
         count = Counter(sums)
         found = Counter()
         for number in range(len(self.known) - 1, -1, -1):
@@ -67,7 +67,7 @@ class Expressions:
 
 
 class Run:
-    """What a schedule does, with expressions in place of numbers."""
+    """A schedule executed on expressions instead of numbers."""
 
     def __init__(self, case, reduced):
         self.schedule = make_schedule(case.program, case.varies, reduced=reduced)
@@ -81,17 +81,17 @@ class Run:
         self.stored = {}
         self.sums = {}
         self.slots = set()
-        self.read = []  # (which instruction wrote it, expression)
+        self.read = []  # (instruction that wrote it, expression)
         self.done = Counter()
-        self._written = {}  # by slot: the instruction, and the expression
-        self._borrowed = set()  # slots that may be memory of the user's
+        self._written = {}  # by slot: (instruction that wrote it, expression)
+        self._borrowed = set()  # slots that may alias the caller's memory
         for k, (operation, *fields) in enumerate(self.schedule.code.reshape(-1, WIDTH).tolist()):
             self._step(k, *divmod(operation, FORMS), *fields)
 
     def _step(self, k, code, form, out, *indices):
         count = {LOAD: 0, STORE: 1, SUM: 1, DOT: 2}.get(code) if code >= LOAD else arity(code)
-        assert form < 2**count, "a form for an operand that is not there"
-        assert not any(indices[max(count, 1) :]), "numbers where there are no operands"
+        assert form < 2**count, "form bit set for a missing operand"
+        assert not any(indices[max(count, 1) :]), "unused operand fields must be 0"
         operands = [self._operand(form >> i & 1, index) for i, index in enumerate(indices[:count])]
         if code == LOAD:
             self._write(k, out, self.varying[indices[0]])
@@ -106,15 +106,15 @@ class Run:
             assert form in (0, 2)
             self.sums.setdefault(out, []).append(self.expressions.of(MUL, *operands))
         else:
-            assert form < 2**count - 1, "nothing varies here"
-            assert out not in self._borrowed, "a result where an input has stood"
+            assert form < 2**count - 1, "at least one operand must vary over the batch"
+            assert out not in self._borrowed, "result written to a slot that held an input"
             self._write(k, out, self.expressions.of(code, *operands))
 
     def _operand(self, is_scalar, index):
         if is_scalar:
             assert 0 <= index < self.schedule.scalars
             return self.computed_once[index]
-        assert index in self._written, "read before it is written"
+        assert index in self._written, "slot is read before it is written"
         self.read.append(self._written[index])
         return self._written[index][1]
 
@@ -126,7 +126,7 @@ class Run:
 
 @fewer(3)
 @given(cases(ALL, longest=16))
-def test_every_output_is_what_the_program_says(case):
+def test_outputs_match_the_program(case):
     run = Run(case, reduced=False)
     wanted = [run.expression_of[index] for index in case.program.outputs]
     fixed = dict(zip(run.schedule.fixed, run.computed_once[run.schedule.scalars :], strict=True))
@@ -136,7 +136,7 @@ def test_every_output_is_what_the_program_says(case):
 
 @fewer(3)
 @given(cases(["add", "add", "mul", "muladd", "muladd", "sub", "sin"], longest=16))
-def test_sums_add_up_what_the_program_says(case):
+def test_sums_match_the_program(case):
     run = Run(case, reduced=True)
     fixed = dict(zip(run.schedule.fixed, run.computed_once[run.schedule.scalars :], strict=True))
     for position, index in enumerate(case.program.outputs):
@@ -150,7 +150,7 @@ def test_sums_add_up_what_the_program_says(case):
 
 @fewer(3)
 @given(cases(ALL, longest=16), st.booleans())
-def test_nothing_is_done_twice_or_for_nothing(case, reduced):
+def test_no_instruction_is_repeated_or_unused(case, reduced):
     run = Run(case, reduced)
     by_expression = Counter(run.expression_of)
     assert all(times <= by_expression[expression] for expression, times in run.done.items())
@@ -161,14 +161,14 @@ def test_nothing_is_done_twice_or_for_nothing(case, reduced):
 
 @fewer(3)
 @given(cases(ALL, longest=16), st.booleans())
-def test_as_many_slots_as_are_used(case, reduced):
+def test_every_slot_is_used(case, reduced):
     run = Run(case, reduced)
     assert run.slots == set(range(run.schedule.slots))
 
 
 @fewer(3)
 @given(cases(ALL, longest=16), st.booleans())
-def test_what_is_the_same_for_all_samples_is_computed_once(case, reduced):
+def test_unbatched_values_are_computed_in_the_prologue(case, reduced):
     run = Run(case, reduced)
     varies = [*case.varies, *[False] * len(case.program.constants)]
     for code, *indices in case.program.instructions.reshape(-1, 4).tolist():
@@ -182,7 +182,7 @@ def test_what_is_the_same_for_all_samples_is_computed_once(case, reduced):
 
 @fewer(10)
 @given(cases(ALL, longest=16), st.booleans())
-def test_it_is_shown_a_line_for_each_instruction(case, reduced):
+def test_the_text_has_a_line_per_instruction(case, reduced):
     schedule = make_schedule(case.program, case.varies, reduced=reduced)
     lines = str(schedule).splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("for each block of lanes, in "))
@@ -190,7 +190,7 @@ def test_it_is_shown_a_line_for_each_instruction(case, reduced):
     assert len(lines) == start + 1 + len(schedule) + len(schedule.fixed)
 
 
-def test_how_it_is_shown():
+def test_the_text_of_a_schedule():
     tape = Tape()
     rate, x, y = tape.input(), tape.input(), tape.input()
     scaled = tape.append("mul", tape.append("exp", rate), x)
@@ -214,7 +214,7 @@ def test_how_it_is_shown():
 
 
 def chain(count, name="mul"):
-    """A program of so many steps, each on the last result and the input."""
+    """Build a program of `count` instructions, each on the previous result and the input."""
     code = [[opcode(name), 0, 0, 0], *([opcode(name), index, 0, 0] for index in range(1, count))]
     return Case(Program(1, [], numpy.array(code, numpy.int32).ravel(), [], [count]), (True,))
 
@@ -223,16 +223,16 @@ def test_a_chain_takes_two_slots():
     assert Run(chain(500), reduced=False).schedule.slots == 2
 
 
-def test_a_sum_of_inputs_is_added_up_before_the_samples_are():
+def test_inputs_are_summed_within_each_sample_first():
     code = [[ADD, 0, 1, 0], *([ADD, 98 + index, index, 0] for index in range(2, 100))]
     case = Case(Program(100, [], numpy.array(code, numpy.int32).ravel(), [], [198]), (True,) * 100)
     assert Run(case, reduced=False).schedule.slots == 3
     reduced = Run(case, reduced=True).schedule
-    assert reduced.slots == 3  # apart, sums of single terms could overflow where those of samples do not
+    assert reduced.slots == 3  # sums of single terms could overflow although the sums of samples do not
     assert len(reduced) == 200
 
 
-def test_results_that_are_stored_make_room_at_once():
+def test_stored_results_free_their_slots():
     count = 200
     code = [[SIN, 0, 0, 0]] * count
     case = Case(Program(1, [], numpy.array(code, numpy.int32).ravel(), [], list(range(1, count + 1))), (True,))
@@ -240,7 +240,7 @@ def test_results_that_are_stored_make_room_at_once():
 
 
 def test_gradients_of_many_parameters_take_few_slots():
-    """Of a linear model with a square loss: every one is a product, added up in its place."""
+    # In a linear model with squared loss, each gradient is a product that is accumulated immediately.
     tape = Tape()
     weights = [tape.input() for _ in range(50)]
     features = [tape.input() for _ in range(50)]
@@ -255,8 +255,8 @@ def test_gradients_of_many_parameters_take_few_slots():
 
 
 @pytest.mark.parametrize("products", [1, 2, 3, 7])
-def test_a_sum_of_few_products_is_taken_apart(products):
-    """More of them are added up for each sample first."""
+def test_a_sum_of_few_products_is_split(products):
+    # A sum of three or more products is first computed for each sample.
     tape = Tape()
     numbers = [tape.input() for _ in range(2 * products)]
     terms = [tape.append("mul", x, y) for x, y in zip(numbers[:products], numbers[products:], strict=True)]
@@ -266,7 +266,7 @@ def test_a_sum_of_few_products_is_taken_apart(products):
     assert schedule.apart == (products == 2)
 
 
-def test_programs_without_outputs_and_without_anything():
+def test_empty_programs_and_programs_without_outputs():
     for reduced in (False, True):
         for case in (
             Case(Program(1, [], numpy.array([SIN, 0, 0, 0], numpy.int32), [], []), (True,)),
@@ -276,8 +276,8 @@ def test_programs_without_outputs_and_without_anything():
             assert (len(schedule), schedule.slots, schedule.fixed) == (0, 0, ())
 
 
-class Of(Call):
-    """A call of a function in Python."""
+class Square(Call):
+    """A call of a Python function."""
 
     name = "square"
 
@@ -285,17 +285,17 @@ class Of(Call):
         return operands**2
 
 
-def test_functions_in_python_are_called_once_or_refused():
+def test_python_functions_run_once_or_are_refused():
     tape = Tape()
     x, y = tape.input(), tape.input()
-    program = tape.program([tape.append("mul", tape.call(Of(), [x]), y)])
+    program = tape.program([tape.append("mul", tape.call(Square(), [x]), y)])
     schedule = make_schedule(program, [False, True], reduced=False)
     assert schedule.prologue.run(numpy.array([3.0])).tolist() == [9.0]
     with pytest.raises(ValueError, match="cannot run square on a batch: it is a Python function"):
         make_schedule(program, [True, True], reduced=False)
 
 
-def test_schedules_do_not_change():
+def test_schedules_are_immutable():
     schedule = make_schedule(chain(3).program, (True,), reduced=False)
     with pytest.raises(dataclasses.FrozenInstanceError):
         schedule.slots = 1

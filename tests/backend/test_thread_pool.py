@@ -1,4 +1,4 @@
-"""The threads that batches run in: every task is done once, whatever happens."""
+"""The thread pool that runs batches: tasks, errors, and the number of threads."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from gradwalk.backend.thread_pool import available, run_tasks, threads
 
 @pytest.mark.parametrize("count", [1, 2, 3, 8])
 @pytest.mark.parametrize("tasks", [0, 1, 2, 50])
-def test_every_task_is_done_once(count, tasks):
+def test_every_task_runs_once(count, tasks):
     done = Counter()
     with threads(count):
         run_tasks(range(tasks), done.update)
     assert done == Counter(range(tasks))
 
 
-def test_as_many_threads_as_are_asked_for_and_no_more_than_tasks():
+def test_requested_threads_run_but_not_more_than_tasks():
     met = threading.Barrier(3)
 
     def work(taken):
         for _ in taken:
-            met.wait(timeout=10)  # nobody gets through alone
+            met.wait(timeout=10)  # needs all three threads
 
     with threads(3):
         run_tasks(range(3), work)
@@ -40,21 +40,21 @@ def test_as_many_threads_as_are_asked_for_and_no_more_than_tasks():
     assert len(seen) <= 2
 
 
-def test_with_one_thread_it_is_the_calling_one():
+def test_one_thread_means_the_calling_thread():
     seen = []
     with threads(1):
         run_tasks(range(5), lambda taken: seen.extend(threading.get_ident() for _ in taken))
     assert seen == [threading.get_ident()] * 5
 
 
-class TestHowMany:
-    def test_is_what_is_chosen_innermost(self):
+class TestNumberOfThreads:
+    def test_the_innermost_context_wins(self):
         with threads(3):
             with threads(5):
                 assert available() == 5
             assert available() == 3
 
-    def test_is_chosen_for_the_thread_that_chooses(self):
+    def test_a_context_affects_only_its_own_thread(self):
         seen = []
         with threads(7):
             other = threading.Thread(target=lambda: seen.append(available()))
@@ -63,31 +63,31 @@ class TestHowMany:
         assert seen == [available()]
 
     @pytest.mark.parametrize(("given", "expected"), [("3", 3), ("1", 1), ("0", None), ("", None), ("two", None)])
-    def test_follows_from_the_environment(self, monkeypatch, given, expected):
+    def test_the_environment_sets_the_default(self, monkeypatch, given, expected):
         monkeypatch.setenv("OMP_NUM_THREADS", given)
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3, 4}, raising=False)
         assert available() == (expected or 5)
 
-    def test_ends_with_the_block_even_by_an_error(self):
+    def test_an_error_restores_the_previous_number(self):
         before = available()
         with pytest.raises(ZeroDivisionError), threads(9):
             raise ZeroDivisionError
         assert available() == before
 
     @pytest.mark.parametrize("count", [0, -2])
-    def test_is_at_least_one(self, count):
+    def test_the_number_must_be_at_least_1(self, count):
         with pytest.raises(ValueError, match=f"number of threads must be at least 1, got {count}"), threads(count):
             pass
 
     @pytest.mark.parametrize("count", [1.5, "2", None])
-    def test_is_an_int(self, count):
+    def test_the_number_must_be_an_int(self, count):
         with pytest.raises(TypeError), threads(count):
             pass
 
 
 class TestErrors:
     @pytest.mark.parametrize("count", [1, 2, 4])
-    def test_come_out_and_the_next_work_is_done(self, count):
+    def test_errors_propagate_and_later_tasks_run(self, count):
         def work(taken):
             for task in taken:
                 if task == 5:
@@ -100,7 +100,7 @@ class TestErrors:
             run_tasks(range(3), done.extend)
         assert sorted(done) == [0, 1, 2]
 
-    def test_of_the_calling_thread_wait_for_the_others(self):
+    def test_errors_in_the_caller_wait_for_helpers(self):
         caller = threading.get_ident()
         running = threading.Event()
         ended = []
@@ -119,8 +119,7 @@ class TestErrors:
         assert ended == [True]
 
     @pytest.mark.parametrize("is_caller", [True, False])
-    def test_halt_long_tasks_of_other_threads(self, is_caller):
-        """An error in one thread ends the others in the middle of their tasks."""
+    def test_errors_halt_tasks_of_other_threads(self, is_caller):
         caller = threading.get_ident()
         met = threading.Barrier(3)
 
@@ -139,9 +138,9 @@ class TestErrors:
         with threads(3), pytest.raises(RuntimeError, match="in one thread"):
             run_tasks(range(3), work)
         assert not slow
-        thread_pool.look_for_halt()  # nothing of it stays
+        thread_pool.look_for_halt()  # the halt request is cleared
 
-    def test_halt_tasks_within_tasks(self):
+    def test_errors_halt_nested_tasks(self):
         caller = threading.get_ident()
         begun = threading.Semaphore(0)
         ended = []
@@ -169,8 +168,8 @@ class TestErrors:
         assert ended == [True]
 
     @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs POSIX signals")
-    def test_while_the_calling_thread_waits_for_others(self):
-        """An alarm that comes when its own tasks are done halts the others."""
+    def test_a_signal_to_the_waiting_caller_halts_helpers(self):
+        # The alarm arrives when the tasks of the calling thread are done.
         caller = threading.get_ident()
         begun, ended = threading.Event(), []
 
@@ -200,8 +199,8 @@ class TestErrors:
         assert ended == [True]
 
 
-def test_work_does_not_wait_behind_that_of_others():
-    """Where all helpers are busy, the calling thread does everything, and is done when that is done."""
+def test_work_does_not_wait_for_busy_helpers():
+    # If all helpers are busy, the calling thread runs all tasks itself.
     begun, go_on = threading.Event(), threading.Event()
 
     def long(taken):
@@ -239,11 +238,11 @@ with threads(2):
 """
 
 
-def test_forked_processes_have_threads_of_their_own():
+def test_forked_processes_start_new_threads():
     subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED], check=True, timeout=60)
 
 
-def test_a_pool_that_can_start_no_threads_leaves_no_task_undone(monkeypatch):
+def test_all_tasks_run_if_no_thread_can_start(monkeypatch):
     def refused(*_):
         raise RuntimeError("can't start new thread")
 
@@ -255,8 +254,8 @@ def test_a_pool_that_can_start_no_threads_leaves_no_task_undone(monkeypatch):
     assert done == Counter(range(8))
 
 
-def test_threads_are_kept_for_the_next_work_and_bounded():
-    """As many as the largest number that was asked for, however many numbers there were."""
+def test_threads_are_reused_and_bounded():
+    # The pool keeps at most the largest number of threads requested so far.
     pool = thread_pool._pool
     for count in range(2, 40):
         with threads(count):
@@ -268,7 +267,7 @@ def test_threads_are_kept_for_the_next_work_and_bounded():
     assert len(pool) == before
 
 
-def test_threads_that_have_nothing_to_do_end(monkeypatch):
+def test_idle_threads_end(monkeypatch):
     monkeypatch.setattr(thread_pool, "_PATIENCE", 0.01)
     pool = thread_pool._Pool()
     monkeypatch.setattr(thread_pool, "_pool", pool)
@@ -284,7 +283,7 @@ def test_threads_that_have_nothing_to_do_end(monkeypatch):
     assert sorted(done) == [0, 1, 2]
 
 
-def test_batches_are_computed_when_the_main_thread_has_ended():
+def test_batches_run_after_the_main_thread_ended():
     program = """
 import threading, numpy
 from gradwalk import jit, threads, vmap

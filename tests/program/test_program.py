@@ -1,4 +1,4 @@
-"""Programs: the same instructions for arrays of numbers, for floats and for Values."""
+"""Programs: the same instructions run on arrays, floats and Values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FINITE = st.floats(-1e100, 1e100)
 
 
 def same(a: float, b: float) -> bool:
-    """The same number: signed zeros told apart, all nans alike."""
+    """Return whether two numbers are equal; 0.0 and -0.0 differ, and nan equals nan."""
     return (a != a and b != b) or (a == b and math.copysign(1.0, a) == math.copysign(1.0, b))
 
 
@@ -44,7 +44,7 @@ def number(x: Value | float) -> float:
     return x.data if isinstance(x, Value) else x
 
 
-def of_row(name: str, arity: int) -> Program:
+def one_operation(name: str, arity: int) -> Program:
     tape = Tape()
     inputs = [tape.input() for _ in range(arity)]
     return tape.program([tape.append(name, *inputs)])
@@ -65,7 +65,7 @@ FUSED = {
 }
 
 
-def test_what_it_is_made_of():
+def test_attributes_and_repr():
     tape = Tape()
     x, y = tape.input(), tape.input()
     product = tape.append("mul", x, y)
@@ -74,11 +74,11 @@ def test_what_it_is_made_of():
     assert len(program) == 3
     assert (program.inputs, program.constants, program.calls) == (2, (0.5,), ())
     assert repr(program) == "<Program of 3 instructions from 2 inputs to 2 outputs>"
-    assert repr(of_row("sin", 1)) == "<Program of 1 instruction from 1 input to 1 output>"
+    assert repr(one_operation("sin", 1)) == "<Program of 1 instruction from 1 input to 1 output>"
 
 
-def test_names_are_those_of_another_program_with_the_same_instructions():
-    program = of_row("sin", 1)
+def test_named_returns_a_program_with_names():
+    program = one_operation("sin", 1)
     named = program.named(["angle"], ["height"])
     assert (named.input_names, named.output_names) == (("angle",), ("height",))
     assert (program.input_names, program.output_names) == ((), ())
@@ -86,32 +86,32 @@ def test_names_are_those_of_another_program_with_the_same_instructions():
     named.validate()
 
 
-class TestWhatIsGiven:
-    def test_is_a_row_of_any_real_numbers(self):
-        program = of_row("mul", 2)
+class TestInputs:
+    def test_inputs_may_be_any_1d_numbers(self):
+        program = one_operation("mul", 2)
         wide = numpy.zeros(4)
         wide[::2] = 2.0, 3.0
         for numbers in ([2, 3], (2.0, True + 2), numpy.float32([2, 3]), wide[::2], numpy.array([2.0, 3.0], ">f8")):
             assert program.run(numbers).tolist() == [6.0]
 
     @pytest.mark.parametrize("numbers", [[], [1.0], [1.0, 2.0, 3.0], numpy.float32([1, 2, 3, 4])])
-    def test_has_a_number_for_each_input(self, numbers):
+    def test_a_wrong_number_of_inputs_is_refused(self, numbers):
         with pytest.raises(ValueError, match=f"2 inputs takes one number per input, got {len(numbers)}"):
-            of_row("mul", 2).run(numbers)
+            one_operation("mul", 2).run(numbers)
         with pytest.raises(ValueError, match=f"2 inputs takes one operand per input, got {len(numbers)}"):
-            of_row("mul", 2)(list(numbers))
+            one_operation("mul", 2)(list(numbers))
 
     @pytest.mark.parametrize("numbers", [numpy.zeros((2, 1)), [[1.0], [2.0]]])
-    def test_is_a_row(self, numbers):
+    def test_2d_inputs_are_refused(self, numbers):
         with pytest.raises(ValueError, match=r"must be a 1-D array, got an array of shape \(2, 1\)"):
-            of_row("mul", 2).run(numbers)
+            one_operation("mul", 2).run(numbers)
 
-    def test_is_numbers(self):
+    def test_strings_are_refused(self):
         with pytest.raises((TypeError, ValueError)):
-            of_row("mul", 2).run(["one", "two"])
+            one_operation("mul", 2).run(["one", "two"])
 
 
-def test_outputs_may_be_inputs_constants_and_the_same_twice():
+def test_outputs_may_be_inputs_constants_or_repeated():
     tape = Tape()
     x = tape.input()
     program = tape.program([x, tape.constant(7.0), x])
@@ -121,8 +121,8 @@ def test_outputs_may_be_inputs_constants_and_the_same_twice():
     assert program([leaf]) == [leaf, 7.0, leaf]
 
 
-def test_results_are_arrays_of_their_own():
-    program = of_row("sin", 1)
+def test_each_run_returns_a_new_array():
+    program = one_operation("sin", 1)
     first = program.run(numpy.array([1.0]))
     program.run(numpy.array([2.0]))
     assert first[0] == math.sin(1.0)
@@ -137,9 +137,9 @@ def test_programs_without_inputs_or_outputs():
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 @fewer(20)
 @given(numbers=st.tuples(EXTREME, EXTREME, EXTREME))
-def test_every_row_gives_the_same_bit_for_bit_in_every_way(row, numbers):
+def test_every_operation_gives_the_same_bits(row, numbers):
     numbers = numbers[: row.arity]
-    program = of_row(row.name, row.arity)
+    program = one_operation(row.name, row.arity)
     expected = apply(OPCODES[row.name], *numbers)
     assert same(program.run(numpy.array(numbers))[0], expected)
     assert same(prepared(program.interpreter, numbers)[0], expected)
@@ -160,7 +160,7 @@ def test_fused_products_round_twice(way, numbers):
 
 
 @pytest.mark.parametrize("way", FUSED)
-def test_a_product_whose_rounding_shows(way):
+def test_a_fused_product_with_visible_rounding(way):
     program, expected = FUSED[way]
     x = 1.0 + 2.0**-30
     numbers = (x, x, -1.0 if "+" in way else 1.0)
@@ -170,7 +170,7 @@ def test_a_product_whose_rounding_shows(way):
 
 @fewer(4)
 @given(programs(EXTREME, EVERY, longest=12))
-def test_numbers_and_values_give_the_same_bit_for_bit(program):
+def test_numbers_and_values_give_the_same_bits(program):
     tape = Tape()
     _, out = program.run(
         lambda _: tape.input(),
@@ -182,7 +182,7 @@ def test_numbers_and_values_give_the_same_bit_for_bit(program):
     assert same(compiled(list(program.leaves))[0], expected)
 
 
-def test_values_and_floats_mix():
+def test_values_and_floats_can_be_mixed():
     tape = Tape()
     x, y = tape.input(), tape.input()
     program = tape.program([tape.append("mul", x, y), tape.append("sin", y)])
@@ -196,21 +196,21 @@ class TestPreparedCalls:
     @pytest.mark.parametrize(
         "numbers", [(2.0, 3.0), (2, 3.0), (numpy.float64(2.0), numpy.int32(3)), (2.0, Number(3.0))]
     )
-    def test_take_numbers_of_all_kinds(self, numbers):
-        assert prepared(of_row("mul", 2).interpreter, numbers) == [6.0]
+    def test_all_kinds_of_numbers_are_accepted(self, numbers):
+        assert prepared(one_operation("mul", 2).interpreter, numbers) == [6.0]
 
     @pytest.mark.parametrize("numbers", [(2.0,), (2.0, 3.0, 4.0), (Value(2.0), 3.0), ("2", 3.0), ((2.0, 3.0),)])
-    def test_miss_everything_else(self, numbers):
-        assert prepared(of_row("mul", 2).interpreter, numbers) is MISSED
+    def test_other_arguments_return_missed(self, numbers):
+        assert prepared(one_operation("mul", 2).interpreter, numbers) is MISSED
 
-    def test_call_functions(self):
+    def test_programs_with_calls(self):
         tape = Tape()
         program = tape.program([tape.call(Of(math.floor), [tape.input()])])
         assert prepared(program.interpreter, (2.5,)) == [2.0]
 
-    def test_refuse_nans_where_that_is_asked_for(self):
+    def test_debug_nans_raises(self):
         with debug_nans(), pytest.raises(FloatingPointError, match="log"):
-            prepared(of_row("log", 1).interpreter, (-1.0,))
+            prepared(one_operation("log", 1).interpreter, (-1.0,))
 
     def test_without_inputs_or_outputs(self):
         tape = Tape()
@@ -219,7 +219,7 @@ class TestPreparedCalls:
 
 
 class Of(Call):
-    """A call of any function of numbers."""
+    """A call of an arbitrary Python function."""
 
     def __init__(self, function):
         self.name = function.__name__
@@ -241,7 +241,7 @@ class Several(Call):
 
 
 class TestCalls:
-    def test_get_numbers_or_values_as_the_program_does(self):
+    def test_calls_on_numbers_and_values(self):
         seen = []
         tape = Tape()
         x = tape.input()
@@ -252,7 +252,7 @@ class TestCalls:
         assert (root.data, seen) == (-9.0, [3.0, 3.0])
         assert root.operands[0].operands == (leaf,)
 
-    def test_may_run_the_program_again(self):
+    def test_calls_may_run_the_program_recursively(self):
         tape = Tape()
         x, one = tape.input(), tape.constant(1.0)
         below = tape.append("sub", x, one)
@@ -260,74 +260,74 @@ class TestCalls:
         program = tape.program([tape.append("where", tape.append("less", x, one), one, tape.append("mul", x, rest))])
         assert program.run(numpy.array([5.0])).tolist() == [120.0]
 
-    def test_may_raise(self):
+    def test_calls_may_raise(self):
         tape = Tape()
         program = tape.program([tape.call(Of(lambda x: 1 // 0 if x > 2 else x), [tape.input()])])
         with pytest.raises(ZeroDivisionError):
             program.run(numpy.array([3.0]))
         assert program.run(numpy.array([1.0])).tolist() == [1.0]
 
-    def test_that_give_no_number_are_refused(self):
+    def test_results_that_are_not_numbers_are_refused(self):
         tape = Tape()
         program = tape.program([tape.call(Of(lambda x: "three"), [tape.input()])])
         with pytest.raises(ValueError, match="could not convert string to float"):
             program.run(numpy.array([3.0]))
 
-    def test_with_many_results_may_need_only_the_last(self):
+    def test_only_the_last_result_may_be_needed(self):
         tape = Tape()
         first = tape.call(Several(100), [tape.input()])
         assert tape.program([first + 99]).run(numpy.array([0.5])).tolist() == [99.5]
 
-    def test_have_no_address(self):
+    def test_python_calls_have_no_address(self):
         tape = Tape()
         program = tape.program([tape.call(Of(max), [tape.input()])])
         with pytest.raises(ProgramError, match=r"calls max, a Python function, which only Python can run"):
-            program.address  # noqa: B018  it is asked for
+            program.address  # noqa: B018  the property raises
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 class TestCopies:
     @fewer(50)
     @given(drawn=programs(EXTREME, EVERY, longest=12))
-    def test_are_the_same(self, copied, drawn):
+    def test_copies_give_the_same_results(self, copied, drawn):
         program = as_recorded(drawn).named([f"x{i}" for i in range(len(drawn.leaves))], ["out"])
         found = copied(program)
         assert str(found) == str(program)
         assert found.instructions.tolist() == program.instructions.tolist()
         assert same(found.run(drawn.leaves)[0], program.run(drawn.leaves)[0])
 
-    def test_have_calls(self, copied):
+    def test_copies_keep_calls(self, copied):
         tape = Tape()
         program = copied(tape.program([tape.call(Of(math.floor), [tape.input()])]))
         assert program.run([2.5]).tolist() == [2.0]
 
 
 class TestUnpickling:
-    def test_knows_operations_by_name(self, monkeypatch):
-        rebuilt, (names, *parts) = of_row("atan2", 2).__reduce__()
+    def test_operations_are_pickled_by_name(self, monkeypatch):
+        rebuilt, (names, *parts) = one_operation("atan2", 2).__reduce__()
         assert names == ["atan2"]
         assert rebuilt(["hypot"], *parts).run([3.0, 4.0]).tolist() == [5.0]
         with pytest.raises(ProgramError, match="pickled by another version of gradwalk: 'zeta' is unknown"):
             rebuilt(["zeta"], *parts)
 
-    def test_refuses_what_is_not_well_formed(self):
-        rebuilt, (names, code, *parts) = of_row("atan2", 2).__reduce__()
+    def test_invalid_programs_are_refused(self):
+        rebuilt, (names, code, *parts) = one_operation("atan2", 2).__reduce__()
         code[2] = 1000
         with pytest.raises(ProgramError, match=r"instruction 0 \(v2, atan2\) has index 1000 as operand"):
             rebuilt(names, code, *parts)
 
 
 class TestFromC:
-    """By the address, through ctypes."""
+    """Calls of `Program.address` through ctypes."""
 
     @fewer(20)
     @given(programs(EXTREME, EVERY, longest=12), programs(EXTREME, EVERY, longest=12))
-    def test_it_computes_the_same_bits(self, one, another):
+    def test_c_calls_give_the_same_bits(self, one, another):
         program = as_recorded(one, another)
         numbers = [*one.leaves, *another.leaves]
         assert all(map(same, from_c(program, numbers), program.run(numbers)))
 
-    def test_several_threads_run_it_at_once(self):
+    def test_several_threads_may_call_it(self):
         program = as_recorded(SINES)
         expected = {x: program.run([x])[0] for x in (0.25, 0.5, 1.0, 2.0)}
         wrong = []
@@ -360,7 +360,7 @@ class TestFromC:
     def test_numba_calls_it_from_threads(self):
         program = as_recorded(SINES)
         run = RUN(program.address)
-        prange = numba.prange  # what numba compiles knows it by itself, not by the test's stand-in for the module
+        prange = numba.prange  # numba must see the function itself, not an attribute of the `Reference`
 
         @numba.njit(parallel=True)
         def sines(handle, numbers, outputs):
@@ -384,25 +384,25 @@ def from_c(program: Program, numbers: Sequence[float]) -> list[float]:
     return outputs.tolist()
 
 
-class TestItDoesNotChange:
+class TestImmutability:
     @pytest.mark.parametrize("name", ["inputs", "constants", "instructions", "outputs", "handle", "anything"])
     def test_attributes_cannot_be_set(self, name):
         with pytest.raises(AttributeError):
-            setattr(of_row("sin", 1), name, 2)
+            setattr(one_operation("sin", 1), name, 2)
 
     @pytest.mark.parametrize("name", ["inputs", "constants", "instructions", "outputs"])
-    def test_nor_those_of_its_code(self, name):
+    def test_attributes_of_code_cannot_be_set(self, name):
         with pytest.raises(AttributeError):
-            setattr(of_row("sin", 1).code, name, 2)
+            setattr(one_operation("sin", 1).code, name, 2)
 
     def test_instructions_cannot_be_written_to(self):
-        program = of_row("sin", 1)
+        program = one_operation("sin", 1)
         with pytest.raises(ValueError, match="read-only"):
             program.instructions[0] = 1
         with pytest.raises(ValueError, match="cannot set WRITEABLE flag to True"):
             program.instructions.flags.writeable = True
 
-    def test_what_it_was_made_from_may_change(self):
+    def test_constructor_arguments_are_copied(self):
         rows = numpy.array([[OPCODES["mul"], 0, 1, 0]], numpy.int32)
         function, operands = Of(math.floor), [0]
         constants, calls, outputs, names = [2.0], [(function, operands)], [2], ["x"]
@@ -417,27 +417,27 @@ class TestItDoesNotChange:
 
 
 class Garbage:
-    """An object in a cycle, which runs a function when it is collected."""
+    """An object in a reference cycle that calls a function when it is collected."""
 
-    def __init__(self, finalise):
-        self.finalise = finalise
+    def __init__(self, finalize):
+        self.finalize = finalize
         self.cycle = self
 
     def __del__(self):
-        self.finalise()
+        self.finalize()
 
 
 @pytest.fixture
 def collected():
-    """A function that makes garbage, to be collected when the next container is made: until Python 3.11 in that moment.
+    """Return a function that creates garbage, which the next allocation of a container collects.
 
-    It takes what the garbage runs then.
+    The argument is called when the garbage is collected. Until Python 3.11 that happens during the allocation.
     """
 
-    def collected(finalise):
+    def collected(finalize):
         gc.disable()
-        Garbage(finalise)
-        containers = [[] for _ in range(200)]  # more than Python keeps to use again
+        Garbage(finalize)
+        containers = [[] for _ in range(200)]  # more than the free list of Python holds
         gc.enable()
         return containers
 
@@ -448,29 +448,29 @@ def collected():
     gc.set_threshold(*thresholds)
 
 
-class TestWhileItRuns:
-    """A run does not notice others of the same program."""
+class TestReentrancy:
+    """Nested and concurrent runs of one program do not affect each other."""
 
     @pytest.mark.parametrize("length", [5, 2000])
-    def test_finalisers_may_run_it(self, length, collected):
+    def test_finalizers_may_run_the_program(self, length, collected):
         program = chain(length)
         numbers = (0.25, 0.5)
         expected = program.run(numbers).tolist()
-        finalised = []
+        finalized = []
 
-        def finalise():
-            finalised.append((prepared(program.interpreter, (7.0, 8.0)), program.run([9.0, 8.0])))
+        def finalize():
+            finalized.append((prepared(program.interpreter, (7.0, 8.0)), program.run([9.0, 8.0])))
 
-        containers = collected(finalise)
+        containers = collected(finalize)
         found = prepared(program.interpreter, numbers)
-        containers = collected(finalise)
+        containers = collected(finalize)
         found_in_array = program.run(numpy.array(numbers))
         del containers
         gc.collect()
         assert (found, found_in_array.tolist()) == (expected, expected)
-        assert len(finalised) == 2
+        assert len(finalized) == 2
 
-    def test_threads_may_run_it(self, collected):
+    def test_threads_may_run_the_program(self, collected):
         numbers = [(i / 8, -i / 8) for i in range(4)]
         function = jit(lambda x, y: tuple([x * y + i for i in range(20)] + [gmath.sin(x)] * 2))
         expected = [function(*operands) for operands in numbers]
@@ -486,7 +486,7 @@ class TestWhileItRuns:
         assert wrong == []
 
     @pytest.mark.parametrize("length", [5, 2000])
-    def test_threads_may_run_it_from_c(self, length):
+    def test_threads_may_run_the_program_from_c(self, length):
         program = chain(length)
         numbers = [(i / 8, -i / 8) for i in range(4)]
         expected = [program.run(operands).tolist() for operands in numbers]
@@ -499,8 +499,8 @@ class TestWhileItRuns:
         run_in_threads(work, range(4))
         assert wrong == []
 
-    def test_a_primitive_may_run_it(self):
-        depth = [0.0] * 3  # as deep as it goes, so that it does not call itself while it is recorded
+    def test_a_primitive_may_run_the_program(self):
+        depth = [0.0] * 3  # the largest depth, so that it does not call itself while it is recorded
 
         @primitive
         def again(x):
@@ -523,7 +523,7 @@ class TestWhileItRuns:
 
 
 def chain(length: int) -> Program:
-    """A program of two inputs whose outputs are some of its many results."""
+    """Build a program of two inputs that outputs some of its many results."""
     tape = Tape()
     results = [tape.input(), tape.input()]
     for _ in range(length):
@@ -532,7 +532,7 @@ def chain(length: int) -> Program:
 
 
 def run_in_threads(work, arguments) -> None:
-    """Run a function for each argument at once, in threads that take turns often."""
+    """Run a function in one thread per argument, with a short switch interval."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     threads = [threading.Thread(target=work, args=(argument,)) for argument in arguments]

@@ -1,4 +1,4 @@
-"""Tapes: what is simplified gives the same numbers bit for bit, and what is differentiated the derivatives."""
+"""Tapes: simplification keeps results bitwise equal, and differentiation gives exact derivatives."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from gradwalk.program.code.opcodes import NAMES
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.value.apply import apply
 
-# Where identities such as x + 0 = x fail, if they do.
+# Numbers for which identities such as x + 0 = x may fail.
 SPECIAL = st.one_of(st.sampled_from([0.0, -0.0, 1.0, -1.0, 2.0, 0.5, math.inf, -math.inf, math.nan]), EXTREME)
 ALGEBRA = ["add", "sub", "mul", "div", "neg", "pow", "where", "stop_gradient", "sign", "maximum"]
 
 
 def same(a: float, b: float) -> bool:
-    """The same number: signed zeros told apart, all nans alike."""
+    """Return whether two numbers are equal; 0.0 and -0.0 differ, and nan equals nan."""
     return (a != a and b != b) or (a == b and math.copysign(1.0, a) == math.copysign(1.0, b))
 
 
-def taped(program: Program) -> tuple[Tape, list[int], list[int]]:
-    """A program on a tape, and the indices of its leaves and of all results."""
+def load_program(program: Program) -> tuple[Tape, list[int], list[int]]:
+    """Record a program on a tape; return the tape, the indices of the leaves and the indices of all results."""
     tape = Tape()
     indices: list[int] = []
 
@@ -45,8 +45,8 @@ def taped(program: Program) -> tuple[Tape, list[int], list[int]]:
     return tape, leaves, indices
 
 
-def plainly(program: Program) -> list[float]:
-    """All results, each by the row of the table, without a tape."""
+def without_tape(program: Program) -> list[float]:
+    """Compute all results by applying the operations of the table, without a tape."""
     results: list[float] = []
 
     def call(name: str, *operands: float) -> float:
@@ -57,8 +57,8 @@ def plainly(program: Program) -> list[float]:
     return results
 
 
-def kinds(tape: Tape, outputs: list[int]) -> list[str]:
-    """The names of the instructions that some outputs need."""
+def operation_names(tape: Tape, outputs: list[int]) -> list[str]:
+    """Return the names of the instructions that the outputs need."""
     return [NAMES[opcode] for opcode in tape.program(outputs).instructions[::4].tolist()]
 
 
@@ -68,11 +68,11 @@ def cube(x, y):
 
 
 cube.derivative(lambda out, x, y: (3 * x * x * y, x**3))
-cube(Value(1.0), Value(1.0))  # its rule is recorded for the numbers of the latest call
+cube(Value(1.0), Value(1.0))  # records the derivative rule
 
 
 class TestSimplification:
-    def test_what_stands_there_is_not_appended_again(self):
+    def test_equal_instructions_are_shared(self):
         tape = Tape()
         x, y = tape.input(), tape.input()
         assert tape.append("mul", x, y) == tape.append("mul", y, x)
@@ -84,7 +84,7 @@ class TestSimplification:
         assert tape.constant(0.0) != tape.constant(-0.0)
         assert tape.constant(math.nan) == tape.constant(math.nan)
 
-    def test_constants_are_computed_at_once(self):
+    def test_constants_are_folded(self):
         tape = Tape()
         two = tape.constant(2.0)
         assert tape.append("mul", two, tape.constant(3.0)) == tape.constant(6.0)
@@ -92,7 +92,7 @@ class TestSimplification:
         assert tape.append("log", tape.constant(0.0)) == tape.constant(-math.inf)
         assert tape.append("where", tape.constant(math.nan), two, tape.constant(3.0)) == two
 
-    def test_neutral_operands_are_left_out(self):
+    def test_neutral_operands_are_removed(self):
         tape = Tape()
         x = tape.input()
         one, zero, minus_zero = tape.constant(1.0), tape.constant(0.0), tape.constant(-0.0)
@@ -102,7 +102,7 @@ class TestSimplification:
         assert tape.append("where", tape.append("less", x, one), x, x) == x
         assert tape.append("pow", x, zero) == one
 
-    def test_what_is_not_neutral_stays(self):
+    def test_other_operands_are_kept(self):
         tape = Tape()
         x = tape.input()
         zero, minus_zero = tape.constant(0.0), tape.constant(-0.0)
@@ -114,9 +114,9 @@ class TestSimplification:
             tape.append("div", x, x),
             tape.append("sub", zero, x),  # 0 - 0 is 0, and -(0) is -0
         ):
-            assert kinds(tape, [index]) != []
+            assert operation_names(tape, [index]) != []
 
-    def test_signs_move_outward_and_vanish(self):
+    def test_negations_move_outward_and_cancel(self):
         tape = Tape()
         x, y = tape.input(), tape.input()
         minus_x, minus_y = tape.append("neg", x), tape.append("neg", y)
@@ -133,18 +133,20 @@ class TestSimplification:
         x = tape.input()
         assert tape.append("pow", x, tape.constant(2.0)) == tape.append("mul", x, x)
 
-    def test_what_no_output_needs_is_not_run(self):
+    def test_unused_instructions_are_not_run(self):
         tape = Tape()
         x = tape.input()
         needed = tape.append("sin", x)
         tape.append("exp", tape.append("cos", x))
-        assert kinds(tape, [needed]) == ["sin"]
-        assert kinds(tape, []) == kinds(tape, [x]) == kinds(tape, [tape.constant(3.0)]) == []
+        assert operation_names(tape, [needed]) == ["sin"]
+        assert (
+            operation_names(tape, []) == operation_names(tape, [x]) == operation_names(tape, [tape.constant(3.0)]) == []
+        )
 
-    def test_a_stopped_gradient_stays(self):
+    def test_stop_gradient_is_kept(self):
         tape = Tape()
         x = tape.input()
-        assert kinds(tape, [tape.append("sin", tape.append("stop_gradient", x))]) == ["stop_gradient", "sin"]
+        assert operation_names(tape, [tape.append("sin", tape.append("stop_gradient", x))]) == ["stop_gradient", "sin"]
 
     @pytest.mark.parametrize(
         ("outer", "order", "text"),
@@ -155,33 +157,37 @@ class TestSimplification:
             ("sub", (1, 0), "v2 - v0 * v1"),
         ],
     )
-    def test_a_product_is_computed_with_the_sum_that_needs_it(self, outer, order, text):
+    def test_a_product_is_fused_with_its_sum(self, outer, order, text):
         tape = Tape()
         x, y, z = tape.input(), tape.input(), tape.input()
         operands = (tape.append("mul", x, y), z)
         assert text in str(tape.program([tape.append(outer, operands[order[0]], operands[order[1]])]))
 
-    def test_a_product_that_is_needed_elsewhere_too_is_computed_alone(self):
+    def test_a_product_used_twice_is_not_fused(self):
         tape = Tape()
         x, y = tape.input(), tape.input()
         product = tape.append("mul", x, y)
-        assert kinds(tape, [tape.append("add", product, x), product]) == ["mul", "add"]
-        assert kinds(tape, [tape.append("add", product, x), tape.append("sub", product, y)]) == ["mul", "add", "sub"]
-        assert kinds(tape, [tape.append("add", product, product)]) == ["mul", "add"]
+        assert operation_names(tape, [tape.append("add", product, x), product]) == ["mul", "add"]
+        assert operation_names(tape, [tape.append("add", product, x), tape.append("sub", product, y)]) == [
+            "mul",
+            "add",
+            "sub",
+        ]
+        assert operation_names(tape, [tape.append("add", product, product)]) == ["mul", "add"]
 
     @fewer(2)
     @given(st.one_of(programs(SPECIAL, EVERY, longest=12), programs(SPECIAL, ALGEBRA, longest=20)))
-    def test_the_numbers_are_the_same_bit_for_bit(self, program):
-        tape, _, indices = taped(program)
+    def test_simplification_keeps_all_bits(self, program):
+        tape, _, indices = load_program(program)
         numbers = numpy.array(program.leaves)
-        results = plainly(program)
+        results = without_tape(program)
         assert all(map(same, tape.program(indices).run(numbers), results))
         assert same(tape.program(indices[-1:]).run(numbers)[0], results[-1])
 
     @fewer(4)
     @given(st.one_of(programs(SPECIAL, EVERY, longest=12), programs(SPECIAL, ALGEBRA, longest=20)))
-    def test_nothing_stands_there_twice_or_is_computed_for_nothing(self, program):
-        tape, leaves, indices = taped(program)
+    def test_no_instruction_is_appended_twice(self, program):
+        tape, leaves, indices = load_program(program)
         assert len(set(map(repr, tape.program(indices[-1:]).constants))) == len(tape.program(indices[-1:]).constants)
         length = len(tape)
         for (name, operands), index in zip(program.steps, indices, strict=True):
@@ -192,8 +198,8 @@ class TestSimplification:
 
     @fewer(4)
     @given(programs(SPECIAL, EVERY, longest=12), st.data())
-    def test_outputs_do_not_depend_on_what_else_is_asked_for(self, program, data):
-        tape, _, indices = taped(program)
+    def test_outputs_do_not_depend_on_other_outputs(self, program, data):
+        tape, _, indices = load_program(program)
         chosen = data.draw(st.lists(st.sampled_from(indices), min_size=1, max_size=4))
         numbers = numpy.array(program.leaves)
         alone = [tape.program([index]).run(numbers)[0] for index in chosen]
@@ -203,7 +209,7 @@ class TestSimplification:
 class TestSize:
     LENGTH = 300_000 if IS_COMPILED else 5_000
 
-    def test_large_tapes_find_what_stands_there_since_recently(self):
+    def test_large_tapes_find_recent_instructions(self):
         tape = Tape()
         index = tape.input()
         for _ in range(self.LENGTH):
@@ -211,14 +217,14 @@ class TestSize:
             assert tape.append("sin", earlier) == index
         assert len(tape) == self.LENGTH + 1
 
-    def test_large_tapes_take_nothing_for_something_else(self):
+    def test_large_tapes_do_not_confuse_instructions(self):
         tape = Tape()
         x = tape.input()
         sums = [tape.append("add", tape.append("sin", x), tape.constant(float(i))) for i in range(self.LENGTH // 10)]
         for i in (1, 255, 256, 257, len(sums) - 1):
             assert tape.program([sums[i]]).run(numpy.array([0.5]))[0] == math.sin(0.5) + i
 
-    def test_they_are_differentiated_without_recursion(self):
+    def test_large_tapes_are_differentiated_without_recursion(self):
         tape = Tape()
         x = index = tape.input()
         for _ in range(self.LENGTH):
@@ -229,28 +235,28 @@ class TestSize:
 
 
 class TestDerivatives:
-    def test_in_reverse(self):
+    def test_reverse_mode(self):
         tape = Tape()
         x, y, seed = tape.input(), tape.input(), tape.input()
         out = tape.append("sub", tape.append("mul", x, y), x)
         gradients = tape.reverse([(out, seed)], [x, y])
         assert tape.program(gradients).run(numpy.array([2.0, 5.0, 10.0])).tolist() == [40.0, 20.0]
 
-    def test_forward(self):
+    def test_forward_mode(self):
         tape = Tape()
         x, y, dx, dy = (tape.input() for _ in range(4))
         out = tape.append("sub", tape.append("mul", x, y), x)
         program = tape.program(tape.forward([(x, dx), (y, dy)], [out, x]))
         assert program.run(numpy.array([2.0, 5.0, 1.0, 100.0])).tolist() == [204.0, 1.0]
 
-    def test_what_does_not_depend_has_derivative_zero(self):
+    def test_independent_results_have_zero_derivative(self):
         tape = Tape()
         x, y = tape.input(), tape.input()
         zero, one = tape.constant(0.0), tape.constant(1.0)
         for out in (y, one, tape.append("stop_gradient", x), tape.append("sign", x), tape.append("less", x, y)):
             assert tape.reverse([(out, one)], [x]) == tape.forward([(x, one)], [out]) == [zero]
 
-    def test_nothing_infinite_comes_by_a_way_that_passes_nothing(self):
+    def test_infinite_partials_on_blocked_paths_are_ignored(self):
         tape = Tape()
         x = tape.input()
         one = tape.constant(1.0)
@@ -260,14 +266,14 @@ class TestDerivatives:
         [gradient], [tangent] = tape.reverse([(out, one)], [x]), tape.forward([(x, one)], [out])
         assert tape.program([gradient, tangent]).run(numpy.array([0.0])).tolist() == [1.0, 1.0]
 
-    def test_several_results_and_the_same_one_twice(self):
+    def test_seeds_of_several_results_add_up(self):
         tape = Tape()
         x, a, b, c = (tape.input() for _ in range(4))
         square = tape.append("mul", x, x)
         [gradient] = tape.reverse([(square, a), (square, b), (x, c)], [x])
         assert tape.program([gradient]).run(numpy.array([3.0, 1.0, 10.0, 100.0])).tolist() == [166.0]
 
-    def test_of_inputs_themselves(self):
+    def test_derivatives_of_inputs(self):
         tape = Tape()
         x, y, seed = tape.input(), tape.input(), tape.input()
         assert tape.reverse([(x, seed)], [x, y]) == [seed, tape.constant(0.0)]
@@ -275,7 +281,7 @@ class TestDerivatives:
         assert tape.reverse([], [x]) == [tape.constant(0.0)]
         assert tape.reverse([(x, seed)], []) == tape.forward([], []) == []
 
-    def test_constants_have_none(self):
+    def test_constants_get_no_derivative(self):
         tape = Tape()
         x = tape.input()
         before = len(tape)
@@ -285,11 +291,9 @@ class TestDerivatives:
         assert len(tape) <= before + 3
 
     @pytest.mark.parametrize("row", [row for row in TABLE if row.is_exact], ids=lambda row: row.name)
-    def test_every_row_to_the_third_order_at_50_digits(self, row):
-        """The instructions of a derivative, run with 50 digits, give mpmath's derivative: no rounding to allow for.
-
-        Only where there are constants such as log(2), 2/√π and 1/3 in it are those rounded, to 53 bits.
-        """
+    def test_every_operation_to_third_order_at_50_digits(self, row):
+        # With 50 digits the derivatives equal mpmath's without rounding errors. Only rules with constants such as
+        # log(2), 2/sqrt(pi) and 1/3 are less accurate, because these constants are rounded to 53 bits.
         draw = numpy.random.default_rng(OPCODES[row.name])
         for _ in range(3):
             point = [draw.uniform(low + 0.3 * (high - low), high - 0.3 * (high - low)) for low, high in row.domain]
@@ -308,13 +312,11 @@ class TestDerivatives:
 
     @fewer(4)
     @given(programs(st.floats(-4.0, 4.0), EVERY, longest=12))
-    def test_forward_and_reverse_give_the_same_at_50_digits(self, program):
-        """One adds up the paths from the left and one from the right, so that only rounding could tell them apart.
-
-        There are no constants, for what is computed from constants alone is rounded at once.
-        """
+    def test_forward_and_reverse_agree_at_50_digits(self, program):
+        # The modes multiply along the paths in opposite directions, so they differ only by rounding. Constants are
+        # replaced because constant folding rounds to 53 bits.
         program = without_constants(program)
-        tape, leaves, indices = taped(program)
+        tape, leaves, indices = load_program(program)
         one = tape.input()
         reverse = tape.reverse([(indices[-1], one)], leaves)
         forward = [tape.forward([(leaf, one)], indices[-1:])[0] for leaf in leaves]
@@ -329,7 +331,7 @@ class TestDerivatives:
 
 @pytest.fixture
 def a_long_derivative(monkeypatch):
-    """The partial of sin is replaced by x + x + ... + x, a chain of 300 sums."""
+    """Replace the partial of sin by x + x + ... + x, a chain of 300 sums."""
     x = OPERANDS["x"]
     sums = [Instruction(OPCODES["add"], (i - 1 if i else x, x)) for i in range(300)]
     long = Template((*sums, Instruction(OPCODES["mul"], (ADJOINT, 299))), 300)
@@ -343,7 +345,7 @@ def a_long_derivative(monkeypatch):
 
 
 @pytest.mark.usefixtures("a_long_derivative")
-def test_a_derivative_may_be_of_any_length():
+def test_derivatives_may_have_any_length():
     tape = Tape()
     x, seed = tape.input(), tape.input()
     out = tape.append("sin", x)
@@ -352,13 +354,13 @@ def test_a_derivative_may_be_of_any_length():
 
 
 class TestCalls:
-    def test_are_made_when_the_program_is_run(self):
+    def test_calls_run_with_the_program(self):
         tape = Tape()
         x, y = tape.input(), tape.input()
         called = tape.call(cube, [x, y])
         assert tape.program([tape.append("add", called, x)]).run(numpy.array([2.0, 5.0])).tolist() == [42.0]
 
-    def test_are_differentiated_by_what_they_say(self):
+    def test_calls_use_their_derivative_rule(self):
         tape = Tape()
         x, y = tape.input(), tape.input()
         called = tape.append("sin", tape.call(cube, [x, y]))
@@ -369,7 +371,7 @@ class TestCalls:
         expected = [math.cos(0.375) * 2.25, math.cos(0.375) * 0.125]
         assert numbers == pytest.approx([*expected, *expected], rel=1e-14)
 
-    def test_of_the_same_function_are_not_taken_for_one(self):
+    def test_equal_calls_are_not_shared(self):
         tape = Tape()
         x = tape.input()
         function = cube
@@ -379,17 +381,17 @@ class TestCalls:
 class TestLoading:
     @fewer(4)
     @given(programs(SPECIAL, EVERY, longest=12))
-    def test_a_graph_computes_what_it_did(self, program):
+    def test_a_loaded_graph_gives_the_same_result(self, program):
         _, root = as_values(program)
         graph = Graph.record(root)
-        tape, indices = loaded(graph)
+        tape, indices = load_graph(graph)
         numbers = graph.data[graph.opcodes == 0]
         assert same(tape.program([indices[graph.root]]).run(numbers)[0], root.data)
 
-    def test_a_sum_of_products_is_loaded_as_what_it_stands_for(self):
+    def test_sumprod_is_loaded_as_products_and_sums(self):
         a, b = Value(2.0), Value(3.0)
         graph = Graph.record(sumprod([a, b, 4.0], [b, 5.0, a], 1.0))
-        tape, indices = loaded(graph)
+        tape, indices = load_graph(graph)
         program = tape.program([indices[graph.root]])
         assert str(program).splitlines()[-4:-1] == [
             "  v5 = v0 * v1 + 1.0",
@@ -400,7 +402,7 @@ class TestLoading:
 
 
 class SumAndDifference(Call):
-    """exp(x) + y or exp(x) - y, whose derivatives are said to be 2 and 3: those of the call, not of its expansion."""
+    """A call for exp(x) + y or exp(x) - y. Its VJP rule gives 2 and 3, unlike the derivatives of its expansion."""
 
     def __init__(self, name: str) -> None:
         first, rest = Tape(), Tape()
@@ -412,19 +414,19 @@ class SumAndDifference(Call):
         return [tape.append("mul", adjoints[0], tape.constant(number)) for number in (2.0, 3.0)]
 
 
-def test_an_expansion_takes_the_place_of_a_call_after_it_was_differentiated():
+def test_calls_are_expanded_after_differentiation():
     tape = Tape()
     x, y = tape.input(), tape.input()
     results = [tape.call(SumAndDifference(name), [x, y]) for name in ("add", "sub")]
     gradient = tape.reverse([(results[0], tape.constant(1.0))], [x, y])
     program = tape.program([*results, *gradient])
     assert program.calls == ()
-    assert str(program).count("exp") == 1  # which both expansions begin with
+    assert str(program).count("exp") == 1  # shared by both expansions
     assert program.run(numpy.array([0.0, 5.0])).tolist() == [6.0, -4.0, 2.0, 3.0]
 
 
-def loaded(graph: Graph) -> tuple[Tape, list[int]]:
-    """A tape with a graph on it, its leaves as inputs; the indices of the nodes."""
+def load_graph(graph: Graph) -> tuple[Tape, list[int]]:
+    """Load a graph onto a tape with its leaves as inputs; return the tape and the indices of the nodes."""
     tape = Tape()
     indices = numpy.full(len(graph), NO_INDEX, numpy.int32)
     indices[graph.opcodes == 0] = [tape.input() for _ in range((graph.opcodes == 0).sum())]
@@ -433,8 +435,8 @@ def loaded(graph: Graph) -> tuple[Tape, list[int]]:
 
 
 @pytest.mark.parametrize("operand", ["the one before", "one of few", "one of all"])
-def test_an_equal_instruction_is_found_however_far_back(operand):
-    """The second half repeats the first: whatever is looked up by its last operand, and whatever in the table."""
+def test_an_equal_instruction_is_found_at_any_distance(operand):
+    # The second half repeats the first. Instructions are found by their last operand or in the hash table.
     count = 100_000 if IS_COMPILED else 3_000
     tape = Tape()
     leaves = [tape.input() for _ in range(5)]
@@ -456,8 +458,8 @@ def test_an_equal_instruction_is_found_however_far_back(operand):
     assert len(tape) == length
 
 
-def test_the_expansion_of_a_determinant_shares_all_minors():
-    """Of n rows there are as many minors as there are sets of rows, each a product and a sum less than it has rows."""
+def test_the_expansion_of_a_determinant_shares_minors():
+    # There is one minor for each set of rows; a minor of k rows takes k products and k - 1 sums.
     n = 8
     tape = Tape()
     matrix = [[tape.input() for _ in range(n)] for _ in range(n)]
@@ -476,4 +478,4 @@ def test_the_expansion_of_a_determinant_shares_all_minors():
 
     out = minor(tuple(range(n)), 0)
     products = sum(math.comb(n, k) * k for k in range(2, n + 1))
-    assert len(tape.program([out])) == products  # each but the first is fused with a sum or a difference
+    assert len(tape.program([out])) == products  # all but the first of a minor are fused with a sum

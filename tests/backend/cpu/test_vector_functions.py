@@ -1,4 +1,4 @@
-"""Vector functions of gradwalk's own, beside mpmath and NumPy: by every instruction set, whatever kernels use."""
+"""gradwalk's vector functions on every instruction set, compared with mpmath and NumPy."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from gradwalk.backend.lane_kernel import INSTRUCTION_SETS
 
 NAMES = launch.ROW_FUNCTIONS
 KINDS = (numpy.float64, numpy.float32)
-SETS = range(len(INSTRUCTION_SETS) if IS_COMPILED else 0)  # in Python there are none of these functions
+SETS = range(len(INSTRUCTION_SETS) if IS_COMPILED else 0)  # only compiled kernels have vector functions
 LOG_2 = math.log(2.0)
 
-# Where a way of computing ends and another one begins, or a result does: in float64 and, rounded, in float32.
+# Boundaries between algorithms and ends of the range, in float64. For float32 they are rounded.
 EDGES = {
     "exp": [709.782712893384, 88.72283905206835, -708.3964185322641, -87.3365447505531, -745.1332191019411, -103.97208],
     "expm1": [709.782712893384, 88.72283905206835, 2.0**-54, 2.0**-24, -37.42994775023705, 17.32867951399863, -104.0],
@@ -49,7 +49,7 @@ EDGES = {
     "cos": [math.pi / 4, math.pi, 2.0**-27, 2.0**-12, 1048576.0, -1048576.0],
     "tanh": [2.0**-27, 2.0**-12, LOG_2 / 4, math.log(3.0) / 2, 19.06, 26.0, 9.01, 11.5],
 }
-# The angle that is nearest to a multiple of pi/2 among all of float64: J.-M. Muller, Elementary Functions, chapter 11.
+# The float64 angle that is closest to a multiple of pi/2: J.-M. Muller, Elementary Functions, chapter 11.
 NEXT_TO_A_MULTIPLE = 6381956970095103.0 * 2.0**797
 SMALLEST, LARGE = "the smallest number", "a large number"
 SPECIAL = {
@@ -77,8 +77,8 @@ SPECIAL = {
 }
 
 
-def applied(name, numbers, which):
-    """What the function of rows gives that an instruction set has, in a row as long as kernels have them."""
+def apply_function(name, numbers, which):
+    """Apply the vector function of an instruction set to numbers, padded to a multiple of 16."""
     count = len(numbers)
     row = numpy.resize(numbers, -(-count // 16) * 16)
     address = launch.row_functions(which, row.dtype == numpy.float32)[name]
@@ -87,20 +87,20 @@ def applied(name, numbers, which):
 
 
 def edges(name, kind):
-    """Those that are numbers of this type, other than 0."""
+    """Return the edges of a function that are finite and nonzero in this dtype."""
     with numpy.errstate(all="ignore"):
         found = [kind(edge) for edge in EDGES[name]]
     return [edge for edge in found if edge != 0.0 and math.isfinite(edge)]
 
 
-def neighbours(number, kind, count=40):
-    """This number and those next to it."""
+def neighbors(number, kind, count=40):
+    """Return a number with `count` neighbors on each side."""
     bits = numpy.asarray(number, kind).view(f"i{numpy.dtype(kind).itemsize}")
     return (bits + numpy.arange(-count, count + 1, dtype=bits.dtype)).view(kind)
 
 
 def ulps(found, true):
-    """By how many units in the last place of the true number a result is off."""
+    """Return the error of a result in units in the last place of the true number."""
     kind = found.dtype.type
     with numpy.errstate(over="ignore"):
         nearest = kind(true)
@@ -110,8 +110,8 @@ def ulps(found, true):
 
 
 def assert_near(name, numbers):
-    """All sets give the same bits, and these are within 1 ulp."""
-    results = [applied(name, numbers, which) for which in SETS]
+    """Check that all instruction sets give the same bits, with errors of at most 1 ulp."""
+    results = [apply_function(name, numbers, which) for which in SETS]
     for found in results:
         assert same(found, results[0]).all()
     for x, found in zip(numbers.tolist(), results[0] if results else [], strict=bool(results)):
@@ -124,7 +124,7 @@ def assert_near(name, numbers):
 @pytest.mark.parametrize("name", NAMES)
 @fewer(2)
 @given(data=st.data())
-def test_are_within_1_ulp(name, kind, data):
+def test_functions_are_within_1_ulp(name, kind, data):
     of = {"width": 8 * numpy.dtype(kind).itemsize, "allow_nan": False}
     size = st.floats(0.0009765625, 1024.0, **of)
     drawn = st.lists(st.one_of(st.floats(**of), size, size.map(lambda x: -x)), min_size=16, max_size=48)
@@ -133,18 +133,18 @@ def test_are_within_1_ulp(name, kind, data):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NAMES)
-def test_are_within_1_ulp_where_ways_of_computing_meet(name, kind):
+def test_functions_are_within_1_ulp_at_edges(name, kind):
     for edge in edges(name, kind):
-        assert_near(name, neighbours(edge, kind))
+        assert_near(name, neighbors(edge, kind))
         if name not in ("log", "log1p"):
-            assert_near(name, neighbours(-edge, kind))
+            assert_near(name, neighbors(-edge, kind))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["exp", "expm1", "tanh"])
-def test_exponentials_are_within_1_ulp_beside_halves_of_powers_of_2(name, kind):
+def test_exponentials_are_within_1_ulp_between_powers_of_2(name, kind):
     halves = [(k + 0.5) * LOG_2 / (2 if name == "tanh" else 1) for k in range(-30, 40)]
-    assert_near(name, numpy.concatenate([neighbours(x, kind, 2) for x in halves]))
+    assert_near(name, numpy.concatenate([neighbors(x, kind, 2) for x in halves]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -152,9 +152,9 @@ def test_exponentials_are_within_1_ulp_beside_halves_of_powers_of_2(name, kind):
 def test_angles_of_any_size_are_within_1_ulp(name, kind):
     multiples = [k * math.pi / 4 for k in [*range(1, 60), *[3**i for i in range(4, 26)]]]
     powers = [2.0**i for i in range(15, 128 if kind is numpy.float32 else 1024, 13)]
-    assert_near(name, numpy.concatenate([neighbours(x, kind, 1) for x in [*multiples, *powers]]))
+    assert_near(name, numpy.concatenate([neighbors(x, kind, 1) for x in [*multiples, *powers]]))
     if kind is numpy.float64:
-        assert_near(name, neighbours(NEXT_TO_A_MULTIPLE, kind))
+        assert_near(name, neighbors(NEXT_TO_A_MULTIPLE, kind))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -162,50 +162,50 @@ def test_angles_of_any_size_are_within_1_ulp(name, kind):
 def test_special_numbers(name, kind):
     meant = {SMALLEST: numpy.finfo(kind).smallest_subnormal, LARGE: numpy.finfo(kind).max}
     for which in SETS:
-        assert numpy.isnan(applied(name, numpy.array([math.nan, -math.nan], kind), which)).all()
+        assert numpy.isnan(apply_function(name, numpy.array([math.nan, -math.nan], kind), which)).all()
         for x, expected in SPECIAL[name]:
-            found = applied(name, numpy.array([meant.get(x, x)], kind), which)
+            found = apply_function(name, numpy.array([meant.get(x, x)], kind), which)
             assert same(found, numpy.array([meant.get(expected, expected)], kind)).all(), (x, which)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_float32_beside_float64_all_over_the_range(name):
-    """Every 9973rd number that there is."""
+def test_float32_agrees_with_float64_over_its_range(name):
+    # Every 9,973rd bit pattern of float32.
     numbers = numpy.arange(0, 2**32, 9973, dtype=numpy.uint32).view(numpy.float32)
     with numpy.errstate(all="ignore"):
         true = getattr(numpy, name)(numbers.astype(float))
         nearest = true.astype(numpy.float32)
         for which in SETS:
-            found = applied(name, numbers, which)
+            found = apply_function(name, numbers, which)
             off = abs(found.astype(float) - true) / numpy.spacing(abs(nearest)).astype(float)
             assert ((off <= 1.0) | same(found, nearest)).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["exp", "expm1", "log", "log1p", "tanh"])
-def test_rise_where_their_arguments_do(name, kind):
-    """By steps in which results change by some units of the last place, but where they are constant."""
+def test_functions_are_monotonic(name, kind):
+    # The steps are large enough to change results by several ulps, except where the function is constant.
     step = 64 * float(numpy.finfo(kind).eps)
     for edge in [x for x in edges(name, kind) if name != "tanh" or x < 2.0]:
         with numpy.errstate(over="ignore"):
             numbers = numpy.sort((float(edge) * (1.0 + step * numpy.arange(-50, 51))).astype(kind))
         for which in SETS:
-            found = applied(name, numbers[numbers > -1.0] if name == "log1p" else numbers, which)
+            found = apply_function(name, numbers[numbers > -1.0] if name == "log1p" else numbers, which)
             assert (found[1:] >= found[:-1]).all(), edge
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["sin", "cos"])
-def test_a_huge_angle_changes_nothing_in_other_lanes(name, kind):
+def test_a_huge_angle_does_not_affect_other_lanes(name, kind):
     numbers = numpy.random.default_rng(0).normal(size=64).astype(kind) * 100
     for which in SETS:
-        alone = applied(name, numbers, which)
+        alone = apply_function(name, numbers, which)
         for huge in (1e22, -3e7, math.inf, math.nan):
             beside = numbers.copy()
             beside[11] = huge
-            assert same(applied(name, beside, which), alone)[numpy.arange(64) != 11].all()
+            assert same(apply_function(name, beside, which), alone)[numpy.arange(64) != 11].all()
 
 
-def test_only_compiled_kernels_have_them():
+def test_only_compiled_kernels_have_vector_functions():
     assert set(launch.row_functions(0, False)) == set(NAMES if IS_COMPILED else ())
-    assert lanes.row_function(b"exp", 0, False) == 0  # of Python's kernel, which is imported as a module
+    assert lanes.row_function(b"exp", 0, False) == 0  # the kernel in Python

@@ -1,4 +1,4 @@
-"""Machine code for lanes beside the loops in C, to the last bit: operations, random programs, loops, layouts, tails."""
+"""Machine code for lanes gives the same bits as the C kernel, and is used only where it is faster."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from gradwalk.program.tape import Tape
 pytest.importorskip("llvmlite")
 
 KINDS = (numpy.float64, numpy.float32)
-# Uncompiled, kernels run in Python, which machine code cannot be called from.
+# Uncompiled kernels run in Python, which cannot call machine code.
 SETS = lane_kernel.INSTRUCTION_SETS if IS_COMPILED else ()
 SEEDS = st.integers(0, 2**32 - 1)
 
 
 def with_machine_code(kernel: LaneKernel, kind=numpy.float64) -> LaneKernel:
-    """The kernel itself, which runs machine code from now on where there is any."""
+    """Compile the kernel to machine code where that is supported, and return the kernel."""
     single = kind is numpy.float32
     kernel._compile(single)
     is_there = kernel._plans[single].machine is not None
@@ -54,7 +54,7 @@ def with_machine_code(kernel: LaneKernel, kind=numpy.float64) -> LaneKernel:
 
 
 def agree(program, varies, shared, columns, count, kind=numpy.float64, *, reduced=False) -> None:
-    """Compare both ways to run a program."""
+    """Check that a program gives the same bits with and without machine code."""
     kernel = LaneKernel(program, varies, reduced=reduced)
     expected = on_lanes(kernel, shared, columns, count, kind)
     if IS_COMPILED:
@@ -64,7 +64,7 @@ def agree(program, varies, shared, columns, count, kind=numpy.float64, *, reduce
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("row", [row for row in ROWS if isinstance(row, Operation)], ids=lambda row: row.name)
-def test_every_operation(row, kind):
+def test_every_operation_gives_the_same_bits(row, kind):
     tape = Tape()
     program = tape.program([tape.append(row.name, *[tape.input() for _ in range(row.arity)])])
     special = [*SPECIAL, 0.5, 2.0, 7.25, 171.5][:: 1 if row.arity < 3 else 3]
@@ -80,7 +80,7 @@ def test_every_operation(row, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @fewer(4)
 @given(case=cases(ALL), count=st.sampled_from([0, 1, 31, 32, 127, 128, 129, 300]), seed=SEEDS, reduced=st.booleans())
-def test_random_programs(instruction_set, kind, case, count, seed, reduced):
+def test_random_programs_give_the_same_bits(instruction_set, kind, case, count, seed, reduced):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GRADWALK_INSTRUCTION_SET", instruction_set)
         shared, columns = case.batch(seed, count, kind)
@@ -88,7 +88,7 @@ def test_random_programs(instruction_set, kind, case, count, seed, reduced):
 
 
 def path(market, shocks):
-    """Loops whose results are kept for the way back, and others around them."""
+    """Compute a loss in loops whose results the backward pass needs."""
     x, total, seen = market[0], 0.0, []
     for shock in shocks:
         x = x * market[1] + gm.sin(shock * x)
@@ -102,7 +102,7 @@ def path(market, shocks):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("reduce", [None, "sum"])
 @pytest.mark.parametrize("layout", ["samples together", "steps together"])
-def test_loops(kind, reduce, layout):
+def test_loops_give_the_same_bits(kind, reduce, layout):
     axis = 1 if layout == "samples together" else 0
     shocks = numpy.random.default_rng(1).normal(size=(40, 300)).astype(kind)
     shocks = shocks if axis == 1 else shocks.T.copy()
@@ -150,7 +150,7 @@ def test_take(table):
     agree(kernel.schedule.program, (True, True), numpy.empty(0), [x, index], len(x))
 
 
-def test_no_product_is_contracted_with_a_sum_unless_asked_for():
+def test_contraction_is_opt_in():
     tape = Tape()
     x, y, z = tape.input(), tape.input(), tape.input()
     schedule = make_schedule(tape.program([tape.append("add", tape.append("mul", x, y), z)]), [True] * 3, reduced=False)
@@ -168,8 +168,8 @@ def test_no_product_is_contracted_with_a_sum_unless_asked_for():
         assert numbers[3, 0] == (once if contract and has_fused else twice)
 
 
-def test_kernels_that_have_run_long_switch_over_and_results_stay(monkeypatch):
-    monkeypatch.setattr(lane_kernel, "_TIMES", math.inf)  # however long machine code takes
+def test_hot_kernels_switch_to_machine_code(monkeypatch):
+    monkeypatch.setattr(lane_kernel, "_TIMES", math.inf)  # accept machine code of any speed
 
     def f(x):
         for _ in range(50):
@@ -193,7 +193,7 @@ def test_kernels_that_have_run_long_switch_over_and_results_stay(monkeypatch):
 
 
 def set_clock(monkeypatch, lanes: float, machine: float) -> None:
-    """Have trials take so long in this thread. What other tests left to compile has its trials by the true clock."""
+    """Fake the clock so that trials in this thread take the given times. Other threads keep the real clock."""
     clock, here = itertools.accumulate(itertools.cycle([0.0, lanes, 0.0, machine])), threading.get_ident()
     monkeypatch.setattr(
         lane_kernel, "perf_counter", lambda: next(clock) if threading.get_ident() == here else time.perf_counter()
@@ -201,13 +201,13 @@ def set_clock(monkeypatch, lanes: float, machine: float) -> None:
 
 
 def runs_machine_code(kernel: LaneKernel) -> bool:
-    """Whether there is machine code for what the kernel computes with."""
+    """Return whether machine code exists for the instruction set of the kernel."""
     return IS_COMPILED and (kernel.instruction_set != "baseline" or not lane_kernel.USES_LIBMVEC)
 
 
 @pytest.mark.parametrize("reduced", [False, True])
 @pytest.mark.parametrize("times", [1.0, 2.5])
-def test_machine_code_that_takes_longer_than_lanes_is_left(monkeypatch, times, reduced):
+def test_slow_machine_code_is_discarded(monkeypatch, times, reduced):
     set_clock(monkeypatch, 1.0, times)
     kernel = LaneKernel(flat(5), [True], reduced=reduced)
     column = numpy.random.default_rng(0).normal(size=300)
@@ -220,7 +220,7 @@ def test_machine_code_that_takes_longer_than_lanes_is_left(monkeypatch, times, r
     assert same(on_lanes(kernel, numpy.empty(0), [column], 300), expected).all()
 
 
-def test_a_clock_too_coarse_for_lanes_keeps_machine_code(monkeypatch):
+def test_a_coarse_clock_keeps_machine_code(monkeypatch):
     set_clock(monkeypatch, 0.0, 1.0)
     kernel = LaneKernel(flat(5), [True])
     if IS_COMPILED:
@@ -229,14 +229,14 @@ def test_a_clock_too_coarse_for_lanes_keeps_machine_code(monkeypatch):
 
 
 def refusal(program, lanes) -> str:
-    """Why there is no machine code."""
+    """Return the reason why a program is not compiled."""
     with pytest.raises(RefusedError) as caught:
         compiled_schedule(make_schedule(program, [True], reduced=False), lanes, single=False)
     return str(caught.value)
 
 
 def flat(length: int):
-    """A program without loops."""
+    """Build a random program without loops."""
     tape = Tape()
     x = tape.input()
     generator = numpy.random.default_rng(length)
@@ -247,7 +247,7 @@ def flat(length: int):
     return tape.program([indices[-1]])
 
 
-def test_what_is_not_compiled(monkeypatch):
+def test_reasons_for_not_compiling(monkeypatch):
     lanes = Lanes("avx2", True, {}, 128)
     assert (
         refusal(flat(5), lanes._replace(instruction_set="baseline")) == "the processor has no AVX2, or AVX2 is disabled"
@@ -263,7 +263,7 @@ def test_what_is_not_compiled(monkeypatch):
     assert kernel._plans[0].machine is None
 
 
-def test_without_llvmlite_and_where_the_environment_says_so_lanes_stay(monkeypatch):
+def test_lanes_run_without_llvmlite_or_on_request(monkeypatch):
     for refuse in (lambda: monkeypatch.setenv("GRADWALK_BACKEND", "lanes"), lambda: None):
         refuse()
         kernel = LaneKernel(flat(5), [True])
@@ -273,7 +273,7 @@ def test_without_llvmlite_and_where_the_environment_says_so_lanes_stay(monkeypat
         monkeypatch.setattr(compiler_process, "why_not", lambda: "llvmlite is not installed")
 
 
-def test_calls_of_loops_are_run_in_parts_that_are_compiled():
+def test_compiled_parts_of_loops_keep_results():
     def f(x):
         return loops.while_loop(lambda y: y < 100.0, lambda y: y * 1.01 + gm.exp(-y), x)
 

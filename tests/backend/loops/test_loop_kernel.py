@@ -1,4 +1,4 @@
-"""Loops and choices on lanes find for each sample what they find for it alone."""
+"""Loops and switches on a batch give each sample the result that it has alone."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from gradwalk.program.code.checkpoint_plan import slots_for
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_written_out(monkeypatch):
+def never_unroll(monkeypatch):
     monkeypatch.setattr(loop_kernel, "MOST_FLAT", 0)
 
 
-def same(f, *columns, rtol=1e-12):
-    """Whether a batch has the results of its samples, which are returned."""
-    alone = [row(f(*sample)) for sample in zip(*columns, strict=True)]
+def assert_same(f, *columns, rtol=1e-12):
+    """Check that a batch gives the results of its single samples, and return the results."""
+    alone = [flatten(f(*sample)) for sample in zip(*columns, strict=True)]
     batched = vmap(f)
     found = batched(*columns)
     parts = found if isinstance(found, tuple) else (found,)
@@ -35,8 +35,8 @@ def same(f, *columns, rtol=1e-12):
     return found
 
 
-def row(result):
-    """All numbers of the result for a sample."""
+def flatten(result):
+    """Flatten the result of a sample."""
     parts = result if isinstance(result, tuple) else (result,)
     return numpy.concatenate([numpy.ravel(numpy.asarray(part, float)) for part in parts])
 
@@ -46,13 +46,13 @@ SAMPLES = numpy.array([[1.3, 0.7, 0.4], [0.6, 1.9, -1.1], [2.5, 0.2, 0.3], [0.9,
 
 @pytest.mark.parametrize("derived", [lambda f: f, value_and_grad, hessian], ids=["value", "grad", "hessian"])
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
-def test_samples_find_what_they_find_alone(f, derived):
-    same(derived(lambda x: f(loops, math, x)), SAMPLES, rtol=1e-9)
+def test_batches_give_the_results_of_single_samples(f, derived):
+    assert_same(derived(lambda x: f(loops, math, x)), SAMPLES, rtol=1e-9)
 
 
 @pytest.fixture
 def measured(monkeypatch):
-    """The steps that have been run for carries in backward passes, and the most carries that were kept at once."""
+    """Count the steps that backward passes run for carries, and the most carries kept at once."""
     found = {"steps": 0, "kept": 0}
     begin, run = loop_lanes._ReversedStates.__init__, loop_lanes.LoopLanes.next_carry
     states = []
@@ -87,13 +87,13 @@ def scanned(n, kept):
 
 
 def conditioned(n, kept):
-    """A loop that takes n steps for the smallest x, and about half as many for twice that."""
+    """Build a loop that takes n steps for the smallest x and about n / 2 steps for twice that x."""
     step = lambda c: (c[0] + 0.1 * math.sin(c[1] * c[0]), c[1] + c[2], c[2])  # noqa: E731
     return lambda x: loops.while_loop(lambda c: c[1] < 0.1 * n - 0.01, step, (x, 0.0, x), checkpoint=kept)[0]
 
 
 def unequal(n, kept):
-    """Numbers of steps that are far apart: from none to n."""
+    """Build a loop that takes from 0 to n steps, depending on the sample."""
 
     def f(x):
         step = lambda c: (c[0] + 0.1 * math.sin(c[0]), c[1] + 1)  # noqa: E731
@@ -108,7 +108,7 @@ BATCH = numpy.linspace(0.1, 2.0, 7)
 @pytest.mark.parametrize("kept", [None, "sqrt", "binomial", 1, 4, 16])
 @pytest.mark.parametrize("make", [counted, scanned, conditioned, unequal])
 @pytest.mark.parametrize("n", [1, 2, 10, 60])
-def test_a_checkpoint_bounds_what_is_kept_and_run_again(n, make, kept, measured):
+def test_checkpoint_bounds_memory_and_recomputation(n, make, kept, measured):
     vmap(grad(make(n, kept)))(BATCH)
     is_counted = make in (conditioned, unequal)
     assert measured["kept"] <= slots_for(kept, n)
@@ -130,14 +130,14 @@ def test_a_checkpoint_bounds_what_is_kept_and_run_again(n, make, kept, measured)
 )
 @pytest.mark.parametrize("make", [counted, scanned, conditioned, unequal])
 @pytest.mark.parametrize("n", [1, 2, 3, 57])
-def test_no_bit_depends_on_the_checkpoint(n, make, derived):
+def test_bits_do_not_depend_on_the_checkpoint(n, make, derived):
     expected = vmap(derived(make(n, None)))(BATCH)
     for kept in ("sqrt", "binomial", 1, 2, 5, 40, 1000):
         assert vmap(derived(make(n, kept)))(BATCH).tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("make", [counted, conditioned, unequal])
-def test_many_steps_with_few_carries(make, measured):
+def test_many_steps_with_few_kept_carries(make, measured):
     n = 1500
     expected = vmap(grad(make(n, None)))(BATCH)
     assert measured["kept"] > 0.9 * n
@@ -148,7 +148,7 @@ def test_many_steps_with_few_carries(make, measured):
         assert measured["steps"] <= runs * n
 
 
-def test_the_samples_that_are_run_together_are_so_few_that_carries_fit(monkeypatch):
+def test_samples_per_run_fit_in_checkpoint_memory(monkeypatch):
     monkeypatch.setattr(loop_kernel, "CHECKPOINT_BYTES", 1 << 20)
     found = {}
     for kept in (None, "sqrt", "binomial", 8, 1000):
@@ -162,7 +162,7 @@ def test_the_samples_that_are_run_together_are_so_few_that_carries_fit(monkeypat
 
 
 @pytest.mark.parametrize("most", [1, 300, 3000])
-def test_carries_that_take_too_much_memory_are_computed_again(most, monkeypatch, measured):
+def test_carries_that_exceed_memory_are_recomputed(most, monkeypatch, measured):
     monkeypatch.setattr(loop_lanes, "CHECKPOINT_BYTES", most)
 
     def f(x):
@@ -170,12 +170,12 @@ def test_carries_that_take_too_much_memory_are_computed_again(most, monkeypatch,
         root = loops.while_loop(lambda r: abs(r * r - x[1]) > 1e-13, lambda r: 0.5 * (r + x[1] / r), x[0])
         return last[0] * root
 
-    same(value_and_grad(f), numpy.abs(SAMPLES) + 0.2, rtol=1e-10)
+    assert_same(value_and_grad(f), numpy.abs(SAMPLES) + 0.2, rtol=1e-10)
     assert measured["kept"] <= max(4, most // (5 * 8))
 
 
 @pytest.mark.parametrize("make", [counted, scanned, conditioned, unequal])
-def test_there_are_few_runs_even_then(make, monkeypatch, measured):
+def test_little_memory_needs_few_extra_runs(make, monkeypatch, measured):
     expected = vmap(grad(make(400, None)))(BATCH)
     monkeypatch.setattr(loop_lanes, "CHECKPOINT_BYTES", 70 * 3 * 8 * len(BATCH))
     measured.update(steps=0, kept=0)
@@ -184,12 +184,12 @@ def test_there_are_few_runs_even_then(make, monkeypatch, measured):
     assert measured["steps"] <= 2 * 400
 
 
-def test_samples_end_each_at_its_own_count():
+def test_samples_may_take_different_numbers_of_steps():
     f = jit(vmap(lambda x: loops.while_loop(lambda c: c[0] < 100.0, lambda c: (c[0] * 2.0, c[1] + 1), (x, 0))))
     assert f(numpy.array([1.0, 200.0, 99.0, 0.01]))[1].tolist() == [7.0, 0.0, 1.0, 14.0]
 
 
-def test_a_bound_that_is_too_small_makes_nan_of_values_and_gradients():
+def test_exceeding_max_steps_gives_nan():
     def f(x):
         return loops.while_loop(lambda r: r > 1.0, lambda r: r / 2, x, max_steps=3)
 
@@ -198,20 +198,20 @@ def test_a_bound_that_is_too_small_makes_nan_of_values_and_gradients():
     assert slope[:2].tolist() == [1.0, 0.125]
 
 
-def test_what_no_sample_needs_is_not_run():
-    """Each branch is run for the samples that choose it: nothing of it is inf or nan for others."""
+def test_branches_run_only_for_their_samples():
+    # Each branch runs only for the samples that select it, so it gives no inf or nan to other samples.
 
     def f(x):
         return loops.cond(x > 0, lambda x: math.log(x) * x, lambda x: 0.0 * x, x)
 
-    found = same(grad(f), numpy.array([1.0, 0.0, -2.0, 4.0]))
+    found = assert_same(grad(f), numpy.array([1.0, 0.0, -2.0, 4.0]))
     assert found.tolist() == pytest.approx([1.0, 0.0, 0.0, numpy.log(4.0) + 1.0], rel=1e-14)
     switched = vmap(lambda i, x: loops.switch(i, [lambda x: x, math.exp, lambda x: -x], x))
     indices = numpy.array([-3.0, 0.0, 1.0, 2.0, 9.0, numpy.nan])
     numpy.testing.assert_allclose(switched(indices, numpy.ones(6)), [1, 1, numpy.e, -1, -1, numpy.nan], rtol=1e-15)
 
 
-def test_what_all_samples_share_is_computed_once():
+def test_unbatched_values_are_computed_once():
     counted = []
 
     @primitive
@@ -229,7 +229,7 @@ def test_what_all_samples_share_is_computed_once():
     counted.clear()
     values, shared = batched(x, 2.0)
     assert shared == 64.0
-    assert len(counted) <= 2  # for the samples, and for what is no batch
+    assert len(counted) <= 2  # once for the samples and once for the unbatched output
     expected = x
     for _ in range(4):
         expected = expected * x + 64.0
@@ -237,7 +237,7 @@ def test_what_all_samples_share_is_computed_once():
 
 
 @pytest.mark.parametrize("reduce", ["sum", "mean"])
-def test_reduced(reduce):
+def test_reduced_outputs(reduce):
     def f(x, y):
         return loops.fori_loop(0, 20, lambda i, c: math.sin(c) + y, x), y * 2.0
 
@@ -248,7 +248,7 @@ def test_reduced(reduce):
     assert fixed == pytest.approx(0.6 * (1001 if reduce == "sum" else 1))
 
 
-def test_no_samples_and_float32():
+def test_empty_batches_and_float32():
     f = vmap(grad(lambda x: loops.fori_loop(0, 30, lambda i, c: math.tanh(c) + x, x)))
     assert f(numpy.empty(0)).shape == (0,)
     single = f(numpy.linspace(0, 1, 7, dtype=numpy.float32))
@@ -256,7 +256,7 @@ def test_no_samples_and_float32():
     numpy.testing.assert_allclose(single, f(numpy.linspace(0, 1, 7)), rtol=1e-5)
 
 
-def test_bits_depend_neither_on_other_samples_nor_on_threads(monkeypatch):
+def test_bits_do_not_depend_on_batch_or_threads(monkeypatch):
     f = vmap(value_and_grad(lambda x: loops.fori_loop(0, 40, lambda i, c: math.sin(c) * x, x)))
     x = numpy.linspace(0.1, 1.5, 3000)
     whole = f(x)
@@ -266,7 +266,7 @@ def test_bits_depend_neither_on_other_samples_nor_on_threads(monkeypatch):
         assert numpy.concatenate([piece[i] for piece in pieces]).tobytes() == whole[i].tobytes()
 
 
-def test_it_can_be_pickled_and_shown():
+def test_kernels_can_be_pickled_and_printed():
     f = jit(lambda x: loops.while_loop(lambda r: abs(r * r - x) > 1e-12, lambda r: (r + x / r) / 2, x))
     f(2.0)
     kernel = pickle.loads(pickle.dumps(make_kernel(f.program, [True])))
@@ -277,7 +277,7 @@ def test_it_can_be_pickled_and_shown():
     assert kernel.memory > 0
 
 
-def test_a_function_of_python_that_depends_on_the_batch_has_no_kernel():
+def test_batched_python_functions_are_refused():
     @primitive
     def gamma(x):
         return x
@@ -288,8 +288,8 @@ def test_a_function_of_python_that_depends_on_the_batch_has_no_kernel():
         make_kernel(f.program, [True])
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="a signal to a thread")
-def test_a_loop_without_end_can_be_interrupted():
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals to threads")
+def test_an_infinite_loop_can_be_interrupted():
     f = vmap(lambda x: loops.while_loop(lambda c: c < 1.0, lambda c: c * 1.0, x))
     main = threading.get_ident()
     timer = threading.Timer(1.0, lambda: signal.pthread_kill(main, signal.SIGINT))
@@ -299,7 +299,7 @@ def test_a_loop_without_end_can_be_interrupted():
     timer.join()
 
 
-def test_lower_takes_loops_short_and_long(monkeypatch):
+def test_lower_accepts_short_and_long_loops(monkeypatch):
     f = vmap(lambda x: loops.fori_loop(0, 5, lambda i, c: c * x + 1.0, 1.0))
     x = numpy.linspace(0.1, 0.9, 5)
     for most in (0, 20_000):
@@ -309,7 +309,7 @@ def test_lower_takes_loops_short_and_long(monkeypatch):
 
 
 @pytest.mark.parametrize("most", [1000, 2_000_000])
-def test_a_batch_in_a_batch_has_a_kernel_however_long_it_is(most, monkeypatch):
+def test_nested_batches_of_any_length_have_a_kernel(most, monkeypatch):
     monkeypatch.setattr(loop_kernel, "MOST_UNROLLED", most)
     inner = numpy.linspace(0.0, 1.0, 900)
     f = vmap(lambda x: vmap(lambda y: math.sin(x * y) + math.cos(x + y) * y, reduce="sum")(inner))
@@ -319,13 +319,13 @@ def test_a_batch_in_a_batch_has_a_kernel_however_long_it_is(most, monkeypatch):
     assert isinstance(f.kernel, LoopKernel) == (most == 1000)
 
 
-def test_what_is_wrong_with_the_machine_is_told(monkeypatch):
+def test_an_unknown_instruction_set_is_refused(monkeypatch):
     monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", "nonsense")
     with pytest.raises(ValueError, match="nonsense"):
         vmap(lambda x: x * x)(numpy.ones(3))
 
 
-def test_many_loops_that_are_short_each_are_not_all_written_out(monkeypatch):
+def test_many_short_loops_are_not_all_unrolled(monkeypatch):
     monkeypatch.setattr(loop_kernel, "MOST_FLAT", 20_000)
     monkeypatch.setattr(loop_kernel, "MOST_UNROLLED", 1000)
 
@@ -334,4 +334,4 @@ def test_many_loops_that_are_short_each_are_not_all_written_out(monkeypatch):
             x = loops.fori_loop(0, 200, lambda i, c: math.sin(c) + 0.5, x)
         return x
 
-    same(f, numpy.linspace(0.1, 0.9, 4))
+    assert_same(f, numpy.linspace(0.1, 0.9, 4))

@@ -1,4 +1,4 @@
-"""What choices leave out passes nothing on, in every way of running. PyTorch judges, by the branch taken alone."""
+"""Unselected operands of `where`, `maximum`, `relu` and `take` get no derivative. PyTorch is the reference."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from references import torch
 import gradwalk.math as gm
 from gradwalk import Value, check, grad, hessian, jit, jvp, loops, primitive, vmap, walk
 
-# "x", "y", a number, or a tuple of a name and expressions.
+# "x", "y", a number, or a tuple of a function name and its operands.
 Expression = Any
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -41,7 +41,7 @@ ONE = [name for name in FUNCTIONS if name not in TWO]
 POINTS = st.sampled_from([0.0, 1.0, -1.0, 2.0, -3.0, 0.5, 1000.0])
 
 
-def larger(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
+def compound(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
     return st.one_of(
         st.tuples(st.sampled_from([*ONE, "relu"]), inner),
         st.tuples(st.sampled_from([*TWO, "maximum"]), inner, inner),
@@ -50,11 +50,11 @@ def larger(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression
     )
 
 
-EXPRESSIONS = st.recursive(st.sampled_from(["x", "y", 0.0, 1.0, -2.0]), larger, max_leaves=25)
+EXPRESSIONS = st.recursive(st.sampled_from(["x", "y", 0.0, 1.0, -2.0]), compound, max_leaves=25)
 
 
 def both_branches(expression: Expression, variables: dict[str, Any]) -> Any:
-    """As users write it: whatever may be left out is computed, too."""
+    """Evaluate an expression with gradwalk, including the unselected branches."""
     if not isinstance(expression, tuple):
         return variables[expression] if isinstance(expression, str) else 0.0 * variables["x"] + expression
     name, *operands = expression
@@ -67,20 +67,20 @@ def both_branches(expression: Expression, variables: dict[str, Any]) -> Any:
 
 
 class CornerError(Exception):
-    """A tie, or nan, where no branch is taken."""
+    """A comparison of equal or nan operands, which selects no branch."""
 
 
-def branch_alone(expression: Expression, variables: dict[str, Any]) -> Any:
-    """In PyTorch, with Python's `if` in place of each choice: what is left out is not computed."""
+def selected_branch(expression: Expression, variables: dict[str, Any]) -> Any:
+    """Evaluate an expression in PyTorch with Python's `if`, so that unselected branches do not run."""
     if not isinstance(expression, tuple):
         return variables[expression] if isinstance(expression, str) else 0.0 * variables["x"] + expression
     name, *operands = expression
     if name == "take":
-        return branch_alone(operands[1 + int(operands[0])], variables)
+        return selected_branch(operands[1 + int(operands[0])], variables)
     if name == "where":
-        a, b = (branch_alone(operand, variables) for operand in operands[:2])
-        return branch_alone(operands[2] if a.item() < b.item() else operands[3], variables)
-    found = [branch_alone(operand, variables) for operand in operands]
+        a, b = (selected_branch(operand, variables) for operand in operands[:2])
+        return selected_branch(operands[2] if a.item() < b.item() else operands[3], variables)
+    found = [selected_branch(operand, variables) for operand in operands]
     if name in ("relu", "maximum"):
         x, y = (*found, torch.tensor(0.0, dtype=torch.float64))[:2]
         if not x.item() > y.item() and not y.item() > x.item():
@@ -105,15 +105,15 @@ IN_TORCH: dict[str, Callable[..., Any]] = {
 }
 
 
-def judged(expression: Expression, point: list[float]) -> tuple[list[float], list[list[float]]]:
-    """The gradient and the Hessian of the branch that is taken."""
+def reference_derivatives(expression: Expression, point: list[float]) -> tuple[list[float], list[list[float]]]:
+    """Return the gradient and the Hessian of the selected branch."""
     leaves = [torch.tensor(number, dtype=torch.float64, requires_grad=True) for number in point]
-    root = branch_alone(expression, dict(zip("xy", leaves, strict=True)))
-    gradient = differentiated(root, leaves, create_graph=True)
-    return [g.item() for g in gradient], [[h.item() for h in differentiated(g, leaves)] for g in gradient]
+    root = selected_branch(expression, dict(zip("xy", leaves, strict=True)))
+    gradient = torch_gradient(root, leaves, create_graph=True)
+    return [g.item() for g in gradient], [[h.item() for h in torch_gradient(g, leaves)] for g in gradient]
 
 
-def differentiated(root: Any, leaves: list[Any], **options: bool) -> list[Any]:
+def torch_gradient(root: Any, leaves: list[Any], **options: bool) -> list[Any]:
     zeros = [torch.zeros((), dtype=torch.float64) for _ in leaves]
     if not root.requires_grad:
         return zeros
@@ -122,14 +122,12 @@ def differentiated(root: Any, leaves: list[Any], **options: bool) -> list[Any]:
 
 
 @given(EXPRESSIONS, st.lists(POINTS, min_size=2, max_size=2))
-def test_what_is_left_out_passes_nothing_on(expression, point):
-    """The gradient and the Hessian are those of the branch that is taken, wherever that has finite ones."""
-
+def test_unselected_branches_contribute_no_derivative(expression, point):
     def f(x: Any, y: Any) -> Any:
         return both_branches(expression, {"x": x, "y": y}) + 0.0 * x
 
     try:
-        gradient, second = judged(expression, point)
+        gradient, second = reference_derivatives(expression, point)
     except CornerError:
         return
     flat = [*gradient, *second[0], *second[1]]
@@ -153,21 +151,21 @@ def test_what_is_left_out_passes_nothing_on(expression, point):
 
 CHOICES: dict[str, tuple[Callable[[Any], Any], float, float]] = {
     "where": (lambda x: gm.where(x > 0.0, gm.sqrt(x), 0.0), 0.0, 0.0),
-    "where, outside of the domain": (lambda x: gm.where(x > 0.0, gm.log(x), x), -1.0, 1.0),
-    "where, of a pole": (lambda x: gm.where(gm.equal(x, 0.0), 1.0, gm.sin(x) / x), 0.0, 0.0),
-    "where, of an overflow": (lambda x: gm.where(x > 30.0, x, gm.log1p(gm.exp(x))), 1000.0, 1.0),
+    "where, outside the domain": (lambda x: gm.where(x > 0.0, gm.log(x), x), -1.0, 1.0),
+    "where, at a pole": (lambda x: gm.where(gm.equal(x, 0.0), 1.0, gm.sin(x) / x), 0.0, 0.0),
+    "where, at an overflow": (lambda x: gm.where(x > 30.0, x, gm.log1p(gm.exp(x))), 1000.0, 1.0),
     "maximum": (lambda x: gm.maximum(gm.sqrt(x), 1.0), 0.0, 0.0),
     "relu": (lambda x: gm.relu(-1.0 - gm.sqrt(x)), 0.0, 0.0),
     "take": (lambda x: gm.take([gm.log(x), x * x], 1), 0.0, 0.0),
-    "a choice within a choice": (lambda x: gm.where(x > 0.0, gm.relu(gm.sqrt(x) - 2.0) + x, 3.0 * x), 0.0, 3.0),
-    "of a choice that was left out": (lambda x: gm.sqrt(gm.relu(x)) * x, -1.0, 0.0),
-    "left out by both of two": (lambda x: gm.relu(gm.sqrt(x) - 1.0) + gm.relu(gm.sqrt(x) - 2.0) + x, 0.0, 1.0),
-    "left out by one of two": (lambda x: gm.relu(gm.sqrt(x) - 1.0) + gm.relu(gm.sqrt(x) + 1.0), 4.0, 0.5),
+    "relu within where": (lambda x: gm.where(x > 0.0, gm.relu(gm.sqrt(x) - 2.0) + x, 3.0 * x), 0.0, 3.0),
+    "relu within sqrt": (lambda x: gm.sqrt(gm.relu(x)) * x, -1.0, 0.0),
+    "unselected by two relus": (lambda x: gm.relu(gm.sqrt(x) - 1.0) + gm.relu(gm.sqrt(x) - 2.0) + x, 0.0, 1.0),
+    "unselected by one of two relus": (lambda x: gm.relu(gm.sqrt(x) - 1.0) + gm.relu(gm.sqrt(x) + 1.0), 4.0, 0.5),
 }
 
 
 @pytest.mark.parametrize("name", CHOICES)
-def test_choices_in_every_way_of_running(name):
+def test_selects_in_all_execution_modes(name):
     f, point, expected = CHOICES[name]
     assert grad(f)(point) == jit(grad(f))(point) == expected
     assert jit(lambda x: jvp(f, (x,), (1.0,))[1])(point) == expected
@@ -180,9 +178,8 @@ def test_choices_in_every_way_of_running(name):
     assert check(root)
 
 
-def test_what_is_not_left_out_stays_nan():
-    """sqrt(x)² at 0 has the derivative 1, which 2 · sqrt(0) · inf cannot know. No choice beside it may hide that."""
-
+def test_nan_in_the_selected_branch_is_kept():
+    # The derivative of sqrt(x)**2 at 0 is 1, but the chain rule gives 2 * sqrt(0) * inf = nan. No mask may hide it.
     def f(x: Any) -> Any:
         root = gm.sqrt(x)
         return root * root + gm.relu(root - 1.0)
@@ -194,9 +191,8 @@ def test_what_is_not_left_out_stays_nan():
     assert math.isnan(jit(lambda x: jvp(f, (x,), (1.0,))[1])(0.0))
 
 
-def test_rules_of_functions_that_were_left_out():
-    """The rule of a primitive sees a gradient of 0, or is not called: what it makes of it does not arrive."""
-
+def test_unselected_primitives_contribute_no_derivative():
+    # The derivative rule gets a zero cotangent or is not called; its result must not reach the gradient.
     @primitive
     def half_power(x):
         return math.sqrt(x)
@@ -212,7 +208,7 @@ def test_rules_of_functions_that_were_left_out():
     assert jit(grad(f))(4.0) == 0.25
 
 
-def test_rules_set_by_hand_are_not_called_where_they_were_left_out():
+def test_unselected_custom_backward_is_not_called():
     calls = []
 
     def square(x: Value) -> Value:
@@ -230,9 +226,8 @@ def test_rules_set_by_hand_are_not_called_where_they_were_left_out():
     assert (x.grad, calls) == (6.0, [1.0])
 
 
-def test_networks_of_relu_cost_nothing_more():
-    """A `where` for each relu, and no other: nothing there makes nan of 0."""
-
+def test_relu_networks_need_no_masks():
+    # One `where` for each of the 3 + 2 relus, and no masks.
     def network(weights: list[float], x: float) -> Any:
         hidden = [gm.relu(w * x + 1.0) for w in weights]
         return sum(gm.relu(sum(w * h for w, h in zip(weights, hidden, strict=True)) + b) for b in (0.5, 0.25))
@@ -242,7 +237,7 @@ def test_networks_of_relu_cost_nothing_more():
     assert str(f.program).count("where") <= 5
 
 
-def test_what_hangs_on_one_choice_is_settled_where_it_leaves_it():
+def test_each_branch_is_masked_once():
     def payoff(shocks: list[float], rate: float) -> Any:
         price = 1.0
         for shock in shocks:
@@ -251,11 +246,11 @@ def test_what_hangs_on_one_choice_is_settled_where_it_leaves_it():
 
     f = jit(grad(payoff, 1))
     f([0.1] * 50, 0.02)
-    assert str(f.program).count("where") <= 2  # of relu, and of the derivative with respect to the rate
+    assert str(f.program).count("where") <= 2  # for relu, and for the derivative with respect to the rate
     f([-800.0, 800.0, *[0.0] * 48], 0.02)
 
 
-def test_choices_within_choices_take_linear_time_and_no_recursion():
+def test_deeply_nested_relus_give_programs_of_linear_size():
     def f(x: Any) -> Any:
         for _ in range(3000):
             x = gm.relu(gm.sqrt(x) - 0.1) + 0.2 * x
@@ -272,9 +267,8 @@ def test_choices_within_choices_take_linear_time_and_no_recursion():
         assert len(recorded.program) < 3000 * 20
 
 
-def test_derivatives_of_calls_that_several_choices_let_through():
-    """The second derivative of a loop sums what comes by its carry and by what it uses, each left out by a choice."""
-
+def test_derivatives_of_loops_in_unselected_branches():
+    # The second derivative of the loop sums cotangents of its carry and of its consts, each from an unselected branch.
     def f(x, i):
         return gm.where(gm.less(i, 3.0), loops.fori_loop(0, 2, lambda k, c: gm.sqrt(i - 8.0 + x) * c, x), x)
 

@@ -12,19 +12,19 @@ from gradwalk.program.tape import NO_INDEX, Tape
 
 
 def product_and_sine() -> tuple[Tape, int, int, int]:
-    """x * y + sin(x)."""
+    """Record x * y + sin(x)."""
     tape = Tape()
     x, y = tape.input(), tape.input()
     return tape, x, y, tape.append("add", tape.append("mul", x, y), tape.append("sin", x))
 
 
-def test_reverse_mode_gives_all_derivatives_of_a_result():
+def test_reverse_mode_gives_partials_for_all_inputs():
     tape, x, y, out = product_and_sine()
     gradients = tape.reverse([(out, tape.constant(1.0))], [x, y])
     assert tape.program(gradients).run([0.5, 2.0]).tolist() == pytest.approx([2.0 + math.cos(0.5), 0.5])
 
 
-def test_forward_mode_gives_all_derivatives_by_an_input():
+def test_forward_mode_gives_tangents_of_all_results():
     tape, x, _, out = product_and_sine()
     double = tape.append("mul", out, tape.constant(2.0))
     tangents = tape.forward([(x, tape.constant(1.0))], [out, double])
@@ -39,7 +39,7 @@ def test_a_second_pass_gives_second_derivatives():
     assert tape.program(second).run([0.5, 2.0]).tolist() == pytest.approx([-math.sin(0.5), 1.0])
 
 
-def test_seeds_weigh_results_and_add_up():
+def test_seeds_weight_results_and_add_up():
     tape = Tape()
     x = tape.input()
     square, cube = tape.append("mul", x, x), tape.append("mul", tape.append("mul", x, x), x)
@@ -47,16 +47,16 @@ def test_seeds_weigh_results_and_add_up():
     assert tape.program(gradients).run([2.0]).tolist() == [40.0 + 12.0]
 
 
-def test_reverse_mode_appends_nothing_for_operands_that_nobody_asks_for():
+def test_reverse_mode_skips_inputs_that_are_not_requested():
     tape, x, y, out = product_and_sine()
     one = tape.constant(1.0)
     before = len(tape)
-    assert tape.reverse([(out, one)], [y]) == [x]  # the derivative is an instruction that was there
+    assert tape.reverse([(out, one)], [y]) == [x]  # the derivative is x, which is already on the tape
     assert len(tape) == before
 
 
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
-def test_independent_results_have_no_derivative(mode):
+def test_independent_results_have_zero_derivative(mode):
     tape = Tape()
     x, y = tape.input(), tape.input()
     out, one = tape.append("exp", y), tape.constant(1.0)
@@ -64,7 +64,7 @@ def test_independent_results_have_no_derivative(mode):
     assert index == NO_INDEX or tape.program([index]).run([1.0, 2.0]).tolist() == [0.0]
 
 
-def test_both_modes_go_through_calls():
+def test_both_modes_differentiate_calls():
     branch = Tape()
     z = branch.input()
     squared = branch.program([branch.append("mul", z, z)])

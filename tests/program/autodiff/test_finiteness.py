@@ -1,4 +1,4 @@
-"""What is known to stay finite costs no more where a choice may leave it out, and what is not is still looked at."""
+"""Derivatives that are always finite need no mask in an unselected branch; all other derivatives are masked."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from gradwalk import grad, jit, vmap
 Function = Callable[..., Any]
 
 
-def wheres(f: Function, *point: float) -> int:
-    """How many choices the program of a gradient makes."""
+def count_wheres(f: Function, *point: float) -> int:
+    """Count the `where` instructions in the gradient of f."""
     recorded = jit(grad(f, tuple(range(len(point)))))
     recorded(*point)
     return str(recorded.program).count("where(")
 
 
-def chosen(inner: Function) -> Function:
-    """What a relu may leave out: it has a `where` of its own in its gradient."""
+def inside_relu(inner: Function) -> Function:
+    """Put a function inside a relu, which adds one `where` to its gradient."""
     return lambda *numbers: gm.relu(inner(*numbers) + 1.0)
 
 
-def shares(*numbers: Any) -> Any:
-    """A softmax as users write it."""
+def softmax_by_hand(*numbers: Any) -> Any:
+    """Compute the first element of a softmax from exponentials, as users write it."""
     exponentials = [gm.exp(x - gm.stop_gradient(gm.maximum(*numbers))) for x in numbers]
     return exponentials[0] / sum(exponentials)
 
 
-def with_bare_logarithm(*numbers: Any) -> Any:
-    """The logarithm of a share, by the logarithm of the sum, as in a language model."""
+def softmax_by_logarithm(*numbers: Any) -> Any:
+    """Compute the first element of a softmax from the logarithm of the sum, as in a language model."""
     peak = gm.stop_gradient(gm.maximum(*numbers))
     log_total = gm.log(sum(gm.exp(x - peak) for x in numbers)) + peak
     return gm.exp(numbers[0] - log_total)
@@ -45,28 +45,28 @@ TAME: dict[str, Function] = {
     "a quotient by a constant": lambda x, y: x / 3.0 + y,
     "a root mean square": lambda x, y: x / gm.sqrt((x * x + y * y) / 2.0 + 1e-5),
     "a root mean square by a power": lambda x, y: x * ((x * x + y * y) / 2.0 + 1e-5) ** -0.5,
-    "a logarithm of 1 and a square": lambda x, y: gm.log(1.0 + x * x) * y,
-    "a bell": lambda x, y: gm.exp(-0.5 * (x * x)) * y,
-    "a bell of a difference": lambda x, y: gm.exp(-((x - y) ** 2)),
-    "a quotient by no less than a constant": lambda x, y: x / gm.maximum(abs(y), 1e-9),
+    "a logarithm of 1 plus a square": lambda x, y: gm.log(1.0 + x * x) * y,
+    "a Gaussian": lambda x, y: gm.exp(-0.5 * (x * x)) * y,
+    "a Gaussian of a difference": lambda x, y: gm.exp(-((x - y) ** 2)),
+    "a quotient by at least a constant": lambda x, y: x / gm.maximum(abs(y), 1e-9),
     "softmax": lambda x, y: gm.softmax([x, y, 1.0])[0],
     "log_softmax": lambda x, y: gm.log_softmax([x, y, 2.0 * x])[2],
     "logsumexp": lambda x, y: gm.logsumexp([x, y, x * y]),
-    "softmax by hand": lambda x, y: shares(x, y, x * y),
-    "log_softmax by hand": lambda x, y: with_bare_logarithm(x, y, x * y),
+    "softmax by hand": lambda x, y: softmax_by_hand(x, y, x * y),
+    "log_softmax by hand": lambda x, y: softmax_by_logarithm(x, y, x * y),
 }
 
 
 @pytest.mark.parametrize("name", TAME)
-def test_what_is_tame_is_not_looked_at(name):
+def test_finite_derivatives_need_no_mask(name):
     f = TAME[name]
-    assert wheres(chosen(f), 0.3, 0.7) <= 1 + wheres(f, 0.3, 0.7)
+    assert count_wheres(inside_relu(f), 0.3, 0.7) <= 1 + count_wheres(f, 0.3, 0.7)
     for point in ((0.0, 0.0), (1e3, -1e3), (-1e3, -1e3), (1e5, 1e5)):
         gradient = grad(f, (0, 1))(*point)
         assert all(map(math.isfinite, gradient)), (point, gradient)
 
 
-WILD: dict[str, tuple[Function, tuple[float, float]]] = {  # and where a partial is infinite or nan
+WILD: dict[str, tuple[Function, tuple[float, float]]] = {  # each with a point where a partial is infinite or nan
     "a logarithm": (lambda x, y: gm.log(x) * y, (0.0, 1.0)),
     "a logarithm of a square": (lambda x, y: gm.log(x * x) * y, (0.0, 1.0)),
     "a root of squares": (lambda x, y: gm.sqrt(x * x + y * y), (0.0, 0.0)),
@@ -75,18 +75,18 @@ WILD: dict[str, tuple[Function, tuple[float, float]]] = {  # and where a partial
     "a power to an argument": (lambda x, y: (1e-5 + x * x) ** y, (0.0, -1e3)),
     "a power below -1": (lambda x, y: y * (1e-5 + x * x) ** -100.5, (0.0, 1.0)),
     "a quotient": (lambda x, y: x / y, (1.0, 0.0)),
-    "a quotient by what a subnormal number keeps from 0": (lambda x, y: y / (x * x + 1e-320), (0.0, 1.0)),
+    "a quotient by a square plus a subnormal number": (lambda x, y: y / (x * x + 1e-320), (0.0, 1.0)),
     "an exponential": (lambda x, y: gm.exp(x) * y, (1e3, 0.0)),
     "an exponential of a difference": (lambda x, y: gm.exp(gm.maximum(x, 0.0) - x) * y, (-1e3, 0.0)),
-    "an exponential of a number that the largest is not of": (
+    "an exponential of a number minus an unrelated maximum": (
         lambda x, y: gm.exp(2.0 * x - gm.maximum(x, y)) * y,
         (1e3, 0.0),
     ),
-    "a sum of exponentials without the largest": (
+    "a sum of exponentials without exp(0)": (
         lambda x, y: gm.log(gm.exp(x - gm.maximum(x, y, 0.0)) + gm.exp(y - gm.maximum(x, y, 0.0))),
         (-1e3, -1e3),
     ),
-    "a sum of exponentials with a negative one": (
+    "a difference of exponentials": (
         lambda x, y: 1.0 / (gm.exp(x - gm.maximum(x, y)) - gm.exp(y - gm.maximum(x, y))),
         (1.0, 1.0),
     ),
@@ -95,7 +95,7 @@ WILD: dict[str, tuple[Function, tuple[float, float]]] = {  # and where a partial
 
 
 @pytest.mark.parametrize("name", WILD)
-def test_what_is_wild_is_looked_at(name):
+def test_possibly_infinite_derivatives_are_masked(name):
     f, point = WILD[name]
     assert not all(map(math.isfinite, grad(f, (0, 1))(*point)))
 
@@ -107,9 +107,8 @@ def test_what_is_wild_is_looked_at(name):
 
 
 @pytest.mark.parametrize("least", [1e-8, 1e-9, 1e-10, 1e-12, 1e-25, 1e-40])
-def test_in_float32_it_is_finite_too(least):
-    """What is small enough for that its inverse overflows there is not taken for tame."""
-
+def test_small_denominators_are_masked_in_float32(least):
+    # A denominator whose reciprocal overflows in float32 must not count as bounded away from 0.
     def f(x: Any, y: Any) -> Any:
         return gm.where(gm.less(x, 1.0), x + 2.0 * y, y / ((x - 0.5) * (x - 0.5) + least))
 

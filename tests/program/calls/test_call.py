@@ -1,4 +1,4 @@
-"""Calls: functions that stay whole on tapes and in graphs."""
+"""Calls: functions that are one instruction on a tape and one node in a graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradwalk.program.tape import NO_INDEX, Tape
 
 
 class Rotation(Call):
-    """Two results of two operands and an angle, by instructions for derivatives."""
+    """A rotation of (x, y) by an angle, with a VJP rule."""
 
     outputs = 2
     name = "rotation"
@@ -38,17 +38,17 @@ class Rotation(Call):
 POINT = (0.75, -2.0, 0.3)
 
 
-def test_a_call_is_run_once_for_all_of_its_results():
+def test_a_call_runs_once_for_all_results():
     tape = Tape()
     inputs = [tape.input() for _ in range(3)]
     results = append_call(Rotation(), tape, inputs)
     program = tape.program(list(results))
     before = Rotation.times_run
     numpy.testing.assert_array_equal(program.run(POINT), Rotation().numbers(POINT))
-    assert Rotation.times_run == before + 2  # one of them for the comparison
+    assert Rotation.times_run == before + 2  # once in the program and once for the expected value
 
 
-def test_its_rule_is_used_in_reverse_mode_to_second_order():
+def test_vjp_rule_gives_second_derivatives():
     tape = Tape()
     inputs = [tape.input() for _ in range(3)]
     first, _ = append_call(Rotation(), tape, inputs)
@@ -69,7 +69,7 @@ def test_missing_cotangents_become_zeros():
     assert instantiate_zeros(tape, [x, NO_INDEX]) == [x, zero]
 
 
-def test_as_values_its_results_pass_gradients_back():
+def test_backward_through_a_call_on_values():
     leaves = [Value(number) for number in POINT]
     first, second = Rotation().values(leaves)
     (first * 2.0 + second).backward()
@@ -80,7 +80,7 @@ def test_as_values_its_results_pass_gradients_back():
     assert leaves[2].grad == pytest.approx(by_angle)
 
 
-def test_what_a_call_does_not_define_is_refused():
+def test_defaults_of_the_base_class():
     call = Call()
     with pytest.raises(NotImplementedError):
         call.numbers(numpy.zeros(1))

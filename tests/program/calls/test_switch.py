@@ -1,4 +1,4 @@
-"""A switch between programs, as one instruction."""
+"""Switches: one instruction that runs one of several programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gradwalk.program.tape import Tape
 
 
 def branch(name: str) -> Program:
-    """A program of one input and the result of one operation."""
+    """Build a program that returns the result of one operation and its input."""
     tape = Tape()
     x = tape.input()
     return tape.program([tape.append(name, x), x])
@@ -36,13 +36,13 @@ def test_the_first_operand_selects_a_program(count, index):
 
 
 @pytest.mark.parametrize("count", [2, 3])
-def test_all_results_are_nan_where_the_index_is(count):
+def test_a_nan_index_gives_nan_results(count):
     switch = Switch([branch(name) for name in NAMES[:count]])
     assert numpy.isnan(switch.numbers(numpy.array([math.nan, 0.5]))).all()
     assert numpy.isnan(switch.flat().run([math.nan, 0.5])).all()
 
 
-def test_only_the_selected_program_passes_derivatives_back():
+def test_derivatives_come_from_the_selected_program():
     switch = Switch([branch(name) for name in NAMES])
     for which, slope in enumerate((math.exp(0.5), math.cos(0.5), -1.0)):
         tape = Tape()
@@ -54,7 +54,7 @@ def test_only_the_selected_program_passes_derivatives_back():
         assert tape.program([*gradients, *second]).run([float(which), 0.5]).tolist() == pytest.approx(expected)
 
 
-def test_files_with_wrong_switches_are_refused():
+def test_files_with_mismatched_branches_are_refused():
     wide = Tape()
     program = wide.program([wide.input()])
     other = branch("exp")
@@ -66,7 +66,7 @@ def test_files_with_wrong_switches_are_refused():
 
 
 def call_of(switch: Switch) -> Program:
-    """A program that is a call of a switch alone."""
+    """Build a program that only calls a switch."""
     tape = Tape()
     inputs = [tape.input() for _ in range(switch.inputs)]
     base = tape.call(switch, inputs)

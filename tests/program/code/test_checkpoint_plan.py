@@ -1,4 +1,4 @@
-"""The plan of a backward pass goes back over every step once, within its bounds on memory and on runs."""
+"""Checkpoint plans reverse every step once, within the limits on memory and recomputation."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ STEPS = [0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 16, 17, 33, 57, 100, 257, 1000]
 
 
 class Execution(NamedTuple):
-    """How a plan went.
+    """Record of an executed plan.
 
     Attributes:
-        runs: How many times each step was run.
-        peak: The most states that were in slots at once.
+        runs: Number of runs of each step.
+        peak: Largest number of states in slots at once.
         actions: The kind, slot, begin and end of each action.
     """
 
@@ -35,7 +35,7 @@ class Execution(NamedTuple):
 
 
 class Slots(list[int]):
-    """The step whose state is in each slot in use; remembers how many there have been at most."""
+    """The step whose state is in each used slot, and the largest number of used slots so far."""
 
     peak = 0
 
@@ -45,7 +45,7 @@ class Slots(list[int]):
 
 
 def count(plan: CheckpointPlan, steps: int, slots: Slots, runs: Counter[int]) -> None:
-    """Count the steps of a loop."""
+    """Run the first pass of a loop, which counts the steps and keeps states."""
     for step in range(steps):
         if step == plan.full:
             slots[:] = slots[::2][: plan.thin()]
@@ -57,7 +57,7 @@ def count(plan: CheckpointPlan, steps: int, slots: Slots, runs: Counter[int]) ->
 
 
 def execute(policy: str | int | None, steps: int, *, counted: bool) -> Execution:
-    """Execute a plan on states that are the numbers of steps, and check that it goes back over every step."""
+    """Execute a plan with step numbers as states, and check that it reverses every step once."""
     runs: Counter[int] = Counter()
     slots = Slots()
     plan = CheckpointPlan(policy, -1 if counted else steps)
@@ -65,11 +65,11 @@ def execute(policy: str | int | None, steps: int, *, counted: bool) -> Execution
         count(plan, steps, slots, runs)
     else:
         slots.append(0)
-    actions, gone_back = [], []
+    actions, reversed_steps = [], []
     while plan.next():
         actions.append((plan.kind, plan.slot, plan.begin, plan.end))
         if plan.kind == BACK:
-            gone_back += [slots.pop() for _ in range(plan.end, plan.begin - 1, -1)]
+            reversed_steps += [slots.pop() for _ in range(plan.end, plan.begin - 1, -1)]
             continue
         del slots[plan.slot + 1 :]
         assert slots[plan.slot] == plan.begin
@@ -80,10 +80,10 @@ def execute(policy: str | int | None, steps: int, *, counted: bool) -> Execution
         if plan.kind == ADVANCE:
             slots.append(plan.end)
             continue
-        gone_back.append(plan.end)
+        reversed_steps.append(plan.end)
         if plan.kind == SWEEP:
-            gone_back += [slots.pop() for _ in range(plan.begin, plan.end)]
-    assert gone_back == list(range(steps))[::-1]
+            reversed_steps += [slots.pop() for _ in range(plan.begin, plan.end)]
+    assert reversed_steps == list(range(steps))[::-1]
     assert len(actions) <= max(3 * steps, 1)
     assert {REPLAY, ADVANCE, SWEEP, BACK}.issuperset(kind for kind, *_ in actions)
     return Execution(runs, slots.peak, actions)
@@ -91,7 +91,7 @@ def execute(policy: str | int | None, steps: int, *, counted: bool) -> Execution
 
 @pytest.mark.parametrize("counted", [False, True], ids=["known", "counted"])
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
-def test_every_step_is_gone_back_over_within_the_bounds(policy, counted):
+def test_every_step_is_reversed_within_the_limits(policy, counted):
     for steps in (*STEPS, 30_000) if policy not in (1, 2, 4, 7) else STEPS:
         execution = execute(policy, steps, counted=counted)
         slots = slots_for(policy, steps)
@@ -113,22 +113,22 @@ def test_every_step_is_gone_back_over_within_the_bounds(policy, counted):
 
 
 @functools.cache
-def fewest(steps: int, slots: int) -> int:
-    """The fewest runs of steps in a backward pass, by trying all places for the next state that is kept."""
+def fewest_runs(steps: int, slots: int) -> int:
+    """Return the fewest step runs of a backward pass, by trying every position of the next kept state."""
     if slots == 1 or steps < 2:
         return steps * (steps - 1) // 2
-    return min(far + fewest(steps - far, slots - 1) + fewest(far, slots) for far in range(1, steps))
+    return min(far + fewest_runs(steps - far, slots - 1) + fewest_runs(far, slots) for far in range(1, steps))
 
 
 @pytest.mark.parametrize("slots", [1, 2, 3, 4, 5, 6, 9])
-def test_a_plan_for_a_known_number_of_steps_runs_the_fewest(slots):
+def test_plans_for_known_lengths_run_the_fewest_steps(slots):
     for steps in range(1, 60):
-        assert execute(slots, steps, counted=False).runs.total() == fewest(steps, slots)
+        assert execute(slots, steps, counted=False).runs.total() == fewest_runs(steps, slots)
 
 
 @pytest.mark.parametrize("slots", [8, 9, 16, 37, 64])
-def test_states_that_were_kept_while_counting_are_used(slots):
-    """With enough slots each step is run only once more than it is counted, and not at all if all states fit."""
+def test_states_kept_while_counting_are_reused(slots):
+    # After counting, each step runs at most once more, and not at all if all states fit in the slots.
     assert execute(slots, slots, counted=True).runs.total() == slots
     for steps in range(slots + 1, slots * slots // 10):
         execution = execute(slots, steps, counted=True)
@@ -140,7 +140,7 @@ DRIVER = """
 #include <stdlib.h>
 {plan}
 {counting}
-/* Write kind, slot, begin and end of each action. Return their number, or -1 if a slot has the wrong state. */
+/* Write kind, slot, begin and end of each action. Return the number of actions, or -1 if a slot has the wrong state. */
 long actions_of(long policy, long steps, int counted, long slots, long limit, long *actions)
 {{
     struct checkpoint_plan plan;
@@ -166,7 +166,7 @@ long actions_of(long policy, long steps, int counted, long slots, long limit, lo
 """
 
 
-def test_the_plan_in_c_is_the_same(tmp_path):
+def test_plans_in_c_have_the_same_actions(tmp_path):
     (tmp_path / "plan.c").write_text(DRIVER.format(plan=PLAN, counting=COUNTING), encoding="ascii")
     library = tmp_path / "plan.so"
     subprocess.run([installed("cc"), *STRICT, "-shared", "-fPIC", tmp_path / "plan.c", "-o", library], check=True)

@@ -1,4 +1,4 @@
-"""Programs as readers see them."""
+"""Listings: programs as text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def lines(program) -> list[str]:
     return str(program).splitlines()
 
 
-def test_without_names_everything_is_called_by_its_index():
+def test_unnamed_values_are_shown_by_index():
     tape = Tape()
     x, y = tape.input(), tape.input()
     product = tape.append("mul", x, y)
@@ -30,7 +30,7 @@ def test_without_names_everything_is_called_by_its_index():
     ]
 
 
-def test_names_are_those_of_the_arguments():
+def test_inputs_are_named_after_arguments():
     rate = Value(0.5, label="rate")
     f = jit(lambda x, p: {"y": x[1] * p["k"] + rate, "all": x})
     f(numpy.ones(2), {"k": 2.0})
@@ -43,14 +43,14 @@ def test_names_are_those_of_the_arguments():
     ]
 
 
-def test_derivatives():
+def test_listing_of_a_gradient():
     slope = jit(grad(lambda x: math.log(x) / -(x**2.5)))
     slope(2.0)
     assert lines(slope.program)[0] == "program(x):"
     assert "  v9  = " in str(slope.program)
 
 
-def test_names_that_would_be_taken_for_others_are_not_used():
+def test_ambiguous_names_are_not_used():
     program = jit(lambda v1, x: math.where(v1 > x, v1, -x))
     program(1.0, 2.0)
     assert lines(program.program) == [
@@ -64,7 +64,7 @@ def test_names_that_would_be_taken_for_others_are_not_used():
     assert lines(program.program.named(["", "x"], ["out"]))[0] == "program(v0, x):"
 
 
-def test_names_stay_on_their_line():
+def test_newlines_in_names_are_escaped():
     program = jit(lambda x: -x)
     program(1.0)
     assert lines(program.program.named(["a\n  v7 = 1"], ["b\tc"])) == [
@@ -74,7 +74,7 @@ def test_names_stay_on_their_line():
     ]
 
 
-def test_many_inputs_stand_on_several_lines():
+def test_long_input_lists_are_wrapped():
     f = jit(lambda x: [x[0, 0], x])
     f(numpy.zeros((4, 5)))
     heading = str(f.program.named(f.program.input_names, [])).splitlines()
@@ -82,7 +82,7 @@ def test_many_inputs_stand_on_several_lines():
     assert all(len(line) <= 100 and line.count("[") == line.count("]") for line in heading)
 
 
-def test_calls():
+def test_listing_of_calls():
     @primitive
     def gamma(x):
         return x
@@ -98,7 +98,7 @@ def test_calls():
     assert lines(tape.program([first + 1]))[1] == "  v1 = several(v0)[1]"
 
 
-def test_empty_programs():
+def test_listing_of_an_empty_program():
     assert lines(Tape().program([])) == ["program():", "  return"]
 
 

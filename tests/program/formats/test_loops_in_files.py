@@ -1,4 +1,4 @@
-"""Loops and choices in the files of programs: the listing, JSON, C and pickles give the same bits as the program."""
+"""Programs with loops and switches as listings, JSON, C and pickles, with bitwise equal results."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ FUNCTIONS = [counted, scanned, conditioned, nested]
 NUMBERS = [(0.7, 0.4), (2.5, -0.3), (1.1, 1.7)]
 
 
-def recorded(f: Any, kept: Any, *, order: int = 1) -> Program:
+def record_program(f: Any, kept: Any, *, order: int = 1) -> Program:
     g = functools.partial(f, kept=kept)
     transformed = jit(value_and_grad(g, (0, 1)) if order == 1 else grad(grad(g)))
     transformed(1.3, 0.9)
@@ -69,8 +69,8 @@ def bits(numbers: Any) -> bytes:
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("kept", [None, "sqrt", "binomial", 3])
 @pytest.mark.parametrize("order", [1, 2])
-def test_the_same_bits(f, kept, order, tmp_path):
-    program = recorded(f, kept, order=order)
+def test_all_formats_give_the_same_bits(f, kept, order, tmp_path):
+    program = record_program(f, kept, order=order)
     in_c = compiled(tmp_path, program.to_c(), *SAME_BITS)
     text = program.to_json()
     document = json.loads(text, parse_constant=pytest.fail)
@@ -88,7 +88,7 @@ def test_the_same_bits(f, kept, order, tmp_path):
         assert bits([v.data if isinstance(v, Value) else v for v in values]) == bits(expected)
 
 
-def test_a_listing_has_the_programs_of_loops():
+def test_listing_shows_loop_steps():
     power = jit(grad(lambda x: loops.fori_loop(0, 5, lambda i, y: y * x, 1.0)))
     power(2.0)
     assert str(power.program) == (
@@ -107,7 +107,7 @@ def test_a_listing_has_the_programs_of_loops():
     )
 
 
-def test_too_many_steps_are_nan_in_c(tmp_path):
+def test_exceeding_max_steps_gives_nan_in_c(tmp_path):
     f = jit(lambda x: loops.while_loop(lambda r: r > 1.0, lambda r: r / 2, x, max_steps=3))
     f(2.0)
     in_c = compiled(tmp_path, f.program.to_c(), *SAME_BITS)
@@ -115,14 +115,14 @@ def test_too_many_steps_are_nan_in_c(tmp_path):
     assert math.isnan(in_c([9.0], 1)[0])
 
 
-def test_a_compiler_of_cpp_takes_it(tmp_path):
+def test_source_is_valid_cpp(tmp_path):
     for kept in (None, "sqrt"):
-        (tmp_path / "f.cpp").write_text(recorded(nested, kept).to_c(), encoding="ascii")
+        (tmp_path / "f.cpp").write_text(record_program(nested, kept).to_c(), encoding="ascii")
         flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
         subprocess.run([installed("c++"), *flags, tmp_path / "f.cpp"], check=True)
 
 
-def test_functions_of_python_inside_are_refused():
+def test_python_functions_in_loops_are_refused():
     @primitive
     def doubled(x: float) -> float:
         return 2 * x
@@ -134,14 +134,14 @@ def test_functions_of_python_inside_are_refused():
             write()
 
 
-# Documents that somebody else wrote
+# Edited documents
 
 
 def document() -> dict[str, Any]:
-    return json.loads(recorded(conditioned, None).to_json())
+    return json.loads(record_program(conditioned, None).to_json())
 
 
-def edited(path: tuple[Any, ...], new: Any) -> str:
+def edit_document(path: tuple[Any, ...], new: Any) -> str:
     changed = document()
     place = changed
     for key in path[:-1]:
@@ -179,12 +179,12 @@ SETTINGS = ("calls", 0, "settings")
         (("version",), 3, "versions 1 and 2"),
     ],
 )
-def test_what_makes_no_sense_is_refused(path, new, said):
+def test_invalid_documents_are_refused(path, new, said):
     with pytest.raises(ProgramError, match=said):
-        Program.from_json(edited(path, new))
+        Program.from_json(edit_document(path, new))
 
 
-def test_loops_in_loops_without_end_are_refused():
+def test_deeply_nested_loops_are_refused():
     step = {"inputs": ["", ""], "constants": [], "outputs": [["", 1]], "instructions": []}
     settings = {"carry": 1, "fixed": 0, "row": 0, "out": 0, "first": 0, "steps": 2, "checkpoint": None}
     programs = [step]
@@ -199,20 +199,20 @@ def test_loops_in_loops_without_end_are_refused():
 # C functions
 
 
-def test_functions_in_c_may_run_loops():
-    program = recorded(conditioned, None)
+def test_c_functions_run_loops():
+    program = record_program(conditioned, None)
     run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(program.address)
     given, found = numpy.array([2.5, 0.3]), numpy.zeros(3)
     run(program.handle, given.ctypes.data, found.ctypes.data)
     assert bits(found) == bits(program.run(given))
 
 
-def test_what_raises_in_python_is_nan_in_c():
+def test_python_errors_become_nan_in_c_functions():
     f = jit(lambda x: loops.while_loop(lambda r: r > 1.0, lambda r: r / 2, x, max_steps=3))
     f(2.0)
-    program = f.program  # whose handle is valid for as long as this is kept
+    program = f.program  # keeps the handle valid
     integrand = low_level_callable(program)
-    # x up to 1, x/2 up to 2, x/4 up to 4: each from 1/2 to 1 over an interval
+    # The integrand is x on [0, 1], x / 2 on [1, 2] and x / 4 on [2, 4].
     assert scipy.integrate.quad(integrand, 0.0, 4.0, points=[1.0, 2.0])[0] == pytest.approx(0.5 + 0.75 + 1.5)
     run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(program.address)
     number, found = numpy.array([20.0]), numpy.zeros(1)

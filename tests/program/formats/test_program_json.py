@@ -1,4 +1,4 @@
-"""Programs as JSON: written, read, and refused where they make no sense."""
+"""Programs as JSON: writing, reading, and errors for invalid documents."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def same(a: float, b: float) -> bool:
     return (a != a and b != b) or (a == b and math.copysign(1.0, a) == math.copysign(1.0, b))
 
 
-def changed(**parts) -> str:
+def changed_document(**parts) -> str:
     return json.dumps(DOCUMENT | parts)
 
 
 @fewer(2)
 @given(programs(EXTREME, EVERY, longest=12), st.lists(st.text(), min_size=4, max_size=4))
-def test_what_is_written_is_read_again(drawn, names):
+def test_json_round_trip(drawn, names):
     program = as_recorded(drawn).named(names[: len(drawn.leaves)], [names[-1]])
     text = program.to_json()
     jsonschema.validate(json.loads(text, parse_constant=pytest.fail), SCHEMA)
@@ -64,19 +64,19 @@ def test_what_is_written_is_read_again(drawn, names):
     assert all(map(same, found.run(drawn.leaves), program.run(drawn.leaves)))
 
 
-def test_numbers_are_exact():
+def test_constants_are_exact():
     numbers = [-0.0, math.nan, math.inf, -math.inf, 5e-324, 1.7976931348623157e308, 0.1, 1e22, -1 / 3]
     found = Program.from_json(Program(0, numbers, numpy.zeros(0, numpy.int32), [], [*range(9)]).to_json())
     assert all(map(same, found.run([]), numbers))
 
 
 def test_names_may_be_missing():
-    program = Program.from_json(changed(inputs=["", ""], outputs=[["", 5]]))
+    program = Program.from_json(changed_document(inputs=["", ""], outputs=[["", 5]]))
     assert (program.input_names, program.output_names) == ((), ())
 
 
-def test_files(tmp_path):
-    program = Program.from_json(changed(inputs=["größe", "rate"]))
+def test_save_and_load(tmp_path):
+    program = Program.from_json(changed_document(inputs=["größe", "rate"]))
     program.save(tmp_path / "program.json")
     assert Program.load(str(tmp_path / "program.json")).input_names == ("größe", "rate")
     (tmp_path / "other").write_bytes(b"\xff\xfe\x00")
@@ -88,50 +88,53 @@ def test_files(tmp_path):
     ("text", "message"),
     [
         ("", "this is not JSON: Expecting value"),
-        (changed()[:-20], "this is not JSON"),
+        (changed_document()[:-20], "this is not JSON"),
         deeply_nested,
         ("1" * 10_000, "this is not JSON"),
         ("[1]", 'the entry "gradwalk": "program" is missing'),
-        (changed(gradwalk="graph"), 'the entry "gradwalk": "program" is missing'),
-        (changed(version=3), "this program has version 3; versions 1 and 2 can be read"),
-        (changed(version=True), "this program has version True"),
-        (changed(code="import os"), "the program has the unknown key 'code'; known keys: gradwalk, version, inputs"),
-        (changed(inputs=2), "the program needs a list of inputs"),
-        (changed(inputs=["x", 1]), "input 1 is 1, not a name"),
-        (changed(constants=[0.1, None]), "constant 1 is None, not a number"),
-        (changed(constants=["Infinity"]), "constant 0 is 'Infinity', not a number"),
-        (changed(constants=[True]), "constant 0 is True, not a number"),
-        (changed(constants=[10**400]), "constant 0 is too large for a float"),
+        (changed_document(gradwalk="graph"), 'the entry "gradwalk": "program" is missing'),
+        (changed_document(version=3), "this program has version 3; versions 1 and 2 can be read"),
+        (changed_document(version=True), "this program has version True"),
+        (
+            changed_document(code="import os"),
+            "the program has the unknown key 'code'; known keys: gradwalk, version, inputs",
+        ),
+        (changed_document(inputs=2), "the program needs a list of inputs"),
+        (changed_document(inputs=["x", 1]), "input 1 is 1, not a name"),
+        (changed_document(constants=[0.1, None]), "constant 1 is None, not a number"),
+        (changed_document(constants=["Infinity"]), "constant 0 is 'Infinity', not a number"),
+        (changed_document(constants=[True]), "constant 0 is True, not a number"),
+        (changed_document(constants=[10**400]), "constant 0 is too large for a float"),
         (json.dumps(DOCUMENT).replace("0.1", "1e999"), "constant 0 is too large for a float"),
         (json.dumps(DOCUMENT).replace("0.1", "NaN"), "NaN is not a JSON number; write it as a string"),
-        (changed(instructions=[["mul", 0]]), r"instruction 0 \(mul\) takes 2 operands, not 1"),
-        (changed(instructions=[["zeta", 0]]), r"instruction 0 is \['zeta', 0\], not the name of an operation"),
-        (changed(instructions=[["call", 0, 0, 0]]), r"instruction 0 \(call\) takes 2 operands, not 3"),
-        (changed(instructions=[["sumprod", 0]]), "instruction 0 is"),
-        (changed(instructions=[3]), "instruction 0 is 3, not the name"),
-        (changed(instructions=[[[], 0]]), r"instruction 0 is \[\[\], 0\]"),
-        (changed(instructions=[["mul", 0, 1.0]]), r"instruction 0 \(mul\) has 1.0 as operand, not an index"),
-        (changed(instructions=[["mul", 0, True]]), "has True as operand"),
-        (changed(instructions=[["mul", 0, -1]]), "has -1 as operand"),
-        (changed(instructions=[["mul", 0, 2**31]]), "as operand, not an index"),
-        (changed(instructions=[["mul", 0, 4]]), r"instruction 0 \(v4, mul\) has index 4 as operand"),
-        (changed(outputs=[5]), "output 0 is 5, not a name and an index"),
-        (changed(outputs=[["out", 5, 6]]), "output 0 is"),
-        (changed(outputs=[["out", 6]]), "an output is 6, out of range for 6 indices"),
-        (changed(outputs=[["out", "0"]]), r"output 0 is \['out', '0'\], not a name and an index"),
-        (changed(outputs=[["out", 0], ["out", []]]), "output 1 is"),
-        (changed(outputs=[["out", None]]), "output 0 is"),
-        (changed(outputs=[["out", -1]]), "output 0 is"),
-        (changed(outputs=[["out", 2**31]]), "output 0 is"),
+        (changed_document(instructions=[["mul", 0]]), r"instruction 0 \(mul\) takes 2 operands, not 1"),
+        (changed_document(instructions=[["zeta", 0]]), r"instruction 0 is \['zeta', 0\], not the name of an operation"),
+        (changed_document(instructions=[["call", 0, 0, 0]]), r"instruction 0 \(call\) takes 2 operands, not 3"),
+        (changed_document(instructions=[["sumprod", 0]]), "instruction 0 is"),
+        (changed_document(instructions=[3]), "instruction 0 is 3, not the name"),
+        (changed_document(instructions=[[[], 0]]), r"instruction 0 is \[\[\], 0\]"),
+        (changed_document(instructions=[["mul", 0, 1.0]]), r"instruction 0 \(mul\) has 1.0 as operand, not an index"),
+        (changed_document(instructions=[["mul", 0, True]]), "has True as operand"),
+        (changed_document(instructions=[["mul", 0, -1]]), "has -1 as operand"),
+        (changed_document(instructions=[["mul", 0, 2**31]]), "as operand, not an index"),
+        (changed_document(instructions=[["mul", 0, 4]]), r"instruction 0 \(v4, mul\) has index 4 as operand"),
+        (changed_document(outputs=[5]), "output 0 is 5, not a name and an index"),
+        (changed_document(outputs=[["out", 5, 6]]), "output 0 is"),
+        (changed_document(outputs=[["out", 6]]), "an output is 6, out of range for 6 indices"),
+        (changed_document(outputs=[["out", "0"]]), r"output 0 is \['out', '0'\], not a name and an index"),
+        (changed_document(outputs=[["out", 0], ["out", []]]), "output 1 is"),
+        (changed_document(outputs=[["out", None]]), "output 0 is"),
+        (changed_document(outputs=[["out", -1]]), "output 0 is"),
+        (changed_document(outputs=[["out", 2**31]]), "output 0 is"),
     ],
 )
-def test_what_makes_no_sense_is_refused(text, message):
+def test_invalid_documents_are_refused(text, message):
     with pytest.raises(ProgramError, match=message):
         Program.from_json(text)
 
 
 @pytest.mark.parametrize("opening", ['[["mul", ', '{"a": '])
-def test_depth_is_no_crash(opening):
+def test_deep_nesting_does_not_crash(opening):
     deep = opening * 300 + "1" + {"[": "]]", "{": "}"}[opening[0]] * 300
     for key in ("inputs", "constants", "instructions", "outputs"):
         with pytest.raises(ProgramError):
@@ -154,8 +157,8 @@ ANYTHING = st.recursive(
 
 
 @st.composite
-def mutated(draw: st.DrawFn) -> str:
-    """A document that made sense, with something else in up to three places, some of it cut off or overwritten."""
+def mutated_documents(draw: st.DrawFn) -> str:
+    """Draw a valid document with up to three mutations, and sometimes a damaged character."""
     document = copy.deepcopy(draw(st.sampled_from(DOCUMENTS)))
     for _ in range(draw(st.integers(0, 3))):
         within = document
@@ -185,8 +188,8 @@ def mutated(draw: st.DrawFn) -> str:
 
 
 @fewer(1)
-@given(mutated(), st.lists(EXTREME, min_size=12, max_size=12))
-def test_a_mutated_document_is_refused_or_a_program_that_runs(text, numbers):
+@given(mutated_documents(), st.lists(EXTREME, min_size=12, max_size=12))
+def test_mutated_documents_are_refused_or_run(text, numbers):
     try:
         program = Program.from_json(text)
     except ProgramError:
@@ -201,7 +204,7 @@ def test_a_mutated_document_is_refused_or_a_program_that_runs(text, numbers):
     assert program.to_c()
 
 
-def test_calls_of_python_cannot_be_written():
+def test_python_functions_cannot_be_stored():
     @primitive
     def gamma(x):
         return math.gamma(x)
@@ -220,7 +223,7 @@ def test_calls_of_python_cannot_be_written():
 
 
 class TestSaving:
-    def test_replaces_the_file_as_a_whole_or_not_at_all(self, tmp_path, monkeypatch):
+    def test_save_is_atomic(self, tmp_path, monkeypatch):
         path = tmp_path / "program.json"
         path.write_text("earlier", encoding="utf-8")
         path.chmod(0o640)
@@ -239,15 +242,15 @@ class TestSaving:
         assert path.stat().st_mode & 0o777 == 0o640
         assert [found.name for found in tmp_path.iterdir()] == ["program.json"]
 
-    def test_follows_links(self, tmp_path):
+    def test_save_follows_links(self, tmp_path):
         program = Program(1, [], numpy.zeros(0, numpy.int32), [], [0])
         (tmp_path / "link").symlink_to(tmp_path / "program.json")
         program.save(tmp_path / "link")
         assert (tmp_path / "link").is_symlink()
         assert str(Program.load(tmp_path / "program.json")) == str(program)
 
-    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
-    def test_writes_to_pipes(self, tmp_path):
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+    def test_save_writes_to_pipes(self, tmp_path):
         os.mkfifo(tmp_path / "pipe")
         program = Program(1, [], numpy.zeros(0, numpy.int32), [], [0])
         read = []

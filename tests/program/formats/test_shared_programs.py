@@ -1,4 +1,4 @@
-"""Programs that call others many times over: everything but running them takes work in proportion to the document."""
+"""Programs that share subprograms: all work except running them is linear in the size of the document."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from gradwalk.program.calls.program_derivatives import inline_calls, portable, w
 from gradwalk.program.formats import program_json
 from gradwalk.program.program import Program, ProgramError
 
-FEW, MANY = 8, 32  # programs, of which each calls the one before twice
-LIMIT = 1_000_000  # calls of Python functions
+FEW, MANY = 8, 32  # programs, each of which calls the previous one twice
+LIMIT = 1_000_000  # Python function calls
 
 LOOP = {"carry": 1, "fixed": 0, "row": 0, "out": 0, "steps": 1, "checkpoint": None}
 HEAD = {"gradwalk": "program", "version": 2}
 
 
-def parts(kind: str, i: int, varies: bool) -> dict[str, Any]:
-    """A program of one number that calls program i with its input, and program i with what that gives."""
+def doubled_calls(kind: str, i: int, varies: bool) -> dict[str, Any]:
+    """Build a program that calls program i on its input, and program i again on the result."""
     calls = []
     for which in (0, 1):
-        is_other = which if varies else 0  # then no two calls are alike
+        is_other = which if varies else 0  # then all calls differ
         settings = {**LOOP, "first": is_other} if kind == "loop" else {}
         which_programs = [i] * (1 + is_other) if kind == "switch" else [i]
         operands = [[1], [2]] if kind == "loop" else [[0, 0], [0, 1]]
         calls.append({"kind": kind, "programs": which_programs, "settings": settings, "operands": operands[which]})
-    inputs = ["", ""] if kind == "loop" else [""]  # the step of a loop takes its count, too
+    inputs = ["", ""] if kind == "loop" else [""]  # a loop step also takes the counter
     rows = [["call", 0, 0], ["call", 1, 0]]
     return {"inputs": inputs, "constants": [], "outputs": [["", len(inputs) + 1]], "calls": calls, "instructions": rows}
 
 
 def document(kind: str, count: int, *, varies: bool) -> str:
-    """A program that runs 2**count instructions."""
+    """Write the JSON of a program that runs 2**count instructions."""
     inputs = ["", ""] if kind == "loop" else [""]
     leaf = {"inputs": inputs, "constants": [0.5], "outputs": [["", len(inputs) + 1]]}
     programs = [{**leaf, "instructions": [["mul", len(inputs) - 1, len(inputs)]]}]
-    programs += [parts(kind, i, varies) for i in range(count - 1)]
-    return json.dumps({**HEAD, "programs": programs, **parts(kind, count - 1, varies)})
+    programs += [doubled_calls(kind, i, varies) for i in range(count - 1)]
+    return json.dumps({**HEAD, "programs": programs, **doubled_calls(kind, count - 1, varies)})
 
 
-def calls_of(f: Callable[[], Any]) -> int:
-    """How many functions of Python are called. Beyond the limit, `AssertionError`."""
+def count_python_calls(f: Callable[[], Any]) -> int:
+    """Count the Python functions that f calls. Raise `AssertionError` beyond the limit."""
     count = 0
 
     def counting(frame: Any, event: str, arg: Any) -> None:
@@ -64,8 +64,8 @@ def calls_of(f: Callable[[], Any]) -> int:
     return count
 
 
-def recorded(program: Program, transform: Callable[..., Any]) -> Program:
-    """The program of a derivative of a program of a number. It is recorded and not run."""
+def record_program(program: Program, transform: Callable[..., Any]) -> Program:
+    """Record a transformed program without running it."""
     return jit(transform(lambda x: program([0.0] * (program.inputs - 1) + [x])[0])).recorded(1.0).program
 
 
@@ -84,23 +84,23 @@ WORK: dict[str, Callable[[Program], Any]] = {
     "deepcopy": lambda program: copy.deepcopy(program).to_json(),
     "portable": lambda program: portable(program.code),
     "weight": weight,
-    "inline": lambda program: recorded(program, lambda f: f).to_json(),
-    "gradient": lambda program: recorded(program, grad).to_c(),
-    "tangent": lambda program: recorded(program, lambda f: lambda x: jvp(f, (x,), (1.0,))[1]).to_c(),
-    "second derivative": lambda program: recorded(program, lambda f: grad(grad(f))).to_json(),
-    "statistics": lambda program: recorded(program, grad).backends,
+    "inline": lambda program: record_program(program, lambda f: f).to_json(),
+    "gradient": lambda program: record_program(program, grad).to_c(),
+    "tangent": lambda program: record_program(program, lambda f: lambda x: jvp(f, (x,), (1.0,))[1]).to_c(),
+    "second derivative": lambda program: record_program(program, lambda f: grad(grad(f))).to_json(),
+    "statistics": lambda program: record_program(program, grad).backends,
 }
 
 
 @pytest.mark.parametrize("varies", [False, True], ids=["equal calls", "different calls"])
 @pytest.mark.parametrize("kind", ["loop", "switch"])
 @pytest.mark.parametrize("work", WORK.values(), ids=WORK.keys())
-def test_work_grows_with_the_document(work, kind, varies):
+def test_work_is_linear_in_the_document(work, kind, varies):
     few, many = (Program.from_json(document(kind, count, varies=varies)) for count in (FEW, MANY))
-    work(few)  # what is computed once and kept is not counted
-    many_calls = calls_of(lambda: work(many))
+    work(few)  # fill the caches, whose work is not counted
+    many_calls = count_python_calls(lambda: work(many))
     few = Program.from_json(document(kind, FEW, varies=varies))
-    assert many_calls <= 2 * MANY // FEW * max(calls_of(lambda: work(few)), 100)
+    assert many_calls <= 2 * MANY // FEW * max(count_python_calls(lambda: work(few)), 100)
 
 
 @pytest.mark.parametrize("kind", ["loop", "switch"])
@@ -114,23 +114,23 @@ def test_equal_programs_are_written_once(kind):
 
 @pytest.mark.parametrize("kind", ["loop", "switch"])
 @pytest.mark.parametrize("varies", [False, True])
-def test_shared_programs_compute_what_they_should(kind, varies):
+def test_shared_programs_give_correct_results(kind, varies):
     program = Program.from_json(document(kind, 5, varies=varies))
     given = [0.0] * (program.inputs - 1) + [3.0]
     for same in (program, pickle.loads(pickle.dumps(program)), Program.from_json(program.to_json())):
         assert same.run(given).tolist() == [3.0 * 0.5**32]
-    assert recorded(program, grad).run([3.0]).tolist() == [0.5**32]
+    assert record_program(program, grad).run([3.0]).tolist() == [0.5**32]
     assert jit(lambda x: program([*given[:-1], x])[0])(3.0) == 3.0 * 0.5**32
 
 
 @pytest.mark.parametrize("kind", ["loop", "switch"])
-def test_programs_that_would_be_too_long_are_not_flattened(kind):
+def test_too_long_programs_are_not_inlined(kind):
     program = Program.from_json(document(kind, MANY, varies=True))
     assert weight(program) >= 2.0**MANY
     assert inline_calls(program) is program
 
 
-def test_steps_without_instructions_are_not_unrolled():
+def test_empty_loop_steps_are_not_unrolled():
     step = {"inputs": ["", ""], "constants": [], "outputs": [["", 1]], "instructions": []}
     call = {"kind": "loop", "programs": [0], "settings": {**LOOP, "first": 0, "steps": 2**53}, "operands": [0]}
     outer = {"inputs": [""], "constants": [], "outputs": [["", 1]], "calls": [call], "instructions": [["call", 0, 0]]}
@@ -139,8 +139,8 @@ def test_steps_without_instructions_are_not_unrolled():
     assert inline_calls(program) is program
 
 
-def test_copies_of_the_inputs_of_a_program_are_bounded(monkeypatch):
-    """A step takes many rows and there are no steps: calls without operands have many names of inputs."""
+def test_total_number_of_call_inputs_is_limited(monkeypatch):
+    # Loops of 0 steps need 0 operands, yet each call repeats the 1,001 input names of its step.
     monkeypatch.setattr(program_json, "_MOST_REPEATED", 10_000)
     step = {"inputs": [""] * 1001, "constants": [], "outputs": [], "instructions": []}
     settings = {"carry": 0, "fixed": 0, "row": 1000, "out": 0, "steps": 0, "checkpoint": None}
@@ -152,7 +152,7 @@ def test_copies_of_the_inputs_of_a_program_are_bounded(monkeypatch):
     assert len(read.calls) == 10
 
 
-def test_settings_that_are_nested_deeply_are_refused():
+def test_deeply_nested_settings_are_refused():
     nested: Any = []
     for _ in range(900):
         nested = [nested]

@@ -1,4 +1,4 @@
-"""Graphs and programs as instructions of a tape."""
+"""Loading graphs and programs onto a tape."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 
 
-def small(*operations: str) -> Program:
-    """A program that applies operations of one operand one after the other."""
+def apply_in_sequence(*operations: str) -> Program:
+    """Build a program that applies unary operations in sequence and also returns its input."""
     tape = Tape()
     x = out = tape.input()
     for operation in operations:
@@ -28,11 +28,11 @@ def names(program: Program) -> list[str]:
     return [NAMES[opcode] for opcode in program.instructions[::4].tolist()]
 
 
-def test_a_program_is_inlined_with_its_inputs_replaced():
+def test_inlining_replaces_the_inputs():
     tape = Tape()
     x = tape.input()
     doubled = tape.append("add", x, x)
-    sine, same = tape.inline(small("exp", "sin"), [doubled])
+    sine, same = tape.inline(apply_in_sequence("exp", "sin"), [doubled])
     assert same == doubled
     assert tape.program([sine]).run([0.25]).tolist() == pytest.approx([math.sin(math.exp(0.5))])
 
@@ -40,16 +40,16 @@ def test_a_program_is_inlined_with_its_inputs_replaced():
 def test_equal_instructions_are_shared():
     tape = Tape()
     x = tape.input()
-    first, _ = tape.inline(small("exp", "sin"), [x])
+    first, _ = tape.inline(apply_in_sequence("exp", "sin"), [x])
     length = len(tape)
-    second, _ = tape.inline(small("exp", "sin"), [x])
+    second, _ = tape.inline(apply_in_sequence("exp", "sin"), [x])
     assert first == second
     assert len(tape) == length
-    third, _ = tape.inline(small("exp", "cos"), [x])
+    third, _ = tape.inline(apply_in_sequence("exp", "cos"), [x])
     assert names(tape.program([first, third])) == ["exp", "sin", "cos"]
 
 
-def test_fused_instructions_are_taken_apart_and_differentiated():
+def test_fused_instructions_are_split_and_differentiated():
     source = Tape()
     inputs = [source.input() for _ in range(3)]
     program = source.program([source.append("add", source.append("mul", *inputs[:2]), inputs[2])])
@@ -61,8 +61,8 @@ def test_fused_instructions_are_taken_apart_and_differentiated():
     assert tape.program([out, *gradients]).run([3.0, 4.0, 5.0]).tolist() == [17.0, 4.0, 3.0, 1.0]
 
 
-def test_calls_stay_calls_or_are_replaced():
-    switch = Switch([small("exp"), small("sin")])
+def test_calls_are_kept_or_replaced():
+    switch = Switch([apply_in_sequence("exp"), apply_in_sequence("sin")])
     source = Tape()
     index, x = source.input(), source.input()
     base = source.call(switch, [index, x])
@@ -75,8 +75,7 @@ def test_calls_stay_calls_or_are_replaced():
         numpy.testing.assert_allclose(inlined.run([1.0, 0.5]), [math.sin(0.5)])
 
 
-def test_reductions_of_a_graph_are_expanded():
-    """A node for a sum of products becomes products and sums, in the order of the elements."""
+def test_sumprod_is_expanded_in_order():
     f = jit(lambda p, q: sumprod(p, q, 1.0))
     expected = 1.0 + 2.0 * 5.0 + 3.0 * 7.0
     assert f([2.0, 3.0], [5.0, 7.0]) == expected

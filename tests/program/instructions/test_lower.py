@@ -1,4 +1,4 @@
-"""From instructions to programs: dead ones are left out, products are fused, and uses stay in order."""
+"""Lowering a tape to a program: unused instructions are removed and products are fused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def names(program: Program) -> list[str]:
     return [NAMES[opcode] for opcode in program.instructions[::4].tolist()]
 
 
-def test_instructions_that_no_output_uses_are_left_out():
+def test_unused_instructions_are_removed():
     tape = Tape()
     x, y = tape.input(), tape.input()
     tape.append("exp", x)
@@ -26,20 +26,20 @@ def test_instructions_that_no_output_uses_are_left_out():
 
 
 @pytest.mark.parametrize(("operation", "fused"), [("add", "muladd"), ("sub", "mulsub")])
-def test_a_product_that_is_used_once_is_fused(operation, fused):
+def test_a_product_used_once_is_fused(operation, fused):
     tape = Tape()
     x, y, z = [tape.input() for _ in range(3)]
     product = tape.append("mul", x, y)
     out = tape.append(operation, product, z)
     assert names(tape.program([out])) == [fused]
-    assert names(tape.program([out, product])) == ["mul", operation]  # its result is wanted as well
+    assert names(tape.program([out, product])) == ["mul", operation]  # product is an output, too
     assert (
         tape.program([out]).run([3.0, 4.0, 5.0]).tolist()
         == tape.program([out, product]).run([3.0, 4.0, 5.0])[:1].tolist()
     )
 
 
-def test_a_product_that_is_subtracted_is_fused():
+def test_a_subtracted_product_is_fused():
     tape = Tape()
     x, y, z = [tape.input() for _ in range(3)]
     out = tape.append("sub", z, tape.append("mul", x, y))
@@ -48,7 +48,7 @@ def test_a_product_that_is_subtracted_is_fused():
     assert program.run([3.0, 4.0, 5.0]).tolist() == [-7.0]
 
 
-def test_constants_are_kept_once():
+def test_equal_constants_are_stored_once():
     tape = Tape()
     x = tape.input()
     shifted = tape.append("add", x, tape.constant(2.5))
@@ -59,14 +59,14 @@ def test_constants_are_kept_once():
     assert unused not in program.outputs
 
 
-def test_outputs_may_be_inputs_constants_and_repeated():
+def test_outputs_may_be_inputs_constants_or_repeated():
     tape = Tape()
     x = tape.input()
     program = tape.program([x, tape.constant(4.0), x])
     assert program.run([1.5]).tolist() == [1.5, 4.0, 1.5]
 
 
-def test_a_program_does_not_change_when_its_tape_goes_on():
+def test_appending_to_a_tape_keeps_its_programs():
     tape = Tape()
     x = tape.input()
     program = tape.program([tape.append("exp", x)])

@@ -1,4 +1,4 @@
-"""The queue of programs to compile: one thread, which reports errors, ends when it has nothing to do, and is polite."""
+"""The compile queue: one thread runs tasks in order, reports errors, and ends when idle."""
 
 from __future__ import annotations
 
@@ -21,50 +21,50 @@ def patience(monkeypatch):
     monkeypatch.setattr(compile_queue, "_PATIENCE", 0.05)
 
 
-def waited_for(condition) -> bool:
-    """Whether something is the case within ten seconds."""
+def wait_for(condition) -> bool:
+    """Wait up to 10 seconds for a condition, and return whether it holds."""
     end = time.monotonic() + 10
     while time.monotonic() < end and not condition():
         time.sleep(0.005)
     return bool(condition())
 
 
-def test_one_thread_runs_all_tasks_in_their_order():
+def test_one_thread_runs_all_tasks_in_order():
     queue, ran = _Queue(), []
     for i in range(400):
         queue.submit(lambda i=i: ran.append((i, threading.get_ident())))
-    assert waited_for(lambda: len(ran) == 400)
+    assert wait_for(lambda: len(ran) == 400)
     assert [i for i, _ in ran] == list(range(400))
     assert len({thread for _, thread in ran}) == 1
 
 
-def test_the_thread_ends_and_another_one_begins():
+def test_an_idle_thread_ends_and_is_replaced():
     queue, ran = _Queue(), []
     for i in range(3):
         queue.submit(lambda i=i: ran.append(i))
-        assert waited_for(lambda: len(queue._vacancy) == 1)
+        assert wait_for(lambda: len(queue._vacancy) == 1)
     assert ran == [0, 1, 2]
 
 
-def test_submissions_come_from_everywhere():
+def test_tasks_finalizers_and_threads_may_submit():
     queue, ran = _Queue(), []
 
-    class Finalised:
+    class Finalized:
         def __del__(self):
-            queue.submit(lambda: ran.append("finaliser"))
+            queue.submit(lambda: ran.append("finalizer"))
 
     queue.submit(lambda: queue.submit(lambda: ran.append("task")))
     threads = [threading.Thread(target=queue.submit, args=(lambda: ran.append("thread"),)) for _ in range(20)]
     for thread in threads:
         thread.start()
-    Finalised()
+    Finalized()
     gc.collect()
     for thread in threads:
         thread.join()
-    assert waited_for(lambda: sorted(ran) == ["finaliser", "task", *["thread"] * 20])
+    assert wait_for(lambda: sorted(ran) == ["finalizer", "task", *["thread"] * 20])
 
 
-def test_an_error_is_reported_and_the_next_task_runs(monkeypatch):
+def test_errors_are_reported_and_later_tasks_run(monkeypatch):
     reported, ran, queue = [], [], _Queue()
     monkeypatch.setattr(sys, "unraisablehook", lambda arguments: reported.append(repr(arguments.exc_value)))
 
@@ -73,11 +73,11 @@ def test_an_error_is_reported_and_the_next_task_runs(monkeypatch):
 
     queue.submit(fail)
     queue.submit(lambda: ran.append(1))
-    assert waited_for(lambda: ran == [1])
+    assert wait_for(lambda: ran == [1])
     assert reported == ["AttributeError('a real error')"]
 
 
-def test_where_no_thread_can_be_started_nothing_is_kept(monkeypatch):
+def test_tasks_are_dropped_if_no_thread_starts(monkeypatch):
     def refuse(*_):
         raise RuntimeError("can't start new thread")
 
@@ -88,31 +88,31 @@ def test_where_no_thread_can_be_started_nothing_is_kept(monkeypatch):
     assert not queue._tasks
     assert sys.getswitchinterval() == interval
     queue.submit(lambda: ran.append(2))
-    assert waited_for(lambda: ran == [2])
+    assert wait_for(lambda: ran == [2])
 
 
-def test_turns_are_short_while_there_are_tasks():
+def test_switch_interval_is_short_during_tasks():
     intervals, interval, queue = [], sys.getswitchinterval(), _Queue()
     go_on = threading.Event()
     for _ in range(2):
         queue.submit(lambda: (intervals.append(sys.getswitchinterval()), go_on.wait(10)))
     assert sys.getswitchinterval() == pytest.approx(0.00015)
     go_on.set()
-    assert waited_for(lambda: sys.getswitchinterval() == interval)
+    assert wait_for(lambda: sys.getswitchinterval() == interval)
     assert intervals == pytest.approx([0.00015] * 2)
 
 
-def test_an_interval_that_others_set_is_left_alone():
+def test_a_switch_interval_set_meanwhile_is_kept():
     before, queue = sys.getswitchinterval(), _Queue()
     try:
         queue.submit(lambda: sys.setswitchinterval(0.25))
-        assert waited_for(lambda: len(queue._vacancy) == 1)
+        assert wait_for(lambda: len(queue._vacancy) == 1)
         assert sys.getswitchinterval() == 0.25
     finally:
         sys.setswitchinterval(before)
 
 
-def test_a_queue_that_is_renewed_keeps_its_tasks():
+def test_a_renewed_queue_keeps_its_tasks():
     queue, ran, interval = _Queue(), [], sys.getswitchinterval()
     begun, go_on = threading.Event(), threading.Event()
 
@@ -124,23 +124,23 @@ def test_a_queue_that_is_renewed_keeps_its_tasks():
     queue.submit(task)
     queue.submit(lambda: ran.append("second"))
     assert begun.wait(10)
-    copy = _Queue()  # as in a child that is forked now, which has neither the thread nor its lock
+    copy = _Queue()  # as in a forked child, which has neither the thread nor its lock
     copy._tasks.extend(queue._tasks)
     copy._turns._before = interval
     copy.renew()
     assert sys.getswitchinterval() == interval
     go_on.set()
     copy.submit(lambda: ran.append("third"))
-    assert waited_for(lambda: sorted(ran) == ["first", "first", "second", "second", "third"])
+    assert wait_for(lambda: sorted(ran) == ["first", "first", "second", "second", "third"])
 
 
-def test_the_queue_of_the_process():
+def test_the_global_queue_uses_a_daemon_thread():
     ran = []
     submit(lambda: ran.append(threading.current_thread().daemon))
-    assert waited_for(lambda: ran == [True])
+    assert wait_for(lambda: ran == [True])
 
 
-def test_an_exit_is_silent(tmp_path):
+def test_exit_while_compiling_is_silent(tmp_path):
     pytest.importorskip("llvmlite")
     for seed in range(5):
         command = [sys.executable, "-c", exiting(seed, str(tmp_path))]
@@ -161,10 +161,10 @@ begun = _thread._count()
 for interpreter in interpreters:
     machine_code.compile_for(interpreter)
 assert _thread._count() <= begun + 1
-assert interpreters[-1].machine_code is None  # the exit does not wait for it
+assert interpreters[-1].machine_code is None  # exit does not wait for this compilation
 """
 
 
-def test_many_functions_wait_in_one_thread():
+def test_many_compilations_share_one_thread():
     pytest.importorskip("llvmlite")
     subprocess.run([sys.executable, "-c", MANY], check=True, timeout=120)

@@ -1,4 +1,4 @@
-"""The program of the compiler process: frames, and replies to requests."""
+"""The main program of compiler processes: frames, and replies to requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradwalk.program.native.compiler_main import ERROR, OBJECT, read_frame, rep
 
 
 class Piecemeal(io.BytesIO):
-    """A file that takes and gives at most three bytes at once, as a pipe may."""
+    """A file that reads and writes at most 3 bytes at once, as a pipe may."""
 
     def write(self, data) -> int:
         return super().write(bytes(data)[:3])
@@ -23,7 +23,7 @@ class Piecemeal(io.BytesIO):
 
 
 @pytest.mark.parametrize("payload", [b"", b"x", bytes(range(256)) * 3])
-def test_frames_are_read_as_they_were_written(payload):
+def test_frames_round_trip(payload):
     file = Piecemeal()
     write_frame(file, payload)
     write_frame(file, b"next")
@@ -31,14 +31,14 @@ def test_frames_are_read_as_they_were_written(payload):
     assert [read_frame(file), read_frame(file), read_frame(file)] == [payload, b"next", None]
 
 
-def test_a_frame_that_is_cut_off():
+def test_a_truncated_frame_reads_as_none():
     file = io.BytesIO()
     write_frame(file, b"payload")
     for length in range(len(file.getvalue())):
         assert read_frame(io.BytesIO(file.getvalue()[:length])) is None
 
 
-def test_replies():
+def test_replies_to_valid_and_invalid_modules():
     pytest.importorskip("llvmlite")
     good = "define void @run(ptr %values) {\n  ret void\n}\n"
     assert reply_to(json.dumps([good, None]).encode())[:1] == OBJECT

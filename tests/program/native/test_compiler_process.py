@@ -1,4 +1,4 @@
-"""The processes that compile: what they reply, how they end, and what is reported where there can be none."""
+"""Compiler processes: replies, shutdown, and the reasons why none can start."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOURCE = "define void @run(ptr %values) {\n  ret void\n}\n"
 ON_POSIX = os.name == "posix"
 
 
-def test_processes_are_used_again_and_ended():
+def test_processes_are_reused_and_closed():
     close_idle()
     code = object_code(SOURCE, None)
     (process,) = compiler_process._idle
@@ -35,20 +35,20 @@ def test_processes_are_used_again_and_ended():
     assert not process.is_alive
 
 
-def test_what_llvm_refuses():
+def test_llvm_errors_are_raised():
     with pytest.raises(CompileError, match=r"LLVM refused the module: (?s:.*)LLVM IR parsing error"):
         object_code("define nonsense", None)
     assert object_code(SOURCE, None)
 
 
-def test_a_process_that_was_killed_is_replaced():
+def test_a_killed_process_is_replaced():
     object_code(SOURCE, None)
     compiler_process._idle[-1]._process.kill()
     compiler_process._idle[-1]._process.wait()
     assert object_code(SOURCE, None)
 
 
-def test_a_process_that_ends_in_the_middle():
+def test_a_process_that_ends_during_a_request():
     process = compiler_process._taken()
     process._process.kill()
     with pytest.raises(CompileError, match="the compiler process ended with exit code"):
@@ -56,9 +56,9 @@ def test_a_process_that_ends_in_the_middle():
     compiler_process._end(process)
 
 
-@pytest.mark.skipif(not ON_POSIX, reason="a signal handler is to run while a reply is waited for")
+@pytest.mark.skipif(not ON_POSIX, reason="needs a signal handler that runs while waiting for a reply")
 @pytest.mark.parametrize("error", [KeyboardInterrupt, TimeoutError])
-def test_an_error_of_a_signal_handler_goes_to_the_caller_and_no_reply_to_the_next(monkeypatch, error):
+def test_signal_handler_errors_close_the_process(monkeypatch, error):
     def interrupt(*_):
         raise error
 
@@ -76,7 +76,7 @@ def test_an_error_of_a_signal_handler_goes_to_the_caller_and_no_reply_to_the_nex
     assert object_code(SOURCE, None)
 
 
-def test_where_there_can_be_no_process(monkeypatch):
+def test_reasons_why_no_process_can_start(monkeypatch):
     compiler_process._why_never.cache_clear()
     assert why_not() == ""
     try:
@@ -93,7 +93,7 @@ def test_where_there_can_be_no_process(monkeypatch):
         compiler_process._why_never.cache_clear()
 
 
-def test_a_process_that_cannot_be_started(monkeypatch, tmp_path):
+def test_a_failed_start_is_reported(monkeypatch, tmp_path):
     close_idle()
     monkeypatch.setattr(compiler_process, "_refusals", [])
     with monkeypatch.context() as patch:
@@ -120,9 +120,9 @@ elif sys.argv[1] == "killed":
 """
 
 
-@pytest.mark.skipif(not ON_POSIX, reason="processes are asked for by signals")
+@pytest.mark.skipif(not ON_POSIX, reason="needs POSIX signals")
 @pytest.mark.parametrize("how", ["exit", "killed", "Ctrl-C"])
-def test_how_a_parent_ends(how):
+def test_the_process_ends_with_its_parent(how):
     program = textwrap.dedent(PARENT).format(source=SOURCE)
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
     done = subprocess.run(
@@ -136,20 +136,20 @@ def test_how_a_parent_ends(how):
     )
     child, *others = done.stdout.split()
     assert done.returncode == (-signal.SIGKILL if how == "killed" else 0)
-    assert others == (["1"] if how == "Ctrl-C" else [])  # the same process replied once more
+    assert others == (["1"] if how == "Ctrl-C" else [])  # the same process replied again
     assert done.stderr == ""
     assert has_ended(int(child))
 
 
 def has_ended(process: int) -> bool:
-    """Whether a process ends within ten seconds."""
+    """Wait up to 10 seconds for a process to end, and return whether it did."""
     end = time.monotonic() + 10
     while time.monotonic() < end:
         try:
             os.kill(process, 0)
         except ProcessLookupError:
             return True
-        if sys.platform == "linux" and " Z " in Path(f"/proc/{process}/stat").read_text():  # nobody waits for it here
+        if sys.platform == "linux" and " Z " in Path(f"/proc/{process}/stat").read_text():  # zombie
             return True
         time.sleep(0.01)
     return False

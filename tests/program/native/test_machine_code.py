@@ -1,4 +1,4 @@
-"""Machine code beside the interpreter, to the last bit: operations, random programs, loops, and who compiles when."""
+"""Machine code gives the same bits as the interpreter, and failures to compile are reported."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -2.5, 7.25, 40.0, 171.5, 1e-300, 1e30
 
 
 def run(code: machine_code.MachineCode, program: Program, inputs) -> numpy.ndarray:
-    """What the machine code makes of inputs."""
+    """Run machine code on inputs."""
     values = numpy.full(program.code.count, 1234.5)
     values[: program.inputs] = inputs
     values[program.inputs : program.code.first] = program.constants
@@ -43,7 +43,7 @@ def run(code: machine_code.MachineCode, program: Program, inputs) -> numpy.ndarr
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if isinstance(row, Operation)], ids=lambda row: row.name)
-def test_every_operation(row):
+def test_every_operation_gives_the_same_bits(row):
     tape = Tape()
     operands = [tape.input() for _ in range(row.arity)]
     program = tape.program([tape.append(row.name, *operands)])
@@ -54,7 +54,7 @@ def test_every_operation(row):
 
 @fewer(10)
 @given(st.lists(programs(EXTREME, EVERY, longest=12), min_size=1, max_size=3))
-def test_random_programs(drawn):
+def test_random_programs_give_the_same_bits(drawn):
     program = as_recorded(*drawn)
     inputs = [number for one in drawn for number in one.leaves]
     assert same(run(machine_code.compiled(program.code), program, inputs), program.run(numpy.array(inputs))).all()
@@ -78,7 +78,7 @@ def test_take():
         assert same(run(code, f.program, [1.5, index]), f.program.run([1.5, index])).all(), index
 
 
-def test_inputs_that_are_not_used_are_not_read():
+def test_unused_inputs_are_not_read():
     f = jit(lambda x: x[1] * x[7000] + 2.5)
     f(numpy.arange(9000.0))
     assert ir_source(f.program.code).count("load double") == 2
@@ -86,7 +86,7 @@ def test_inputs_that_are_not_used_are_not_read():
     assert run(code, f.program, numpy.arange(9000.0)).tolist() == [7002.5]
 
 
-def test_functions_of_the_c_library_are_called_by_names_that_llvm_does_not_know():
+def test_llvm_does_not_see_c_library_names():
     f = jit(lambda x: gm.exp(x) ** 2.5 + gm.sqrt(x))
     f(1.0)
     source = ir_source(f.program.code)
@@ -94,22 +94,22 @@ def test_functions_of_the_c_library_are_called_by_names_that_llvm_does_not_know(
     assert "@exp(" not in source
 
 
-def compiled_parts(program: Program) -> int:
-    """How many steps of loops have machine code."""
+def count_compiled_steps(program: Program) -> int:
+    """Count the loop steps and loop conditions that have machine code."""
     runners = [call.runner for call, _ in program.calls]
     parts = [part for runner in runners for part in (runner.body, runner.condition) if part is not None]
     return sum(part.machine_code is not None for part in parts)
 
 
-def waited_for(condition) -> bool:
-    """Whether something is the case within ten seconds."""
+def wait_for(condition) -> bool:
+    """Wait up to 10 seconds for a condition, and return whether it holds."""
     end = time.monotonic() + 10
     while time.monotonic() < end and not condition():
         time.sleep(0.01)
     return bool(condition())
 
 
-def test_steps_that_have_run_long_are_compiled_and_results_stay():
+def test_hot_loop_steps_are_compiled():
     def path(x, steps):
         return loops.while_loop(
             lambda s: s[1] < steps, lambda s: (s[0] + gm.sin(s[0] * x) * 1e-3, s[1] + 1.0), (1.0, 0.0)
@@ -118,26 +118,26 @@ def test_steps_that_have_run_long_are_compiled_and_results_stay():
     value, slope = jit(path), jit(grad(path))
     few = 1000.0 if IS_COMPILED else 100.0
     expected = [(value(x, few), slope(x, few)) for x in (0.5, 2.0)]
-    assert compiled_parts(value.program) == 0
+    assert count_compiled_steps(value.program) == 0
     value(0.5, 1e6 if IS_COMPILED else 1e3)
     for _ in range(400 if IS_COMPILED else 4):
         slope(0.5, few)
-    # Uncompiled, runs have no memory that machine code could work on.
-    assert waited_for(lambda: compiled_parts(value.program) == (2 if IS_COMPILED else 0))
-    assert waited_for(lambda: not compile_queue._queue._tasks)
+    # Without compiled modules, runs have no memory that machine code could use.
+    assert wait_for(lambda: count_compiled_steps(value.program) == (2 if IS_COMPILED else 0))
+    assert wait_for(lambda: not compile_queue._queue._tasks)
     assert [(value(x, few), slope(x, few)) for x in (0.5, 2.0)] == expected
     with debug_nans(), pytest.raises(FloatingPointError):
         value(math.nan, 10.0)
 
 
-def test_whole_programs_are_compiled_too():
+def test_hot_programs_are_compiled():
     f = jit(lambda x: gm.exp(-x * x) * gm.cos(3.0 * x))
     expected = f(0.25)
     interpreter = Interpreter(f.program.code)
     numbers = numpy.array([0.25])
     for _ in range(300_000 if IS_COMPILED else 10):
         interpreter.run(numbers)
-    assert waited_for(lambda: (interpreter.machine_code is not None) == IS_COMPILED)
+    assert wait_for(lambda: (interpreter.machine_code is not None) == IS_COMPILED)
     assert interpreter.run(numbers).tolist() == prepared(interpreter, (0.25,)) == [expected]
     for _ in range(300_000 if IS_COMPILED else 10):
         f(0.25)
@@ -145,7 +145,7 @@ def test_whole_programs_are_compiled_too():
     assert quad(low_level_callable(f.program), 0.0, 1.0)[0] == pytest.approx(quad(f, 0.0, 1.0)[0], rel=1e-14)
 
 
-def test_what_is_not_compiled(monkeypatch):
+def test_reasons_for_not_compiling(monkeypatch):
     f = jit(lambda x: x * x)
     f(1.0)
     policy = machine_code.Policy()
@@ -177,7 +177,7 @@ def test_what_is_not_compiled(monkeypatch):
 
 
 class StandIn:
-    """What `compile_for` needs of an interpreter, for a program that calls functions of the C library."""
+    """The attributes of an interpreter that `compile_for` uses, for a program that calls the C library."""
 
     def __init__(self, backend: str | None) -> None:
         f = jit(lambda x: gm.exp(x) * gm.sin(x))
@@ -199,30 +199,30 @@ class TestFailures:
         monkeypatch.setattr(sys, "unraisablehook", lambda arguments: errors.append(str(arguments.exc_value)))
         return errors
 
-    def test_none(self, backend, reported):
+    def test_success_reports_nothing(self, backend, reported):
         interpreter = StandIn(backend)
         machine_code.compile_for(interpreter)
-        assert waited_for(lambda: interpreter.machine_code is not None and not compile_queue._queue._tasks)
+        assert wait_for(lambda: interpreter.machine_code is not None and not compile_queue._queue._tasks)
         assert (interpreter.failure, reported) == ("", [])
 
-    def test_a_function_that_the_c_library_lacks_is_forgiven_and_named(self, backend, reported, monkeypatch):
+    def test_a_missing_c_library_function_is_named(self, backend, reported, monkeypatch):
         monkeypatch.setattr(machine_code, "called_by_address", lambda source: ["exp", "gradwalk_has_no_such_function"])
         interpreter = StandIn(backend)
         machine_code.compile_for(interpreter)
-        assert waited_for(lambda: interpreter.failure and not compile_queue._queue._tasks)
+        assert wait_for(lambda: interpreter.failure and not compile_queue._queue._tasks)
         assert interpreter.failure == "the C library lacks a function: gradwalk_has_no_such_function"
         assert reported == []
 
-    def test_a_failure_of_llvm_is_reported_and_the_interpreter_goes_on(self, backend, reported, monkeypatch):
+    def test_an_llvm_failure_is_reported(self, backend, reported, monkeypatch):
         monkeypatch.setattr(object_cache, "read", lambda key: None)
         monkeypatch.setattr(machine_code, "ir_source", lambda code, contract: "nonsense")
         interpreter = StandIn(backend)
         machine_code.compile_for(interpreter)
-        assert waited_for(lambda: len(reported) == 1)
+        assert wait_for(lambda: len(reported) == 1)
         assert reported[0].startswith("LLVM refused the module: ")
         assert (interpreter.failure, interpreter.machine_code) == ("compiling it failed", None)
 
-    def test_an_llvmlite_that_cannot_be_imported_is_asked_for_once(self, backend, reported, monkeypatch):
+    def test_a_failed_llvmlite_import_is_reported_once(self, backend, reported, monkeypatch):
         def refuse():
             raise ImportError("no library")
 
@@ -230,34 +230,34 @@ class TestFailures:
         monkeypatch.setattr(machine_code, "_llvm_binding", refuse)
         for _ in range(3):
             machine_code.compile_for(StandIn(backend))
-            assert waited_for(lambda: reported and not compile_queue._queue._tasks)
+            assert wait_for(lambda: reported and not compile_queue._queue._tasks)
         assert reported == ["llvmlite cannot be imported: no library"]
         assert StandIn(backend).policy.refusal == "llvmlite cannot be imported: no library"
 
-    def test_an_error_of_the_library_is_not_lost(self, backend, reported, monkeypatch):
+    def test_an_internal_error_is_reported(self, backend, reported, monkeypatch):
         def broken(code, contract):
             raise AttributeError("'NoneType' object has no attribute 'rows'")
 
         monkeypatch.setattr(machine_code, "ir_source", broken)
         interpreter = StandIn(backend)
-        if backend == "llvm":  # it is raised where it can be
+        if backend == "llvm":  # compiled in this thread, so the error is raised
             with pytest.raises(AttributeError, match="has no attribute 'rows'"):
                 machine_code.compile_for(interpreter)
         else:
             machine_code.compile_for(interpreter)
-            assert waited_for(lambda: reported == ["'NoneType' object has no attribute 'rows'"])
+            assert wait_for(lambda: reported == ["'NoneType' object has no attribute 'rows'"])
         assert interpreter.failure == "compiling it failed"
 
 
 def swing(x):
-    """A function with a loop in it, a choice, and a batch that stays one."""
+    """Combine a loop, a `cond` and a batch that is not unrolled."""
     path = loops.fori_loop(0, 50, lambda i, y: y + 0.01 * gm.sin(y * i), x)
     chosen = loops.cond(x > 0.0, lambda y: y * 2.0, lambda y: y - 1.0, path)
     return chosen + sum(vmap(lambda z: gm.exp(-z * path))(numpy.linspace(0.0, 1.0, 2000)))
 
 
 class TestOptions:
-    def test_machine_code_at_the_first_call(self):
+    def test_llvm_backend_compiles_at_the_first_call(self):
         for f in (swing, grad(swing), grad(grad(swing))):
             expected = jit(f, backend="lanes")(0.7)
             at_once = jit(f, backend="llvm")
@@ -271,7 +271,7 @@ class TestOptions:
         compiled = "llvm" if IS_COMPILED else "interpreter: gradwalk runs uncompiled"
         assert polynomial.statistics.backends == {"": compiled}
 
-    def test_what_runs_is_said(self):
+    def test_statistics_name_the_backend(self):
         f = jit(lambda x: x * x)
         f(2.0)
         assert f.statistics.backends[""].startswith("interpreter: ")
@@ -279,7 +279,7 @@ class TestOptions:
         never(2.0)
         assert never.statistics.backends == {"": 'interpreter: the backend is "lanes"'}
 
-    def test_batches(self):
+    def test_llvm_backend_on_batches(self):
         numbers = numpy.linspace(0.0, 3.0, 500 if IS_COMPILED else 20)
         expected = jit(vmap(swing), backend="lanes")(numbers)
         at_once = jit(vmap(swing), backend="llvm")
@@ -295,7 +295,7 @@ class TestOptions:
         unpickled = pickle.loads(pickle.dumps(flat.kernel))
         assert unpickled.policy == machine_code.Policy("llvm")
 
-    def test_contraction_is_only_by_request(self):
+    def test_contraction_is_opt_in(self):
         x, y, z = 1.0 + 2.0**-30, 1.0 + 2.0**-30, -1.0
         once, twice = 2.0**-29 + 2.0**-60, 2.0**-29
 
@@ -308,13 +308,13 @@ class TestOptions:
         assert set(jit(vmap(f), backend="llvm")(*batch)) == {twice}
         assert set(jit(vmap(f), backend="llvm", contract=True)(*batch)) <= {once, twice}
 
-    def test_options_that_there_are_not(self):
+    def test_unknown_backends_are_refused(self):
         with pytest.raises(
             ValueError, match=r"backend must be \"lanes\", \"llvm\", or None to compile hot programs, got 'gpu'"
         ):
             jit(lambda x: x, backend="gpu")
 
-    def test_branches_and_copies(self):
+    def test_options_with_branches_and_pickling(self):
         @jit(branches="record", backend="llvm")
         def tax(income):
             return 0.2 * income if income < 100 else 0.3 * income - 10
@@ -324,10 +324,10 @@ class TestOptions:
         assert again._policy == machine_code.Policy("llvm", True)
 
 
-class TestImportWithoutCollections:
-    """A collection in the thread that compiles would make calls in other threads wait for it."""
+class TestImportWithoutGarbageCollection:
+    """A garbage collection in the compiler thread would block calls in other threads."""
 
-    def collections(self, work):
+    def collected_generations(self, work):
         generations = []
 
         def note(phase, info):
@@ -340,19 +340,19 @@ class TestImportWithoutCollections:
             gc.callbacks.remove(note)
         return generations
 
-    def test_collects_nothing_and_leaves_no_young_objects(self):
+    def test_no_collection_runs_and_no_young_objects_remain(self):
         before, kept = gc.get_threshold(), []
 
         def many_objects():
             with machine_code._no_garbage_collected():
                 kept.extend([] for _ in range(20_000))
 
-        assert self.collections(many_objects) == []
+        assert self.collected_generations(many_objects) == []
         assert gc.get_count()[0] < 1_000
         assert gc.get_threshold() == before
         assert gc.get_freeze_count() == 0
 
-    def test_keeps_a_threshold_that_the_program_sets_meanwhile(self):
+    def test_a_threshold_set_meanwhile_is_kept(self):
         before = gc.get_threshold()
         try:
             with machine_code._no_garbage_collected():
@@ -361,7 +361,7 @@ class TestImportWithoutCollections:
         finally:
             gc.set_threshold(*before)
 
-    def test_keeps_frozen_what_the_program_has_frozen(self):
+    def test_frozen_objects_stay_frozen(self):
         gc.freeze()
         try:
             frozen = gc.get_freeze_count()
@@ -371,7 +371,7 @@ class TestImportWithoutCollections:
         finally:
             gc.unfreeze()
 
-    def test_ends_with_an_error(self):
+    def test_the_threshold_is_restored_after_an_error(self):
         before = gc.get_threshold()
         with pytest.raises(ImportError), machine_code._no_garbage_collected():
             raise ImportError

@@ -1,4 +1,4 @@
-"""Machine code on disk: found again, and never taken from where anybody else could have put it."""
+"""Cache of machine code on disk. Files that another user could have written are never read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "gradwalk"
 
 
-def test_what_was_written_is_read(folder):
+def test_written_code_is_read(folder):
     key = object_cache.key_of("source", "cpu")
     assert object_cache.read(key) is None
     object_cache.write(key, b"code")
@@ -36,7 +36,7 @@ def test_what_was_written_is_read(folder):
         assert [path.stat().st_mode & 0o077 for path in folder.iterdir()] == [0]
 
 
-def test_what_is_not_whole_is_not_taken(folder):
+def test_damaged_files_are_not_read(folder):
     key = object_cache.key_of("source")
     object_cache.write(key, b"code")
     path = folder / f"{key}.o"
@@ -44,13 +44,13 @@ def test_what_is_not_whole_is_not_taken(folder):
     for damaged in (whole[:-1], whole + b"x", b"x" + whole[1:], b""):
         path.write_bytes(damaged)
         assert object_cache.read(key) is None
-    path.rename(folder / f"{object_cache.key_of('other')}.o")  # the same code by another name
+    path.rename(folder / f"{object_cache.key_of('other')}.o")  # the same code under another key
     (folder / f"{object_cache.key_of('other')}.o").write_bytes(whole)
     assert object_cache.read(object_cache.key_of("other")) is None
 
 
-@pytest.mark.skipif(ON_WINDOWS, reason="files have no such rights there")
-def test_folders_and_files_that_others_can_write_to_are_not_used(folder, tmp_path):
+@pytest.mark.skipif(ON_WINDOWS, reason="Windows has no such file permissions")
+def test_files_writable_by_other_users_are_ignored(folder, tmp_path):
     key = object_cache.key_of("source")
     object_cache.write(key, b"code")
     path = folder / f"{key}.o"
@@ -68,14 +68,14 @@ def test_folders_and_files_that_others_can_write_to_are_not_used(folder, tmp_pat
     assert object_cache.read(key) is None
 
 
-def test_without_a_folder_nothing_is_kept(tmp_path, monkeypatch):
+def test_nothing_is_stored_without_a_folder(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(object_cache, "_parent", lambda: tmp_path / "file")
     object_cache.write(object_cache.key_of("source"), b"code")
     assert object_cache.read(object_cache.key_of("source")) is None
 
 
-def test_the_oldest_make_room(folder, monkeypatch):
+def test_the_oldest_files_are_evicted(folder, monkeypatch):
     monkeypatch.setattr(object_cache, "_MOST_BYTES", 400)
     keys = [object_cache.key_of(str(i)) for i in range(5)]
     for i, key in enumerate(keys):
@@ -84,7 +84,7 @@ def test_the_oldest_make_room(folder, monkeypatch):
     assert [object_cache.read(key) is not None for key in keys] == [False, False, True, True, True]
 
 
-def test_many_write_at_once(folder):
+def test_concurrent_writes(folder):
     key = object_cache.key_of("source")
     threads = [threading.Thread(target=object_cache.write, args=(key, b"code" * 1000)) for _ in range(16)]
     for thread in threads:
@@ -95,7 +95,7 @@ def test_many_write_at_once(folder):
     assert len(list(folder.iterdir())) == 1
 
 
-def test_a_write_that_fails_leaves_nothing(folder, monkeypatch):
+def test_a_failed_write_leaves_no_files(folder, monkeypatch):
     def refuse(*_):
         raise OSError(errno.ENOSPC, "no space left on device")
 
@@ -111,7 +111,7 @@ def test_a_write_that_fails_leaves_nothing(folder, monkeypatch):
     assert names == sorted([f"{object_cache.key_of('first')}.o", f"{blocked}.o"])
 
 
-def test_an_error_of_a_signal_handler_is_not_swallowed(folder, monkeypatch):
+def test_errors_in_signal_handlers_propagate(folder, monkeypatch):
     def interrupt(*_):
         raise TimeoutError("of a handler")
 
@@ -126,7 +126,7 @@ def test_an_error_of_a_signal_handler_is_not_swallowed(folder, monkeypatch):
     assert [path.name for path in folder.iterdir()] == [f"{key}.o"]
 
 
-def test_unfinished_files_count_and_stale_ones_are_removed(folder, monkeypatch):
+def test_unfinished_files_count_and_stale_files_are_removed(folder, monkeypatch):
     monkeypatch.setattr(object_cache, "_MOST_BYTES", 400)
     object_cache.write(object_cache.key_of("0"), b"x" * 100)
     now = time.time()
@@ -141,7 +141,7 @@ def test_unfinished_files_count_and_stale_ones_are_removed(folder, monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_what_is_not_a_file_is_not_read(folder, tmp_path):
+def test_links_and_pipes_are_not_read(folder, tmp_path):
     key = object_cache.key_of("source")
     path = folder / f"{key}.o"
     object_cache.write(key, b"code")
@@ -150,7 +150,7 @@ def test_what_is_not_a_file_is_not_read(folder, tmp_path):
     assert object_cache.read(key) is None
     path.unlink()
     os.mkfifo(path, 0o600)
-    assert object_cache.read(key) is None  # and nobody is waited for
+    assert object_cache.read(key) is None  # and does not block
     object_cache.write(key, b"code")
     assert object_cache.read(key) == b"code"
     path.unlink()
@@ -158,7 +158,7 @@ def test_what_is_not_a_file_is_not_read(folder, tmp_path):
     assert object_cache.read(key) is None
 
 
-def test_files_that_are_too_large_are_not_read(monkeypatch):
+def test_too_large_files_are_not_read(monkeypatch):
     key = object_cache.key_of("source")
     object_cache.write(key, b"code" * 100)
     monkeypatch.setattr(object_cache, "_MOST_BYTES", 300)
@@ -168,15 +168,15 @@ def test_files_that_are_too_large_are_not_read(monkeypatch):
 class TestParent:
     @pytest.fixture(autouse=True)
     def home(self, tmp_path, monkeypatch):
-        monkeypatch.undo()  # of the folder that other tests are given
+        monkeypatch.undo()  # undo the fixture `folder`
         for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setattr(Path, "home", lambda: tmp_path)
         return tmp_path
 
-    def test_an_absolute_path_is_taken_and_a_relative_one_ignored(self, home, tmp_path, monkeypatch):
+    def test_relative_cache_paths_are_ignored(self, home, tmp_path, monkeypatch):
         if sys.platform == "darwin":
-            pytest.skip("macOS has one folder for all")
+            pytest.skip("macOS has a fixed folder for caches")
         default = object_cache._parent()
         assert default.is_relative_to(home)
         name = "LOCALAPPDATA" if ON_WINDOWS else "XDG_CACHE_HOME"
@@ -187,7 +187,7 @@ class TestParent:
         assert object_cache._parent() == tmp_path / "elsewhere"
 
     @pytest.mark.parametrize("home_folder", [Path("relative"), None])
-    def test_without_a_home_nothing_is_kept(self, home_folder, monkeypatch):
+    def test_nothing_is_stored_without_a_home(self, home_folder, monkeypatch):
         def home() -> Path:
             if home_folder is None:
                 raise RuntimeError("Could not determine home directory.")
@@ -214,7 +214,7 @@ print(jit(f, backend="llvm")(0.3), jit(vmap(f), backend="llvm")(numpy.linspace(0
 """
 
 
-def test_another_process_finds_it(tmp_path):
+def test_another_process_finds_the_code(tmp_path):
     pytest.importorskip("llvmlite")
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path), "HOME": str(tmp_path)}
     environment["PYTHONPATH"] = os.pathsep.join([str(PACKAGE.parent), environment.get("PYTHONPATH", "")])

@@ -1,4 +1,4 @@
-"""Loops that are found in recorded programs say exactly what the instructions say."""
+"""Loops found in recorded programs expand to exactly the same instructions."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from gradwalk.program.reroll.repeats import Repeat, traversed, written
 from gradwalk.program.tape import Tape
 
 
-def expanded(rows: numpy.ndarray, start: int, stop: int, repeats: tuple[Repeat, ...]) -> numpy.ndarray:
-    """The instructions from `start` to `stop`, made of first repetitions and strides alone."""
+def expand(rows: numpy.ndarray, start: int, stop: int, repeats: tuple[Repeat, ...]) -> numpy.ndarray:
+    """Rebuild the instructions from `start` to `stop` from first iterations and strides only."""
     pieces = []
     for repeat in repeats:
         pieces.append(rows[start : repeat.start])
-        body = expanded(rows, repeat.start, repeat.start + repeat.period, repeat.inner)
-        second = tuple([moved(inner, repeat.period) for inner in repeat.inner])
-        stride = expanded(rows, repeat.start + repeat.period, repeat.start + 2 * repeat.period, second) - body
+        body = expand(rows, repeat.start, repeat.start + repeat.period, repeat.inner)
+        second = tuple([shift(inner, repeat.period) for inner in repeat.inner])
+        stride = expand(rows, repeat.start + repeat.period, repeat.start + 2 * repeat.period, second) - body
         pieces += [body + i * stride for i in range(repeat.times)]
         start = repeat.stop
     return numpy.concatenate([*pieces, rows[start:stop]])
 
 
-def moved(repeat: Repeat, by: int) -> Repeat:
-    return repeat._replace(start=repeat.start + by, inner=tuple([moved(inner, by) for inner in repeat.inner]))
+def shift(repeat: Repeat, by: int) -> Repeat:
+    return repeat._replace(start=repeat.start + by, inner=tuple([shift(inner, by) for inner in repeat.inner]))
 
 
 def assert_same(code: Code, repeats: tuple[Repeat, ...]) -> None:
     rows = numpy.array(code.instructions).reshape(-1, 4)
-    assert (expanded(rows, 0, len(rows), repeats) == rows).all()
+    assert (expand(rows, 0, len(rows), repeats) == rows).all()
 
 
-def recorded(f, *args) -> Program:
+def record_program(f, *args) -> Program:
     f = jit(f)
     f(*args)
     return f.program
@@ -51,25 +51,25 @@ def recorded(f, *args) -> Program:
 
 @fewer(300)
 @given(st.integers(0, 10**9))
-def test_random_loops_are_the_same_instructions(seed):
+def test_random_loops_expand_to_the_same_instructions(seed):
     x = numpy.linspace(-0.8, 1.1, 9)
-    program = recorded(loopy(seed), x)
+    program = record_program(loopy(seed), x)
     assert_same(program.code, program.repeats)
     assert written(len(program), program.repeats) <= len(program)
 
 
 @fewer(30)
 @given(st.integers(0, 10**9))
-def test_those_of_derivatives_too(seed):
+def test_loops_in_derivatives_expand_to_the_same_instructions(seed):
     f, x = loopy(seed, depth=2, most=5), numpy.linspace(-0.8, 1.1, 5)
     for derived in (value_and_grad(lambda x: sum(f(x))), hessian(lambda x: sum(f(x)))):
-        program = recorded(derived, x)
+        program = record_program(derived, x)
         assert_same(program.code, program.repeats)
 
 
 @fewer(50)
 @given(st.lists(programs(EXTREME, EVERY, longest=12), min_size=1, max_size=20))
-def test_programs_without_loops_are_the_same_too(drawn):
+def test_random_programs_expand_to_the_same_instructions(drawn):
     program = as_recorded(*drawn)
     assert_same(program.code, program.repeats)
 
@@ -80,8 +80,8 @@ def test_programs_without_loops_are_the_same_too(drawn):
     st.integers(1, 40),
     st.integers(0, 10**9),
 )
-def test_patterns_with_faults_are_the_same_too(pattern, times, seed):
-    """Instructions that repeat themselves nearly: here and there an operand is another one."""
+def test_imperfect_patterns_expand_to_the_same_instructions(pattern, times, seed):
+    # Repeated instructions in which about 5 % of the operands are off by one.
     rng = numpy.random.default_rng(seed)
     rows = numpy.zeros((len(pattern) * times, 4), numpy.int32)
     for i, (opcode, x, y) in enumerate(pattern * times):
@@ -102,18 +102,18 @@ def test_loops_in_c_give_the_same_bits(tmp_path, monkeypatch, seeds, piece):
     def everything(x):
         return [f(x) for f in functions], grad(lambda x: sum(functions[0](x)))(x)
 
-    program = recorded(everything, x)
+    program = record_program(everything, x)
     found = numpy.array(compiled(tmp_path, program.to_c(), *SAME_BITS)(x.tolist(), len(program.outputs)))
     expected = program.run(x)
-    numpy.testing.assert_array_equal(found, expected)  # nan equals nan, of either sign
+    numpy.testing.assert_array_equal(found, expected)  # treats nan as equal to nan
     assert (numpy.signbit(found) == numpy.signbit(expected))[~numpy.isnan(found)].all()
 
 
-def test_a_dot_product_in_a_layer_is_three_instructions():
+def test_a_dense_layer_is_three_instructions():
     def layer(weights, x):
         return [gmath.tanh(sum(w * v for w, v in zip(row, x, strict=True))) for row in weights]
 
-    program = recorded(layer, numpy.ones((16, 20)), numpy.ones(20))
+    program = record_program(layer, numpy.ones((16, 20)), numpy.ones(20))
     assert written(len(program), program.repeats) == 3
     (neurons,) = program.repeats
     assert (neurons.times, [inner.times for inner in neurons.inner]) == (16, [19])
@@ -126,25 +126,25 @@ def test_a_dot_product_in_a_layer_is_three_instructions():
     ]
 
 
-def test_time_steps_and_their_way_back_are_loops():
+def test_time_steps_and_their_backward_pass_are_loops():
     def oscillator(x, v):
         for _ in range(500):
             x, v = x + 0.01 * v, v - 0.01 * gmath.sin(x)
         return x
 
-    program = recorded(value_and_grad(oscillator), 1.0, 0.0)
+    program = record_program(value_and_grad(oscillator), 1.0, 0.0)
     assert len(program) > 3_000
     assert written(len(program), program.repeats) < 40
     assert {repeat.times for repeat in program.repeats} <= set(range(495, 501))
 
 
-def test_constants_that_differ_from_step_to_step():
+def test_constants_may_differ_between_iterations():
     weights = [0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1.3, 1.7]
-    program = recorded(lambda x: sum(w * gmath.sin(x + i) for i, w in enumerate(weights)), 1.0)
+    program = record_program(lambda x: sum(w * gmath.sin(x + i) for i, w in enumerate(weights)), 1.0)
     assert any("[0.25, 0.4, 0.55, 0.7, 0.85, …, 1.7][i]" in line for line in str(program).splitlines())
 
 
-def test_what_does_not_repeat_itself_is_no_loop():
+def test_code_without_repetition_has_no_loops():
     rng = numpy.random.default_rng(1)
     rows = [[rng.integers(1, 4), *rng.integers(0, 2 + i, 2), 0] for i in range(5_000)]
     code = Code(2, [], numpy.array(rows, numpy.int32).ravel(), [], [5_001])
@@ -152,8 +152,8 @@ def test_what_does_not_repeat_itself_is_no_loop():
 
 
 @pytest.mark.parametrize("opcodes", [[1], [1, 3], [1, 1, 3]])
-def test_time_is_in_proportion_to_length_even_where_only_opcodes_repeat_themselves(opcodes):
-    """Every stretch of opcodes repeats itself, and no stretch of operands: a search of all periods would take hours."""
+def test_search_is_fast_if_only_opcodes_repeat(opcodes):
+    # The opcodes repeat everywhere and the operands nowhere: searching every period would take hours.
     count = 100_000 if IS_COMPILED else 10_000
     rows = numpy.zeros((count, 4), numpy.int32)
     rows[:, 0] = numpy.resize(opcodes, count)
@@ -162,15 +162,15 @@ def test_time_is_in_proportion_to_length_even_where_only_opcodes_repeat_themselv
     assert fold(code) == ()
 
 
-def test_no_operand_of_a_loop_goes_from_one_kind_to_another():
-    """Indices that move on evenly from the inputs to the constants, and on to results, are no loop's operand."""
+def test_loops_end_where_operands_become_constants():
+    # The operand indices go with stride 1 from the inputs (0 to 3) to the constants (4 to 7).
     rows = [[1, i, i, 0] for i in range(8)]
     code = Code(4, [1.0] * 4, numpy.array(rows, numpy.int32).ravel(), [], [15])
     assert fold(code) == (Repeat(0, 1, 4, ()), Repeat(4, 1, 4, ()))
 
 
 @pytest.mark.parametrize("period", [1, 2, 3, 5, 33, 65, 100])
-def test_three_repetitions_are_a_loop_however_long_they_are(period):
+def test_three_repetitions_of_any_length_are_a_loop(period):
     rng = numpy.random.default_rng(1)
     body = numpy.column_stack([rng.integers(1, 4, period), rng.integers(0, 3, (period, 2)), numpy.zeros(period, int)])
     rows = numpy.concatenate([body + numpy.array([0, 3 * i, 0, 0]) for i in range(3)])
@@ -178,12 +178,12 @@ def test_three_repetitions_are_a_loop_however_long_they_are(period):
     assert [(repeat.start, repeat.period, repeat.times) for repeat in fold(code)] == [(0, period, 3)]
 
 
-def test_calls_are_in_no_loop():
+def test_calls_are_not_put_in_loops():
     @primitive
     def gamma(x):
         return x
 
-    program = recorded(lambda x: [x := gamma(x) + 1.0 for _ in range(10)][-1], 0.5)
+    program = record_program(lambda x: [x := gamma(x) + 1.0 for _ in range(10)][-1], 0.5)
     assert program.repeats == ()
 
 

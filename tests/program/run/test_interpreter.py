@@ -1,4 +1,4 @@
-"""The interpreter of programs: numbers, Values, and what it refuses."""
+"""The interpreter on numbers and on Values, and its errors."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from gradwalk.program.tape import Tape
 
 
 def logarithm_of_product() -> Program:
-    """log(x * y) + 2."""
+    """Build the program log(x * y) + 2."""
     tape = Tape()
     x, y = tape.input(), tape.input()
     return tape.program([tape.append("add", tape.append("log", tape.append("mul", x, y)), tape.constant(2.0))])
 
 
 @pytest.mark.parametrize("given", [[2.0, 3.0], (2, 3), numpy.array([2.0, 3.0]), numpy.array([2.0, 9.0, 3.0])[::2]])
-def test_inputs_are_any_row_of_numbers(given):
+def test_inputs_may_be_any_1d_sequence(given):
     assert logarithm_of_product().interpreter.run(given).tolist() == [math.log(6.0) + 2.0]
 
 
@@ -35,18 +35,18 @@ def test_inputs_are_any_row_of_numbers(given):
         ([object(), 1.0], TypeError, "float"),
     ],
 )
-def test_other_inputs_are_refused(given, error, said):
+def test_invalid_inputs_are_refused(given, error, said):
     with pytest.raises(error, match=said):
         logarithm_of_product().interpreter.run(given)
 
 
-def test_functions_of_real_numbers_never_raise():
+def test_domain_errors_give_inf_or_nan():
     program = logarithm_of_product()
     assert program.run([0.0, 1.0]).tolist() == [-math.inf]
     assert math.isnan(program.run([-1.0, 1.0])[0])
 
 
-def test_values_give_a_graph_of_values():
+def test_values_build_a_graph():
     x, y = Value(2.0), Value(3.0)
     [out] = logarithm_of_product().interpreter.on_values([x, y])
     out.backward()
@@ -60,8 +60,8 @@ def test_debug_nans_names_the_instruction():
         program.run([-1.0, 1.0])
 
 
-def test_what_is_not_used_may_be_nan():
-    """The instruction is in the program, and no output depends on it where the condition leaves it out."""
+def test_debug_nans_ignores_unselected_nan():
+    # The logarithm is nan, but `where` does not select it.
     tape = Tape()
     x = tape.input()
     logarithm = tape.append("log", x)
@@ -70,5 +70,5 @@ def test_what_is_not_used_may_be_nan():
         assert tape.program([out]).run([-1.0]).tolist() == [7.0]
 
 
-def test_counts_are_in_the_plural_unless_there_is_one():
+def test_counted_uses_the_plural_unless_one():
     assert [counted(count, "row") for count in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]

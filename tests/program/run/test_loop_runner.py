@@ -1,4 +1,4 @@
-"""Loops and their backward passes on numbers, beside loops in Python."""
+"""Loops and their backward passes on numbers, compared with Python loops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradwalk.program.tape import Tape
 
 
 def step_of_growth() -> Program:
-    """Inputs: count, carry, rate, and a row of one number. Outputs: carry * rate + row + count; the sine of carry."""
+    """Build a step: (count, carry, rate, row) -> (carry * rate + row + count, sin(carry))."""
     tape = Tape()
     count, carry, rate, row = [tape.input() for _ in range(4)]
     following = tape.append("add", tape.append("add", tape.append("mul", carry, rate), row), count)
@@ -21,14 +21,14 @@ def step_of_growth() -> Program:
 
 
 def below(limit: float) -> Program:
-    """Inputs: the carry and the rate. Output: whether the carry is below a limit."""
+    """Build a condition: (carry, rate) -> carry < limit."""
     tape = Tape()
     carry, _ = tape.input(), tape.input()
     return tape.program([tape.append("less", carry, tape.constant(limit))])
 
 
 def doubling() -> Program:
-    """Inputs: count, carry, rate. Output: carry * rate."""
+    """Build a step: (count, carry, rate) -> carry * rate."""
     tape = Tape()
     _, carry, rate = [tape.input() for _ in range(3)]
     return tape.program([tape.append("mul", carry, rate)])
@@ -44,7 +44,7 @@ def in_python(carry: float, rate: float, rows: list[float], first: int) -> list[
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5, 300])
 @pytest.mark.parametrize("first", [0, 3])
-def test_a_counted_loop_gives_the_last_carry_and_all_results(count, first):
+def test_a_counted_loop_gives_carry_and_results(count, first):
     rows = numpy.linspace(-1.0, 1.0, count).tolist()
     runner = LoopRunner(step_of_growth().interpreter, None, (1, 1, 1, 1), first, count)
     results = runner.forward(numpy.array([0.5, 0.9, *rows]))
@@ -52,20 +52,20 @@ def test_a_counted_loop_gives_the_last_carry_and_all_results(count, first):
 
 
 @pytest.mark.parametrize(("most", "expected"), [(-1, 128.0), (7, 128.0), (20, 128.0)])
-def test_a_loop_with_a_condition_ends_where_it_does_not_hold(most, expected):
+def test_a_loop_ends_when_its_condition_fails(most, expected):
     runner = LoopRunner(doubling().interpreter, below(100.0).interpreter, (1, 1, 0, 0), 0, most)
     assert runner.forward(numpy.array([1.0, 2.0])).tolist() == [expected]
     assert runner.forward(numpy.array([1000.0, 2.0])).tolist() == [1000.0]
 
 
-def test_a_condition_that_holds_after_the_last_step_is_an_error():
+def test_exceeding_max_steps_is_an_error():
     runner = LoopRunner(doubling().interpreter, below(100.0).interpreter, (1, 1, 0, 0), 0, 6)
     with pytest.raises(ValueError, match="the condition still holds after max_steps=6 steps"):
         runner.forward(numpy.array([1.0, 2.0]))
 
 
 def backward_of_doubling() -> Program:
-    """Inputs: count, carry, rate, the cotangent of the next carry, the total for the rate. Outputs: both cotangents."""
+    """Build a backward step: (count, carry, rate, carry cotangent, rate total) -> (carry cotangent, rate total)."""
     tape = Tape()
     _, carry, rate, cotangent, total = [tape.input() for _ in range(5)]
     by_rate = tape.append("add", total, tape.append("mul", cotangent, carry))
@@ -75,8 +75,8 @@ def backward_of_doubling() -> Program:
 @pytest.mark.parametrize("slots", [1, 2, 3, 30])
 @pytest.mark.parametrize("steps", [0, 1, 2, 25])
 @pytest.mark.parametrize("is_counted", [True, False])
-def test_the_backward_pass_is_that_of_a_power_however_few_carries_are_kept(slots, steps, is_counted):
-    """carry * rate**steps."""
+def test_backward_pass_with_any_number_of_slots(slots, steps, is_counted):
+    # The loop computes carry * rate**steps.
     condition = None if is_counted else below(1.5 * 1.1**steps - 1e-9).interpreter
     runner = LoopRunner(doubling().interpreter, condition, (1, 1, 0, 0), 0, steps if is_counted else -1)
     body = backward_of_doubling().interpreter

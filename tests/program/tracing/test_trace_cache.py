@@ -1,4 +1,4 @@
-"""Recordings are found again by the arguments that they serve, from several threads, and after interruptions."""
+"""The cache of recordings: lookup, several threads, interrupted recordings, limits and warnings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def numbers(result) -> list[float]:
     return numpy.ravel(result.toarray() if hasattr(result, "toarray") else result).tolist()
 
 
-def test_what_is_added_is_found():
+def test_an_added_trace_is_found():
     cache = TraceCache("f")
     trace = Trace(double(), [])
     assert cache.find("key") is None
@@ -43,7 +43,7 @@ def test_what_is_added_is_found():
     assert cache.statistics == Statistics(calls=3, recordings=1, instructions=1, written=1)
 
 
-def test_the_first_one_added_wins():
+def test_the_first_trace_of_a_key_wins():
     cache = TraceCache("f")
     first, second = (Trace(double(), []) for _ in range(2))
     assert cache.add("key", first) is first
@@ -51,13 +51,13 @@ def test_the_first_one_added_wins():
     assert cache.find("key") is cache.last("f()") is first
 
 
-def test_without_a_recording():
+def test_no_recording_before_the_first_call():
     with pytest.raises(ValueError, match=r"f\(\) has not been called yet, so there is no recording of it"):
         TraceCache("f").last("f()")
 
 
 @pytest.mark.parametrize("made", [jit, checkpoint, lambda f: jit(vmap(f))])
-def test_what_uses_values_of_a_recording_around_it_is_not_kept(made):
+def test_recordings_that_capture_outer_inputs_are_not_kept(made):
     recorded = []
 
     def total(w):
@@ -76,13 +76,13 @@ def test_what_uses_values_of_a_recording_around_it_is_not_kept(made):
 @pytest.mark.parametrize(
     "made", [jit, checkpoint, lambda f: jit(vmap(f)), lambda f: vectorize(f, signature="(i)->(i)"), sparse_jacobian]
 )
-def test_threads_that_record_the_same_get_the_same(made):
+def test_threads_share_one_recording(made):
     barrier = threading.Barrier(THREADS)
     recorded = []
 
     def f(x):
         recorded.append(threading.get_ident())
-        barrier.wait(10.0)  # all of them are recording now
+        barrier.wait(10.0)  # all threads are recording now
         return x * x
 
     g = made(f)
@@ -105,7 +105,7 @@ def test_threads_with_different_structures():
 
 @pytest.mark.parametrize("made", [jit, checkpoint, lambda f: jit(vmap(f)), vectorize, sparse_jacobian])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
-def test_an_interrupted_recording_leaves_nothing_behind(made, error):
+def test_an_interrupted_recording_leaves_no_trace(made, error):
     interrupted = [True]
 
     def f(x):
@@ -124,8 +124,8 @@ def test_an_interrupted_recording_leaves_nothing_behind(made, error):
     assert numbers(g(x)) == ([5.0] if made is sparse_jacobian else [6.0])
 
 
-class TestRoom:
-    def test_those_used_last_are_kept(self, monkeypatch):
+class TestLimits:
+    def test_recently_used_traces_are_kept(self, monkeypatch):
         monkeypatch.setattr(trace_cache, "_MOST_TRACES", 3)
         cache, traces = TraceCache("f"), [Trace(double(), []) for _ in range(5)]
         for key, trace in enumerate(traces):
@@ -136,7 +136,7 @@ class TestRoom:
         cache.clear()
         assert cache.statistics == Statistics(calls=0, recordings=0, instructions=0, forgotten=0)
 
-    def test_long_recordings_need_more(self, monkeypatch):
+    def test_the_number_of_instructions_is_bounded(self, monkeypatch):
         monkeypatch.setattr(trace_cache, "_MOST_INSTRUCTIONS", 100)
         total = jit(lambda x: sum(v * v for v in x))
         for length in range(2, 30):
@@ -144,7 +144,7 @@ class TestRoom:
             statistics = total.statistics
             assert statistics.instructions <= 100
             assert statistics.recordings + statistics.forgotten == length - 1
-        assert total([1.0] * 200) == 200.0  # longer than all that may be kept
+        assert total([1.0] * 200) == 200.0  # above the limit
         assert total.statistics.recordings == 1
 
     @pytest.mark.filterwarnings("ignore::gradwalk.RecordingWarning")
@@ -156,8 +156,8 @@ class TestRoom:
             assert len(f._cache._kept) == min(length, 128)
 
     @pytest.mark.filterwarnings("ignore::gradwalk.RecordingWarning")
-    def test_memory_stays_flat(self):
-        """Over ten shapes for every example that Hypothesis tries: 10,000 in continuous integration."""
+    def test_memory_does_not_grow(self):
+        # Ten recordings per Hypothesis example: 10,000 in continuous integration.
         f = jit(lambda x, n: x * n, static_argnames="n")
         count = 10 * settings.default.max_examples
         for n in range(128):
@@ -180,7 +180,7 @@ class TestRoom:
         (lambda f: jit(vmap(f)), [numpy.ones((2, n)) for n in range(1, 65)], r"because x is .*\(64,\) where .*\(63,\)"),
     ],
 )
-def test_a_warning_says_why_a_function_is_recorded_again_and_again(made, calls, reason):
+def test_a_warning_explains_repeated_recordings(made, calls, reason):
     def total(x):
         return sum(x)
 

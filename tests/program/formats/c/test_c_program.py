@@ -1,4 +1,4 @@
-"""Programs as C: what a compiler makes of them computes the same bits."""
+"""Programs as C source: the compiled code gives bitwise equal results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def same(a: float, b: float) -> bool:
 @pytest.mark.parametrize("piece", [1, 3, 250])
 @settings(fewer(100), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(drawn=st.lists(programs(EXTREME, EVERY, longest=12), min_size=20, max_size=20))
-def test_it_computes_the_same_bits(piece, drawn, tmp_path, monkeypatch):
+def test_compiled_c_gives_the_same_bits(piece, drawn, tmp_path, monkeypatch):
     monkeypatch.setattr(c_program, "_PIECE", piece)
     program = as_recorded(*drawn)
     numbers = [x for part in drawn for x in part.leaves]
@@ -39,7 +39,7 @@ def test_it_computes_the_same_bits(piece, drawn, tmp_path, monkeypatch):
     assert all(map(same, found, program.run(numbers)))
 
 
-def test_derivatives_are_programs_too(tmp_path):
+def test_value_and_gradient_in_c(tmp_path):
     def option(spot, strike, rate, volatility, time):
         deviation = volatility * gmath.sqrt(time)
         d = (gmath.log(spot / strike) + (rate + volatility**2 / 2) * time) / deviation
@@ -57,7 +57,7 @@ def test_derivatives_are_programs_too(tmp_path):
     assert "   outputs[1]  out[1][0]\n" in source
 
 
-def test_numbers_are_exact(tmp_path):
+def test_constants_are_exact(tmp_path):
     numbers = [-0.0, math.nan, math.inf, -math.inf, 5e-324, 1.7976931348623157e308, 0.1, -1 / 3]
     program = Program(0, numbers, numpy.zeros(0, numpy.int32), [], [*range(8)])
     source = program.to_c()
@@ -66,7 +66,7 @@ def test_numbers_are_exact(tmp_path):
 
 
 @pytest.mark.parametrize("piece", [2, 250])
-def test_a_compiler_of_cpp_takes_it(piece, tmp_path, monkeypatch):
+def test_source_is_valid_cpp(piece, tmp_path, monkeypatch):
     monkeypatch.setattr(c_program, "_PIECE", piece)
     tape = Tape()
     x, y = tape.input(), tape.input()
@@ -78,7 +78,7 @@ def test_a_compiler_of_cpp_takes_it(piece, tmp_path, monkeypatch):
     subprocess.run([installed("c++"), *flags, tmp_path / "f.cpp"], check=True)
 
 
-def test_what_no_output_needs_is_left_out(tmp_path):
+def test_unused_instructions_are_omitted(tmp_path):
     sine = OPCODES["sin"]
     rows = numpy.array([sine, 0, 0, 0, sine, 1, 0, 0], numpy.int32)  # sin(x), and sin(0.5), which is not used
     source = Program(1, [0.5], rows, [], [2]).to_c()
@@ -89,13 +89,13 @@ def test_what_no_output_needs_is_left_out(tmp_path):
 
 @pytest.mark.parametrize("piece", [1, 250])
 @pytest.mark.parametrize(("inputs", "outputs"), [(0, []), (1, []), (1, [0]), (1, [0, 0])])
-def test_without_instructions(inputs, outputs, piece, tmp_path, monkeypatch):
+def test_programs_without_instructions(inputs, outputs, piece, tmp_path, monkeypatch):
     monkeypatch.setattr(c_program, "_PIECE", piece)
     program = Program(inputs, [], numpy.zeros(0, numpy.int32), [], outputs)
     assert compiled(tmp_path, program.to_c())([0.25] * inputs, len(outputs)) == [0.25] * len(outputs)
 
 
-def test_only_helpers_that_are_used_are_there():
+def test_only_used_helpers_are_written():
     tape = Tape()
     x, y = tape.input(), tape.input()
     assert "power" not in tape.program([tape.append("sign", x)]).to_c()
@@ -103,7 +103,7 @@ def test_only_helpers_that_are_used_are_there():
     assert "inline" not in tape.program([tape.append("sin", x)]).to_c()
 
 
-def test_names_stay_in_the_comment(tmp_path):
+def test_names_cannot_end_the_comment(tmp_path):
     names = ["*/ int main", "/*", "a\nb", "??/", "\\", "größe", 'p["k"]']
     program = Program(7, [], numpy.zeros(0, numpy.int32), [], [6]).named(names, ["x" * 300])
     source = program.to_c()
@@ -133,19 +133,18 @@ TAKEN += ["signal", "expf", "cosl", "int32_t", "uint_fast8_t", "NAN", "index", "
 
 
 @pytest.mark.parametrize("name", SPELLED_WRONG + TAKEN)
-def test_a_name_has_to_be_one_that_c_can_have(name):
+def test_invalid_function_names_are_refused(name):
     with pytest.raises(ValueError, match=r"must consist of letters, digits and _|already a name in C"):
         Tape().program([]).to_c(name)
 
 
 @pytest.mark.parametrize("name", ["total", "strike", "isotherm", "f", "g1", "price_and_delta", "Gamma"])
-def test_other_names_are_accepted(name, tmp_path):
+def test_valid_function_names_are_accepted(name, tmp_path):
     program = Tape().program([])
     assert f"void {name}(" in program.to_c(name)
 
 
-def test_what_the_headers_of_this_system_declare_is_refused(tmp_path):
-    """All functions that <math.h> declares here, as the compiler sees it."""
+def test_names_declared_in_math_h_are_refused(tmp_path):
     if not shutil.which("cc"):
         pytest.skip("there is no C compiler")
     (tmp_path / "m.c").write_text("#include <math.h>\n", encoding="utf-8")
@@ -154,11 +153,11 @@ def test_what_the_headers_of_this_system_declare_is_refused(tmp_path):
     declared = set(re.findall(r"\bextern [\w ]*?\b(\w+) \(", text))
     ours = {name for name in declared if not name.startswith("_")}
     assert "exp" in ours
-    of_other_types = re.compile(r".*f(16|32|64|128)x?(_r)?$")  # _Float64 and its kin
+    of_other_types = re.compile(r".*f(16|32|64|128)x?(_r)?$")  # for _Float32, _Float64 and so on
     assert sorted(name for name in ours if not is_taken(name) and not of_other_types.match(name)) == []
 
 
-def test_a_function_of_python_is_refused():
+def test_python_functions_are_refused():
     @primitive
     def gamma(x):
         return math.gamma(x)
@@ -186,18 +185,18 @@ def long() -> Program:
 
 
 class TestLongPrograms:
-    def test_compute_the_same_bits(self, long, tmp_path):
+    def test_results_are_bitwise_equal(self, long, tmp_path):
         assert len(long) > 10_000
         run = compiled(tmp_path, long.to_c(), "-O1", "-ffp-contract=off", "-fno-builtin")
         assert run([0.1], 2) == long.run([0.1]).tolist()
 
-    def test_keep_what_is_needed_later_in_cells_that_are_used_again(self):
+    def test_memory_is_reused(self):
         functions = [gmath.sin, gmath.cos, gmath.tanh, gmath.atan]
-        shuffled = random.Random(1).choices(functions, k=10_000)  # nothing repeats itself evenly
+        shuffled = random.Random(1).choices(functions, k=10_000)  # without repetition, so no loop is found
         recorded = jit(lambda x: [x := f(x) for f in shuffled][-1])
         recorded(0.1)
         assert re.findall(r"double (?:kept|memory)\[(\d+)\]", recorded.program.to_c()) == ["1"]
 
-    def test_are_written_with_work_in_proportion_to_their_length(self, long):
+    def test_writing_takes_linear_work(self, long):
         half = orbit(400)
         assert count_calls(long.to_c) < 2.2 * count_calls(half.to_c)

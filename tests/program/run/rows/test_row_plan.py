@@ -1,4 +1,4 @@
-"""Programs in rows: the bits of the same programs interpreted, for any operands, and who gets them when."""
+"""Row plans give the same bits as the interpreter, and are used for large hot programs."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from gradwalk.program.tape import Tape
 
 
 @st.composite
-def wide(draw: st.DrawFn) -> Program:
-    """Programs of several instructions alike at a time, whose operands move in all ways: not at all, by one, back."""
+def grouped_programs(draw: st.DrawFn) -> Program:
+    """Draw a program with groups of equal operations whose operands have zero, positive or negative strides."""
     inputs = draw(st.integers(1, 12))
     constants = draw(st.lists(st.sampled_from([*SPECIAL, 0.5, 2.0]), max_size=6))
     first = inputs + len(constants)
@@ -49,7 +49,7 @@ def wide(draw: st.DrawFn) -> Program:
 
 
 def agree(program: Program, numbers: list[float]) -> None:
-    """Compare a program in rows with the same, interpreted."""
+    """Check that a program gives the same bits in rows as in the interpreter."""
     given_numbers = numpy.array(numbers, float)
     expected = program.run(given_numbers)
     in_rows = Interpreter(program.code)
@@ -59,8 +59,8 @@ def agree(program: Program, numbers: list[float]) -> None:
 
 
 @st.composite
-def totals(draw: st.DrawFn) -> Program:
-    """Programs that add up rows of numbers, several times over, and now and then use what is added up twice."""
+def accumulating_programs(draw: st.DrawFn) -> Program:
+    """Draw a program that accumulates rows of numbers and sometimes uses a total twice."""
     length = draw(st.integers(4, 37))
     repetitions = draw(st.integers(1, 3))
     inputs = 3 * length
@@ -71,7 +71,7 @@ def totals(draw: st.DrawFn) -> Program:
         starts = [draw(st.integers(0, length - 1)) for _ in range(count)]
         strides = [draw(st.sampled_from([0, 1])) for _ in range(count)]
         leaps = [draw(st.sampled_from([0, 1, length // 2])) for _ in range(count)]
-        place = draw(st.sampled_from([count - 1, count - 1, 0]))  # of the total that is added to
+        place = draw(st.sampled_from([count - 1, count - 1, 0]))  # operand position of the running total
         for i in range(length * repetitions):
             operands = [
                 start + stride * (i % length) + leap * (i // length)
@@ -86,8 +86,8 @@ def totals(draw: st.DrawFn) -> Program:
 
 
 @fewer(4)
-@given(totals(), st.integers(0, 1000))
-def test_totals(program, seed):
+@given(accumulating_programs(), st.integers(0, 1000))
+def test_random_accumulations(program, seed):
     generator = numpy.random.default_rng(seed)
     numbers = generator.uniform(-2.0, 2.0, program.inputs)
     special = generator.random(program.inputs) < 0.1
@@ -96,19 +96,19 @@ def test_totals(program, seed):
 
 
 @fewer(4)
-@given(wide(), st.data())
+@given(grouped_programs(), st.data())
 def test_random_programs(program, data):
     numbers = st.one_of(st.sampled_from(SPECIAL), st.floats(-3.0, 3.0))
     agree(program, data.draw(st.lists(numbers, min_size=program.inputs, max_size=program.inputs)))
 
 
 def forms(program: Program) -> list[int]:
-    """The forms of the rows of a program."""
+    """Return the form of each row of a program."""
     operations = row_plan(program.code).segments.reshape(-1, row_loops.ROW_WIDTH)[:, 0]
     return (operations[operations >= 0] % row_loops.ROW_FORMS).tolist()
 
 
-def test_a_matrix_times_a_vector_and_its_way_back():
+def test_matrix_vector_product_and_its_gradient():
     def f(matrix, x):
         return gm.tanh(sum((matrix @ x) ** 2))
 
@@ -118,23 +118,23 @@ def test_a_matrix_times_a_vector_and_its_way_back():
     slope(matrix, x)
     plan = row_plan(slope.program.code)
     assert plan.length < len(slope.program) / 4
-    assert len(plan.copies) > 0  # columns of the matrix
+    assert len(plan.copies) > 0  # copies of matrix columns
     agree(slope.program, [*matrix.ravel(), *x])
 
 
 def chains(program: Program) -> list[tuple[list[list[int]], int]]:
-    """The links of a program's chains, each with its kind and how many times it is done, and the repetitions."""
+    """Return each chain of a program: the kind and count of its links, and its number of repetitions."""
     plan = row_plan(program.code)
     links = plan.links.reshape(-1, row_loops.LINK_WIDTH)[:, [0, 5]].tolist()
     segments = plan.segments.reshape(-1, row_loops.ROW_WIDTH).tolist()
     return [(links[s[3] : s[3] + s[4]], s[9]) for s in segments if s[0] == row_loops.CHAIN]
 
 
-def test_totals_are_chains_and_outer_products_repetitions():
+def test_totals_and_outer_products_are_chains():
     code: list[int] = []
 
     def row(name: str, *operands: Sequence[int]) -> range:
-        """Six instructions alike, whose operands are these."""
+        """Append six instructions of one operation, and return the indices of their results."""
         for slots in zip(*operands, strict=True):
             code.extend([opcode(name), *slots, *[0] * (3 - len(slots))])
         return range(6 + len(code) // 4, 12 + len(code) // 4)
@@ -170,11 +170,11 @@ def test_totals_are_chains_and_outer_products_repetitions():
     agree(outer.program, numbers)
 
 
-def test_a_matrix_times_a_vector_is_one_chain():
+def test_matrix_vector_product_is_one_chain():
     times = jit(lambda matrix, x: matrix @ x)
     matrix = numpy.random.default_rng(0).normal(size=(64, 8))
     times(matrix, numpy.ones(8))
-    [(links, repetitions)] = chains(times.program)  # products of the second column, the first one and all others
+    [(links, repetitions)] = chains(times.program)  # one link per group of columns
     assert links == [[row_loops.IS_SCALED, 1], [row_loops.ADD_SCALED, 2], [row_loops.ADD_SCALED, 5]]
     assert repetitions == 1
     agree(times.program, [*matrix.ravel(), *numpy.arange(8.0)])
@@ -190,7 +190,7 @@ def test_totals_that_are_used_twice_are_stored():
     agree(program, list(range(8)))
 
 
-def test_rows_that_take_from_tables_and_call_functions():
+def test_rows_with_take_and_exp():
     def f(x, i):
         return [gm.exp(gm.take([a, a * a, -a], i)) + a for a in x]
 
@@ -201,7 +201,7 @@ def test_rows_that_take_from_tables_and_call_functions():
         agree(recorded.program, [*x, index])
 
 
-def test_ways_back_are_turned_round():
+def test_descending_rows_are_reversed():
     tape = Tape()
     x = [tape.input() for _ in range(9)]
     squares = [tape.append("mul", a, a) for a in x]
@@ -210,7 +210,7 @@ def test_ways_back_are_turned_round():
     agree(program, list(range(9)))
 
 
-def test_rows_that_alternate_are_sorted_by_their_operands():
+def test_alternating_rows_are_sorted_by_operands():
     tape = Tape()
     x = [tape.input() for _ in range(33)]
     pairs = [(x[16 - i], x[32 - i]) for i in range(16)]
@@ -220,12 +220,12 @@ def test_rows_that_alternate_are_sorted_by_their_operands():
 
 
 def network(x):
-    """The loss of a network on one sample, with parameters in one array."""
+    """Compute the loss of a network on one sample, with all parameters in one array."""
     weights, bias = x[:400].reshape(20, 20), x[400:]
     return (numpy.tanh(weights @ bias) @ weights).sum()
 
 
-def test_large_programs_that_have_run_long_are_run_in_rows(monkeypatch):
+def test_large_hot_programs_run_in_rows(monkeypatch):
     monkeypatch.setattr(interpreter, "submit", lambda task: task())
     slope = jit(grad(network), backend="lanes")
     numbers = numpy.random.default_rng(1).normal(size=420)
@@ -242,7 +242,7 @@ def test_large_programs_that_have_run_long_are_run_in_rows(monkeypatch):
 
 
 @pytest.mark.parametrize("memory", [None, "sqrt"])
-def test_large_steps_of_loops_that_have_run_long_are_run_in_rows(monkeypatch, memory):
+def test_large_hot_loop_steps_run_in_rows(monkeypatch, memory):
     monkeypatch.setattr(interpreter, "submit", lambda task: task())
 
     def last(x, rows):
@@ -273,8 +273,8 @@ def test_large_steps_of_loops_that_have_run_long_are_run_in_rows(monkeypatch, me
             slope(*given_numbers)
 
 
-def test_results_of_calls_are_taken_in_any_order():
-    """Operands and results of calls are copied stretch by stretch."""
+def test_call_results_may_be_used_in_any_order():
+    # Operands and results of calls are copied in contiguous ranges.
 
     def f(x, y):
         results = vmap(lambda p, q: (gm.exp(p) * q, p + q))(numpy.concatenate([x[::-1], x]), numpy.append(y, x))
@@ -296,7 +296,7 @@ def test_a_network_of_modules():
     agree(f.program, [*(p.data for p in model.parameters()), *x])
 
 
-def test_small_programs_and_chains_stay_as_they_are():
+def test_small_programs_do_not_run_in_rows():
     chain = jit(lambda x: gm.fabs(sum(gm.sin(x * k) ** 3 for k in range(40))), backend="lanes")
     chain(0.3)
     for _ in range(10):
