@@ -67,7 +67,7 @@ def test_all_kinds_of_nodes():
     assert by_name["a"].source.number == everything.__code__.co_firstlineno + 3
     assert by_name["a"].source.text == 'a, b = Value(2.0, label="a"), Value(-3.0, label="<b>\\n")'
     hand_made = next(node for node in graph.nodes if node.symbol == "by hand")
-    assert hand_made.partials == (2.0, 0.0, 1.0, 0.0)  # the operand a occurs twice: its total partial is at the first place
+    assert hand_made.partials == (2.0, 0.0, 1.0, 0.0)  # a is used twice: its total partial comes first
     assert hand_made.row is None
     where = next(node for node in graph.nodes if node.symbol == "where")
     assert where.non_differentiable == (0,)

@@ -1,4 +1,4 @@
-"""Programs that fork, and programs that exit, at random moments while functions are being compiled."""
+"""Programs that fork or exit at random moments while functions are being compiled."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ for number in range(FORKS):
 
 
 def forking(count: int) -> str:
-    """Return a program that forks so many times. Children call, compile and exit; an error names one that fails."""
+    """Return a program that forks `count` times; the children call and compile functions, then exit."""
     return f"IS_COMPILED, FORKS = {IS_COMPILED}, {count}\n{_FORKING}"
 
 
@@ -115,5 +115,5 @@ if chance.random() < 0.2:
 
 
 def exiting(seed: int, folder: str) -> str:
-    """Return a program that exits at some moment, with a folder for what is compiled."""
+    """Return a program that exits at a random moment and compiles into `folder`."""
     return f"SEED, FOLDER = {seed}, {folder!r}\n{_EXITING}"

@@ -1,6 +1,4 @@
-"""Tests of every row of the table in every way of calling it, compared with mpmath and PyTorch; new rows are
-included.
-"""
+"""Tests of every row of the table, called in every way and compared with mpmath and PyTorch."""
 
 from __future__ import annotations
 

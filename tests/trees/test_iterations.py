@@ -31,7 +31,7 @@ def test_carries_are_labelled_by_function_and_step():
     assert x.label == ""
     root = loops.fori_loop(0, 2, lambda i, c: (c[1] * 2.0, c[0] + i), (x * x, x))[0]
     assert set(labels_of(root)) == {"step.start.val[0]", "step.0.val[0]", "step.0.val[1]", "step.1.val[0]"} - {
-        """not used by the last iteration"""
+        "step.0.val[0]"  # not used by the last iteration
     }
 
 

@@ -263,7 +263,7 @@ class TestOrderAndHash:
         a, b = Value(1.0), Value(2.0)
         assert [a < b, a <= b, b > a, b >= a, a > b, a >= b] == [True] * 4 + [False] * 2
         assert [a < 1.5, a <= numpy.float64(1), a > 0, a >= 2] == [True, True, True, False]
-        assert [1.5 > a, 0 < a, numpy.float64(1) >= a] == [True] * 3  # noqa: SIM300  the number is on the left on purpose
+        assert [1.5 > a, 0 < a, numpy.float64(1) >= a] == [True] * 3  # noqa: SIM300  deliberate
         assert not Value(math.nan) < 1
         assert (numpy.float64(1.5) > a) is numpy.bool_(True)  # NumPy scalars return numpy.bool_
         assert sorted([b, a]) == [a, b]

@@ -71,7 +71,10 @@ def test_result_is_not_computed_again():
 
 
 def test_formula_that_is_a_row_is_one_instruction():
-    assert [instruction.opcode for instruction in template_of("softplus").instructions] == [OPCODES["sigmoid"], OPCODES["mul"]]
+    assert [instruction.opcode for instruction in template_of("softplus").instructions] == [
+        OPCODES["sigmoid"],
+        OPCODES["mul"],
+    ]
 
 
 def test_selection_passes_the_adjoint_or_zero():
