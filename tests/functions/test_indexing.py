@@ -508,7 +508,7 @@ def test_sparse_jacobian_with_take():
     f = lambda x: [take(x[:3], x[3]) * x[0], x[1]]  # noqa: E731
     found = sparse_jacobian(f)(numpy.array([2.0, 3.0, 5.0, 1.0]))
     same(found.toarray(), [[3.0, 2.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
-    assert found.nnz == 4  # the index has no entry
+    assert found.nnz == 4  # the derivative by the index is zero
 
 
 # Untrusted programs

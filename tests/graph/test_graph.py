@@ -350,7 +350,7 @@ def test_columns_that_are_not_a_graph(changes, problem):
 
 
 def test_json_of_source_lines():
-    """Documents of earlier versions have no text for source lines."""
+    """Earlier versions did not store the text of source lines."""
     for text in ("", "y = x", "é" * 200, "\U0001f600" * 200, "\ud800\n\0"):
         source = {"file": "x.py", "line": 3} | ({"text": text} if text else {})
         node = {"data": 1.0, "grad": 0.0, "source": source}
@@ -362,7 +362,7 @@ def test_json_of_source_lines():
         round_trip(graph)
 
 
-def test_parameters_of_networks_are_labelled():
+def test_parameters_of_networks_are_labeled():
     model = nn.MLP(2, [2, 1])
     labels = Graph.record(model([1.0, 2.0])).labels.values()
     assert {"layers.0.neurons.1.w.1", "layers.1.neurons.0.b"} <= set(labels)

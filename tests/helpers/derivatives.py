@@ -1,6 +1,6 @@
 """Exact derivatives of the operations in mpmath, and operands at which rounding errors are large.
 
-The derivatives follow from the definitions, not from the table, and have no subtractions that cancel.
+The formulas follow from the definitions, not from the table, and avoid subtractions that cancel.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ FIRST, SECOND = Functions(_first), Functions(_second)
 
 
 def exact(function: Callable[..., Any], operands: tuple[float, ...]) -> Any:
-    """Evaluate a function of mpmath at floats, or return None if there is no real result."""
+    """Evaluate a function of mpmath at floats, or return None if the result is not real."""
     try:
         with mpmath.workdps(60):
             result = function(*map(mpmath.mpf, operands))

@@ -1,6 +1,6 @@
 """The 35 nonlinear least-squares problems of Moré, Garbow and Hillstrom.
 
-The formulas and numbers are those of "Testing Unconstrained Optimization Software", ACM Transactions on
+The formulas and numbers are taken from "Testing Unconstrained Optimization Software", ACM Transactions on
 Mathematical Software 7, 1981, pages 17-41. The set is complete, and no problem branches on its arguments. All
 functions are smooth where they are used; Gulf is smooth while its second variable is below 25, which holds
 between the start and the minimum.

@@ -158,7 +158,7 @@ def _in_mpmath() -> dict[str, Callable[..., Any]]:
         "remainder": _exactly(mpmath.nint),
         "fmax": max,
         "fmin": min,
-        "copysign": lambda x, y: abs(x) if y >= 0 else -abs(x),  # zeros in mpmath have no sign
+        "copysign": lambda x, y: abs(x) if y >= 0 else -abs(x),  # mpmath's zeros are unsigned
         "logaddexp": lambda x, y: max(x, y) + mpmath.log1p(mpmath.exp(-abs(x - y))),
         "stop_gradient": lambda x: x,
     }
@@ -423,7 +423,7 @@ _FUSED = {
 def at_50_digits(program: Program, numbers: Sequence[float]) -> list[mpmath.mpf]:
     """Compute the outputs of a program with mpmath's functions, without rounding.
 
-    Raises mpmath's errors at poles, and `ValueError` if there is no real number.
+    Raises mpmath's errors at poles, and `ValueError` if a result is not real.
     """
     results = [mpmath.mpf(x) for x in [*numbers, *program.constants]]
     for opcode, *places in program.instructions.reshape(-1, 4).tolist():
@@ -436,5 +436,5 @@ def at_50_digits(program: Program, numbers: Sequence[float]) -> list[mpmath.mpf]
 
 
 def not_real() -> tuple[type[Exception], ...]:
-    """Return the exceptions of mpmath if there is no real result or no 50 digits of it."""
+    """Return the exceptions that mpmath raises if a result is not real or does not converge to 50 digits."""
     return (ValueError, ZeroDivisionError, OverflowError, TypeError, AttributeError, mpmath.libmp.NoConvergence)

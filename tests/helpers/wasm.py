@@ -48,11 +48,11 @@ deeply_nested = pytest.param(
 
 _TESTS = Path(__file__).absolute().parents[1]
 _REFUSALS = {
-    "emscripten does not support processes.": "there are no other processes in WebAssembly",
-    "module 'os' has no attribute 'mkfifo'": "there are no pipes in WebAssembly",
-    "can't start new thread": "there are no other threads in WebAssembly",
-    "No module named 'scipy'": "SciPy is not there",
-    "No module named 'termios'": "there are no terminals in WebAssembly",
+    "emscripten does not support processes.": "WebAssembly has no processes",
+    "module 'os' has no attribute 'mkfifo'": "WebAssembly has no pipes",
+    "can't start new thread": "WebAssembly has no threads",
+    "No module named 'scipy'": "SciPy is not installed",
+    "No module named 'termios'": "WebAssembly has no terminals",
 }
 
 
@@ -76,5 +76,5 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:
     """Run a coroutine as `asyncio.run` does; skip the test in WebAssembly, where only some engines can."""
     if IS_WASM:
         coroutine.close()
-        pytest.skip("Python cannot wait here for what JavaScript has to do")
+        pytest.skip("Python cannot wait for JavaScript in this engine")
     return asyncio.run(coroutine)

@@ -11,7 +11,7 @@ from gradwalk import jit, math, vmap
 from gradwalk.program.native import machine_code
 from gradwalk.program.run.interpreter import Interpreter
 
-os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()  # what is found there is not compiled
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()  # cached code would not be compiled
 warnings.simplefilter("ignore", DeprecationWarning)
 chance = random.Random(0)
 numbers = numpy.linspace(0.0, 1.0, 300)
@@ -27,7 +27,7 @@ def function(factor, length):
 
 
 def child():
-    signal.alarm(120)  # ends a child that waits for ever
+    signal.alarm(120)  # ends a child that hangs
     f = function(1.0 / os.getpid(), 20)
     on_lanes, at_once = jit(vmap(f), backend="lanes"), jit(vmap(f), backend="llvm")
     scalar = jit(f, backend="llvm")

@@ -13,7 +13,7 @@ from gradwalk import Value, grad, jit, vmap
 
 X = numpy.array([[0.5, -1.5, 2.0], [1.25, -0.25, 0.75]])
 Y = numpy.array([[0.75, -2.0, 0.5], [1.0, 0.5, -0.75]])
-TIED = numpy.array([[0.75, -1.5, 0.5], [1.25, 0.5, 0.75]])  # some elements equal those of Y
+TIED = numpy.array([[0.75, -1.5, 0.5], [1.25, 0.5, 0.75]])  # some elements are equal in Y
 
 CASES = {
     "where": lambda np, x, y: np.where(np.less(x, y), x * y, x * x - y),
@@ -23,7 +23,7 @@ CASES = {
     "minimum": lambda np, x, y: np.minimum(x * x, y),
     "maximum of a number": lambda np, x, y: np.maximum(x, 0.5) * y,
     "clip": lambda np, x, y: np.clip(x * x * x, -1.0, y * y),
-    "clip by the array API's names": lambda np, x, y: np.clip(x * x * x, min=-1.0, max=y * y),
+    "clip with the array API's names": lambda np, x, y: np.clip(x * x * x, min=-1.0, max=y * y),
     "clip by min": lambda np, x, y: np.clip(x * x, min=1.0) * y,
     "clip from below": lambda np, x, y: np.clip(x * x, 1.0, None) * y,
     "clip from above": lambda np, x, y: np.clip(x * x, None, 1.0) * y,
@@ -47,7 +47,7 @@ TESTS = {
     "isfinite": lambda np, x: np.isfinite(x),
     "sign": lambda np, x: np.sign(x),
     "nan_to_num": lambda np, x: np.nan_to_num(x),
-    "nan_to_num of one's own": lambda np, x: np.nan_to_num(x, nan=5.0, posinf=6.0, neginf=7.0),
+    "nan_to_num with given numbers": lambda np, x: np.nan_to_num(x, nan=5.0, posinf=6.0, neginf=7.0),
     "maximum": lambda np, x: np.maximum(x, x[::-1]),
     "minimum": lambda np, x: np.minimum(x, x[::-1]),
     "clip": lambda np, x: np.clip(x, -1.0, 1.0),

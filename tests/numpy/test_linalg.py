@@ -32,13 +32,13 @@ def definite(x: Any) -> Any:
 
 CASES = {
     "solve": (lambda np, a: np.linalg.solve(a, VECTOR), PIVOTED),
-    "solve by both": (lambda np, a: np.linalg.solve(a, a @ VECTOR * a[0]), PIVOTED),
-    "solve for sides": (lambda np, a: np.linalg.solve(a, SIDES), PIVOTED),
+    "solve, both arguments": (lambda np, a: np.linalg.solve(a, a @ VECTOR * a[0]), PIVOTED),
+    "solve, matrix right-hand side": (lambda np, a: np.linalg.solve(a, SIDES), PIVOTED),
     "solve a known matrix": (lambda np, b: np.linalg.solve(PIVOTED, b), VECTOR),
     "solve transposed": (lambda np, a: np.linalg.solve(a.T, VECTOR), PIVOTED),
     "solve of a solution": (lambda np, a: np.linalg.solve(a, np.linalg.solve(a.T, VECTOR)), PIVOTED),
     "inv": (lambda np, a: np.linalg.inv(a), PIVOTED),
-    "inv of one": (lambda np, a: np.linalg.inv(a), numpy.array([[-2.0]])),
+    "inv of a 1x1 matrix": (lambda np, a: np.linalg.inv(a), numpy.array([[-2.0]])),
     **{f"det of {n}": (lambda np, a: np.linalg.det(a), random_matrix(n)) for n in (1, 2, 3, 4, 5)},
     **{f"slogdet of {n}": (lambda np, a: np.linalg.slogdet(a)[1], random_matrix(n)) for n in (1, 3, 4)},
     "sign of slogdet": (lambda np, a: np.linalg.slogdet(a)[0] * a, PIVOTED),
@@ -53,10 +53,10 @@ CASES = {
         for p in (None, "fro", 1, -1, numpy.inf, -numpy.inf)
     },
     "norm along 0": (lambda np, x: np.linalg.norm(x, 3, axis=0), PIVOTED + 0.125),
-    "norm along an integer of NumPy's": (lambda np, x: np.linalg.norm(x, 1, axis=numpy.int64(1)), PIVOTED + 0.125),
-    "norm 3 along one of NumPy's": (lambda np, x: np.linalg.norm(x, 3, axis=numpy.int64(0)), PIVOTED + 0.125),
-    "norm that keeps": (lambda np, x: np.linalg.norm(x, numpy.inf, axis=1, keepdims=True), PIVOTED + 0.125),
-    "norm along both": (lambda np, x: np.linalg.norm(x, 1, axis=(1, 0), keepdims=True), PIVOTED + 0.125),
+    "norm along a NumPy integer": (lambda np, x: np.linalg.norm(x, 1, axis=numpy.int64(1)), PIVOTED + 0.125),
+    "3-norm along a NumPy integer": (lambda np, x: np.linalg.norm(x, 3, axis=numpy.int64(0)), PIVOTED + 0.125),
+    "norm with keepdims": (lambda np, x: np.linalg.norm(x, numpy.inf, axis=1, keepdims=True), PIVOTED + 0.125),
+    "norm along both axes": (lambda np, x: np.linalg.norm(x, 1, axis=(1, 0), keepdims=True), PIVOTED + 0.125),
 }
 
 

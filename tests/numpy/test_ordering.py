@@ -21,8 +21,8 @@ CASES = {
     "min": lambda np, x: np.min(x),
     "max along 0": lambda np, x: np.max(x * x, axis=0),
     "min along -1": lambda np, x: np.min(x * x, axis=-1),
-    "max along both": lambda np, x: np.max(x, axis=(1, 0)),
-    "max that keeps": lambda np, x: x - np.max(x, axis=1, keepdims=True),
+    "max along both axes": lambda np, x: np.max(x, axis=(1, 0)),
+    "max with keepdims": lambda np, x: x - np.max(x, axis=1, keepdims=True),
     "sort": lambda np, x: np.sort(x),
     "sort along 0": lambda np, x: np.sort(x * x, axis=0),
     "sort of all": lambda np, x: np.sort(x, axis=None),
@@ -32,9 +32,9 @@ INDICES = {
     "argmin": lambda np, x: np.argmin(x),
     "argmax along 0": lambda np, x: np.argmax(x, axis=0),
     "argmin along 1": lambda np, x: np.argmin(x, axis=1),
-    "argmax that keeps": lambda np, x: np.argmax(x, axis=1, keepdims=True),
-    "argmin that keeps": lambda np, x: np.argmin(x, axis=0, keepdims=True),
-    "argmax of all that keeps": lambda np, x: np.argmax(x, keepdims=True),
+    "argmax with keepdims": lambda np, x: np.argmax(x, axis=1, keepdims=True),
+    "argmin with keepdims": lambda np, x: np.argmin(x, axis=0, keepdims=True),
+    "argmax of all with keepdims": lambda np, x: np.argmax(x, keepdims=True),
 }
 ANY = st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.0, -3.5, numpy.inf, -numpy.inf, numpy.nan]), min_size=1, max_size=7)
 

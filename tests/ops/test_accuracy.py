@@ -151,7 +151,7 @@ def test_second_derivatives_are_within_10_ulp(name):
         st.sampled_from([20.0, -37.0, 572.0, 1e154, 1e103, 1e90, 1e-300, 1e-9, 5e-324, 1 - 2**-53, 2**-53 - 1]),
     ),
 )
-def test_every_way_of_running_is_accurate_to_second_order(name, x):
+def test_all_ways_of_running_are_accurate_to_second_order(name, x):
     row = BY_NAME[name]
     if exact(MPMATH[name], (x,)) is None:
         return

@@ -74,7 +74,7 @@ def test_partials_agree_with_mpmath(row):
 
 
 @ROWS
-def test_value_and_partials_agree_with_mpmath_from_tiny_to_huge(row):
+def test_all_magnitudes_agree_with_mpmath(row):
     """Operands have any magnitude and sign for which the operation and its derivative are real and finite."""
     draw = random.Random(row.name)
     compared = 0
@@ -165,14 +165,14 @@ def computed(formula: Formula, numbers: tuple[float, ...], wrong: Formula | None
 
 
 @ROWS
-def test_agrees_with_torch_on_the_domain_and_at_the_edges(row):
+def test_domain_and_edges_agree_with_torch(row):
     at_edges = itertools.product(EDGES, repeat=min(row.arity, 2))
     for operands in [*points(row), *(edge + (2.0,) * (row.arity - len(edge)) for edge in at_edges)]:
         out, leaves = applied(row, operands)
         out.backward()
         others = [torch_leaf(operand) for operand in operands]
         expected = TORCH[row.name](*others)
-        if expected.requires_grad:  # in PyTorch, comparisons and constants have no gradient
+        if expected.requires_grad:  # comparisons and constants do not require a gradient
             expected.backward()
         if row.name in ROUGH_IN_TORCH:
             for mine, other in ((out.data, expected.item()), (leaves[0].grad, others[0].grad.item())):

@@ -24,7 +24,7 @@ def paths_of(graph: Graph) -> list[str]:
     return [".".join(paths[number]) for number in numbers.tolist()]
 
 
-def test_carries_are_labelled_by_function_and_step():
+def test_carries_are_labeled_by_function_and_step():
     x = Value(3.0)
     root = loops.while_loop(lambda r: abs(r * r - 2.0) > 0.1, newton, x)
     assert labels_of(root) == ["newton.0.val", "newton.1.val", "newton.2.val"]
@@ -35,7 +35,7 @@ def test_carries_are_labelled_by_function_and_step():
     }
 
 
-def test_outputs_of_a_scan_are_labelled():
+def test_outputs_of_a_scan_are_labeled():
     def follow(total, x):
         return total + x, {"seen": total * x}
 
@@ -47,9 +47,9 @@ def test_outputs_of_a_scan_are_labelled():
 
 def test_existing_labels_are_kept():
     def named(i, x):
-        return Value.__mul__(x, x + i) if i else _labelled(x * x)
+        return Value.__mul__(x, x + i) if i else _labeled(x * x)
 
-    def _labelled(v):
+    def _labeled(v):
         v.label = "mine"
         return v
 
@@ -95,7 +95,7 @@ def test_failed_loop_leaves_no_path():
     assert labels_of(loops.fori_loop(0, 1, lambda i, x: x * 2.0, Value(1.0))) == ["step.0.val"]
 
 
-def test_only_the_first_iterations_are_labelled(monkeypatch):
+def test_only_the_first_iterations_are_labeled(monkeypatch):
     monkeypatch.setattr(iterations, "_MOST", 2)
     root = loops.fori_loop(0, 4, lambda i, x: x * 2.0, Value(1.0))
     assert labels_of(root) == ["step.0.val", "step.1.val"]

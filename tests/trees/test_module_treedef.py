@@ -33,7 +33,7 @@ def containers(part: Any) -> list[Any]:
     return [*([] if isinstance(part, tuple) else [part]), *(found for item in parts for found in containers(item))]
 
 
-def codified(path: str) -> str:
+def parameter_path(path: str) -> str:
     """Convert a treedef's name to the form of `named_parameters`: x['a'][0].b becomes a.0.b."""
     return path.replace("['", ".").replace("']", "").replace("[", ".").replace("]", "").replace(", ", ".").lstrip(".")
 
@@ -46,7 +46,7 @@ class TestFlattening:
         named = list(module.named_parameters())
         assert numbers == [parameter.data for _, parameter in named]
         assert [type(number) for number in numbers] == [float] * treedef.size
-        assert [codified(name) for name in treedef.names("")] == [path for path, _ in named]
+        assert [parameter_path(name) for name in treedef.names("")] == [path for path, _ in named]
 
     @fewer(2)
     @given(MODULES)
@@ -108,7 +108,7 @@ class TestUnflattening:
         again = parted(Line(Value(2.0), Value(1.0)))[1].unflatten([3.0, 4.0])
         assert (again.slope, again.offset) == (3.0, 4.0)
 
-    def test_a_deep_chain_of_modules(self):
+    def test_deep_chain_of_modules(self):
         module = Net(w=Value(0.0))
         for i in range(20_000):
             module = Net(w=Value(i), inner=module)

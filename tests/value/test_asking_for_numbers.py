@@ -473,7 +473,7 @@ class TestGradientsInsideTransforms:
 
 
 def as_number(x: Any) -> Any:
-    """Convert to a float, or return a default for other types, as many libraries do."""
+    """Convert to a float, or return a default for other types, like functions of some libraries."""
     try:
         return float(x)
     except TypeError:

@@ -131,7 +131,7 @@ class TestPlainNumber:
 
     @pytest.mark.parametrize("number", [*NUMBERS, *NUMPYS], ids=repr)
     @pytest.mark.parametrize("x", [0.0, 1.0, 0.1, 2.0**53, math.nan, math.inf])
-    def test_value_equals_a_number_of_the_same_size(self, x, number):
+    def test_value_compares_by_number(self, x, number):
         """NumPy scalars are compared as float64."""
         expected = x == (float(number) if isinstance(number, numpy.generic) else number)
         v = Value(x)

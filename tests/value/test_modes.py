@@ -46,7 +46,7 @@ class TestGenerators:
         suspended.close()
         assert is_remembered()
 
-    def test_generators_end_in_another_order(self):
+    def test_generators_can_end_in_any_order(self):
         def recording(end):
             with no_grad():
                 yield is_remembered()
@@ -145,9 +145,9 @@ CALLS = {
     "a checkpoint": checkpoint(lambda x: math.sin(x) * x),
     "a linear system": lambda x: gnp.linalg.solve(numpy.array([[x, 1.0], [0.0, 2.0]]), numpy.array([1.0, x]))[0],
     "a root": lambda x: root_scalar(lambda y: y * y - x, x0=1.0),
-    "a root of the user's": lambda x: own_root(1.0, x),
+    "a user-defined root": lambda x: own_root(1.0, x),
     "a differential equation": lambda x: odeint(lambda y, t: -x * y, 1.0, [0.0, 1.0])[-1],
-    "by hand": lambda x: Value(x.data**2, (x,), (2.0 * x.data,)),
+    "a hand-made node": lambda x: Value(x.data**2, (x,), (2.0 * x.data,)),
     "a neuron": lambda x: math.sumprod([x, 2.0], [x, 1.0], 3.0),
 }
 

@@ -103,7 +103,7 @@ def raises_to_zero(program: Program) -> bool:
 
 
 def exactly_or_none(program: Program) -> tuple[mpmath.mpf, list[mpmath.mpf]] | None:
-    """Return None if there is no real answer (a pole, a kink or a complex number)."""
+    """Return the exact results, or None at a pole, at a kink or if a number is complex."""
     try:
         exact = exactly(program)
     except (ValueError, ZeroDivisionError, TypeError, OverflowError, mpmath.libmp.NoConvergence):

@@ -105,7 +105,7 @@ class TestNamedScope:
         assert scope_of(made[0]) == "inner"
 
     def test_scopes_in_recorded_functions(self):
-        """A recording has no scopes and computes the same numbers."""
+        """A recording ignores scopes and computes the same numbers."""
 
         def f(x):
             with named_scope("square"):

@@ -780,7 +780,7 @@ class TestSettings:
                 Value(1.0).backward()
         assert a.grad == 4.0
 
-    def test_no_grad_ends_after_an_error_and_is_per_thread(self):
+    def test_no_grad_ends_and_is_per_thread(self):
         a = Value(2.0)
         with pytest.raises(KeyError), no_grad():
             raise KeyError
@@ -792,7 +792,7 @@ class TestSettings:
             thread.join()
         assert seen == [(a, a)]
 
-    def test_no_grad_decorates(self):
+    def test_no_grad_as_a_decorator(self):
         @no_grad()
         def f(x):
             return x * x
@@ -1001,8 +1001,8 @@ class TestCopies:
         assert (twin.data, twin.op) == (root.data, root.op)
         twin.backward()
         assert a.grad != 0.0
-        labelled = copy.copy(a)
-        assert (labelled.label, labelled.grad) == ("a", a.grad)
+        copied = copy.copy(a)
+        assert (copied.label, copied.grad) == ("a", a.grad)
 
     @pytest.mark.parametrize("way", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
     def test_deep_copies(self, way):

@@ -1,4 +1,4 @@
-"""Tests that a form reads and builds the same trees as its treedef and refuses all others."""
+"""Tests that a form reads and builds the same trees as its treedef and refuses other trees."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ class Counting(Net):
         return f"no {name}"
 
 
-def waits(module: Any) -> bool:
+def is_pending(module: Any) -> bool:
     return PENDING in attributes_of(module)
 
 
@@ -271,13 +271,13 @@ class TestPendingModules:
         squares = jit(grad(lambda module: sum(p * p for p in module.parameters())))
         gradient = gradient_of(module, squares)
         again = squares(gradient)
-        assert waits(gradient) == IS_COMPILED
+        assert is_pending(gradient) == IS_COMPILED
         assert again.parameters() == [4.0 * p.data for p in module.parameters()]
-        assert waits(again) == IS_COMPILED
+        assert is_pending(again) == IS_COMPILED
         assert [p.data for p in module.parameters()] == [0.5 * number for number in gradient.layers[0].parameters()] + [
             0.5 * number for number in gradient.layers[1].parameters()
         ]
-        assert not waits(gradient)
+        assert not is_pending(gradient)
         assert {type(number) for number in gradient.parameters()} == {Number}
 
     def test_pending_modules_of_other_treedefs(self):
@@ -309,7 +309,7 @@ class TestPendingModules:
     @pytest.mark.parametrize("module", [Line(Value(1.0), Value(2.0)), Counting(a=Value(1.0))])
     def test_classes_with_own_lookup_are_never_pending(self, module):
         gradient = gradient_of(module)
-        assert not waits(gradient)
+        assert not is_pending(gradient)
         assert gradient.parameters() == [2.0 * p.data for p in module.parameters()]
 
     def test_classes_can_define_setattr_and_delattr(self):

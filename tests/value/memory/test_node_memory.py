@@ -34,7 +34,7 @@ class Tracked(Value):
         self.freed.append(f"{self.label} {other.data}")
 
 
-def printed(program: str) -> list[str]:
+def output_lines(program: str) -> list[str]:
     """Run a program in a separate process and return the lines that it prints."""
     command = [sys.executable, "-c", textwrap.dedent(program)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
@@ -147,7 +147,7 @@ if HAS_CHUNKS:
 if HAS_CHUNKS and sys.platform == "linux":  # on Linux, /proc tells the memory of a process
 
     def test_memory_is_reused_and_released():
-        lines = printed("""
+        lines = output_lines("""
             from gradwalk import Value
 
             def megabytes():

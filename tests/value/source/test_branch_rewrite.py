@@ -15,11 +15,15 @@ POINTS = [-3.0, -1.5, 0.0, 0.4, 1.0, 2.5, 7.0]
 # For each case: the code before the branch, the branch, and the code after it (empty if the branch ends in `return`).
 REWRITTEN = {
     "a conditional expression": ("", "y = x if x > 0 else 2 * x", "return y"),
-    "several in one line": ("", "y = (x if not x < 1 else -x) + (1.0 if x > 2 or x < 0 else 2.0)", "return y"),
-    "one inside another": ("", "return x if x > 1 else (0.5 if x > 0 else -x)", ""),
-    "an operator in place": ("y = x", "y += 1.0 if x > 1 else x", "return y"),
+    "several conditional expressions": (
+        "",
+        "y = (x if not x < 1 else -x) + (1.0 if x > 2 or x < 0 else 2.0)",
+        "return y",
+    ),
+    "nested conditional expressions": ("", "return x if x > 1 else (0.5 if x > 0 else -x)", ""),
+    "an in-place operator": ("y = x", "y += 1.0 if x > 1 else x", "return y"),
     "results": ("", "if x > 0:\n    return x * x\nelse:\n    return 1 - x", ""),
-    "a result, and what follows": ("y = x + 1", "if x > 0 and y < 3:\n    return x\nreturn y", ""),
+    "a result, and code after it": ("y = x + 1", "if x > 0 and y < 3:\n    return x\nreturn y", ""),
     "results of several conditions": (
         "",
         "if x > 2:\n    return 3.0\nelif -1 < x < 1:\n    return x\nreturn x * x",
@@ -27,30 +31,30 @@ REWRITTEN = {
     ),
     "conditions in a row": ("", "if x > 2:\n    return 3.0\nif x > 1:\n    return x\nreturn x * x", ""),
     "a variable": ("y = 1.0", "if x > 0:\n    y = x * 2", "return y"),
-    "an operator of a variable": ("y = 1.0", "if x > 0:\n    y += x\nelse:\n    y -= x", "return y"),
+    "an in-place operator of a variable": ("y = 1.0", "if x > 0:\n    y += x\nelse:\n    y -= x", "return y"),
     "several variables": (
         "",
         "if 0 < x < 5:\n    t = x * 2\n    y = t + 1\n    z = 2.0\nelse:\n    y = -x\n    z = y * y",
         "return y + z",
     ),
-    "variables that are read": (
+    "variables that the branch reads": (
         "y = x\nz = 1.0",
         "if x > 0:\n    y = y + 1\n    z = y * z\nelse:\n    z = z - y",
         "return y * z",
     ),
-    "a variable that the next time round reads": (
+    "a variable read in the next iteration": (
         "y, last = 1.0, 0.5\nfor _ in range(3):\n    y = y * last",
         "    if y > x:\n        y = y - x\n        last = y",
         "return y",
     ),
     "a loop of one variable": ("", "while x > 1:\n    x /= 2", "return x"),
-    "a loop of one and another": ("", "while x > 1:\n    half = x / 2\n    x = half - 0.25", "return x"),
-    "a loop of several": (
+    "a loop with a temporary variable": ("", "while x > 1:\n    half = x / 2\n    x = half - 0.25", "return x"),
+    "a loop of several variables": (
         "r = x * x + 1\ndx = 1.0",
         "while abs(dx) > 1e-09:\n    new = (r + (x * x + 1) / r) / 2\n    dx = new - r\n    r = new",
         "return r + dx",
     ),
-    "a loop while either holds": ("y = x", "while x > 1 or y > 3:\n    x, y = (x / 2, y - 1)", "return x + y"),
+    "a loop with two conditions": ("y = x", "while x > 1 or y > 3:\n    x, y = (x / 2, y - 1)", "return x + y"),
 }
 
 NOT = {

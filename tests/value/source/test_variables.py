@@ -78,7 +78,7 @@ LEAF = "a = Value(2.0)\n"
         ("def f(x): return x * x\nroot = f(f(a))", ["a", "root"]),
         ("def f(x): return x * x\nroot = a\nfor _ in range(2): root = f(root)", ["a", "root", "root (2)"]),
         ("class C:\n  def __call__(self, x): return x * x\nnet = C()\nroot = net(a)", ["a", "root"]),
-        # Intermediate results have no name.
+        # Intermediate results are unnamed.
         ("root = sum([a, a, a])", ["a", "root"]),
         ("root = functools.reduce(lambda x, y: x + y, [a, a, a])", ["a", "root"]),
         ("root = functools.reduce(operator.mul, [a, a, a])", ["a", "root"]),
