@@ -313,16 +313,16 @@ def test_corners(name, tmp_path):
         ]
 
 
-# Points where other libraries choose another subgradient: see docs/operations.md.
+# Subgradients of JAX at ties; docs/operations.md lists the differences from gradwalk.
 @pytest.mark.parametrize(
     ("name", "xs", "others"),
     [
         ("maximum of three", (2.0, 2.0, 2.0), [THIRD] * 3),  # shared evenly
         ("fmax", (2.0, 2.0), [0.0, 1.0]),  # the second operand gets all
-        ("leaky_relu", (0.0, 0.1), [1.0, 0.0]),  # x counts as positive
-        ("elu", (0.0, 2.0), [2.0, 0.0]),  # x counts as positive
-        ("clip", (1.0, 0.0, 1.0), [0.5, 0.0, 0.5]),  # x counts as positive
-        ("maximum of three", (2.0, 2.0, 1.0), [0.5, 0.5, 0.0]),  # shared evenly
+        ("leaky_relu", (0.0, 0.1), [1.0, 0.0]),  # as for x > 0
+        ("elu", (0.0, 2.0), [2.0, 0.0]),  # as in gradwalk
+        ("clip", (1.0, 0.0, 1.0), [0.5, 0.0, 0.5]),  # as in gradwalk
+        ("maximum of three", (2.0, 2.0, 1.0), [0.5, 0.5, 0.0]),  # as in gradwalk
     ],
 )
 def test_subgradients_of_jax_at_ties(name, xs, others):

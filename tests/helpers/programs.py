@@ -26,7 +26,7 @@ PARTLY_DEFINED = (
     *("pow", "log", "log2", "log10", "log1p", "log1mexp", "sqrt", "cbrt", "asin", "acos", "acosh", "atanh", "div"),
     *("norm_ppf", "gamma", "lgamma", "digamma", "trigamma"),
 )
-# Smooth and moderate functions on [-3, 3], so that results differ only by errors and not by conditioning.
+# Smooth and moderate functions on [-3, 3], so that a difference is a bug and not a matter of conditioning.
 TAME = [row.name for row in TABLE if row.name not in PARTLY_DEFINED]
 EVERY = [row.name for row in TABLE]
 ORDINARY = st.floats(-3.0, 3.0).map(lambda number: round(number, 3))

@@ -1,7 +1,7 @@
 """Missing features of Python in WebAssembly: processes, threads, and packages in C without a build for it.
 
 Pyodide runs the fast suite (.ci/pyodide). Tests of missing features are skipped: whole files by the list here,
-others if the system refuses a thread or process that the test requests. A thread or process that gradwalk itself
+single tests if the system refuses a thread or process that the test requests. A thread or process that gradwalk itself
 requests is not a reason to skip.
 """
 

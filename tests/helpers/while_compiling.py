@@ -11,7 +11,7 @@ from gradwalk import jit, math, vmap
 from gradwalk.program.native import machine_code
 from gradwalk.program.run.interpreter import Interpreter
 
-os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()  # cached code would not be compiled
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()  # an empty cache, so that code is compiled
 warnings.simplefilter("ignore", DeprecationWarning)
 chance = random.Random(0)
 numbers = numpy.linspace(0.0, 1.0, 300)

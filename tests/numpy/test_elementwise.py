@@ -13,7 +13,7 @@ from gradwalk import Value, grad, jit, vmap
 
 X = numpy.array([[0.5, -1.5, 2.0], [1.25, -0.25, 0.75]])
 Y = numpy.array([[0.75, -2.0, 0.5], [1.0, 0.5, -0.75]])
-TIED = numpy.array([[0.75, -1.5, 0.5], [1.25, 0.5, 0.75]])  # some elements are equal in Y
+TIED = numpy.array([[0.75, -1.5, 0.5], [1.25, 0.5, 0.75]])  # ties with Y
 
 CASES = {
     "where": lambda np, x, y: np.where(np.less(x, y), x * y, x * x - y),

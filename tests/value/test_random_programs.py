@@ -90,7 +90,7 @@ def judge(program: Program, ours: tuple[float, list[float]], torchs: tuple[float
         return
     for (mine, other), truth in zip(pairs, (exact[0], *exact[1]), strict=True):
         if not close(mine, other):
-            # 1e-40: the rounding error of 50 digits
+            # 1e-40 allows for rounding in the last of 50 digits.
             bound = max(1e-10 * abs(truth), 16 * abs(other - truth), 1e-40)
             assert abs(mine - truth) <= bound, (mine, other, truth)
 

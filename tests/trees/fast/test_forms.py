@@ -385,7 +385,7 @@ class TestPendingModules:
         for _ in range(20):
             gradient = gradient_of(module)
             with ThreadPoolExecutor(8) as pool:
-                found = list(pool.map(lambda _: gradient.layers, range(8)))  # noqa: B023  # the threads end in this iteration
+                found = list(pool.map(lambda _: gradient.layers, range(8)))  # noqa: B023  # used at once
             assert all(layers is found[0] for layers in found)
 
 

@@ -144,7 +144,7 @@ if HAS_CHUNKS:
             assert found.count(Value.__basicsize__) > 0.8 * len(found)
 
 
-if HAS_CHUNKS and sys.platform == "linux":  # on Linux, /proc tells the memory of a process
+if HAS_CHUNKS and sys.platform == "linux":  # needs /proc/self/statm
 
     def test_memory_is_reused_and_released():
         lines = output_lines("""
