@@ -1,4 +1,4 @@
-"""What stands for `cython` in plain Python, beside what Cython itself puts there."""
+"""Tests of the plain-Python substitute for `cython`, compared with Cython's own module."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ USED = sorted(
 
 
 @pytest.mark.parametrize("name", USED)
-def test_every_name_that_sources_use_is_there_and_cythons_own(name):
+def test_names_used_in_sources_exist_in_cython(name):
     cython = pytest.importorskip("cython")
     assert hasattr(_cython, name)
     assert hasattr(cython, name)
@@ -29,7 +29,7 @@ def test_every_name_that_sources_use_is_there_and_cythons_own(name):
 
 @pytest.mark.parametrize("kind", ["double", "int", "Py_ssize_t", "ulonglong"])
 @pytest.mark.parametrize("number", [0, 3, -7, 2.75, -2.75])
-def test_numbers_are_cast_as_cython_casts_them(kind, number):
+def test_numbers_are_cast_as_in_cython(kind, number):
     cython = pytest.importorskip("cython")
     ours, theirs = _cython.cast(getattr(_cython, kind), number), cython.cast(getattr(cython, kind), number)
     assert (type(ours), ours) == (type(theirs), theirs)
@@ -41,7 +41,7 @@ def test_objects_are_cast_to_themselves():
     assert _cython.cast(_cython.p_double, item) is item
 
 
-def test_declared_variables_have_their_value():
+def test_declare_returns_the_value():
     cython = pytest.importorskip("cython")
     assert _cython.declare(_cython.double, 2.5) == cython.declare(cython.double, 2.5)
     assert _cython.declare(object) is cython.declare(object) is None

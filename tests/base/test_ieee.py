@@ -1,4 +1,4 @@
-"""IEEE arithmetic for uncompiled runs: a value where Python's math raises."""
+"""Tests of IEEE arithmetic in uncompiled runs: it returns a number where Python's math module raises."""
 
 from __future__ import annotations
 

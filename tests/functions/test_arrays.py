@@ -1,4 +1,4 @@
-"""Functions of gradwalk.math on arrays and lists, as NumPy's ufuncs take them."""
+"""Tests of gradwalk.math on arrays and lists, with the rules of NumPy's ufuncs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gradwalk import Value, grad, hessian, jit, value_and_grad, vmap
 from gradwalk.ops.table import TABLE
 
 OF_ONE = [row.name for row in TABLE if row.is_function and row.arity == 1]
-ELSEWHERE = {"acosh": [1.25, 1.5, 1.75], "log1mexp": [-0.25, -0.5, -0.75]}  # where they are real numbers
+ELSEWHERE = {"acosh": [1.25, 1.5, 1.75], "log1mexp": [-0.25, -0.5, -0.75]}  # points in the domain of the function
 OTHERS = ["degrees", "radians", "elu", "leaky_relu", "clip", "smooth_abs", "smooth_max", "hypot", "maximum", "log"]
 
 
@@ -46,7 +46,7 @@ def test_arrays_are_broadcast(name):
     assert v.grad == grad(f, 1)(2.5, 3.0) + grad(f)(3.0, 2.5)
 
 
-def test_functions_of_three_and_more():
+def test_functions_of_three_or_more_operands():
     assert gm.where([1.0, 0.0], 2.0, [3.0, 4.0]).tolist() == [2.0, 4.0]
     assert gm.maximum([1.0, 5.0], 2.0, [[3.0], [4.0]]).tolist() == [[3.0, 5.0], [4.0, 5.0]]
     assert gm.hypot([2.0, 0.0], [3.0, 3.0], [6.0, 4.0]).tolist() == [7.0, 5.0]
@@ -64,7 +64,7 @@ def test_arrays_of_recorded_values():
     assert [column[0] for column in columns] == pytest.approx(expected[1], rel=1e-14)
 
 
-def test_what_is_no_array_of_numbers_is_refused():
+def test_other_types_and_shapes_are_refused():
     with pytest.raises(TypeError, match=r"sin\(\) takes Values and real numbers, not \(str\)"):
         gm.sin(["a"])
     with pytest.raises(TypeError, match=r"sin\(\) takes Values and real numbers, not \(set\)"):
@@ -83,7 +83,7 @@ def test_results_are_float64():
 
 
 @pytest.mark.parametrize("name", [*OF_ONE, *OTHERS, "isnan", "isfinite", "isinf", "fabs"])
-def test_arrays_without_dimensions_are_the_number_in_them(name):
+def test_zero_dimensional_arrays_are_numbers(name):
     f = getattr(gm, name)
     number = 1.25 if name == "acosh" else -0.25 if name == "log1mexp" else 0.25
     found = f(numpy.array(number))
@@ -94,7 +94,7 @@ def test_arrays_without_dimensions_are_the_number_in_them(name):
     assert (found.data if isinstance(found, Value) else found) == f(number)
 
 
-def test_arrays_without_dimensions_are_numbers_beside_others():
+def test_zero_dimensional_arrays_mix_with_values():
     v, two = Value(3.0), numpy.array(2.0)
     out = gm.maximum(gm.atan2(v, two), two, gm.where(numpy.array(True), v, two))
     out.backward()
@@ -109,7 +109,7 @@ def test_arrays_without_dimensions_are_numbers_beside_others():
         gm.sin(numpy.array("a"))
 
 
-# Shares of a sum, along an axis, beside JAX
+# softmax and log_softmax along an axis, compared with JAX
 
 X = numpy.array([[0.5, -1.0, 2.0], [3.0, 0.25, -0.5]])
 STACK = numpy.stack([X, -X, X * X])
@@ -121,7 +121,7 @@ STACK = numpy.stack([X, -X, X * X])
     [(X, -1), (X, 0), (X, None), (X, (1, 0)), (STACK, 1), (STACK, (0, -1)), (STACK, ())],
     ids=lambda given: str(numpy.shape(given) if isinstance(given, numpy.ndarray) else given),
 )
-def test_shares_and_two_derivatives_are_those_of_jax_along_each_axis(name, axis, x):
+def test_softmax_and_derivatives_agree_with_jax(name, axis, x):
     theirs = getattr(jax.nn, name)
 
     def loss(x):
@@ -151,7 +151,7 @@ def test_shares_and_two_derivatives_are_those_of_jax_along_each_axis(name, axis,
 
 
 @pytest.mark.parametrize("f", [gm.softmax, gm.log_softmax])
-def test_shares_have_the_shape_of_what_is_given(f):
+def test_softmax_keeps_the_shape_of_its_argument(f):
     row = X[0].tolist()
     assert isinstance(f(row), list)
     assert isinstance(f(tuple(row)), list)
@@ -164,7 +164,7 @@ def test_shares_have_the_shape_of_what_is_given(f):
 
 
 @pytest.mark.parametrize("f", [gm.softmax, gm.log_softmax, gm.logsumexp])
-def test_axes_that_are_none_are_refused(f):
+def test_invalid_axes_are_refused(f):
     for xs, axis in ((X[0].tolist(), 1), (X, 2), (X, (0, 2)), (X, -3), (numpy.array(2.0), 0)):
         with pytest.raises(ValueError, match=r"axis -?[0-3] is out of bounds for array of dimension [0-2]"):
             f(xs, axis=axis)
@@ -178,7 +178,7 @@ def test_axes_that_are_none_are_refused(f):
             f(single)
 
 
-def test_logsumexp_is_of_all_elements_and_keeps_axes_as_that_of_scipy():
+def test_logsumexp_agrees_with_scipy():
     for xs in (X, X.tolist(), [X[0], X[1]]):
         assert gm.logsumexp(xs) == pytest.approx(scipy.special.logsumexp(X), rel=1e-15)
     for axis in (None, 0, 1, (0, 1)):
@@ -196,7 +196,7 @@ INFINITE = [[math.inf, 0.0], [math.inf, math.inf], [-math.inf, -math.inf], [-mat
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax", "logsumexp"])
 @pytest.mark.parametrize("row", INFINITE)
-def test_of_infinities_they_are_those_of_jax(name, row):
+def test_softmax_of_infinities_agrees_with_jax(name, row):
     expected = getattr(jax.nn, name)(jnp.array(row))
     f = getattr(gm, name)
     numpy.testing.assert_allclose(f(row), expected)

@@ -1,4 +1,4 @@
-"""gradwalk.math in place of Python's math: its functions, and how they are called."""
+"""Tests of gradwalk.math as a replacement for Python's math."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import gradwalk.math as gm
 from gradwalk import Value, grad, jit
 
-# Without a derivative: functions of integers, and those that take a float apart. They are Python's own.
+# Functions without a derivative: of integers, or that decompose a float. They are Python's own.
 PYTHONS = {
     "comb": (5, 2),
     "factorial": (3,),
@@ -24,16 +24,16 @@ PYTHONS = {
     "perm": (5, 2),
     "ulp": (2.0,),
 }
-NEWER = {"fma", "fmax", "fmin", "integer", "isnormal", "issubnormal", "signbit"}  # than Python 3.12
+NEWER = {"fma", "fmax", "fmin", "integer", "isnormal", "issubnormal", "signbit"}  # functions added after Python 3.12
 
 
-def test_has_everything_of_pythons_math():
+def test_all_functions_of_math_exist():
     names = {name for name in dir(math) if not name.startswith("_")}
     assert names - {*dir(gm)} <= NEWER
 
 
 @pytest.mark.parametrize("name", PYTHONS)
-def test_functions_without_a_derivative_are_pythons_and_refuse_values(name):
+def test_functions_without_a_derivative_refuse_values(name):
     call, given = getattr(gm, name), PYTHONS[name]
     assert call is getattr(math, name)
     call(*given)
@@ -58,12 +58,12 @@ def test_sequences_may_be_empty():
             f()
 
 
-def test_points_have_one_dimension():
+def test_points_must_have_equal_dimensions():
     with pytest.raises(ValueError, match=r"got 2 and 1 coordinates"):
         gm.dist([1.0, 2.0], [1.0])
 
 
-def test_sums_of_values_have_twice_the_digits():
+def test_fsum_of_values_has_twice_the_digits():
     numbers = [0.1] * 10 + [1e100, 1.0, -1e100, 1e-20]
     assert functools.reduce(operator.add, numbers) != math.fsum(numbers)
     for numbers in ([0.1] * 10, [1e16, 1.0, -1e16], [1e8, 1e-8, -1e8], [1.0, 1e-17] * 50):
@@ -85,7 +85,7 @@ def test_operands_may_be_integers():
             gm.maximum(1.0, wrong)
 
 
-def test_one_operand_is_itself():
+def test_maximum_of_one_operand_returns_it():
     v = Value(2.0)
     assert gm.maximum(v) is gm.minimum(v) is v
 

@@ -1,6 +1,6 @@
-"""Functions of several operands and of sequences: their derivatives in each way of running, beside mpmath and JAX.
+"""Tests of functions of several operands and of sequences, compared with mpmath and JAX.
 
-The rows of the table among them are here for their second derivatives and for C; tests/ops has the rest.
+Rows of the table are included for their second derivatives and C code; tests/ops tests the rest.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ INF, NAN = math.inf, math.nan
 
 
 class Case(NamedTuple):
-    """A function of numbers, the same in mpmath and in JAX, and the intervals that operands are drawn from."""
+    """A function with its versions in mpmath and JAX, and the intervals its operands are drawn from."""
 
     name: str
     function: Callable[..., Any]
@@ -149,24 +149,24 @@ EVERY = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 
 def points(case: Case, count: int = 6) -> list[tuple[float, ...]]:
-    """Operands drawn from the domain, always the same."""
+    """Draw operands from the domain, with a fixed seed."""
     draw = random.Random(case.name)
     return [tuple(draw.uniform(*interval) for interval in case.domain) for _ in range(count)]
 
 
 def with_derivatives(case: Case) -> Callable[..., Any]:
-    """The value, all first and all second derivatives."""
+    """Return a function that computes the value and all first and second derivatives."""
     every = tuple(range(len(case.domain)))
     return lambda *xs: (case.function(*xs), grad(case.function, every)(*xs), hessian(case.function, every)(*xs))
 
 
 def flat(result: Any) -> list[Any]:
-    """The numbers of nested tuples."""
+    """Flatten nested tuples and lists."""
     return [number for part in result for number in flat(part)] if isinstance(result, (tuple, list)) else [result]
 
 
 def in_every_way(case: Case, at: list[tuple[float, ...]], folder: Any) -> dict[str, list[list[float]]]:
-    """The value and the derivatives at some points: eager, recorded, on lanes, in C, and by Value's own sweep."""
+    """Compute values and derivatives at some points in each way of running except `Value.backward`."""
     f = with_derivatives(case)
     recorded = jit(f)
     found = {"eager": [flat(f(*xs)) for xs in at], "jit": [flat(recorded(*xs)) for xs in at]}
@@ -185,7 +185,7 @@ def by_sweep(case: Case, xs: tuple[float, ...]) -> list[float]:
 
 
 def true_numbers(case: Case, xs: tuple[float, ...]) -> list[float]:
-    """The value and the derivatives by mpmath's difference quotients, of 100 digits."""
+    """Compute the value and the derivatives by mpmath's difference quotients with 100 digits."""
     count = len(xs)
     with mpmath.workdps(100):
         exact = tuple(map(mpmath.mpf, xs))
@@ -201,7 +201,7 @@ def true_numbers(case: Case, xs: tuple[float, ...]) -> list[float]:
 
 
 @EVERY
-def test_values_and_derivatives_are_those_of_mpmath(case, tmp_path):
+def test_values_and_derivatives_agree_with_mpmath(case, tmp_path):
     at = points(case)
     expected = [true_numbers(case, xs) for xs in at]
     for found in in_every_way(case, at, tmp_path).values():
@@ -211,7 +211,7 @@ def test_values_and_derivatives_are_those_of_mpmath(case, tmp_path):
 
 
 @EVERY
-def test_values_and_derivatives_are_those_of_jax(case):
+def test_values_and_derivatives_agree_with_jax(case):
     every = tuple(range(len(case.domain)))
     f = case.in_jax
     for xs in points(case, 2):
@@ -223,14 +223,14 @@ def test_values_and_derivatives_are_those_of_jax(case):
 
 
 @EVERY
-def test_floats_in_floats_out(case):
+def test_floats_give_floats(case):
     for xs in points(case, 2):
         result = case.function(*xs)
         assert type(result) is float
         assert result == case.function(*map(Value, xs)).data
 
 
-# The value, the first and the second derivatives where something happens: at ties, zeros, infinities, nan, and far out.
+# Values, first and second derivatives at special points: ties, zeros, infinities, nan and extremes.
 QUARTERS = [0.25, -0.25, -0.25, 0.25]
 THIRD, NINTH = 1 / 3, 1 / 9
 ALIKE = [2 * NINTH, -NINTH, -NINTH, -NINTH, 2 * NINTH, -NINTH, -NINTH, -NINTH, 2 * NINTH]
@@ -313,19 +313,19 @@ def test_corners(name, tmp_path):
         ]
 
 
-# Where others choose in another way, which docs/operations.md says.
+# Subgradients of JAX at ties; docs/operations.md lists the differences from gradwalk.
 @pytest.mark.parametrize(
     ("name", "xs", "others"),
     [
         ("maximum of three", (2.0, 2.0, 2.0), [THIRD] * 3),  # shared evenly
-        ("fmax", (2.0, 2.0), [0.0, 1.0]),  # the second
-        ("leaky_relu", (0.0, 0.1), [1.0, 0.0]),  # as if x were positive
-        ("elu", (0.0, 2.0), [2.0, 0.0]),  # the same
-        ("clip", (1.0, 0.0, 1.0), [0.5, 0.0, 0.5]),  # the same
-        ("maximum of three", (2.0, 2.0, 1.0), [0.5, 0.5, 0.0]),  # the same
+        ("fmax", (2.0, 2.0), [0.0, 1.0]),  # the second operand gets all
+        ("leaky_relu", (0.0, 0.1), [1.0, 0.0]),  # as for x > 0
+        ("elu", (0.0, 2.0), [2.0, 0.0]),  # as in gradwalk
+        ("clip", (1.0, 0.0, 1.0), [0.5, 0.0, 0.5]),  # as in gradwalk
+        ("maximum of three", (2.0, 2.0, 1.0), [0.5, 0.5, 0.0]),  # as in gradwalk
     ],
 )
-def test_what_jax_chooses_at_ties(name, xs, others):
+def test_subgradients_of_jax_at_ties(name, xs, others):
     found = jax.grad(BY_NAME[name].in_jax, tuple(range(len(xs))))(*map(jnp.float64, xs))
     numpy.testing.assert_allclose(flat(found), others, 1e-15)
 
@@ -344,7 +344,7 @@ def test_what_jax_chooses_at_ties(name, xs, others):
         ("prod", lambda *xs: torch.stack(xs).prod()),
     ],
 )
-def test_gradients_are_those_of_torch(name, in_torch):
+def test_gradients_agree_with_torch(name, in_torch):
     case = BY_NAME[name]
     for xs in [*points(case), *([(0.0, 3.0, 0.0)] if name == "prod" else [])]:
         leaves = [torch_leaf(x) for x in xs]

@@ -1,4 +1,4 @@
-"""Indices that are data: `take`, `one_hot`, `searchsorted`, `interp` and `pchip`, in every way of running."""
+"""Tests of `take`, `one_hot`, `searchsorted`, `interp` and `pchip` with traced indices, in every way of running."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def same(found: Any, expected: Any) -> None:
 
 
 def in_c(program: Program, folder: Path) -> Callable[[Any], list[float]]:
-    """A program as the system's compiler makes it, warnings being errors."""
+    """Compile a program with the system's C compiler, with warnings as errors."""
     path = folder / f"{next(NUMBERS)}.c"
     path.write_text(program.to_c(), encoding="ascii")
     strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-ffp-contract=off", "-fno-builtin"]
@@ -84,11 +84,11 @@ def in_c(program: Program, folder: Path) -> Callable[[Any], list[float]]:
     return run
 
 
-# What it is
+# Semantics
 
 
 @given(st.lists(FINITE, min_size=1, max_size=9), st.data())
-def test_an_index_is_that_of_a_list(numbers, data):
+def test_take_indexes_like_a_list(numbers, data):
     i = data.draw(st.integers(-len(numbers) - 2, len(numbers) + 1))
     leaves = [Value(x) for x in numbers]
     if not -len(numbers) <= i < len(numbers):
@@ -121,7 +121,7 @@ def test_an_index_is_that_of_a_list(numbers, data):
         lambda x, i: take([gm.sqrt(x), x, x * x], i),
     ],
 )
-def test_out_of_range_all_derivatives_are_nan(f, index):
+def test_derivatives_out_of_range_are_nan(f, index):
     x, is_in_range = 3.0, index in (-1.0, 2.0)
     for transform in (lambda g: g, grad, jacfwd, lambda g: grad(grad(g)), lambda g: jacfwd(grad(g)), hessian):
         recorded = jit(transform(f))
@@ -133,8 +133,8 @@ def test_out_of_range_all_derivatives_are_nan(f, index):
             assert transform(f)(x, int(index)) == pytest.approx(found, rel=1e-12)
 
 
-@pytest.mark.skipif(not shutil.which("cc"), reason="needs a compiler of C")
-def test_out_of_range_c_agrees(tmp_path):
+@pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler")
+def test_c_agrees_out_of_range(tmp_path):
     for transform in (grad, jacfwd):
         recorded = jit(transform(lambda x, i: take([x, 2.0 * x, x * x], i) ** 2))
         recorded(3.0, 1)
@@ -155,7 +155,7 @@ def test_out_of_range_c_agrees(tmp_path):
         ),
     ],
 )
-def test_out_of_range_but_left_out_passes_nothing_on(f, index):
+def test_unselected_index_out_of_range_has_no_effect(f, index):
     x = 3.0
     for transform in (grad, jacfwd, lambda g: grad(grad(g)), lambda g: jacfwd(grad(g)), hessian):
         expected = transform(lambda x: f(x, 1) if index == 1.0 else x * 1.0)(x)
@@ -168,7 +168,7 @@ def test_out_of_range_but_left_out_passes_nothing_on(f, index):
 @pytest.mark.parametrize("indices", [[0, 1, -1], [0, 7], [2, math.nan], [0.5], [-6, 1], [4]])
 @pytest.mark.parametrize("kind", [numpy.float64, numpy.float32])
 def test_sums_of_gradients_out_of_range(indices, kind):
-    """One instruction scatters them over the table: nan to all elements where an index is out of range."""
+    """One instruction scatters the gradients over the table; an index out of range gives nan for all elements."""
     table = numpy.arange(1.0, 6.0)
     slope = grad(lambda t, i: take(t, i) ** 2)
     columns = numpy.array(indices, kind)
@@ -181,7 +181,7 @@ def test_sums_of_gradients_out_of_range(indices, kind):
     same(vmap(guarded, in_axes=(None, 0), reduce="sum")(table, columns), expected)
 
 
-def test_rows_are_taken_as_rows():
+def test_take_of_rows_gives_a_row():
     table = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
     leaves = [[Value(x) for x in row] for row in table]
     assert take(leaves, 1) is leaves[1]
@@ -219,12 +219,12 @@ def test_rows_are_taken_as_rows():
         ([[1.0], 2.0], 0, TypeError, "a table must be a list, tuple or array of numbers or of rows, got float"),
     ],
 )
-def test_what_is_no_table_or_no_index_is_refused(values, index, error, message):
+def test_invalid_tables_and_indices_are_refused(values, index, error, message):
     with pytest.raises(error, match=message):
         take(values, index)
 
 
-def test_rows_of_unequal_lengths_are_refused_in_every_way_of_running():
+def test_rows_of_unequal_lengths_are_refused():
     table = [[1.0], [2.0, 3.0]]
     of_lanes = vmap(lambda i: take(table, i))
     for called in (
@@ -239,26 +239,26 @@ def test_rows_of_unequal_lengths_are_refused_in_every_way_of_running():
             called()
 
 
-def test_the_error_for_a_recorded_index_names_take():
+def test_error_for_a_recorded_index_suggests_take():
     for f in (lambda t, i: t[i], lambda t, i: t[int(i)], lambda t, i: sum(t[: i + 0])):
         with pytest.raises(RecordingError, match=r"Use gradwalk\.take\(values, index\), which can be recorded"):
             jit(f)([1.0, 2.0], 1)
 
 
-def test_messages_spell_it_as_it_is_called():
+def test_error_messages_show_take_as_called():
     for count, shown in ((2, "t[0], t[1]"), (9, "t[0], t[1], t[2], …, t[8]")):
         with pytest.raises(RecordingError) as refused:
             jit(lambda t, i: float(take(t, i)))([1.0] * count, 1)
         assert f"`take([{shown}], i)`" in str(refused.value)
 
 
-def test_values_are_pickled_with_their_table():
+def test_pickled_take_keeps_its_table():
     out = take([Value(1.0), 2.0, Value(3.0)], Value(-1.0))
     again = pickle.loads(pickle.dumps(out))
     assert (again.data, again.arguments[2], again.partials) == (3.0, 2.0, out.partials)
 
 
-def test_it_is_found_where_other_functions_are():
+def test_functions_exist_in_gradwalk_and_math():
     for name in ("take", "one_hot", "searchsorted", "interp", "pchip"):
         assert getattr(gradwalk, name) is getattr(gm, name)
 
@@ -267,7 +267,7 @@ def test_it_is_found_where_other_functions_are():
 
 
 def taken_twice(table: Any, i: Any, x: Any) -> Any:
-    """Numbers of all kinds in one table: arguments, what is computed of them, and constants; and one is taken twice."""
+    """Take from a table of arguments, computed values and constants, and from one table twice."""
     mixed = [table[0] * x, table[1], 2.5, x.sin() if isinstance(x, Value) else math.sin(x), table[2]]
     return take(mixed, i) ** 2 * take([*table, 0.5], i) + take([1.5, -2.0, 7.0], i) * x
 
@@ -280,7 +280,7 @@ def jax_taken_twice(table: Any, i: Any, x: Any) -> Any:
 
 
 @given(st.lists(FINITE, min_size=3, max_size=3), st.integers(-3, 2), FINITE)
-def test_values_and_two_derivatives_are_those_of_jax(table, i, x):
+def test_values_and_derivatives_agree_with_jax(table, i, x):
     at = (jnp.array(table), i, x)
     theirs = jax.jit(jax.grad(jax_taken_twice, (0, 2)))(*at)
     expected = [*theirs[0].tolist(), float(theirs[1])]
@@ -307,11 +307,11 @@ def test_values_and_two_derivatives_are_those_of_jax(table, i, x):
 
 @pytest.mark.parametrize("kind", [numpy.float64, numpy.float32])
 @pytest.mark.parametrize("varies", list(itertools.product((0, None), repeat=3))[:-1])
-def test_lanes_compute_what_one_sample_does(varies, kind):
+def test_lanes_agree_with_single_samples(varies, kind):
     generator = numpy.random.default_rng(5)
     for count in BATCHES:
         table = generator.normal(size=(count, 3)).astype(kind)
-        index = generator.integers(-4, 5, size=count).astype(kind)  # out of range, too
+        index = generator.integers(-4, 5, size=count).astype(kind)  # some are out of range
         index[::7] += kind(0.5)
         args = [table, index, generator.normal(size=count).astype(kind)]
         args = [arg if axis == 0 else arg[-1] for arg, axis in zip(args, varies, strict=True)]
@@ -324,7 +324,7 @@ def test_lanes_compute_what_one_sample_does(varies, kind):
             numpy.testing.assert_allclose(found, expected, **near)
 
 
-def test_threads_and_layouts_change_nothing():
+def test_threads_and_layouts_do_not_change_results():
     generator = numpy.random.default_rng(6)
     count = 40_000
     table, index = generator.normal(size=(count, 30)), generator.integers(-30, 30, size=count)
@@ -338,7 +338,7 @@ def test_threads_and_layouts_change_nothing():
         same(f(table[:, ::-1][:, ::-1], index[::-1][::-1]), expected)
 
 
-def test_totals_over_a_batch_are_those_of_its_samples():
+def test_sums_over_a_batch():
     generator = numpy.random.default_rng(7)
     table, index = generator.normal(size=(9, 4)), generator.integers(-9, 9, size=333)
     loss = lambda t, i: sum(x * x for x in take(t, i))  # noqa: E731
@@ -348,9 +348,9 @@ def test_totals_over_a_batch_are_those_of_its_samples():
     numpy.testing.assert_allclose(found[1], 2 * counts * table, rtol=1e-12)
 
 
-@pytest.mark.skipif(not shutil.which("cc"), reason="needs a compiler of C")
+@pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler")
 @pytest.mark.parametrize("f", [taken_twice, value_and_grad(taken_twice), hessian(taken_twice)])
-def test_c_computes_the_same_bits(f, tmp_path):
+def test_c_gives_the_same_bits(f, tmp_path):
     recorded = jit(f)
     recorded([1.0, 2.0, 3.0], 0, 0.5)
     run = in_c(recorded.program, tmp_path)
@@ -359,8 +359,8 @@ def test_c_computes_the_same_bits(f, tmp_path):
         same(run(numbers), recorded.program.run(numbers))
 
 
-@pytest.mark.skipif(not shutil.which("c++"), reason="needs a compiler of C++")
-def test_a_compiler_of_cpp_takes_it(tmp_path):
+@pytest.mark.skipif(not shutil.which("c++"), reason="needs a C++ compiler")
+def test_source_compiles_as_cpp(tmp_path):
     recorded = jit(value_and_grad(taken_twice))
     recorded([1.0, 2.0, 3.0], 0, 0.5)
     (tmp_path / "f.cpp").write_text(recorded.program.to_c(), encoding="ascii")
@@ -368,12 +368,12 @@ def test_a_compiler_of_cpp_takes_it(tmp_path):
     subprocess.run(["c++", *flags, tmp_path / "f.cpp"], check=True)
 
 
-# Random programs, in which indices are whatever they come to be
+# Random programs, whose indices are arbitrary results
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Leaves, and steps: an operation and the places of its operands; the first operand of `take` is the index."""
+    """Leaves, and steps of an operation and operand positions; the first operand of `take` is the index."""
 
     leaves: tuple[float, ...]
     steps: tuple[tuple[str, tuple[int | float, ...]], ...]
@@ -404,7 +404,7 @@ def drawn(draw: st.DrawFn) -> Drawn:
 
 @fewer(2)
 @given(drawn())
-def test_random_programs_are_the_same_in_all_ways(program):
+def test_random_programs_agree_in_all_ways(program):
     leaves = [Value(x) for x in program.leaves]
     root = program(*leaves)
     expected = root.data if isinstance(root, Value) else root
@@ -425,7 +425,7 @@ def test_random_programs_are_the_same_in_all_ways(program):
         same(root.data, expected)
     same(jit(grad(program, wrt))(*program.leaves), slopes)
     tangents = [jvp(program, program.leaves, tuple(float(j == k) for j in wrt))[1] for k in wrt]
-    if math.isfinite(expected):  # out of range, a derivative that is not a partial by the table may be 0 or nan
+    if math.isfinite(expected):  # out of range, a derivative outside the table's partials may be 0 or nan
         numpy.testing.assert_allclose(tangents, slopes, rtol=1e-12, atol=1e-12)
 
 
@@ -444,7 +444,7 @@ def test_random_programs_on_lanes(program, count, seed):
         numpy.testing.assert_allclose(numpy.array(found), expected, rtol=1e-13, atol=1e-13)
 
 
-@pytest.mark.skipif(not shutil.which("cc"), reason="needs a compiler of C")
+@pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler")
 @settings(fewer(5), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(program=drawn())
 def test_random_programs_in_c(program, tmp_path):
@@ -453,14 +453,14 @@ def test_random_programs_in_c(program, tmp_path):
     same(in_c(recorded.program, tmp_path)(program.leaves), recorded.program.run(program.leaves))
 
 
-# Traps
+# Special numbers
 
 
-def test_what_is_not_taken_passes_nothing_not_even_0_times_inf():
+def test_unselected_elements_get_zero_instead_of_nan():
     x, i = Value(0.0), Value(1.0)
     take([x * x, x], i).backward()
     assert x.grad == 1.0
-    steep = lambda x, i: gm.sqrt(take([x, 3.0], i))  # noqa: E731  infinite at 0, whose adjoint goes to no other
+    steep = lambda x, i: gm.sqrt(take([x, 3.0], i))  # noqa: E731  its slope at 0 is infinite
     other = lambda x, y, i: gm.sqrt(take([x, y], i))  # noqa: E731
     assert grad(steep)(0.0, 1) == jit(grad(steep))(0.0, 1) == 0.0
     assert grad(other, (0, 1))(0.0, 5.0, 0) == jit(grad(other, (0, 1)))(0.0, 5.0, 0) == (math.inf, 0.0)
@@ -470,13 +470,13 @@ def test_what_is_not_taken_passes_nothing_not_even_0_times_inf():
     same(found, [[math.inf, 0.0, 0.0], [0.0, math.inf, math.inf]])
 
 
-def test_numbers_that_are_not_finite_stay_where_they_are():
+def test_nonfinite_elements_do_not_spread():
     table = [math.inf, math.nan, 1.0]
     assert jit(lambda i: take(table, i))(2) == 1.0
     same(vmap(lambda i: take(table, i))(numpy.array([2, 0, 1])), [1.0, math.inf, math.nan])
 
 
-def test_debug_nans_names_what_is_out_of_range():
+def test_debug_nans_reports_an_index_out_of_range():
     f = jit(take)
     f([1.0, 2.0], 1)
     with (
@@ -486,7 +486,7 @@ def test_debug_nans_names_what_is_out_of_range():
         f([1.0, 2.0], 2)
 
 
-def test_graphs_are_checked_and_computed_again():
+def test_graphs_with_take_are_checked_and_refreshed():
     leaves = [Value(x, label=f"t{i}") for i, x in enumerate((0.5, 1.5, -2.0))]
     index = Value(1.0, label="i")
     root = take([x * x for x in leaves], index) * 3.0
@@ -504,14 +504,14 @@ def test_graphs_are_checked_and_computed_again():
     same([x.grad for x in (*leaves, index)], [math.nan] * 3 + [0.0])
 
 
-def test_sparse_derivatives_know_of_tables():
+def test_sparse_jacobian_with_take():
     f = lambda x: [take(x[:3], x[3]) * x[0], x[1]]  # noqa: E731
     found = sparse_jacobian(f)(numpy.array([2.0, 3.0, 5.0, 1.0]))
     same(found.toarray(), [[3.0, 2.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
-    assert found.nnz == 4  # not the index
+    assert found.nnz == 4  # the derivative by the index is zero
 
 
-# Programs of strangers
+# Untrusted programs
 
 TABLES = {
     "gradwalk": "program",
@@ -546,14 +546,14 @@ TABLES = {
         ({"instructions": [["take", 2, 0], ["mul", 0, 1]]}, r"an operand of instruction 0 \(v4, take\) is 4"),
     ],
 )
-def test_documents_cannot_reach_beyond_what_is_there(parts, message):
+def test_invalid_tables_in_documents_are_refused(parts, message):
     assert Program.from_json(json.dumps(TABLES)).run([3.0, 5.0, 1.0]).tolist() == [15.0]
     with pytest.raises(ProgramError, match=message):
         Program.from_json(json.dumps(TABLES | parts))
 
 
 @given(st.integers(-1, 6), st.integers(-1, 3), st.integers(-1, 2), st.lists(st.integers(-2, 8), max_size=4))
-def test_instructions_made_by_hand_are_refused_or_run(index, which, unused, table):
+def test_hand_made_instructions_are_validated(index, which, unused, table):
     instructions = numpy.array([OPCODES["mul"], 0, 1, 0, TAKE, index, which, unused], numpy.int32)
     is_right = 0 <= index < 5 and which == 0 and unused == 0 and bool(table) and all(0 <= x < 5 for x in table)
     if is_right:
@@ -566,7 +566,7 @@ def test_instructions_made_by_hand_are_refused_or_run(index, which, unused, tabl
             Program(3, [2.0], instructions, [], [5], tables=[table])
 
 
-def test_equal_tables_and_instructions_are_stored_once():
+def test_equal_tables_are_stored_once():
     tape = Tape()
     a, b, i = tape.input(), tape.input(), tape.input()
     first = tape.take(i, [a, b])
@@ -582,7 +582,7 @@ def test_equal_tables_and_instructions_are_stored_once():
 
 @fewer(5)
 @given(st.integers(-3, 7), st.integers(0, 6))
-def test_one_hot_is_that_of_jax(i, n):
+def test_one_hot_agrees_with_jax(i, n):
     expected = numpy.asarray(jax.nn.one_hot(i, n))
     same(one_hot(i, n), expected)
     same(jit(lambda i: one_hot(i, n))(i), expected)
@@ -596,7 +596,7 @@ INDICES = numpy.array([[0, 2, 5], [-1, 1, 0]])
 
 
 @pytest.mark.parametrize("axis", [-1, 0, 1, 2])
-def test_one_hot_of_arrays_is_that_of_jax(axis):
+def test_one_hot_of_arrays_agrees_with_jax(axis):
     expected = jax.nn.one_hot(INDICES, 4, axis=axis)
     leaves = numpy.array([Value(i) for i in INDICES.ravel()]).reshape(INDICES.shape)
     found = one_hot(leaves, 4, axis)
@@ -610,7 +610,7 @@ def test_one_hot_of_arrays_is_that_of_jax(axis):
     same(vmap(lambda x: one_hot(x, 4, axis))(numpy.stack([-INDICES, INDICES]))[1], expected)
 
 
-def test_one_hot_of_numbers_is_a_list_and_of_lists_an_array():
+def test_one_hot_result_types():
     assert one_hot(numpy.array(1), 3) == one_hot(1.0, 3) == [0.0, 1.0, 0.0]
     assert one_hot([0, 2], 3).tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     assert one_hot([], 3).shape == (0, 3)
@@ -630,7 +630,7 @@ def test_one_hot_of_numbers_is_a_list_and_of_lists_an_array():
 
 @pytest.mark.parametrize("shape", [(3,), (3, 2)], ids=["numbers", "rows"])
 @pytest.mark.parametrize("index", [[2, 0, 0], [[0, -1], [1, 1]]], ids=["row", "matrix"])
-def test_an_element_is_taken_for_each_of_several_indices(index, shape):
+def test_take_with_arrays_of_indices(index, shape):
     table, indices = numpy.linspace(0.5, 2.0, math.prod(shape)).reshape(shape), numpy.array(index)
 
     def loss(table, indices):
@@ -656,7 +656,7 @@ def test_an_element_is_taken_for_each_of_several_indices(index, shape):
     assert root.data == pytest.approx(float(their_loss(table, indices)), rel=1e-13)
 
 
-def test_several_indices_are_each_of_the_table():
+def test_arrays_of_indices_are_checked():
     assert take([1.0, 2.0], []).shape == (0,)
     assert take([[1.0, 2.0]], [[0], [0]]).shape == (2, 1, 2)
     for index in ([0, 2], numpy.array([[0.5]]), [Value(3.0)]):
@@ -668,7 +668,7 @@ SORTED = st.lists(st.sampled_from([-2.0, -1.0, -0.0, 0.0, 0.5, 1.0, math.inf]), 
 
 
 @given(SORTED, st.one_of(st.sampled_from([-3.0, -1.0, 0.0, 0.5, 2.0, math.inf, -math.inf, math.nan]), FINITE))
-def test_searchsorted_is_that_of_numpy(a, v):
+def test_searchsorted_agrees_with_numpy(a, v):
     for side in ("left", "right"):
         expected = int(numpy.searchsorted(a, v, side=side))
         found = searchsorted(a, v, side)
@@ -680,7 +680,7 @@ def test_searchsorted_is_that_of_numpy(a, v):
             same(jit(grad(lambda v, a: searchsorted(a, v, side) * 1.0, (0, 1)))(v, a)[1], [0.0] * len(a))  # noqa: B023
 
 
-def test_searchsorted_takes_few_instructions():
+def test_searchsorted_needs_few_instructions():
     f = jit(lambda v: searchsorted([float(i) for i in range(1000)], v))
     assert f(333.5) == 334.0
     assert len(f.program) < 60
@@ -698,7 +698,7 @@ def curves(draw: st.DrawFn, least: int) -> tuple[list[float], list[float], float
 
 @fewer(5)
 @given(curves(2))
-def test_interp_is_that_of_numpy_and_jax(curve):
+def test_interp_agrees_with_numpy_and_jax(curve):
     xp, fp, x = curve
     expected = numpy.interp(x, xp, fp)
     for found in (
@@ -733,7 +733,7 @@ XP, FP = [0.0, 1.0, 2.5, 3.0], [1.0, 3.0, 2.0, 2.5]
         ("searchsorted", lambda x: numpy.searchsorted(XP, x)),
     ],
 )
-def test_each_element_of_an_array_is_looked_up(name, theirs):
+def test_functions_apply_to_each_element(name, theirs):
     def f(x: Any) -> Any:
         return searchsorted(XP, x) if name == "searchsorted" else getattr(gm, name)(x, XP, FP)
 
@@ -763,7 +763,7 @@ INFINITE = st.one_of(st.sampled_from([math.inf, -math.inf, 0.0, 1.0]), FINITE)
 
 
 @given(st.lists(INFINITE, min_size=1, max_size=5), st.one_of(st.sampled_from([0.0, 1.0, 2.0, math.nan]), FINITE))
-def test_interp_is_that_of_numpy_next_to_infinite_ordinates(fp, x):
+def test_interp_agrees_with_numpy_at_infinite_ordinates(fp, x):
     xp = [float(i) for i in range(len(fp))]
     if len(fp) == 1 and math.isnan(x):
         return
@@ -778,7 +778,7 @@ def test_interp_is_that_of_numpy_next_to_infinite_ordinates(fp, x):
 
 
 @pytest.mark.parametrize("way", [lambda f: f, jit, lambda f: lambda *xs: vmap(f)(*[numpy.array([x]) for x in xs])[0]])
-def test_derivatives_of_interp_are_finite_where_its_own_segment_is(way):
+def test_interp_slopes_ignore_infinite_neighbors(way):
     xp, fp = [0.0, 1.0, 2.0, 3.0, 4.0], [0.0, 1.5, math.inf, 2.0, 5.0]
     f = lambda x: interp(x, xp, fp)  # noqa: E731
     of_table = lambda x, y: interp(x, xp, [fp[0], y, *fp[2:]])  # noqa: E731
@@ -791,7 +791,7 @@ def test_derivatives_of_interp_are_finite_where_its_own_segment_is(way):
 
 
 @given(curves(2))
-def test_pchip_is_that_of_scipy(curve):
+def test_pchip_agrees_with_scipy(curve):
     xp, fp, x = curve
     theirs = scipy.interpolate.PchipInterpolator(xp, fp)
     f = lambda x: pchip(x, xp, fp)  # noqa: E731
@@ -800,7 +800,7 @@ def test_pchip_is_that_of_scipy(curve):
     ways += [lambda x: float(vmap(f)(numpy.array([0.0, x]))[1])]
     for way in ways:
         assert way(x) == pytest.approx(float(theirs(x)), rel=1e-9, abs=1e-9 * scale)
-    if x in xp:  # the derivative is continuous, the second one is not
+    if x in xp:  # the first derivative is continuous, the second is not
         assert grad(f)(x) == pytest.approx(float(theirs(x, 1)), rel=1e-8, abs=1e-8)
         return
     for order, derivative in ((1, grad(f)), (1, jit(grad(f))), (2, grad(grad(f))), (2, jit(grad(grad(f))))):
@@ -808,14 +808,14 @@ def test_pchip_is_that_of_scipy(curve):
 
 
 @given(curves(3))
-def test_pchip_has_derivatives_with_respect_to_its_points(curve):
+def test_pchip_derivatives_by_its_points_are_finite(curve):
     xp, fp, x = curve
     assert all(map(math.isfinite, jit(grad(pchip, 2))(x, xp, fp)))
     assert all(map(math.isfinite, jit(grad(pchip, 1))(x, xp, fp)))
     assert numpy.isfinite(jit(hessian(pchip, 2))(x, xp, fp)).all()
 
 
-def test_pchip_passes_its_derivatives_to_its_points():
+def test_pchip_derivatives_by_its_points():
     xp, fp = [0.0, 1.0, 2.5, 3.0, 4.0], [0.0, 1.0, 1.5, 4.0, 3.0]
     for x in (0.5, 1.7, 2.9, 3.5, 5.0):
         slopes = grad(pchip, (1, 2))(x, xp, fp)
@@ -838,20 +838,20 @@ def test_pchip_passes_its_derivatives_to_its_points():
         (lambda: searchsorted([1.0], 0.0, "middle"), r"must be \"left\" or \"right\", got 'middle'"),
     ],
 )
-def test_points_that_do_not_fit_are_refused(called, message):
+def test_invalid_points_are_refused(called, message):
     with pytest.raises(ValueError, match=message):
         called()
 
 
-def test_one_point_is_a_constant():
+def test_interp_of_one_point_is_constant():
     assert interp(7.0, [1.0], [3.0]) == 3.0
     assert searchsorted([], 1.0) == 0
 
 
-# A model of tokens
+# An embedding model
 
 
-def test_an_embedding_trains_as_in_jax_and_is_recorded_once():
+def test_embedding_trains_as_in_jax():
     generator = numpy.random.default_rng(8)
     parameters = {"embedding": generator.normal(size=(7, 3)), "weights": generator.normal(size=(7, 3))}
     tokens = generator.integers(0, 7, size=(20, 2))
@@ -892,7 +892,7 @@ def test_an_embedding_trains_as_in_jax_and_is_recorded_once():
 
 @pytest.mark.parametrize("xp", [(0.0, 1.0, 1.0), (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)])
 @pytest.mark.parametrize("x", [-1.0, 0.0, 0.25, 1.0, 1.5])
-def test_interp_jumps_where_points_are_above_each_other(x, xp):
+def test_interp_with_repeated_points(x, xp):
     fp = [1.0, 4.0, 9.0]
     expected = numpy.interp(x, xp, fp)
     assert (interp(x, xp, fp), interp(Value(x), xp, fp).data, jit(interp)(x, [*xp], fp)) == (expected,) * 3

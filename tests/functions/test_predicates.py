@@ -1,4 +1,4 @@
-"""isnan and its kin: bools of numbers and Values, and in recorded functions what `where` takes."""
+"""Tests of predicates such as `isnan`: bools for numbers and Values, conditions for `where` in recordings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OF_ONE = ("isnan", "isinf", "isfinite")
 
 
 @pytest.mark.parametrize("name", OF_ONE)
-def test_answers_are_those_of_python(name):
+def test_predicates_agree_with_python(name):
     mine, pythons = getattr(gm, name), getattr(math, name)
     for x in NUMBERS:
         for given in (x, Value(x), numpy.float64(x)):
@@ -26,7 +26,7 @@ def test_answers_are_those_of_python(name):
 
 
 @pytest.mark.parametrize("tolerances", [{}, {"rel_tol": 0.0}, {"abs_tol": 0.5}, {"rel_tol": 1e-5, "abs_tol": 1e-300}])
-def test_closeness_is_that_of_python(tolerances):
+def test_isclose_agrees_with_python(tolerances):
     for a, b in itertools.product(NUMBERS, repeat=2):
         expected = math.isclose(a, b, **tolerances)
         for x, y in ((a, b), (Value(a), b), (Value(a), Value(b))):
@@ -38,13 +38,13 @@ def test_closeness_is_that_of_python(tolerances):
     assert gm.isclose([1.0, 2.0], [1.0, 3.0]).tolist() == [True, False]
 
 
-def test_tolerances_are_not_negative():
+def test_tolerances_must_not_be_negative():
     with pytest.raises(ValueError, match=r"must not be negative, got -1.0 and 0.0"):
         gm.isclose(1.0, 1.0, rel_tol=-1.0)
 
 
 @pytest.mark.parametrize("name", OF_ONE)
-def test_recorded_answers_choose(name):
+def test_recorded_predicates_in_where(name):
     def f(x):
         return gm.where(getattr(gm, name)(x), 3.0, 2.0 * x)
 

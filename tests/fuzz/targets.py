@@ -1,6 +1,6 @@
-"""What the fuzz campaign tries: properties that have to hold for everything that can be drawn.
+"""The targets of the fuzz campaign: properties that must hold for all drawn examples.
 
-`test_fuzz.py` runs each target as a test of Hypothesis, `tools/fuzz.py` for as long as one likes.
+`test_fuzz.py` runs each target as a Hypothesis test; `tools/fuzz.py` runs them for a chosen time.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ from gradwalk.program.program import ProgramError
 from gradwalk.program.tape import Tape
 from gradwalk.value.apply import apply
 
-CORPUS = Path(__file__).parent / "corpus"  # the examples that failed once
+CORPUS = Path(__file__).parent / "corpus"  # examples that failed before
 
 
 @dataclass(frozen=True)
 class Target:
-    """A check of what is drawn from some strategies."""
+    """A check and the strategies that draw its arguments."""
 
     check: Callable[..., None]
     strategies: tuple[st.SearchStrategy[Any], ...]
@@ -71,15 +71,15 @@ class Target:
         return self.check.__name__
 
     def as_test(self) -> Callable[[], None]:
-        """The target as a test of Hypothesis, with the settings of the profile."""
+        """Return the target as a Hypothesis test with the settings of the profile."""
         return given(*self.strategies)(self.check)
 
     def campaign(self, examples: int, corpus: Path = CORPUS) -> Callable[[], None]:
-        """The target as a test that tries what failed before, then so many new examples, and keeps what fails now."""
+        """Return a test that tries the corpus, then new examples, and stores those that fail."""
         return settings(
             max_examples=examples,
             deadline=None,
-            derandomize=False,  # a test that is repeatable reads and writes no corpus
+            derandomize=False,  # derandomized tests do not use a corpus
             database=DirectoryBasedExampleDatabase(corpus),
             suppress_health_check=list(HealthCheck),
             print_blob=True,
@@ -92,7 +92,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 KINDS = st.sampled_from([numpy.float64, numpy.float32])
 
-# What is put into documents.
+# Replacements for parts of documents.
 LETTERS = ['"', "0", "-1", "{", "]", "null", "\0", "é"]
 VALUES = [None, True, -1, 0, 1, 2**31, 2**70, math.inf, "", "nan", "add", [], {}, [0], "x" * 300]
 
@@ -109,7 +109,7 @@ def same(a: float, b: float) -> bool:
 
 
 def asks_nan_for_its_sign(program: Program) -> bool:
-    """Whether a number gets the sign of a nan, which IEEE 754 leaves to whatever computes it."""
+    """Return whether a number takes the sign of a nan, which IEEE 754 leaves undefined."""
     found = []
 
     def step(name: str, *operands: Any) -> Any:
@@ -121,7 +121,7 @@ def asks_nan_for_its_sign(program: Program) -> bool:
 
 
 def with_derivatives(program: Program) -> Recorded:
-    """The last result of a program and its gradient, as one recorded program."""
+    """Record the last result of a program and its gradient as one program."""
     tape = Tape()
     leaves, out = program.run(
         lambda _: tape.input(),
@@ -132,7 +132,7 @@ def with_derivatives(program: Program) -> Recorded:
 
 @target(programs(EXTREME, EVERY, longest=20))
 def values_and_recordings_agree(program: Program) -> None:
-    """What Values compute one at a time is what the recorded program computes, bit for bit."""
+    """Check that the recorded program gives the same bits as Values."""
     assume(not asks_nan_for_its_sign(program))
     _, root = as_values(program)
     recorded = as_recorded(program)
@@ -142,7 +142,7 @@ def values_and_recordings_agree(program: Program) -> None:
 
 @target(programs(ORDINARY, EVERY, longest=15))
 def gradients_agree(program: Program) -> None:
-    """`backward`, reverse mode on a tape, and forward mode give the same derivatives, but for rounding."""
+    """Check that `backward`, reverse mode on a tape and forward mode agree within rounding."""
     leaves, root = as_values(program)
     root.backward()
     found = with_derivatives(program).run(program.leaves)
@@ -162,7 +162,7 @@ def gradients_agree(program: Program) -> None:
 
 @target(programs(ORDINARY, EVERY, longest=12), st.integers(0, 11))
 def takes_agree(program: Program, number: int) -> None:
-    """`take` by an index that is data is the element itself, with its gradient, in each way of running."""
+    """Check that `take` with a traced index returns the element and its gradient in each way of running."""
     count = min(len(program.leaves) + len(program.steps), 6)
     index = number % (2 * count) - count
 
@@ -197,7 +197,7 @@ def applied(name: str, *operands: Any) -> Any:
 
 
 def close(a: float, b: float) -> bool:
-    """Equal but for rounding. What is not finite in one way may be nan in another, where inf - inf is added up."""
+    """Return whether two numbers agree within rounding; any two nonfinite numbers agree, as sums may give nan."""
     if not (math.isfinite(a) and math.isfinite(b)):
         return True
     return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
@@ -208,12 +208,12 @@ POINTS = st.tuples(ORDINARY, ORDINARY)
 
 
 def loop_function(tree: Any) -> Callable[[Any, Any], Any]:
-    """Return a program as a function of its two inputs, whose result depends on them, at least by 0."""
+    """Return a program as a function of two inputs whose result depends on both."""
     return lambda x, y: evaluate_loops(tree, RecordedLoops(), (x, y)) * 1.0 + 0.0 * x * y
 
 
 def settled(tree: Any, numbers: tuple[float, float]) -> Any:
-    """Return what plain Python computes, unless a comparison is so close that rounding may decide it."""
+    """Compute the result in plain Python; reject programs with a comparison so close that rounding may decide it."""
     found, margin = reference(tree, numbers)
     assume(margin > 1e-6 and max(abs(found.value), abs(found.slopes).max(), abs(found.bends).max()) < 1e6)
     return found
@@ -226,7 +226,7 @@ def check_numbers(way: str, found: Any, expected: Any) -> None:
 
 @target(LOOPS, POINTS, POINTS)
 def loops_agree(tree: Any, point: tuple[float, float], other: tuple[float, float]) -> None:
-    """Programs with loops and branches have the values and gradients of plain Python, in each way of running."""
+    """Check that loops and branches give the values and gradients of plain Python in each way of running."""
     expected = settled(tree, point)
     f = loop_function(tree)
     both = (0, 1)
@@ -238,7 +238,7 @@ def loops_agree(tree: Any, point: tuple[float, float], other: tuple[float, float
     pair = value_and_grad(f, argnums=both)
     recorded, recorded_pair, followed = jit(f), jit(pair), jit(pair, branches="record")
     for compiled in (recorded, recorded_pair, followed):
-        compiled(*other)  # so that nothing of the first numbers may be frozen
+        compiled(*other)  # other numbers, so that constants in the recording would be noticed
     columns = numpy.array([other, point, other]).T
     lanes = vmap(pair)(*columns)
     loaded = Recorded.from_json(recorded_pair.program.to_json()).run(point)
@@ -258,7 +258,7 @@ def loops_agree(tree: Any, point: tuple[float, float], other: tuple[float, float
 
 @target(trees(2), POINTS, POINTS)
 def second_derivatives_of_loops_agree(tree: Any, point: tuple[float, float], other: tuple[float, float]) -> None:
-    """So do their second derivatives, by reverse over reverse and by forward over reverse."""
+    """Check second derivatives by reverse over reverse and forward over reverse mode."""
     expected = settled(tree, point).bends
     f = loop_function(tree)
     for outer in (jacrev, jacfwd):
@@ -272,7 +272,7 @@ def second_derivatives_of_loops_agree(tree: Any, point: tuple[float, float], oth
 
 @target(trees(2), st.lists(ORDINARY, min_size=1, max_size=5), ORDINARY, st.sampled_from(REDUCTIONS))
 def reductions_of_loops_agree(tree: Any, xs: list[float], y: float, kind: str) -> None:
-    """Reductions of a batch have the value and the derivative of plain Python."""
+    """Check that reductions of a batch give the value and derivative of plain Python."""
     language = Plain()
     samples = [settled(tree, (x, y)) for x in xs]
     expected = language.reduce(kind, samples)
@@ -292,7 +292,7 @@ def reductions_of_loops_agree(tree: Any, xs: list[float], y: float, kind: str) -
     cases(list(EXACT)), SEEDS, st.integers(0, 300), st.sampled_from([numpy.float64, numpy.float32]), st.integers(1, 3)
 )
 def lanes_agree(case: Case, seed: int, count: int, kind: Any, number: int) -> None:
-    """A batch on lanes, laid out in memory in any way, on any number of threads, has the bits of single samples."""
+    """Check that lanes give the bits of single samples, with any memory layout and number of threads."""
     shared, columns = case.batch(seed, count, kind)
     kernel = LaneKernel(case.program, case.varies, lanes=16)
     with threads(number):
@@ -307,7 +307,7 @@ def lanes_agree(case: Case, seed: int, count: int, kind: Any, number: int) -> No
 
 @target(cases(ALL), SEEDS, st.integers(1, 300), st.integers(1, 3))
 def sums_agree(case: Case, seed: int, count: int, number: int) -> None:
-    """Sums over a batch are those of the results of all samples, and the same on any number of threads."""
+    """Check that sums over a batch equal the sums of all samples, with any number of threads."""
     shared, columns = case.batch(seed, count)
     each = on_lanes(LaneKernel(case.program, case.varies, lanes=16), shared, columns, count)
     kernel = LaneKernel(case.program, case.varies, reduced=True, lanes=16)
@@ -325,7 +325,7 @@ FILES = itertools.count()
 
 @target(st.lists(programs(EXTREME, EVERY, longest=12), min_size=20, max_size=20))
 def c_agrees(drawn: list[Program]) -> None:
-    """The C source computes the same bits."""
+    """Check that the C source computes the same bits."""
     if not shutil.which("cc"):
         return
     assume(not any(map(asks_nan_for_its_sign, drawn)))
@@ -333,7 +333,7 @@ def c_agrees(drawn: list[Program]) -> None:
     numbers = [x for part in drawn for x in part.leaves]
     results = (ctypes.c_double * len(drawn))()
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"{next(FILES)}.c")  # a name of its own: a library is loaded once
+        path = Path(folder, f"{next(FILES)}.c")  # a unique name, because a library is loaded only once
         path.write_text(program.to_c(), encoding="ascii")
         library = path.with_suffix(".so")
         subprocess.run(["cc", *SAME_BITS, str(path), "-o", str(library), "-lm"], check=True)
@@ -342,7 +342,7 @@ def c_agrees(drawn: list[Program]) -> None:
 
 
 def mutated(text: str, draw: random.Random) -> str:
-    """A document with parts replaced: letters, or values of any kind anywhere in it."""
+    """Replace parts of a document: characters, or values anywhere in it."""
     if draw.random() < 0.5:
         for _ in range(draw.randint(1, 3)):
             place = draw.randrange(len(text) + 1)
@@ -362,7 +362,7 @@ def mutated(text: str, draw: random.Random) -> str:
 
 @target(programs(EXTREME, EVERY, longest=8), SEEDS)
 def documents_of_graphs_are_read_or_refused(program: Program, seed: int) -> None:
-    """A damaged document is refused with `GraphError`, or it is a graph that every view can show."""
+    """Check that a damaged document raises `GraphError` or gives a graph that every view can show."""
     _, root = as_values(program)
     dice = random.Random(seed)
     recorded = Graph.record(root)
@@ -374,13 +374,13 @@ def documents_of_graphs_are_read_or_refused(program: Program, seed: int) -> None
     assert draw(graph).svg.startswith("<svg")
     if len(graph.outputs) == 1:
         str(walk(graph))
-        with contextlib.suppress(ValueError):  # numbers that no operation gave
+        with contextlib.suppress(ValueError):  # numbers that do not match their operation
             str(check(graph))
 
 
 @target(programs(EXTREME, EVERY, longest=8), SEEDS)
 def documents_of_programs_are_read_or_refused(program: Program, seed: int) -> None:
-    """A damaged document is refused with `ProgramError`, or it is a program that runs."""
+    """Check that a damaged document raises `ProgramError` or gives a program that runs."""
     try:
         found = Recorded.from_json(mutated(as_recorded(program).to_json(), random.Random(seed)))
     except ProgramError:
@@ -390,7 +390,7 @@ def documents_of_programs_are_read_or_refused(program: Program, seed: int) -> No
 
 @target(st.one_of(SEEDS, st.text(max_size=40)))
 def expressions_are_read_or_refused(given_text: int | str) -> None:
-    """Any text is refused with `ExpressionError`, or it can be evaluated and walked."""
+    """Check that any text raises `ExpressionError` or can be evaluated and walked."""
     text = given_text
     if isinstance(text, int):
         drawn = random.Random(text)

@@ -1,4 +1,4 @@
-"""Each target of the fuzz campaign, with a few examples, and with the corpus of those that once failed."""
+"""Tests of each target of the fuzz campaign, with a few examples and the corpus of earlier failures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_target(target):
     fewer(20 if compiles else 1)(target.as_test())()
 
 
-def test_a_campaign_tries_other_examples_every_time(tmp_path):
+def test_each_campaign_draws_new_examples(tmp_path):
     tried = set()
 
     def collect(number):
@@ -28,7 +28,7 @@ def test_a_campaign_tries_other_examples_every_time(tmp_path):
     assert len(tried) > first + 20
 
 
-def test_what_failed_is_tried_first(tmp_path):
+def test_earlier_failures_are_tried_first(tmp_path):
     tried = []
 
     def is_small(number):
@@ -39,4 +39,4 @@ def test_what_failed_is_tried_first(tmp_path):
         tried.clear()
         with pytest.raises(AssertionError):
             Target(is_small, (st.integers(0, 10**9),)).campaign(50, tmp_path)()
-    assert tried[0] == 1000  # the simplest that was found before
+    assert tried[0] == 1000  # the simplest failure of the first campaign

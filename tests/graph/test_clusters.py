@@ -1,4 +1,4 @@
-"""Large graphs as modules and operation counts."""
+"""Tests of the summary of large graphs by modules and operation counts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_layers_of_a_network():
     assert edges[names.index("layers.2"), names.index("operations")] == 10
 
 
-def test_groups_come_in_the_order_that_edges_follow():
+def test_groups_are_in_topological_order():
     groups, edges = grouped(Graph.record(network(3)[1]))
     assert all(start < end for start, end in edges)
     assert groups[-1].name == "operations"
@@ -45,7 +45,7 @@ def test_every_node_is_counted_once():
     assert sum(group.leaves + group.operations.total() for group in groups) == len(graph)
 
 
-def test_few_modules_are_told_apart_finely_and_many_are_not():
+def test_large_models_are_grouped_more_coarsely():
     model = nn.MLP(2, [3, 1])
     names = {group.name for group in grouped(Graph.record(model([1.0, 2.0])))[0]}
     assert {"layers.0.neurons.0", "layers.0.neurons.2"} <= names
@@ -72,7 +72,7 @@ def test_without_modules():
     assert edges == {(0, 1): 1}
 
 
-def test_modules_in_a_circle():
+def test_modules_that_depend_on_each_other():
     a, b = Value(1.0, label="one.w"), Value(2.0, label="two.w")
     x = Value(1.0)
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Recording, what a well-formed graph is, and its JSON form."""
+"""Tests of recording graphs, validating them, and converting them to JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCHEMA = json.loads((ROOT / "docs/graph.schema.json").read_text(encoding="utf-8"
 
 
 def everything() -> list[Value]:
-    """Two roots over all kinds of nodes."""
+    """Return two roots over all kinds of nodes."""
     with source_lines():
         a, b = Value(2.0, label="a"), Value(-3.0, label="<b>\n")
         c = (a * b + 10.0).where(a, math.inf)
@@ -42,7 +42,7 @@ def everything() -> list[Value]:
     return [h * math.nan, c]
 
 
-def test_fields():
+def test_arrays_of_a_graph():
     a, b = Value(2.0, label="a"), Value(-3.0, label="b")
     root = a * b + 10.0
     root.backward()
@@ -60,14 +60,14 @@ def test_fields():
     assert repr(graph) == "<Graph of 4 nodes to v4>"
 
 
-def test_nodes_of_every_kind():
+def test_all_kinds_of_nodes():
     graph = Graph.record(everything())
     graph.validate()
     by_name = {node.name: node for node in graph.nodes}
     assert by_name["a"].source.number == everything.__code__.co_firstlineno + 3
     assert by_name["a"].source.text == 'a, b = Value(2.0, label="a"), Value(-3.0, label="<b>\\n")'
     hand_made = next(node for node in graph.nodes if node.symbol == "by hand")
-    assert hand_made.partials == (2.0, 0.0, 1.0, 0.0)  # a stands there twice: the total at its first place
+    assert hand_made.partials == (2.0, 0.0, 1.0, 0.0)  # a is used twice: its total partial comes first
     assert hand_made.row is None
     where = next(node for node in graph.nodes if node.symbol == "where")
     assert where.non_differentiable == (0,)
@@ -80,7 +80,7 @@ def test_nodes_of_every_kind():
     assert (total.scope, where.scope) == ("sum", "")
 
 
-def test_it_is_the_topological_order():
+def test_nodes_are_in_topological_order():
     root = everything()[0]
     order = topological_order(root)
     graph = Graph.record(root)
@@ -108,14 +108,14 @@ def test_several_roots_share_their_nodes():
         graph.root  # noqa: B018
 
 
-def test_arrays_cannot_be_written():
+def test_arrays_are_read_only():
     graph = Graph.record(Value(2.0) * 3)
     for name in ("opcodes", "offsets", "operands", "partials", "data", "grad"):
         with pytest.raises(ValueError, match="read-only"):
             getattr(graph, name)[0] = 1
 
 
-def test_names_are_one_each():
+def test_names_are_unique():
     labels = ["a", "a", "a (2)", "v5", "", "a"]
     graph = Graph.record([Value(float(i), label=label) for i, label in enumerate(labels)])
     assert graph.names == ("a", "a (3)", "a (2)", "v5", "v5 (2)", "a (4)")
@@ -123,7 +123,7 @@ def test_names_are_one_each():
 
 
 @pytest.mark.parametrize("root", [3.0, None, [3.0], [Value(1.0), "x"]])
-def test_roots_that_are_none(root):
+def test_roots_must_be_values(root):
     with pytest.raises(TypeError, match="the root of a graph must be a Value"):
         Graph.record(root)
 
@@ -142,7 +142,7 @@ def test_cycles_are_refused_and_leave_no_marks():
             Graph.record([Value(3.0), b])
 
 
-def test_rules_that_fail_say_so_and_leave_no_marks():
+def test_failing_rules_raise_and_leave_no_marks():
     a = Value(1.0)
     b = Value(2.0, (a,), "b")
     b._backward = lambda: 1 / 0
@@ -153,7 +153,7 @@ def test_rules_that_fail_say_so_and_leave_no_marks():
     assert len(Graph.record(b)) == 2
 
 
-# What a well-formed graph is
+# Validation
 
 
 def changed(**fields: object) -> Graph:
@@ -191,7 +191,7 @@ def changed(**fields: object) -> Graph:
         ({"scopes": {4: "sum"}}, "scope refers to node 4, but the graph has 4 nodes"),
     ],
 )
-def test_ill_formed_graphs_are_named(fields, problem):
+def test_invalid_graphs_are_reported(fields, problem):
     changed().validate()
     with pytest.raises(GraphError, match=problem):
         changed(**fields).validate()
@@ -201,7 +201,7 @@ def test_ill_formed_graphs_are_named(fields, problem):
 
 
 def same(left: Graph, right: Graph) -> bool:
-    """Whether two graphs are the same in all that JSON has, numbers bit for bit but for the kind of nan."""
+    """Return whether all fields that JSON stores are equal, bit for bit except for nan."""
     for field in dataclasses.fields(Graph):
         if field.name == "files":
             continue
@@ -223,7 +223,7 @@ def round_trip(graph: Graph) -> None:
     assert same(graph, Graph.from_json(columns))
 
 
-def test_json_of_every_kind_of_node():
+def test_json_of_all_kinds_of_nodes():
     round_trip(Graph.record(everything()))
     round_trip(Graph.record(Value(1.0)))
 
@@ -236,7 +236,7 @@ def test_json_of_random_graphs(program):
     round_trip(Graph.record(root))
 
 
-def test_same_tells_graphs_apart():
+def test_same_distinguishes_graphs():
     a = Graph.record(Value(1.0))
     assert same(a, Graph.record(Value(1.0)))
     assert not same(a, Graph.record(Value(2.0)))
@@ -279,7 +279,7 @@ LEAF = '{"data": 1.0, "grad": 0.0}'
         ),
     ],
 )
-def test_json_that_is_no_graph(text, problem):
+def test_json_that_is_not_a_graph(text, problem):
     with pytest.raises(GraphError, match=problem):
         Graph.from_json(text)
 
@@ -352,14 +352,14 @@ def test_json_with_a_bad_node(node, problem):
         ({"strange": 1}, "the graph has the unknown key 'strange'"),
     ],
 )
-def test_columns_that_are_no_graph(changes, problem):
+def test_columns_that_are_not_a_graph(changes, problem):
     document = Graph.record(Value(1.0, label="a").tanh()).to_columns()
     with pytest.raises(GraphError, match=problem):
         Graph.from_json(json.dumps(document | changes))
 
 
-def test_json_of_lines():
-    """Documents of earlier versions have no text of lines."""
+def test_json_of_source_lines():
+    """Earlier versions did not store the text of source lines."""
     for text in ("", "y = x", "é" * 200, "\U0001f600" * 200, "\ud800\n\0"):
         source = {"file": "x.py", "line": 3} | ({"text": text} if text else {})
         node = {"data": 1.0, "grad": 0.0, "source": source}
@@ -371,7 +371,7 @@ def test_json_of_lines():
         round_trip(graph)
 
 
-def test_parameters_of_networks_are_labelled():
+def test_parameters_of_networks_are_labeled():
     model = nn.MLP(2, [2, 1])
     labels = Graph.record(model([1.0, 2.0])).labels.values()
     assert {"layers.0.neurons.1.w.1", "layers.1.neurons.0.b"} <= set(labels)
@@ -383,8 +383,8 @@ def test_random_graphs_are_well_formed(program):
     Graph.record(as_values(program)[1]).validate()
 
 
-def test_labels_that_look_numbered():
-    """Nobody counts again from the start, which would take minutes."""
+def test_numbering_of_many_equal_labels_is_fast():
+    """Counting from the start for each label would take minutes."""
     values = [Value(0.0, label=label) for i in range(2, 60_002) for label in ("a", f"a ({i})")]
     names = Graph.record(values).names
     assert len(set(names)) == len(names) == 120_000

@@ -1,4 +1,4 @@
-"""Which module the nodes of a graph belong to, by named scopes; loops are tests/trees/test_iterations.py's."""
+"""Tests of the modules that nodes belong to by named scopes; tests/trees/test_iterations.py tests loops."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gradwalk.math import sumprod
 
 
 def names_in(graph: Graph) -> dict[str, set[str]]:
-    """The names of the nodes of each module."""
+    """Return the names of the nodes of each module."""
     paths, numbers = modules(graph)
     found = defaultdict(set)
     for name, number in zip(graph.names, numbers.tolist(), strict=True):
@@ -31,7 +31,7 @@ def test_nodes_belong_to_their_scopes():
     assert names_in(Graph.record(total)) == {"": {"x"}, "layer0.square": {"square"}, "layer0": {"total"}}
 
 
-def test_parameters_belong_into_the_scope_that_uses_them():
+def test_parameters_belong_to_the_scope_that_uses_them():
     one, both = weights("one"), weights("both")
     with source_lines():
         with named_scope("first.inner"):
@@ -50,14 +50,14 @@ def test_parameters_belong_into_the_scope_that_uses_them():
     }
 
 
-def test_a_scope_that_the_label_begins_with_is_not_named_twice():
+def test_scope_in_a_label_is_not_repeated():
     w = weights("attention.query")
     with source_lines(), named_scope("attention"):
         y = sumprod(w, [1.0, 2.0])
     assert names_in(Graph.record(y)) == {"attention.query": {"attention.query.0", "attention.query.1", "y"}}
 
 
-def test_numbered_scopes_that_use_the_same_parameters_are_inside_of_what_they_do():
+def test_numbered_scopes_that_share_parameters_are_innermost():
     w = weights("w")
     x = Value(1.0, label="x")
     with source_lines():
@@ -72,7 +72,7 @@ def test_numbered_scopes_that_use_the_same_parameters_are_inside_of_what_they_do
     }
 
 
-def test_numbered_scopes_with_parameters_of_their_own_stay_outside():
+def test_numbered_scopes_with_separate_parameters_are_outermost():
     x = Value(1.0, label="x")
     with source_lines():
         for layer in range(2):
@@ -82,7 +82,7 @@ def test_numbered_scopes_with_parameters_of_their_own_stay_outside():
     assert set(paths) == {(), ("layer0", "mlp", "layer0", "w"), ("layer1", "mlp", "layer1", "w")}
 
 
-def test_parts_of_opened_nodes_belong_where_the_node_did():
+def test_parts_of_opened_nodes_keep_their_module():
     w = weights("w")
     with source_lines(), named_scope("mlp"):
         y = sumprod(w, [Value(1.0, label="x"), Value(2.0, label="y")]).tanh()
@@ -91,7 +91,7 @@ def test_parts_of_opened_nodes_belong_where_the_node_did():
     assert (len(whole["mlp.w"]), len(parts["mlp.w"])) == (4, 6)
 
 
-def test_rows_of_arrays_are_no_iterations():
+def test_rows_of_arrays_are_not_iterations():
     with source_lines():
         rows = label([[Value(1.0) + i + j for j in range(2)] for i in range(2)], "h")
     assert set(names_in(Graph.record(sum(rows[0] + rows[1])))) == {""}

@@ -1,4 +1,4 @@
-"""Opened graphs: plain products and sums in place of `sumprod`, with the same numbers and gradients."""
+"""Tests of opened graphs, with products and sums instead of `sumprod` and the same numbers and gradients."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def lecture_neuron() -> Value:
     return out
 
 
-def test_the_neuron_of_the_lecture():
+def test_neuron_of_the_lecture():
     out = lecture_neuron()
     graph = opened(out)
     assert (Graph.record(out).edges, graph.edges) == (6, 9)
@@ -42,7 +42,7 @@ Operands = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=5)
 
 @given(st.lists(ORDINARY, min_size=3, max_size=3), Operands, st.integers(0, 5))
 def test_numbers_and_gradients_are_the_same(numbers, pairs, start):
-    """Factors are any of three Values, as often as it may be, and constants."""
+    """Factors are constants and any of three Values, with repetition."""
     values = [Value(number, label=f"x{i}") for i, number in enumerate(numbers)]
     factors: list[Any] = [*values, 2.0, 0.0, -1.5]
     root = sumprod([factors[i] for i, _ in pairs], [factors[i] for _, i in pairs], factors[start])
@@ -51,7 +51,7 @@ def test_numbers_and_gradients_are_the_same(numbers, pairs, start):
     graph = opened(root)
     graph.validate()
     assert graph.data[graph.root] == root.data
-    if any(i < 3 or j < 3 for i, j in pairs):  # else there may be nothing to add up
+    if any(i < 3 or j < 3 for i, j in pairs):  # otherwise there may be nothing to add
         assert not any(isinstance(node.variadic, Reduction) for node in graph.nodes)
     right = walk(graph).right_gradients
     recorded = dict(zip(graph.names, graph.grad.tolist(), strict=True))
@@ -59,7 +59,7 @@ def test_numbers_and_gradients_are_the_same(numbers, pairs, start):
         assert recorded[name] == pytest.approx(gradient, rel=1e-12, abs=1e-12)
 
 
-def test_labels_lines_and_rules_stay_with_their_nodes():
+def test_labels_lines_and_rules_are_kept():
     x = Value(2.0, label="x")
     total = sumprod([x, x], [x, 3.0])
     total.label = "total"
@@ -71,7 +71,7 @@ def test_labels_lines_and_rules_stay_with_their_nodes():
     assert graph.by_hand == {graph.root}
 
 
-def test_parts_have_the_line_of_the_sum():
+def test_parts_have_the_source_line_of_the_sum():
     with source_lines():
         w, b = [Value(1.0), Value(2.0)], Value(3.0)
         total = sumprod(w, [2.0, 3.0], b)
@@ -80,7 +80,7 @@ def test_parts_have_the_line_of_the_sum():
     lines = [node.source.text for node in graph.nodes if node.source]
     assert len(lines) == len(graph)
     assert [node.symbol for node in graph.nodes if "sumprod" in node.source.text] == ["*", "+", "*", "+"]
-    named = ("b", "v2", "v3", "v4", "v5", "v6", "total", "root")  # as the program's variables, and nothing else
+    named = ("b", "v2", "v3", "v4", "v5", "v6", "total", "root")  # only the program's variables have names
     assert graph.names == named
 
 

@@ -1,4 +1,4 @@
-"""Recorded graphs run again, against building them again."""
+"""Tests that recomputing a recorded graph gives the same numbers as building it again."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_changed_leaves(program, number, data):
     assert all(equal(replay.recomputed(place), node.data) for place, node in enumerate(order))
 
 
-def test_intermediates_and_sums_of_products():
+def test_intermediate_nodes_and_sums_of_products():
     a, b = Value(2.0), Value(3.0)
     c = sumprod([a, b, 4.0], [b, 5.0, a], 1.0)  # 1 + 6 + 15 + 8 = 30
     root = c * c + a
@@ -57,7 +57,7 @@ def test_intermediates_and_sums_of_products():
     assert replay.root_with(7.0) == 7.0
 
 
-def test_hand_made_nodes_stand_in_the_way_of_what_is_before_them():
+def test_nodes_before_a_hand_made_node_cannot_change():
     a = Value(2.0)
     h = Value(4.0, (a,), "square")
     root = h * 3
@@ -67,7 +67,7 @@ def test_hand_made_nodes_stand_in_the_way_of_what_is_before_them():
     assert replay.root_with(5.0) == 15.0
 
 
-def test_noise_counts_what_is_run_again():
+def test_noise_counts_recomputed_nodes():
     a, b = Value(2.0), Value(3.0)
     graph = Graph.record((a * 2) * (b * 3))  # 4 * 9
     replay = Reevaluator(graph, graph.root)
@@ -79,13 +79,13 @@ def test_noise_counts_what_is_run_again():
     assert [replay.depends(place) for place in range(5)] == [True, True, False, False, True]
 
 
-def test_ill_formed_graphs_are_refused_before_c_sees_them():
+def test_invalid_graphs_are_refused():
     graph = Graph.record(Value(1.0) * 2.0)
     with pytest.raises(GraphError, match="node 1 has node 7 as operand"):
         Reevaluator(dataclasses.replace(graph, operands=numpy.array([7, -1], numpy.int32)), 1)
 
 
-def test_special_numbers_raise_nothing():
+def test_special_numbers_raise_no_error():
     x = Value(1.0)
     graph = Graph.record((1 / x).log().exp() * x**0.5)
     replay = Reevaluator(graph, graph.root)

@@ -1,4 +1,4 @@
-"""Functions of gradwalk.numpy beside those of jax.numpy: values and two derivatives, in each way of running."""
+"""Compare functions of gradwalk.numpy with jax.numpy: values and two derivatives, in each way of running."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from references import jax, jnp
 import gradwalk.numpy as gnp
 from gradwalk import Value, grad, hessian, jit, vmap
 
-Function = Callable[..., Any]  # of a module of functions, and of arrays
+Function = Callable[..., Any]  # takes a module of functions, and arrays
 
 
 def as_values(array: Any) -> Any:
-    """An array of Values, with these numbers."""
+    """Convert an array of numbers to an array of Values."""
     return numpy.array([Value(x) for x in array.ravel().tolist()], dtype=object).reshape(array.shape)
 
 
 def numbers(result: Any) -> Any:
-    """The numbers of an array of Values and floats."""
+    """Convert an array of Values and floats to numbers."""
     array = numpy.asarray(result, dtype=object)
     flat = [x.data if isinstance(x, Value) else float(x) for x in array.ravel()]
     return numpy.array(flat).reshape(array.shape)
 
 
 def loss(result: Any) -> Any:
-    """A number that depends on each element of a result, and not linearly."""
+    """Compute a nonlinear number from all elements of a result."""
     flat = numpy.asarray(result, dtype=object).ravel()
     return sum(numpy.cos(i) * (x + 0.5 * x * x) for i, x in enumerate(flat))
 
@@ -68,11 +68,11 @@ def check(f: Function, *arrays: Any, tolerance: float = 1e-9) -> None:
         if name != "value":
             compare(name, function(*arrays), expected, tolerance)
         recorded = jit(function)
-        recorded(*others)  # for other numbers, so that nothing of these may be frozen
+        recorded(*others)  # other numbers, so that constants in the recording would be noticed
         compare(f"jit {name}", recorded(*arrays), expected, tolerance)
         lanes = [numpy.stack(pair) for pair in zip(others, arrays, strict=True)]
         compare(f"vmap {name}", vmap(function)(*lanes)[1], expected, tolerance)
-        assert recorded.program.calls == ()  # so that C and lanes can run it
+        assert recorded.program.calls == ()  # required for C and lanes
 
 
 def compare(what: str, found: Any, expected: Any, tolerance: float) -> None:

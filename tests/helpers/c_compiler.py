@@ -1,4 +1,4 @@
-"""What a C compiler makes of a program's source, as a function of Python."""
+"""Compile the C source of a program into a Python function."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ NUMBERS = itertools.count()
 
 
 def installed(command: str) -> str:
-    """The command of a compiler. Where it is missing, the test is skipped."""
+    """Return the command of a compiler, or skip the test if it is not installed."""
     if not shutil.which(command):
         pytest.skip(f"needs the compiler {command}")
     return command
 
 
 def compiled(folder: Path, source: str, *flags: str, name: str = "f"):
-    """The function of a file in C, of numbers."""
+    """Compile a C file and return its function as a Python function of numbers."""
     path = folder / f"{next(NUMBERS)}.c"
     path.write_text(source, encoding="ascii")
     library = path.with_suffix(".so")

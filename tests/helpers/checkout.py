@@ -1,4 +1,4 @@
-"""Where this checkout and the tested gradwalk are, and whether that is compiled. Imports nothing of gradwalk."""
+"""Paths of this checkout and of the tested gradwalk, and whether it is compiled; does not import gradwalk."""
 
 from __future__ import annotations
 

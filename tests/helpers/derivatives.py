@@ -1,6 +1,6 @@
-"""The true derivatives of the operations, in mpmath, and operands at which rounding may spoil them.
+"""Exact derivatives of the operations in mpmath, and operands at which rounding errors are large.
 
-The derivatives are written out from the definitions, not from the table, and without subtractions that cancel.
+The formulas follow from the definitions, not from the table, and avoid subtractions that cancel.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gradwalk.value.apply import apply
 
 
 class Format(NamedTuple):
-    """A format of floating point numbers: how many bits a number has, and between which powers of 2 it is normal."""
+    """A floating-point format: the bits of a significand, and the exponents of its normal numbers."""
 
     bits: int
     lowest: int
@@ -32,7 +32,7 @@ class Format(NamedTuple):
 
     @property
     def smallest(self) -> int:
-        """The power of 2 that is the smallest number above 0."""
+        """Exponent of the smallest positive number: 2 to this power."""
         return self.lowest - self.bits + 1
 
 
@@ -163,7 +163,7 @@ def _power_by_base(x: Any, y: Any) -> Any:
 
 
 def _of_sinc(x: Any) -> Any:
-    """At 60 digits the terms keep enough of them down to here; below, the first term of the series is exact enough."""
+    """With 60 digits the difference is accurate down to 1e-12; below, the first terms of the series are used."""
     m = mpmath
     return (m.cospi(x) - m.sincpi(x)) / x if abs(x) > 1e-12 else -(m.pi**2) * x / 3 * (1 - m.pi**2 * x * x / 10)
 
@@ -176,7 +176,7 @@ def _second_of_sinc(x: Any) -> Any:
 
 
 def _of_erfcx(x: Any) -> Any:
-    """By the derivative of DLMF 7.11.5, in which nothing cancels."""
+    """Differentiate erfcx by DLMF 7.11.5, where no terms cancel."""
     m = mpmath
     return -2 / m.sqrt(m.pi) + 2 * x * MPMATH["erfcx"](x) if x < 20 else -x * m.hyperu(1.5, 1.5, x * x) / m.sqrt(m.pi)
 
@@ -194,16 +194,16 @@ def _nearest_quotient(x: Any, y: Any) -> Any:
 
 
 def _share(difference: Any) -> Any:
-    """What a choice passes on to the operand that exceeds the other by the difference."""
+    """Return the partial of a maximum (1, 1/2 or 0) by an operand that exceeds the other by `difference`."""
     return (1 + mpmath.sign(difference)) / 2
 
 
-# By name: a function of the operands for each partial, and the second derivative of what has one operand.
+# For each row: one function of the operands per partial, and the second derivative if it has one operand.
 FIRST, SECOND = Functions(_first), Functions(_second)
 
 
 def exact(function: Callable[..., Any], operands: tuple[float, ...]) -> Any:
-    """A function of mpmath at floats, or None where there is no real number."""
+    """Evaluate a function of mpmath at floats, or return None if the result is not real."""
     try:
         with mpmath.workdps(60):
             result = function(*map(mpmath.mpf, operands))
@@ -213,10 +213,10 @@ def exact(function: Callable[..., Any], operands: tuple[float, ...]) -> Any:
 
 
 def ulps_off(number: float, true: Any, of: Format = FLOAT64) -> float | None:
-    """How far a number is off, in units of the last place of the true one; None where that is not a normal number."""
+    """Return the error of a number in ulp of the true one, or None if that is not a normal number."""
     if true is None or true == 0:
         return None
-    exponent = int(mpmath.frexp(true)[1])  # the true number is at least 2 to the power of this less 1
+    exponent = int(mpmath.frexp(true)[1])  # the true number is at least 2 ** (exponent - 1)
     if not of.lowest < exponent <= of.highest or abs(true) > of.largest:
         return None
     if not math.isfinite(number):
@@ -225,19 +225,19 @@ def ulps_off(number: float, true: Any, of: Format = FLOAT64) -> float | None:
         return float(abs(number - true) * mpmath.mpf(2) ** (of.bits - exponent))
 
 
-# Where something happens: zeros, poles, kinks, and where functions saturate, overflow or underflow.
+# Special points: zeros, poles, kinks, and where functions saturate, overflow or underflow.
 _SPECIAL = (0.25, 0.5, 1.0, 2.0, 6.0, 19.0, 37.0, 88.0, 104.0, 354.0, 572.0, 709.0, 745.0, math.pi / 2, math.pi, 1e154)
 
 
 def operands(row: Operation, count: int, of: Format = FLOAT64) -> list[tuple[float, ...]]:
-    """Operands for a row, always the same: of all magnitudes, moderate ones, and next to where something happens."""
+    """Draw operands of a row with a fixed seed: of any magnitude, moderate, and near special points."""
     draw = random.Random(row.name)
     found = [*_of_one(draw, count, of)] if row.arity == 1 else [*_of_more(row, draw, count, of)]
     return list(dict.fromkeys(tuple(_rounded(x, of) for x in xs) for xs in found))
 
 
 def _rounded(x: float, of: Format) -> float:
-    """The nearest number of a format; the largest one instead of infinity."""
+    """Round to a format, with its largest number instead of infinity."""
     if of == FLOAT64:
         return x
     fraction, exponent = math.frexp(x)
@@ -290,19 +290,19 @@ def _of_more(row: Operation, draw: random.Random, count: int, of: Format) -> Ite
 
 
 class Worst(NamedTuple):
-    """The largest error in ulp, and the operands at which it was found."""
+    """The largest error in ulp and the operands where it occurs."""
 
     ulps: float
     at: tuple[float, ...]
 
 
 def function(row: Operation) -> Callable[..., Any]:
-    """A row as a function of Values."""
+    """Return a row as a function of Values."""
     return lambda *xs: apply(OPCODES[row.name], *xs)
 
 
 def quantities(row: Operation) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """What is measured of a row: a name for it, and the true function."""
+    """Yield the name and the exact function of each measured quantity of a row."""
     yield "value", MPMATH[row.name]
     for position in range(row.arity):
         if position not in row.non_differentiable:
@@ -312,7 +312,7 @@ def quantities(row: Operation) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def eager(row: Operation, points: list[tuple[float, ...]]) -> dict[str, Any]:
-    """The numbers that Values hold; second derivatives by a program, one sample at a time."""
+    """Compute values and partials by Values, and second derivatives by a program for one sample."""
     found: dict[str, Any] = {"value": [], "d/dx": [], "d/dy": [], "d/dz": [], "d²/dx²": []}
     second = gradwalk.jit(gradwalk.grad(gradwalk.grad(function(row))))
     for xs in points:
@@ -326,7 +326,7 @@ def eager(row: Operation, points: list[tuple[float, ...]]) -> dict[str, Any]:
 
 
 def lanes(row: Operation, points: list[tuple[float, ...]], of: Format) -> dict[str, Any]:
-    """The numbers that batches hold."""
+    """Compute the quantities in batches."""
     columns = [
         numpy.array(column, numpy.float32 if of == FLOAT32 else numpy.float64) for column in zip(*points, strict=True)
     ]
@@ -341,7 +341,7 @@ def lanes(row: Operation, points: list[tuple[float, ...]], of: Format) -> dict[s
 
 
 def worst(row: Operation, points: list[tuple[float, ...]], found: dict[str, Any], of: Format) -> dict[str, Worst]:
-    """The largest error of each quantity, where the operation is defined and the true number is a normal one."""
+    """Find the largest error of each quantity where the operation is defined and the true number is normal."""
     largest = {}
     defined = [exact(MPMATH[row.name], xs) is not None for xs in points]
     for quantity, function_of in quantities(row):

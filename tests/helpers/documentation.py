@@ -1,4 +1,4 @@
-"""What tests of the documentation share: its pages, the site's own code, and the site."""
+"""Shared by tests of the documentation: its pages, the site's modules, and the built site."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from checkout import ROOT
 
 DOCS = ROOT / "docs"
-PAGES = [page for page in sorted(DOCS.rglob("*.md")) if page != DOCS / "README.md"]  # that is the forge's index
+PAGES = [page for page in sorted(DOCS.rglob("*.md")) if page != DOCS / "README.md"]  # shown on GitHub instead
 
 sys.path.append(str(ROOT / "tools"))
 

@@ -1,4 +1,4 @@
-"""A function of numbers beside a closed form in JAX: its value and two derivatives, in each way of running."""
+"""Compare a function of numbers with a closed form in JAX: value and two derivatives, in each way of running."""
 
 from __future__ import annotations
 
@@ -14,14 +14,7 @@ Function = Callable[..., Any]
 
 
 def in_every_way(f: Function, in_jax: Function, *args: float, tolerance: float = 1e-7) -> None:
-    """Compare a function with a closed form.
-
-    Args:
-        f: A function of numbers that returns one.
-        in_jax: The same for JAX.
-        *args: The numbers.
-        tolerance: Of values and derivatives, relative to the largest of each.
-    """
+    """Compare a scalar function with a closed form in JAX; `tolerance` is relative to the largest element."""
     positions = tuple(range(len(args)))
     derivatives = (in_jax, jax.grad(in_jax, positions), jax.hessian(in_jax, positions))
     value, first, second = (numpy.array(derivative(*args), float) for derivative in derivatives)
@@ -47,7 +40,7 @@ def in_every_way(f: Function, in_jax: Function, *args: float, tolerance: float =
     ):
         near(name, derivative(*args), expected)
         recorded = jit(derivative)
-        recorded(*[1.01 * x for x in args])  # for other numbers, so that nothing of these may be frozen
+        recorded(*[1.01 * x for x in args])  # other numbers, so that constants in the recording would be noticed
         near(f"jit {name}", recorded(*args), expected)
         lanes = [numpy.array([1.01 * x, x]) for x in args]
         in_batch = numpy.array(vmap(derivative)(*lanes), float)

@@ -1,4 +1,4 @@
-"""Random programs of the command line's grammar, well formed and broken."""
+"""Random programs in the grammar of the command line, valid and invalid."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 
 from gradwalk.ops.table import TABLE
 
-NAMES = ("a", "b", "x1", "é", "名", "_", "ﬁ")  # the last is read as fi
+NAMES = ("a", "b", "x1", "é", "名", "_", "ﬁ")  # Python normalizes the last one to fi
 NUMBERS = ("2", "0.5", "1_0", ".25", "3.", "1e2", "2.5e-1", "7")
 FUNCTIONS = tuple(row for row in TABLE if row.is_function)
 BINARY = ("+", "-", "*", "/", "//", "%", "**")
 SIGNS = ("(", ")", "<", ">=", ",", "exp(", "where (", "maximum", "tanhh(", "=", ";", "\n", "# c")
-# How formulas are printed: other signs for the same operators, and powers.
+# Typographic variants of operators and powers.
 PRINTED = {"*": "\u00b7\u0387\u22c5\u00d7", "-": "\u2212\u2013", "/": "\u00f7"}
 POWERS = ("\u00b2", "\u00b3", "\u207b\u00b9", "\u2074", "\u00b9\u2070")
 TOKENS = (*NAMES, *NUMBERS, *BINARY, *SIGNS)
@@ -38,7 +38,7 @@ STRANGE = (
 
 
 def expression(draw: random.Random, depth: int = 4) -> str:
-    """An expression; its operators bind as they may."""
+    """Draw an expression."""
     kind = draw.random()
     if depth == 0 or kind < 0.15:
         return draw.choice(NAMES if draw.random() < 0.7 else NUMBERS)
@@ -57,7 +57,7 @@ def expression(draw: random.Random, depth: int = 4) -> str:
 
 
 def program(draw: random.Random) -> str:
-    """Some named parts, the later made from the earlier, and a last one with or without a name."""
+    """Draw up to three named parts, which use earlier ones, and a last part with or without a name."""
     made = [f"p{i}" for i in range(draw.randrange(4))]
     parts = []
     for i, name in enumerate(made):
@@ -69,7 +69,7 @@ def program(draw: random.Random) -> str:
 
 
 def broken(draw: random.Random) -> str:
-    """A program with a few tokens put in, left out or put in place of letters."""
+    """Draw a program and insert, delete or replace a few tokens."""
     text = program(draw) if draw.random() < 0.5 else expression(draw)
     for _ in range(draw.randint(1, 2)):
         place = draw.randrange(len(text) + 1)
@@ -78,7 +78,7 @@ def broken(draw: random.Random) -> str:
 
 
 def typeset(draw: random.Random) -> str:
-    """A program, well formed or not, with some operators as formulas are printed, and some powers."""
+    """Draw a program, valid or not, with typographic operators and powers."""
     text = draw.choice((expression, program, broken))(draw)
 
     def printed(found: re.Match[str]) -> str:
@@ -92,5 +92,5 @@ def typeset(draw: random.Random) -> str:
 
 
 def soup(draw: random.Random) -> str:
-    """Any tokens."""
+    """Draw arbitrary tokens."""
     return draw.choice(("", " ")).join(draw.choices((*TOKENS, *STRANGE), k=draw.randrange(9)))

@@ -1,4 +1,4 @@
-"""The graphs of a lesson on backpropagation, by hand, and the gradients that have to come out."""
+"""The graphs of a backpropagation lesson, built by hand, with their expected gradients."""
 
 from __future__ import annotations
 

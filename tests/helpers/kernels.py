@@ -1,4 +1,4 @@
-"""Programs for batches, drawn at random: run on lanes, one sample at a time, and by NumPy."""
+"""Random programs for batches, run on lanes, one sample at a time, and with NumPy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gradwalk.program.program import Program
 SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 5e-324, -1e-310, 2.3e-308, 1e-300, 1e300, -1.7e308]
 FUSED = {name: opcodes.OPCODES[name] for name in ("muladd", "mulsub", "submul")}
 
-# What IEEE 754 says to the last bit. Written out from the definitions, not from the table.
+# Operations that IEEE 754 specifies exactly, written from the definitions, not from the table.
 EXACT: dict[str, Callable[..., Any]] = {
     "add": numpy.add,
     "sub": numpy.subtract,
@@ -59,7 +59,7 @@ def spelled(code: int) -> str:
 
 @dataclass(frozen=True)
 class Case:
-    """A program, and which of its inputs have a number for each sample."""
+    """A program and the inputs that vary over the batch."""
 
     program: Program
     varies: tuple[bool, ...]
@@ -68,14 +68,14 @@ class Case:
         return f"{self.varies}\n{self.program}"
 
     def batch(self, seed: int, count: int, kind: Any = numpy.float64) -> tuple[Any, list[Any]]:
-        """Numbers for the inputs that do not vary, and columns for the others, laid out in memory in all ways."""
+        """Draw numbers for fixed inputs and columns, with various memory layouts, for varying ones."""
         generator = numpy.random.default_rng(seed)
         shared = numbers(generator, len(self.varies) - sum(self.varies))
         columns = [numbers(generator, count, kind) for _ in range(sum(self.varies))]
         return shared, [laid_out(generator, column) for column in columns]
 
     def one_at_a_time(self, shared: Any, columns: Sequence[Any], count: int) -> Any:
-        """The outputs, a row for each sample, by `Program.run`."""
+        """Compute the outputs with `Program.run`, one row per sample."""
         rows = numpy.empty((count, len(self.varies)))
         rows[:, numpy.flatnonzero(numpy.logical_not(self.varies))] = shared
         for i, column in zip(numpy.flatnonzero(self.varies), columns, strict=True):
@@ -84,7 +84,7 @@ class Case:
         return numpy.array(results).reshape(count, len(self.program.outputs))
 
     def by_numpy(self, shared: Any, columns: Sequence[Any], count: int, kind: Any) -> Any:
-        """The outputs, a row for each sample, by NumPy's functions: what varies in this type, the rest in float64."""
+        """Compute the outputs with NumPy, one row per sample: varying inputs in `kind`, fixed ones in float64."""
         given = iter(shared)
         varying = iter(columns)
         results = [next(varying) if varies else numpy.float64(next(given)) for varies in self.varies]
@@ -103,7 +103,7 @@ class Case:
 
 @st.composite
 def cases(draw: st.DrawFn, names: Sequence[str], longest: int = 12) -> Case:
-    """Programs of these operations, on any of the inputs, constants and results: often the same ones again."""
+    """Draw programs of these operations, whose operands are inputs, constants and results, often repeated."""
     varies = draw(st.lists(st.sampled_from([True, True, False]), min_size=1, max_size=5))
     constants = draw(st.lists(st.sampled_from([*SPECIAL, 0.5, 2.0, 3.0]), max_size=3))
     code = []
@@ -119,19 +119,19 @@ def cases(draw: st.DrawFn, names: Sequence[str], longest: int = 12) -> Case:
 
 
 def numbers(generator: numpy.random.Generator, count: int, kind: Any = numpy.float64) -> Any:
-    """Ordinary numbers, and special ones among them."""
+    """Draw ordinary numbers with some special ones."""
     ordinary = generator.normal(size=count) * 10.0 ** generator.integers(-3, 4, count)
     return rounded(numpy.where(generator.random(count) < 0.3, generator.choice(SPECIAL, count), ordinary), kind)
 
 
 def rounded(array: Any, kind: Any) -> Any:
-    """The numbers in this type, inf where they are too large for it."""
+    """Convert to a type; numbers too large for it become inf."""
     with numpy.errstate(all="ignore"):
         return numpy.asarray(array).astype(kind)
 
 
 def laid_out(generator: numpy.random.Generator, column: Any) -> Any:
-    """The same numbers, lying in memory in one of many ways, and not to be written to."""
+    """Copy a column to one of several memory layouts, read-only."""
     count, size = len(column), column.itemsize
     way = generator.integers(6)
     if way == 0:
@@ -140,9 +140,9 @@ def laid_out(generator: numpy.random.Generator, column: Any) -> Any:
         result = numpy.repeat(column, 3)[::3]
     elif way == 2:
         result = column[::-1].copy()[::-1]
-    elif way == 3:  # nowhere aligned
+    elif way == 3:  # unaligned
         result = numpy.frombuffer(b"?" + column.tobytes() + b"?" * size, column.dtype, count, offset=1)
-    elif way == 4:  # a field among others
+    elif way == 4:  # a field of a structured array
         records = numpy.zeros(count, [("before", "u1"), ("number", column.dtype), ("after", "u2")])
         records["number"] = column
         result = records["number"]
@@ -153,7 +153,7 @@ def laid_out(generator: numpy.random.Generator, column: Any) -> Any:
 
 
 def on_lanes(kernel: LaneKernel, shared: Any, columns: Sequence[Any], count: int, kind: Any = numpy.float64) -> Any:
-    """The outputs, a row for each sample; the sums where the kernel has these."""
+    """Compute the outputs on lanes, one row per sample, or their sums if the kernel reduces."""
     single = kind is numpy.float32
     if kernel.reduced:
         return kernel.run(shared, columns, [], count, single=single)
@@ -164,12 +164,12 @@ def on_lanes(kernel: LaneKernel, shared: Any, columns: Sequence[Any], count: int
 
 
 def same(a: Any, b: Any) -> Any:
-    """Where two arrays have the same bits: signed zeros told apart, all nans alike."""
+    """Compare bits elementwise, with signed zeros distinct and all nans equal."""
     return (numpy.isnan(a) & numpy.isnan(b)) | ((a == b) & (numpy.signbit(a) == numpy.signbit(b)))
 
 
 def ulps_apart(a: Any, b: Any) -> Any:
-    """How far numbers of the same type are apart in units of the last place of the larger one; 0 for two nans."""
+    """Return the distance of two arrays in ulp of the larger number; 0 for two nans."""
     with numpy.errstate(all="ignore"):
         apart = numpy.abs(a.astype(numpy.longdouble) - b) / numpy.spacing(numpy.maximum(numpy.abs(a), numpy.abs(b)))
         apart = numpy.where(numpy.isfinite(a) & numpy.isfinite(b) & ((a != 0) | (b != 0)), apart, math.inf)

@@ -1,7 +1,7 @@
-"""Random programs of loops, branches and reductions, run by gradwalk or by plain Python with derivatives of its own.
+"""Random programs of loops, branches and reductions, run by gradwalk or by plain Python.
 
-A program is a tree of nested tuples. `evaluate` runs it with the functions of a language: `Recorded` calls gradwalk,
-and `Plain` has Python's loops and branches over `Jet`, a number with its gradient and its matrix of second derivatives.
+A program is a tree of nested tuples. `evaluate` runs it with `Recorded`, which calls gradwalk, or `Plain`, which
+uses Python's loops and branches on `Jet`, a number with its gradient and Hessian.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SHORT = st.integers(1, 3)
 
 
 def trees(depth: int) -> st.SearchStrategy[Tree]:
-    """Programs in which at most so many loops, branches and reductions are nested."""
+    """Draw programs with at most `depth` nested loops, branches and reductions."""
     read = st.tuples(st.just("input"), st.integers(0, 5))
     leaf = st.one_of(read, read, read, st.tuples(st.just("number"), NUMBERS))
     if not depth:
@@ -63,7 +63,7 @@ def _arithmetic(operands: st.SearchStrategy[Tree]) -> st.SearchStrategy[Tree]:
 
 
 def evaluate(tree: Tree, language: Any, numbers: Sequence[Any]) -> Any:
-    """Run a program on some numbers, the inputs and what loops around it have brought."""
+    """Run a program; `numbers` are the inputs and the carries of the enclosing loops."""
 
     def run(part: Tree, *more: Any) -> Any:
         return evaluate(part, language, (*numbers, *more))
@@ -127,7 +127,7 @@ LOOPS: dict[str, Callable[..., Any]] = {
 
 
 class Recorded:
-    """gradwalk's functions."""
+    """Operations by gradwalk's functions."""
 
     def number(self, x: float) -> Any:
         return x
@@ -179,7 +179,7 @@ class Recorded:
 
 
 class Jet:
-    """A number with its gradient and its matrix of second derivatives by the inputs."""
+    """A number with its gradient and Hessian with respect to the inputs."""
 
     def __init__(self, value: float, slopes: Any = None, bends: Any = None) -> None:
         self.value = value
@@ -195,22 +195,17 @@ class Jet:
         return Jet(self.value * other.value, self.value * other.slopes + other.value * self.slopes, bends)
 
     def of(self, value: float, first: float, second: float) -> Jet:
-        """Return a function of it, by the function's value and its two derivatives."""
+        """Apply a function, given its value and its first and second derivative."""
         bends = first * self.bends + second * numpy.outer(self.slopes, self.slopes)
         return Jet(value, first * self.slopes, bends)
 
 
 def inputs(numbers: Sequence[float]) -> list[Jet]:
-    """Return the inputs of a program as jets."""
     return [Jet(x, row) for x, row in zip(numbers, numpy.eye(INPUTS), strict=True)]
 
 
 class Plain:
-    """The same functions in plain Python.
-
-    Attributes:
-        margin: How far the closest comparison was from another answer.
-    """
+    """Operations in plain Python; `margin` is the smallest difference in a comparison."""
 
     def __init__(self) -> None:
         self.margin = math.inf
@@ -297,6 +292,6 @@ class Plain:
 
 
 def reference(tree: Tree, numbers: Sequence[float]) -> tuple[Jet, float]:
-    """Return the result of a program with its derivatives, by plain Python, and the margin of its comparisons."""
+    """Return the result of a program in plain Python and the margin of its comparisons."""
     language = Plain()
     return evaluate(tree, language, inputs(numbers)), language.margin

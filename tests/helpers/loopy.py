@@ -1,4 +1,4 @@
-"""Random functions with loops of Python's: nested, ragged, with numbers that are carried, gone through and stacked."""
+"""Random functions with nested Python loops over carries, elements and stacked results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Step = Callable[[list[Any], list[Any], Sequence[Any], tuple[int, ...]], None]  #
 
 
 def loopy(seed: int, depth: int = 3, most: int = 6) -> Callable[[Sequence[Any]], list[Any]]:
-    """Return a function of a sequence of numbers, which returns the carries and some of the stacked results."""
+    """Draw a function of a sequence that returns the carries and the stacked results."""
     rng = random.Random(seed)
     steps = block(rng, depth, most)
 

@@ -1,8 +1,9 @@
-"""The 35 problems of Moré, Garbow and Hillstrom: sums of squares that every optimizer is tried on.
+"""The 35 nonlinear least-squares problems of Moré, Garbow and Hillstrom.
 
-From the formulas of "Testing Unconstrained Optimization Software", ACM Transactions on Mathematical Software 7, 1981,
-pages 17-41, numbered as there. None is left out, and none has a branch on its arguments. All are smooth where they are
-used, Gulf as far as its second variable stays below 25, as it does between start and minimum.
+The formulas and numbers are taken from "Testing Unconstrained Optimization Software", ACM Transactions on
+Mathematical Software 7, 1981, pages 17-41. The set is complete, and no problem branches on its arguments. All
+functions are smooth where they are used; Gulf is smooth while its second variable is below 25, which holds
+between the start and the minimum.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ Residuals = Callable[[Sequence[Any]], list[Any]]
 
 @dataclass(frozen=True)
 class Problem:
-    """Residuals, of which the sum of squares is to be made small.
+    """A least-squares problem.
 
-    `minima`: the published values of that sum at minima, to six digits, the least one first. `minimizer`: where the
-    first one is attained, if that can be written down exactly.
+    `minima` holds the published minima of the sum of squares to six digits, smallest first. `minimizer` is the
+    point of the first one, if it has a closed form.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Problem:
         return f"{self.name}-{len(self.x0)}"
 
 
-def rosenbrock(x: Sequence[Any]) -> list[Any]:  # 1, and 21 for more than two variables
+def rosenbrock(x: Sequence[Any]) -> list[Any]:  # problem 1, and 21 with more than two variables
     residuals = []
     for i in range(0, len(x), 2):
         residuals += [10.0 * (x[i + 1] - x[i] ** 2), 1.0 - x[i]]
@@ -75,7 +76,7 @@ def jennrich_and_sampson(x: Sequence[Any]) -> list[Any]:  # 6
 
 def helical_valley(x: Sequence[Any]) -> list[Any]:  # 7
     x1, x2, x3 = x
-    # atan(x2 / x1) / tau, and half a turn more where x1 < 0: the start is there, with x2 = 0, where atan2(x2, x1) jumps
+    # atan(x2 / x1) / tau, plus 1/2 if x1 < 0: atan2(x2, x1) would jump at the start, where x1 < 0 and x2 = 0
     turns = 0.25 - math.atan2(x1, x2) / math.tau
     return [10.0 * (x3 - 10.0 * turns), 10.0 * (math.sqrt(x1**2 + x2**2) - 1.0), x3]
 
@@ -105,7 +106,7 @@ def meyer(x: Sequence[Any]) -> list[Any]:  # 10
     return [x1 * math.exp(x2 / (45 + 5 * i + x3)) - y for i, y in enumerate(MEYER_Y, start=1)]
 
 
-def gulf(x: Sequence[Any]) -> list[Any]:  # 11, for y - x2 where the paper has a misprint: "y m i x2"
+def gulf(x: Sequence[Any]) -> list[Any]:  # 11, with y - x2 for the paper's misprint "y m i x2"
     x1, x2, x3 = x
     residuals = []
     for i in range(1, 100):
@@ -122,7 +123,7 @@ def box(x: Sequence[Any]) -> list[Any]:  # 12
     ]
 
 
-def powell_singular(x: Sequence[Any]) -> list[Any]:  # 13, and 22 for more than four variables
+def powell_singular(x: Sequence[Any]) -> list[Any]:  # 13, and 22 with more than four variables
     residuals = []
     for i in range(0, len(x), 4):
         a, b, c, d = x[i : i + 4]
@@ -348,6 +349,6 @@ PROBLEMS = [
     Problem("chebyquad", chebyquad, grid(7), [0.0]),
     Problem("chebyquad", chebyquad, grid(8), [3.51687e-3]),
     Problem("chebyquad", chebyquad, grid(9), [0.0]),
-    # the lower one is not in the paper, which has the minimum next to the start; SciPy finds it by differences too
+    # the smaller minimum is not in the paper, which lists the one near the start; SciPy also finds it by differences
     Problem("chebyquad", chebyquad, grid(10), [4.77271e-3, 6.50395e-3]),
 ]

@@ -1,4 +1,4 @@
-"""Modules drawn at random, with parameters in containers of all kinds."""
+"""Random Modules with parameters in containers of all kinds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Pair = namedtuple("Pair", "left right")
 
 
 class Net(Module):
-    """Whatever attributes it is given."""
+    """A Module with arbitrary attributes."""
 
     def __init__(self, **parts: Any) -> None:
         vars(self).update(parts)
@@ -50,7 +50,7 @@ CONSTANTS = st.lists(st.integers(0, 1), max_size=2).map(lambda numbers: numpy.ar
 
 
 def parts(values: st.SearchStrategy[Value]) -> st.SearchStrategy[Any]:
-    """What may stand in a Module, with these Values."""
+    """Draw attributes of a Module that contain these Values."""
     return st.recursive(
         st.one_of(values, STATICS, CONSTANTS),
         lambda parts: st.one_of(
@@ -68,7 +68,7 @@ def parts(values: st.SearchStrategy[Value]) -> st.SearchStrategy[Any]:
 
 
 def modules(values: st.SearchStrategy[Value]) -> st.SearchStrategy[Net]:
-    """Modules with these Values."""
+    """Draw Modules that contain these Values."""
     return st.dictionaries(NAMES, parts(values), max_size=3).map(lambda attributes: Net(**attributes))
 
 
@@ -76,7 +76,7 @@ MODULES = modules(st.builds(Value, st.integers(-9, 9)))
 
 
 def written(part: Any) -> str:
-    """A Module without its numbers, in words, by recursion, to compare with."""
+    """Describe a Module without its numbers by recursion, as a reference."""
     if isinstance(part, (Value, Number)):
         return "parameter"
     if isinstance(part, Module):

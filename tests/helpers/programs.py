@@ -1,4 +1,4 @@
-"""Programs drawn at random: graphs over all operations, as they are or as Values."""
+"""Random programs: graphs over all operations, recorded or run on Values."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from gradwalk.program.tape import Tape
 from gradwalk.trees.fast.form import NumberForm, SequenceForm
 from gradwalk.value.apply import apply
 
-# Rows that are not defined for all numbers, or have poles.
+# Rows that are undefined for some numbers or have poles.
 PARTLY_DEFINED = (
     *("pow", "log", "log2", "log10", "log1p", "log1mexp", "sqrt", "cbrt", "asin", "acos", "acosh", "atanh", "div"),
     *("norm_ppf", "gamma", "lgamma", "digamma", "trigamma"),
 )
-# Functions that are smooth and tame on all of [-3, 3], so that a disagreement is never a matter of conditioning alone.
+# Smooth and moderate functions on [-3, 3], so that a difference is a bug and not a matter of conditioning.
 TAME = [row.name for row in TABLE if row.name not in PARTLY_DEFINED]
 EVERY = [row.name for row in TABLE]
 ORDINARY = st.floats(-3.0, 3.0).map(lambda number: round(number, 3))
-# No subnormals: a stored partial such as 1/x overflows for them, where PyTorch gets by dividing the gradient by x.
+# Without subnormals: a stored partial such as 1/x overflows for them, while PyTorch divides the gradient by x.
 EXTREME = st.one_of(
     st.floats(allow_nan=True, allow_infinity=True, allow_subnormal=False),
     st.sampled_from([0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e-300, 1e300, 1.7e308]),
@@ -38,26 +38,26 @@ EXTREME = st.one_of(
 
 
 def prepared(interpreter: Interpreter, numbers: tuple[Any, ...]) -> Any:
-    """What a prepared call of a function of numbers returns: its results as a list, or `MISSED`."""
+    """Call a prepared function of numbers; return its results as a list, or `MISSED`."""
     takes = SequenceForm(tuple, [NumberForm(i) for i in range(interpreter.inputs)])
     makes = SequenceForm(list, [NumberForm(i) for i in range(len(interpreter.code.outputs))])
     return PreparedCall(interpreter, takes, None, makes, None).result(numbers, {})
 
 
 def fewer(times: int) -> settings:
-    """For tests that take long: so many times fewer examples."""
+    """Divide the number of examples of a slow test by `times`."""
     return settings(max_examples=max(settings.default.max_examples // times, 1))
 
 
 @dataclass(frozen=True)
 class Program:
-    """Leaves, constants among the operands, and steps: an operation and the places of its operands."""
+    """Leaves, and steps of an operation and operand positions or constants."""
 
     leaves: tuple[float, ...]
     steps: tuple[tuple[str, tuple[int | float, ...]], ...]
 
     def run(self, leaf: Callable[[float], Any], apply: Callable[..., Any]) -> tuple[list[Any], Any]:
-        """The leaves and the last result."""
+        """Return the leaves and the last result."""
         leaves = [leaf(number) for number in self.leaves]
         results = list(leaves)
         for name, places in self.steps:
@@ -67,7 +67,7 @@ class Program:
 
 @st.composite
 def programs(draw: st.DrawFn, numbers: st.SearchStrategy[float], names: list[str], longest: int) -> Program:
-    """Programs whose later steps use earlier results, often the same one more than once."""
+    """Draw programs whose steps use earlier results, often repeatedly."""
     leaves = draw(st.lists(numbers, min_size=1, max_size=4))
     steps = []
     for count in range(len(leaves), len(leaves) + draw(st.integers(1, longest))):
@@ -84,7 +84,7 @@ def programs(draw: st.DrawFn, numbers: st.SearchStrategy[float], names: list[str
 
 
 def without_constants(program: Program) -> Program:
-    """The same program with a leaf of its own in place of every constant among the operands."""
+    """Replace each constant operand by a new leaf."""
     constants = [x for _, operands in program.steps for x in operands if isinstance(x, float)]
     first = len(program.leaves)
     count = itertools.count(first)
@@ -96,12 +96,12 @@ def without_constants(program: Program) -> Program:
 
 
 def as_values(program: Program) -> tuple[list[Value], Value]:
-    """The leaves and the last result of a program run on Values."""
+    """Run a program on Values; return the leaves and the last result."""
     return program.run(Value, lambda name, *operands: apply(OPCODES[name], *operands))
 
 
 def as_recorded(*programs: Program) -> Recorded:
-    """Programs recorded as one: the inputs are their leaves, one after the other, the outputs their last results."""
+    """Record programs as one: inputs are all leaves in order, outputs the last results."""
     tape = Tape()
 
     def append(name: str, *operands: int | float) -> int:

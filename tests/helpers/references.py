@@ -1,7 +1,7 @@
-"""Other people's libraries to compare with, and the operations of the table in mpmath, PyTorch and JAX.
+"""Reference libraries, and the operations of the table in mpmath, PyTorch and JAX.
 
-The fast suite does without these libraries, so each is imported when a test first uses it, and the test is skipped
-where it is not installed.
+The fast suite does not need these libraries: each one is imported when a test first uses it, and the test is
+skipped if it is not installed.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.program.code.opcodes import CALL, OPCODES
 from gradwalk.program.program import Program
 
-# Rows whose derivatives have constants in them that are no floats, such as log(2), 2/√π and 1/3.
+# Rows whose derivatives contain irrational or repeating constants such as log(2), 2/√π and 1/3.
 ROUNDED = {"log2", "log10", "exp2", "cbrt", "sinc", "erf", "erfc", "erfcx", "norm_pdf", "norm_cdf", "norm_ppf"}
 ROUNDED |= {"gelu", "log1mexp", "gamma", "lgamma", "digamma", "trigamma"}
-# Rows that jump.
+# Rows with jumps.
 JUMPS = {"floor", "ceil", "trunc", "rint", "floor_divide", "mod", "fmod", "remainder", "copysign", "fmax", "fmin"}
 
 
 def needs(*packages: str) -> pytest.MarkDecorator:
-    """Skips tests of what gradwalk does with optional packages where one of them is not installed."""
+    """Make a mark that skips a test if one of these packages is not installed."""
     return pytest.mark.skipif(not all(map(find_spec, packages)), reason=f"needs {', '.join(packages)}")
 
 
 class Reference:
-    """A module that is imported when one of its attributes is first asked for, and then prepared."""
+    """A module that is imported and configured when one of its attributes is first read."""
 
     def __init__(self, name: str, prepare: Callable[[], None] = lambda: None) -> None:
         self._name, self._prepare, self._module = name, prepare, None
 
     def __getattr__(self, attribute: str) -> Any:
-        if attribute.startswith("_"):  # pytest looks at every name of a module when it collects tests
+        if attribute.startswith("_"):  # pytest reads every name of a module when it collects tests
             raise AttributeError(attribute)
         if self._module is None:
             self._module = pytest.importorskip(self._name)
@@ -50,7 +50,7 @@ class Reference:
 
 
 class Functions(Mapping[str, Callable[..., Any]]):
-    """A function for each row of the table; the mapping is made when it is first looked at."""
+    """A lazily created mapping from each row of the table to a function."""
 
     def __init__(self, make: Callable[[], dict[str, Callable[..., Any]]]) -> None:
         self._made = functools.cache(make)
@@ -91,7 +91,7 @@ optax = Reference("optax", _in_double_precision)
 torch = Reference("torch")
 
 
-# The three mappings are written out from the definitions, not from the table.
+# The three mappings are written from the definitions, not from the table.
 def _in_mpmath() -> dict[str, Callable[..., Any]]:
     return {
         "add": lambda x, y: x + y,
@@ -158,14 +158,14 @@ def _in_mpmath() -> dict[str, Callable[..., Any]]:
         "remainder": _exactly(mpmath.nint),
         "fmax": max,
         "fmin": min,
-        "copysign": lambda x, y: abs(x) if y >= 0 else -abs(x),  # mpmath's zeros have no sign
+        "copysign": lambda x, y: abs(x) if y >= 0 else -abs(x),  # mpmath's zeros are unsigned
         "logaddexp": lambda x, y: max(x, y) + mpmath.log1p(mpmath.exp(-abs(x - y))),
         "stop_gradient": lambda x: x,
     }
 
 
 def _erfcx(x: Any) -> Any:
-    """By DLMF 7.11.5 where exp(x²) would overflow; that form is for positive numbers."""
+    """Compute erfcx, by DLMF 7.11.5 if exp(x²) would overflow; that form requires x > 0."""
     if x < 20:
         return mpmath.exp(x * x) * mpmath.erfc(x)
     return mpmath.hyperu(0.5, 0.5, x * x) / mpmath.sqrt(mpmath.pi)
@@ -176,7 +176,7 @@ def _norm_cdf(x: Any) -> Any:
 
 
 def psi(order: int, x: Any) -> Any:
-    """The derivatives of the logarithm of gamma, by the reflection: mpmath takes as many steps as x is negative."""
+    """Compute a polygamma function, by reflection if x < 0, where mpmath takes -x steps."""
     if x > 0:
         return mpmath.psi(order, x)
     sine, cosine, pi = mpmath.sinpi(x), mpmath.cospi(x), mpmath.pi
@@ -190,7 +190,7 @@ def psi(order: int, x: Any) -> Any:
 
 
 def _norm_ppf(p: Any) -> Any:
-    """By Newton's method, for the logarithm of the lesser tail. What is not between 0 and 1 has no quantile."""
+    """Compute the quantile by Newton's method on the logarithm of the smaller tail."""
     if not 0 < p < 1:
         raise ValueError(p)
     tail = min(p, 1 - p)
@@ -201,7 +201,7 @@ def _norm_ppf(p: Any) -> Any:
 
 
 def _exactly(quotient: Callable[[Any], Any]) -> Callable[..., Any]:
-    """x - y · quotient(x / y), to more digits than a quotient of two float64 can have."""
+    """Return a function x - y · quotient(x / y) with enough digits for any two float64."""
 
     def remaining(x: Any, y: Any) -> Any:
         with mpmath.workdps(1000):
@@ -220,7 +220,7 @@ def _towards_zero(x: Any) -> Any:
 
 
 def _sign_of_gamma(x: Any) -> Any:
-    """That of x where x rounded up is even, nan at negative integers, else 1."""
+    """Return the sign of gamma: nan at negative integers, the sign of x if ceil(x) is even, otherwise 1."""
     sign = torch.where(torch.ceil(x) % 2 == 0, torch.copysign(torch.ones_like(x), x), 1.0)
     return torch.where((x < 0.0) & (x == torch.floor(x)), math.nan, sign)
 
@@ -237,7 +237,7 @@ def _in_torch() -> dict[str, Callable[..., Any]]:
         "exp": torch.exp,
         "expm1": torch.expm1,
         "exp2": torch.exp2,
-        "cbrt": lambda x: torch.copysign(torch.abs(x) ** (1 / 3), x),  # torch has none
+        "cbrt": lambda x: torch.copysign(torch.abs(x) ** (1 / 3), x),  # not in torch
         "log1mexp": lambda x: torch.where(
             x > -math.log(2), torch.log(-torch.expm1(x)), torch.log1p(-torch.exp(torch.clamp(x, max=-math.log(2))))
         ),
@@ -252,7 +252,7 @@ def _in_torch() -> dict[str, Callable[..., Any]]:
         "norm_pdf": lambda x: torch.exp(-x * x / 2) / math.sqrt(2 * math.pi),
         "norm_cdf": torch.special.ndtr,
         "norm_ppf": torch.special.ndtri,
-        "gamma": lambda x: _sign_of_gamma(x) * torch.exp(torch.lgamma(x)),  # torch has none
+        "gamma": lambda x: _sign_of_gamma(x) * torch.exp(torch.lgamma(x)),  # not in torch
         "lgamma": torch.lgamma,
         "digamma": torch.digamma,
         "trigamma": lambda x: torch.polygamma(1, x),
@@ -276,7 +276,7 @@ def _in_torch() -> dict[str, Callable[..., Any]]:
         "tanh": torch.tanh,
         "sigmoid": torch.sigmoid,
         "relu": torch.relu,
-        # torch's own softplus returns x itself from 20 on
+        # torch's softplus returns x itself above 20
         "softplus": lambda x: torch.logaddexp(x, torch.zeros((), dtype=torch.float64)),
         "erf": torch.erf,
         "atan2": torch.atan2,
@@ -284,7 +284,7 @@ def _in_torch() -> dict[str, Callable[..., Any]]:
         "maximum": torch.maximum,
         "minimum": torch.minimum,
         "where": lambda x, y, z: torch.where(x != 0, y, z),
-        "sign": lambda x: torch.where(x.isnan(), x.detach(), torch.sign(x)),  # torch's own gives 0 for nan
+        "sign": lambda x: torch.where(x.isnan(), x.detach(), torch.sign(x)),  # torch.sign gives 0 for nan
         "less": lambda x, y: (x < y).double(),
         "less_equal": lambda x, y: (x <= y).double(),
         "equal": lambda x, y: (x == y).double(),
@@ -301,7 +301,7 @@ def _in_torch() -> dict[str, Callable[..., Any]]:
 
 
 def _remainder_for_torch() -> Callable[..., torch.Tensor]:
-    """IEEE's remainder, which PyTorch lacks: that of Python's math, with the quotient as its derivative."""
+    """Make the IEEE remainder, which PyTorch lacks, from math.remainder, with the quotient as its derivative."""
 
     class Remainder(torch.autograd.Function):
         @staticmethod
@@ -327,7 +327,7 @@ def _in_jax() -> dict[str, Callable[..., Any]]:
         "div": jnp.divide,
         "pow": jnp.power,
         "neg": jnp.negative,
-        "abs": lambda x: x * jnp.sign(x),  # jnp.abs takes 1 for its derivative at 0
+        "abs": lambda x: x * jnp.sign(x),  # jnp.abs has the derivative 1 at 0
         "exp": jnp.exp,
         "expm1": jnp.expm1,
         "exp2": jnp.exp2,
@@ -393,18 +393,18 @@ def _in_jax() -> dict[str, Callable[..., Any]]:
 
 MPMATH, TORCH, JAX = Functions(_in_mpmath), Functions(_in_torch), Functions(_in_jax)
 
-# Reductions by name, of sequences and the start where there is one.
+# Reductions by name, as functions of sequences and, if there is one, the start.
 MPMATH_REDUCTIONS = {"sumprod": lambda p, q, start: start + mpmath.fdot(p, q)}
 TORCH_REDUCTIONS = {"sumprod": lambda p, q, start: start + torch.stack(p).dot(torch.stack(q))}
 
 
 def torch_leaf(number: float) -> torch.Tensor:
-    """A scalar that gradients are wanted for."""
+    """Make a scalar tensor that requires a gradient."""
     return torch.tensor(number, dtype=torch.float64, requires_grad=True)
 
 
 def ulps_apart(a: float, b: float) -> float:
-    """How far two numbers are apart in units of the last place of the larger one; 0 for two nans."""
+    """Return the distance of two numbers in ulp of the larger one; 0 for two nans."""
     if a == b or (math.isnan(a) and math.isnan(b)):
         return 0.0
     if not (math.isfinite(a) and math.isfinite(b)):
@@ -412,7 +412,7 @@ def ulps_apart(a: float, b: float) -> float:
     return abs(a - b) / math.ulp(max(abs(a), abs(b)))
 
 
-# What instructions of a program are, besides those of the table.
+# Instructions of programs that are not rows of the table.
 _FUSED = {
     OPCODES["muladd"]: lambda x, y, z: x * y + z,
     OPCODES["mulsub"]: lambda x, y, z: x * y - z,
@@ -421,13 +421,13 @@ _FUSED = {
 
 
 def at_50_digits(program: Program, numbers: Sequence[float]) -> list[mpmath.mpf]:
-    """The outputs of a program for these inputs, computed by mpmath's functions: its instructions without rounding.
+    """Compute the outputs of a program with mpmath's functions, without rounding.
 
-    Raises what mpmath raises at poles, and `ValueError` beyond the real numbers.
+    Raises mpmath's errors at poles, and `ValueError` if a result is not real.
     """
     results = [mpmath.mpf(x) for x in [*numbers, *program.constants]]
     for opcode, *places in program.instructions.reshape(-1, 4).tolist():
-        assert opcode != CALL, "mpmath knows nothing of the user's functions"
+        assert opcode != CALL, "calls of user functions cannot run in mpmath"
         function, arity = (_FUSED[opcode], 3) if opcode in _FUSED else (MPMATH[NAMES[opcode]], ARITIES[opcode])
         results.append(function(*[results[place] for place in places[:arity]]))
         if not isinstance(results[-1], mpmath.mpf) or not mpmath.isfinite(results[-1]):
@@ -436,5 +436,5 @@ def at_50_digits(program: Program, numbers: Sequence[float]) -> list[mpmath.mpf]
 
 
 def not_real() -> tuple[type[Exception], ...]:
-    """What mpmath raises where there is no real number, or no 50 digits of it."""
+    """Return the exceptions that mpmath raises if a result is not real or does not converge to 50 digits."""
     return (ValueError, ZeroDivisionError, OverflowError, TypeError, AttributeError, mpmath.libmp.NoConvergence)

@@ -1,4 +1,4 @@
-"""Compiled modules that are older than the sources of this checkout, which tests must not run on unnoticed."""
+"""Find compiled modules that are older than the sources of this checkout."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-# What setup.py links into every compiled module: its sources and their digests.
+# Embedded by setup.py in every compiled module: its sources and their digests.
 STAMP = re.compile(rb"gradwalk sources: ([^\0]+)\0")
 LIBRARIES = ("*.so", "*.pyd")
 
 
 def outdated(package: Path, root: Path) -> str:
-    """What in an installed or in-place `package` differs from the checkout at `root`, or nothing.
+    """Describe how `package` (installed or in place) differs from the checkout at `root`; return "" if it is equal.
 
-    Digests are compared, not times, which Git changes and wheels do not keep.
+    Digests are compared instead of times, which Git changes and wheels do not keep.
     """
     for library, reason in outdated_libraries(package, root):
         name = ".".join(("gradwalk", *library.relative_to(package).parent.parts, library.name.split(".")[0]))
@@ -29,7 +29,7 @@ def outdated(package: Path, root: Path) -> str:
 
 
 def outdated_libraries(package: Path, root: Path) -> Iterator[tuple[Path, str]]:
-    """The compiled modules with other sources than those of the checkout, and what is different about these."""
+    """Yield the compiled modules whose sources differ from the checkout, each with the difference."""
     for library in sorted(path for pattern in LIBRARIES for path in package.rglob(pattern)):
         stamp = STAMP.search(library.read_bytes())
         if stamp is None:
@@ -42,7 +42,7 @@ def outdated_libraries(package: Path, root: Path) -> Iterator[tuple[Path, str]]:
 
 
 def cure(package: Path, root: Path) -> str:
-    """What to do, after which nothing is outdated."""
+    """Return the command that updates the compiled modules."""
     if package == root / "src/gradwalk":
         return "run `python tools/dev.py build`"
     return 'remove the folder build and run `pip install ".[test-core]"`'

@@ -1,4 +1,4 @@
-"""What users of gradwalk pickle: functions of a module, and objects made from them, with an expression of each."""
+"""Functions and objects that users of gradwalk pickle, each with an expression to evaluate."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ def decorated(x: Any) -> Any:
 
 @dataclasses.dataclass
 class Pair:
-    """Two numbers."""
+    """A pair of numbers."""
 
     first: Any
     second: Any
 
 
 def program_of(f: Any) -> Program:
-    """The program of a function of a number."""
+    """Record a function of a number."""
     return jit(f).recorded(1.3).program
 
 
@@ -101,7 +101,7 @@ def network() -> MLP:
 
 
 STEP = "found.update([3.0, -2.0], found.init([1.0, 1.0]), [1.0, 1.0])"
-# By its name, what makes each object, and an expression of `found`, the object or what a pickle gives.
+# For each name: a function that makes an object, and an expression of `found`, the object or its unpickled copy.
 OBJECTS: dict[str, tuple[Any, str]] = {
     "the program of a loop": (lambda: program_of(looped), "found.run([1.3]).tolist()"),
     "the program of its gradient": (lambda: program_of(grad(looped)), "found.run([1.3]).tolist()"),

@@ -1,8 +1,8 @@
-"""A small GPT on names, with an engine of its own: a script such as people write after microgpt.
+"""A small GPT on names with its own autodiff engine, similar to the scripts people write after microgpt.
 
 usage: python tiny_gpt.py NAMES STEPS
 
-Every number is printed in full, so that two runs which print the same text had the same numbers.
+Numbers are printed with all digits, so equal output means equal numbers.
 """
 
 import math

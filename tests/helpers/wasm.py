@@ -1,7 +1,8 @@
-"""What Python lacks in WebAssembly: other processes, other threads, and packages in C that nobody has built for it.
+"""Missing features of Python in WebAssembly: processes, threads, and packages in C without a build for it.
 
-Pyodide runs the fast suite (.ci/pyodide). Tests of what is missing are skipped there, whole files by the list here,
-others where the system refuses a thread or a process to the test itself. That gradwalk asks for one is no reason.
+Pyodide runs the fast suite (.ci/pyodide). Tests of missing features are skipped: whole files by the list here,
+single tests if the system refuses a thread or process that the test requests. A thread or process that gradwalk itself
+requests is not a reason to skip.
 """
 
 from __future__ import annotations
@@ -40,34 +41,29 @@ SCIPY = (
 )
 LEFT_OUT = [*THREADS, *PROCESSES, *SCIPY] if IS_WASM else []
 
-# Python's own reader of JSON ends the interpreter there, where it raises RecursionError elsewhere.
+# In WebAssembly, Python's JSON parser ends the interpreter where it raises RecursionError elsewhere.
 deeply_nested = pytest.param(
-    "[" * 100_000, "this is not JSON", marks=pytest.mark.skipif(IS_WASM, reason="too deep there")
+    "[" * 100_000, "this is not JSON", marks=pytest.mark.skipif(IS_WASM, reason="crashes WebAssembly")
 )
 
 _TESTS = Path(__file__).absolute().parents[1]
 _REFUSALS = {
-    "emscripten does not support processes.": "there are no other processes in WebAssembly",
-    "module 'os' has no attribute 'mkfifo'": "there are no pipes in WebAssembly",
-    "can't start new thread": "there are no other threads in WebAssembly",
-    "No module named 'scipy'": "SciPy is not there",
-    "No module named 'termios'": "there are no terminals in WebAssembly",
+    "emscripten does not support processes.": "WebAssembly has no processes",
+    "module 'os' has no attribute 'mkfifo'": "WebAssembly has no pipes",
+    "can't start new thread": "WebAssembly has no threads",
+    "No module named 'scipy'": "SciPy is not installed",
+    "No module named 'termios'": "WebAssembly has no terminals",
 }
 
 
 def refusal(error: BaseException | None, package: Path) -> str | None:
-    """Why a test cannot run in WebAssembly, if that is what its error says, and it was not gradwalk that asked.
-
-    Args:
-        error: What the test raised.
-        package: The folder of gradwalk.
-    """
+    """Return why a test cannot run in WebAssembly, or None if the error has another cause or gradwalk caused it."""
     if not IS_WASM or error is None:
         return None
     if "; install SciPy: pip" in str(error):
         return _REFUSALS["No module named 'scipy'"]
     trace, is_ours = error.__traceback__, False
-    while trace is not None:  # whoever asked is the innermost of the tests and gradwalk: a test may run inside of grad
+    while trace is not None:  # the innermost frame of the tests or gradwalk decides: a test may run inside grad
         file = Path(trace.tb_frame.f_code.co_filename).absolute()
         is_ours = file.is_relative_to(package) or (is_ours and not file.is_relative_to(_TESTS))
         trace = trace.tb_next
@@ -77,8 +73,8 @@ def refusal(error: BaseException | None, package: Path) -> str | None:
 
 
 def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Do what `asyncio.run` does, which in WebAssembly only some JavaScript engines can."""
+    """Run a coroutine as `asyncio.run` does; skip the test in WebAssembly, where only some engines can."""
     if IS_WASM:
         coroutine.close()
-        pytest.skip("Python cannot wait here for what JavaScript has to do")
+        pytest.skip("Python cannot wait for JavaScript in this engine")
     return asyncio.run(coroutine)

@@ -1,4 +1,4 @@
-"""Programs that fork, and programs that exit, at random moments while functions are being compiled."""
+"""Programs that fork or exit at random moments while functions are being compiled."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gradwalk import jit, math, vmap
 from gradwalk.program.native import machine_code
 from gradwalk.program.run.interpreter import Interpreter
 
-os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()  # what is found there is not compiled
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()  # an empty cache, so that code is compiled
 warnings.simplefilter("ignore", DeprecationWarning)
 chance = random.Random(0)
 numbers = numpy.linspace(0.0, 1.0, 300)
@@ -27,7 +27,7 @@ def function(factor, length):
 
 
 def child():
-    signal.alarm(120)  # ends a child that waits for ever
+    signal.alarm(120)  # ends a child that hangs
     f = function(1.0 / os.getpid(), 20)
     on_lanes, at_once = jit(vmap(f), backend="lanes"), jit(vmap(f), backend="llvm")
     scalar = jit(f, backend="llvm")
@@ -73,7 +73,7 @@ for number in range(FORKS):
 
 
 def forking(count: int) -> str:
-    """Return a program that forks so many times. Children call, compile and exit; an error names one that fails."""
+    """Return a program that forks `count` times; the children call and compile functions, then exit."""
     return f"IS_COMPILED, FORKS = {IS_COMPILED}, {count}\n{_FORKING}"
 
 
@@ -115,5 +115,5 @@ if chance.random() < 0.2:
 
 
 def exiting(seed: int, folder: str) -> str:
-    """Return a program that exits at some moment, with a folder for what is compiled."""
+    """Return a program that exits at a random moment and compiles into `folder`."""
     return f"SEED, FOLDER = {seed}, {folder!r}\n{_EXITING}"

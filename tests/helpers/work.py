@@ -1,4 +1,4 @@
-"""Measure work by what is called, which no other load of the machine changes, as it changes times."""
+"""Count function calls as a measure of work, which does not depend on the machine's load as times do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def count_calls(function: Callable[[], object]) -> int:
-    """Return how many functions, in Python and in C, a function calls in this thread."""
+    """Return how many Python and C functions a call of `function` makes in this thread."""
     count = 0
 
     def look(frame: object, event: str, argument: object) -> None:

@@ -1,4 +1,4 @@
-"""Choices, comparisons and tests of elements, beside JAX."""
+"""Tests of elementwise selection, comparison and predicates, compared with JAX."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradwalk import Value, grad, jit, vmap
 
 X = numpy.array([[0.5, -1.5, 2.0], [1.25, -0.25, 0.75]])
 Y = numpy.array([[0.75, -2.0, 0.5], [1.0, 0.5, -0.75]])
-TIED = numpy.array([[0.75, -1.5, 0.5], [1.25, 0.5, 0.75]])  # with some of Y
+TIED = numpy.array([[0.75, -1.5, 0.5], [1.25, 0.5, 0.75]])  # ties with Y
 
 CASES = {
     "where": lambda np, x, y: np.where(np.less(x, y), x * y, x * x - y),
@@ -23,7 +23,7 @@ CASES = {
     "minimum": lambda np, x, y: np.minimum(x * x, y),
     "maximum of a number": lambda np, x, y: np.maximum(x, 0.5) * y,
     "clip": lambda np, x, y: np.clip(x * x * x, -1.0, y * y),
-    "clip by the array API's names": lambda np, x, y: np.clip(x * x * x, min=-1.0, max=y * y),
+    "clip with the array API's names": lambda np, x, y: np.clip(x * x * x, min=-1.0, max=y * y),
     "clip by min": lambda np, x, y: np.clip(x * x, min=1.0) * y,
     "clip from below": lambda np, x, y: np.clip(x * x, 1.0, None) * y,
     "clip from above": lambda np, x, y: np.clip(x * x, None, 1.0) * y,
@@ -47,7 +47,7 @@ TESTS = {
     "isfinite": lambda np, x: np.isfinite(x),
     "sign": lambda np, x: np.sign(x),
     "nan_to_num": lambda np, x: np.nan_to_num(x),
-    "nan_to_num of one's own": lambda np, x: np.nan_to_num(x, nan=5.0, posinf=6.0, neginf=7.0),
+    "nan_to_num with given numbers": lambda np, x: np.nan_to_num(x, nan=5.0, posinf=6.0, neginf=7.0),
     "maximum": lambda np, x: np.maximum(x, x[::-1]),
     "minimum": lambda np, x: np.minimum(x, x[::-1]),
     "clip": lambda np, x: np.clip(x, -1.0, 1.0),
@@ -62,12 +62,12 @@ TESTS = {
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("x", [X, TIED], ids=["apart", "tied"])
-def test_values_and_two_derivatives_are_those_of_jax(name, x):
+def test_values_and_derivatives_agree_with_jax(name, x):
     check(CASES[name], x, Y)
 
 
 @pytest.mark.parametrize("name", TESTS)
-def test_special_numbers_are_treated_as_by_numpy(name):
+def test_special_numbers_agree_with_numpy(name):
     f = TESTS[name]
     expected = numpy.asarray(f(numpy, SPECIAL), dtype=float)
     for found in (
@@ -80,7 +80,7 @@ def test_special_numbers_are_treated_as_by_numpy(name):
 
 
 @pytest.mark.parametrize("transform", [lambda f: f, jit], ids=["grad", "jit"])
-def test_no_gradient_passes_to_what_is_replaced(transform):
+def test_replaced_elements_get_no_gradient(transform):
     derivative = transform(grad(lambda x: (gnp.nan_to_num(x, posinf=3.0, neginf=-3.0) ** 2).sum()))
     assert derivative(SPECIAL).tolist() == [0.0, 0.0, 0.0, 0.0, 0.0, 4.0]
     guarded = transform(grad(lambda x: gnp.where(gnp.isfinite(x), x * x, 0.0).sum()))
@@ -89,7 +89,7 @@ def test_no_gradient_passes_to_what_is_replaced(transform):
 
 
 @given(st.lists(st.floats(width=32), min_size=1, max_size=6), st.floats(width=32))
-def test_numbers_give_what_numpy_gives(xs, y):
+def test_numbers_agree_with_numpy(xs, y):
     for name in ("maximum", "minimum", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal"):
         expected = getattr(numpy, name)(xs, y)
         assert numpy.array_equal(getattr(gnp, name)(xs, y), expected, equal_nan=True)
@@ -97,7 +97,7 @@ def test_numbers_give_what_numpy_gives(xs, y):
         assert numpy.array_equal(of_values, numpy.asarray(expected, dtype=float), equal_nan=True)
 
 
-def test_divmod_of_numbers_is_numpys():
+def test_divmod_agrees_with_numpy():
     pairs = numpy.array(numpy.meshgrid(SPECIAL, SPECIAL))
     with numpy.errstate(invalid="ignore", divide="ignore"):
         numpy.testing.assert_array_equal(gnp.divmod(*pairs), numpy.divmod(*pairs))
@@ -110,13 +110,13 @@ def test_results_of_scalars_are_scalars():
     assert gnp.less(Value(1.0), 2.0)
 
 
-def test_a_known_choice_makes_no_nodes():
+def test_known_condition_creates_no_nodes():
     x, y = as_values(X), as_values(Y)
     chosen = gnp.where(gnp.less(x, y), x, y)
     assert all(node is x[at] or node is y[at] for at, node in numpy.ndenumerate(chosen))
 
 
-def test_bounds_have_one_name():
+def test_bounds_cannot_use_both_names():
     for names in ({"a_min": 0.0, "min": 0.0}, {"a_max": 1.0, "min": 0.0}):
         with pytest.raises(ValueError, match="given as a_min and a_max, or as min and max"):
             gnp.clip(as_values(numpy.zeros(2)), **names)

@@ -1,4 +1,4 @@
-"""Solutions, inverses, determinants, Cholesky factors and norms, beside JAX and NumPy."""
+"""Tests of linear algebra, compared with JAX and NumPy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gradwalk.numpy.elimination import factorised
 RANDOM = numpy.random.default_rng(7)
 VECTOR = numpy.array([1.0, -2.0, 0.5])
 SIDES = numpy.array([[1.0, 0.25], [-2.0, 0.5], [0.5, 1.5]])
-PIVOTED = numpy.array([[0.0, 0.5, 1.5], [0.25, 2.0, -1.0], [1.0, 0.5, 0.25]])  # has to exchange rows
+PIVOTED = numpy.array([[0.0, 0.5, 1.5], [0.25, 2.0, -1.0], [1.0, 0.5, 0.25]])  # needs row exchanges
 
 
 def random_matrix(size: int) -> Any:
@@ -32,13 +32,13 @@ def definite(x: Any) -> Any:
 
 CASES = {
     "solve": (lambda np, a: np.linalg.solve(a, VECTOR), PIVOTED),
-    "solve by both": (lambda np, a: np.linalg.solve(a, a @ VECTOR * a[0]), PIVOTED),
-    "solve for sides": (lambda np, a: np.linalg.solve(a, SIDES), PIVOTED),
+    "solve, both arguments": (lambda np, a: np.linalg.solve(a, a @ VECTOR * a[0]), PIVOTED),
+    "solve, matrix right-hand side": (lambda np, a: np.linalg.solve(a, SIDES), PIVOTED),
     "solve a known matrix": (lambda np, b: np.linalg.solve(PIVOTED, b), VECTOR),
     "solve transposed": (lambda np, a: np.linalg.solve(a.T, VECTOR), PIVOTED),
     "solve of a solution": (lambda np, a: np.linalg.solve(a, np.linalg.solve(a.T, VECTOR)), PIVOTED),
     "inv": (lambda np, a: np.linalg.inv(a), PIVOTED),
-    "inv of one": (lambda np, a: np.linalg.inv(a), numpy.array([[-2.0]])),
+    "inv of a 1x1 matrix": (lambda np, a: np.linalg.inv(a), numpy.array([[-2.0]])),
     **{f"det of {n}": (lambda np, a: np.linalg.det(a), random_matrix(n)) for n in (1, 2, 3, 4, 5)},
     **{f"slogdet of {n}": (lambda np, a: np.linalg.slogdet(a)[1], random_matrix(n)) for n in (1, 3, 4)},
     "sign of slogdet": (lambda np, a: np.linalg.slogdet(a)[0] * a, PIVOTED),
@@ -53,22 +53,22 @@ CASES = {
         for p in (None, "fro", 1, -1, numpy.inf, -numpy.inf)
     },
     "norm along 0": (lambda np, x: np.linalg.norm(x, 3, axis=0), PIVOTED + 0.125),
-    "norm along an integer of NumPy's": (lambda np, x: np.linalg.norm(x, 1, axis=numpy.int64(1)), PIVOTED + 0.125),
-    "norm 3 along one of NumPy's": (lambda np, x: np.linalg.norm(x, 3, axis=numpy.int64(0)), PIVOTED + 0.125),
-    "norm that keeps": (lambda np, x: np.linalg.norm(x, numpy.inf, axis=1, keepdims=True), PIVOTED + 0.125),
-    "norm along both": (lambda np, x: np.linalg.norm(x, 1, axis=(1, 0), keepdims=True), PIVOTED + 0.125),
+    "norm along a NumPy integer": (lambda np, x: np.linalg.norm(x, 1, axis=numpy.int64(1)), PIVOTED + 0.125),
+    "3-norm along a NumPy integer": (lambda np, x: np.linalg.norm(x, 3, axis=numpy.int64(0)), PIVOTED + 0.125),
+    "norm with keepdims": (lambda np, x: np.linalg.norm(x, numpy.inf, axis=1, keepdims=True), PIVOTED + 0.125),
+    "norm along both axes": (lambda np, x: np.linalg.norm(x, 1, axis=(1, 0), keepdims=True), PIVOTED + 0.125),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_values_and_two_derivatives_are_those_of_jax(name):
+def test_values_and_derivatives_agree_with_jax(name):
     f, x = CASES[name]
     check(f, x)
 
 
 @st.composite
 def systems(draw: st.DrawFn) -> tuple[Any, ...]:
-    """A well-conditioned matrix whose rows are in any order, a right-hand side, and directions for both."""
+    """Draw a well-conditioned matrix with permuted rows, a right-hand side, and directions for both."""
     size = draw(st.integers(1, 5))
     shape = draw(st.sampled_from([(size,), (size, 1), (size, 3)]))
     random = numpy.random.default_rng(draw(st.integers(0, 2**32)))
@@ -82,7 +82,7 @@ def near(found: Any, expected: Any) -> None:
 
 
 @given(systems())
-def test_tangents_and_adjoints_solve_the_systems_of_the_formulas(system):
+def test_solve_derivatives_match_the_formulas(system):
     a, b, da, db = system
     x, inverse = numpy.linalg.solve(a, b), numpy.linalg.inv(a)
     tangent = inverse @ (db - da @ x)
@@ -103,7 +103,7 @@ def test_tangents_and_adjoints_solve_the_systems_of_the_formulas(system):
 
 
 @given(systems())
-def test_functions_of_a_matrix_have_the_differentials_of_the_formulas(system):
+def test_matrix_function_differentials_match_the_formulas(system):
     a, _, da, _ = system
     inverse = numpy.linalg.inv(a)
     determinant, logarithm = numpy.linalg.det(a), numpy.linalg.slogdet(a)[1]
@@ -122,7 +122,7 @@ def test_functions_of_a_matrix_have_the_differentials_of_the_formulas(system):
 
 
 @given(systems())
-def test_cholesky_is_a_root_in_every_way_of_running(system):
+def test_cholesky_in_every_way_of_running(system):
     a = definite(system[0])
     expected = numpy.linalg.cholesky(a)
     near(numbers(gnp.linalg.cholesky(as_values(a))), expected)
@@ -133,7 +133,7 @@ def test_cholesky_is_a_root_in_every_way_of_running(system):
 
 
 def leibniz(a: Any) -> Any:
-    """The determinant as a sum over permutations, which divides by nothing."""
+    """Compute the determinant as a sum over permutations, without division."""
     total = 0.0
     for order in itertools.permutations(range(len(a))):
         inversions = sum(i > j for i, j in itertools.combinations(order, 2))
@@ -145,9 +145,9 @@ def leibniz(a: Any) -> Any:
 
 
 def singular(a: Any, kind: str) -> Any:
-    """A matrix with a determinant of 0, made of one with another."""
+    """Change a matrix so that its determinant is 0."""
     at = {"row": 0, "column": (slice(None), 0), "two rows": slice(-2, None), "two columns": (slice(None), slice(2))}
-    if kind == "product":  # not all zeros, and exact: small integers
+    if kind == "product":  # no zeros, and exact because the elements are small integers
         return numpy.outer(numpy.arange(1.0, 1.0 + len(a)), numpy.arange(2.0, 2.0 + len(a)))
     a = a.copy()
     a[at.get(kind, slice(1 if kind == "all but one" else 0, None))] = 0.0
@@ -171,19 +171,19 @@ def test_determinants_of_singular_matrices_have_derivatives(size, kind):
     near(jit(hessian(det))(a), hessian(leibniz)(a))
 
 
-def test_a_determinant_of_values_is_one_node():
+def test_determinant_of_values_is_one_node():
     values = as_values(random_matrix(6))
     assert len(gnp.linalg.det(values).operands) == 36
     assert len(topological_order(gnp.linalg.slogdet(values)[1])) == 37
 
 
-@pytest.mark.skipif(IS_WASM, reason="without floating-point flags, NumPy itself refuses no singular matrix")
+@pytest.mark.skipif(IS_WASM, reason="NumPy detects singular matrices by floating-point flags, which WebAssembly lacks")
 @pytest.mark.parametrize(
     "f",
     [lambda a: gnp.linalg.solve(a, VECTOR), gnp.linalg.inv, lambda a: gnp.linalg.cholesky(a - 1.0)],
     ids=["solve", "inv", "cholesky"],
 )
-def test_singular_matrices_are_refused_where_their_numbers_are_known(f):
+def test_singular_matrices_are_refused_if_known(f):
     a = numpy.ones((3, 3))
     for run in (lambda: f(as_values(a)), lambda: grad(lambda a: f(a).sum())(a), lambda: f(a)):
         with pytest.raises(gnp.linalg.LinAlgError):
@@ -194,7 +194,7 @@ def test_singular_matrices_are_refused_where_their_numbers_are_known(f):
     assert numpy.isfinite(jit(f)(regular)).all()
 
 
-def test_the_logarithm_of_no_determinant():
+def test_slogdet_of_singular_matrices():
     a = numpy.ones((4, 4))
     for sign, logarithm in (gnp.linalg.slogdet(a), jit(gnp.linalg.slogdet)(a)):
         assert (sign, logarithm) == (0.0, -numpy.inf)
@@ -212,8 +212,7 @@ def test_the_logarithm_of_no_determinant():
 @pytest.mark.parametrize(
     "a", [numpy.zeros((1, 1)), numpy.zeros((2, 2)), [[1.0, 2.0], [2.0, 4.0]], numpy.diag([0.0, 1, 2])]
 )
-def test_the_logarithm_of_no_determinant_has_no_derivatives(a):
-    """All are nan, by every element, to second order and in every way of running."""
+def test_slogdet_of_singular_matrices_has_nan_derivatives(a):
     a = numpy.asarray(a)
 
     def f(a):
@@ -228,7 +227,7 @@ def test_the_logarithm_of_no_determinant_has_no_derivatives(a):
             assert numpy.isnan(numpy.asarray(found, float)).all()
 
 
-def test_pivots_are_chosen_by_the_numbers_of_each_sample():
+def test_pivots_are_chosen_for_each_sample():
     a = numpy.array([[1e-20, 1.0], [1.0, 1.0]])
     recorded = jit(gnp.linalg.solve)
     assert recorded(numpy.eye(2), VECTOR[:2]).tolist() == VECTOR[:2].tolist()
@@ -237,7 +236,7 @@ def test_pivots_are_chosen_by_the_numbers_of_each_sample():
 
 
 @pytest.mark.parametrize("size", [3, 10, 30])
-def test_derivatives_reuse_the_factors(size):
+def test_derivatives_reuse_the_factorization(size):
     a, b = random_matrix(size) + size * numpy.eye(size), RANDOM.normal(size=size)
 
     def instructions(solve: Any, transform: Any) -> int:
@@ -255,11 +254,11 @@ def test_derivatives_reuse_the_factors(size):
     assert forward == instructions(by_steps, lambda f: f)
     assert instructions(gnp.linalg.solve, by_both) <= forward + 5 * size * size
     assert instructions(gnp.linalg.solve, by_both) < instructions(by_steps, by_both) * (0.6 if size == 3 else 0.4)
-    # Each of the n rows of the Hessian takes two solutions with the factors, of less than 3 n² instructions each.
+    # Each of the n rows of the Hessian needs two solves with the factors, each with less than 3 n² instructions.
     assert instructions(gnp.linalg.solve, lambda f: hessian(f, argnums=1)) <= forward + 6 * size**3
 
 
-def test_solutions_of_values_have_few_operands():
+def test_solve_of_values_has_few_operands():
     size = 10
     a, b = as_values(random_matrix(size)), as_values(RANDOM.normal(size=size))
     x = gnp.linalg.solve(a, b)
@@ -269,7 +268,7 @@ def test_solutions_of_values_have_few_operands():
         refresh(x.sum())
 
 
-def test_gradients_go_on_to_values_outside():
+def test_gradients_reach_captured_values():
     a, b = as_values(PIVOTED), as_values(VECTOR)
 
     def f(a: Any, b: Any) -> Any:
@@ -285,7 +284,7 @@ def test_gradients_go_on_to_values_outside():
         near([v.grad for v in a.ravel()], mixed.ravel())
 
 
-def test_a_solution_that_was_recorded_before_is_differentiated_by_its_steps():
+def test_solve_in_a_recorded_function_is_differentiated():
     def f(a: Any) -> Any:
         return (gnp.linalg.solve(a, VECTOR) ** 2).sum()
 
@@ -294,7 +293,7 @@ def test_a_solution_that_was_recorded_before_is_differentiated_by_its_steps():
     near(grad(checkpoint(f))(PIVOTED), grad(f)(PIVOTED))
 
 
-def test_shapes_that_do_not_fit_are_refused():
+def test_invalid_shapes_are_refused():
     values = as_values(PIVOTED)
     with pytest.raises(gnp.linalg.LinAlgError, match="must be square"):
         gnp.linalg.det(values[:2])
@@ -326,5 +325,5 @@ def test_matrices_of_values_and_numbers():
 
 
 @pytest.mark.parametrize("order", [None, 2, 3])
-def test_norms_of_zero_have_the_derivatives_of_jax(order):
+def test_norm_derivatives_at_zero_agree_with_jax(order):
     check(lambda np, x: np.linalg.norm(x, order), numpy.zeros(3))

@@ -1,4 +1,4 @@
-"""The table of docs/guides/numpy.md: every claim about a function is run, in each way of running."""
+"""Tests of each claim in the table of docs/guides/numpy.md, in each way of running."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VERDICTS = ("works", "not in jit", "refused", "another answer")
 
 
 def rows() -> list[tuple[list[str], str, list[str]]]:
-    """The expressions, the verdict and the replacements of each row."""
+    """Return the expressions, the verdict and the replacements of each row."""
     lines = re.findall(r"^\| (`.*?) \| ([\w ]+) \|(.*)\|$", GUIDE.read_text(encoding="utf-8"), re.M)
     return [(re.findall("`([^`]+)`", left), verdict, re.findall("`([^`]+)`", right)) for left, verdict, right in lines]
 
@@ -41,9 +41,9 @@ def replaced() -> list[tuple[str, str]]:
 
 
 def evaluated(expression: str, values: dict[str, Any]) -> Any:
-    """What an expression gives, with numbers or Values for the names in it."""
+    """Evaluate an expression with numbers or Values for its names."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of nan
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy warns about nan
         return eval(expression, {"numpy": numpy, "gnp": gnp, "math": math, **values})
 
 
@@ -52,7 +52,7 @@ def names_in(expression: str) -> list[str]:
 
 
 def loss(expression: str, *inputs: Any) -> Any:
-    """A number that depends on all elements of a result, and not only linearly."""
+    """Compute a nonlinear number from all elements of a result."""
     result = numpy.asarray(evaluated(expression, dict(zip(names_in(expression), inputs, strict=True))), dtype=object)
     return sum(numpy.sin(i + 1.0) * (x + x * x) for i, x in enumerate(result.ravel()))
 
@@ -62,7 +62,7 @@ def given(expression: str) -> list[Any]:
 
 
 def differences(expression: str) -> list[Any]:
-    """Central differences of the loss on plain numbers."""
+    """Compute central differences of the loss on plain numbers."""
     inputs, step = given(expression), 1e-6
     found = []
     for i, array in enumerate(inputs):
@@ -88,7 +88,7 @@ def numbers(result: Any) -> Any:
 
 
 def eager(expression: str) -> tuple[Any, list[Any]]:
-    """The numbers of the result on Values, and the gradients of the loss."""
+    """Return the numbers of the result on Values and the gradients of the loss."""
     inputs = [as_values(array) for array in given(expression)]
     total = loss(expression, *inputs)
     if isinstance(total, Value):
@@ -117,7 +117,7 @@ def check_everywhere(expression: str, gradients: list[Any]) -> None:
     def f(*xs: Any) -> Any:
         return evaluated(expression, dict(zip(names, xs, strict=True)))
 
-    # Recorded for other numbers, so that nothing of these may be frozen.
+    # Record with other numbers, so that constants in the recording would be noticed.
     others = [numpy.flip(array, -1) + 3.0 * (numpy.eye(4) if array.ndim == 2 else 0.0) for array in inputs]
     recorded = jit(f)
     recorded(*others)
@@ -134,20 +134,20 @@ def check_everywhere(expression: str, gradients: list[Any]) -> None:
         numpy.testing.assert_allclose(one[0], other, rtol=1e-5, atol=1e-7)
 
 
-def test_every_row_is_understood():
+def test_every_row_is_parsed():
     assert len(rows()) > 20
     assert {verdict for _, verdict, _ in rows()} == set(VERDICTS)
     table = re.findall(r"^\| .*\|$", GUIDE.read_text(encoding="utf-8"), re.M)
-    assert len(table) == len(rows()) + 1  # and the heading
+    assert len(table) == len(rows()) + 1  # plus the heading
 
 
 @pytest.mark.parametrize("expression", claims("works"))
-def test_what_works_works_everywhere(expression):
+def test_supported_expressions_work_everywhere(expression):
     check_everywhere(expression, differences(expression))
 
 
 @pytest.mark.parametrize("expression", claims("not in jit"))
-def test_what_does_not_work_in_jit_works_elsewhere_and_is_refused_there(expression):
+def test_expressions_without_jit_are_refused_in_jit(expression):
     check_outside_of_jit(expression, differences(expression))
     names = names_in(expression)
     for transform in (jit, lambda f: lambda *xs: vmap(f)(*[numpy.stack([x, x]) for x in xs])):
@@ -156,7 +156,7 @@ def test_what_does_not_work_in_jit_works_elsewhere_and_is_refused_there(expressi
 
 
 @pytest.mark.parametrize("expression", claims("refused"))
-def test_what_is_refused_is_refused_everywhere(expression):
+def test_refused_expressions_are_refused_everywhere(expression):
     if "quantile" in expression and numpy.lib.NumpyVersion(numpy.__version__) < "2.3.0":
         pytest.skip("earlier versions of NumPy sort the Values")
     with pytest.raises((TypeError, AttributeError)):
@@ -166,8 +166,8 @@ def test_what_is_refused_is_refused_everywhere(expression):
 
 
 @pytest.mark.parametrize("expression", claims("another answer"))
-def test_another_answer_is_another_one(expression):
-    """In its value or in its gradient; if NumPy or Value changes, the guide is to say so."""
+def test_wrong_results_are_still_wrong(expression):
+    """The value or the gradient differs; if NumPy or Value changes, the guide must be updated."""
     found, gradients = eager(expression)
     expected = numpy.asarray(evaluated(expression, INPUTS), dtype=float)
     is_same = found.shape == expected.shape and numpy.array_equal(found, expected, equal_nan=True)
@@ -176,7 +176,7 @@ def test_another_answer_is_another_one(expression):
 
 
 @pytest.mark.parametrize(("expression", "replacement"), replaced())
-def test_the_replacement_gives_what_numpy_gives_for_numbers(expression, replacement):
+def test_replacement_agrees_with_numpy(expression, replacement):
     expected = evaluated(expression, INPUTS)
     if isinstance(expected, tuple):  # slogdet
         expected = expected[1]
@@ -186,17 +186,17 @@ def test_the_replacement_gives_what_numpy_gives_for_numbers(expression, replacem
 
 
 def discontinuous(expression: str) -> bool:
-    """Whether differences say nothing: at jumps, and where there is a nan."""
+    """Return whether finite differences are useless, because of a jump or a nan."""
     return "gaps" in expression or "flags" in expression
 
 
 @pytest.mark.parametrize("replacement", [r for _, r in replaced() if not discontinuous(r)])
-def test_the_replacement_works_everywhere(replacement):
+def test_replacement_works_everywhere(replacement):
     check_everywhere(replacement, differences(replacement))
 
 
 @pytest.mark.parametrize("replacement", [r for _, r in replaced() if discontinuous(r)])
-def test_the_replacement_has_the_same_value_everywhere(replacement):
+def test_replacement_has_the_same_value_everywhere(replacement):
     expected = numpy.asarray(evaluated(replacement, INPUTS), dtype=float)
     names, inputs = names_in(replacement), given(replacement)
     numpy.testing.assert_array_equal(eager(replacement)[0], expected)

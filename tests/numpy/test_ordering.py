@@ -1,4 +1,4 @@
-"""The largest, the smallest and sorted elements, beside JAX."""
+"""Tests of minima, maxima and sorting, compared with JAX."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ CASES = {
     "min": lambda np, x: np.min(x),
     "max along 0": lambda np, x: np.max(x * x, axis=0),
     "min along -1": lambda np, x: np.min(x * x, axis=-1),
-    "max along both": lambda np, x: np.max(x, axis=(1, 0)),
-    "max that keeps": lambda np, x: x - np.max(x, axis=1, keepdims=True),
+    "max along both axes": lambda np, x: np.max(x, axis=(1, 0)),
+    "max with keepdims": lambda np, x: x - np.max(x, axis=1, keepdims=True),
     "sort": lambda np, x: np.sort(x),
     "sort along 0": lambda np, x: np.sort(x * x, axis=0),
     "sort of all": lambda np, x: np.sort(x, axis=None),
@@ -32,22 +32,22 @@ INDICES = {
     "argmin": lambda np, x: np.argmin(x),
     "argmax along 0": lambda np, x: np.argmax(x, axis=0),
     "argmin along 1": lambda np, x: np.argmin(x, axis=1),
-    "argmax that keeps": lambda np, x: np.argmax(x, axis=1, keepdims=True),
-    "argmin that keeps": lambda np, x: np.argmin(x, axis=0, keepdims=True),
-    "argmax of all that keeps": lambda np, x: np.argmax(x, keepdims=True),
+    "argmax with keepdims": lambda np, x: np.argmax(x, axis=1, keepdims=True),
+    "argmin with keepdims": lambda np, x: np.argmin(x, axis=0, keepdims=True),
+    "argmax of all with keepdims": lambda np, x: np.argmax(x, keepdims=True),
 }
 ANY = st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.0, -3.5, numpy.inf, -numpy.inf, numpy.nan]), min_size=1, max_size=7)
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("x", [X, TIED], ids=["apart", "tied"])
-def test_values_and_two_derivatives_are_those_of_jax(name, x):
+def test_values_and_derivatives_agree_with_jax(name, x):
     check(CASES[name], x)
 
 
 @pytest.mark.parametrize("name", INDICES)
 @pytest.mark.parametrize("x", [X, TIED], ids=["apart", "tied"])
-def test_indices_are_those_of_numpy(name, x):
+def test_indices_agree_with_numpy(name, x):
     f = INDICES[name]
     expected = f(numpy, x)
     assert numpy.array_equal(f(gnp, x), expected)
@@ -57,7 +57,7 @@ def test_indices_are_those_of_numpy(name, x):
 
 
 @given(ANY)
-def test_any_numbers_are_ordered_as_by_numpy(xs):
+def test_order_of_any_numbers_agrees_with_numpy(xs):
     x = numpy.array(xs)
     for name in ("max", "min", "sort", "argmax", "argmin", "argsort"):
         f = getattr(gnp, name)
@@ -67,7 +67,7 @@ def test_any_numbers_are_ordered_as_by_numpy(xs):
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=7))
-def test_equal_elements_share_the_gradient_of_the_largest_and_stay_in_order_when_sorted(xs):
+def test_ties_share_the_gradient_and_sort_stably(xs):
     x = numpy.array(xs, dtype=float)
     is_largest = x == x.max()
     weights = numpy.arange(1.0, 1.0 + len(x))
@@ -79,7 +79,7 @@ def test_equal_elements_share_the_gradient_of_the_largest_and_stay_in_order_when
 
 
 @given(st.lists(st.sampled_from([0.0, 1.0, -numpy.inf, numpy.inf, numpy.nan]), min_size=2, max_size=5))
-def test_the_gradient_next_to_infinities_and_nan_is_that_of_jax(xs):
+def test_gradients_near_infinities_and_nan_agree_with_jax(xs):
     x = numpy.array(xs)
     values = as_values(x)
     gnp.max(values).backward()
@@ -93,7 +93,7 @@ def test_the_gradient_next_to_infinities_and_nan_is_that_of_jax(xs):
 
 @pytest.mark.parametrize("name", ["max", "min"])
 @pytest.mark.parametrize("xs", [[2.0, 2.0], [2.0, 2.0, 2.0], [0.0, 2.0, 2.0, 5.0, 0.0, 5.0], [0.0, -0.0]])
-def test_a_tie_is_a_kink_to_a_check(name, xs):
+def test_ties_are_reported_as_kinks(name, xs):
     f = getattr(gnp, name)
     for loss in (f, lambda x: 3.0 * f(x * x) - x[0]):
         values = as_values(numpy.array(xs))
@@ -105,13 +105,13 @@ def test_a_tie_is_a_kink_to_a_check(name, xs):
 
 
 @pytest.mark.parametrize("name", ["argmax", "argsort"])
-def test_a_recorded_index_indexes_nothing(name):
+def test_recorded_index_cannot_index(name):
     with pytest.raises(IndexError):
         jit(lambda x: x[getattr(gnp, name)(x)])(X[0])
 
 
 @pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
-def test_nothing_is_refused_as_by_numpy(name):
+def test_empty_arrays_are_refused(name):
     empty = numpy.empty(0, dtype=object)
     with pytest.raises(ValueError, match=r"empty|zero-size"):
         getattr(gnp, name)(empty)
@@ -122,18 +122,18 @@ def test_nothing_is_refused_as_by_numpy(name):
         getattr(gnp, name)(as_values(X), axis=2)
 
 
-def test_unsigned_numbers_have_a_smallest():
+def test_argmin_of_unsigned_numbers():
     assert gnp.argmin(numpy.array([2, 0, 1], dtype=numpy.uint8)) == 1
 
 
-def test_the_largest_of_known_numbers_is_the_element_itself():
+def test_maximum_of_values_is_the_element_itself():
     x = as_values(X)
     assert gnp.max(x) is x[0, 2]
     assert gnp.sort(x)[0, 0] is x[0, 1]
 
 
 class Index:
-    """An integer by `__index__` alone."""
+    """An integer-like object that defines only `__index__`."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -144,7 +144,7 @@ class Index:
 
 @pytest.mark.parametrize("index", [numpy.int64, numpy.uint8, Index])
 @pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin", "sort", "argsort"])
-def test_any_integer_is_an_axis(name, index):
+def test_any_integer_type_can_be_an_axis(name, index):
     f = getattr(gnp, name)
     for axis in (0, 1):
         expected = numpy.asarray(f(X, axis=axis), dtype=float)

@@ -1,4 +1,4 @@
-"""Zeros, poles, kinks and tails of the rows: value, first and second derivative, in every way of running."""
+"""Tests of zeros, poles, kinks and tails: value, first and second derivative in every way of running."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INF, NAN = math.inf, math.nan
 EULER, ZETA_3 = 0.5772156649015329, 1.2020569031595942
 ROOT_PI, ROOT_2_PI = math.sqrt(math.pi), math.sqrt(2 * math.pi)
 
-# Of None, nothing is said.
+# None means that the derivative is not checked.
 CORNERS: list[tuple[str, float, float | None, float | None, float | None]] = [
     ("asinh", 1e300, math.log(2e300), 1e-300, 0.0),
     ("asinh", -1e300, -math.log(2e300), 1e-300, 0.0),
@@ -131,7 +131,7 @@ def test_corners_in_c(tmp_path):
 
 
 def compiled(folder: Path, name: str, f: Callable[..., Value]) -> Callable[..., None]:
-    """A function of C for a value and its two derivatives."""
+    """Compile a C function that returns the value and two derivatives."""
     recorded = jit(lambda x: (f(x), grad(f)(x), grad(grad(f))(x)))
     recorded(0.3)
     source, library = folder / f"{name}.c", folder / f"{name}.so"
@@ -141,15 +141,15 @@ def compiled(folder: Path, name: str, f: Callable[..., Value]) -> Callable[..., 
     return ctypes.CDLL(str(library)).f
 
 
-def test_derivatives_of_gamma_go_on():
-    """The fifth derivative of lgamma is the fourth polygamma, 4! zeta(5) with a minus at 1, which no row computes."""
+def test_fifth_derivative_of_lgamma():
+    """At 1 it is -4! zeta(5), the fourth polygamma function, which no row computes."""
     f = gradwalk.math.lgamma
     for _ in range(5):
         f = grad(f)
     assert f(1.0) == pytest.approx(-24 * 1.03692775514337, rel=1e-9)
 
 
-def test_the_second_derivative_of_quantiles_overflows_with_its_sign():
+def test_second_derivative_of_norm_ppf_overflows_with_its_sign():
     p = numpy.concatenate([numpy.geomspace(1e-323, 1e-140, 400), numpy.linspace(1.43e-155, 1.45e-155, 400)])
     second = vmap(grad(grad(gradwalk.math.norm_ppf)))(p)
     with numpy.errstate(over="ignore"):
@@ -160,8 +160,8 @@ def test_the_second_derivative_of_quantiles_overflows_with_its_sign():
     assert (second[~far] < -1.78e308).all()
 
 
-def test_there_is_no_acosh_far_below_1():
-    """Where musl's has numbers."""
+def test_acosh_below_1_is_nan():
+    """The acosh of musl returns finite numbers there."""
     x = -numpy.geomspace(1.0, 1e9, 1000)
     acosh = gradwalk.math.acosh
     assert numpy.isnan([Value(number).acosh().data for number in x]).all()
@@ -169,7 +169,7 @@ def test_there_is_no_acosh_far_below_1():
     assert numpy.isnan(vmap(acosh)(x)).all()
 
 
-def test_values_are_rounded_to_values():
+def test_rounding_a_value_gives_a_value():
     v = Value(2.5)
     results = [math.floor(v), math.ceil(v), math.trunc(v), round(v)]
     assert [result.data for result in results] == [2.0, 3.0, 2.0, 2.0]
@@ -182,8 +182,8 @@ def test_values_are_rounded_to_values():
     assert jit(lambda x: x - math.floor(x))(2.75) == 0.75
 
 
-def test_the_angle_of_the_origin_does_not_change():
-    """To second order. Beside it in a batch whose sum is differentiated, other points keep their share."""
+def test_atan2_has_zero_derivatives_at_the_origin():
+    """In a batch whose sum is differentiated, the other points keep their gradients."""
 
     def f(w, x):
         return gradwalk.math.atan2(x[0] + w, x[1] + 2.0 * w)

@@ -1,4 +1,4 @@
-"""Formulas: built by operators, printed as code and as text."""
+"""Tests of formulas: built by operators, printed as code and as text."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def test_printers(formula, as_code, as_text):
         (1 / (1 + x * x), "1 / (1 + x * x)"),
         (x / (y / 2), "x / (y / 2)"),
         (x / y / 2, "x / y / 2"),
-        (-as_formula(-x), "-(-x)"),  # --x would be another operator
+        (-as_formula(-x), "-(-x)"),  # --x is the decrement operator
         (-number(-1), "-(-1)"),
         (x - number(-1), "x - -1"),
         (-x * y, "-x * y"),
         (number(math.pi), "3.141592653589793"),
         (f.pow(x, y - 1), "ieee.pow(x, y - 1)"),
         (where(x < 0, 0, x), "x < 0 ? 0 : x"),
-        (where(x, y, 1), "x !== 0 ? y : 1"),  # nan is not zero
+        (where(x, y, 1), "x !== 0 ? y : 1"),  # nan counts as nonzero
         (where(x - y, y, 1), "x - y !== 0 ? y : 1"),
         (where(x > 0, x, 0) + 1, "(x > 0 ? x : 0) + 1"),
         (
@@ -97,18 +97,18 @@ def test_c(formula, expected):
     assert c(formula) == expected
 
 
-def test_functions_are_named_once_and_operators_are_none():
+def test_functions_are_listed_once():
     assert functions(where(x < 0, f.exp(-f.fabs(x)), f.pow(f.exp(y), 2) / 3)) == ("exp", "fabs", "pow")
     assert functions(-(x + y) * number(2)) == ()
 
 
-def test_choices_of_numbers():
+def test_choice_of_numbers():
     assert is_choice_of_numbers(where(x > 0, 1, where(x < y, 0, 0.5)))
     assert not is_choice_of_numbers(where(x > 0, x, 0))
     assert [row.name for row in TABLE if row.selects] == ["relu", "maximum", "minimum", "where", "fmax", "fmin"]
 
 
-def test_rows_say_how_many_operands_they_take():
+def test_arity_of_rows():
     assert [BY_NAME[row].arity for row in ("exp", "add", "where")] == [1, 2, 3]
     assert all(len(row.partials) == len(row.domain) for row in TABLE)
     assert as_formula(2) == number(2.0)

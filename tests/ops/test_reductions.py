@@ -1,4 +1,4 @@
-"""Every reduction, in every way of reaching it, against mpmath and PyTorch. A new one is tested by itself."""
+"""Tests of every reduction in every way of calling it, compared with mpmath and PyTorch; new ones are included."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ LENGTHS = (1, 2, 3, 7, 40)
 
 
 def operands(row: Reduction, length: int) -> list[float]:
-    """Operands of a node, drawn from the domain, always the same."""
+    """Draw operands of a node from the domain, with a fixed seed."""
     draw = random.Random(f"{row.name} {length}")
     start = [draw.uniform(-2.0, 2.0)] * row.starts
     return start + [draw.uniform(low, high) for low, high in row.domain for _ in range(length)]
 
 
 def called(row: Reduction, numbers: list) -> object:
-    """The function of gradwalk.math, applied to the operands of a node."""
+    """Apply the function of gradwalk.math to the operands of a node."""
     length = (len(numbers) - row.starts) // row.groups
     groups = [list(numbers[row.starts + i * length :][:length]) for i in range(row.groups)]
     return getattr(gradwalk.math, row.name)(*groups, *numbers[: row.starts])
 
 
 def folded(row: Reduction, numbers: list, of: dict) -> object:
-    """What a reference makes of the operands of a node."""
+    """Apply a reference function to the operands of a node."""
     length = (len(numbers) - row.starts) // row.groups
     groups = [numbers[row.starts + i * length :][:length] for i in range(row.groups)]
     return of[row.name](*groups, *numbers[: row.starts])
 
 
-def test_torch_and_mpmath_know_every_reduction():
+def test_references_cover_every_reduction():
     assert {row.name for row in REDUCTIONS} == set(MPMATH_REDUCTIONS) == set(TORCH_REDUCTIONS)
 
 
@@ -70,7 +70,7 @@ def test_value_and_partials_agree_with_mpmath_and_torch(row, length):
 
 
 @ROWS
-def test_nodes_are_kept_recomputed_and_read_back(row):
+def test_nodes_are_saved_recomputed_and_loaded(row):
     leaves = [Value(x) for x in operands(row, 4)]
     out = called(row, leaves)
     graph = Graph.record(out)
@@ -84,7 +84,7 @@ def test_nodes_are_kept_recomputed_and_read_back(row):
 
 
 @ROWS
-def test_functions_are_differentiated_and_compiled(row):
+def test_derivatives_and_compiled_functions(row):
     at = numpy.array(operands(row, 3))
     f = lambda x: called(row, list(x))  # noqa: E731
     leaves = [Value(x) for x in at]
@@ -101,14 +101,14 @@ def test_functions_are_differentiated_and_compiled(row):
 
 
 @ROWS
-def test_wrong_operands_are_refused_by_name(row):
+def test_error_for_wrong_operands_names_the_function(row):
     for wrong in ("2", None, 1j, [1.0], numpy.ones(2)):
         with pytest.raises(TypeError, match=rf"{row.name}\(\) takes Values and real numbers, not"):
             called(row, [*operands(row, 2)[:-1], wrong])
 
 
 @ROWS
-def test_numbers_of_operands_are_checked(row):
+def test_operand_counts_are_checked(row):
     graph = Graph.record(called(row, [Value(x) for x in operands(row, 2)]))
     accepted = [count for count in range(12) if row.accepts(count)]
     assert accepted == [row.starts + row.groups * n for n in range(12) if 0 < row.starts + row.groups * n < 12]
@@ -121,7 +121,7 @@ def test_numbers_of_operands_are_checked(row):
 
 
 @ROWS
-def test_elements_and_partials_go_together(row):
+def test_elements_match_partials(row):
     count = row.starts + 5 * row.groups
     for position in range(row.starts, count):
         element = row.element(position, count)
@@ -132,7 +132,7 @@ def test_elements_and_partials_go_together(row):
 
 
 @ROWS
-def test_expansions_are_in_rows_of_the_table(row):
+def test_expansions_use_rows_of_the_table(row):
     for template in expansion(row):
         assert {instruction.opcode for instruction in template.instructions} <= {
             0,
@@ -141,6 +141,6 @@ def test_expansions_are_in_rows_of_the_table(row):
 
 
 @ROWS
-def test_an_empty_reduction_is_its_first_total(row):
+def test_empty_reduction_gives_the_first_total(row):
     empty = getattr(gradwalk.math, row.name)(*[[]] * row.groups)
     assert empty == evaluated(as_formula(row.first), {}, ieee)

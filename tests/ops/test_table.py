@@ -1,4 +1,4 @@
-"""Every row of the table, in every way of reaching it, against mpmath and PyTorch. A new row is tested by itself."""
+"""Tests of every row of the table, called in every way and compared with mpmath and PyTorch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gradwalk.value.apply import apply
 ROWS = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 NAMES = ("x", "y", "z", "out")
 EPSILON = 2.0**-52
-# Ufuncs that compare objects by themselves, or take none.
+# Ufuncs that compare objects themselves or do not accept objects.
 NO_METHOD_OF_OBJECTS = ("maximum", "minimum", "fmax", "fmin", "sign", "copysign", "logaddexp")
 EDGES = (
     0.0,
@@ -46,7 +46,7 @@ EDGES = (
 
 
 def points(row: Operation, count: int = 200) -> list[tuple[float, ...]]:
-    """Operands drawn from the domain, always the same."""
+    """Draw operands from the domain, with a fixed seed."""
     draw = random.Random(row.name)
     return [tuple(draw.uniform(low, high) for low, high in row.domain) for _ in range(count)]
 
@@ -74,8 +74,8 @@ def test_partials_agree_with_mpmath(row):
 
 
 @ROWS
-def test_value_and_partials_agree_with_mpmath_from_tiny_to_huge(row):
-    """Operands of any magnitude and sign, wherever the operation and its derivative are real and finite."""
+def test_all_magnitudes_agree_with_mpmath(row):
+    """Operands have any magnitude and sign for which the operation and its derivative are real and finite."""
     draw = random.Random(row.name)
     compared = 0
     for _ in range(300):
@@ -98,12 +98,12 @@ def test_value_and_partials_agree_with_mpmath_from_tiny_to_huge(row):
 
 
 def has_zeros(row: Operation, operands: tuple[float, ...]) -> bool:
-    """Whether there are zeros next to which a value or derivative is exact only in absolute terms: test_accuracy.py."""
+    """Return whether the function has zeros near which only the absolute error is small: see test_accuracy.py."""
     return row.name in ("digamma", "gamma", "lgamma", "trigamma") and operands[0] < 0.0
 
 
 @pytest.mark.parametrize("operands", [(1.0, 1e300), (1e300, 1.0), (1e-300, 1e-300), (-1e-170, 1e-180), (0.5, -1e200)])
-def test_partials_agree_with_mpmath_far_out(operands):
+def test_partials_of_atan2_agree_with_mpmath_at_extremes(operands):
     row = next(row for row in TABLE if row.name == "atan2")
     y, x = map(mpmath.mpf, operands)
     expected = (x / (x * x + y * y), -y / (x * x + y * y))
@@ -112,7 +112,7 @@ def test_partials_agree_with_mpmath_far_out(operands):
 
 
 def derivative(row: Operation, operands: tuple[float, ...], position: int) -> mpmath.mpf:
-    """The derivative of mpmath's function, numerically, with more digits than the step takes away."""
+    """Differentiate mpmath's function numerically, with enough digits for the small step."""
     if not row.is_exact:
         return mpmath.mpf(0)
 
@@ -124,7 +124,7 @@ def derivative(row: Operation, operands: tuple[float, ...], position: int) -> mp
 
 
 def rounding(formula: Formula, numbers: tuple[float, ...]) -> mpmath.mpf:
-    """How far off a formula can be when every operation in it, and `out`, is rounded: to first order, 2 ulp each."""
+    """Bound the first-order error of a formula if each operation and `out` is rounded by 2 ulp."""
     exact = computed(formula, numbers, None)
     return sum(abs(computed(formula, numbers, part) - exact) for part in parts(formula))
 
@@ -134,7 +134,7 @@ def parts(formula: Formula) -> set[Formula]:
 
 
 def computed(formula: Formula, numbers: tuple[float, ...], wrong: Formula | None) -> mpmath.mpf:
-    """The formula's value in mpmath, the result of one part of it being 2 ulp too large."""
+    """Evaluate a formula in mpmath with the result of the part `wrong` 2 ulp too large."""
     arguments = [computed(argument, numbers, wrong) for argument in formula.arguments]
     match formula.operator:
         case "name":
@@ -165,14 +165,14 @@ def computed(formula: Formula, numbers: tuple[float, ...], wrong: Formula | None
 
 
 @ROWS
-def test_agrees_with_torch_on_the_domain_and_at_the_edges(row):
+def test_domain_and_edges_agree_with_torch(row):
     at_edges = itertools.product(EDGES, repeat=min(row.arity, 2))
     for operands in [*points(row), *(edge + (2.0,) * (row.arity - len(edge)) for edge in at_edges)]:
         out, leaves = applied(row, operands)
         out.backward()
         others = [torch_leaf(operand) for operand in operands]
         expected = TORCH[row.name](*others)
-        if expected.requires_grad:  # comparisons and constants have no gradient there
+        if expected.requires_grad:  # comparisons and constants do not require a gradient
             expected.backward()
         if row.name in ROUGH_IN_TORCH:
             for mine, other in ((out.data, expected.item()), (leaves[0].grad, others[0].grad.item())):
@@ -191,8 +191,8 @@ def test_agrees_with_torch_on_the_domain_and_at_the_edges(row):
                 ), f"{operands}; where PyTorch is less exact than gradwalk, list the row in ROUGH_IN_TORCH"
 
 
-# What PyTorch has less exactly, with derivatives that overflow, or by the formulas of references.py. Where it has inf
-# or nan, that may be wrong.
+# Rows that PyTorch computes less accurately, with overflowing derivatives, or by a formula of references.py. Its inf
+# and nan may be wrong there.
 ROUGH_IN_TORCH = (
     *("cbrt", "log1mexp", "asinh", "acosh", "sinc", "silu", "gelu", "erfcx"),
     *("norm_pdf", "norm_cdf", "norm_ppf", "gamma", "lgamma", "digamma", "trigamma"),
@@ -200,15 +200,15 @@ ROUGH_IN_TORCH = (
 
 
 def torch_is_off(row: Operation, operands: tuple[float, ...]) -> bool:
-    """Whether PyTorch's gradient is not the derivative.
+    """Return whether PyTorch's gradient is not the derivative.
 
-    That is so for abs at nan, where it gives 0; for expm1 below 0, where it has out + 1 for exp(x); for atan2 where
-    x² + y² overflows or underflows though the derivative does not; for hypot of subnormal numbers; for powers of
-    negative numbers where y - 1 is rounded to another integer, and of subnormal ones where pow(x, y - 1) overflows; for
-    fmod of infinity and remainder by 0, which are nan; for copysign of infinity, and logaddexp of two equal ones, where
-    it gives nan; for logaddexp where its exponential overflows. Of equal operands of fmax and fmin, and where both are
-    nan, it gives the whole gradient to the first.
-    (The tests against mpmath show that ours is right.)
+    This is so for abs at nan, where it gives 0; for expm1 below 0, where it uses out + 1 for exp(x); for atan2
+    if x² + y² overflows or underflows and the derivative does not; for hypot of subnormal numbers; for powers of
+    negative numbers if y - 1 is rounded to another integer, and of subnormal numbers if pow(x, y - 1) overflows;
+    for fmod of infinity and remainder by 0, which are nan; for copysign of infinity and logaddexp of two equal
+    infinities, where it gives nan; for logaddexp if its exponential overflows. For equal or nan operands of fmax
+    and fmin it gives the whole gradient to the first.
+    The tests against mpmath show that gradwalk's gradients are right.
     """
     if row.name == "abs":
         return math.isnan(operands[0])
@@ -232,7 +232,7 @@ def torch_is_off(row: Operation, operands: tuple[float, ...]) -> bool:
 
 
 @ROWS
-def test_every_way_in_gives_the_same(row):
+def test_all_ways_of_calling_give_the_same(row):
     for operands in points(row, 20):
         expected, expected_leaves = applied(row, operands)
         expected.backward()
@@ -247,7 +247,7 @@ def test_every_way_in_gives_the_same(row):
 
 
 def ways(row: Operation) -> list:
-    """The functions by which a user can reach a row."""
+    """Return the functions that call a row."""
     found = []
     if row.operator:
         dunder = f"__{row.operator}__"
@@ -263,7 +263,7 @@ def ways(row: Operation) -> list:
 
 
 @ROWS
-def test_constants_take_the_place_of_any_operand(row):
+def test_any_operand_can_be_a_constant(row):
     for operands in points(row, 20):
         full, _ = applied(row, operands)
         for kept in range(1, 2**row.arity):
@@ -278,7 +278,7 @@ def test_constants_take_the_place_of_any_operand(row):
 
 
 @ROWS
-def test_floats_in_floats_out(row):
+def test_floats_give_floats(row):
     for operands in points(row, 20):
         result = apply(OPCODES[row.name], *operands)
         assert type(result) is float
@@ -288,7 +288,7 @@ def test_floats_in_floats_out(row):
 
 
 @ROWS
-def test_repeated_operand_gets_the_sum(row):
+def test_repeated_operand_gets_the_sum_of_gradients(row):
     if row.arity == 1:
         return
     for low, high in [max(row.domain, key=lambda interval: interval[0])]:
@@ -301,13 +301,13 @@ def test_repeated_operand_gets_the_sum(row):
 
 
 @ROWS
-def test_wrong_operands_are_refused_by_name(row):
+def test_error_for_wrong_operands_names_the_row(row):
     for wrong in ("2", None, 1j, ["2"], numpy.array([1j])):
         with pytest.raises(TypeError, match=rf"{row.name}\(\) takes Values and real numbers, not"):
             apply(OPCODES[row.name], *[wrong] * row.arity)
 
 
-def test_torch_and_mpmath_know_every_row():
+def test_references_cover_every_row():
     names = {row.name for row in TABLE}
     assert names == set(MPMATH) == set(TORCH)
     assert torch.get_default_dtype() == torch.float32

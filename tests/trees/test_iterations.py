@@ -1,4 +1,4 @@
-"""Labels of what goes round a loop of Values, and the parts that they make of a graph."""
+"""Tests of the labels of loop carries and of the modules that iterations form in a graph."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def paths_of(graph: Graph) -> list[str]:
     return [".".join(paths[number]) for number in numbers.tolist()]
 
 
-def test_carries_are_labelled_by_function_and_step():
+def test_carries_are_labeled_by_function_and_step():
     x = Value(3.0)
     root = loops.while_loop(lambda r: abs(r * r - 2.0) > 0.1, newton, x)
     assert labels_of(root) == ["newton.0.val", "newton.1.val", "newton.2.val"]
     assert x.label == ""
     root = loops.fori_loop(0, 2, lambda i, c: (c[1] * 2.0, c[0] + i), (x * x, x))[0]
     assert set(labels_of(root)) == {"step.start.val[0]", "step.0.val[0]", "step.0.val[1]", "step.1.val[0]"} - {
-        "step.0.val[0]"  # which the last one does not use
+        "step.0.val[0]"  # not used by the last iteration
     }
 
 
-def test_outputs_of_a_scan_are_labelled():
+def test_outputs_of_a_scan_are_labeled():
     def follow(total, x):
         return total + x, {"seen": total * x}
 
@@ -45,18 +45,18 @@ def test_outputs_of_a_scan_are_labelled():
     assert last.label == "follow.1.val"
 
 
-def test_labels_of_the_users_stay():
+def test_existing_labels_are_kept():
     def named(i, x):
-        return Value.__mul__(x, x + i) if i else _labelled(x * x)
+        return Value.__mul__(x, x + i) if i else _labeled(x * x)
 
-    def _labelled(v):
+    def _labeled(v):
         v.label = "mine"
         return v
 
     assert labels_of(loops.fori_loop(0, 2, named, Value(2.0))) == ["mine", "named.1.val"]
 
 
-def test_what_only_an_iteration_uses_belongs_to_it():
+def test_nodes_of_one_iteration_belong_to_it():
     x, w = Value(3.0), Value(0.5, label="w")
     before = w * w  # used by all iterations
 
@@ -73,7 +73,7 @@ def test_what_only_an_iteration_uses_belongs_to_it():
     assert str(walk(root)).count("outer.2.val = ") == 1
 
 
-def test_modules_are_parts_of_iterations():
+def test_modules_inside_iterations():
     cell = nn.MLP(2, [2])
 
     def follow(h, x):
@@ -86,7 +86,7 @@ def test_modules_are_parts_of_iterations():
     assert {"follow.0.layers", "follow.2.layers"} <= {".".join(name.split(".")[:3]) for name in names}
 
 
-def test_a_loop_in_a_step_that_raises_leaves_no_path_behind():
+def test_failed_loop_leaves_no_path():
     def raising(i, x):
         raise KeyError
 
@@ -95,7 +95,7 @@ def test_a_loop_in_a_step_that_raises_leaves_no_path_behind():
     assert labels_of(loops.fori_loop(0, 1, lambda i, x: x * 2.0, Value(1.0))) == ["step.0.val"]
 
 
-def test_only_the_first_of_many_are_labelled(monkeypatch):
+def test_only_the_first_iterations_are_labeled(monkeypatch):
     monkeypatch.setattr(iterations, "_MOST", 2)
     root = loops.fori_loop(0, 4, lambda i, x: x * 2.0, Value(1.0))
     assert labels_of(root) == ["step.0.val", "step.1.val"]

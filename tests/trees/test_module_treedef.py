@@ -1,4 +1,4 @@
-"""Modules taken apart and put together again: their parameters, and what is left of them."""
+"""Tests of flattening and unflattening Modules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gradwalk.value.node import primal_of
 
 
 def containers(part: Any) -> list[Any]:
-    """All that could be changed in place, in order."""
+    """Return all mutable parts in order."""
     parts = vars(part) if isinstance(part, Module) else part
     if isinstance(parts, dict):
         parts = list(parts.values())
@@ -33,31 +33,31 @@ def containers(part: Any) -> list[Any]:
     return [*([] if isinstance(part, tuple) else [part]), *(found for item in parts for found in containers(item))]
 
 
-def codified(path: str) -> str:
-    """A name of ours as `named_parameters` has it: x['a'][0].b as a.0.b."""
+def parameter_path(path: str) -> str:
+    """Convert a treedef's name to the form of `named_parameters`: x['a'][0].b becomes a.0.b."""
     return path.replace("['", ".").replace("']", "").replace("[", ".").replace("]", "").replace(", ", ".").lstrip(".")
 
 
-class TestTakenApart:
+class TestFlattening:
     @fewer(2)
     @given(MODULES)
-    def test_has_the_parameters_that_the_module_names(self, module):
+    def test_parameters_are_those_of_the_module(self, module):
         numbers, treedef = parted(module)
         named = list(module.named_parameters())
         assert numbers == [parameter.data for _, parameter in named]
         assert [type(number) for number in numbers] == [float] * treedef.size
-        assert [codified(name) for name in treedef.names("")] == [path for path, _ in named]
+        assert [parameter_path(name) for name in treedef.names("")] == [path for path, _ in named]
 
     @fewer(2)
     @given(MODULES)
-    def test_every_name_leads_to_its_parameter(self, module):
+    def test_names_evaluate_to_their_parameters(self, module):
         treedef = parted(module)[1]
         for name, parameter in zip(treedef.names("net"), module.parameters(), strict=True):
             assert eval(name, {"net": module}) is parameter
 
     @fewer(2)
     @given(MODULES)
-    def test_and_put_together_it_is_the_same_and_shares_nothing_that_could_change(self, module):
+    def test_unflattened_module_is_equal_and_independent(self, module):
         numbers, treedef = parted(module)
         again = treedef.unflatten(numbers)
         assert written(again) == written(module)
@@ -67,14 +67,14 @@ class TestTakenApart:
 
     @fewer(2)
     @given(MODULES)
-    def test_values_stay_what_they_are(self, module):
+    def test_unflattened_module_holds_the_given_values(self, module):
         treedef = parted(module)[1]
         values = [Value(i) for i in range(treedef.size)]
         assert treedef.unflatten(values).parameters() == values
 
     @fewer(2)
     @given(MODULES, MODULES)
-    def test_treedefs_are_equal_where_numbers_alone_differ(self, module, other):
+    def test_treedefs_do_not_depend_on_numbers(self, module, other):
         treedef, other_treedef = parted(module)[1], parted(other)[1]
         assert (treedef == other_treedef) == (written(module) == written(other))
         for parameter in module.parameters():
@@ -83,8 +83,8 @@ class TestTakenApart:
         assert hash(parted(module)[1]) == hash(treedef)
 
 
-class TestWhatIsKept:
-    def test_parameters_and_modules_that_stand_in_two_places(self):
+class TestUnflattening:
+    def test_shared_parameters_and_modules(self):
         w = Value(2.0)
         layer = Net(w=w)
         again = parted(Net(a=layer, b=[w, layer]))[1].unflatten([5.0])
@@ -92,7 +92,7 @@ class TestWhatIsKept:
         assert again.a is again.b[1]
         assert again.a.w is again.b[0]
 
-    def test_modules_that_lead_back_to_themselves(self):
+    def test_modules_in_cycles(self):
         module = Net(w=Value(2.0), parts=[])
         module.me = module
         module.parts.append((module, module.parts))
@@ -104,11 +104,11 @@ class TestWhatIsKept:
         assert again.parts[0][1] is again.parts
         assert parted(again)[1] == treedef
 
-    def test_no_initialiser_is_run(self):
+    def test_init_is_not_called(self):
         again = parted(Line(Value(2.0), Value(1.0)))[1].unflatten([3.0, 4.0])
         assert (again.slope, again.offset) == (3.0, 4.0)
 
-    def test_a_deep_chain_of_modules(self):
+    def test_deep_chain_of_modules(self):
         module = Net(w=Value(0.0))
         for i in range(20_000):
             module = Net(w=Value(i), inner=module)
@@ -116,10 +116,10 @@ class TestWhatIsKept:
         again = treedef.unflatten(numbers)
         assert len(again.parameters()) == treedef.size == 20_001
         assert treedef.names("net")[-1].count(".inner") == 20_000
-        while vars(module):  # taken apart by hand, for Python frees it by recursion
+        while vars(module):  # freed in a loop, because Python frees it by recursion
             module, again = vars(module).pop("inner", Net()), vars(again).pop("inner", Net())
 
-    def test_values_that_were_computed_are_no_parameters(self):
+    def test_computed_values_are_not_parameters(self):
         w = Value(2.0)
         module = Net(w=w, square=w * w)
         numbers, treedef = parted(module)
@@ -130,7 +130,7 @@ class TestWhatIsKept:
 
 
 class TestStructure:
-    def test_has_activations_sizes_and_classes_in_it(self):
+    def test_treedef_includes_activations_sizes_and_classes(self):
         models = [
             lambda: MLP(2, [3, 1]),
             lambda: MLP(2, [3, 1], activation=Value.tanh),
@@ -145,7 +145,7 @@ class TestStructure:
         assert [parted(model())[1] for model in models] == treedefs
         assert treedefs[0] != "MLP"
 
-    def test_goes_to_other_processes(self):
+    def test_treedef_can_be_pickled(self):
         treedef = parted(MLP(2, [3, 1], activation=Value.tanh))[1]
         hash(treedef)
         again = pickle.loads(pickle.dumps(treedef))
@@ -153,10 +153,10 @@ class TestStructure:
         assert (again, hash(again)) == (treedef, hash(treedef))
         assert pickle.loads(pickle.dumps(grad(squared_error)(MLP(1, [1]), [2.0], 1.0))).parameters()
 
-    def test_in_words(self):
+    def test_str_of_a_treedef(self):
         assert str(parted(MLP(2, [16, 16, 1]))[1]) == "MLP with 337 parameters"
 
-    def test_that_cannot_be_hashed_is_refused(self):
+    def test_hashing_an_unhashable_treedef_raises(self):
         treedef = parted(Net(parts=[Net(w=Value(1.0), seen={3})]))[1]
         assert treedef.unflatten([2.0]).parameters() == [2.0]
         with pytest.raises(TypeError, match=r"Net\.parts\[0\]\.seen is a set, which cannot be hashed"):
@@ -168,7 +168,7 @@ def squared_error(model: Any, x: Any, y: Any) -> Any:
 
 
 class TestInFunctions:
-    def test_a_gradient_is_a_module_of_numbers_equal_to_those_of_backward(self):
+    def test_gradient_is_a_module_equal_to_backward(self):
         random.seed(0)
         model = MLP(3, [4, 4, 1])
         gradient = grad(squared_error)(model, [0.5, -1.0, 2.0], 0.25)
@@ -179,7 +179,7 @@ class TestInFunctions:
         assert all(isinstance(number, float) for number in gradient.parameters())
         assert gradient.layers[0].neurons[1].w[2] == model.layers[0].neurons[1].w[2].grad
 
-    def test_a_recording_serves_all_models_of_one_structure(self):
+    def test_one_recording_serves_all_equal_structures(self):
         step = jit(value_and_grad(squared_error))
         for seed in range(3):
             random.seed(seed)
@@ -193,7 +193,7 @@ class TestInFunctions:
         step(MLP(2, [3, 1], activation=Value.tanh), [0.5, -1.0], 0.25)
         assert step.statistics.recordings == 2
 
-    def test_training_goes_as_by_backward(self):
+    def test_training_matches_backward(self):
         random.seed(2)
         model = MLP(2, [4, 1])
         random.seed(2)
@@ -210,7 +210,7 @@ class TestInFunctions:
                 p.data -= 0.1 * p.grad
         assert [p.data for p in model.parameters()] == pytest.approx([p.data for p in eager.parameters()], rel=1e-12)
 
-    def test_a_recorded_step_returns_the_next_model(self):
+    def test_recorded_step_returns_a_module(self):
         @jit
         def descended(model, x, y):
             gradient = grad(squared_error)(model, x, y)
@@ -222,7 +222,7 @@ class TestInFunctions:
         assert (line.slope, line.offset) == (pytest.approx(3.0, rel=1e-4), pytest.approx(2.0, rel=1e-4))
         assert descended.statistics.recordings == 1
 
-    def test_a_gradient_by_parameters_that_were_computed(self):
+    def test_gradient_with_computed_parameters(self):
         def after_a_step(model, x, y):
             gradient = grad(squared_error)(model, x, y)
             return squared_error(Line(model.slope - 0.1 * gradient.slope, model.offset), x, y)
@@ -245,7 +245,7 @@ class TestInFunctions:
         assert (product.slope, product.offset) == (10.0 * 20.0 + 4.0 * 4.0, 4.0 * 20.0)
         assert grad(lambda model: grad(f)(model).slope)(line).parameters() == [10.0, 4.0]
 
-    def test_derivatives_of_several_results(self):
+    def test_jacobians_with_modules(self):
         line = Line(Value(2.0), Value(5.0))
         as_list = jacobian(lambda model: [model(x) for x in (1.0, 3.0)])(line)
         assert [part.parameters() for part in as_list] == [[1.0, 1.0], [3.0, 1.0]]
@@ -264,19 +264,19 @@ class TestInFunctions:
         assert step(tree) == 11.0
         assert step.program.input_names == ("tree['line'].slope", "tree['line'].offset", "tree['x']")
 
-    def test_inside_a_recording_parameters_are_not_frozen(self):
+    def test_captured_parameters_are_not_constants(self):
         line = Line(Value(2.0), Value(5.0))
         slope = jit(lambda x: grad(lambda model: model(x) ** 2)(line).slope)
         assert primal_of(slope(3.0)) == 2 * 11.0 * 3.0
         line.offset.data = 0.0
         assert primal_of(slope(3.0)) == 2 * 6.0 * 3.0
 
-    def test_a_module_kept_from_a_recording_that_has_ended_is_refused(self):
+    def test_module_from_a_finished_recording_is_refused(self):
         kept = []
         jit(lambda model: kept.append(model) or model(1.0))(Line(Value(2.0), Value(5.0)))
         with pytest.raises(RecordingError, match="after the recording of its function has ended"):
             grad(kept[0])(1.0)
 
-    def test_what_a_message_names(self):
+    def test_error_message_names_the_module(self):
         with pytest.raises(TypeError, match="returned a Line with 2 parameters: use jacobian"):
             grad(lambda model: model)(Line(Value(2.0), Value(5.0)))

@@ -1,4 +1,4 @@
-"""Trees of numbers: taken apart, put together again, compared and named."""
+"""Tests of trees of numbers: flattened, unflattened, compared and named."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ TREES = st.recursive(
 
 
 def as_floats(tree: Any) -> Any:
-    """The same tree written out with float64 for every number, by recursion, to compare with."""
+    """Convert every number of a tree to float64 by recursion, as a reference."""
     if tree is None:
         return None
     if dataclasses.is_dataclass(tree):
@@ -88,15 +88,15 @@ def rebuilt(tree: Any, numbers: Any = None) -> Any:
     return structure.filled(numpy.array(scalars(leaves), float) if numbers is None else numbers)
 
 
-class TestTakenApart:
+class TestFlattening:
     @fewer(4)
     @given(TREES)
-    def test_and_put_together_it_is_the_same_in_floats(self, tree):
+    def test_unflattened_tree_is_equal_in_floats(self, tree):
         assert as_floats(rebuilt(tree)) == as_floats(tree)
 
     @fewer(4)
     @given(TREES)
-    def test_names_sizes_and_ranges_agree_with_the_numbers(self, tree):
+    def test_names_sizes_and_ranges_agree(self, tree):
         leaves, structure = flatten(tree, "x")
         numbers = scalars(leaves)
         assert structure.size == len(numbers) == len(structure.names("x"))
@@ -108,14 +108,14 @@ class TestTakenApart:
 
     @fewer(4)
     @given(TREES)
-    def test_every_name_leads_to_its_number(self, tree):
+    def test_names_evaluate_to_their_numbers(self, tree):
         leaves, structure = flatten(tree, "x")
         for name, number in zip(structure.names("x"), scalars(leaves), strict=True):
             assert eval(name.replace("[]", "[()]"), {"x": tree}) == number
 
     @fewer(4)
     @given(TREES, TREES)
-    def test_structures_are_equal_where_numbers_alone_differ(self, tree, other):
+    def test_treedefs_do_not_depend_on_numbers(self, tree, other):
         structure = flatten(tree, "x")[1]
         changed = rebuilt(tree, numpy.arange(float(structure.size)))
         assert flatten(changed, "x")[1] == structure
@@ -127,7 +127,7 @@ class TestTakenApart:
 
     @fewer(4)
     @given(TREES)
-    def test_values_stay_what_they_are(self, tree):
+    def test_unflattened_tree_holds_the_given_values(self, tree):
         structure = flatten(tree, "x")[1]
         values = [Value(float(i)) for i in range(structure.size)]
         leaves, again = flatten(structure.filled(values), "x")
@@ -137,18 +137,18 @@ class TestTakenApart:
 
 class TestNumbers:
     @pytest.mark.parametrize("number", [2, 2.0, True, numpy.int8(2), numpy.float16(2), numpy.longdouble(2), Value(2.0)])
-    def test_need_no_tree(self, number):
+    def test_number_has_the_scalar_treedef(self, number):
         leaves, structure = flatten(number, "x")
         assert structure == SCALAR
         assert structure.is_scalar
         assert leaves == [number]
         assert structure.names("rate") == ["rate"]
 
-    def test_become_floats(self):
+    def test_numbers_become_floats(self):
         assert [type(x) for x in rebuilt([2, True, numpy.float32(3)])] == [float, float, float]
 
     @pytest.mark.parametrize("length", [0, 1])
-    def test_are_not_taken_for_what_holds_one(self, length):
+    def test_containers_of_one_number_are_not_scalars(self, length):
         assert flatten(numpy.ones((1,) * length), "x")[1] != SCALAR
         assert not flatten([1.0], "x")[1].is_scalar
 
@@ -170,14 +170,14 @@ class TestArrays:
         ],
         ids=["0-d", "empty", "Fortran", "strided", "transposed", "int", "bool", "float16", "uint8", "broadcast"],
     )
-    def test_keep_shape_and_numbers(self, array):
+    def test_arrays_keep_shape_and_numbers(self, array):
         again = rebuilt(array)
         assert (again.dtype, again.shape, again.tolist()) == (float, array.shape, array.astype(float).tolist())
         assert again.flags.writeable
         assert not numpy.shares_memory(again, array)
         assert rebuilt([array])[0].tolist() == array.tolist()
 
-    def test_of_values_and_numbers(self):
+    def test_arrays_of_values_and_numbers(self):
         v = Value(1.0)
         array = numpy.array([[v, 2.0], [3, True]], dtype=object)
         leaves, structure = flatten(array, "x")
@@ -189,7 +189,7 @@ class TestArrays:
         assert not write(leaves, numpy.empty(4))
         assert not write([v], numpy.empty(1))
 
-    def test_of_values_without_dimensions(self):
+    def test_arrays_of_values_without_dimensions(self):
         v = Value(1.0)
         array = numpy.empty((), dtype=object)
         array[()] = v
@@ -198,35 +198,35 @@ class TestArrays:
 
 
 class TestContainers:
-    def test_keep_their_kinds(self):
+    def test_containers_keep_their_types(self):
         tree = Curve(Rates(1.0, [2.0, None]), {"b": 3.0, "a": (4.0,)}, shift=5.0)
         again = rebuilt(tree)
         assert again == tree
         assert type(again.rates) is Rates
 
-    def test_fields_that_are_computed_are_numbers_like_others(self):
+    def test_computed_fields_are_numbers(self):
         again = rebuilt(Interval(1.0, 2.0), numpy.array([10.0, 5.0, 7.0]))
         assert dataclasses.astuple(again) == (10.0, 5.0, 7.0)
 
-    def test_a_dataclass_as_class_is_no_number(self):
+    def test_dataclass_type_is_not_a_number(self):
         with pytest.raises(TypeError, match=r"x\[0\] is a type"):
             flatten([Rates], "x")
 
-    def test_dictionaries_that_make_what_is_missing(self):
+    def test_default_factory_is_kept(self):
         again = rebuilt(defaultdict(list, a=1.0))
         assert again["a"] == 1.0
         assert again["b"] == []
 
-    def test_nothing_holds_no_number(self):
+    def test_none_and_empty_containers_have_no_leaves(self):
         assert flatten(None, "x")[0] == flatten([], "x")[0] == flatten({"a": ()}, "x")[0] == []
         assert rebuilt([None, ()]) == [None, ()]
 
-    def test_tuples_are_told_from_lists_and_names_from_names(self):
+    def test_container_types_and_names_are_distinguished(self):
         trees = [[1.0], (1.0,), {"a": 1.0}, {"b": 1.0}, Point(1.0, 2.0), (1.0, 2.0), [numpy.ones(1)], [[1.0]], 1.0]
         structures = [flatten(tree, "x")[1] for tree in trees]
         assert len(set(structures)) == len(trees)
 
-    def test_tuples_are_made_of_parts(self):
+    def test_treedef_of_a_tuple_has_parts(self):
         parts = [SCALAR, flatten([1.0, numpy.ones((2, 2))], "x")[1], SCALAR]
         structure = tupled(parts)
         assert structure.parts() == parts
@@ -242,7 +242,7 @@ class TestContainers:
 
 
 class TestModules:
-    def test_are_trees_of_their_parameters(self):
+    def test_module_is_a_tree_of_its_parameters(self):
         model = MLP(2, [2, 1])
         leaves, structure = flatten(model, "model")
         assert leaves == [p.data for p in model.parameters()]
@@ -256,7 +256,7 @@ class TestModules:
         assert str(structure) == "a MLP with 9 parameters"
         assert rebuilt(model).parameters() == leaves
 
-    def test_in_tuples_lists_and_dictionaries(self):
+    def test_modules_in_containers(self):
         tree = ({"net": MLP(1, [1])}, [MLP(1, [1]), 2.0], MLP(1, [1]))
         again = rebuilt(tree)
         parameters = [*again[0]["net"].parameters(), *again[1][0].parameters(), again[1][1], *again[2].parameters()]
@@ -265,11 +265,11 @@ class TestModules:
         assert flatten(tree, "x")[1].names("x")[1] == "x[0]['net'].layers[0].neurons[0].b"
         assert "Layer of [LinearNeuron(1)]" in str(flatten([MLP(1, [1])], "x")[1])
 
-    def test_need_no_optree_by_themselves(self, monkeypatch):
+    def test_module_alone_needs_no_optree(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "optree", None)
         assert len(rebuilt(MLP(1, [1])).parameters()) == 2
 
-    def test_without_parameters(self):
+    def test_module_without_parameters(self):
         assert flatten(Module(), "x")[0] == []
         assert type(rebuilt(Module())) is Module
 
@@ -285,7 +285,7 @@ class TestMessages:
             (Point(1.0, 2.0), "a Point(x=number, y=number)"),
         ],
     )
-    def test_show_a_structure(self, tree, text):
+    def test_str_of_a_treedef(self, tree, text):
         assert str(flatten(tree, "x")[1]) == text
 
     @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ class TestMessages:
             ("x" * 1000, "x is a str"),
         ],
     )
-    def test_name_what_is_no_number(self, tree, text):
+    def test_error_names_the_invalid_leaf(self, tree, text):
         with pytest.raises(TypeError, match=text) as caught:
             flatten(tree, "x")
         assert "int, float, NumPy numbers and Values" in str(caught.value)
@@ -319,7 +319,7 @@ class TestMessages:
 
 
 def array_of(library, numbers):
-    """An array of another library."""
+    """Make an array of another library."""
     module = pytest.importorskip(library)
     make = {"pandas": "Series", "polars": "Series", "torch": "tensor", "jax.numpy": "array"}[library]
     return getattr(module, make)(numbers)
@@ -327,7 +327,7 @@ def array_of(library, numbers):
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "torch", "jax.numpy"])
 class TestArraysOfOtherLibraries:
-    def test_become_those_of_numpy(self, library):
+    def test_foreign_arrays_become_numpy_arrays(self, library):
         array = array_of(library, [1.0, 2.0, 3.0])
         leaves, treedef = flatten({"x": array, "y": [array, 2.0]}, "it")
         assert [type(leaf) for leaf in leaves] == [numpy.ndarray, numpy.ndarray, float]
@@ -335,15 +335,15 @@ class TestArraysOfOtherLibraries:
         assert treedef == flatten({"x": numpy.ones(3), "y": [numpy.ones(3), 0.0]}, "it")[1]
         assert flatten(array, "it")[1] == flatten(numpy.ones(3), "it")[1]
 
-    def test_are_differentiated_recorded_and_batched(self, library):
+    def test_foreign_arrays_in_transforms(self, library):
         tree = {"x": array_of(library, [1.0, 2.0]), "y": array_of(library, [3.0, 5.0])}
         slopes = jit(grad(lambda tree: (tree["x"] * tree["y"]).sum()))
-        for _ in range(2):  # by the recording, too
+        for _ in range(2):  # the second call uses the recording
             assert {key: slope.tolist() for key, slope in slopes(tree).items()} == {"x": [3.0, 5.0], "y": [1.0, 2.0]}
         assert slopes.statistics.recordings == 1
         assert jit(vmap(lambda tree: tree["x"] * tree["y"]))(tree).tolist() == [3.0, 10.0]
 
-    def test_are_frames_of_columns(self, library):
+    def test_data_frames(self, library):
         if library in ("pandas", "polars"):
             columns = {"x": [1.0, 2.0], "y": [3.0, 5.0]}
             frame = pytest.importorskip(library).DataFrame(columns)
@@ -354,18 +354,18 @@ class TestArraysOfOtherLibraries:
 
 
 @pytest.mark.parametrize(("numbers", "kind"), [(["a", "b"], "a str"), ([Decimal(1)], "a Decimal")])
-def test_columns_without_numbers_are_refused(numbers, kind):
+def test_columns_of_other_types_are_refused(numbers, kind):
     with pytest.raises(TypeError, match=f"an element of x is {kind}"):
         flatten(array_of("pandas", numbers), "x")
 
 
-def test_missing_numbers_of_columns_are_nan():
+def test_missing_numbers_in_columns_are_nan():
     for library in ("pandas", "polars"):
         [leaf], _ = flatten(array_of(library, [1, None]), "x")
         assert numpy.isnan(leaf).tolist() == [False, True]
 
 
-def test_optree_is_loaded_when_a_list_comes():
+def test_optree_is_loaded_for_the_first_list():
     program = """
         import sys
         import numpy

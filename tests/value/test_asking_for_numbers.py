@@ -1,4 +1,4 @@
-"""A recorded Value never gives its number away: the recording would keep the number for all other arguments."""
+"""A recorded Value must not reveal its number: the recording would use that number for all arguments."""
 
 from __future__ import annotations
 
@@ -198,13 +198,13 @@ SOLVERS = {
 
 
 def answers(transform: Any, ask: Any, a: float) -> list[str] | None:
-    """Return the answers to a question that a function asks, as text; None if the recording is refused."""
+    """Return what `ask` returns during the recording, as text; return None if the recording fails."""
     found: list[str] = []
 
     def f(x: Any) -> Any:
         try:
             found.append(str(ask(x)))
-        except RecordingError:  # which is remembered: the recording may not succeed
+        except RecordingError:  # the recording remembers the error and fails
             pass
         except (TypeError, AttributeError, ValueError, IndexError, struct.error) as error:
             found.append(type(error).__name__)
@@ -220,7 +220,7 @@ def answers(transform: Any, ask: Any, a: float) -> list[str] | None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("way", ALL)
 @pytest.mark.parametrize("transform", RECORDED)
-def test_an_answer_does_not_depend_on_the_number(transform, way):
+def test_answer_does_not_depend_on_the_number(transform, way):
     ask, run = ALL[way], RECORDED[transform]
     assert answers(run, ask, 0.5) == answers(run, ask, 1.5)
 
@@ -229,14 +229,14 @@ def test_an_answer_does_not_depend_on_the_number(transform, way):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("way", FORMATS)
 @pytest.mark.parametrize("transform", SOLVERS)
-def test_an_answer_inside_a_solver_does_not_depend_on_the_number(transform, way):
+def test_answer_in_a_solver_does_not_depend_on_the_number(transform, way):
     ask, run = ALL[way], SOLVERS[transform]
     assert answers(run, ask, 0.5) == answers(run, ask, 1.5)
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("way", [way for way in ALL if way not in COMPARISONS and way != "bool"])
-def test_an_answer_does_not_depend_on_the_number_where_branches_are_recorded(way):
+def test_recorded_branches_do_not_depend_on_the_number(way):
     def run(f, a):
         return jit(f, branches="record")(a)
 
@@ -245,8 +245,8 @@ def test_an_answer_does_not_depend_on_the_number_where_branches_are_recorded(way
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("way", FORMATS)
-def test_a_value_from_outside_does_not_show_its_number_either(way):
-    """The recording reads its number anew at every call."""
+def test_captured_value_does_not_reveal_its_number(way):
+    """The recording reads the number of a captured Value at each call."""
     parameter = Value(0.5)
     before = answers(lambda f, _: jit(lambda x: f(parameter) * x)(2.0), FORMATS[way], 0.0)
     parameter.data = 1.5
@@ -280,7 +280,7 @@ NESTED = {
 
 @pytest.mark.parametrize("outer", INSIDE)
 @pytest.mark.parametrize("function", [numpy.isnan, numpy.signbit, numpy.heaviside, numpy.float_power, numpy.nextafter])
-def test_functions_that_numpy_has_not_for_objects_are_remembered_to_have_been_refused(outer, function):
+def test_refused_ufuncs_end_the_recording(outer, function):
     def f(x):
         try:
             return function(*[x] * function.nin) * x
@@ -293,12 +293,10 @@ def test_functions_that_numpy_has_not_for_objects_are_remembered_to_have_been_re
 
 
 class TestOtherThreads:
-    """A function may use other threads, which do not know the recording."""
-
     @pytest.mark.filterwarnings("ignore")
     @pytest.mark.parametrize("way", [way for way in ALL if way not in ("attributes", "op", "_op")])
     @pytest.mark.parametrize("transform", ["jit", "jit(grad)", "vmap"])
-    def test_do_not_see_the_number_of_a_recorded_value(self, transform, way):
+    def test_threads_cannot_read_a_recorded_number(self, transform, way):
         with ThreadPoolExecutor(1) as pool:
 
             def ask(x):
@@ -308,13 +306,13 @@ class TestOtherThreads:
 
     @pytest.mark.parametrize("inner", NESTED)
     @pytest.mark.parametrize("outer", ["grad", "value_and_grad", "hessian", "jvp", "jit", "jit(grad)", "vmap(grad)"])
-    def test_do_not_take_a_value_for_a_constant(self, outer, inner):
-        """It was one for the inner transform, which has the same level in a thread of its own."""
+    def test_threads_cannot_use_a_value_as_a_constant(self, outer, inner):
+        """The inner transform has the same level in another thread, so the Value was taken for a constant."""
         with ThreadPoolExecutor(1) as pool, pytest.raises(RecordingError, match="another thread"):
             INSIDE[outer](lambda x: pool.submit(NESTED[inner], x).result())(2.0)
 
     @pytest.mark.parametrize("inner", NESTED)
-    def test_in_the_same_context_are_right(self, inner):
+    def test_threads_with_the_same_context_can_transform(self, inner):
         def f(x):
             with ThreadPoolExecutor(1) as pool:
                 return pool.submit(contextvars.copy_context().run, NESTED[inner], x).result()
@@ -322,12 +320,12 @@ class TestOtherThreads:
         assert grad(f)(2.0) == pytest.approx(grad(NESTED[inner])(2.0))
         assert jit(f)(2.0) == pytest.approx(NESTED[inner](2.0))
 
-    def test_may_use_a_function_that_was_transformed_before(self):
+    def test_threads_can_call_a_transformed_function(self):
         g = jit(grad(lambda y: y * y * y))
         with ThreadPoolExecutor(1) as pool:
             assert grad(lambda x: pool.submit(g, x).result())(2.0) == 12.0
 
-    def test_are_told_so(self):
+    def test_error_mentions_the_other_thread(self):
         with (
             ThreadPoolExecutor(1) as pool,
             pytest.raises(RecordingError, match=r"reads .data of `x` in another thread"),
@@ -338,8 +336,8 @@ class TestOtherThreads:
     @pytest.mark.parametrize(
         "ask", [float, int, math.sqrt, lambda x: x.grad, lambda x: [1.0, 2.0][x], numpy.zeros(2).__iadd__]
     )
-    def test_have_their_refusals_remembered(self, outer, ask):
-        """The function would continue without the number, and without its derivative."""
+    def test_caught_refusal_in_a_thread_ends_the_recording(self, outer, ask):
+        """Otherwise the function would continue without the number and its derivative."""
 
         def f(x):
             try:
@@ -352,7 +350,7 @@ class TestOtherThreads:
 
     @pytest.mark.parametrize("inner", NESTED)
     @pytest.mark.parametrize("outer", INSIDE)
-    def test_have_their_refused_transforms_remembered(self, outer, inner):
+    def test_caught_transform_error_in_a_thread_ends_the_recording(self, outer, inner):
         def f(x):
             try:
                 return pool.submit(NESTED[inner], x).result()
@@ -362,7 +360,7 @@ class TestOtherThreads:
         with ThreadPoolExecutor(1) as pool, pytest.raises(RecordingError, match="another thread"):
             INSIDE[outer](f)(2.0)
 
-    def test_have_their_refusals_remembered_by_the_recording_that_the_value_belongs_to(self):
+    def test_refusal_ends_only_the_recording_of_its_value(self):
         refused, go_on = threading.Event(), threading.Event()
 
         def swallows(x):
@@ -383,7 +381,7 @@ class TestOtherThreads:
             with pytest.raises(RecordingError, match="float"):
                 wrong.result()
 
-    def test_see_the_numbers_of_their_own_values_and_of_those_that_were_left_over(self):
+    def test_threads_can_read_their_own_and_leftover_values(self):
         left_over = []
         grad(lambda x: left_over.append(x * x) or x * 2.0)(3.0)
 
@@ -400,27 +398,26 @@ class TestOtherThreads:
 
 class TestFormats:
     @pytest.mark.parametrize("specification", [".2f", "g", "e", "%", "10", ">60", "n"])
-    def test_with_a_specification_are_refused(self, specification):
+    def test_format_specification_is_refused(self, specification):
         with pytest.raises(RecordingError, match=r"formats `x \* 2` while the function is being recorded"):
             jit(lambda x: float(format(x * 2, specification)) * x)(2.0)
 
-    def test_a_number_that_was_formatted_is_not_kept(self):
-        """It gave 1 2 3."""
+    def test_formatted_number_is_not_kept(self):
         for f in (lambda x: float(f"{x:.2f}") * x, lambda x: float("{:g}".format(x)) * x):  # noqa: UP032
             with pytest.raises(RecordingError):
                 vmap(f)(numpy.array([1.0, 2.0, 3.0]))
 
-    def test_shows_the_expression(self):
+    def test_str_shows_the_expression(self):
         shown = []
         jit(lambda x, y: (shown.extend([str(x), repr(x * y + 1.0), f"{gm.sin(y)}"]), x)[1])(2.0, 3.0)
         assert shown == ["Value(x)", "Value((x * y) + 1)", "Value(sin(y))"]
 
-    def test_inside_grad_are_those_of_the_number(self):
+    def test_format_inside_grad_shows_the_number(self):
         assert grad(lambda x: float(f"{x:.1f}") * x)(2.04) == 2.0
         assert hessian(lambda x: float(f"{x:.1f}") * x * x)(2.04) == 4.0
         assert str(Value(2.0)) == "Value(data=2.0, grad=0.0)"
 
-    def test_a_loop_inside_grad_runs_step_by_step(self):
+    def test_loop_inside_grad_runs_step_by_step(self):
         def f(x):
             return gl.fori_loop(0, 3, lambda i, v: v * float(f"{v:.0f}"), x)
 
@@ -428,8 +425,8 @@ class TestFormats:
         assert grad(f)(2.0) == 2.0 * 4.0 * 16.0
 
 
-class TestGradientsInsideOfTransforms:
-    """They were numbers, whose own derivative is 0."""
+class TestGradientsInsideTransforms:
+    """The gradients used to be plain numbers, whose own derivative is 0."""
 
     @pytest.mark.parametrize("transform", INSIDE)
     @pytest.mark.parametrize(
@@ -443,12 +440,12 @@ class TestGradientsInsideOfTransforms:
         ],
         ids=["backward", "_backward", "partials", "_local_grads", "backward alone"],
     )
-    def test_are_refused(self, transform, slope):
+    def test_backward_of_a_recorded_value_is_refused(self, transform, slope):
         with pytest.raises(RecordingError, match=r"compute derivatives with gradwalk\.grad or value_and_grad"):
             INSIDE[transform](slope)(2.0)
 
     @pytest.mark.parametrize("transform", INSIDE)
-    def test_are_refused_where_the_function_catches_it(self, transform):
+    def test_caught_refusal_ends_the_transform(self, transform):
         def slope(x):
             y = x * x * x
             try:
@@ -460,7 +457,7 @@ class TestGradientsInsideOfTransforms:
         with pytest.raises(RecordingError):
             INSIDE[transform](slope)(2.0)
 
-    def test_of_values_from_outside_are_plain_numbers(self):
+    def test_gradients_of_outside_values_are_plain_numbers(self):
         w = Value(3.0)
 
         def f(x):
@@ -470,13 +467,13 @@ class TestGradientsInsideOfTransforms:
         assert grad(f)(2.0) == 6.0
         assert grad(lambda x: x * w.grad)(2.0) == 6.0
 
-    def test_by_nested_transforms_are_right(self):
+    def test_nested_transforms_are_correct(self):
         cube = lambda x: x * x * x  # noqa: E731
         assert grad(grad(cube))(2.0) == 12.0
 
 
 def as_number(x: Any) -> Any:
-    """Convert to a float as many libraries do: with a default for objects of other types."""
+    """Convert to a float, or return a default for other types, like functions of some libraries."""
     try:
         return float(x)
     except TypeError:
@@ -501,21 +498,21 @@ def swallowed(f: Any) -> Any:
         return 0.0
 
 
-class TestRefusalsThatAreSwallowed:
-    """A function that catches the refusal continues without the number: its derivative would be wrong."""
+class TestCaughtRefusals:
+    """A function that catches the refusal would continue without the number and give a wrong derivative."""
 
     @pytest.mark.parametrize("transform", INSIDE)
     @pytest.mark.parametrize("way", REFUSALS)
-    def test_end_the_transform(self, transform, way):
+    def test_caught_refusal_fails_the_transform(self, transform, way):
         with pytest.raises(RecordingError):
             INSIDE[transform](lambda x: REFUSALS[way](x) * x)(2.0)
 
-    def test_of_an_outer_value(self):
-        """The function depends on the outer argument, and the inner transform does not."""
+    def test_caught_refusal_of_an_outer_value(self):
+        """The function depends on the outer argument; the inner transform does not."""
         with pytest.raises(RecordingError):
             grad(lambda x: grad(lambda y: y * as_number(x))(3.0))(2.0)
 
-    def test_of_an_inner_transform_that_is_caught(self):
+    def test_caught_error_of_an_inner_transform(self):
         def f(x):
             try:
                 return grad(lambda y: y * as_number(y))(x)
@@ -525,12 +522,12 @@ class TestRefusalsThatAreSwallowed:
         with pytest.raises(RecordingError):
             grad(f)(2.0)
 
-    def test_are_type_errors_outside_of_transforms(self):
+    def test_conversion_outside_transforms_raises_type_error(self):
         with pytest.raises(TypeError, match="cannot be converted to float") as error:
             math.sqrt(Value(2.0))
         assert type(error.value) is TypeError
 
-    def test_do_not_outlive_the_transform(self):
+    def test_refusal_does_not_affect_the_next_transform(self):
         with pytest.raises(RecordingError):
             grad(lambda x: as_number(x) * x)(2.0)
         assert grad(lambda x: x * x)(2.0) == 4.0

@@ -1,4 +1,4 @@
-"""`&`, `|` and `^` of recorded Values join conditions; of counts they would be the bits of integers."""
+"""`&`, `|` and `^` of recorded Values combine conditions; on loop counters they are bitwise operations on integers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BITS = {
 
 @pytest.mark.parametrize("way", BITS)
 class TestBits:
-    def test_of_a_count_are_right_because_the_loop_is_recorded_step_by_step(self, way):
+    def test_bits_of_a_loop_counter(self, way):
         def f(x):
             return gl.fori_loop(0, 4, lambda i, total: total + x * BITS[way](i), 0.0)
 
@@ -36,12 +36,12 @@ class TestBits:
         assert f(2.0) == jit(f)(2.0) == vmap(f)(numpy.array([2.0]))[0] == expected
         assert grad(f)(2.0) == jit(grad(f))(2.0) == expected / 2.0
 
-    def test_of_a_number_that_is_data_are_refused(self, way):
+    def test_bits_of_a_recorded_number_are_refused(self, way):
         for transform in (jit, lambda f: jit(f, branches="record"), lambda f: lambda x: vmap(f)(numpy.array([x]))):
             with pytest.raises(RecordingError):
                 transform(lambda x: x * BITS[way](x))(3.0)
 
-    def test_are_refused_where_the_function_catches_it(self, way):
+    def test_caught_refusal_fails_the_transform(self, way):
         def f(x):
             try:
                 return x * BITS[way](x)
@@ -51,7 +51,7 @@ class TestBits:
         with pytest.raises(RecordingError):
             jit(f)(3.0)
 
-    def test_of_values_are_not_defined(self, way):
+    def test_bits_of_values_are_not_defined(self, way):
         with pytest.raises(TypeError):
             BITS[way](Value(2.0))
 
@@ -68,7 +68,7 @@ JOINED = {
 
 @pytest.mark.parametrize("way", JOINED)
 class TestConditions:
-    def test_are_joined_as_bools_are(self, way):
+    def test_conditions_combine_like_bools(self, way):
         for p, q in itertools.product((False, True), repeat=2):
             x, y = 2.0 * p - 1.0, 2.0 * q - 1.0
             f = lambda x, y: gm.where(JOINED[way](x > 0.0, y > 0.0), x * 3.0, x)  # noqa: E731
@@ -76,13 +76,13 @@ class TestConditions:
             assert jit(f)(x, y) == vmap(f)(numpy.array([x]), numpy.array([y]))[0] == expected
             assert jit(grad(f))(x, y) == expected / x
 
-    def test_are_known(self, way):
+    def test_combined_conditions_are_conditions(self, way):
         known = []
         jit(lambda x, y: (known.append(is_condition(JOINED[way](x > 0.0, y != 1.0))), x)[1])(1.0, 2.0)
         assert known == [True]
 
 
-def test_an_argument_is_a_condition_if_it_is_0_or_1():
+def test_argument_is_a_condition_if_it_is_0_or_1():
     f = jit(lambda p, x: gm.where(p & (x > 0.0), 1.0, 0.0))
     assert (f(True, 2.0), f(False, 2.0), f(1.0, -2.0)) == (1.0, 0.0, 0.0)
     both = jit(lambda p, q: (p & q) * 1.0)
@@ -92,7 +92,7 @@ def test_an_argument_is_a_condition_if_it_is_0_or_1():
     assert math.isnan(both(math.nan, 1.0))
 
 
-def test_many_conditions_are_looked_at_once():
+def test_each_of_many_conditions_is_checked_once():
     def f(x):
         total = x > 0.0
         for i in range(200):

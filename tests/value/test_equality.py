@@ -1,4 +1,4 @@
-"""Values beside what is no operand: with every operator the result is what a float's is, or it is refused."""
+"""Tests of operators between Values and other types: the result is the same as for a float, or an error."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ EACH = [pytest.param(lambda other=other: other, id=name) for name, other in OTHE
 
 
 def plain(x):
-    """A result as an array of numbers; booleans as 0 and 1."""
+    """Convert a result to an array of numbers, with booleans as 0 and 1."""
     found = numpy.asarray(x, dtype=object)
     return numpy.array([complex(v.data if isinstance(v, Value) else v) for v in found.ravel()]).reshape(found.shape)
 
 
 def outcome(function, *operands):
-    """The numbers of a result, or None where it is refused."""
+    """Return the numbers of a result, or None if the operation is refused."""
     try:
         result = function(*operands)
     except (TypeError, ArithmeticError):
@@ -67,7 +67,7 @@ def outcome(function, *operands):
 
 
 def under_grad(function, x):
-    """What a function gives for a Value that `grad` differentiates by."""
+    """Return what a function gives for the argument of `grad`."""
     found = []
 
     def f(v):
@@ -78,12 +78,12 @@ def under_grad(function, x):
     return found[0]
 
 
-@pytest.mark.filterwarnings("ignore")  # NumPy's, of comparisons of strings
+@pytest.mark.filterwarnings("ignore")  # NumPy warns about comparisons of strings
 @pytest.mark.parametrize("function", [*ARITHMETIC, *COMPARISONS], ids=lambda function: function.__name__)
 @pytest.mark.parametrize("make", EACH)
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("x", [2.0, 1.5])
-def test_is_as_for_a_float_or_refused(make, function, side, x):
+def test_result_is_the_same_as_for_a_float(make, function, side, x):
     other = make()
 
     def applied(v):
@@ -91,17 +91,17 @@ def test_is_as_for_a_float_or_refused(make, function, side, x):
 
     expected = outcome(applied, x)
     ways = [lambda v: under_grad(applied, v), jit(applied)]
-    if function not in (operator.eq, operator.ne):  # those of Values that are not recorded are about identity
+    if function not in (operator.eq, operator.ne):  # eager Values compare by identity
         ways.append(lambda v: applied(Value(v)))
     for found in [outcome(way, x) for way in ways]:
         if found is not None:
             assert expected is not None
             assert found.shape == expected.shape
-            numpy.testing.assert_allclose(found, expected, 1e-6)  # of float32, too
+            numpy.testing.assert_allclose(found, expected, 1e-6)  # the tolerance of float32
 
 
-def test_each_element_of_an_array_is_compared():
-    """It was one answer for the whole array: that the two are not identical."""
+def test_arrays_are_compared_element_by_element():
+    """The result used to be one bool for the whole array."""
     a = numpy.array([1.0, 2.0, 3.0, 4.0])
     for equal in (lambda x: x == a, lambda x: a == x):
         assert value_and_grad(lambda x, e=equal: numpy.sum(numpy.where(e(x), 10 * x, x)))(2.0) == (26.0, 13.0)
@@ -126,13 +126,13 @@ NUMPYS = [
 ]
 
 
-class TestAPlainNumber:
+class TestPlainNumber:
     """Solvers test `if f(x) == 0.0`."""
 
     @pytest.mark.parametrize("number", [*NUMBERS, *NUMPYS], ids=repr)
     @pytest.mark.parametrize("x", [0.0, 1.0, 0.1, 2.0**53, math.nan, math.inf])
-    def test_is_compared_by_number(self, x, number):
-        """NumPy's numbers are compared as float64."""
+    def test_value_compares_by_number(self, x, number):
+        """NumPy scalars are compared as float64."""
         expected = x == (float(number) if isinstance(number, numpy.generic) else number)
         v = Value(x)
         assert [v == number, number == v] == [expected, expected]
@@ -147,13 +147,13 @@ class TestAPlainNumber:
         assert 1.0 in [a]
         assert a in [1.0]
 
-    def test_is_another_key_of_a_dict(self):
+    def test_value_is_not_the_same_dict_key(self):
         assert 1.0 not in {Value(1.0)}
         assert hash(Value(1.0)) != hash(1.0)
 
     @pytest.mark.parametrize("x", [1.0, Value(1.0)], ids=["float", "Value"])
-    def test_is_the_same_question_in_a_solver(self, x):
-        """A secant returned nan: its difference quotient was 0 / 0."""
+    def test_comparison_in_a_solver(self, x):
+        """The secant method used to return nan: its difference quotient was 0 / 0."""
 
         def secant(f, a, b):
             for _ in range(100):
@@ -166,7 +166,7 @@ class TestAPlainNumber:
         root = secant(lambda r: r * r - 4.0 * x, 1.0 * x, 3.0 * x)
         assert float(getattr(root, "data", root)) == pytest.approx(2.0)
 
-    def test_is_the_same_question_inside_transforms(self):
+    def test_comparison_inside_transforms(self):
         f = lambda x: x * 5.0 if x == 2.0 else x * x  # noqa: E731
         v = Value(2.0)
         f(v).backward()
@@ -175,7 +175,7 @@ class TestAPlainNumber:
         assert grad(grad(f))(3.0) == 2.0
 
 
-def test_what_does_not_know_values_is_refused_while_recording():
+def test_unsupported_types_are_refused_while_recording():
     for other in (Fraction(2), Decimal(2), 2j):
         for compared in (lambda x, o=other: x == o, lambda x, o=other: o == x, lambda x, o=other: x != o):
             assert compared(Value(2.0)) in (False, True)

@@ -1,4 +1,4 @@
-"""Settings that hold within a block, and recordings: they end however they are left."""
+"""Tests of settings that hold within a block, and of recordings: they end on every exit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def is_remembered() -> bool:
 
 
 class TestGenerators:
-    def test_a_suspended_generator_keeps_its_settings_to_itself(self):
+    def test_settings_of_a_suspended_generator_stay_inside(self):
         def numbers():
             with no_grad(), threads(77):
                 yield is_remembered(), available()
@@ -46,7 +46,7 @@ class TestGenerators:
         suspended.close()
         assert is_remembered()
 
-    def test_generators_that_end_in_another_order_than_they_began(self):
+    def test_generators_can_end_in_any_order(self):
         def recording(end):
             with no_grad():
                 yield is_remembered()
@@ -61,7 +61,7 @@ class TestGenerators:
         assert next(second) == 2
         assert is_remembered()
 
-    def test_that_of_a_context_manager_holds_for_its_block(self):
+    def test_setting_in_a_context_manager_covers_the_block(self):
         @contextlib.contextmanager
         def quiet():
             with no_grad():
@@ -80,10 +80,10 @@ class TestGenerators:
             yield
 
     @pytest.mark.usefixtures("unremembered")
-    def test_that_of_a_fixture_holds_for_the_test(self):
+    def test_setting_in_a_fixture_covers_the_test(self):
         assert not is_remembered()
 
-    def test_one_that_is_closed_in_another_thread(self):
+    def test_generator_closed_in_another_thread(self):
         def numbers():
             with no_grad():
                 yield
@@ -99,23 +99,23 @@ class TestGenerators:
         assert is_remembered()
 
 
-def test_a_setting_decorates_functions():
+def test_setting_as_a_decorator():
     @no_grad()
     def quiet(depth):
-        """Whether results are remembered."""
+        """Return whether results are remembered."""
         return is_remembered() or (depth > 0 and quiet(depth - 1))
 
     assert quiet(3) is False
-    assert quiet.__doc__ == "Whether results are remembered."
+    assert quiet.__doc__ == "Return whether results are remembered."
     assert is_remembered()
 
 
-def test_a_setting_is_entered_once():
+def test_setting_cannot_be_entered_twice():
     setting = no_grad()
     with setting, pytest.raises(RuntimeError, match="already in use: call no_grad"), setting:
         pass
     assert is_remembered()
-    with setting:  # again, after it has ended
+    with setting:  # once it has ended it can be entered again
         assert not is_remembered()
     assert is_remembered()
 
@@ -135,7 +135,7 @@ def own_root(start, a):
     return a**0.5
 
 
-# Whatever makes a Value whose rule is a function, of a Value x.
+# Functions of a Value x whose result has a Python rule.
 CALLS = {
     "a loop": lambda x: loops.fori_loop(0, 3, lambda i, y: math.sin(y * x), 1.0),
     "a loop of jit": jit(lambda x: loops.while_loop(lambda y: y < 9.0, lambda y: y * 2.0 + x, x)),
@@ -145,15 +145,15 @@ CALLS = {
     "a checkpoint": checkpoint(lambda x: math.sin(x) * x),
     "a linear system": lambda x: gnp.linalg.solve(numpy.array([[x, 1.0], [0.0, 2.0]]), numpy.array([1.0, x]))[0],
     "a root": lambda x: root_scalar(lambda y: y * y - x, x0=1.0),
-    "a root of the user's": lambda x: own_root(1.0, x),
+    "a user-defined root": lambda x: own_root(1.0, x),
     "a differential equation": lambda x: odeint(lambda y, t: -x * y, 1.0, [0.0, 1.0])[-1],
-    "by hand": lambda x: Value(x.data**2, (x,), (2.0 * x.data,)),
+    "a hand-made node": lambda x: Value(x.data**2, (x,), (2.0 * x.data,)),
     "a neuron": lambda x: math.sumprod([x, 2.0], [x, 1.0], 3.0),
 }
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_under_no_grad_results_are_leaves(name):
+def test_results_under_no_grad_are_leaves(name):
     call, x = CALLS[name], Value(0.8)
     with no_grad():
         y = call(x)
@@ -173,10 +173,10 @@ def test_settings_nest():
 
 
 class TestKeptArguments:
-    """An argument that a function keeps cannot be used later, however its recording ended."""
+    """A function that stores its argument cannot use it after the recording."""
 
     @pytest.mark.parametrize("outcome", [ZeroDivisionError, KeyboardInterrupt, None])
-    def test_are_refused(self, outcome):
+    def test_kept_arguments_are_refused(self, outcome):
         kept = []
 
         @jit
@@ -193,8 +193,8 @@ class TestKeptArguments:
             g(2.0)
 
 
-def test_a_recording_keeps_context_variables_to_itself():
-    """They end with the call of the function, so that nothing of a recording is left where it is interrupted."""
+def test_recording_does_not_leak_context_variables():
+    """They end with the call of the function, so an interrupted recording leaves nothing behind."""
     depths = []
 
     @jit

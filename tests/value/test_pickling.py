@@ -1,4 +1,4 @@
-"""Copies and pickles: which stay connected to the Values that they were made from, and which are independent."""
+"""Tests of copies and pickles: which stay connected to the graph of the original and which are independent."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COPIES: dict[str, Function] = {
     "deepcopy of a list of products": lambda x: copy.deepcopy([x, x * 1.0])[1],
     "deepcopy of a dict of an array": lambda x: copy.deepcopy({"a": numpy.array([x * 1.0, 2.0])})["a"][0],
 }
-# Derivatives of x -> 3 x^2 at 2, each by one transform or several.
+# Derivatives of x -> 3 x² at 2, by one or several transforms.
 RESULTS: dict[str, tuple[Function, Any]] = {
     "grad": (lambda f: grad(f)(2.0), 12.0),
     "value_and_grad": (lambda f: value_and_grad(f)(2.0), (12.0, 12.0)),
@@ -86,7 +86,7 @@ def test_copies_inside_loops_stay_connected(copied: str) -> None:
 
 
 @pytest.mark.parametrize("copied", COPIES)
-def test_recorded_copies_are_not_frozen(copied: str) -> None:
+def test_recorded_copies_are_not_constants(copied: str) -> None:
     f = jit(lambda x: in_a_thread(COPIES[copied], x) * x)
     assert [f(2.0), f(3.0), f(4.0)] == [4.0, 9.0, 16.0]
 
@@ -99,8 +99,8 @@ def test_recorded_values_cannot_be_pickled(run: Callable[[Function, Any], Any], 
         f(numpy.array([2.0, 3.0]) if transform is vmap else 2.0)
 
 
-def test_a_deep_copy_of_a_leaf_is_an_independent_leaf() -> None:
-    """It has a gradient of its own, at first a copy, as a leaf tensor of PyTorch has."""
+def test_deep_copy_of_a_leaf_is_independent() -> None:
+    """The copy starts with a copy of the gradient, as a PyTorch leaf tensor does."""
     v = Value(2.0, label="v")
     (v * v).backward()
     for twin in (copy.deepcopy(v), copy.deepcopy([v])[0], pickle.loads(pickle.dumps(v)), copy.copy(v)):
@@ -109,7 +109,7 @@ def test_a_deep_copy_of_a_leaf_is_an_independent_leaf() -> None:
         assert (twin.grad, v.grad) == (7.0, 4.0)
 
 
-def test_a_deep_copy_of_a_graph_is_independent_and_a_copy_of_its_root_is_not() -> None:
+def test_deep_copy_of_a_graph_is_independent() -> None:
     v = Value(2.0)
     w = v * v
     for twin in (copy.deepcopy(w), copy.deepcopy({"w": w})["w"], pickle.loads(pickle.dumps(w))):
@@ -120,7 +120,7 @@ def test_a_deep_copy_of_a_graph_is_independent_and_a_copy_of_its_root_is_not() -
     assert v.grad == 12.0
 
 
-def test_a_deep_copy_of_leaves_and_results_keeps_their_relations() -> None:
+def test_deep_copy_keeps_relations_between_values() -> None:
     v = Value(2.0)
     for names in (("v", "w"), ("w", "v")):
         given = {"v": v, "w": v * v}
@@ -129,7 +129,7 @@ def test_a_deep_copy_of_leaves_and_results_keeps_their_relations() -> None:
         assert (twins["v"].grad, v.grad) == (12.0, 0.0)
 
 
-def test_a_deep_copy_after_a_recording_has_ended() -> None:
+def test_deep_copy_after_a_recording() -> None:
     kept: list[Any] = []
     grad(lambda x: (kept.append(x * x), x * x)[1])(2.0)
     assert copy.deepcopy(kept)[0] is not kept[0]

@@ -1,4 +1,4 @@
-"""Random graphs over all operations, against PyTorch; where the two differ, mpmath at 50 digits is the judge."""
+"""Random graphs over all operations, compared with PyTorch; mpmath with 50 digits decides where they differ."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def with_torch(program: Program) -> tuple[float, list[float]]:
 
 
 class Dual:
-    """Value and derivative along one direction, in mpmath, differentiated numerically: nothing of gradwalk's rules."""
+    """A value and its derivative in mpmath, differentiated numerically without gradwalk's rules."""
 
     def __init__(self, primal: mpmath.mpf, tangent: mpmath.mpf) -> None:
         self.primal, self.tangent = primal, tangent
@@ -41,7 +41,7 @@ class Dual:
 def dual(name: str, *operands: Any) -> Dual:
     primals = [x.primal if isinstance(x, Dual) else mpmath.mpf(x) for x in operands]
     if any(isinstance(x, mpmath.mpc) or abs(x) > 1e8 for x in primals):
-        raise ValueError("complex, or beyond what 50 digits can judge")
+        raise ValueError("complex, or too large for 50 digits")
     tangent = mpmath.mpf(0)
     for i, x in enumerate(operands):
         if isinstance(x, Dual) and x.tangent != 0:
@@ -64,7 +64,7 @@ def exactly(program: Program) -> tuple[mpmath.mpf, list[mpmath.mpf]]:
 
 
 def close(a: float, b: float) -> bool:
-    """The same to 1e-10 relative, nan and inf included."""
+    """Return whether two numbers agree within a relative error of 1e-10; nan equals nan."""
     return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=1e-10)
 
 
@@ -79,7 +79,7 @@ def test_agrees_with_torch_on_smooth_functions(program):
 
 
 def judge(program: Program, ours: tuple[float, list[float]], torchs: tuple[float, list[float]]) -> None:
-    """Ours is PyTorch's to 1e-10, or at least as near to the exact numbers."""
+    """Check that our results match PyTorch's within 1e-10 or are at least as close to the exact numbers."""
     if raises_to_zero(program):
         return
     pairs = list(zip((ours[0], *ours[1]), (torchs[0], *torchs[1]), strict=True))
@@ -90,20 +90,20 @@ def judge(program: Program, ours: tuple[float, list[float]], torchs: tuple[float
         return
     for (mine, other), truth in zip(pairs, (exact[0], *exact[1]), strict=True):
         if not close(mine, other):
-            # Of 50 digits of numbers near 1, the last ones.
+            # 1e-40 allows for rounding in the last of 50 digits.
             bound = max(1e-10 * abs(truth), 16 * abs(other - truth), 1e-40)
             assert abs(mine - truth) <= bound, (mine, other, truth)
 
 
 def raises_to_zero(program: Program) -> bool:
-    """Whether x**0 is in it: PyTorch passes nothing on there, not even of an infinite gradient; we do 0 · inf = nan."""
+    """Return whether x**0 occurs: PyTorch stops the gradient there, but gradwalk computes 0 · inf = nan."""
     _, root = program.run(Value, lambda name, *operands: apply(OPCODES[name], *operands))
     powers = [v.arguments[1] for v in topological_order(root) if v.op == "**"]
     return any((y.data if isinstance(y, Value) else y) == 0.0 for y in powers)
 
 
 def exactly_or_none(program: Program) -> tuple[mpmath.mpf, list[mpmath.mpf]] | None:
-    """None where mathematics has no real answer: a pole, a kink, a complex number."""
+    """Return the exact results, or None at a pole, at a kink or if a number is complex."""
     try:
         exact = exactly(program)
     except (ValueError, ZeroDivisionError, TypeError, OverflowError, mpmath.libmp.NoConvergence):
@@ -111,8 +111,9 @@ def exactly_or_none(program: Program) -> tuple[mpmath.mpf, list[mpmath.mpf]] | N
     return None if any(isinstance(number, mpmath.mpc) for number in (exact[0], *exact[1])) else exact
 
 
-# Steps pass nothing on here, and 0 · nan in PyTorch. For the other rows PyTorch is off at extremes, or our formula for
-# it cancels, overflows or is not defined: mpmath judges them in test_table.py (see torch_is_off there).
+# Step functions give a zero gradient in gradwalk and 0 · nan in PyTorch. For the other rows PyTorch is inaccurate at
+# extremes, or the formula that we use for it cancels, overflows or is undefined; test_table.py compares them with
+# mpmath (see torch_is_off there).
 OFF = {"sign", "abs", "expm1", "cbrt", "log1mexp", "tanh", "asin", "acos", "asinh", "acosh", "atanh", "sinc", "sigmoid"}
 OFF |= {"silu", "gelu", "erfcx", "norm_pdf", "norm_cdf", "gamma", "digamma", "trigamma", "atan2", "hypot", "logaddexp"}
 OFF |= JUMPS
@@ -120,13 +121,13 @@ OFF |= JUMPS
 
 @given(programs(EXTREME, [name for name in EVERY if name not in OFF], longest=3))
 def test_agrees_with_torch_at_extremes(program):
-    """nan stays nan, inf stays inf, zero stays zero, and overflow happens in the same places."""
+    """nan, inf and zero stay the same, and overflow happens in the same places."""
     if raises_to_zero(program):
         return
     ours, torchs = with_values(program), with_torch(program)
     for mine, other in zip((ours[0], *ours[1]), (torchs[0], *torchs[1]), strict=True):
         is_close = close(mine, other) or abs(mine - other) < 1e-290
-        assert is_close, "where PyTorch is less exact than gradwalk, list the row in OFF above"
+        assert is_close, "if PyTorch is less accurate than gradwalk here, add the row to OFF above"
 
 
 @given(programs(ORDINARY, EVERY, longest=15))
@@ -146,7 +147,7 @@ def test_invariants(program):
     zero_grad(root)
     root.backward()
     assert all(a == b or a != a for a, b in zip(once, [node.grad for node in order], strict=True))
-    for node in order[:-1]:  # what a node receives is what its users send
+    for node in order[:-1]:  # a node receives the sum of the cotangents that its users send
         received = sum(
             partial * user.grad
             for user in order

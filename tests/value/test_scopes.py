@@ -1,4 +1,4 @@
-"""Named scopes, and labels for all Values of a tree: noted under `source_lines()` alone."""
+"""Tests of named scopes and of labels for trees of Values; both are recorded only under `source_lines()`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from gradwalk.value import modes
 
 
 def scope_of(value: Value) -> str:
-    """The scopes that a Value was made in, as its graph has them."""
+    """Return the scope path that the graph records for a Value."""
     graph = Graph.record(value)
     return graph.scopes.get(graph.root, "")
 
 
 class TestNamedScope:
-    def test_scopes_lie_in_one_another(self):
+    def test_nested_scopes(self):
         with source_lines(), named_scope("place0"):
             a = Value(1.0)
             with named_scope("attention"), named_scope("head1.score"):
@@ -31,7 +31,7 @@ class TestNamedScope:
             c = b + 1
         assert [scope_of(x) for x in (a, b, c)] == ["place0", "place0.attention.head1.score", "place0"]
 
-    def test_nothing_is_noted_without_source_lines(self):
+    def test_scopes_need_source_lines(self):
         with named_scope("square"):
             a = Value(1.0) * 2
             with source_lines():
@@ -39,15 +39,15 @@ class TestNamedScope:
         assert Graph.record(b).scopes == {2: "square"}
         assert a.source is None
 
-    def test_nodes_of_every_kind(self):
+    def test_all_kinds_of_nodes(self):
         with source_lines(), named_scope("here"):
             a = Value(1.0)
             made = [a, a + 1, sumprod([a], [2.0]), Value(3.0, (a,), "mine"), Value(3.0, [a], [2.0])]
         assert [scope_of(x) for x in made] == ["here"] * len(made)
         with source_lines(), named_scope("here"), no_grad():
-            assert scope_of(a + 1) == ""  # which remembers nothing
+            assert scope_of(a + 1) == ""  # no graph is recorded
 
-    def test_a_node_has_its_line_and_its_variable_too(self):
+    def test_node_keeps_its_line_and_variable(self):
         with source_lines(), named_scope("here"):
             total = Value(1.0) + 1
         assert total.source is not None
@@ -55,15 +55,15 @@ class TestNamedScope:
         assert Graph.record(total).labels == {1: "total"}
 
     @pytest.mark.parametrize("name", ["", ".", "a.", ".a", "a..b"])
-    def test_names_that_are_none(self, name):
+    def test_invalid_names(self, name):
         with pytest.raises(ValueError, match='the name of a scope must be a str such as "attention"'):
             named_scope(name)
 
-    def test_names_are_texts(self):
+    def test_name_must_be_a_string(self):
         with pytest.raises(TypeError, match="the name of a scope must be a str, got int"):
             named_scope(3)  # type: ignore[arg-type]
 
-    def test_it_decorates_functions(self):
+    def test_scope_as_a_decorator(self):
         @named_scope("power")
         def power(x: Value, n: int) -> Value:
             return x if n == 1 else power(x, n - 1) * x
@@ -72,13 +72,13 @@ class TestNamedScope:
             y = power(Value(2.0), 3)
         assert sorted(Graph.record(y).scopes.values()) == ["power", "power.power"]
 
-    def test_it_ends_with_an_error(self):
+    def test_scope_ends_after_an_error(self):
         with source_lines():
             with contextlib.suppress(ZeroDivisionError), named_scope("fails"):
                 Value(1.0 / 0.0)
             assert scope_of(Value(1.0)) == ""
 
-    def test_a_suspended_generator_keeps_it_to_itself(self):
+    def test_scope_of_a_suspended_generator_stays_inside(self):
         def terms(name: str) -> Iterator[Value]:
             with named_scope(name):
                 yield Value(1.0)
@@ -91,7 +91,7 @@ class TestNamedScope:
             made.append(Value(0.0))
         assert [scope_of(x) for x in made] == ["first", "second", "", "first", "second", ""]
 
-    def test_threads_have_scopes_of_their_own(self):
+    def test_each_thread_has_its_own_scopes(self):
         made = []
 
         def make() -> None:
@@ -104,8 +104,8 @@ class TestNamedScope:
             thread.join()
         assert scope_of(made[0]) == "inner"
 
-    def test_in_functions_that_are_recorded(self):
-        """A recording is of numbers alone: it computes the same, and has no scopes."""
+    def test_scopes_in_recorded_functions(self):
+        """A recording ignores scopes and computes the same numbers."""
 
         def f(x):
             with named_scope("square"):
@@ -117,7 +117,7 @@ class TestNamedScope:
             assert jit(vmap(f))(numpy.array([1.0, 2.0])).tolist() == [2.0, 5.0]
             assert scope_of(f(Value(3.0)).operands[0]) == "square"
 
-    def test_new_nodes_are_not_looked_at_for_it(self):
+    def test_scope_alone_does_not_record_lines(self):
         before = modes.scope_path()
         with named_scope("square"):
             assert modes.scope_path() == "square"
@@ -133,13 +133,13 @@ class TestNamedScope:
         assert set(graph.scopes.values()) == {"neuron"}
         assert len(graph.scopes) == 5
 
-    def test_copies_and_pickles_of_graphs_keep_them(self):
+    def test_copies_and_pickles_of_graphs_keep_scopes(self):
         with source_lines(), named_scope("square"):
             y = Value(2.0, label="x") * 3
         graph = Graph.record(y)
         for same in (copy.copy(graph), copy.deepcopy(graph), pickle.loads(pickle.dumps(graph))):
             assert same.scopes == graph.scopes == {0: "square", 1: "square"}
-        assert scope_of(pickle.loads(pickle.dumps(y))) == ""  # nor does a copy of a Value have its line
+        assert scope_of(pickle.loads(pickle.dumps(y))) == ""  # a pickled Value keeps neither its scope nor its line
 
 
 class TestLabel:
@@ -157,13 +157,13 @@ class TestLabel:
             "place0.e",
         ]
 
-    def test_a_label_stays(self):
+    def test_existing_label_is_kept(self):
         with source_lines():
             a = Value(1.0, label="w")
             label([a, a], "x")
         assert a.label == "w"
 
-    def test_nothing_is_labelled_without_source_lines(self):
+    def test_labels_need_source_lines(self):
         a = Value(1.0)
         label([a], "x")
         assert a.label == ""

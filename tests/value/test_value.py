@@ -1,4 +1,4 @@
-"""`Value`, row by row of what it promises."""
+"""Tests of `Value`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TestConstruction:
         ],
         ids=lambda wrong: type(wrong).__name__,
     )
-    def test_anything_else_is_a_type_error_naming_the_type(self, wrong):
+    def test_other_types_raise_type_error(self, wrong):
         with pytest.raises(TypeError, match=type(wrong).__name__):
             Value(wrong)
         value = Value(1.0)
@@ -107,7 +107,7 @@ class TestStructure:
             assert out.operands == (a,)
             assert out.partials == partials
 
-    def test_micrograds_names(self):
+    def test_micrograd_attribute_names(self):
         a, b = Value(2.0), Value(3.0)
         c = a * b
         assert c._prev == {a, b}
@@ -131,7 +131,7 @@ class TestStructure:
         assert f"{Value(2.0):.3f}" == "2.000"
         assert f"{Value(2.0)}" == "Value(data=2.0, grad=0.0)"
 
-    def test_float_is_refused_with_the_cure(self):
+    def test_float_error_suggests_data(self):
         for function in (float, math.exp, numpy.float64):
             with pytest.raises(TypeError, match=r"\.data"):
                 function(Value(1.0))
@@ -139,7 +139,7 @@ class TestStructure:
 
 class TestArithmetic:
     @pytest.mark.parametrize("kind", [int, float, numpy.float64, numpy.float32, numpy.int64, Value])
-    def test_other_operand_on_either_side(self, kind):
+    def test_operands_on_either_side(self, kind):
         a, b = Value(3.0), kind(2)
         results = [a + b, b + a, a - b, b - a, a * b, b * a, a / b, b / a, a**b, b**a]
         assert [type(out) for out in results] == [Value] * 10
@@ -151,7 +151,7 @@ class TestArithmetic:
         assert ((-a).data, (+a), abs(a).data) == (2.0, a, 2.0)
         assert sum([Value(1.0), Value(2.0)]).data == 3.0
 
-    def test_in_place_forms_rebind(self):
+    def test_in_place_operators_rebind(self):
         a = b = Value(2.0)
         a += 1
         a *= 2
@@ -177,11 +177,11 @@ class TestArithmetic:
             with pytest.raises(TypeError):
                 operation()
 
-    def test_modulus_is_refused(self):
+    def test_pow_with_modulus_is_refused(self):
         with pytest.raises(TypeError, match="modulus"):
             pow(Value(2.0), 2, 3)
 
-    def test_integers_beyond_float_are_refused(self):
+    def test_integers_too_large_for_float_are_refused(self):
         with pytest.raises(OverflowError):
             Value(1.0) * 10**400
 
@@ -224,12 +224,12 @@ class TestNumPy:
         assert list(numpy.array([0.0, 1.0]) < v) == [True, False]
         assert numpy.linalg.norm(array).data == pytest.approx(math.sqrt(1.25))
 
-    def test_scipys_ufuncs(self):
+    def test_scipy_ufuncs(self):
         special = pytest.importorskip("scipy.special")
         assert special.expit(Value(0.0)).op == "sigmoid"
         assert special.erf(Value(0.3)).op == "erf"
 
-    def test_functions_that_gradwalk_lacks_are_refused(self):
+    def test_unsupported_functions_are_refused(self):
         with pytest.raises(TypeError):
             numpy.spacing(Value(8.0))
 
@@ -244,7 +244,7 @@ class TestOrderAndHash:
     @pytest.mark.parametrize(
         "number", [0.5, numpy.float64(0.5), numpy.float32(0.5), numpy.int64(1), numpy.bool_(True)], ids=repr
     )
-    def test_numbers_of_numpy_are_compared_as_python_s(self, name, number):
+    def test_numpy_scalars_compare_like_floats(self, name, number):
         compare = getattr(operator, name)
 
         def f(x):
@@ -259,13 +259,13 @@ class TestOrderAndHash:
                 assert compare(number, Value(x)) == left
                 assert compare(Value(x), number) == right
 
-    def test_order_is_that_of_the_numbers(self):
+    def test_order_compares_numbers(self):
         a, b = Value(1.0), Value(2.0)
         assert [a < b, a <= b, b > a, b >= a, a > b, a >= b] == [True] * 4 + [False] * 2
         assert [a < 1.5, a <= numpy.float64(1), a > 0, a >= 2] == [True, True, True, False]
-        assert [1.5 > a, 0 < a, numpy.float64(1) >= a] == [True] * 3  # noqa: SIM300  that is the point
+        assert [1.5 > a, 0 < a, numpy.float64(1) >= a] == [True] * 3  # noqa: SIM300  deliberate
         assert not Value(math.nan) < 1
-        assert (numpy.float64(1.5) > a) is numpy.bool_(True)  # as NumPy's numbers answer one another
+        assert (numpy.float64(1.5) > a) is numpy.bool_(True)  # NumPy scalars return numpy.bool_
         assert sorted([b, a]) == [a, b]
         assert max(a, b) is b
 
@@ -279,7 +279,7 @@ class TestOrderAndHash:
 
 
 class TestBackward:
-    def test_every_node_ends_with_its_derivative(self):
+    def test_every_node_gets_its_derivative(self):
         a, b, c, f = (Value(x) for x in (2.0, -3.0, 10.0, -2.0))
         e = a * b
         d = e + c
@@ -289,7 +289,7 @@ class TestBackward:
         assert grads == [1.0, -2.0, 4.0, -2.0, -2.0, 6.0, -4.0]
         assert loss.data == -8.0
 
-    def test_forward_difference_on_every_node(self):
+    def test_finite_difference_of_every_node(self):
         expected = {"L": 1, "d": -2, "f": 4, "e": -2, "c": -2, "a": 6, "b": -4}
         h = 1e-4
 
@@ -325,7 +325,7 @@ class TestBackward:
         assert out.data == data
         assert [leaf.grad for leaf in leaves] == grads
 
-    def test_one_node_alone(self):
+    def test_backward_of_one_node(self):
         a, b = Value(2.0), Value(3.0)
         c = a * b
         d = c + a
@@ -337,7 +337,7 @@ class TestBackward:
         e.backward()
         assert (d.grad, c.grad, a.grad, b.grad) == (16.0, 16.0, 64.0, 32.0)
 
-    def test_second_call_adds_exactly_the_same_again(self):
+    def test_second_call_adds_the_same_gradients(self):
         a, b = Value(0.3), Value(-0.7)
         c = a * b
         root = (c.tanh() + a * c).exp()
@@ -358,7 +358,7 @@ class TestBackward:
         assert a.grad == 6.0 + 12.0
         assert b.grad == 1.0 + 2.0
 
-    def test_earlier_gradients_are_not_passed_on(self):
+    def test_earlier_gradients_are_not_propagated(self):
         a = Value(3.0)
         b = a * a
         b.grad = 100.0
@@ -390,11 +390,11 @@ class TestTopologicalOrder:
         expected = "b, w1, x1, x1*w1, w2, x2, x2*w2, x1*w1 + x2*w2, n, o"
         assert ", ".join(v.label for v in order) == expected
 
-    def test_operands_come_first_and_from_left_to_right(self):
+    def test_operands_come_first_from_left_to_right(self):
         order = topological_order(self.neuron())
         assert [v.label for v in order] == ["x1", "w1", "x1*w1", "x2", "w2", "x2*w2", "x1*w1 + x2*w2", "b", "n", "o"]
 
-    def test_every_gradient_of_the_neuron(self):
+    def test_all_gradients_of_a_neuron(self):
         o = self.neuron()
         o.backward()
         found = {v.label: v.grad for v in topological_order(o)}
@@ -404,7 +404,7 @@ class TestTopologicalOrder:
         assert o.operands[0].data == pytest.approx(0.8813735870195432, abs=1e-12)
         assert o.data == pytest.approx(0.7071067811865476, abs=1e-12)
 
-    def test_same_in_every_process(self):
+    def test_order_is_the_same_in_every_process(self):
         program = (
             "from gradwalk import Value, topological_order\n"
             "a, b, c = (Value(x) for x in (1., 2., 3.))\n"
@@ -462,7 +462,7 @@ class TestHandMadeNodes:
         out._backward = backward
         assert out.partials == (20.0, 4.0, 0.0)
 
-    def test_without_a_rule_nothing_passes(self):
+    def test_node_without_a_rule_passes_no_gradient(self):
         a = Value(2.0)
         out = Value(5.0, [a], "f")
         out.backward()
@@ -480,7 +480,7 @@ class TestHandMadeNodes:
         assert (a.grad, b.grad) == (100.0, 0.0)
         assert c.partials == (100.0, 0.0)
 
-    def test_micrograds_attributes_can_be_set(self):
+    def test_micrograd_attributes_can_be_set(self):
         a = Value(2.0)
         out = Value(4.0)
         out._prev = {a}
@@ -498,7 +498,7 @@ class TestHandMadeNodes:
             c._backward = 3
         assert len(c.operands) == 2
 
-    def test_cycles_are_named(self):
+    def test_cycles_are_reported(self):
         a = Value(1.0, label="a")
         b = Value(2.0, (a,), "f", label="b")
         c = b * 2
@@ -513,7 +513,7 @@ class TestHandMadeNodes:
         c.backward()
         assert c.grad == 1.0
 
-    def test_error_in_a_rule_leaves_gradients_as_they_were(self):
+    def test_failed_rule_restores_gradients(self):
         a = Value(2.0)
         bad = Value(1.0, (a * 2,), "bad")
 
@@ -540,7 +540,7 @@ class TestHandMadeNodes:
         (out * 2).backward()
         assert (a.grad, inner.grad) == (2.0, 6.0)
 
-    def test_backward_inside_a_rule_on_the_same_nodes_is_refused(self):
+    def test_backward_on_the_same_nodes_in_a_rule_is_refused(self):
         a = Value(2.0)
         out = Value(1.0, (a,), "nested")
         out._backward = (a * a).backward
@@ -548,7 +548,7 @@ class TestHandMadeNodes:
             out.backward()
         assert a.grad == 0.0
 
-    def test_rules_make_no_cycles(self):
+    def test_rules_create_no_reference_cycles(self):
         class Marked(Value):
             pass
 
@@ -602,7 +602,7 @@ class TestHandMadeNodes:
             assert seen == [1]
             assert a.grad == (6.0 if node.op == "*" else 27.0)
 
-    def test_attributes_of_ones_own(self):
+    def test_custom_attributes(self):
         a, b = Value(2.0), Value(3.0)
         a.momentum = 0.5
         a.momentum += 1
@@ -617,7 +617,7 @@ class TestHandMadeNodes:
             a.op = "x"
 
     @pytest.mark.parametrize("as_derivatives", [tuple, list, numpy.array])
-    def test_derivatives_given_as_microgpt_does(self, as_derivatives):
+    def test_local_gradients_as_in_microgpt(self, as_derivatives):
         a, b = Value(2.0), Value(3.0)
         given = list if as_derivatives is list else tuple
         c = Value(6.0, given((a, b)), as_derivatives((3.0, 2)))
@@ -657,11 +657,11 @@ class TestHandMadeNodes:
             (2, numpy.ones(3), ValueError, "got 2 children and 3 derivatives"),
         ],
     )
-    def test_derivatives_that_are_wrong(self, children, derivatives, error, text):
+    def test_invalid_local_gradients(self, children, derivatives, error, text):
         with pytest.raises(error, match=text):
             Value(1.0, tuple(Value(2.0) for _ in range(children)), derivatives)
 
-    def test_attributes_of_the_class_and_of_nodes_are_as_those_of_any_class(self, monkeypatch):
+    def test_class_and_node_attributes_work_as_in_python(self, monkeypatch):
         class Ordinary:
             pass
 
@@ -701,8 +701,8 @@ class TestHandMadeNodes:
         assert (a.unit, b.unit, Sub.unit, a.note, (a * b).data) == ("s", "m", "m", "a", 2.0)
 
     @pytest.mark.parametrize("number", [3, 3.0, numpy.float64(3.0), numpy.int64(3), numpy.float32(3.0)], ids=repr)
-    def test_operators_of_subclasses_beside_numpys_numbers(self, number):
-        """Engines of micrograd's kind define all operators themselves, and labels are often NumPy's."""
+    def test_subclass_operators_with_numpy_scalars(self, number):
+        """Classes like micrograd's define all operators themselves, and labels are often NumPy scalars."""
 
         class Own(Value):
             def __mul__(self, other):
@@ -725,17 +725,17 @@ class TestHandMadeNodes:
         slope = -1 / 6 - 1 / 12 + 9 * numpy.log(3) + 1 - numpy.tanh(2.0) ** 2
         assert b.grad == pytest.approx(slope, rel=1e-12)
 
-    def test_construction_that_fails_changes_nothing(self):
+    def test_failed_construction_changes_nothing(self):
         b = Value(2.0) * 3
         with pytest.raises(TypeError):
             b.__init__(1.0, (3,), "x")
         assert (b.data, b.op) == (6.0, "*")
 
-    def test_text_of_subclasses_of_str(self):
+    def test_label_from_a_str_subclass(self):
         assert Value(1.0, label=numpy.str_("a")).label == "a"
         assert Value(1.0, (), numpy.str_("f")).op == "f"
 
-    def test_under_the_switches(self):
+    def test_hand_made_nodes_under_settings(self):
         a = Value(2.0)
         with no_grad():
             out = self.cube(a)
@@ -755,7 +755,7 @@ class TestHandMadeNodes:
             del Value.cubed
 
 
-class TestSwitches:
+class TestSettings:
     def test_no_grad(self):
         a = Value(2.0)
         with no_grad():
@@ -780,7 +780,7 @@ class TestSwitches:
                 Value(1.0).backward()
         assert a.grad == 4.0
 
-    def test_no_grad_is_left_after_an_error_and_is_per_thread(self):
+    def test_no_grad_ends_and_is_per_thread(self):
         a = Value(2.0)
         with pytest.raises(KeyError), no_grad():
             raise KeyError
@@ -792,7 +792,7 @@ class TestSwitches:
             thread.join()
         assert seen == [(a, a)]
 
-    def test_no_grad_decorates(self):
+    def test_no_grad_as_a_decorator(self):
         @no_grad()
         def f(x):
             return x * x
@@ -832,7 +832,7 @@ class TestDebugNans:
                 root.backward()
             assert (a.grad, root.grad) == (0.0, 0.0)
 
-    def test_line_is_unknown_outside(self):
+    def test_line_is_unknown_outside_debug_nans(self):
         a = Value(0.0)
         root = a.sqrt()
         with debug_nans(), pytest.raises(FloatingPointError, match="line is not known"):
@@ -847,7 +847,7 @@ class TestDebugNans:
         assert b.source.filename == __file__
         assert (a * a).source is None
 
-    def test_line_of_the_caller_of_a_network(self):
+    def test_line_of_a_network_call(self):
         with debug_nans():
             out = Neuron(2)([1.0, 2.0])
         assert out.source.filename == __file__
@@ -870,7 +870,7 @@ class TestNumbers:
         assert gm.log(0) == -math.inf
         assert gm.pow(0, -1) == math.inf
 
-    def test_kinks(self):
+    def test_gradients_at_kinks(self):
         for function, expected in ((Value.relu, 0.0), (Value.abs, 0.0)):
             for number in (0.0, -0.0):
                 x = Value(number)
@@ -884,7 +884,7 @@ class TestNumbers:
             function(z, z).backward()
             assert z.grad == 1.0
 
-    def test_conditions_get_nothing(self):
+    def test_conditions_get_zero_gradient(self):
         x = Value(0.0)
         condition = x.sqrt()
         root = gm.where(condition, x, x + 1)
@@ -892,7 +892,7 @@ class TestNumbers:
         assert (x.grad, condition.grad) == (1.0, 0.0)
         assert condition in topological_order(root)
 
-    def test_what_is_not_chosen_gets_nothing_not_even_nan(self):
+    def test_unselected_operand_gets_zero_instead_of_nan(self):
         x = Value(-1.0)
         gm.maximum(x, 0).sqrt().backward()
         assert x.grad == 0.0
@@ -904,7 +904,7 @@ class TestNumbers:
 
 
 class TestSumprod:
-    def test_same_as_the_loop(self):
+    def test_same_result_as_a_loop(self):
         p, q, start = [Value(0.1 * i) for i in range(7)], [Value(0.3 * i - 1) for i in range(7)], Value(0.7)
         out = sumprod(p, q, start)
         loop = start
@@ -954,7 +954,7 @@ class TestSumprod:
 
 
 class TestRefresh:
-    def test_values_and_partials_follow_the_leaves(self):
+    def test_numbers_and_partials_follow_the_leaves(self):
         def build(a, b):
             return gm.where(1, (a * b + 2 / a).tanh() ** b, a) + gm.sumprod([a, b], [b, a], a)
 
@@ -973,7 +973,7 @@ class TestRefresh:
         assert root.data == fresh.data
         assert (a.grad, b.grad) == (a2.grad, b2.grad)
 
-    def test_hand_made_nodes_are_refused_before_anything_changes(self):
+    def test_hand_made_nodes_are_refused(self):
         a = Value(2.0)
         b = a * 2
         root = TestHandMadeNodes.cube(b) + b
@@ -1001,8 +1001,8 @@ class TestCopies:
         assert (twin.data, twin.op) == (root.data, root.op)
         twin.backward()
         assert a.grad != 0.0
-        labelled = copy.copy(a)
-        assert (labelled.label, labelled.grad) == ("a", a.grad)
+        copied = copy.copy(a)
+        assert (copied.label, copied.grad) == ("a", a.grad)
 
     @pytest.mark.parametrize("way", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
     def test_deep_copies(self, way):
@@ -1022,7 +1022,7 @@ class TestCopies:
         refresh(root2)
         assert root.data != root2.data
 
-    def test_deep_copy_of_hand_made_nodes_pushes_into_the_copy(self):
+    def test_deep_copy_of_hand_made_nodes_uses_the_copy(self):
         a = Value(2.0)
         root = TestHandMadeNodes.cube(a) * 2
         root2 = copy.deepcopy(root)
@@ -1031,7 +1031,7 @@ class TestCopies:
         assert (a.grad, leaf.grad) == (0.0, 24.0)
 
     @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy])
-    def test_copies_keep_rules_set_on_leaves_and_native_nodes(self, way):
+    def test_copies_keep_custom_rules(self, way):
         def rule():
             rule.calls += 1
 
@@ -1046,7 +1046,7 @@ class TestCopies:
         assert rule.calls == 5
         assert a.grad == 0.0
 
-    def test_deep_copies_of_rules_that_hold_their_operands_in_other_ways(self):
+    def test_deep_copy_of_rules_with_other_references(self):
         a, b = Value(2.0), Value(3.0)
 
         def summed():
@@ -1079,17 +1079,17 @@ class TestCopies:
             assert (a.grad, b.grad) == (1.0, 1.0)
             a.grad = b.grad = 0.0
 
-    def test_deep_copies_of_rules_over_globals_are_refused(self):
+    def test_deep_copy_of_rules_with_globals_is_refused(self):
         names = {"a": Value(2.0), "Value": Value}
         exec("out = Value(4.0, (a,), 'double')\ndef f(): a.grad += 2 * out.grad\nout._backward = f", names)
         with pytest.raises(TypeError, match="global name 'a'"):
             copy.deepcopy(names["out"])
 
-    def test_hand_made_nodes_do_not_pickle(self):
+    def test_hand_made_nodes_cannot_be_pickled(self):
         with pytest.raises(TypeError, match=r"cannot pickle the hand-made node .*cube"):
             pickle.dumps(TestHandMadeNodes.cube(Value(2.0)) + 1)
 
-    def test_detached_stays_detached(self):
+    def test_pickled_detached_value_stays_detached(self):
         d = pickle.loads(pickle.dumps((Value(2.0) * 2).detach()))
         with pytest.raises(RuntimeError, match="detach"):
             d.backward()
@@ -1107,11 +1107,11 @@ class TestCopies:
 
 
 class Tagged(Value):
-    """A subclass that pickle can find."""
+    """A subclass defined at module level, so it can be pickled."""
 
 
 def run_together(threads: list[threading.Thread]) -> None:
-    """Run threads that take turns as often as Python lets them."""
+    """Run threads that switch as often as Python allows."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
@@ -1124,7 +1124,7 @@ def run_together(threads: list[threading.Thread]) -> None:
 
 
 class TestThreads:
-    def test_one_rule_called_by_two_threads(self):
+    def test_two_threads_call_one_rule(self):
         a = Value(2.0)
         out = TestHandMadeNodes.cube(a)
         out.grad = 1.0
@@ -1142,7 +1142,7 @@ class TestThreads:
         assert errors == []
         assert a.grad == 900 * 12.0
 
-    def test_separate_graphs_do_not_disturb_each_other(self):
+    def test_separate_graphs_are_independent(self):
         wrong = []
 
         def work(seed):
@@ -1157,7 +1157,7 @@ class TestThreads:
         run_together(threads)
         assert wrong == []
 
-    def test_children_forked_during_a_sweep_can_differentiate(self):
+    def test_processes_forked_during_a_sweep_can_differentiate(self):
         program = """
             import os, threading, warnings
             from gradwalk import Value
@@ -1189,7 +1189,7 @@ class TestThreads:
             result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
             assert result.stdout == "done\n", result.stderr
 
-    def test_one_graph_in_two_threads_adds_up(self):
+    def test_two_threads_on_one_graph_add_up(self):
         a = Value(2.0)
         root = a
         for _ in range(50):

@@ -1,4 +1,4 @@
-"""Compiled and uncompiled gradwalk give the same bits, row by row, extreme operands included."""
+"""Tests that compiled and uncompiled gradwalk give the same bits for every row, including extreme operands."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def run(path: Path) -> list[str]:
     return result.stdout.splitlines()
 
 
-def test_tables_are_by_opcode():
+def test_tables_are_indexed_by_opcode():
     for row in GRAPH_ROWS:
         assert NAMES[OPCODES[row.name]] == row.name
         assert SYMBOLS[OPCODES[row.name]] == row.symbol
@@ -61,7 +61,7 @@ def test_tables_are_by_opcode():
     assert NAMES[UFUNCS["arcsin"]] == "asin"
 
 
-def test_instructions_are_numbered_once():
+def test_opcodes_are_unique():
     assert len({*OPCODES.values()}) == len(OPCODES)
     assert min(OPCODES.values()) == 1
     assert tuple(OPCODES[row.name] for row in table.FUSED) == FUSED
@@ -69,7 +69,7 @@ def test_instructions_are_numbered_once():
     assert tuple(OPCODES[name] for name in ("load", "store", "sum", "dot")) == (LOAD, STORE, SUM, DOT)
 
 
-def test_fused_instructions_round_each_of_their_operations():
+def test_fused_instructions_round_each_operation():
     x, y, z = (numpy.full(2, number, numpy.float32) for number in (1 + 2**-12, 1 + 2**-12, -1))
     assert (fused(OPCODES["muladd"], x, y, z) == numpy.float32(2**-11)).all()  # without rounding: 2**-11 + 2**-24
     assert fused(OPCODES["mulsub"], 3.0, 4.0, 5.0) == 7.0

@@ -1,4 +1,4 @@
-"""Forms, beside treedefs: what they read and build is the same, and what they refuse has another treedef or Values."""
+"""Tests that a form reads and builds the same trees as its treedef and refuses other trees."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ NUMBERS = st.one_of(
 
 
 def fits_in_a_module(tree: Any) -> bool:
-    """Whether it can be part of a Module's treedef: arrays and dataclasses cannot be hashed."""
+    """Return whether a tree can be part of a Module's treedef: arrays and dataclasses cannot be hashed."""
     return not any(name in repr(tree) for name in ("array", "Net", "Rates", "Curve"))
 
 
@@ -69,7 +69,7 @@ TREES = st.recursive(
     ),
     max_leaves=5,
 )
-# Few, so that one Value often stands in several places.
+# Few Values, so that one Value often occurs in several places.
 FEW = [Value(number) for number in (1.0, 2.0, 3.0)]
 ALIASED = modules(st.sampled_from(FEW))
 
@@ -80,7 +80,7 @@ def numbers_of(tree: Any) -> tuple[list[float], TreeDef]:
 
 
 def shown(tree: Any) -> str:
-    """A tree with all its types, and with what is in its Modules."""
+    """Format a tree with all its types and with the contents of its Modules."""
     if isinstance(tree, Net):
         return written(tree) + str(tree.parameters())
     if dataclasses.is_dataclass(tree):
@@ -93,13 +93,13 @@ def shown(tree: Any) -> str:
 
 
 def is_usual(tree: Any) -> bool:
-    """Whether a tree has a form: all do but those with containers that are rare."""
+    """Return whether a tree has a form; only trees with rare containers have none."""
     return not any(name in shown(tree) for name in ("OrderedDict", "object"))
 
 
 class TestTrees:
     @given(TREES)
-    def test_are_read_and_built_as_by_their_treedefs(self, tree):
+    def test_form_agrees_with_the_treedef(self, tree):
         numbers, treedef = numbers_of(tree)
         form = form_of(treedef)
         assert (form is not None) == is_usual(tree)
@@ -109,7 +109,7 @@ class TestTrees:
             assert shown(form.tree(found)) == shown(treedef.filled(found))
 
     @given(TREES, TREES)
-    def test_are_refused_where_their_treedefs_differ(self, tree, other):
+    def test_other_treedefs_are_refused(self, tree, other):
         form = form_of(numbers_of(tree)[1])
         numbers, treedef = numbers_of(other)
         if form is not None:
@@ -118,41 +118,41 @@ class TestTrees:
             assert found is None or found[: treedef.size].tolist() == numbers
 
     @given(TREES)
-    def test_positions_begin_where_that_is_asked_for(self, tree):
+    def test_positions_begin_at_the_given_offset(self, tree):
         numbers, treedef = numbers_of(tree)
         form = form_of(treedef, [*leaf_forms(treedef, 3)])
         if form is not None:
             assert form.numbers(tree, 3 + treedef.size)[3:].tolist() == numbers
 
     @pytest.mark.parametrize("other", [Value(1.0), numpy.array([Value(1.0)]), "1", None, [1.0], numpy.ma.array([1.0])])
-    def test_what_is_no_plain_number_is_refused(self, other):
+    def test_leaves_must_be_plain_numbers(self, other):
         for tree in (1.0, numpy.ones(1)):
             assert form_of(numbers_of([tree])[1]).numbers([other], 1) is None
 
     def test_dates_are_refused(self):
         assert form_of(numbers_of(numpy.ones(2))[1]).numbers(numpy.zeros(2, "M8[s]"), 2) is None
 
-    def test_a_large_integer_is_an_error_that_says_so(self):
+    def test_too_large_integers_raise(self):
         with pytest.raises(OverflowError, match="1025 bits"):
             form_of(numbers_of(1)[1]).numbers(1 << 1024, 1)
 
-    def test_deep_ones_have_no_form(self):
+    def test_deep_trees_have_no_form(self):
         tree: Any = 1.0
         for _ in range(200):
             tree = [tree]
         assert form_of(numbers_of(tree)[1]) is None
 
-    def test_the_order_of_keys_is_that_of_the_first_dict(self):
+    def test_keys_keep_the_order_of_the_first_dict(self):
         form = form_of(numbers_of({"b": 1.0, "a": 2.0})[1])
         assert list(form.tree(form.numbers({"a": 1.0, "b": 2.0}, 2)).items()) == [("b", 2.0), ("a", 1.0)]
 
-    def test_default_dicts_are_looked_at_more_closely(self):
+    def test_default_dicts_have_no_form(self):
         assert form_of(numbers_of(defaultdict(float, a=1.0))[1]) is None
 
 
 class TestModules:
     @given(ALIASED)
-    def test_are_read_and_built_as_by_their_treedefs(self, module):
+    def test_form_agrees_with_the_treedef(self, module):
         numbers, treedef = numbers_of(module)
         form = form_of(treedef)
         if form is None:
@@ -165,7 +165,7 @@ class TestModules:
         assert numbers_of(again)[1] == treedef
 
     @given(ALIASED, ALIASED)
-    def test_are_refused_where_their_treedefs_differ(self, module, other):
+    def test_other_treedefs_are_refused(self, module, other):
         form = form_of(numbers_of(module)[1])
         numbers, treedef = numbers_of(other)
         if form is not None:
@@ -177,14 +177,14 @@ class TestModules:
     @given(
         st.lists(st.sampled_from(FEW), min_size=4, max_size=4), st.lists(st.sampled_from(FEW), min_size=4, max_size=4)
     )
-    def test_a_shared_parameter_has_one_number(self, values, others):
+    def test_shared_parameter_has_one_number(self, values, others):
         module, other = [Net(a=v[:2], b=Pair(v[2], [v[3]])) for v in (values, others)]
         numbers, treedef = numbers_of(other)
         found = form_of(numbers_of(module)[1]).numbers(other, 4)
         assert (found is not None) == (treedef == numbers_of(module)[1])
         assert found is None or found[: treedef.size].tolist() == numbers
 
-    def test_with_very_many_parameters(self):
+    def test_module_with_many_parameters(self):
         module = MLP(100, [100, 1])
         numbers, treedef = numbers_of(module)
         form = form_of(treedef)
@@ -192,7 +192,7 @@ class TestModules:
         module.layers[0].neurons[99].w[99] = module.layers[0].neurons[0].w[0]
         assert form.numbers(module, treedef.size) is None
 
-    def test_in_cycles(self):
+    def test_module_in_a_cycle(self):
         module = Net(a=Value(2.0))
         module.me = module
         numbers, treedef = numbers_of(module)
@@ -204,14 +204,14 @@ class TestModules:
         module.me = Net(a=module.a, me=module)
         assert form.numbers(module, 1) is None
 
-    def test_computed_values_are_left_to_the_treedef(self):
+    def test_computed_values_have_no_form(self):
         a = Value(2.0)
         module = Net(a=a, b=a * 2.0)
         assert form_of(numbers_of(module)[1]) is None
         plain = form_of(numbers_of(Net(a=a, b=Value(1.0)))[1])
         assert plain.numbers(module, 2) is None
 
-    def test_changed_arrays_that_are_no_parameters_are_seen(self):
+    def test_changes_of_other_arrays_are_detected(self):
         module = Net(a=Value(1.0), mask=numpy.ones(2))
         form = form_of(numbers_of(module)[1])
         assert form.numbers(module, 1) is not None
@@ -219,7 +219,7 @@ class TestModules:
         assert form.numbers(module, 1) is None
         assert (form.tree(numpy.zeros(1)).mask == 1.0).all()
 
-    def test_inside_a_recording_they_are_looked_at_more_closely(self):
+    def test_modules_inside_a_recording(self):
         net = Net(a=Value(2.0))
         scale = jit(lambda net, x: net.a * x)
         assert scale(net, 3.0) == scale(net, 3.0) == 6.0
@@ -235,27 +235,27 @@ class Line(Module):
 
 
 class Counting(Net):
-    """A Module that answers for attributes that it does not have."""
+    """A Module with `__getattr__`, so that it has every attribute."""
 
     def __getattr__(self, name: str) -> Any:
         return f"no {name}"
 
 
-def waits(module: Any) -> bool:
+def is_pending(module: Any) -> bool:
     return PENDING in attributes_of(module)
 
 
 def gradient_of(module: Any, squares: Any = None) -> Any:
-    """A gradient that nobody has looked at: twice the numbers of the parameters."""
+    """Return a gradient whose attributes are not created yet; its numbers are twice the parameters."""
     squares = squares or jit(grad(lambda module: sum(p * p for p in module.parameters())))
     squares(module)
     return squares(module)
 
 
-class TestModulesThatNobodyHasLookedAt:
+class TestPendingModules:
     @fewer(4)
     @given(modules(st.builds(Value, st.integers(-9, 9))).filter(lambda module: module.parameters()))
-    def test_are_what_they_would_be(self, module):
+    def test_pending_module_equals_a_complete_one(self, module):
         numbers, treedef = numbers_of(module)
         expected = treedef.filled(2.0 * numpy.array(numbers))
         assert shown(gradient_of(module)) == shown(expected)
@@ -266,28 +266,28 @@ class TestModulesThatNobodyHasLookedAt:
             assert shown(copied(gradient_of(module))) == shown(expected)
         assert dir(gradient_of(module)) == dir(expected)
 
-    def test_are_passed_on_as_numbers(self):
+    def test_pending_modules_are_passed_as_numbers(self):
         module = MLP(2, [3, 1])
         squares = jit(grad(lambda module: sum(p * p for p in module.parameters())))
         gradient = gradient_of(module, squares)
         again = squares(gradient)
-        assert waits(gradient) == IS_COMPILED
+        assert is_pending(gradient) == IS_COMPILED
         assert again.parameters() == [4.0 * p.data for p in module.parameters()]
-        assert waits(again) == IS_COMPILED
+        assert is_pending(again) == IS_COMPILED
         assert [p.data for p in module.parameters()] == [0.5 * number for number in gradient.layers[0].parameters()] + [
             0.5 * number for number in gradient.layers[1].parameters()
         ]
-        assert not waits(gradient)
+        assert not is_pending(gradient)
         assert {type(number) for number in gradient.parameters()} == {Number}
 
-    def test_of_another_treedef_are_told_apart(self):
+    def test_pending_modules_of_other_treedefs(self):
         scale = jit(lambda module: module.parameters()[0] * 2.0)
         for module in (MLP(1, [1]), MLP(1, [2, 1]), Net(a=Value(1.0))):
             expected = 4.0 * module.parameters()[0].data
             assert scale(gradient_of(module)) == scale(gradient_of(module)) == expected
         assert scale.statistics.recordings == 3
 
-    def test_can_be_changed_before(self):
+    def test_pending_modules_can_be_changed(self):
         gradient = gradient_of(Net(a=Value(1.0), b=Value(2.0)))
         gradient.b = 7.0
         gradient.c = 8.0
@@ -298,7 +298,7 @@ class TestModulesThatNobodyHasLookedAt:
         gradient.__dict__ = {"d": 1.0}
         assert vars(gradient) == {"d": 1.0}
 
-    def test_say_what_they_do_not_have(self):
+    def test_missing_attribute_raises(self):
         gradient = gradient_of(Net(a=Value(1.0)))
         with pytest.raises(AttributeError, match="'Net' object has no attribute 'b'") as caught:
             _ = gradient.b
@@ -307,12 +307,12 @@ class TestModulesThatNobodyHasLookedAt:
         assert not hasattr(Net(), "a")
 
     @pytest.mark.parametrize("module", [Line(Value(1.0), Value(2.0)), Counting(a=Value(1.0))])
-    def test_are_filled_at_once_where_classes_would_answer_for_them(self, module):
+    def test_classes_with_own_lookup_are_never_pending(self, module):
         gradient = gradient_of(module)
-        assert not waits(gradient)
+        assert not is_pending(gradient)
         assert gradient.parameters() == [2.0 * p.data for p in module.parameters()]
 
-    def test_classes_can_do_all_that_they_could(self):
+    def test_classes_can_define_setattr_and_delattr(self):
         class Own(Net):
             def __setattr__(self, name: str, value: Any) -> None:
                 super().__setattr__(name, value)
@@ -329,7 +329,7 @@ class TestModulesThatNobodyHasLookedAt:
         assert Own(a=Value(1.0)).a.data == 1.0
         assert inspect.getattr_static(own, "b") == 3
 
-    def test_of_classes_that_change(self):
+    def test_pending_modules_of_classes_that_change(self):
         class Changing(Module):
             def __init__(self) -> None:
                 self.a = Value(1.0)
@@ -343,7 +343,7 @@ class TestModulesThatNobodyHasLookedAt:
         del Changing.__getattr__
         assert squares(Changing()).a == 2.0
 
-    def test_numbers_of_other_classes_are_read_by_their_own_rules(self):
+    def test_number_subclasses_use_their_own_float(self):
         class Emptying(Number):
             def __float__(self) -> float:
                 module.w.clear()
@@ -353,10 +353,10 @@ class TestModulesThatNobodyHasLookedAt:
         module = Net(w=[Number(i) for i in range(30)])
         assert total(module) == total(module) == 435.0
         module.w[0] = Emptying(5.0)
-        with contextlib.suppress(Exception):  # an error would be right, a crash is not
+        with contextlib.suppress(Exception):  # an error is allowed, a crash is not
             total(module)
 
-    def test_of_abstract_classes(self):
+    def test_pending_modules_of_abstract_classes(self):
         class Shape(Module, abc.ABC):
             def __init__(self, side: Any) -> None:
                 self.side = side
@@ -373,28 +373,28 @@ class TestModulesThatNobodyHasLookedAt:
         double = jit(lambda rate: rate.rate * 2.0)
         assert double(Rate(3.0)) == double(Rate(3.0)) == 6.0
 
-    def test_in_which_they_are_themselves(self):
+    def test_pending_module_that_contains_itself(self):
         module = Net(a=Value(3.0))
         module.me = [module]
         gradient = gradient_of(module)
         assert gradient.me == [gradient]
         assert gradient.a == 6.0
 
-    def test_by_many_threads_at_once(self):
+    def test_many_threads_complete_one_module(self):
         module = MLP(3, [4, 1])
         for _ in range(20):
             gradient = gradient_of(module)
             with ThreadPoolExecutor(8) as pool:
-                found = list(pool.map(lambda _: gradient.layers, range(8)))  # noqa: B023  # they end in here
+                found = list(pool.map(lambda _: gradient.layers, range(8)))  # noqa: B023  # used at once
             assert all(layers is found[0] for layers in found)
 
 
 class TestCalls:
-    """Of recorded functions, again and again: a call that is prepared gives what the first one gave."""
+    """Repeated calls of recorded functions: a prepared call gives the same result as the first."""
 
     @fewer(2)
     @given(st.lists(TREES.filter(is_usual), min_size=1, max_size=3))
-    def test_give_the_same_each_time(self, trees):
+    def test_repeated_calls_give_the_same(self, trees):
         kept = [numbers_of(tree) for tree in trees]
         doubled = jit(lambda *args: [as_list(arg) for arg in args])
         first, second = doubled(*trees), doubled(*trees)
@@ -402,7 +402,7 @@ class TestCalls:
         assert doubled.statistics.recordings == 1
         assert [sum(scalars(flatten(part, "")[0])) for part in first] == [2.0 * sum(numbers) for numbers, _ in kept]
 
-    def test_alternate_between_structures(self):
+    def test_alternating_structures(self):
         total = jit(lambda tree: 2.0 * sum(flatten(tree, "")[0], start=0.0))
         for _ in range(3):
             for length in range(1, 8):
@@ -410,7 +410,7 @@ class TestCalls:
                 assert total(tuple([1.0] * length)) == 2.0 * length
         assert total.statistics.recordings == 14
 
-    def test_static_arguments_are_told_apart(self):
+    def test_static_arguments_are_distinguished(self):
         power = jit(lambda x, n: x**n, static_argnames="n")
         assert [power(3.0, 2), power(3.0, n=2), power(3.0, 3), power(3.0, True), power(3.0, 1)] == [
             9.0,
@@ -430,28 +430,28 @@ class TestCalls:
         signed = jit(lambda x, zero: x if str(zero) == "0.0" else -x, static_argnums=1)
         assert [signed(1.0, 0.0), signed(1.0, -0.0), signed(1.0, 0.0)] == [1.0, -1.0, 1.0]
 
-    def test_keywords_may_come_in_any_order(self):
+    def test_keyword_order_does_not_matter(self):
         f = jit(lambda x, *, a, b: x + 10.0 * a + 100.0 * b)
         assert f(1.0, a=2.0, b=3.0) == f(1.0, b=3.0, a=2.0) == 321.0
         assert f.statistics.recordings == 1
         with pytest.raises(TypeError, match="'b'"):
             f(1.0, a=2.0)
 
-    def test_values_give_values_all_the_same(self):
+    def test_values_give_values(self):
         double = jit(lambda pair: 2.0 * pair[0] + pair[1])
         assert double([1.0, 2.0]) == 4.0
         x = Value(1.0)
         double([x, 2.0]).backward()
         assert x.grad == 2.0
 
-    def test_captured_values_are_read_each_time(self):
+    def test_captured_values_are_read_at_each_call(self):
         rate = Value(2.0)
         scaled = jit(lambda xs: rate * xs[0])
         assert scaled([3.0]).data == 6.0
         rate.data = 5.0
         assert scaled([3.0]).data == 15.0
 
-    def test_results_are_new_each_time(self):
+    def test_each_call_returns_new_objects(self):
         both = jit(lambda x: ([x, 1.0], {"y": 2.0 * x}, numpy.array([x, x])))
         one, two = both(1.0), both(1.0)
         one[0].append(3.0)
@@ -460,5 +460,5 @@ class TestCalls:
 
 
 def as_list(tree: Any) -> Any:
-    """Twice the numbers of a tree."""
+    """Return twice the numbers of a tree."""
     return [2.0 * leaf for leaf in scalars(flatten(tree, "")[0])]

@@ -1,4 +1,4 @@
-"""Where nodes stand in memory, and that each keeps its own, in whatever order they are made and freed."""
+"""Tests of the memory of nodes: each node keeps its data in whatever order nodes are created and freed."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from wasm import IS_WASM
 
 from gradwalk import Value, math
 
-IS_SANITIZED = "san" in os.environ.get("LD_PRELOAD", "")  # as .ci/sanitize runs it
+IS_SANITIZED = "san" in os.environ.get("LD_PRELOAD", "")  # set by .ci/sanitize
 HAS_CHUNKS = IS_COMPILED and not IS_SANITIZED and not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 
 class Tracked(Value):
-    """A subclass: its instances have memory of their own."""
+    """A subclass of Value; its instances are allocated outside the chunks."""
 
     freed: list[str] = []  # noqa: RUF012
 
     def __del__(self) -> None:
-        other = Value(1.0) * 2.0 + 3.0  # whatever a finaliser does, makes and frees
+        other = Value(1.0) * 2.0 + 3.0  # a finalizer may create and free nodes
         self.freed.append(f"{self.label} {other.data}")
 
 
-def printed(program: str) -> list[str]:
-    """The lines that a program prints in a process of its own."""
+def output_lines(program: str) -> list[str]:
+    """Run a program in a separate process and return the lines that it prints."""
     command = [sys.executable, "-c", textwrap.dedent(program)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 10**6)), max_size=20))
-def test_each_keeps_its_number(rounds):
-    """Some are made, then some of all that there are freed, and so on: more than a chunk has room for."""
+def test_each_node_keeps_its_data(rounds):
+    """In each round, some nodes are created and then some of those alive are freed; they need more than one chunk."""
     kept: list[tuple[int, Any]] = []
     made = 0
     for count, seed in rounds:
@@ -55,8 +55,8 @@ def test_each_keeps_its_number(rounds):
         assert all(value.grad == 0.0 and value.label == "" for _, value in kept)
 
 
-@pytest.mark.skipif(IS_WASM, reason="behind the whole suite something keeps the graph there; it passes by itself")
-def test_finalisers_in_the_middle_of_a_graph_that_is_freed():
+@pytest.mark.skipif(IS_WASM, reason="after the whole suite a reference to the graph remains; the test passes alone")
+def test_finalizers_run_while_a_graph_is_freed():
     Tracked.freed.clear()
     leaves = [Tracked(1.0, label=str(i)) for i in range(5)]
     y: Any = Value(0.0)
@@ -69,7 +69,7 @@ def test_finalisers_in_the_middle_of_a_graph_that_is_freed():
     assert sorted(Tracked.freed) == [f"{i} 5.0" for i in range(5)]
 
 
-@pytest.mark.skipif(IS_WASM, reason="a finaliser of its own takes the place of that which releases deep chains there")
+@pytest.mark.skipif(IS_WASM, reason="its finalizer replaces the one that releases deep chains in WebAssembly")
 def test_long_chains_of_a_subclass():
     Tracked.freed.clear()
     y = Tracked(0.0)
@@ -79,7 +79,7 @@ def test_long_chains_of_a_subclass():
     assert len(Tracked.freed) == 20_001
 
 
-def test_other_threads_free_nodes_while_a_finaliser_waits():
+def test_threads_free_nodes_while_a_finalizer_waits():
     begun, freed = threading.Event(), threading.Event()
     in_time = []
 
@@ -104,7 +104,7 @@ def test_other_threads_free_nodes_while_a_finaliser_waits():
     assert in_time == [True]
 
 
-def test_errors_survive_what_is_freed_on_their_way():
+def test_exceptions_survive_the_release_of_nodes():
     def failing() -> None:
         y = Value(1.0)
         for _ in range(1000):
@@ -115,11 +115,11 @@ def test_errors_survive_what_is_freed_on_their_way():
         failing()
 
 
-# In builds where nodes have memory of their own
+# These tests need the compiled build, which allocates nodes in chunks.
 
 if IS_COMPILED:
 
-    def test_a_node_cannot_become_one_of_a_subclass():
+    def test_class_of_a_node_cannot_be_changed():
         class Plain(Value):
             __slots__ = ()
 
@@ -129,7 +129,7 @@ if IS_COMPILED:
 
 if HAS_CHUNKS:
 
-    def test_a_graph_stands_in_order_also_where_another_one_was():
+    def test_graph_is_contiguous_in_recycled_memory():
         def distances() -> list[int]:
             x = y = Value(1.0)
             addresses = []
@@ -140,14 +140,14 @@ if HAS_CHUNKS:
 
         for _ in range(3):
             found = distances()
-            # But for what fills the holes that others have left in the chunk in use.
+            # except for nodes that fill holes in the current chunk
             assert found.count(Value.__basicsize__) > 0.8 * len(found)
 
 
-if HAS_CHUNKS and sys.platform == "linux":  # which says how much memory the process holds
+if HAS_CHUNKS and sys.platform == "linux":  # needs /proc/self/statm
 
-    def test_memory_is_used_again_and_given_back():
-        lines = printed("""
+    def test_memory_is_reused_and_released():
+        lines = output_lines("""
             from gradwalk import Value
 
             def megabytes():

@@ -1,4 +1,4 @@
-"""Branches written again with gradwalk.loops do what they did, eagerly and recorded, and only where that is so."""
+"""Tests of the rewritten branches that error messages suggest: they must give the same results."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ from gradwalk.value.source.branch_rewrite import rewritten
 
 POINTS = [-3.0, -1.5, 0.0, 0.4, 1.0, 2.5, 7.0]
 
-# What stands before a branch, the branch, and what stands behind it: empty where all of it ends in `return`.
+# For each case: the code before the branch, the branch, and the code after it (empty if the branch ends in `return`).
 REWRITTEN = {
     "a conditional expression": ("", "y = x if x > 0 else 2 * x", "return y"),
-    "several in one line": ("", "y = (x if not x < 1 else -x) + (1.0 if x > 2 or x < 0 else 2.0)", "return y"),
-    "one inside another": ("", "return x if x > 1 else (0.5 if x > 0 else -x)", ""),
-    "an operator in place": ("y = x", "y += 1.0 if x > 1 else x", "return y"),
+    "several conditional expressions": (
+        "",
+        "y = (x if not x < 1 else -x) + (1.0 if x > 2 or x < 0 else 2.0)",
+        "return y",
+    ),
+    "nested conditional expressions": ("", "return x if x > 1 else (0.5 if x > 0 else -x)", ""),
+    "an in-place operator": ("y = x", "y += 1.0 if x > 1 else x", "return y"),
     "results": ("", "if x > 0:\n    return x * x\nelse:\n    return 1 - x", ""),
-    "a result, and what follows": ("y = x + 1", "if x > 0 and y < 3:\n    return x\nreturn y", ""),
+    "a result, and code after it": ("y = x + 1", "if x > 0 and y < 3:\n    return x\nreturn y", ""),
     "results of several conditions": (
         "",
         "if x > 2:\n    return 3.0\nelif -1 < x < 1:\n    return x\nreturn x * x",
@@ -27,30 +31,30 @@ REWRITTEN = {
     ),
     "conditions in a row": ("", "if x > 2:\n    return 3.0\nif x > 1:\n    return x\nreturn x * x", ""),
     "a variable": ("y = 1.0", "if x > 0:\n    y = x * 2", "return y"),
-    "an operator of a variable": ("y = 1.0", "if x > 0:\n    y += x\nelse:\n    y -= x", "return y"),
+    "an in-place operator of a variable": ("y = 1.0", "if x > 0:\n    y += x\nelse:\n    y -= x", "return y"),
     "several variables": (
         "",
         "if 0 < x < 5:\n    t = x * 2\n    y = t + 1\n    z = 2.0\nelse:\n    y = -x\n    z = y * y",
         "return y + z",
     ),
-    "variables that are read": (
+    "variables that the branch reads": (
         "y = x\nz = 1.0",
         "if x > 0:\n    y = y + 1\n    z = y * z\nelse:\n    z = z - y",
         "return y * z",
     ),
-    "a variable that the next time round reads": (
+    "a variable read in the next iteration": (
         "y, last = 1.0, 0.5\nfor _ in range(3):\n    y = y * last",
         "    if y > x:\n        y = y - x\n        last = y",
         "return y",
     ),
     "a loop of one variable": ("", "while x > 1:\n    x /= 2", "return x"),
-    "a loop of one and another": ("", "while x > 1:\n    half = x / 2\n    x = half - 0.25", "return x"),
-    "a loop of several": (
+    "a loop with a temporary variable": ("", "while x > 1:\n    half = x / 2\n    x = half - 0.25", "return x"),
+    "a loop of several variables": (
         "r = x * x + 1\ndx = 1.0",
         "while abs(dx) > 1e-09:\n    new = (r + (x * x + 1) / r) / 2\n    dx = new - r\n    r = new",
         "return r + dx",
     ),
-    "a loop while either holds": ("y = x", "while x > 1 or y > 3:\n    x, y = (x / 2, y - 1)", "return x + y"),
+    "a loop with two conditions": ("y = x", "while x > 1 or y > 3:\n    x, y = (x / 2, y - 1)", "return x + y"),
 }
 
 NOT = {
@@ -65,8 +69,8 @@ NOT = {
 }
 
 
-def made(name: str, *lines: str):
-    """A function of x with these lines, whose source is known."""
+def make(name: str, *lines: str):
+    """Compile a function of x with these lines as its source."""
     body = "\n".join(part for part in lines if part)
     source = f"def f(x, found=[]):\n{textwrap.indent(body, '    ')}\n"
     filename = f"<{name}>"
@@ -76,8 +80,8 @@ def made(name: str, *lines: str):
     return namespace["f"]
 
 
-def shown(f) -> list[str]:
-    """The lines that the error of its recording shows, without what they are indented by."""
+def suggestion(f) -> list[str]:
+    """Return the lines that the error message suggests, without indentation."""
     with pytest.raises(RecordingError) as caught:
         jit(f)(2.0)
     lines = str(caught.value).splitlines()
@@ -87,11 +91,11 @@ def shown(f) -> list[str]:
 
 
 @pytest.mark.parametrize("name", REWRITTEN)
-def test_what_is_shown_does_the_same(name):
+def test_suggested_code_gives_the_same_results(name):
     before, branch, behind = REWRITTEN[name]
-    f = made(name, before, branch, behind)
+    f = make(name, before, branch, behind)
     indent = branch[: len(branch) - len(branch.lstrip())]
-    again = made(f"{name} again", before, textwrap.indent("\n".join(shown(f)), indent), behind)
+    again = make(f"{name} again", before, textwrap.indent("\n".join(suggestion(f)), indent), behind)
     recorded = jit(again)
     for x in POINTS:
         assert again(x) == pytest.approx(f(x), rel=1e-12)
@@ -99,11 +103,11 @@ def test_what_is_shown_does_the_same(name):
 
 
 @pytest.mark.parametrize("name", NOT)
-def test_nothing_is_shown_of_what_cannot_be_written(name):
-    assert shown(made(name, NOT[name])) == []
+def test_no_suggestion_if_the_code_cannot_be_rewritten(name):
+    assert suggestion(make(name, NOT[name])) == []
 
 
-def test_a_program_that_is_not_known():
+def test_invalid_source_gives_no_suggestion():
     assert rewritten([], (1, 1, 0, 5)) == ""
     assert rewritten(["x = ("], (1, 1, 0, 5)) == ""
     assert rewritten(["y = x if x > 0 else 1"], (None, None, None, None)) == ""

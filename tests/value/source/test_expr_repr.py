@@ -1,4 +1,4 @@
-"""Expressions in messages: operators with brackets, labels, and an end to depth and length."""
+"""Tests of the expressions shown in messages: parentheses, labels, and limits of depth and length."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from gradwalk import Value, take, vmap
 from gradwalk.value.source.expr_repr import spelled
 
 
-def test_operators_have_brackets_where_they_are_nested():
+def test_nested_operators_have_parentheses():
     x, y = Value(2.0, label="x"), Value(3.0, label="y")
     assert spelled(x * y + 1.0) == "(x * y) + 1"
     assert spelled(-(x * y)) == "-(x * y)"
     assert spelled(-gm.sin(x)) == "-sin(x)"
 
 
-def test_labels_stand_for_expressions():
+def test_labels_replace_expressions():
     x = Value(2.0, label="x")
     y = x * 2.0
     y.label = "y"

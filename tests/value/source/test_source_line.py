@@ -1,4 +1,4 @@
-"""Where in the user's program something happened."""
+"""Tests of source lines: the line of the user's program that created a node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROGRAM = "from gradwalk.value.source.source_line import users_line\nline = user
 
 
 def run(name: str, text: str = PROGRAM) -> SourceLine:
-    """The line that a program of this name has recorded."""
+    """Run a program under this filename and return the line it recorded."""
     names: dict[str, SourceLine] = {}
     exec(compile(text, name, "exec"), names)
     return names["line"]
@@ -29,16 +29,16 @@ def test_users_line():
     assert str(line) == f"{__file__}:{line.number}: line = users_line()"
 
 
-def test_line_of_no_file():
+def test_line_without_a_file():
     assert str(SourceLine("<stdin>", 3)) == "<stdin>:3"
 
 
-def test_what_is_printed_is_what_was_recorded():
+def test_str_shows_the_recorded_text():
     assert str(SourceLine(__file__, 1)) == f"{__file__}:1"
     assert str(SourceLine("/dev/zero", 1, "x = 1")) == "/dev/zero:1: x = 1"
 
 
-def test_a_program_that_is_edited_later_shows_the_line_that_ran(tmp_path):
+def test_edited_file_shows_the_line_that_ran(tmp_path):
     path = tmp_path / "train.py"
     path.write_text(PROGRAM, encoding="utf-8")
     line = run(str(path))
@@ -48,7 +48,7 @@ def test_a_program_that_is_edited_later_shows_the_line_that_ran(tmp_path):
     assert files_of([line]) == {}
 
 
-def test_a_program_that_is_edited_and_run_again_shows_its_new_lines(tmp_path):
+def test_edited_file_that_runs_again_shows_new_lines(tmp_path):
     path = tmp_path / "train.py"
     edited = f"# longer\n{PROGRAM}"
     for text, number in ((PROGRAM, 2), (edited, 3)):
@@ -58,7 +58,7 @@ def test_a_program_that_is_edited_and_run_again_shows_its_new_lines(tmp_path):
         assert files_of([line]) == {str(path): text}
 
 
-def test_lines_of_one_piece_of_code_are_of_one_time(tmp_path):
+def test_lines_of_one_code_object_share_one_version(tmp_path):
     path = tmp_path / "train.py"
     text = f"{PROGRAM}def lines():\n    yield users_line()\n    yield users_line()\n"
     path.write_text(text, encoding="utf-8")
@@ -71,7 +71,7 @@ def test_lines_of_one_piece_of_code_are_of_one_time(tmp_path):
     assert before.text == "yield users_line()"
 
 
-def test_lines_of_cells(monkeypatch):
+def test_lines_of_notebook_cells(monkeypatch):
     name = "<ipython-input-1-0123456789ab>"
     monkeypatch.setitem(linecache.cache, name, (len(PROGRAM), None, PROGRAM.splitlines(keepends=True), name))
     line = run(name)
@@ -88,7 +88,7 @@ def test_long_lines_are_cut(tmp_path):
     assert files_of([line]) == {str(path): text}
 
 
-def test_lines_of_large_programs_are_not_looked_up(tmp_path):
+def test_lines_of_large_files_are_not_read(tmp_path):
     path = tmp_path / "large.py"
     path.write_text(PROGRAM + "#" * 1_000_000, encoding="utf-8")
     line = run(str(path))
@@ -97,15 +97,15 @@ def test_lines_of_large_programs_are_not_looked_up(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a\0b.py", "x" * 5_000, "\ud800.py", "gone.py", "", "/", "/proc/self/environ"])
-def test_names_of_no_program(name):
+def test_filenames_that_are_not_programs(name):
     line = run(name) if "\0" not in name else SourceLine(name, 2)
     assert line == (name, 2, "")
     assert files_of([line]) == {}
 
 
-@pytest.mark.skipif(IS_WASM, reason="there are no pipes in WebAssembly")
+@pytest.mark.skipif(IS_WASM, reason="WebAssembly has no pipes")
 def test_devices_and_pipes_are_not_read(tmp_path):
-    """In a process of its own, which runs out of memory and of time where it does."""
+    """The test runs in a subprocess, which runs out of memory or time if a device or pipe is read."""
     os.mkfifo(tmp_path / "pipe.py")
     program = (
         "import resource\n"

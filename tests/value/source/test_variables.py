@@ -1,4 +1,4 @@
-"""The variables that new nodes are assigned to: in every form of statement, and never a false one."""
+"""Tests of the variable names given to new nodes, for each kind of statement."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ _files = count()
 
 
 def run(text: str) -> dict[str, Any]:
-    """Run a program under `source_lines()`, and return its variables."""
     name = f"<variables {next(_files)}>"
     text = HEAD + text
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
@@ -34,7 +33,7 @@ def run(text: str) -> dict[str, Any]:
 
 
 def names(text: str, root: str = "root") -> list[str]:
-    """The names of the nodes that a variable of a program was made from, those that are numbered left out."""
+    """Return the names of the nodes in the graph of a variable, without unnamed nodes."""
     graph = Graph.record(run(text)[root])
     return [graph.labels[index] for index in sorted(graph.labels)]
 
@@ -71,7 +70,7 @@ LEAF = "a = Value(2.0)\n"
         ("o = nn.Module()\no.h = a * a\nroot = o.h * 2.0", ["a", "o.h", "root"]),
         ("class C:\n  def __init__(self): self.w = a * a\nroot = C().w * 2.0", ["a", "w", "root"]),
         ("_ = a * a\nroot = _ * 2.0", ["a", "root"]),
-        # What a function returns is its caller's to name
+        # The result of a function gets the name of the caller's variable.
         ("def f(x): return x * x\nroot = f(a)", ["a", "root"]),
         ("f = lambda x: x * x\nroot = f(a)", ["a", "root"]),
         ("def f(x):\n  h = x * x\n  return h\nroot = f(a) + 1.0", ["a", "h", "root"]),
@@ -79,7 +78,7 @@ LEAF = "a = Value(2.0)\n"
         ("def f(x): return x * x\nroot = f(f(a))", ["a", "root"]),
         ("def f(x): return x * x\nroot = a\nfor _ in range(2): root = f(root)", ["a", "root", "root (2)"]),
         ("class C:\n  def __call__(self, x): return x * x\nnet = C()\nroot = net(a)", ["a", "root"]),
-        # What is made on the way has no name
+        # Intermediate results are unnamed.
         ("root = sum([a, a, a])", ["a", "root"]),
         ("root = functools.reduce(lambda x, y: x + y, [a, a, a])", ["a", "root"]),
         ("root = functools.reduce(operator.mul, [a, a, a])", ["a", "root"]),
@@ -87,7 +86,7 @@ LEAF = "a = Value(2.0)\n"
         ("root = sum(x * x for x in [a, a]) * 0.5", ["a", "root"]),
         ("root = math.logsumexp([a, a])", ["a", "root"]),
         ("w = numpy.array([a, a])\nroot = w @ w", ["a", "root"]),
-        # Elements of what holds several Values are not called as it is
+        # Elements of a container are not named after the container.
         ("w = [Value(1.0), Value(2.0)]\nroot = w[0] * w[1]", ["root"]),
         ("w = [Value(x) for x in (1.0, 2.0)]\nroot = w[0] * w[1]", ["root"]),
         ("w = list(map(Value, (1.0, 2.0)))\nroot = w[0] * w[1]", ["root"]),
@@ -112,7 +111,7 @@ loss = loss * 2.0
     assert names(text, "loss") == ["loss", "mine", "loss (2)", "loss (3)"]
 
 
-def test_a_label_that_is_set_later_counts() -> None:
+def test_label_set_later_is_used() -> None:
     variables = run(LEAF + "root = a * a")
     assert Graph.record(variables["root"]).names == ("a", "root")
     variables["root"].label = "r"
@@ -124,7 +123,7 @@ def test_two_statements_on_a_line() -> None:
     assert names("a = Value(1.0); b = a * a; root = b + b") == ["a", "b", "root"]
 
 
-def test_without_source_lines_nothing_is_named() -> None:
+def test_no_names_without_source_lines() -> None:
     a = Value(2.0)
     root = a * a
     assert Graph.record(root).labels == {}
@@ -134,7 +133,7 @@ def test_without_source_lines_nothing_is_named() -> None:
     assert root.source is not None
 
 
-def test_programs_that_cannot_be_read() -> None:
+def test_unreadable_programs() -> None:
     assert targets(["x = = 2"]) == targets([]) == targets(["\0"]) == {}
     assert targets(["(" * 5000 + ")" * 5000]) == {}
     with source_lines():
@@ -143,7 +142,7 @@ def test_programs_that_cannot_be_read() -> None:
     assert Graph.record(variables["root"]).labels == {}
 
 
-def test_recursion_does_not_go_round() -> None:
+def test_deep_recursion() -> None:
     text = "def f(n): return f(n - 1) if n else a * a\nroot = f(300)"
     assert names(LEAF + text) == ["a", "root"]
 
@@ -170,8 +169,8 @@ EXPRESSIONS = st.recursive(
 
 
 @given(st.lists(EXPRESSIONS, min_size=1, max_size=5))
-def test_a_variable_names_the_node_that_it_is_bound_to_and_no_other(expressions: list[str]) -> None:
-    """What a program binds is known by its variables at the end, which nothing here has to work out."""
+def test_variable_names_only_the_node_it_holds(expressions: list[str]) -> None:
+    """The expected names come from the program's variables after it has run."""
     lines = [f"v{i} = {text} * 1.5" if i % 2 else f"v{i} = {text}" for i, text in enumerate(expressions)]
     variables = run("a, b = Value(0.5), Value(-0.25)\n" + "\n".join(lines))
     bound = {name: value for name, value in variables.items() if isinstance(value, Value)}
@@ -184,8 +183,8 @@ def test_a_variable_names_the_node_that_it_is_bound_to_and_no_other(expressions:
 
 
 @pytest.mark.skipif(sys.flags.optimize > 1, reason="positions may be left out")
-def test_positions_are_those_of_this_python() -> None:
-    """The interpreter's positions and the parser's agree for operators, calls, methods and `+=`."""
+def test_positions_match_this_python_version() -> None:
+    """The positions from the interpreter and the parser must agree for operators, calls, methods and `+=`."""
     assert names("a = Value(1.0)\nb = (a\n  .exp())\nb += a\nroot = f'{a}' and b * 1.0\nroot = root + b") == [
         "a",
         "b",

@@ -1,4 +1,4 @@
-"""`observed`: who is told of finished sweeps, and that nothing of it stays behind."""
+"""Tests of `observed`, which calls observers before and after each backward sweep."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gradwalk import Value
 from gradwalk.value.sweep.backward import observed
 
 
-def at_the_end(told: Callable[[Value], object]) -> Callable[[Value], Callable[[], object]]:
-    """An observer that tells of roots when their sweeps have ended."""
+def after_sweep(told: Callable[[Value], object]) -> Callable[[Value], Callable[[], object]]:
+    """Make an observer that calls `told(root)` after each sweep."""
     return lambda root: lambda: told(root)
 
 
@@ -20,26 +20,26 @@ def root() -> Value:
     return Value(2.0) * 3.0
 
 
-def test_every_backward_inside_is_told_in_order():
+def test_observers_see_each_backward_call_in_order():
     before, first, second, after = root(), root(), root(), root()
     told: list[Value] = []
     before.backward()
-    with observed(at_the_end(told.append)):
+    with observed(after_sweep(told.append)):
         first.backward()
         second.backward()
     after.backward()
     assert [id(x) for x in told] == [id(first), id(second)]
 
 
-def test_gradients_are_there_when_the_observer_is_told():
+def test_observers_see_the_finished_gradients():
     a = Value(2.0)
     seen: list[float] = []
-    with observed(at_the_end(lambda _: seen.append(a.grad))):
+    with observed(after_sweep(lambda _: seen.append(a.grad))):
         (a * a).backward()
     assert seen == [4.0]
 
 
-def test_observers_are_told_before_the_sweep():
+def test_observers_are_called_before_the_sweep():
     a = Value(2.0)
     a.grad = 3.0
     seen: list[float] = []
@@ -53,7 +53,7 @@ def test_observers_are_told_before_the_sweep():
     assert seen == [3.0, 7.0]
 
 
-def test_sweeps_that_fail_are_not_told():
+def test_failed_sweeps_are_not_reported():
     a = Value(2.0)
     failing = Value(1.0, (a,), "fails")
 
@@ -62,22 +62,22 @@ def test_sweeps_that_fail_are_not_told():
 
     failing._backward = push
     told: list[Value] = []
-    with observed(at_the_end(told.append)), pytest.raises(ZeroDivisionError):
+    with observed(after_sweep(told.append)), pytest.raises(ZeroDivisionError):
         failing.backward()
     assert told == []
 
 
-def test_nothing_stays_behind_after_an_error():
+def test_error_removes_the_observer():
     told: list[Value] = []
-    with pytest.raises(KeyError), observed(at_the_end(told.append)):
+    with pytest.raises(KeyError), observed(after_sweep(told.append)):
         raise KeyError
     root().backward()
     assert told == []
 
 
-def test_an_error_of_the_observer_is_the_callers():
+def test_error_in_an_observer_reaches_the_caller():
     a = Value(2.0)
-    with observed(at_the_end(lambda _: 1 / 0)), pytest.raises(ZeroDivisionError):
+    with observed(after_sweep(lambda _: 1 / 0)), pytest.raises(ZeroDivisionError):
         (a * a).backward()
     assert a.grad == 4.0
     (a * a).backward()
@@ -89,14 +89,14 @@ def test_several_observers_and_the_same_one_twice():
     def note(_: Value) -> None:
         told.append("a")
 
-    with observed(at_the_end(note)), observed(at_the_end(lambda _: told.append("b"))), observed(at_the_end(note)):
+    with observed(after_sweep(note)), observed(after_sweep(lambda _: told.append("b"))), observed(after_sweep(note)):
         root().backward()
     assert told == ["a", "b", "a"]
 
 
-def test_observers_may_leave_in_any_order():
+def test_observers_can_leave_in_any_order():
     told: list[str] = []
-    one, two = observed(at_the_end(lambda _: told.append("one"))), observed(at_the_end(lambda _: told.append("two")))
+    one, two = observed(after_sweep(lambda _: told.append("one"))), observed(after_sweep(lambda _: told.append("two")))
     one.__enter__()
     two.__enter__()
     one.__exit__(None, None, None)
@@ -106,10 +106,10 @@ def test_observers_may_leave_in_any_order():
     assert told == ["two"]
 
 
-def test_other_threads_are_observed():
+def test_sweeps_in_other_threads_are_observed():
     told: list[Value] = []
     made = root()
-    with observed(at_the_end(told.append)):
+    with observed(after_sweep(told.append)):
         thread = threading.Thread(target=made.backward)
         thread.start()
         thread.join()
@@ -128,7 +128,7 @@ def test_subclasses_and_replaced_methods_are_observed(monkeypatch):
 
     told: list[Value] = []
     mine = Mine(2.0)
-    with observed(at_the_end(told.append)):
+    with observed(after_sweep(told.append)):
         mine.backward()
         monkeypatch.setattr(Value, "backward", replacement)
         made = root()

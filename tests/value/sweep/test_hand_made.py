@@ -1,4 +1,4 @@
-"""Functions kept without the node that they close over."""
+"""Tests of `Closure`, which keeps a function without the node in its closure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def adder(node: Node, amount: int, *, times: int = 1):
     return add
 
 
-def test_node_is_there_for_the_time_of_a_call():
+def test_node_is_bound_during_a_call():
     node, other = Node(), Node()
     closure = Closure(adder(node, 10), node)
     closure(node)
@@ -29,7 +29,7 @@ def test_node_is_there_for_the_time_of_a_call():
     assert (node.total, other.total) == (13, 13)
 
 
-def test_other_callables_are_called_as_they_are():
+def test_other_callables_are_called_unchanged():
     calls = []
     Closure(functools.partial(calls.append, 1), Node())(Node())
     assert calls == [1]
@@ -48,12 +48,12 @@ def test_copies_refer_to_replacements():
     assert (operand.total, node.total, replacement.total, twin.total) == (0, 0, 1, 10)
 
 
-def test_copies_of_opaque_callables_are_refused():
+def test_opaque_callables_cannot_be_copied():
     with pytest.raises(TypeError, match="partial"):
         Closure(functools.partial(print), Node()).replaced({})
 
 
-def test_cells_that_hold_nothing_yet():
+def test_empty_cells():
     def outer():
         def backward():
             return late

@@ -1,4 +1,4 @@
-"""Sweeps that call rules set by hand, while other threads, finalisers and signal handlers do the like."""
+"""Tests of sweeps that call hand-made rules while threads, finalizers or signal handlers do the same."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradwalk.value.sweep import node_locks
 
 
 def cubed(x: Value, meanwhile=lambda: None) -> Value:
-    """x³ by a rule that does something else first."""
+    """Compute x³ with a hand-made rule that first calls `meanwhile`."""
     out = Value(x.data**3, (x,), "cube")
 
     def backward():
@@ -25,19 +25,19 @@ def cubed(x: Value, meanwhile=lambda: None) -> Value:
 
 
 def in_thread(work):
-    """Do work in another thread and return what it returns; raise what it raises."""
+    """Run `work` in another thread; return its result or raise its exception."""
     found = []
 
     def run():
         try:
             found.append((work(), None))
-        except BaseException as error:  # to be raised in the test
+        except BaseException as error:  # raised again in the test's thread
             found.append((None, error))
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(timeout=20)
-    assert found, "the thread waits for ever"
+    assert found, "the thread did not finish"
     result, error = found[0]
     if error is not None:
         raise error
@@ -50,7 +50,7 @@ def gradient_of_square(number: float) -> float:
     return x.grad
 
 
-def test_a_rule_may_wait_for_a_thread_that_differentiates_something_else():
+def test_rule_waits_for_a_thread_with_another_graph():
     inner = []
     x = Value(2.0)
     cubed(x, lambda: inner.append(in_thread(lambda: gradient_of_square(5.0)))).backward()
@@ -58,7 +58,7 @@ def test_a_rule_may_wait_for_a_thread_that_differentiates_something_else():
     assert not node_locks.exist()
 
 
-def test_a_rule_may_wait_for_a_thread_that_calls_rules():
+def test_rule_waits_for_a_thread_that_calls_rules():
     def with_rule():
         y = Value(1.0)
         cubed(y).backward()
@@ -70,7 +70,7 @@ def test_a_rule_may_wait_for_a_thread_that_calls_rules():
     assert (x.grad, inner) == (12.0, [3.0])
 
 
-def test_other_threads_wait_for_the_end_of_a_sweep_over_the_same_nodes():
+def test_threads_wait_for_a_sweep_over_shared_nodes():
     begun, go_on = threading.Event(), threading.Event()
     x = Value(2.0)
     slow = cubed(x, lambda: (begun.set(), go_on.wait(timeout=20)))
@@ -95,8 +95,8 @@ def test_other_threads_wait_for_the_end_of_a_sweep_over_the_same_nodes():
     assert x.grad == 0.0
 
 
-def test_two_sweeps_that_wait_for_each_other_are_refused():
-    """Each rule differentiates, in its own thread, what the other thread sweeps over."""
+def test_deadlock_of_two_sweeps_raises():
+    """Each rule runs backward on the graph that the other thread is sweeping."""
     x, y = Value(2.0), Value(3.0)
     both = threading.Barrier(2, timeout=20)
     errors = []
@@ -122,7 +122,7 @@ def test_two_sweeps_that_wait_for_each_other_are_refused():
     assert not node_locks.exist()
 
 
-def test_a_rule_that_fails_gives_up_its_claim():
+def test_failed_rule_releases_its_claim():
     x = Value(2.0)
     x.grad = 7.0
 
@@ -135,8 +135,8 @@ def test_a_rule_that_fails_gives_up_its_claim():
     assert in_thread(lambda: ((x * x).backward(), x.grad)[1]) == 11.0
 
 
-class TestTraversalsWithinTraversals:
-    def test_of_keys_that_are_compared(self):
+class TestNestedTraversals:
+    def test_traversal_in_a_key_comparison(self):
         x = Value(1.0, label="x")
         root = (x * 2.0 + x) * (x + 1.0)
         orders = []
@@ -155,8 +155,8 @@ class TestTraversalsWithinTraversals:
         root.backward()
         assert x.grad == 3 * (x.data + 1) + 3 * x.data
 
-    def test_of_finalisers(self):
-        """Finalisers that the garbage collector runs within a sweep see the whole graph, and disturb nothing."""
+    def test_traversal_in_a_finalizer(self):
+        """Finalizers run by the garbage collector during a sweep see the whole graph."""
         x = Value(0.5, label="x")
         root = x
         for _ in range(200):
