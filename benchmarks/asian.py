@@ -256,7 +256,7 @@ def paths_per_core(quick: bool) -> list[Row]:
 def machine_code(quick: bool) -> list[Row]:
     """Measure the extra time of a first result that waits for machine code, compared with lanes."""
     shocks = numpy.random.default_rng(5).standard_normal((10, STEPS))
-    os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()  # an empty cache of machine code
+    os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()  # so that no machine code is cached
     replayed(shocks[:1, :2], 0, backend="llvm")()  # loads LLVM
 
     def first(backend: str, number: int) -> Run:

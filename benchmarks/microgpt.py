@@ -33,7 +33,7 @@ from timing import Row, beside, example, faster, in_fresh_process, markdown_row
 
 from gradwalk import threads
 
-sys.setrecursionlimit(1_000_000)  # the recursion depth of plain Values' backward is the depth of the graph
+sys.setrecursionlimit(1_000_000)  # plain Values' backward recurses to the depth of the graph
 
 STEPS = 1000  # Adam's learning rate falls to 0 over these
 LENGTH = 6  # letters of a name, the most common length
@@ -263,7 +263,8 @@ def measure(quick: bool) -> list[Row]:
     for name, times in CLAIMS.items():
         best = reached(rungs, shipped, times) or min(ours, key=lambda rung: rung.us)
         rows.append(faster(f"{best.claim}: {name}'s claim", "us", best.us, (shipped.way, shipped.us), times))
-    own = {(rung.numbers, rung.batch): rung for rung in ours if rung.threads == 1}  # last one wins: one program
+    # For one name per step, this keeps the last rung, which is the step as one program.
+    own = {(rung.numbers, rung.batch): rung for rung in ours if rung.threads == 1}
     for port in rungs:
         if port.way.startswith(("C++", "Rust", "JAX")) and port.letters != "all":
             rung = own.get((port.numbers, port.batch), own["float64", 1])

@@ -1,4 +1,4 @@
-"""A training step of micrograd's moons demo: 60 times as fast as micrograd, or 450 times with garbage collection.
+"""A step of micrograd's moons demo: at least 60 times as fast as micrograd, 450 times with garbage collection.
 
 A step consists of the demo notebook's forward pass over 100 samples, hinge loss and regularization, backward pass, and
 update. gradwalk's forward pass takes at most twice as long as the same loops on plain floats, whether the time to free

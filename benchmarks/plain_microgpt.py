@@ -116,7 +116,7 @@ class Trainer:
 def main() -> None:
     """Train on the names of input.txt for 1,000 steps."""
     gpt = example("microgpt")
-    sys.setrecursionlimit(1_000_000)  # the recursion depth of backward is the depth of the graph
+    sys.setrecursionlimit(1_000_000)  # backward recurses to the depth of the graph
     names = gpt.read_names(Path("input.txt"))
     tokenizer = gpt.Tokenizer(names)
     trainer = Trainer(gpt.initial_weights(len(tokenizer), random.Random(42)), 1000)

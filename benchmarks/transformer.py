@@ -20,7 +20,7 @@ from timing import Row, beside, best_of, example, faster, main
 
 from gradwalk import Value, jit, threads, value_and_grad, vmap
 
-sys.setrecursionlimit(1_000_000)  # the recursion depth of plain Values' backward is the depth of the graph
+sys.setrecursionlimit(1_000_000)  # plain Values' backward recurses to the depth of the graph
 
 NAMES = ("emma", "olivia", "isabella", "william")
 REPEATED = 20  # steps per run, as in a training loop, because garbage collection before a run empties the caches

@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 GRAVITY = 9.81  # m/s²
 THROW = np.array([40.0, 0.9, 0.01])  # speed in m/s, angle in radians, drag in 1/m
 NAMES = ("speed", "angle", "drag")
-BLUE, ORANGE = "#0072B2", "#D55E00"  # distinguishable to color-blind readers
+BLUE, ORANGE = "#0072B2", "#D55E00"  # color-blind safe
 
 
 def slope(state: Any, drag: Any) -> tuple[Any, ...]:

@@ -3,7 +3,7 @@
     python examples/asian_option.py --paths 1000000 --output asian_option.png
 
 The option pays the amount by which the average of 252 daily prices exceeds the strike. Its price has no closed form, so
-we average over random price paths: `value_and_grad` differentiates the payoff of one path, and `vmap` runs it on all
+it is estimated by averaging over random paths: `value_and_grad` differentiates the payoff of one path, and `vmap` runs it on all
 paths. The option on the geometric average does have a formula, which checks the simulation. Its estimation error also
 serves as a control variate: it corrects the estimates of the arithmetic option, which use the same paths. Requires
 matplotlib: `pip install gradwalk[examples]`.
@@ -28,7 +28,7 @@ MARKET = np.array([100.0, 100.0, 0.03, 0.2, 1.0])  # spot, strike, annual intere
 NAMES = ("price", "d spot", "d strike", "d rate", "d volatility", "d years")
 STEPS = 252  # trading days per year
 BATCH = 1000  # paths simulated at a time, which limits memory
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"  # distinguishable to color-blind readers
+BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"  # color-blind safe
 
 
 def log_prices(market: Any, shocks: Any) -> list[Any]:

@@ -33,7 +33,7 @@ BATCH_SIZE = 16
 LEARNING_RATE = 0.02
 MOMENTUM = 0.9
 WEIGHT_DECAY = 0.01
-BLUE, ORANGE = "#0072B2", "#D55E00"  # distinguishable to color-blind readers
+BLUE, ORANGE = "#0072B2", "#D55E00"  # color-blind safe
 
 
 class Tumours(NamedTuple):

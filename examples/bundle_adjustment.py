@@ -33,7 +33,7 @@ SPREAD = np.r_[np.tile([0.02] * 3 + [0.3] * 3, CAMERAS), np.full(3 * POINTS, 0.3
 SPREAD[[*range(6), POSES]] = 0.0  # the first pose is known and, for the scale, x of the first point
 FREE = SPREAD > 0.0
 OBSERVATIONS = [(camera, point) for camera in range(CAMERAS) for point in range(POINTS)]
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"  # distinguishable to color-blind readers
+BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"  # color-blind safe
 
 
 def project(pose: Any, point: Any) -> Any:

@@ -24,7 +24,7 @@ from gradwalk.math import relu, sumprod
 from gradwalk.nn import MLP
 
 WEIGHT_DECAY = 1e-4
-BLUE, ORANGE = "#0072B2", "#D55E00"  # distinguishable to color-blind readers
+BLUE, ORANGE = "#0072B2", "#D55E00"  # color-blind safe
 LIGHT_BLUE, LIGHT_ORANGE = "#66AAD1", "#E69E66"
 
 

@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 GM = 4.0 * np.pi**2  # gravitational parameter of the sun, in astronomical units (AU) and years
 EARTH, MARS = 1.0, 1.524  # orbital radii in AU; the orbits are assumed circular
 REVOLUTIONS = 10
-BLUE, ORANGE, YELLOW, GREY = "#0072B2", "#D55E00", "#F0E442", "#888888"  # distinguishable to color-blind readers
+BLUE, ORANGE, YELLOW, GREY = "#0072B2", "#D55E00", "#F0E442", "#888888"  # color-blind safe
 
 
 class Kepler(NamedTuple):

@@ -33,7 +33,7 @@ SCALE_ALL = np.concatenate([SCALE, np.outer(SCALE, 1 / RATES).ravel()])
 FIRST, LAST = 1e-6, 1e11  # seconds
 REFERENCE = np.array([0.2083340149701255e-07, 0.8333360770334713e-13, 0.9999999791665050])  # y at LAST
 EXPONENTS = np.array([-2.0, -1.0, 2.0])  # of k1, k2, k3 in the asymptotic law of a
-BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # distinguishable to color-blind readers
+BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # color-blind safe
 
 
 def reactions(y: Any, k: Any) -> Any:

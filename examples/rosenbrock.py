@@ -25,7 +25,7 @@ from gradwalk import grad, hvp, jit, sparse_hessian
 
 Array = NDArray[np.float64]
 
-BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # distinguishable to color-blind readers
+BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # color-blind safe
 LIGHT_BLUE, DARK_BLUE = "#66AAD1", "#002B44"
 CORNER = 12  # rows of the Hessian that are drawn
 

@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 TRUE = np.array([0.030, -0.015, -0.020, 0.025, 1.6, 9.0])  # level, slope, two humps, and their positions in years
 GUESS = np.array([0.025, 0.0, 0.0, 0.0, 1.0, 6.0])
 NAMES = ("level", "slope", "first hump", "second hump", "first place", "second place")
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"  # distinguishable to color-blind readers
+BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"  # color-blind safe
 
 
 class Bond(NamedTuple):
