@@ -3,10 +3,10 @@
     python examples/asian_option.py --paths 1000000 --output asian_option.png
 
 The option pays the amount by which the average of 252 daily prices exceeds the strike. Its price has no closed form, so
-it is estimated by averaging over random paths: `value_and_grad` differentiates the payoff of one path, and `vmap` runs it on all
-paths. The option on the geometric average does have a formula, which checks the simulation. Its estimation error also
-serves as a control variate: it corrects the estimates of the arithmetic option, which use the same paths. Requires
-matplotlib: `pip install gradwalk[examples]`.
+it is estimated by averaging over random paths: `value_and_grad` differentiates the payoff of one path, and `vmap` runs
+it on all paths. The option on the geometric average does have a formula, which checks the simulation. Its estimation
+error also serves as a control variate: it corrects the estimates of the arithmetic option, which use the same paths.
+Requires matplotlib: `pip install gradwalk[examples]`.
 """
 
 from __future__ import annotations
