@@ -1,11 +1,11 @@
-"""Price and five derivatives of an Asian call over 252 steps, on one core: at most the time of C++ by hand.
+"""Price and five derivatives of an Asian call over 252 steps on one core, at most the time of handwritten C++.
 
-At least 7 times as fast as JAX, 4 times PyTorch, 35 times casadi, and the first result within 15 ms of the call. The
-program is `examples/asian_option.py`. Every peer computes the same six averages, in more than one way: as one writes it
-at first, and tuned until nothing made it faster, with the shocks laid out in memory as suits it and in blocks that fit
-the caches. gradwalk gets them step by step, and path by path in a row of its own; with machine code, which rounds
-products and sums apart, unless it is told to contract them, as `-ffast-math` tells C++; and on lanes alone. In C++ and
-NumPy the derivatives are written by hand.
+gradwalk must be 7 times as fast as JAX, 4 times as fast as PyTorch and 35 times as fast as casadi, and return a first
+result within 15 ms. The program is `examples/asian_option.py`. Each peer computes the same six averages in several
+ways: as one would first write it, and tuned as far as we could, with a suitable memory layout of the shocks and in
+blocks that fit the caches. gradwalk gets the shocks step by step or path by path, and runs as machine code, with and
+without contraction of products and sums (which `-ffast-math` allows in C++), or on lanes. The derivatives in C++ and
+NumPy are handwritten.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "examples"))
 
 STEPS = 252
 MARKET = numpy.array([100.0, 100.0, 0.03, 0.2, 1.0])  # spot, strike, rate, volatility, years
-FIRST = 1000  # paths of a first result
+FIRST = 1000  # paths in a first result
 TARGETS = (
     ("C++", within, 1.0),
     ("JAX", faster, 7),
@@ -44,20 +44,20 @@ Run = Callable[[], Any]
 
 
 def stepped(axis: int, **options: Any) -> Any:
-    """gradwalk, before the first call. The paths stand along an axis of the shocks."""
+    """Return the jitted function before its first call; `axis` is the path axis of the shocks."""
     program: Any = import_module("asian_option")
     return jit(vmap(value_and_grad(program.arithmetic), in_axes=(None, axis), reduce="mean"), **options)
 
 
 def replayed(shocks: Any, axis: int, **options: Any) -> Run:
-    """gradwalk; of 32-bit numbers where the shocks are."""
+    """Run gradwalk, in float32 if the shocks are float32."""
     step = stepped(axis, **options)
     market = MARKET.astype(shocks.dtype)
     return lambda: step(market, shocks)
 
 
 def by_cpp(function: Any, shocks: Any) -> Run:
-    """One of the functions in `cpp/asian.cpp`."""
+    """Run one of the functions in `cpp/asian.cpp`."""
     six = numpy.empty(6)
     paths = c_long(shocks.size // STEPS)
 
@@ -69,17 +69,17 @@ def by_cpp(function: Any, shocks: Any) -> Run:
 
 
 def step_by_step(shocks: Any) -> Any:
-    """The shocks of all paths together."""
+    """Lay out the shocks of all paths step by step."""
     return numpy.ascontiguousarray(shocks.T)
 
 
 def side_by_side(shocks: Any, width: int) -> Any:
-    """The shocks of so many paths together, step by step."""
+    """Lay out the shocks in groups of `width` paths, step by step within a group."""
     return numpy.ascontiguousarray(shocks.reshape(-1, width, STEPS).transpose(0, 2, 1))
 
 
 def for_jax() -> Any:
-    """The option on one path, by a scan over its steps."""
+    """Return the payoff on one path, as a `lax.scan` over its steps."""
     jnp, scan = jax().numpy, jax().lax.scan
 
     def arithmetic(market: Any, shocks: Any) -> Any:
@@ -98,7 +98,7 @@ def for_jax() -> Any:
 
 
 def jax_as_written(shocks: Any) -> Run:
-    """JAX: `vmap` of the gradient, and means of what it returns."""
+    """Run JAX with `vmap` of the gradient and means of its results."""
     gradients = jax().vmap(jax().value_and_grad(for_jax()), in_axes=(None, 1))
     step = jax().jit(lambda market, columns: jax().tree.map(lambda x: x.mean(0), gradients(market, columns)))
     columns = jax().numpy.asarray(step_by_step(shocks))
@@ -106,7 +106,7 @@ def jax_as_written(shocks: Any) -> Run:
 
 
 def jax_in_blocks(shocks: Any, width: int) -> Run:
-    """JAX: the gradient of the mean of a block, by `lax.map` over blocks."""
+    """Run JAX with the gradient of the mean of a block, and `lax.map` over blocks."""
     arithmetic = jax().vmap(for_jax(), in_axes=(None, 1))
 
     def step(market: Any, blocks: Any) -> Any:
@@ -118,7 +118,7 @@ def jax_in_blocks(shocks: Any, width: int) -> Run:
 
 
 def by_torch(shocks: Any, width: int) -> Run:
-    """PyTorch on blocks of so many paths."""
+    """Run PyTorch on blocks of `width` paths."""
     torch = peer("torch", "torch")
     blocks = torch.from_numpy(shocks).reshape(-1, width, STEPS)
 
@@ -142,7 +142,7 @@ def by_torch(shocks: Any, width: int) -> Run:
 
 
 def by_casadi(shocks: Any) -> tuple[Run, Run]:
-    """casadi's virtual machine, mapped over paths: run through buffers, and called."""
+    """Run casadi's virtual machine mapped over paths: through buffers, and called."""
     casadi = peer("casadi", "casadi")
     market, path = casadi.SX.sym("market", 5), casadi.SX.sym("path", STEPS)
     spot, strike, rate, volatility, years = casadi.vertsplit(market)
@@ -160,7 +160,7 @@ def by_casadi(shocks: Any) -> tuple[Run, Run]:
 
 
 class CasadiBuffers:
-    """A function of casadi's on arrays of NumPy's. It keeps alive what casadi does not: these and the buffer itself."""
+    """A casadi function on NumPy arrays. It keeps the arrays and the buffer alive, which casadi does not."""
 
     def __init__(self, function: Any, arguments: list[Any], result: Any) -> None:
         self._buffer, self._run = function.buffer()
@@ -170,13 +170,13 @@ class CasadiBuffers:
         self._buffer.set_res(0, result.data)
 
     def mean(self) -> Any:
-        """Run it, and average the rows of the result."""
+        """Run the function and return the mean over the rows of its result."""
         self._run()
         return self._result.mean(0)
 
 
 def by_numpy(shocks: Any, width: int) -> Run:
-    """NumPy on blocks of so many paths, the adjoint written by hand."""
+    """Run NumPy on blocks of `width` paths, with a handwritten adjoint."""
     spot, strike, rate, volatility, years = MARKET
     dt = years / STEPS
     root, discount = numpy.sqrt(dt), numpy.exp(-rate * years)
@@ -203,7 +203,7 @@ def by_numpy(shocks: Any, width: int) -> Run:
 
 
 def agree(runs: dict[str, Run], tolerance: float) -> None:
-    """Raise `AssertionError` where the peers do not compute the same six numbers."""
+    """Raise `AssertionError` if the peers do not compute the same six numbers."""
     expected = None
     for name, run in runs.items():
         six = numpy.hstack([numpy.ravel(part) for part in run()]).astype(float)
@@ -212,7 +212,7 @@ def agree(runs: dict[str, Run], tolerance: float) -> None:
 
 
 def paths_per_core(quick: bool) -> list[Row]:
-    """Microseconds a path, beside all peers."""
+    """Measure microseconds per path beside all peers."""
     paths, turns = (8000, 1) if quick else (16_000, 8)
     shocks = numpy.random.default_rng(0).standard_normal((paths, STEPS))
     library = cpp("asian")
@@ -254,10 +254,10 @@ def paths_per_core(quick: bool) -> list[Row]:
 
 
 def machine_code(quick: bool) -> list[Row]:
-    """How long it takes until machine code is there: recorded and run for the first time, without and with it."""
+    """Measure the extra time of a first result that waits for machine code, compared with lanes."""
     shocks = numpy.random.default_rng(5).standard_normal((10, STEPS))
-    os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()  # where none is found that was made before
-    replayed(shocks[:1, :2], 0, backend="llvm")()  # which loads LLVM
+    os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()  # so that no machine code is cached
+    replayed(shocks[:1, :2], 0, backend="llvm")()  # loads LLVM
 
     def first(backend: str, number: int) -> Run:
         program: Any = import_module("asian_option")
@@ -275,7 +275,7 @@ def machine_code(quick: bool) -> list[Row]:
 
 
 def first_results(quick: bool) -> list[Row]:
-    """Recorded, differentiated, scheduled and run; JAX traces and compiles instead."""
+    """Measure a first result: recording, differentiating, scheduling and running; JAX traces and compiles."""
     shocks = numpy.random.default_rng(1).standard_normal((FIRST, STEPS))
 
     def by_jax() -> Any:
@@ -290,7 +290,7 @@ def first_results(quick: bool) -> list[Row]:
 
 
 def of_32_bits(quick: bool) -> list[Row]:
-    """The same in single precision."""
+    """Measure float32 beside float64."""
     paths, turns = (8000, 1) if quick else (16_000, 8)
     shocks = numpy.random.default_rng(2).standard_normal((paths, STEPS))
     columns = step_by_step(shocks)
@@ -301,7 +301,7 @@ def of_32_bits(quick: bool) -> list[Row]:
 
 
 def on_two_cores(quick: bool) -> list[Row]:
-    """Two threads beside one."""
+    """Measure two threads beside one."""
     paths, turns = (8000, 1) if quick else (64_000, 8)
     run = replayed(numpy.random.default_rng(3).standard_normal((STEPS, paths)), 1)
 
@@ -319,10 +319,10 @@ def on_two_cores(quick: bool) -> list[Row]:
 
 
 def memory() -> list[Row]:
-    """What a thread works in, as the kernel states it, and all that a first call takes beside its arguments."""
+    """Measure the peak memory of a first call without its arguments, beside the kernel's stated memory per thread."""
     shocks = numpy.random.default_rng(4).standard_normal((FIRST, STEPS))
     step = stepped(0)
-    lowered = step.lower(MARKET, shocks)  # recorded, not run yet
+    lowered = step.lower(MARKET, shocks)  # recorded but not run yet
     tracemalloc.start()
     lowered(MARKET, shocks)
     _, peak = tracemalloc.get_traced_memory()
@@ -332,7 +332,7 @@ def memory() -> list[Row]:
 
 
 def measure(quick: bool) -> list[Row]:
-    """The rows; those of two cores first, because the rest stays on one."""
+    """Return the rows. Two cores are measured first, because the other rows pin the process to one core."""
     rows = on_two_cores(quick)
     on_one_core()
     with threads(1):

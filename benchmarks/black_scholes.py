@@ -1,7 +1,7 @@
-"""A million European calls by Black and Scholes, each with five derivatives: as fast as JAX's compiled kernel, a core.
+"""Black-Scholes prices of a million European calls with five derivatives each, as fast as JAX's kernel on one core.
 
-Everything differs from option to option, and all six numbers of each are written to memory. JAX gets arrays of its own
-and gives such; gradwalk takes and gives NumPy's. The C++ and NumPy programs have their derivatives written by hand.
+All inputs differ between options, and all six results of each option are written to memory. JAX reads and writes JAX
+arrays, gradwalk NumPy arrays. The derivatives in C++ and NumPy are handwritten.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from gradwalk import jit, math, threads, value_and_grad, vmap
 
 ALL = (0, 1, 2, 3, 4)
 RANGES = ((80.0, 120.0), (80.0, 120.0), (0.0, 0.05), (0.1, 0.5), (0.1, 2.0))  # spot, strike, rate, volatility, years
-FIRST = 1000  # options of a first result
+FIRST = 1000  # options in a first result
 
 Run = Callable[[], Any]
 Function = Callable[..., Any]
 
 
 def black_scholes(functions: Any) -> Function:
-    """The price of a call, on whatever numbers a module's exp, log, sqrt and erf take."""
+    """Return the price of a call, written with a module's exp, log, sqrt and erf."""
 
     def normal(x: Any) -> Any:
         return (1.0 + functions.erf(x / numpy.sqrt(2.0))) / 2.0
@@ -40,7 +40,7 @@ def black_scholes(functions: Any) -> Function:
 
 
 class JaxFunctions:
-    """JAX's functions under the names of `math`."""
+    """The functions of JAX under the names of `math`."""
 
     def __init__(self) -> None:
         numpy_like = jax().numpy
@@ -48,25 +48,25 @@ class JaxFunctions:
 
 
 def fresh(options: list[Any]) -> Run:
-    """gradwalk, recorded anew at each call."""
+    """Run gradwalk, recording anew at each call."""
     return lambda: jit(vmap(value_and_grad(black_scholes(math), ALL)))(*options)
 
 
 def replayed(options: list[Any]) -> Run:
-    """gradwalk."""
+    """Run gradwalk with a recorded function."""
     gradients = jit(vmap(value_and_grad(black_scholes(math), ALL)))
     return lambda: gradients(*options)
 
 
 def by_jax(options: list[Any]) -> Run:
-    """JAX, compiled."""
+    """Run JAX, compiled."""
     gradients = jax().jit(jax().vmap(jax().value_and_grad(black_scholes(JaxFunctions()), ALL)))
     arrays = [jax().numpy.asarray(option) for option in options]
     return lambda: jax().block_until_ready(gradients(*arrays))
 
 
 def by_jax_in_blocks(options: list[Any], width: int) -> Run:
-    """JAX, compiled, a block that fits the caches after the other."""
+    """Run JAX, compiled, with `lax.map` over blocks that fit the caches."""
     gradients = jax().vmap(jax().value_and_grad(black_scholes(JaxFunctions()), ALL))
     compiled = jax().jit(lambda *blocks: jax().lax.map(lambda block: gradients(*block), blocks))
     blocks = [jax().numpy.asarray(option.reshape(-1, width)) for option in options]
@@ -74,7 +74,7 @@ def by_jax_in_blocks(options: list[Any], width: int) -> Run:
 
 
 def by_cpp(options: list[Any]) -> Run:
-    """`cpp/black_scholes.cpp`."""
+    """Run `cpp/black_scholes.cpp`."""
     function = cpp("black_scholes").black_scholes
 
     def run() -> Any:
@@ -86,7 +86,7 @@ def by_cpp(options: list[Any]) -> Run:
 
 
 def by_numpy(options: list[Any], width: int) -> Run:
-    """NumPy, so many options at a time."""
+    """Run NumPy on blocks of `width` options."""
 
     def numbers(spot: Any, strike: Any, rate: Any, volatility: Any, years: Any) -> Any:
         root, discount = numpy.sqrt(years), numpy.exp(-rate * years)
@@ -110,7 +110,7 @@ def by_numpy(options: list[Any], width: int) -> Run:
 
 
 def agree(runs: dict[str, Run]) -> None:
-    """Raise `AssertionError` where the peers do not compute the same numbers."""
+    """Raise `AssertionError` if the peers do not compute the same numbers."""
     expected = None
     for name, run in runs.items():
         value, derivatives = run()
@@ -120,7 +120,7 @@ def agree(runs: dict[str, Run]) -> None:
 
 
 def measure(quick: bool) -> list[Row]:
-    """The rows."""
+    """Return the rows."""
     count, turns = (20_000, 1) if quick else (1_000_000, 5)
     on_one_core()
     rng = numpy.random.default_rng(0)

@@ -1,8 +1,8 @@
-"""What a call costs that computes next to nothing: at most 1.5 us for trees, 6 us for a batch of one sample.
+"""Call overhead of functions with almost no computation: at most 1.5 us for trees, 6 us for a batch of one sample.
 
-Recorded functions of floats, lists, dicts, dataclasses, arrays and Modules, batches of one sample, and gradients that
-are not recorded. Beside them stands JAX on the same arguments, and for floats casadi. Each is called many times in a
-row; cold gradients are those of new functions, which are called once.
+Measured are recorded functions of floats, lists, dicts, dataclasses, arrays and Modules, batches of one sample, and
+gradients that are not recorded. The peers are JAX on the same arguments and, for floats, casadi. Each function is
+called many times in a row. Cold gradients are gradients of new functions, which are called once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Function = Callable[..., Any]
 
 @dataclass
 class Rates:
-    """A few numbers with names."""
+    """A few named numbers."""
 
     domestic: Any
     foreign: Any
@@ -33,14 +33,14 @@ class Rates:
 
 
 def ten_operations(x: Any, y: Any) -> Any:
-    """Two operations a round, on whatever numbers are given."""
+    """Apply ten operations to any kind of number."""
     for _ in range(5):
         y = y * x + x
     return y
 
 
 def norm(x: Any) -> Any:
-    """Two operations a number, on whatever numbers are given."""
+    """Return the sum of squares of a sequence, with two operations per number."""
     total = 0.0
     for number in x:
         total = total + number * number
@@ -48,37 +48,37 @@ def norm(x: Any) -> Any:
 
 
 def norm_of_array(x: Any) -> Any:
-    """The same on arrays of JAX, which has an operation for all of it."""
+    """Return the sum of squares of a JAX array."""
     return (x * x).sum()
 
 
 def discount(rates: Rates) -> Any:
-    """Three operations on the numbers of a dataclass."""
+    """Apply three operations to the numbers of a dataclass."""
     return rates.domestic * rates.foreign + rates.spread * rates.spread
 
 
 def norm_of_items(rates: Any) -> Any:
-    """Two operations an item of a dict."""
+    """Return the sum of squares of the values of a dict."""
     return norm(rates.values())
 
 
 def square(x: Any) -> Any:
-    """One operation on whatever number is given."""
+    """Apply one operation to any kind of number."""
     return x * x
 
 
 def norm_of(model: Any) -> Any:
-    """Two operations a parameter."""
+    """Return the sum of squares of the parameters of a model."""
     return norm(model.parameters())
 
 
 def numbered(f: Function, *arguments: Any) -> float:
-    """A result of JAX, which it may still be computing, as a float."""
+    """Call a JAX function and wait for its result, as a float."""
     return float(f(*arguments))
 
 
 def of_trees(library: Any, calls: int, turns: int) -> Iterator[Row]:
-    """A call of a recorded function, by what its argument is."""
+    """Measure calls of recorded functions by type of argument."""
     library.tree_util.register_dataclass(Rates, ["domestic", "foreign", "spread"], [])
     ten = numpy.linspace(0.0, 1.0, 10).tolist()
     named = {f"rate {i}": x for i, x in enumerate(ten)}
@@ -102,7 +102,7 @@ def of_trees(library: Any, calls: int, turns: int) -> Iterator[Row]:
 
 
 def of_numbers(library: Any, calls: int, turns: int) -> Iterator[Row]:
-    """A call with floats, a gradient of a Module, batches of one sample and of many."""
+    """Measure calls with floats, a gradient of a Module, and batches of one and of many samples."""
     casadi = peer("casadi", "casadi")
     symbols = casadi.SX.sym("x"), casadi.SX.sym("y")
     by_casadi = casadi.Function("f", symbols, [ten_operations(*symbols)])
@@ -142,7 +142,7 @@ def of_numbers(library: Any, calls: int, turns: int) -> Iterator[Row]:
 
 
 def of_gradients(library: Any, calls: int, turns: int) -> Iterator[Row]:
-    """A gradient that is not recorded, of a function that has been differentiated before, and of new ones."""
+    """Measure gradients that are not recorded, of a function seen before and of new functions."""
     ours, by_jax = grad(square), library.grad(square)
     runs: dict[str, Callable[[], object]] = {"ours": lambda: ours(3.0), "JAX": partial(numbered, by_jax, 3.0)}
     us = {who: 1e6 * time for who, time in fastest(turns, runs, calls).items()}
@@ -152,10 +152,10 @@ def of_gradients(library: Any, calls: int, turns: int) -> Iterator[Row]:
 
 
 def cold(calls: int) -> float:
-    """Seconds that the gradient of a new function takes, made and called once: the median of some."""
+    """Return the median time in seconds to create and call the gradient of a new function."""
     times = []
     for _ in range(calls):
-        f: Function = eval("lambda x: x * x")  # a new one, of which nothing is known
+        f: Function = eval("lambda x: x * x")  # a new function, for which nothing is cached
         start = perf_counter()
         grad(f)(3.0)
         times.append(perf_counter() - start)
@@ -163,7 +163,7 @@ def cold(calls: int) -> float:
 
 
 def measure(quick: bool) -> list[Row]:
-    """Rows for trees, numbers and gradients."""
+    """Return the rows for trees, numbers and gradients."""
     library = jax()
     calls, turns = (10, 1) if quick else (1000, 5)
     return [row for rows in (of_trees, of_numbers, of_gradients) for row in rows(library, calls, turns)]

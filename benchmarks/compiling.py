@@ -1,9 +1,9 @@
-"""No call waits for LLVM: while a program is being compiled, the largest call takes at most twice the median and 1 ms.
+"""Calls do not wait for LLVM: the slowest call during a compilation takes at most 1 ms plus twice the median.
 
-Each run is a new process whose cache of machine code is empty. It calls one function again and again, through the
-moment when this is compiled. Other processes of the machine make calls longer and never shorter, so the largest call is
-taken from the run in which it is smallest; and where the system allows it, runs have real-time priority, so that other
-processes do not interrupt them. Beside it is the largest call of a function that is never compiled.
+Each run is a new process with an empty cache of machine code. It calls one function repeatedly until after its
+compilation. Other processes can make a call slower but never faster, so the result is the smallest of the maxima of
+several runs. If the system allows it, runs have real-time priority, so that other processes do not interrupt them. The
+peer is the slowest call of the same function when it is never compiled.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from gradwalk import jit, loops, math, vmap
 
 
 def repeated(steps: int, x: Any) -> Any:
-    """Some operations on whatever number is given, recorded flat."""
+    """Apply operations to any kind of number in a Python loop, which is recorded step by step."""
     for _ in range(steps):
         x = math.sin(x) + x * 0.5
     return x
 
 
 def loop(x: Any) -> Any:
-    """The same in a loop."""
+    """Apply the same operations in a `fori_loop`."""
     return loops.fori_loop(0, 50, lambda _, y: math.sin(y) + y * 0.5, x)
 
 
 def function(name: str, backend: str | None) -> Callable[[], object]:
-    """The call of a function, by its name."""
+    """Return a call of the function with this name."""
     if name == "a batch of 2,000":
         return partial(jit(vmap(partial(repeated, 50)), backend=backend), numpy.linspace(0.0, 1.0, 2000))
     functions: dict[str, Callable[[Any], Any]] = {
@@ -48,8 +48,8 @@ def function(name: str, backend: str | None) -> Callable[[], object]:
 
 
 def times(name: str, backend: str | None, seconds: float) -> tuple[float, float]:
-    """Milliseconds that the median call and the largest one take, without the first one, which records."""
-    with suppress(AttributeError, PermissionError):  # of systems without real-time priority, and of other users
+    """Return the median and the largest time of a call in ms, without the first call, which records."""
+    with suppress(AttributeError, PermissionError):  # not supported or not permitted
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = folder
@@ -65,7 +65,7 @@ def times(name: str, backend: str | None, seconds: float) -> tuple[float, float]
 
 
 def measure(quick: bool) -> list[Row]:
-    """A row against the limit, and one beside calls that are never compiled, for each function."""
+    """Return two rows for each function: against the limit, and beside calls that are never compiled."""
     rows = []
     for name in ("1,200 instructions", "100 instructions", "a loop", "a batch of 2,000"):
         runs: dict[str | None, list[tuple[float, float]]] = {None: [], "lanes": []}

@@ -1,8 +1,8 @@
-"""Python's own loops, recorded flat, come back as loops: how few instructions are written, and how fast they are found.
+"""Python loops that were recorded step by step are converted back to loops: number of instructions and search time.
 
-The programs are the gradients of an Asian option over 252 days, of a small network and of a transformer of scalars for
-one name, and the Hessian of a pendulum by the Runge-Kutta method. Beside the interpreter stands the C that `to_c`
-writes of them, as `gcc -O2` compiles it; beside that, the C without loops.
+The programs are the gradients of an Asian option over 252 days, of a small network and of a scalar transformer for one
+name, and the Hessian of a pendulum integrated by a Runge-Kutta method. The interpreter is compared with the C code of
+`to_c`, compiled by `gcc -O2`, and this with C code without loops.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ FLAGS = ["-std=c99", "-O2", "-ffp-contract=off", "-fno-math-errno", "-shared", "
 
 
 class Recorded(NamedTuple):
-    """The program of a function, and what it was recorded with."""
+    """The program of a function and the inputs it was recorded with."""
 
     program: Program
     inputs: Any
 
 
 def recorded(f: Callable[..., Any], *args: Any) -> Recorded:
-    """The program of a function for arguments like these."""
+    """Record a function and return its program."""
     compiled = jit(f)
     compiled(*args)
     leaves, _ = flatten(args, "args")
@@ -48,7 +48,7 @@ def recorded(f: Callable[..., Any], *args: Any) -> Recorded:
 
 
 def transformer() -> Recorded:
-    """The gradient of the loss for one name."""
+    """Record the gradient of the loss for one name."""
     gpt = example("microgpt")
     letters = numpy.array(gpt.Tokenizer(gpt.read_names(gpt.NAMES)).encode("olivia"), float)
     weights = gpt.initial_weights(27, random.Random(1))
@@ -56,19 +56,19 @@ def transformer() -> Recorded:
 
 
 def asian_option() -> Recorded:
-    """The price of one path and its derivatives."""
+    """Record the price of one path and its derivatives."""
     market, shocks = numpy.array([100.0, 100.0, 0.03, 0.2, 1.0]), numpy.full(252, 0.1)
     return recorded(value_and_grad(example("asian_option").arithmetic), market, shocks)
 
 
 def network() -> Recorded:
-    """The gradient of a network of micrograd's size by its parameters and its inputs."""
+    """Record the gradient of a network of micrograd's size with respect to parameters and inputs."""
     random.seed(1)
     return recorded(value_and_grad(lambda m, x: math.tanh(m(x))), MLP(2, [16, 16, 1]), [0.5, -0.2])
 
 
 def pendulum(steps: int) -> Recorded:
-    """The Hessian of the last place by the start."""
+    """Record the Hessian of the final position with respect to the initial state."""
 
     def slope(x: Any, v: Any) -> tuple[Any, Any]:
         return v, -math.sin(x) - 0.1 * v
@@ -86,7 +86,7 @@ def pendulum(steps: int) -> Recorded:
 
 
 def compiled(source: str, folder: Path) -> tuple[float, Any]:
-    """The seconds that a compiler takes, and the function."""
+    """Compile C code; return the seconds that it took and the function."""
     path, library = folder / f"{len(list(folder.iterdir()))}.c", folder / f"{len(list(folder.iterdir()))}.so"
     path.write_text(source)
     taken = seconds(lambda: subprocess.run(["gcc", *FLAGS, path, "-o", library, "-lm"], check=True))
@@ -94,7 +94,7 @@ def compiled(source: str, folder: Path) -> tuple[float, Any]:
 
 
 def in_c(claim: str, recording: Recorded, folder: Path, limit: float | None, with_flat: bool) -> list[Row]:
-    """What the C of a program takes to be compiled, and to run."""
+    """Measure how long the C code of a program takes to compile and to run."""
     program, inputs = recording
     outputs = numpy.empty(len(program.outputs))
     numbers = [ctypes.c_void_p(inputs.ctypes.data), ctypes.c_void_p(outputs.ctypes.data)]
@@ -118,7 +118,7 @@ def in_c(claim: str, recording: Recorded, folder: Path, limit: float | None, wit
 
 
 def without_loops(program: Program) -> str:
-    """The C of a program whose loops nobody looks for."""
+    """Return the C code of a program without the search for loops."""
     most = c_program.FLAT_BELOW
     c_program.FLAT_BELOW = len(program) + 1
     try:
@@ -128,9 +128,9 @@ def without_loops(program: Program) -> str:
 
 
 def measure(quick: bool) -> list[Row]:
-    """The rows of the table of claims."""
+    """Return the rows of the table of claims."""
     if shutil.which("gcc") is None:
-        raise FileNotFoundError("this benchmark compiles C: apt install gcc")
+        raise FileNotFoundError("this benchmark needs a C compiler: apt install gcc")
     programs = {
         "Asian option": (asian_option(), 60),
         "network": (network(), None),

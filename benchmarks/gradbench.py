@@ -1,9 +1,8 @@
-"""The problems of GradBench, beside C++ by hand, CppAD, ADOL-C, JAX and PyTorch: eleven of them in up to three sizes.
+"""The eleven problems of GradBench in up to three sizes, beside handwritten C++, CppAD, ADOL-C, JAX and PyTorch.
 
-Each file of `gradbench_problems/` says what its problem is and where that comes from. All functions compute the same
-derivatives from the same numbers, in float64, on one core, and have to agree to seven digits before they are timed. A
-first result is what recording, tracing and compiling take with it, where the library does that while the program runs;
-C++ has been compiled before.
+Each file of `gradbench_problems/` describes its problem and its origin. All functions compute the same derivatives from
+the same numbers, in float64 and on one core, and must agree to seven digits before they are timed. The time of a first
+result includes recording, tracing and compiling, if the library does so at run time; C++ is compiled in advance.
 
     python benchmarks/gradbench.py [problem ...]
 """
@@ -30,11 +29,11 @@ TURNS, SHORT, LONG = (
     7,
     1e-3,
     0.5,
-)  # seconds below which calls are timed together, and above which three times are enough
+)  # in seconds: shorter calls are timed together, longer calls are timed once
 
 
 class Times(NamedTuple):
-    """Of a problem of one size, seconds by the names of the libraries: of a first result, and of a later one."""
+    """Seconds by library for a problem of one size: of the first result and of later results."""
 
     problem: str
     size: str
@@ -43,12 +42,12 @@ class Times(NamedTuple):
 
 
 def difference(found: Any, expected: Any) -> float:
-    """The largest difference of two arrays, relative to the largest of the numbers."""
+    """Return the largest difference of two arrays, relative to the largest number."""
     return float(abs(found - expected).max() / abs(expected).max()) if expected.any() else float(abs(found).max())
 
 
 def first_results(case: Case) -> tuple[dict[str, Run], dict[str, float]]:
-    """The functions, and how long each took to make and to call once. Raises `AssertionError` where they differ."""
+    """Return the functions and the seconds to make and call each. Raise `AssertionError` if they differ."""
     runs, times, expected = {}, {}, None
     for name, make in case.makers.items():
         start = perf_counter()
@@ -64,7 +63,7 @@ def first_results(case: Case) -> tuple[dict[str, Run], dict[str, float]]:
 
 
 def repeated(run: Run, count: int) -> Callable[[], None]:
-    """So many calls in a row."""
+    """Return a function that makes `count` calls."""
 
     def many() -> None:
         for _ in range(count):
@@ -74,7 +73,7 @@ def repeated(run: Run, count: int) -> Callable[[], None]:
 
 
 def ready(run: Run) -> None:
-    """Run for a second of this process, and wait as long: for machine code that gradwalk compiles beside its runs."""
+    """Run for a second and then sleep for a second, so that gradwalk finishes a background compilation."""
     end = process_time() + 1.0
     while process_time() < end:
         run()
@@ -82,13 +81,13 @@ def ready(run: Run) -> None:
 
 
 def later_results(runs: dict[str, Run], quick: bool) -> dict[str, float]:
-    """Seconds of a call of each, by turns."""
+    """Return the seconds per call of each function, interleaved."""
     if not quick:
         ready(runs["gradwalk"])
     once = {name: seconds(run) for name, run in runs.items()}
     if quick:
         return once
-    gc.freeze()  # what was recorded is not to be looked through before each run
+    gc.freeze()  # exclude recorded objects from the collections before each run
     counts = {name: max(1, int(SHORT / time)) for name, time in once.items()}
     many = {name: repeated(run, counts[name]) for name, run in runs.items()}
     times = best_of(TURNS, {name: run for name, run in many.items() if once[name] < LONG})
@@ -97,7 +96,7 @@ def later_results(runs: dict[str, Run], quick: bool) -> dict[str, float]:
 
 
 def of_problem(problem: str, quick: bool) -> list[Times]:
-    """All sizes of a problem."""
+    """Measure all sizes of a problem."""
     on_one_core()
     found = []
     for case in importlib.import_module(f"gradbench_problems.{problem}").cases(quick):
@@ -107,22 +106,22 @@ def of_problem(problem: str, quick: bool) -> list[Times]:
 
 
 def measured(problems: Sequence[str], quick: bool) -> Iterator[Times]:
-    """All sizes of these problems. C++ is compiled before.
+    """Yield the times of all sizes of these problems; C++ is compiled in advance.
 
-    Each problem has a process of its own: ADOL-C's numbers take longer, the more of them there have ever been.
+    Each problem runs in a separate process, because ADOL-C slows down with the number of variables ever created.
     """
     by_hand()
     for name in tapes.HEADERS:
         if tapes.is_installed(name):
             tapes.library(name)
         else:
-            print(f"{name} is left out: {tapes.INSTALLED_BY[name]}", file=sys.stderr)
+            print(f"skipping {name}, which is not installed: {tapes.INSTALLED_BY[name]}", file=sys.stderr)
     for problem in problems:
         yield from in_fresh_process(of_problem, problem, quick, method="fork")
 
 
 def measure(quick: bool) -> list[Row]:
-    """The rows of the table of claims: each case beside the fastest of its peers."""
+    """Return the rows of the table of claims: each case beside its fastest peer."""
     rows = []
     for problem, size, _, later in measured(PROBLEMS, quick):
         time, name = min((time, name) for name, time in later.items() if name != "gradwalk")
@@ -131,23 +130,23 @@ def measure(quick: bool) -> list[Row]:
 
 
 def amount(time: float) -> str:
-    """A time in the unit that suits it."""
+    """Format a time in a suitable unit."""
     scale, unit = next(((s, u) for s, u in ((1.0, "s"), (1e3, "ms")) if time * s >= 1), (1e6, "us"))
     return quantity(time * scale, unit)
 
 
 def cells(result: str, times: dict[str, float]) -> list[str]:
-    """The end of a row of the table: gradwalk's time, and those of its peers with their ratios to it."""
+    """Return the end of a table row: gradwalk's time, and the peers' times with their ratios to it."""
     ours = times["gradwalk"]
     peers = [f"{amount(times[name])}, {times[name] / ours:.3g}x" if name in times else "" for name in PEERS]
     return [result, amount(ours), *peers]
 
 
 def main() -> None:
-    """Read the command line, measure, and print the table."""
+    """Parse the command line, measure, and print the table."""
     parser = argparse.ArgumentParser(description="Measure the problems of GradBench.")
     parser.add_argument("problems", nargs="*", default=PROBLEMS, metavar="problem", help=", ".join(PROBLEMS))
-    parser.add_argument("--quick", action="store_true", help="small sizes: whether they run, not how fast")
+    parser.add_argument("--quick", action="store_true", help="use small sizes, to check that the benchmarks run")
     options = parser.parse_args()
     header = ["problem", "size", "result", "gradwalk", *PEERS]
     print(markdown_row(header), markdown_row(["---"] * len(header)), sep="\n", flush=True)

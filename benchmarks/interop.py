@@ -1,8 +1,8 @@
-"""A function of gradwalk's inside of PyTorch and JAX: what the way there and back costs, and when it pays.
+"""A gradwalk function inside PyTorch and JAX: the cost of the calls, and when they pay off.
 
-A recurrence of a hundred steps on single numbers, with its gradient: written with each library's own functions, as
-`to_torch` or `to_jax` makes it, and as gradwalk calls it without them. Then the same for a batch, and a function so
-short that there is nothing but the way.
+The function is a recurrence of a hundred steps on single numbers, measured with its gradient: written in each library,
+converted by `to_torch` or `to_jax`, and called by gradwalk directly. Also measured are a batch, and a function so short
+that only the call costs time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ STEPS = 100
 
 
 def recurrence(module: Any) -> Callable[..., Any]:
-    """A pendulum with friction, in explicit steps, by the functions of a module."""
+    """Return a damped pendulum in explicit steps, written with the functions of a module."""
 
     def end(x: Any) -> Any:
         angle, speed = x[0], x[1]
@@ -33,7 +33,7 @@ def recurrence(module: Any) -> Callable[..., Any]:
 
 
 def scanned(jax: Any) -> Callable[..., Any]:
-    """The same as a loop of JAX's, as its users would write it: written out, XLA's code for batches is far slower."""
+    """Return the same pendulum as a `lax.scan`, because XLA's code for batches of unrolled loops is far slower."""
 
     def end(x: Any) -> Any:
         def step(state: Any, _: Any) -> Any:
@@ -47,7 +47,7 @@ def scanned(jax: Any) -> Callable[..., Any]:
 
 
 def by_torch(torch: Any, f: Callable[..., Any], x: Any) -> Callable[[], Any]:
-    """Value and gradient by PyTorch's tape."""
+    """Return a function that computes value and gradient with PyTorch's tape."""
 
     def run() -> Any:
         leaf = x.clone().requires_grad_()
@@ -59,7 +59,7 @@ def by_torch(torch: Any, f: Callable[..., Any], x: Any) -> Callable[[], Any]:
 
 
 def on_samples(samples: int) -> dict[str, Callable[[], Any]]:
-    """Value and gradient of one sample, or of many, in every way."""
+    """Return the ways to compute value and gradient, for one sample or many."""
     torch, jax = peer("torch", "torch"), jax_of_64_bits()
     torch.set_num_threads(1)
     ours, of_jax = recurrence(math), scanned(jax)
@@ -82,7 +82,7 @@ def on_samples(samples: int) -> dict[str, Callable[[], Any]]:
 
 
 def compared(claim: str, runs: dict[str, Callable[[], Any]], quick: bool) -> list[Row]:
-    """The rows of one number of samples."""
+    """Check the ways against each other, measure them, and return their rows."""
     value, gradient = runs["gradwalk"]()
     for run in runs.values():
         found, slope = run()
@@ -99,12 +99,12 @@ def compared(claim: str, runs: dict[str, Callable[[], Any]], quick: bool) -> lis
 
 
 def square(x: Any) -> Any:
-    """A function that is computed in no time."""
+    """Return the squared norm, which costs almost no time."""
     return x @ x
 
 
 def shortest(quick: bool) -> Row:
-    """What the way to PyTorch and back costs by itself."""
+    """Measure only the call from PyTorch and back."""
     torch = peer("torch", "torch")
     x = torch.tensor([1.0, 0.5, 0.1], dtype=torch.float64)
     runs = {
@@ -116,7 +116,7 @@ def shortest(quick: bool) -> Row:
 
 
 def measure(quick: bool) -> list[Row]:
-    """The rows."""
+    """Return the rows."""
     on_one_core()
     samples = 100 if quick else 10_000
     return [

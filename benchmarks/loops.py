@@ -1,9 +1,9 @@
-"""A pendulum in a million steps of Euler's method as a loop: recorded at once, differentiated in little memory.
+"""A pendulum in a million steps of Euler's method as a loop: recorded once, differentiated with little memory.
 
-What is recorded does not depend on the number of steps. Beside it stand JAX's `fori_loop` and `scan`, whose gradient
-keeps all states or, with `jax.checkpoint` around √n steps each, some of them; casadi's `fold`; and C++, its gradient
-written by hand. All start from numbers, and give the last place, or its gradient by the two start values and the two
-parameters. The same in 1,000 steps is as short as loops usually are.
+The size of the recording does not depend on the number of steps. The peers are JAX with `scan`, whose gradient stores
+all states, or some of them with `jax.checkpoint` around √n steps each; casadi's `fold`; and C++ with a handwritten
+gradient. All start from numbers and return the final position, or its gradient with respect to the two initial values
+and the two parameters. The same loop with 1,000 steps has a typical length.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from timing import Row, at_most, beside, best_of, main, peer, seconds, within
 from gradwalk import grad, jit, loops
 from gradwalk import math as gradwalk_math
 
-GIVEN = (0.3, 0.1, 1.0, 0.1)  # place, speed, stiffness, damping
+GIVEN = (0.3, 0.1, 1.0, 0.1)  # position, velocity, stiffness, damping
 SECONDS = 10.0
 KEPT = (None, "sqrt", "binomial")
 
@@ -30,12 +30,12 @@ Run = Callable[[], object]
 
 
 def step(m: Any, dt: float, x: Any, v: Any, k: Any, c: Any) -> tuple[Any, Any]:
-    """A step, on whatever numbers are given."""
+    """Apply a step of Euler's method to any kind of number."""
     return x + dt * v, v - dt * (k * m.sin(x) + c * v)
 
 
 def pendulum(steps: int, kept: Any) -> Callable[..., Any]:
-    """The last place, in gradwalk."""
+    """Return the final position as a gradwalk function."""
     dt = SECONDS / steps
 
     def last(x: Any, v: Any, k: Any, c: Any) -> Any:
@@ -47,7 +47,7 @@ def pendulum(steps: int, kept: Any) -> Callable[..., Any]:
 
 
 def in_jax(steps: int, checkpointed: bool) -> Callable[..., Any]:
-    """The last place, in JAX: in one scan, or in scans of some √n steps each, of which nothing is kept inside."""
+    """Return the final position as a JAX function: one scan, or scans of about √n steps that store nothing inside."""
     j = jax()
     dt = SECONDS / steps
     inner = max(n for n in range(1, math.isqrt(steps) + 1) if steps % n == 0) if checkpointed else steps
@@ -66,7 +66,7 @@ def in_jax(steps: int, checkpointed: bool) -> Callable[..., Any]:
 
 
 def jax_runs(steps: int) -> tuple[Run, Run, Run]:
-    """Value, gradient, and gradient with checkpoints, compiled."""
+    """Return value, gradient, and gradient with checkpoints in JAX, compiled."""
     j = jax()
     given = j.numpy.array(GIVEN)
     compiled = [j.jit(f) for f in (in_jax(steps, False), j.grad(in_jax(steps, False)), j.grad(in_jax(steps, True)))]
@@ -81,7 +81,7 @@ def jax_runs(steps: int) -> tuple[Run, Run, Run]:
 
 
 def casadi_runs(steps: int) -> tuple[Run, Run]:
-    """Value and gradient by casadi's fold."""
+    """Return value and gradient by casadi's fold."""
     casadi = peer("casadi", "casadi")
     x, p = casadi.SX.sym("x", 2), casadi.SX.sym("p", 2)
     one = casadi.Function("one", [x, p], [casadi.vertcat(*step(casadi, SECONDS / steps, x[0], x[1], p[0], p[1]))])
@@ -94,7 +94,7 @@ def casadi_runs(steps: int) -> tuple[Run, Run]:
 
 
 def cpp_runs(steps: int) -> tuple[Run, Run]:
-    """Value and gradient in C++."""
+    """Return value and gradient in C++."""
     library = cpp("loops")
     library.pendulum.restype = c_double
     given, out = (c_double * 4)(*GIVEN), (c_double * 4)()
@@ -109,7 +109,7 @@ def cpp_runs(steps: int) -> tuple[Run, Run]:
 
 
 def check(runs: dict[str, Run], expected: Any) -> None:
-    """Whether all find the same, to what rounding leaves of it."""
+    """Raise `AssertionError` if the results differ by more than rounding errors."""
     for name, run in runs.items():
         result: Any = run()
         parts = result if isinstance(result, (tuple, list)) else [result]
@@ -118,7 +118,7 @@ def check(runs: dict[str, Run], expected: Any) -> None:
 
 
 def peak(run: Run) -> float:
-    """The most bytes that a run takes."""
+    """Return the peak memory of a run in bytes."""
     tracemalloc.start()
     run()
     most = tracemalloc.get_traced_memory()[1]
@@ -127,7 +127,7 @@ def peak(run: Run) -> float:
 
 
 def runs_of(steps: int) -> tuple[dict[str, Run], dict[str, Run]]:
-    """What computes the last place, and what computes its gradient, by name."""
+    """Return the runs for the final position and the runs for its gradient, by name."""
     value = jit(pendulum(steps, None))
     in_jax_value, in_jax_gradient, in_jax_checkpointed = jax_runs(steps)
     in_casadi_value, in_casadi_gradient = casadi_runs(steps)
@@ -147,9 +147,9 @@ def runs_of(steps: int) -> tuple[dict[str, Run], dict[str, Run]]:
 
 
 def rows_of(steps: int, turns: int) -> list[Row]:
-    """The rows of so many steps."""
+    """Return the rows for one number of steps."""
     values, slopes = runs_of(steps)
-    calls = max(20_000 // steps, 1)  # in a row, where one is too short to be timed
+    calls = max(20_000 // steps, 1)  # calls per timing, where one call is too short to time
 
     def repeated(run: Run) -> Run:
         return lambda: [run() for _ in range(calls)]
@@ -175,19 +175,19 @@ def rows_of(steps: int, turns: int) -> list[Row]:
 
 
 def recording(steps: int) -> float:
-    """Seconds that it takes to record a gradient: the first call of one, less a later call."""
+    """Return the seconds to record a gradient: its first call minus a later call."""
 
     def once() -> float:
         gradient = jit(grad(pendulum(steps, "sqrt"), argnums=(0, 1, 2, 3)))
         first = seconds(lambda: gradient(*GIVEN))
         return first - min(seconds(lambda: gradient(*GIVEN)) for _ in range(3))
 
-    once()  # what the first of all recordings imports is no part of it
+    once()  # leaves out the imports of the first recording
     return min(once() for _ in range(5))
 
 
 def measure(quick: bool) -> list[Row]:
-    """The rows of the table of claims."""
+    """Return the rows of the table of claims."""
     on_one_core()
     longest = 10_000 if quick else 1_000_000
     recorded = [

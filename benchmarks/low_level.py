@@ -1,8 +1,8 @@
-"""`scipy.integrate.quad` over a recorded function, without Python in between: `low_level_callable`.
+"""`scipy.integrate.quad` over a recorded function that runs without Python: `low_level_callable`.
 
-The integrand is a payoff under a density of two parts, written as plain scalar Python. Beside it stand the same Python
-function, the function as `jit` returns it, and the same source compiled by Numba; and the derivative with respect to a
-parameter, for which Numba's users write the formula themselves.
+The integrand is a payoff times a density of two parts, written as plain scalar Python. It is compared with the same
+Python function, with the function returned by `jit`, and with the same source compiled by Numba. The derivative with
+respect to a parameter is measured as well; with Numba, users write its formula by hand.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RANGE = (-2.0, 2.0)
 
 
 def integrand(module: Any) -> Callable[..., Any]:
-    """The payoff times its density, by the functions of a module."""
+    """Return the payoff times its density, written with the functions of a module."""
     exp, sqrt, pi = module.exp, module.sqrt, python_math.pi
 
     def payoff(x: Any, strike: Any, narrow: Any, wide: Any, weight: Any) -> Any:
@@ -35,7 +35,7 @@ def integrand(module: Any) -> Callable[..., Any]:
 
 
 def by_numba(function: Callable[..., Any]) -> Any:
-    """The function as a callback that Numba has compiled."""
+    """Compile the function with Numba as a callback for SciPy."""
     numba, scipy = peer("numba", "numba"), peer("scipy", "scipy")
     compiled = numba.njit(function)
 
@@ -48,7 +48,7 @@ def by_numba(function: Callable[..., Any]) -> Any:
 
 
 def measure(quick: bool) -> list[Row]:
-    """The rows."""
+    """Return the rows."""
     quad = peer("scipy.integrate", "scipy").quad
     plain = integrand(python_math)
     recorded = jit(integrand(math))

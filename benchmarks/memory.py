@@ -1,8 +1,8 @@
-"""A node for x*y takes at most 96 bytes; a graph of 20 million nodes is built and differentiated in less than 2.5 GB.
+"""Memory: a node x*y takes at most 96 bytes, and the backward pass of 20 million nodes peaks below 2.5 GB.
 
-And the time for a node is the same in graphs of a thousand nodes and of 20 million: no recursion, no growing tables.
-What grows is the price of memory: small graphs stay in the cache and are made of memory that is used again. For
-comparison each size shows what the system takes to hand out 96 bytes of new memory a node.
+Neither recursion nor growing tables make large graphs slower: the time per node only grows with the cost of memory.
+Small graphs stay in the cache and reuse memory. For comparison, each size shows how long the system takes to provide
+96 bytes of new memory per node.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from timing import Row, at_most, in_fresh_process, main, quantity
 from gradwalk import Value
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 20_000_000)
-Times = tuple[float, ...]  # nanoseconds a node to build, for backward, to free, and to get as much new memory
+Times = tuple[float, ...]  # ns per node for building, backward, freeing, and getting new memory
 
 
 def peak_bytes() -> int:
-    """The most memory that this process has held so far."""
+    """Return the peak memory of this process in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak
 
 
 def bytes_a_node(nodes: int) -> float:
-    """What the process grows by for every node of a long product."""
+    """Return the growth of the process per node of a long product, in bytes."""
     x, out = Value(1.0), Value(1.0)
     before = peak_bytes()
     for _ in range(nodes):
@@ -38,7 +38,7 @@ def bytes_a_node(nodes: int) -> float:
 
 
 def times(nodes: int) -> Times:
-    """Of the fastest run for each; small graphs run more often."""
+    """Return the shortest times for graphs of one size; small graphs are repeated more often."""
     best: Times = (inf,) * 4
     for _ in range(max(1, 1_000_000 // nodes)):
         start = perf_counter()
@@ -54,7 +54,7 @@ def times(nodes: int) -> Times:
 
 
 def new_memory_seconds(size: int) -> float:
-    """What the first write to every page of so many bytes takes."""
+    """Return the time of the first write to each page of newly mapped memory of this size."""
     with mmap.mmap(-1, size) as memory:
         start = perf_counter()
         for offset in range(0, size, mmap.PAGESIZE):
@@ -63,13 +63,13 @@ def new_memory_seconds(size: int) -> float:
 
 
 def peak_gigabytes(nodes: int) -> float:
-    """The process's peak, interpreter and NumPy included, after building and differentiating one graph."""
+    """Build and differentiate one graph; return the peak of the process, interpreter and NumPy included."""
     chain(Value(X), Value(Y), nodes // 2).backward()
     return peak_bytes() / 1e9
 
 
 def flatness(sizes: tuple[int, ...], repeats: int) -> list[Row]:
-    """A row for every size; its ratio is to the smallest."""
+    """Return a row for each size; the ratio is its time per node divided by the time of the smallest size."""
     best: dict[int, Times] = dict.fromkeys(sizes, (inf,) * 4)
     for _ in range(repeats):
         for nodes in sizes:
@@ -78,7 +78,7 @@ def flatness(sizes: tuple[int, ...], repeats: int) -> list[Row]:
 
 
 def row_of(nodes: int, parts: Times, ratio: float) -> Row:
-    """The time of one size, in parts and in all."""
+    """Format the row of one size."""
     build, backward, free, memory = parts
     claim = f"a node of {nodes:,}: build {build:.0f} + backward {backward:.0f} + free {free:.0f} ns"
     return Row(
@@ -87,7 +87,7 @@ def row_of(nodes: int, parts: Times, ratio: float) -> Row:
 
 
 def measure(quick: bool) -> list[Row]:
-    """Bytes, the peak, and the time by size."""
+    """Measure bytes per node, the peak memory, and the time per node by size."""
     sizes = SIZES[:4] if quick else SIZES
     largest = sizes[-1]
     node_bytes = in_fresh_process(bytes_a_node, largest // 4)

@@ -1,8 +1,9 @@
-"""The ladder of microgpt: a whole training step, Adam included, in every way of gradwalk and beside other languages.
+"""Training steps of microgpt, Adam included, in all ways of gradwalk and in other languages.
 
-The model is that of Karpathy's microgpt.py: 4,192 parameters, a `Value` each. All start from the same weights, train on
-the same names, and have to agree. Public ports say how many times as fast as microgpt.py they are; the rungs say who
-reaches that here. With a copy of microgpt.py its own steps are measured, too, also with gradwalk's Values in it:
+The model is the model of Karpathy's microgpt.py, with 4,192 parameters. All implementations ("rungs") start from the
+same weights, train on the same names, and must agree. Public ports report a speedup over microgpt.py; the result shows
+which rungs reach it here. If MICROGPT names a copy of microgpt.py, its own steps are measured, too, also with
+gradwalk's Value:
 
     MICROGPT=microgpt.py python benchmarks/microgpt.py
     python benchmarks/microgpt.py --plot docs/images/microgpt.svg
@@ -32,12 +33,12 @@ from timing import Row, beside, example, faster, in_fresh_process, markdown_row
 
 from gradwalk import threads
 
-sys.setrecursionlimit(1_000_000)  # the plain Values' backward recurses as deep as the graph
+sys.setrecursionlimit(1_000_000)  # plain Values' backward recurses to the depth of the graph
 
-STEPS = 1000  # after which Adam's rate is 0
-LENGTH = 6  # of the names: the usual one
-SHORT, RUNS = 0.005, 5  # seconds of a run of steps, if one takes no longer, and how many runs follow one another
-MIXED = 64  # names of all lengths, one after the other
+STEPS = 1000  # Adam's learning rate falls to 0 over these
+LENGTH = 6  # letters of a name, the most common length
+SHORT, RUNS = 0.005, 5  # minimal seconds of a run, and number of consecutive runs
+MIXED = 64  # number of names of all lengths
 CLAIMS = {"rust-microgpt": 415, "microgpt.cpp": 600, "microgpt.c": 6_800, "EEmicroGPT": 16_333}
 PLAIN = "plain Python, collector off"
 HEADER = (
@@ -54,39 +55,39 @@ HEADER = (
 
 @dataclass(frozen=True)
 class Rung:
-    """A way of training: its numbers, how many names a step has, and how long one name takes."""
+    """An implementation of training: its dtype, names per step, and microseconds per name."""
 
     way: str
     numbers: str
     batch: int
     us: float
     threads: int = 1
-    letters: str = str(LENGTH)  # of the names: all have so many, or "all" lengths there are
+    letters: str = str(LENGTH)  # letters of the names; "all" means names of all lengths
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is one of gradwalk's, on names of one length."""
+        """Whether this is a rung of gradwalk on names of one length."""
         return self.way.startswith("gradwalk") and self.letters != "all"
 
     def cells(self, originals: Sequence[Rung]) -> tuple[str, ...]:
-        """The texts under `HEADER`: how fast it is beside the original as it comes, and without garbage collector."""
+        """Return the cells under `HEADER`, with the speedups over the given originals."""
         times = [digits(original.us / self.us) for original in originals]
         return self.way, self.numbers, f"{self.batch:,}", self.letters, str(self.threads), digits(self.us), *times
 
     @property
     def claim(self) -> str:
-        """What a row says of it."""
+        """The title of its row in the table of claims."""
         batch = f", {self.batch:,} names a step" if self.batch > 1 else ""
         return f"microgpt, {self.way}, {self.numbers}{batch}" + (", two threads" if self.threads > 1 else "")
 
 
 def digits(number: float) -> str:
-    """Three digits, or all of them before the point."""
+    """Format a number with three significant digits, or with all digits before the point."""
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 class Data:
-    """The initial weights, and names as tokens: shuffled ones of all lengths, and those of the usual length."""
+    """The initial weights, and shuffled names as tokens: all names, and the names of the usual length."""
 
     def __init__(self) -> None:
         gpt = example("microgpt")
@@ -99,19 +100,19 @@ class Data:
         self.usual = numpy.array([spelling for spelling in self.mixed if len(spelling) == LENGTH + 2])
 
     def batches(self, size: int) -> list[Any]:
-        """Names of the usual length: one for each step, or a batch of them."""
+        """Return names of the usual length, one per step or in batches."""
         if size == 1:
             return list(self.usual)
         picked = numpy.random.default_rng(0).integers(len(self.usual), size=(20, size))
         return list(self.usual[picked])
 
 
-Key = tuple[str, str, int]  # of a way: its name, the type of its numbers, and how many names a step has
-Maker = Callable[[Any, int], Any]  # of a trainer, from the initial weights and the number of steps
+Key = tuple[str, str, int]  # way, dtype, names per step
+Maker = Callable[[Any, int], Any]  # makes a trainer from initial weights and number of steps
 
 
 def makers(quick: bool) -> dict[Key, Maker]:
-    """Who trains: by name, type of numbers and names a step."""
+    """Return the trainers by name, dtype and names per step."""
     single, double = numpy.float32, numpy.float64
 
     def compiled(library: Any, dtype: Any) -> Maker:
@@ -137,7 +138,7 @@ def makers(quick: bool) -> dict[Key, Maker]:
 
 
 def check_same(trainers: dict[Any, Any], data: Data, quick: bool) -> None:
-    """Raise `AssertionError` where the losses of the first steps differ by more than float32 accounts for."""
+    """Raise `AssertionError` if the losses of the first steps differ by more than float32 rounding."""
     for size in {key[2] for key in trainers}:
         batches = data.batches(size)[: 2 if quick else 5]
         losses = {key: [t.train(batch) for batch in batches] for key, t in trainers.items() if key[2] == size}
@@ -145,11 +146,11 @@ def check_same(trainers: dict[Any, Any], data: Data, quick: bool) -> None:
             numpy.testing.assert_allclose(found, next(iter(losses.values())), rtol=1e-4)
 
 
-Clock = Callable[[], float]  # of this process: other programs on the core do not make it run
+Clock = Callable[[], float]  # process time, which excludes other programs on the core
 
 
 def fastest_call(run: Callable[[], object], clock: Clock = process_time) -> float:
-    """Seconds of a call, the fastest of some runs, without garbage collector."""
+    """Return the shortest time of a call in seconds, without garbage collection."""
     gc.collect()
     gc.disable()
     try:
@@ -160,7 +161,7 @@ def fastest_call(run: Callable[[], object], clock: Clock = process_time) -> floa
 
 
 def seconds_of_calls(run: Callable[[], object], count: int, clock: Clock) -> float:
-    """Seconds of so many calls."""
+    """Return the seconds of `count` calls."""
     start = clock()
     for _ in range(count):
         run()
@@ -168,13 +169,13 @@ def seconds_of_calls(run: Callable[[], object], count: int, clock: Clock) -> flo
 
 
 def training(trainer: Any, batches: list[Any]) -> Callable[[], float]:
-    """A step after the other, on one batch after the other."""
+    """Return a function that trains on the next batch."""
     following = cycle(batches)
     return lambda: float(trainer.train(next(following)))
 
 
 def on_one_thread(data: Data, quick: bool) -> list[Rung]:
-    """The rungs of one core, all in turns."""
+    """Measure the rungs on one core, interleaved."""
     trainers = {key: make(data.weights, STEPS) for key, make in makers(quick).items()}
     check_same(trainers, data, quick)
     if not quick:
@@ -188,7 +189,7 @@ def on_one_thread(data: Data, quick: bool) -> list[Rung]:
 
 
 def of_all_lengths(data: Data, quick: bool) -> list[Rung]:
-    """The rungs of names as they come, which differ in length: each length has been recorded before."""
+    """Measure rungs on names of different lengths; each length has been recorded before."""
     spellings = data.mixed[: 4 if quick else MIXED]
     chosen = PLAIN, "gradwalk, the step as one program", "C++, gradients by hand"
     trainers = {key: make(data.weights, STEPS) for key, make in makers(True).items() if key[0] in chosen}
@@ -205,7 +206,7 @@ def of_all_lengths(data: Data, quick: bool) -> list[Rung]:
 
 
 def on_two_threads(size: int) -> float:
-    """Seconds of a step on a batch in float32, on two threads, in a process of its own that has all cores."""
+    """Return the seconds of a float32 batch step on two threads, in a process that may use all cores."""
     data = Data()
     step = training(ways.InBatches(data.weights, STEPS, numpy.float32), data.batches(size))
     with threads(2):
@@ -213,7 +214,7 @@ def on_two_threads(size: int) -> float:
 
 
 def of_the_original(data: Data) -> list[Rung]:
-    """The rung of the original as it comes: of the copy of microgpt.py that MICROGPT names, or of our plain writing."""
+    """Measure the original: the copy of microgpt.py named by MICROGPT, or else plain_microgpt.py."""
     names = [name for name in data.names if len(name) == LENGTH]
     if not (given := os.environ.get("MICROGPT")):
         plain = Path(__file__).with_name("plain_microgpt.py")
@@ -227,7 +228,7 @@ def of_the_original(data: Data) -> list[Rung]:
 
 
 def ladder(quick: bool) -> list[Rung]:
-    """All rungs, the original first."""
+    """Measure all rungs; the original comes first."""
     sizes = () if quick else (16, 1024, 4096)
     on_two = {size: in_fresh_process(on_two_threads, size) for size in sizes}
     affinity = os.sched_getaffinity(0)
@@ -243,18 +244,18 @@ def ladder(quick: bool) -> list[Rung]:
 
 
 def originals_of(rungs: list[Rung]) -> tuple[Rung, Rung]:
-    """What the others are compared with: the original as it comes, and without Python's garbage collector."""
+    """Return the baselines: the original as shipped, and plain Python without garbage collection."""
     return rungs[0], next(rung for rung in rungs if rung.way == PLAIN)
 
 
 def reached(rungs: list[Rung], original: Rung, times: float) -> Rung | None:
-    """The rung of gradwalk that is so many times as fast as the original, by the fewest names and threads."""
+    """Return the gradwalk rung that reaches a speedup with the fewest threads and names per step."""
     found = [rung for rung in rungs if rung.is_ours and original.us / rung.us >= times]
     return min(found, key=lambda rung: (rung.threads, rung.batch), default=None)
 
 
 def measure(quick: bool) -> list[Row]:
-    """The rungs of gradwalk as rows of the table of claims, and beside the ports that do the same."""
+    """Return the rows of the table of claims: the rungs of gradwalk, alone and beside comparable ports."""
     rungs = ladder(quick)
     ours = [rung for rung in rungs if rung.is_ours]
     shipped, plain = originals_of(rungs)
@@ -262,7 +263,8 @@ def measure(quick: bool) -> list[Row]:
     for name, times in CLAIMS.items():
         best = reached(rungs, shipped, times) or min(ours, key=lambda rung: rung.us)
         rows.append(faster(f"{best.claim}: {name}'s claim", "us", best.us, (shipped.way, shipped.us), times))
-    own = {(rung.numbers, rung.batch): rung for rung in ours if rung.threads == 1}  # of one name, the last: a program
+    # For one name per step, this keeps the last rung, which is the step as one program.
+    own = {(rung.numbers, rung.batch): rung for rung in ours if rung.threads == 1}
     for port in rungs:
         if port.way.startswith(("C++", "Rust", "JAX")) and port.letters != "all":
             rung = own.get((port.numbers, port.batch), own["float64", 1])
@@ -271,24 +273,24 @@ def measure(quick: bool) -> list[Row]:
 
 
 def print_ladder(rungs: list[Rung]) -> None:
-    """The table, and who reaches what the ports say of themselves."""
+    """Print the table, and the rungs that reach the speedups reported by the ports."""
     originals = originals_of(rungs)
     print(markdown_row(HEADER), markdown_row(["---"] * len(HEADER)), sep="\n")
     for rung in rungs:
         print(markdown_row(rung.cells(originals)))
     if ways.rust_library() is None:
-        print("\nRust is left out: there is no rustc (apt install rustc)")
+        print("\nskipping Rust: rustc is missing (apt install rustc)")
     for name, times in CLAIMS.items():
         found = [reached(rungs, original, times) for original in originals]
         texts = ["no rung" if rung is None else rung.claim.removeprefix("microgpt, ") for rung in found]
-        print(f"\n{name}, {times:,} times: {texts[0]}; if the collector of the original is off: {texts[1]}")
+        print(f"\n{name}, {times:,} times: {texts[0]}; without garbage collection in the original: {texts[1]}")
 
 
 def main() -> None:
-    """Read the command line, measure and print, or draw the curves."""
+    """Parse the command line, then print the table or draw the curves."""
     parser = argparse.ArgumentParser(description="Measure training steps of microgpt.")
-    parser.add_argument("--quick", action="store_true", help="small sizes: whether it runs, not how fast")
-    parser.add_argument("--plot", type=Path, help="draw losses against time into this .svg, in place of the table")
+    parser.add_argument("--quick", action="store_true", help="use small sizes, to check that the benchmark runs")
+    parser.add_argument("--plot", type=Path, help="draw losses against time to this .svg instead of printing the table")
     options = parser.parse_args()
     if options.plot is None:
         print_ladder(ladder(options.quick))

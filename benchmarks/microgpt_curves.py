@@ -1,4 +1,4 @@
-"""Losses of microgpt on names that it has not seen, against the seconds of training: the ladder as a picture."""
+"""Plot the loss of microgpt on held-out names against training time, for several rungs of the ladder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STEPS = 1000
 LONGEST = 75.0  # seconds of training
 HELD_OUT = 200  # names
 
-# What is drawn, by name, type of numbers and names a step: what it is called, and how.
+# The curves: (way, dtype, names per step) -> (label, style).
 SHOWN = {
     ("plain Python, collector off", "float64", 1): ("plain Python", "faint"),
     ("gradwalk, on Values", "float64", 1): ("gradwalk, on Values", "orange"),
@@ -43,7 +43,7 @@ path { fill: none; stroke-width: 2.5; stroke-linejoin: round } .grid { stroke: #
 
 
 class Curve(NamedTuple):
-    """Points of seconds and losses, and what they are called and look like."""
+    """Points of (seconds, loss), with the name and the style of the curve."""
 
     name: str
     look: str
@@ -51,9 +51,9 @@ class Curve(NamedTuple):
 
 
 def drawn(data: Any, makers: Mapping[Any, Callable[[Any, int], Any]], quick: bool) -> str:
-    """Train in the ways that are shown, and return the picture."""
+    """Train the implementations in `SHOWN` and return the picture."""
     curves = []
-    gc.disable()  # as in the table
+    gc.disable()  # as for the table
     for key, (name, look) in SHOWN.items():
         if key in makers:
             trainer = makers[key](data.weights, STEPS)
@@ -63,7 +63,7 @@ def drawn(data: Any, makers: Mapping[Any, Callable[[Any, int], Any]], quick: boo
 
 
 def trained(trainer: Any, data: Any, batch: int, steps: int) -> list[tuple[float, float]]:
-    """Seconds and losses on held-out names, after 1, 2, 3, 5, 7, 10, ... steps; the losses take no time."""
+    """Return (seconds, held-out loss) after 1, 2, 3, 5, 7, 10, ... steps; evaluating the loss is not timed."""
     tokens = data.usual[:HELD_OUT].astype(float)
     known = data.usual[HELD_OUT:]
     order = numpy.random.default_rng(0).permutation(len(known))
@@ -87,7 +87,7 @@ def trained(trainer: Any, data: Any, batch: int, steps: int) -> list[tuple[float
 
 
 def picture(curves: list[Curve]) -> str:
-    """The curves, with the seconds on a logarithmic axis."""
+    """Draw the curves with a logarithmic time axis."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}">',
         "<title>microgpt: the loss on names that it has not seen, by seconds of training</title>",
@@ -105,7 +105,7 @@ def picture(curves: list[Curve]) -> str:
 
 
 def _axes() -> list[str]:
-    """Lines at powers of ten and at tenths of a nat, and what they are."""
+    """Draw grid lines at powers of ten and at every 0.2 nats, with labels."""
     parts = []
     for power in range(round(math.log10(TIMES[0])), round(math.log10(TIMES[1])) + 1):
         x = _across(10.0**power)
@@ -126,12 +126,12 @@ def _axes() -> list[str]:
 
 
 def _across(seconds: float) -> float:
-    """Where a time is."""
+    """Return the x coordinate of a time."""
     share = math.log(max(seconds, TIMES[0]) / TIMES[0]) / math.log(TIMES[1] / TIMES[0])
     return LEFT + (WIDTH - RIGHT - LEFT) * min(share, 1.0)
 
 
 def _down(loss: float) -> float:
-    """Where a loss is."""
+    """Return the y coordinate of a loss."""
     share = (LOSSES[1] - loss) / (LOSSES[1] - LOSSES[0])
     return TOP + (HEIGHT - TOP - BOTTOM) * min(max(share, 0.0), 1.0)

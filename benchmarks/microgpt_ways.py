@@ -1,8 +1,8 @@
-"""Who trains microgpt: gradwalk in its ways, plain Python, ports to C++ and Rust, JAX, and microgpt.py itself.
+"""Trainers of microgpt: gradwalk's ways, plain Python, ports to C++ and Rust, JAX, and microgpt.py itself.
 
-A trainer is made of the initial weights and the number of steps, after which Adam's rate is 0. `train` takes the tokens
-of a name with its ends, or a row of them for each name of a batch, makes a step, and returns the loss before it.
-`weights` are those that it has come to.
+A trainer is created from the initial weights and the number of steps, after which Adam's learning rate is 0. `train`
+takes the tokens of a name with its end tokens, or a row of tokens per name of a batch, makes a step, and returns the
+loss before the step. `weights` are the current weights.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from timing import example
 
 from gradwalk import jit, optim, value_and_grad, vmap
 
-Weights = Mapping[str, Any]  # of matrices
-LONGEST = 20.0  # seconds to wait until gradwalk has its rows
+Weights = Mapping[str, Any]  # matrices by name
+LONGEST = 20.0  # seconds to wait until gradwalk has reordered the program
 
 
 class Trainer(Protocol):
-    """What every way of training has."""
+    """The interface of all trainers."""
 
     def train(self, spelling: Any) -> float:
-        """Make a step, and return the loss before it."""
+        """Make a step and return the loss before it."""
         ...
 
     @property
     def weights(self) -> Weights:
-        """The weights as they are now."""
+        """The current weights."""
         ...
 
 
 class Flat:
-    """Matrices, by name, that stand one after the other in one array."""
+    """Matrices by name, stored consecutively in one array."""
 
     def __init__(self, matrices: Weights, dtype: Any) -> None:
         self.numbers = numpy.concatenate([numpy.ravel(matrix) for matrix in matrices.values()]).astype(dtype)
@@ -62,7 +62,7 @@ class Flat:
 
 
 class OfExample:
-    """The example's own step, one name at a time: `run` is that of its command line."""
+    """The example's training step on one name; `run` is its command line option."""
 
     def __init__(self, weights: Weights, steps: int, run: str) -> None:
         gpt = example("microgpt")
@@ -79,7 +79,7 @@ class OfExample:
         return float(value)
 
     def settle(self, spelling: Any) -> None:
-        """Train until the program runs as it will from then on, where the step is one."""
+        """Train until the program has been reordered into rows, if the step is one program."""
         end = perf_counter() + LONGEST
         while self._run == "program" and "rows" not in self._step.statistics.backends[""] and perf_counter() < end:
             for _ in range(100):
@@ -88,7 +88,7 @@ class OfExample:
 
 
 class InBatches:
-    """The example's loss on batches, in float32 or float64, and its Adam: a batch of weights, one for each."""
+    """The example's loss on batches, in float32 or float64, and its Adam as a batch over weights."""
 
     def __init__(self, weights: Weights, steps: int, dtype: Any) -> None:
         gpt = example("microgpt")
@@ -101,7 +101,7 @@ class InBatches:
         self._learn = jit(vmap(self._learnt, in_axes=(0, 0, 0, 0, None)))
 
     def _learnt(self, weight: Any, mean: Any, square: Any, slope: Any, count: Any) -> Any:
-        """One weight and what Adam remembers of it."""
+        """Update one weight and its Adam moments."""
         moments, schedule = self._optimiser.init(weight)
         state = moments._replace(count=count, mu=mean, nu=square), schedule._replace(count=count)
         update, (moments, _) = self._optimiser.update(slope, state, weight)
@@ -109,7 +109,7 @@ class InBatches:
 
     @property
     def weights(self) -> Weights:
-        """The weights as they are now."""
+        """The current weights."""
         return self._own.matrices
 
     def train(self, spelling: Any) -> float:
@@ -127,7 +127,7 @@ class InBatches:
 
 
 class OnPlainValues:
-    """`plain_microgpt.py`: the operations of microgpt.py, in plain Python."""
+    """`plain_microgpt.py`: the operations of microgpt.py in plain Python."""
 
     def __init__(self, weights: Weights, steps: int) -> None:
         self._trainer = plain_microgpt.Trainer(weights, steps)
@@ -138,13 +138,13 @@ class OnPlainValues:
 
     @property
     def weights(self) -> Weights:
-        """The weights as they are now."""
+        """The current weights."""
         matrices = self._trainer.weights.items()
         return {name: numpy.array([[x.data for x in row] for row in matrix]) for name, matrix in matrices}
 
 
 class Compiled:
-    """A function `train` of a library: of C++ or Rust, by the type of its numbers."""
+    """A function `train` of a C++ or Rust library, selected by dtype."""
 
     def __init__(self, weights: Weights, steps: int, library: ctypes.CDLL, dtype: Any) -> None:
         self._own = Flat(weights, dtype)
@@ -155,7 +155,7 @@ class Compiled:
         self._count = 0
 
     def train(self, spelling: Any) -> float:
-        """Train on one name, or on a batch of as many as the function takes."""
+        """Train on one name, or on a batch of the size that the function expects."""
         letters = numpy.ascontiguousarray(spelling, numpy.int32)
         arrays = peers.pointers([self._own.numbers, *self._moments, letters])
         numbers = [ctypes.c_int(number) for number in (letters.shape[-1] - 1, self._count, self._steps)]
@@ -164,19 +164,19 @@ class Compiled:
 
     @property
     def weights(self) -> Weights:
-        """The weights as they are now."""
+        """The current weights."""
         return self._own.matrices
 
 
 @cache
 def library(name: str) -> ctypes.CDLL:
-    """A file of `cpp/`, compiled once."""
+    """Compile a file of `cpp/`, once."""
     return peers.cpp(name)
 
 
 @cache
 def rust_library() -> ctypes.CDLL | None:
-    """`rust/microgpt.rs`, compiled; None where there is no Rust."""
+    """Compile `rust/microgpt.rs`, or return None without Rust."""
     if shutil.which("rustc") is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
@@ -187,7 +187,7 @@ def rust_library() -> ctypes.CDLL | None:
 
 
 class InJax:
-    """A step by JAX's `jit`, in float32, written with arrays as one does there."""
+    """A step by JAX's `jit` in float32, written with arrays as usual in JAX."""
 
     def __init__(self, weights: Weights, steps: int) -> None:
         self._jax = peers.jax()
@@ -235,7 +235,7 @@ class InJax:
         return -logs[numbers.arange(count), spelling[1:]].mean()
 
     def train(self, spelling: Any) -> float:
-        """Train on one name, or on a batch."""
+        """Train on one name or on a batch."""
         self.weights, *state, value = self._step(self.weights, *self._state, spelling)
         self._state = tuple(state)
         return float(value)
@@ -245,13 +245,13 @@ class InJax:
 
 
 def on_gradwalk(source: str) -> str:
-    """A copy of microgpt.py whose Values are gradwalk's."""
+    """Replace the Value class in the source of microgpt.py by gradwalk's."""
     tree = ast.parse(source)
     kept = [node for node in tree.body if not (isinstance(node, ast.ClassDef) and node.name == "Value")]
     return ast.unparse(ast.Module([*ast.parse("from gradwalk import Value").body, *kept], []))
 
 
-# Stands before a program, so that it prints its time in place of each line of a step, and nothing else.
+# Prepended to a program, so that it prints only its time at each step.
 TIMED = """
 def print(text="", **options):
     import builtins, time
@@ -262,10 +262,10 @@ def print(text="", **options):
 
 
 def seconds_of(source: Path, names: Sequence[str], steps: int = 30, change: Callable[[str], str] = str) -> float:
-    """Seconds that a step of a program like microgpt.py takes, the fastest of some, on these names.
+    """Return the shortest time of a training step in seconds, for a program like microgpt.py on these names.
 
-    A program of its own has nothing on the heap but its own, which Python's garbage collector goes through. It says
-    its own time with each step, as others may use the core.
+    The program runs in its own process, so that the garbage collector visits only its own objects. It prints its
+    process time at each step, which excludes other programs on the core.
     """
     with tempfile.TemporaryDirectory() as folder:
         text = change(source.read_text(encoding="utf-8")).replace("from __future__ import annotations\n", "")

@@ -1,8 +1,8 @@
-"""micrograd's moons demo, a training step: at least 60 times micrograd with the garbage collector off, 450 as shipped.
+"""A step of micrograd's moons demo: at least 60 times as fast as micrograd, 450 times with garbage collection.
 
-A step is the demo notebook's: forward pass over all 100 samples, hinge loss and regularisation, backward, update.
-And gradwalk's forward pass takes at most twice the time of the same network on plain floats in the same loops, the
-graph kept or freed.
+A step consists of the demo notebook's forward pass over 100 samples, hinge loss and regularization, backward pass, and
+update. gradwalk's forward pass takes at most twice as long as the same loops on plain floats, whether the time to free
+the graph is included or not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RATE = 0.05
 
 
 class Demo:
-    """The demo on one library: `engine` and `nn` are its modules."""
+    """The demo with one library, given its modules `engine` and `nn`."""
 
     def __init__(self, engine: Any, nn: Any, samples: int) -> None:
         datasets = peer("sklearn.datasets", "scikit-learn")
@@ -32,7 +32,7 @@ class Demo:
         self.model = nn.MLP(2, [16, 16, 1])
 
     def loss(self) -> Any:
-        """The notebook's, line by line."""
+        """Return the notebook's loss, line by line."""
         inputs = [list(map(self.Value, xrow)) for xrow in self.X]
         scores = list(map(self.model, inputs))
         losses = [(1 + -yi * scorei).relu() for yi, scorei in zip(self.y, scores, strict=True)]
@@ -41,7 +41,7 @@ class Demo:
         return data_loss + reg_loss
 
     def step(self) -> float:
-        """Train one step; the loss before it."""
+        """Train one step and return the loss before it."""
         total_loss = self.loss()
         self.model.zero_grad()
         total_loss.backward()
@@ -51,7 +51,7 @@ class Demo:
 
 
 class LoopNeuron:
-    """`nn.Neuron` as micrograd's loop over its inputs."""
+    """`nn.Neuron` written as micrograd's loop over its inputs."""
 
     def __init__(self, w: Sequence[Any], b: Any, nonlin: bool) -> None:
         self.w = w
@@ -59,7 +59,7 @@ class LoopNeuron:
         self.nonlin = nonlin
 
     def __call__(self, x: Sequence[Any]) -> Any:
-        """The output for inputs `x`."""
+        """Return the output for inputs `x`."""
         act = self.b
         for wi, xi in zip(self.w, x):  # noqa: B905  # as micrograd has it
             act = act + wi * xi
@@ -67,10 +67,10 @@ class LoopNeuron:
 
 
 class FloatNeuron(LoopNeuron):
-    """The same on plain floats, which have no `relu`."""
+    """The same neuron on plain floats."""
 
     def __call__(self, x: Sequence[float]) -> float:
-        """The output for inputs `x`."""
+        """Return the output for inputs `x`."""
         act: float = self.b
         for wi, xi in zip(self.w, x):  # noqa: B905
             act = act + wi * xi
@@ -78,32 +78,32 @@ class FloatNeuron(LoopNeuron):
 
 
 class Loops:
-    """An `nn.MLP` of other neurons."""
+    """A multi-layer perceptron of loop neurons."""
 
     def __init__(self, layers: list[list[LoopNeuron]]) -> None:
         self.layers = layers
 
     def __call__(self, x: Sequence[Any]) -> Any:
-        """The output of the last layer's only neuron."""
+        """Return the output of the last layer's only neuron."""
         for layer in self.layers:
             x = [neuron(x) for neuron in layer]
         return x[0]
 
 
 def on_values(model: Any) -> Loops:
-    """gradwalk's model, written as loops over its own parameters."""
+    """Rewrite gradwalk's model as loops over its parameters."""
     return Loops([[LoopNeuron(n.w, n.b, n.nonlin) for n in layer.neurons] for layer in model.layers])
 
 
 def on_floats(model: Any) -> Loops:
-    """The same with the parameters' numbers."""
+    """Rewrite gradwalk's model as loops over the numbers of its parameters."""
     return Loops(
         [[FloatNeuron([w.data for w in n.w], n.b.data, n.nonlin) for n in layer.neurons] for layer in model.layers]
     )
 
 
 def training(samples: int, steps: int, turns: int) -> Iterator[Row]:
-    """Milliseconds a step, side by side with micrograd."""
+    """Measure training steps beside micrograd, in milliseconds."""
     engine, nn = peer("micrograd.engine", "micrograd"), peer("micrograd.nn", "micrograd")
     ours, theirs = Demo(gradwalk.value.value, gradwalk.nn, samples), Demo(engine, nn, samples)
     check_same(ours.step(), theirs.step())
@@ -122,13 +122,13 @@ def training(samples: int, steps: int, turns: int) -> Iterator[Row]:
 
 
 def check_same(ours: float, theirs: float) -> None:
-    """Raise `AssertionError` where the losses differ by more than rounding."""
+    """Raise `AssertionError` if the losses differ by more than rounding errors."""
     if abs(ours - theirs) > 1e-12 * abs(theirs):
         raise AssertionError(f"the losses differ: gradwalk {ours!r}, micrograd {theirs!r}")
 
 
 def forward(samples: int, turns: int) -> Iterator[Row]:
-    """Milliseconds for the scores of all samples, side by side with plain floats."""
+    """Measure the scores of all samples beside plain floats, in milliseconds."""
     demo = Demo(gradwalk.value.value, gradwalk.nn, samples)
     loops, floats = on_values(demo.model), on_floats(demo.model)
     points = demo.X.tolist()
@@ -148,7 +148,7 @@ def forward(samples: int, turns: int) -> Iterator[Row]:
 
 
 def measure(quick: bool) -> list[Row]:
-    """The six rows."""
+    """Return the six rows."""
     samples, steps, turns = (10, 1, 1) if quick else (100, 4, 2)
     return [*forward(samples, 5 * turns), *training(samples, steps, turns)]
 

@@ -1,9 +1,9 @@
-"""A training step of micrograd's moons demo through `jit` and `vmap`: at most JAX's time.
+"""A training step of micrograd's moons demo with `jit` and `vmap`, at most JAX's time.
 
-The gradient of one sample is recorded once and replayed on all, on one core and with the same `nn.MLP`. Beside it stand
-eager Values, micrograd, and the same network on tensors of float64 in PyTorch and, compiled, in JAX. All of them update
-their parameters in the step. The same once more with all parameters in one array: at most half of JAX's time for as few
-samples as in the demo, where calls cost more than arithmetic.
+The gradient of one sample is recorded once and replayed on all samples, on one core and with the same `nn.MLP`. The
+peers are eager Values, micrograd, and the same network on float64 tensors in PyTorch and, compiled, in JAX. All update
+their parameters in the step. With all parameters in one array, gradwalk takes at most half of JAX's time for the small
+sample of the demo, where calls cost more than arithmetic.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ import gradwalk.value.value
 from gradwalk import jit, math, value_and_grad, vmap
 from gradwalk.nn import MLP
 
-Step = Callable[[], Any]  # the loss before it
-SIZES = (2, 16, 16, 1)  # of the layers of the demo's network
+Step = Callable[[], Any]  # returns the loss before the step
+SIZES = (2, 16, 16, 1)  # layer sizes of the demo's network
 
 
 def loss(model: MLP, x: Any, y: Any) -> Any:
-    """The demo's, of one sample."""
+    """Return the demo's loss for one sample."""
     parameters = model.parameters()
     return (1 + -y * model(x)).relu() + ALPHA * math.sumprod(parameters, parameters)
 
 
 def replayed(demo: Demo) -> Step:
-    """The demo's step, recorded for one sample and replayed for all of them."""
+    """Return the demo's step, recorded for one sample and replayed for all samples."""
     gradient_of_all = jit(vmap(value_and_grad(loss), in_axes=(None, 0, 0), reduce="mean"))
 
     def step() -> float:
@@ -47,7 +47,7 @@ def replayed(demo: Demo) -> Step:
 
 
 def matrices(demo: Demo) -> list[tuple[Any, Any]]:
-    """The weights and biases of each layer."""
+    """Return the weights and biases of each layer."""
     return [
         (numpy.array([[w.data for w in n.w] for n in layer.neurons]), numpy.array([n.b.data for n in layer.neurons]))
         for layer in demo.model.layers
@@ -55,7 +55,7 @@ def matrices(demo: Demo) -> list[tuple[Any, Any]]:
 
 
 def by_torch(demo: Demo) -> Step:
-    """The demo's step on PyTorch's tensors."""
+    """Return the demo's step on PyTorch tensors."""
     torch = peer("torch", "torch")
     torch.set_num_threads(1)
     layers = [[torch.tensor(array, requires_grad=True) for array in layer] for layer in matrices(demo)]
@@ -76,7 +76,7 @@ def by_torch(demo: Demo) -> Step:
 
 
 def by_jax(demo: Demo) -> Step:
-    """The demo's step on JAX's arrays, compiled as a whole."""
+    """Return the demo's step on JAX arrays, compiled as a whole."""
     library = jax()
     numbers = library.numpy
 
@@ -102,7 +102,7 @@ def by_jax(demo: Demo) -> Step:
 
 
 def array_by_gradwalk(demo: Demo) -> Step:
-    """The step with all parameters in one array, updated in place."""
+    """Return the step with all parameters in one array, updated in place."""
 
     def loss_of(w: Any, x: Any, y: Any) -> Any:
         hidden, start = list(x), 0
@@ -126,7 +126,7 @@ def array_by_gradwalk(demo: Demo) -> Step:
 
 
 def array_by_jax(demo: Demo) -> Step:
-    """The same by JAX, compiled as a whole."""
+    """Return the step with all parameters in one array in JAX, compiled as a whole."""
     library = jax()
     numbers = library.numpy
 
@@ -155,7 +155,7 @@ def array_by_jax(demo: Demo) -> Step:
 
 
 def repeated(step: Step, count: int) -> Callable[[], None]:
-    """Several steps, as in a training loop: before each run the garbage collector has emptied the caches."""
+    """Repeat a step as in a training loop, because garbage collection before each run empties the caches."""
 
     def run() -> None:
         for _ in range(count):
@@ -165,7 +165,7 @@ def repeated(step: Step, count: int) -> Callable[[], None]:
 
 
 def measure(quick: bool) -> list[Row]:
-    """Rows for as few samples as in the demo, and for many."""
+    """Return the rows for the small sample of the demo and for many samples."""
     on_one_core()
     micrograd = peer("micrograd.engine", "micrograd"), peer("micrograd.nn", "micrograd")
     ours = gradwalk.value.value, gradwalk.nn

@@ -1,8 +1,8 @@
-"""The page is quick: it opens in an instant, a step fits in a frame, and thousands of nodes open collapsed.
+"""The page responds quickly: it opens within 300 ms, a step fits in a frame, and large graphs open collapsed.
 
-Measured inside headless Chromium, from disk, on pages of nothing but this machine. A step is what the main thread does
-in the frame of a click, from the click until all is painted; steps and openings are the fastest of three walks. So are
-the frames of the page of microgpt while it trains, of which the longest is told, in each of its parts.
+Measured in headless Chromium, on local files. The time of a step is the time of the main thread in the frame of a
+click, from the click until everything is painted. Steps and openings are the fastest of three walks. The frames of the
+microgpt page are measured during training, with each of its parts in view; the longest frame is reported.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from timing import Row, at_most, example, main
 from gradwalk import Value, nn, opened, source_lines, walk
 from gradwalk.explain.page.page import microgpt_page, page
 
-# Run before the page's own module: notes when its graph is painted, in milliseconds since the navigation began.
-# `painted` does some work in a frame, and tells when the frame began and when all was painted.
+# Runs before the page's own module. `drawn` is the time when the graph is painted, in ms since the navigation began.
+# `painted` does some work in a frame, and returns when the frame began and when it was painted.
 WATCH = """
 window.root = () => document.querySelector("[data-gradwalk]")?.shadowRoot;
 window.painted = (work) => new Promise((resolve) => requestAnimationFrame(() => {
@@ -31,7 +31,7 @@ window.painted = (work) => new Promise((resolve) => requestAnimationFrame(() => 
   const start = performance.now();
   port1.onmessage = () => resolve({ start, end: performance.now() });
   work?.();
-  port2.postMessage(null); // comes when this frame is painted
+  port2.postMessage(null); // arrives after this frame is painted
 }));
 window.drawn = new Promise((resolve) => {
   const look = () => {
@@ -50,7 +50,7 @@ PAINT = """async () => {
   return Promise.all([paint, drawn]);
 }"""
 
-# The milliseconds of each step. A frame begins, the button is clicked, and the frame ends with all painted.
+# Milliseconds of each step: from the start of a frame, through the click, until the frame is painted.
 STEPS = """async () => {
   const next = root().querySelector("button[aria-label='Next step']");
   const times = [];
@@ -61,7 +61,7 @@ STEPS = """async () => {
   return times;
 }"""
 
-# The milliseconds from the click on each part, and on some parts in it, until what is in it is painted.
+# Milliseconds from the click on each part, and on one part inside it, until its content is painted.
 OPENINGS = """async (most) => {
   const first = () => root().querySelector(".node, .part");
   const parts = () => [...root().querySelectorAll(".part .hit")];
@@ -83,7 +83,7 @@ OPENINGS = """async (most) => {
   return times;
 }"""
 
-# The milliseconds of a training step, and of the longest frame meanwhile.
+# Milliseconds of a training step, and of the longest frame during training.
 TRAINING = """async ([part, steps]) => {
   const find = (selector) => root().querySelector(selector);
   const frame = () => new Promise(requestAnimationFrame);
@@ -104,7 +104,7 @@ TRAINING = """async ([part, steps]) => {
 
 
 def tree(leaves: int) -> Value:
-    """A graph in which every operation has two operands of its own."""
+    """Build a graph in which each operation has two operands that no other operation uses."""
     waiting = deque(Value(0.1 + i / leaves, label=f"x{i}") for i in range(leaves))
     while len(waiting) > 1:
         a, b = waiting.popleft(), waiting.popleft()
@@ -113,7 +113,7 @@ def tree(leaves: int) -> Value:
 
 
 def chain(operations: int) -> Value:
-    """A graph of one operation after another."""
+    """Build a graph in which operations follow one another."""
     x = y = Value(0.5, label="x")
     for _ in range(operations):
         y = y * x + 0.25
@@ -121,7 +121,7 @@ def chain(operations: int) -> Value:
 
 
 def network(samples: int) -> Value:
-    """The loss of a network whose parameters say by their labels where they belong."""
+    """Return the loss of a network whose parameters are labeled with their modules."""
     random.seed(1337)
     model = nn.MLP(2, [16, 16, 1])
     for name, parameter in model.named_parameters():
@@ -132,7 +132,7 @@ def network(samples: int) -> Value:
 
 
 def transformer(name: str) -> Value:
-    """The loss of microgpt on a name, whose parts have names."""
+    """Return the loss of microgpt on a name, with named parts."""
     microgpt = example("microgpt")
     tokenizer = microgpt.Tokenizer(microgpt.NAMES.read_text().split())
     weights = microgpt.named_values(microgpt.initial_weights(len(tokenizer), random.Random(42)))
@@ -144,40 +144,40 @@ def transformer(name: str) -> Value:
 
 
 def measure(quick: bool) -> list[Row]:
-    """The rows; none, and the reason on the standard error, where there is no browser to measure in."""
+    """Return the rows, or an empty list without a browser; the reason is printed to stderr."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     try:
         from playwright.sync_api import sync_playwright  # noqa: PLC0415
     except ModuleNotFoundError:
         return skipped("Playwright is missing: pip install 'gradwalk[browser]'")
     if chromium is None:
-        return skipped("there is no Chromium on this machine: apt-get install chromium")
+        return skipped("Chromium is missing: apt-get install chromium")
     with TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         return rows(Browser(browser, Path(folder)), quick)
 
 
 def skipped(reason: str) -> list[Row]:
-    """No rows."""
-    print(f"page.py is skipped: {reason}", file=sys.stderr)
+    """Print why the benchmark is skipped, and return no rows."""
+    print(f"skipping page.py: {reason}", file=sys.stderr)
     return []
 
 
 class Browser:
-    """Chromium, and the folder whose pages it opens."""
+    """Chromium and a folder of pages."""
 
     def __init__(self, chromium: Any, folder: Path) -> None:
         self.chromium = chromium
         self.folder = folder
 
     def file(self, name: str, root: Value | None) -> Path:
-        """A page on disk."""
+        """Write a page to disk."""
         path = self.folder / f"{name}.html"
         path.write_text(page(None if root is None else walk(root).essence(), name), encoding="utf-8")
         return path
 
     def from_walk_to_paint(self, graph: Any, turns: int) -> float:
-        """Milliseconds from walk() to its picture: the fastest of some turns in Python, and of some in the browser."""
+        """Return the ms from walk() to its picture, the fastest of some turns in Python and in the browser."""
         times = []
         for _ in range(turns):
             start = perf_counter()
@@ -188,7 +188,7 @@ class Browser:
         return min(times) + min(self.paints(path, 1)[1] for _ in range(turns))
 
     def training(self, turns: int, steps: int) -> list[Row]:
-        """The rows of the page of microgpt, while it trains."""
+        """Return the rows of the microgpt page during training."""
         path = self.folder / "microgpt.html"
         path.write_text(microgpt_page(), encoding="utf-8")
         found = []
@@ -201,14 +201,14 @@ class Browser:
         return found
 
     def opened(self, path: Path) -> Any:
-        """A new tab with a page in it."""
+        """Open a page in a new tab."""
         tab = self.chromium.new_page(viewport={"width": 1280, "height": 800})
         tab.add_init_script(WATCH)
         tab.goto(path.as_uri())
         return tab
 
     def paints(self, path: Path, times: int) -> tuple[float, float]:
-        """Milliseconds until the first paint, and until the graph is painted: the median of some navigations."""
+        """Return the median times in ms until the first paint and until the graph is painted."""
         found = []
         for _ in range(times):
             tab = self.opened(path)
@@ -218,7 +218,7 @@ class Browser:
         return median(first), median(drawn)
 
     def times(self, turns: int, path: Path, script: str, argument: object = None) -> list[float]:
-        """What a script measures in a page, in milliseconds: of each, the fastest of some turns."""
+        """Return the times in ms that a script measures in a page, each the fastest of some turns."""
         found: list[list[float]] = []
         for _ in range(turns):
             tab = self.opened(path)
@@ -229,7 +229,7 @@ class Browser:
 
 
 def rows(browser: Browser, quick: bool) -> list[Row]:
-    """What is measured."""
+    """Measure everything and return the rows."""
     turns, samples, parts = (1, 2, 2) if quick else (3, 68, 99)
     lesson = browser.file("lesson", None)
     small = {"tree": browser.file("tree", tree(50)), "chain": browser.file("chain", chain(50))}

@@ -1,8 +1,8 @@
-"""microgpt on Values in plain Python: the peer of `transformer.py` and `microgpt.py`.
+"""microgpt on Values in plain Python, the peer of `transformer.py` and `microgpt.py`.
 
-The operations are those of Karpathy's microgpt, and so is their order: sums and products in loops, softmax by a
-division each, Adam number by number. The weights have the names of `examples/microgpt.py`. As a program it trains, as
-microgpt.py does, on the names in a file input.txt.
+The operations and their order follow Karpathy's microgpt: sums and products in loops, softmax with one division per
+number, Adam number by number. The weights have the names used in `examples/microgpt.py`. Run as a program, it trains on
+the names in a file input.txt, as microgpt.py does.
 """
 
 import random
@@ -22,12 +22,12 @@ HEADS, PLACES = 4, 16
 
 
 def linear(matrix: Matrix, x: Vector) -> list[Value]:
-    """The matrix times the vector."""
+    """Return the matrix-vector product."""
     return [plain_value.sumprod(row, x) for row in matrix]
 
 
 def softmax(logits: Vector) -> list[Value]:
-    """Positive numbers, the larger the logit, that add up to 1."""
+    """Return the softmax of the logits."""
     largest = max(logit.data for logit in logits)
     exponentials = [(logit - largest).exp() for logit in logits]
     total: Value = sum(exponentials)  # type: ignore[assignment]  # 0 and Values
@@ -35,18 +35,18 @@ def softmax(logits: Vector) -> list[Value]:
 
 
 def rms_norm(x: Vector) -> list[Value]:
-    """The vector scaled to a root mean square of 1."""
+    """Scale a vector to a root mean square of 1."""
     scale = (plain_value.sumprod(x, x) / len(x) + 1e-5) ** -0.5
     return [component * scale for component in x]
 
 
 def added(x: Vector, y: Vector) -> list[Value]:
-    """The sum of two vectors."""
+    """Return the sum of two vectors."""
     return [xi + yi for xi, yi in zip(x, y, strict=True)]
 
 
 class GPT:
-    """Reads a name letter by letter, and says of each what may follow it."""
+    """Reads a name letter by letter and predicts the next letter."""
 
     def __init__(self, weights: Mapping[str, Matrix]) -> None:
         self.weights = weights
@@ -54,7 +54,7 @@ class GPT:
         self.values: list[Vector] = []
 
     def read(self, token: int) -> list[Value]:
-        """The logits of all letters to follow this one."""
+        """Append a token to the sequence and return the logits of the next token."""
         weights = self.weights
         x = rms_norm(added(weights["letters"][token], weights["places"][len(self.keys)]))
         x = added(self.attend(rms_norm(x)), x)
@@ -63,7 +63,7 @@ class GPT:
         return linear(weights["unembed"], x)
 
     def attend(self, x: Vector) -> list[Value]:
-        """What the heads find in this letter and those before it."""
+        """Apply multi-head attention to this position and the previous ones."""
         query = linear(self.weights["query"], x)
         self.keys.append(linear(self.weights["key"], x))
         self.values.append(linear(self.weights["value"], x))
@@ -80,7 +80,7 @@ class GPT:
 
 
 def loss(weights: Mapping[str, Matrix], spelling: Sequence[int]) -> Value:
-    """The mean of -log(probability) of the letters that follow those of a name."""
+    """Return the mean of -log(probability of the next token)."""
     gpt = GPT(weights)
     count = min(PLACES, len(spelling) - 1)
     losses = [-softmax(gpt.read(spelling[i]))[spelling[i + 1]].log() for i in range(count)]
@@ -89,12 +89,7 @@ def loss(weights: Mapping[str, Matrix], spelling: Sequence[int]) -> Value:
 
 
 class Trainer:
-    """Adam on the loss of one name after the other, at a rate that falls to 0.
-
-    Args:
-        weights: Matrices of numbers, by name.
-        steps: After so many the rate is 0.
-    """
+    """Adam on the loss of one name per step, with a learning rate that falls to 0 after `steps` steps."""
 
     def __init__(self, weights: Mapping[str, Any], steps: int) -> None:
         self.weights = {name: [[Value(float(x)) for x in row] for row in matrix] for name, matrix in weights.items()}
@@ -104,7 +99,7 @@ class Trainer:
         self._count = 0
 
     def train(self, spelling: Sequence[int]) -> float:
-        """Train on one name, and return its loss before that."""
+        """Train on one name and return its loss before the step."""
         value = loss(self.weights, spelling)
         value.backward()
         rate = 0.01 * (1 - self._count / self._steps)
@@ -121,7 +116,7 @@ class Trainer:
 def main() -> None:
     """Train on the names of input.txt for 1,000 steps."""
     gpt = example("microgpt")
-    sys.setrecursionlimit(1_000_000)  # backward recurses as deep as the graph
+    sys.setrecursionlimit(1_000_000)  # backward recurses to the depth of the graph
     names = gpt.read_names(Path("input.txt"))
     tokenizer = gpt.Tokenizer(names)
     trainer = Trainer(gpt.initial_weights(len(tokenizer), random.Random(42)), 1000)

@@ -1,7 +1,8 @@
-"""The peer of `transformer.py`: the best known way to write `Value` in plain Python, after Karpathy's microgpt.
+"""The peer of `transformer.py`: the fastest plain-Python `Value` that we know, after Karpathy's microgpt.
 
-Slots instead of a dict, local derivatives stored when a node is made instead of closures. The sweep recurses, so the
-recursion limit has to be raised for deep graphs. Subtraction and division are made of other operations, as there.
+It has slots instead of a dict, and stores local derivatives when a node is created instead of closures. The backward
+pass is recursive, so deep graphs need a higher recursion limit. As in microgpt, subtraction and division are composed
+of other operations.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 
 class Value:
-    """A number, its gradient, and what it was made from."""
+    """A number, its gradient, and its operands."""
 
     __slots__ = ("_children", "_local_grads", "data", "grad")
 
@@ -55,30 +56,30 @@ class Value:
         return other * self**-1
 
     def exp(self) -> Value:
-        """Exponential."""
+        """Return the exponential."""
         out = math.exp(self.data)
         return Value(out, (self,), (out,))
 
     def log(self) -> Value:
-        """Natural logarithm."""
+        """Return the natural logarithm."""
         return Value(math.log(self.data), (self,), (1 / self.data,))
 
     def sqrt(self) -> Value:
-        """Square root."""
+        """Return the square root."""
         out = math.sqrt(self.data)
         return Value(out, (self,), (0.5 / out,))
 
     def tanh(self) -> Value:
-        """Hyperbolic tangent."""
+        """Return the hyperbolic tangent."""
         out = math.tanh(self.data)
         return Value(out, (self,), (1 - out * out,))
 
     def relu(self) -> Value:
-        """Self where it is positive, else 0."""
+        """Return the number if it is positive, else 0."""
         return Value(max(0.0, self.data), (self,), (float(self.data > 0),))
 
     def backward(self) -> None:
-        """Add d self / d v to the gradient of every v that self was made from."""
+        """Add d self / d v to the gradient of each ancestor v."""
         order: list[Value] = []
         visited: set[Value] = set()
 
@@ -97,5 +98,5 @@ class Value:
 
 
 def sumprod(p: Sequence[Any], q: Sequence[Any]) -> Any:
-    """p[0]*q[0] + p[1]*q[1] + ..., as the loop that it is."""
+    """Return p[0]*q[0] + p[1]*q[1] + ..., computed in a loop."""
     return sum(pi * qi for pi, qi in zip(p, q))  # noqa: B905

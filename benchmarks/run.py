@@ -1,9 +1,8 @@
-"""Runs the benchmarks, all or those named, each in a fresh process, and prints one Markdown table of all claims.
+"""Run all benchmarks or the named ones, each in a fresh process, and print one Markdown table of all claims.
 
     python benchmarks/run.py [name ...] [--quick]
 
-A process of its own, because what other peers leave on the heap would slow down those that the garbage collector
-visits.
+Each benchmark has its own process because objects left on the heap by other peers would slow down garbage collection.
 """
 
 from __future__ import annotations
@@ -40,20 +39,20 @@ BENCHMARKS = (
 
 
 def measured(name: str, quick: bool) -> list[Row]:
-    """The rows of one benchmark."""
+    """Return the rows of one benchmark."""
     rows: list[Row] = importlib.import_module(name).measure(quick)
     return rows
 
 
 def main() -> None:
-    """Read the command line, measure, print."""
+    """Parse the command line, measure, and print the table."""
     parser = argparse.ArgumentParser(description="Measure gradwalk's claims against its peers.")
-    parser.add_argument("names", nargs="*", metavar="name", help=f"which of {', '.join(BENCHMARKS)}; all by default")
-    parser.add_argument("--quick", action="store_true", help="small sizes: whether they run, not how fast")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"any of {', '.join(BENCHMARKS)} (default: all)")
+    parser.add_argument("--quick", action="store_true", help="use small sizes, to check that the benchmarks run")
     options = parser.parse_args()
     unknown = set(options.names) - set(BENCHMARKS)
     if unknown:
-        parser.error(f"no benchmark named {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
+        parser.error(f"name must be one of {', '.join(BENCHMARKS)}, got {', '.join(sorted(unknown))}")
     print(markdown_row(HEADER), markdown_row(["---"] * len(HEADER)), sep="\n")
     for name in options.names or BENCHMARKS:
         for row in in_fresh_process(measured, name, options.quick):

@@ -1,7 +1,7 @@
-"""Seeing costs little: recording at most 100 ns a node, a walk, a check or a drawing of a large graph under a second.
+"""Inspection is fast: recording takes at most 100 ns per node; walking, checking or drawing a large graph at most 1 s.
 
-The peer of a check is PyTorch's gradcheck, which nudges the leaves of the same function; ours nudges every node, and
-with many steps. The peer of recording is micrograd's `trace`, made iterative.
+The peer of the check is PyTorch's gradcheck, which perturbs the leaves of the same function; our check perturbs every
+node with several step sizes. The peer of recording is micrograd's `trace`, made iterative.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gradwalk import Graph, Value, check, draw, nn, walk
 
 
 def chain(leaves: list[Any]) -> Any:
-    """Two operations a leaf, on whatever numbers are given."""
+    """Apply two operations per leaf to any kind of number."""
     y = leaves[0]
     for x in leaves[1:]:
         y = y * x + x
@@ -23,7 +23,7 @@ def chain(leaves: list[Any]) -> Any:
 
 
 def traced(root: Value) -> tuple[set[Value], set[tuple[Value, Value]]]:
-    """The nodes and edges of a graph, as micrograd's notebooks collect them, without recursion."""
+    """Collect the nodes and edges of a graph as micrograd's notebooks do, but without recursion."""
     nodes, edges, pending = set(), set(), [root]
     while pending:
         node = pending.pop()
@@ -36,7 +36,7 @@ def traced(root: Value) -> tuple[set[Value], set[tuple[Value, Value]]]:
 
 
 def network(samples: int) -> Value:
-    """The loss of a network over some samples."""
+    """Return the loss of a network over some samples."""
     random.seed(1337)
     model = nn.MLP(2, [16, 16, 1])
     outputs: list[Any] = [model([random.random(), random.random()]) for _ in range(samples)]
@@ -46,13 +46,13 @@ def network(samples: int) -> Value:
 
 
 def numbers(count: int) -> list[float]:
-    """Numbers that keep the chain near 1."""
+    """Return numbers that keep the chain near 1."""
     random.seed(1337)
     return [random.uniform(0.4, 0.6) for _ in range(count)]
 
 
 def measure(quick: bool) -> list[Row]:
-    """The six rows."""
+    """Return the six rows."""
     million, thousands, two_thousand, samples = (1000, 100, 20, 10) if quick else (10**6, 10**4, 2000, 1470)
     torch = peer("torch", "torch")
     x = Value(0.5)
@@ -66,11 +66,11 @@ def measure(quick: bool) -> list[Row]:
     def by_torch() -> None:
         leaves = [torch.tensor(point, dtype=torch.float64, requires_grad=True) for point in points]
         if not torch.autograd.gradcheck(lambda *values: chain(list(values)), leaves):
-            raise AssertionError("PyTorch finds a wrong gradient")
+            raise AssertionError("PyTorch's gradcheck failed")
 
     def by_us() -> None:
         if not check(checked):
-            raise AssertionError("a gradient is wrong")
+            raise AssertionError("gradwalk's check failed")
 
     recording = best_of(1 if quick else 3, {"ours": lambda: Graph.record(recorded), "trace": lambda: traced(recorded)})
     checking = best_of(1, {"ours": by_us, "PyTorch": by_torch})

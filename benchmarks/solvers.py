@@ -1,8 +1,8 @@
-"""Solutions with derivatives: a predator-prey equation by `odeint`, and an implied volatility by `root_scalar`.
+"""Differentiable solvers: a predator-prey equation by `odeint`, and an implied volatility by `root_scalar`.
 
-Beside them stand JAX's `jax.experimental.ode.odeint` with the same method and tolerances, and its `lax.custom_root`
-around Newton's method, compiled and warm; and SciPy's `solve_ivp` and `root_scalar` on compiled functions, without
-derivatives. All start from numbers.
+The peers are JAX, with `jax.experimental.ode.odeint` (same method and tolerances) and `lax.custom_root` around Newton's
+method, compiled and warm; and, for the values, SciPy's `solve_ivp` and `root_scalar` on compiled functions. All start
+from numbers.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ Run = Callable[[], object]
 START = numpy.array([1.0, 1.0])
 RATES = numpy.array([1.5, 1.0, 3.0, 1.0])
 TIMES = numpy.linspace(0.0, 10.0, 11)
-TOLERANCE = 1.4e-8  # JAX's own
+TOLERANCE = 1.4e-8  # JAX's default
 OPTION = (10.0, 100.0, 105.0, 0.01, 1.0)  # price, spot, strike, rate, years
 
 
 def prey(array: Any, y: Any, t: Any, p: Any) -> Any:
-    """How numbers of prey and predators change."""
+    """Return the time derivatives of the populations of prey and predators."""
     return array([p[0] * y[0] - p[1] * y[0] * y[1], -p[2] * y[1] + p[3] * y[0] * y[1]])
 
 
 def call_price(m: Any, cdf: Any, volatility: Any, spot: Any, strike: Any, rate: Any, years: Any) -> Any:
-    """A call option's, by Black and Scholes."""
+    """Return the Black-Scholes price of a call option."""
     spread = volatility * m.sqrt(years)
     d = (m.log(spot / strike) + rate * years) / spread + spread / 2.0
     return spot * cdf(d) - strike * m.exp(-rate * years) * cdf(d - spread)
 
 
 def populations() -> dict[str, Run]:
-    """The sum of squares of the solution, and its gradient by start and rates, in each library."""
+    """Return runs for the sum of squares of the solution and its gradient with respect to start and rates."""
 
     def total(start: Any, rates: Any) -> Any:
         return (solvers.odeint(partial(prey, numpy.array), start, TIMES, rates) ** 2).sum()
 
     value, gradient = jit(total), jit(grad(total, argnums=(0, 1)))
     j = jax()
-    from jax.experimental.ode import odeint  # noqa: PLC0415  JAX is told first that floats have 64 bits
+    from jax.experimental.ode import odeint  # noqa: PLC0415  after float64 has been enabled
 
     def total_in_jax(start: Any, rates: Any) -> Any:
         found = odeint(partial(prey, j.numpy.array), start, TIMES, rates, rtol=TOLERANCE, atol=TOLERANCE)
@@ -74,7 +74,7 @@ def populations() -> dict[str, Run]:
 
 
 def volatilities(count: int) -> dict[str, Run]:
-    """The implied volatility and its gradient, and the same for a batch of prices, in each library."""
+    """Return runs for an implied volatility, its gradient, and gradients of a batch of prices."""
     price = partial(call_price, gradwalk_math, gradwalk_math.norm_cdf)
 
     def implied(quote: Any, *others: Any) -> Any:
@@ -121,7 +121,7 @@ def volatilities(count: int) -> dict[str, Run]:
 
 
 def check(runs: dict[str, Run], tolerance: float) -> None:
-    """Whether all find the same."""
+    """Raise `AssertionError` if the results differ."""
     for name, run in runs.items():
         kind = name.split()[0]
         found, expected = (numpy.concatenate([numpy.ravel(part) for part in parts(r())]) for r in (run, runs[kind]))
@@ -129,12 +129,12 @@ def check(runs: dict[str, Run], tolerance: float) -> None:
 
 
 def parts(result: Any) -> Any:
-    """The numbers or arrays in a result."""
+    """Return the numbers or arrays of a result as a tuple."""
     return result if isinstance(result, tuple) else (result,)
 
 
 def rows_of(claim: str, runs: dict[str, Run], turns: int, calls: int) -> list[Row]:
-    """A row for each run of a peer's, beside gradwalk's."""
+    """Return a row for each run of a peer beside gradwalk."""
 
     def repeated(run: Run) -> Run:
         return lambda: [run() for _ in range(calls)]
@@ -146,7 +146,7 @@ def rows_of(claim: str, runs: dict[str, Run], turns: int, calls: int) -> list[Ro
 
 
 def measure(quick: bool) -> list[Row]:
-    """The rows of the table of claims."""
+    """Return the rows of the table of claims."""
     on_one_core()
     count = 10 if quick else 1000
     equations, options = populations(), volatilities(count)

@@ -1,9 +1,9 @@
-"""Problems of public suites: loops as long as a condition holds, derivatives of derivatives, large sums.
+"""Problems from public benchmark suites: data-dependent loops, nested derivatives, and large sums.
 
-The definitions are those of the suites, each written again: a particle that is to hit a line and a saddle point, which
-come from work on nested derivatives; an ODE from CppAD's speed tests; the logarithm of a sum of exponentials; the
-directions of Newton's method for k means; and the LSTM, the mixture of Gaussians and the bundle adjustment of ADBench.
-JAX runs the same functions, C++ has its derivatives written by hand, and all have to agree.
+All definitions are reimplemented from the suites: a particle aimed at a point and a saddle point, from work on nested
+derivatives; an ODE from CppAD's speed tests; log-sum-exp; Newton directions for k-means; and the LSTM, the Gaussian
+mixture and the bundle adjustment of ADBench. JAX runs the same functions, and C++ has handwritten derivatives. All
+results must agree.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ Run = Callable[[], Any]
 
 
 class Library(NamedTuple):
-    """What the functions below take from gradwalk, or from JAX."""
+    """The functions of gradwalk or JAX that the problems use."""
 
-    math: Any  # exp, sqrt, where of numbers
-    arrays: Any  # the same of arrays
+    math: Any  # exp, sqrt, where on numbers
+    arrays: Any  # the same functions on arrays
     while_loop: Any
     scan: Any
     grad: Any
     value_and_grad: Any
-    outer: Any  # the same where a loop with a condition is inside: JAX has no reverse mode for that
+    outer: Any  # value_and_grad through while_loop, which JAX only differentiates in forward mode
     stack: Any
     concatenate: Any
     jacobian: Any
-    inverse_root: Any  # of a number, written as it is fastest
+    inverse_root: Any  # 1 / sqrt(x), in the fastest form
 
 
 def of_jax() -> Library:
-    """What they take from JAX."""
+    """Return the functions of JAX."""
     j = jax()
 
     def outer(f: Any, argnums: Any) -> Any:
@@ -60,7 +60,7 @@ OURS = Library(math, numpy, loops.while_loop, loops.scan, *DERIVATIVES, *ARRAYS,
 
 
 def crossing(m: Library, w: Any) -> Any:
-    """Where a particle that two charges repel crosses the axis, squared; `w` moves one of the charges."""
+    """Return the squared position where a particle repelled by two charges crosses the axis; `w` moves a charge."""
     dt = 0.1
 
     def potential(x: Any, y: Any) -> Any:
@@ -79,7 +79,7 @@ def crossing(m: Library, w: Any) -> Any:
 
 
 def aimed(m: Library, w: Any) -> Any:
-    """The best `w`, by Newton's method."""
+    """Find the best `w` by Newton's method."""
 
     def of_w(w: Any) -> Any:
         return m.outer(partial(crossing, m), 0)(w)[1]
@@ -96,7 +96,7 @@ def aimed(m: Library, w: Any) -> Any:
 
 
 def descended(m: Library, value_and_grad: Any, f: Any, start: Any) -> Any:
-    """Where f of two numbers is least: the step doubles after ten good ones, and halves after a bad one."""
+    """Minimize f of two numbers; the step doubles after ten improvements and halves after a failure."""
     slopes = value_and_grad(f, (0, 1))
     where = m.math.where
 
@@ -118,7 +118,7 @@ def descended(m: Library, value_and_grad: Any, f: Any, start: Any) -> Any:
 
 
 def saddle(m: Library, x: Any, y: Any) -> Any:
-    """The least of x² + y² - a² - b² by x and y where it is the largest by a and b."""
+    """Minimize the maximum over a and b of x² + y² - a² - b², over x and y."""
 
     def largest(x: Any, y: Any) -> Any:
         return descended(m, m.value_and_grad, lambda a, b: a * a + b * b - (x * x + y * y), start)
@@ -136,7 +136,7 @@ def saddle(m: Library, x: Any, y: Any) -> Any:
 
 
 def last_state(m: Library, steps: int, x: Any) -> Any:
-    """The last of y' = (x[0], x[1] y[0], x[2] y[1], ...) after a unit of time, by Runge and Kutta's method."""
+    """Return the last component of y' = (x[0], x[1] y[0], x[2] y[1], ...) after one unit of time, by Runge-Kutta."""
     h = 1.0 / steps
 
     def slope(y: Any) -> Any:
@@ -158,7 +158,7 @@ LAYERS, LETTERS = 2, 14
 
 
 def objective(m: Library, weights: Any, extra: Any, state: Any, sequence: Any) -> Any:
-    """How well the layers predict each letter of a sequence from those before it."""
+    """Return how well the layers predict each letter of a sequence from the previous ones."""
     b = LETTERS
 
     def squashed(x: Any) -> Any:
@@ -185,17 +185,17 @@ def objective(m: Library, weights: Any, extra: Any, state: Any, sequence: Any) -
     return -total / (b * (len(sequence) - 1))
 
 
-# k means
+# k-means
 
 
 def cost(centres: Any, point: Any) -> Any:
-    """How far a point is from the nearest of the centres, squared."""
+    """Return the squared distance of a point from the nearest center."""
     nearest = gnp.argmin(((centres - point) ** 2).sum(axis=1))
     return sum((math.take(list(column), nearest) - x) ** 2 for column, x in zip(centres.T, point, strict=True))
 
 
 def directions() -> Callable[[Any, Any], Any]:
-    """Minus the gradient over the diagonal of the Hessian, by centres and points."""
+    """Return a function that computes the negative gradient divided by the diagonal of the Hessian."""
 
     def both(centres: Any, point: Any) -> Any:
         return jvp(lambda c: grad(cost)(c, point), (centres,), (numpy.ones(centres.shape),))
@@ -210,7 +210,7 @@ def directions() -> Callable[[Any, Any], Any]:
 
 
 def directions_in_jax() -> Callable[[Any, Any], Any]:
-    """The same in JAX."""
+    """Return the same function in JAX."""
     j = jax()
 
     def total(centres: Any, points: Any) -> Any:
@@ -226,13 +226,14 @@ def directions_in_jax() -> Callable[[Any, Any], Any]:
 
 # A mixture of Gaussians
 
-GAMMA = 1.0  # of the prior
+GAMMA = 1.0  # parameter of the prior
 
 
 def log_density(alphas: Any, means: Any, triangles: Any, point: Any) -> Any:
-    """The logarithm of the density at a point, but for constants.
+    """Return the log density at a point, up to constants.
 
-    A row of `triangles` is the root of an inverse covariance: logarithms of its diagonal, then its columns below that.
+    A row of `triangles` is a triangular root of an inverse covariance: the logarithms of its diagonal, then its columns
+    below the diagonal.
     """
     d = len(point)
     away = point - means
@@ -243,7 +244,7 @@ def log_density(alphas: Any, means: Any, triangles: Any, point: Any) -> Any:
 
 
 def likelihood(alphas: Any, means: Any, triangles: Any, points: Any) -> Any:
-    """The logarithm of the likelihood of points, with Wishart's prior, but for constants."""
+    """Return the log likelihood of points with a Wishart prior, up to constants."""
     densities = vmap(log_density, in_axes=(None, None, None, 0), reduce="sum")(alphas, means, triangles, points)
     d = means.shape[1]
     prior = 0.5 * GAMMA**2 * ((numpy.exp(triangles[:, :d]) ** 2).sum() + (triangles[:, d:] ** 2).sum())
@@ -251,7 +252,7 @@ def likelihood(alphas: Any, means: Any, triangles: Any, points: Any) -> Any:
 
 
 def likelihood_in_jax(alphas: Any, means: Any, triangles: Any, points: Any) -> Any:
-    """The same in JAX, by products of matrices."""
+    """Return the same likelihood in JAX, with matrix products."""
     j = jax()
     d = means.shape[1]
     columns, rows = numpy.triu_indices(d, 1)
@@ -269,7 +270,7 @@ def likelihood_in_jax(alphas: Any, means: Any, triangles: Any, points: Any) -> A
 
 
 def residuals(m: Library, camera: Any, point: Any, weight: Any, seen: Any) -> Any:
-    """How far from where it was seen a camera shows a point, in both directions."""
+    """Return the two reprojection errors of a point seen by a camera."""
     r, x = camera[:3], point - camera[3:6]
     square = (r * r).sum()
     turns = square > 0.0
@@ -289,7 +290,7 @@ def residuals(m: Library, camera: Any, point: Any, weight: Any, seen: Any) -> An
 
 
 def with_slopes(m: Library) -> Any:
-    """The function that returns the residuals, and their derivatives by all fifteen numbers that they depend on."""
+    """Return a function that computes the residuals and their derivatives with respect to all fifteen parameters."""
     f = partial(residuals, m)
     slopes = m.jacobian(f, (0, 1, 2))
 
@@ -301,7 +302,7 @@ def with_slopes(m: Library) -> Any:
 
 
 def bundle(batched: Any) -> Any:
-    """The residuals of all observations and their derivatives, each of one of the cameras and one of the points."""
+    """Return a function that computes all residuals and derivatives, with a camera and a point per observation."""
 
     def found(cameras: Any, points: Any, weights: Any, seen: Any, camera: Any, point: Any) -> Any:
         return batched(cameras[camera], points[point], weights, seen)
@@ -310,13 +311,13 @@ def bundle(batched: Any) -> Any:
 
 
 def bundle_in_place(of_one: Any, *shapes: Any) -> Any:
-    """The same in gradwalk, in arrays of these shapes that are used again, as those of C++ are."""
+    """Return the same function in gradwalk, which reuses result arrays of these shapes, as C++ does."""
     batched, many = jit(vmap(of_one)), shapes[0][0]
     of_cameras, of_points = numpy.empty((many, 11)), numpy.empty((many, 3))
     out = tuple(map(numpy.empty, shapes))
 
     def found(cameras: Any, points: Any, weights: Any, seen: Any, camera: Any, point: Any) -> Any:
-        numpy.take(cameras, camera, axis=0, out=of_cameras, mode="clip")  # "raise" would copy
+        numpy.take(cameras, camera, axis=0, out=of_cameras, mode="clip")  # mode="raise" would make a copy
         numpy.take(points, point, axis=0, out=of_points, mode="clip")
         return batched(of_cameras, of_points, weights, seen, out=out)
 
@@ -327,9 +328,9 @@ def bundle_in_place(of_one: Any, *shapes: Any) -> Any:
 
 
 class Problem(NamedTuple):
-    """What computes the same: a function that makes gradwalk's, so that recording can be timed, and those of peers.
+    """A benchmark problem. `make` builds gradwalk's function, so that recording can be timed.
 
-    gradwalk may take `times` as long as C++, and 1.5 times as long as others.
+    gradwalk may take `times` as long as C++, and 1.5 times as long as other peers.
     """
 
     name: str
@@ -339,7 +340,7 @@ class Problem(NamedTuple):
 
 
 def in_cpp(name: str, given: Sequence[Any], sizes: Sequence[int]) -> Run:
-    """A function of `cpp/suites.cpp`, which writes to its last arguments: arrays of these sizes."""
+    """Run a function of `cpp/suites.cpp`, which writes to its last arguments, arrays of these sizes."""
     function = getattr(cpp("suites"), name)
     found = [numpy.zeros(size) for size in sizes]
     kept = [numpy.ascontiguousarray(x) if isinstance(x, numpy.ndarray) else x for x in [*given, *found]]
@@ -353,19 +354,19 @@ def in_cpp(name: str, given: Sequence[Any], sizes: Sequence[int]) -> Run:
 
 
 def compiled(f: Any, *given: Any) -> Run:
-    """What runs a function in JAX."""
+    """Compile a function in JAX."""
     j = jax()
     run, arrays = j.jit(f), [j.numpy.asarray(x) for x in given]
     return lambda: j.block_until_ready(run(*arrays))
 
 
 def recorded(f: Any, *given: Any) -> Callable[[], Run]:
-    """What makes a function that is recorded when it is run, in gradwalk."""
+    """Return a function that jits `f` in gradwalk; recording happens at the first call."""
     return lambda: partial(jit(f), *given)
 
 
 def with_loops(quick: bool) -> list[Problem]:
-    """Those that go on as long as a condition holds, and the ODE."""
+    """Return the problems with data-dependent loops, and the ODE."""
     other, library = of_jax(), cpp("suites")
     library.particle.restype, library.particle.argtypes = c_double, [c_double]
     steps = 100 if quick else 1000
@@ -390,7 +391,7 @@ def with_loops(quick: bool) -> list[Problem]:
 
 
 def with_sums(quick: bool) -> list[Problem]:
-    """Those over many samples or letters."""
+    """Return the problems with sums over many samples or letters."""
     j, other = jax(), of_jax()
     generator = numpy.random.default_rng(0)
     sample = generator.normal(size=6_400 if quick else 640_000)
@@ -420,7 +421,7 @@ def with_sums(quick: bool) -> list[Problem]:
 
 
 def with_samples(quick: bool) -> list[Problem]:
-    """Those of ADBench over many samples: its Gaussians 10,50 of 1,000 points, and its smallest bundle."""
+    """Return ADBench's Gaussian mixture (d=10, k=50, 1,000 points) and its smallest bundle adjustment."""
     j, other = jax(), of_jax()
     generator = numpy.random.default_rng(0)
     k, d, n = (5, 3, 20) if quick else (50, 10, 1000)
@@ -458,13 +459,13 @@ def with_samples(quick: bool) -> list[Problem]:
 
 
 def flat(result: Any) -> Any:
-    """The numbers of a result as one array."""
+    """Return the numbers of a result as one array."""
     parts = result if isinstance(result, (tuple, list)) else [result]
     return numpy.concatenate([numpy.asarray(part, float).ravel() for part in parts])
 
 
 def rows_of(problem: Problem, turns: int) -> list[Row]:
-    """The rows of one problem."""
+    """Return the rows of one problem."""
     run = problem.make()
     expected = flat(run())
     for name, of_peer in problem.peers.items():
@@ -482,7 +483,7 @@ def rows_of(problem: Problem, turns: int) -> list[Row]:
 
 
 def measure(quick: bool) -> list[Row]:
-    """The rows of the table of claims."""
+    """Return the rows of the table of claims."""
     on_one_core()
     return [
         row

@@ -1,4 +1,4 @@
-"""What every benchmark here shares: measuring by turns, the rows of the table of claims, and peers that must be there.
+"""Shared tools of the benchmarks: interleaved timing, rows of the table of claims, and imports of peers.
 
 A benchmark is a module with a docstring that states its claim and a function `measure(quick) -> list[Row]`.
 """
@@ -19,14 +19,14 @@ from time import perf_counter, sleep
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
-CALLS = 100  # in a row, where one is too short to be timed
+CALLS = 100  # calls per timing, where one call is too short to time
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 HEADER = ("claim", "gradwalk", "peer", "ratio", "target", "met")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One claim as measured. `peer` and `ratio` are "" where nothing is compared; `met` is None without a target."""
+    """One measured claim. `peer` and `ratio` are "" without a peer, and `met` is None without a target."""
 
     claim: str
     gradwalk: str
@@ -36,30 +36,30 @@ class Row:
     met: bool | None = None
 
     def cells(self) -> tuple[str, ...]:
-        """The texts under `HEADER`."""
+        """Return the cells under `HEADER`."""
         met = {True: "yes", False: "no", None: ""}[self.met]
         return self.claim, self.gradwalk, self.peer, self.ratio, self.target, met
 
 
 def faster(claim: str, unit: str, gradwalk: float, peer: tuple[str, float], times: float) -> Row:
-    """The claim that gradwalk takes at most 1/times of what the peer, a name and a number, takes."""
+    """Compare with a peer (name, number), which must take at least `times` as long as gradwalk."""
     ratio = peer[1] / gradwalk
     return _compared(claim, unit, gradwalk, peer, (ratio, f">= {times:g}x", ratio >= times))
 
 
 def within(claim: str, unit: str, gradwalk: float, peer: tuple[str, float], times: float) -> Row:
-    """The claim that gradwalk takes at most `times` as much as the peer, a name and a number."""
+    """Compare with a peer (name, number): gradwalk must take at most `times` as long."""
     ratio = gradwalk / peer[1]
     return _compared(claim, unit, gradwalk, peer, (ratio, f"<= {times:g}x", ratio <= times))
 
 
 def at_most(claim: str, unit: str, gradwalk: float, limit: float) -> Row:
-    """The claim that a number of gradwalk's own is no larger than a limit."""
+    """Compare a measurement of gradwalk with a limit."""
     return Row(claim, quantity(gradwalk, unit), target=f"<= {quantity(limit, unit)}", met=gradwalk <= limit)
 
 
 def beside(claim: str, unit: str, gradwalk: float, peer: tuple[str, float]) -> Row:
-    """A number of gradwalk's and that of a peer, without a target."""
+    """Compare gradwalk with a peer (name, number), without a target."""
     return _compared(claim, unit, gradwalk, peer, (peer[1] / gradwalk, "", None))
 
 
@@ -72,15 +72,15 @@ def _compared(
 
 
 def quantity(amount: float, unit: str) -> str:
-    """Three digits, or all of them before the point, and the unit."""
+    """Format a number with three significant digits, or all digits before the point, and its unit."""
     return f"{amount:,.0f} {unit}" if amount >= 100 else f"{amount:.3g} {unit}"
 
 
 def best_of(turns: int, runs: dict[str, Callable[[], object]], collector: bool = False) -> dict[str, float]:
-    """Seconds that the fastest run of each took. They take turns; a turn is three runs, so that caches are warm.
+    """Return the shortest time of each run in seconds. Runs are interleaved; a turn repeats each run three times.
 
-    `collector`: whether Python's cyclic garbage collector is on, with its default thresholds, while they run. All
-    earlier garbage is collected before each run, untimed.
+    With `collector`, Python's cyclic garbage collector is enabled during the runs, with its default thresholds. Earlier
+    garbage is collected before each run and not timed.
     """
     best = dict.fromkeys(runs, inf)
     for _ in range(turns):
@@ -90,7 +90,7 @@ def best_of(turns: int, runs: dict[str, Callable[[], object]], collector: bool =
 
 
 def seconds(run: Callable[[], object], collector: bool = False) -> float:
-    """How long one call takes. What it returns is freed afterwards, untimed."""
+    """Return the time of one call in seconds, without the time to free its result."""
     gc.collect()
     if not collector:
         gc.disable()
@@ -105,7 +105,7 @@ def seconds(run: Callable[[], object], collector: bool = False) -> float:
 
 
 def warmed_up(run: Callable[[], object]) -> None:
-    """Run for half a second, and wait as long: for what gradwalk compiles beside its runs, be there one core only."""
+    """Run for half a second and then sleep for half a second, so that a background compilation finishes on one core."""
     end = perf_counter() + 0.5
     while perf_counter() < end:
         run()
@@ -113,7 +113,7 @@ def warmed_up(run: Callable[[], object]) -> None:
 
 
 def fastest(turns: int, runs: dict[str, Callable[[], object]], calls: int = CALLS) -> dict[str, float]:
-    """Seconds a call of each, as `best_of` has them, made many times in a row; for several turns, when all are warm."""
+    """Return the seconds per call of each run, averaged over `calls` calls; warm up first if `turns` > 1."""
 
     def repeated(run: Callable[[], object]) -> Callable[[], None]:
         def many() -> None:
@@ -129,7 +129,7 @@ def fastest(turns: int, runs: dict[str, Callable[[], object]], calls: int = CALL
 
 
 def and_freed(run: Callable[[], object]) -> Callable[[], None]:
-    """The same run, with the time to free what it returns."""
+    """Wrap a run so that its time includes freeing its result."""
 
     def freed() -> None:
         run()
@@ -138,21 +138,21 @@ def and_freed(run: Callable[[], object]) -> Callable[[], None]:
 
 
 def in_fresh_process(function: Callable[..., Result], *arguments: object, method: str = "spawn") -> Result:
-    """What a function of a module returns, called in a new Python process; or in a copy of this one, by "fork"."""
+    """Call a function in a new Python process ("spawn") or in a copy of this one ("fork")."""
     with ProcessPoolExecutor(1, mp_context=get_context(method)) as process:
         return process.submit(function, *arguments).result()
 
 
 def peer(module: str, package: str) -> Any:
-    """The module of a peer. Raises `ModuleNotFoundError` with the command that installs it where it is missing."""
+    """Import the module of a peer. If it is missing, the `ModuleNotFoundError` says how to install it."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"this benchmark compares with {module}: pip install {package}") from error
+        raise ModuleNotFoundError(f"this benchmark needs {module}: pip install {package}") from error
 
 
 def example(name: str) -> Any:
-    """A program of `examples/` as a module, under a name that no benchmark has."""
+    """Import a program of `examples/` as a module named `example_<name>`, which no benchmark uses."""
     own = f"example_{name}"
     if own not in sys.modules:
         path = EXAMPLES / f"{name}.py"
@@ -166,20 +166,20 @@ def example(name: str) -> Any:
 
 
 def plain_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Columns padded to their widest cell."""
+    """Format a table with columns padded to their widest cell."""
     table = [header, *rows]
     widths = [max(len(cells[column]) for cells in table) for column in range(len(header))]
     return "\n".join("  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table)
 
 
 def markdown_row(cells: Sequence[str]) -> str:
-    """One line of a Markdown table."""
+    """Format a row of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 
 def main(measure: Callable[[bool], list[Row]]) -> None:
     """Run one benchmark from the command line and print its rows."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true", help="small sizes: whether it runs, not how fast")
+    parser.add_argument("--quick", action="store_true", help="use small sizes, to check that the benchmark runs")
     rows = measure(parser.parse_args().quick)
     print(plain_table(HEADER, [row.cells() for row in rows]))

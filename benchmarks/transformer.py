@@ -1,8 +1,8 @@
-"""A transformer made of scalars, forward + backward: at least 28 times the same program on plain-Python Values.
+"""A scalar transformer, forward and backward: at least 28 times as fast as the same program on plain-Python Values.
 
-The program is the loss of `examples/microgpt.py` on a few names; `plain_microgpt.py` is the same on the plain Values of
-`plain_value.py`. Recorded by `jit`, it takes a name at a time at least 400 times as fast, and in batches, on one core,
-5,000 times.
+The program is the loss of `examples/microgpt.py` on a few names; `plain_microgpt.py` is the same program on the Values
+of `plain_value.py`. Recorded by `jit`, it is at least 400 times as fast on one name at a time, and 5,000 times as fast
+in batches on one core.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from timing import Row, beside, best_of, example, faster, main
 
 from gradwalk import Value, jit, threads, value_and_grad, vmap
 
-sys.setrecursionlimit(1_000_000)  # the plain Values' backward recurses as deep as the graph
+sys.setrecursionlimit(1_000_000)  # plain Values' backward recurses to the depth of the graph
 
 NAMES = ("emma", "olivia", "isabella", "william")
-REPEATED = 20  # steps of one run, as in a training loop: before each run the garbage collector has emptied the caches
+REPEATED = 20  # steps per run, as in a training loop, because garbage collection before a run empties the caches
 SETTINGS = (("collector off", False), ("as shipped", True))
 
 
 class Program:
-    """The loss of names on one kind of Values, made by `value`, with the same weights for each."""
+    """The loss of names on one type of Value, created by `value`, with the same weights for each type."""
 
     def __init__(self, weights: Any, value: Any, loss: Callable[[Any, Sequence[int]], Any]) -> None:
         self.weights = {name: [[value(x) for x in row] for row in matrix.tolist()] for name, matrix in weights.items()}
@@ -36,7 +36,7 @@ class Program:
         self._loss = loss
 
     def run(self, spellings: Sequence[Sequence[int]]) -> float:
-        """Forward and backward; the mean of the losses of the names."""
+        """Run forward and backward passes and return the mean loss of the names."""
         for parameter in self.parameters:
             parameter.grad = 0.0
         loss = sum(self._loss(self.weights, spelling) for spelling in spellings) / len(spellings)
@@ -45,7 +45,7 @@ class Program:
 
 
 def programs() -> tuple[Program, Program]:
-    """The program on gradwalk's Values, and on plain ones."""
+    """Return the program on gradwalk's Values and on plain Values."""
     gpt = example("microgpt")
     weights = gpt.initial_weights(27, random.Random(1337))
     ours = Program(weights, Value, lambda weights, spelling: gpt.loss(weights, spelling[:-1], spelling[1:]))
@@ -53,7 +53,7 @@ def programs() -> tuple[Program, Program]:
 
 
 def check_same(ours: Program, theirs: Program, spellings: Sequence[Sequence[int]]) -> None:
-    """Raise `AssertionError` where the losses or the gradients differ by more than 1e-10."""
+    """Raise `AssertionError` if losses or gradients differ by more than 1e-10."""
     differences = [abs(ours.run(spellings) - theirs.run(spellings))]
     differences += [abs(p.grad - q.grad) for p, q in zip(ours.parameters, theirs.parameters, strict=True)]
     if max(differences) > 1e-10:
@@ -61,7 +61,7 @@ def check_same(ours: Program, theirs: Program, spellings: Sequence[Sequence[int]
 
 
 def eager(quick: bool) -> list[Row]:
-    """A graph of Values: a row with the garbage collector off and one with it on."""
+    """Measure a graph of Values with the garbage collector off and on."""
     gpt = example("microgpt")
     names, turns = (NAMES[:1], 1) if quick else (NAMES, 2)
     spellings = [gpt.Tokenizer(gpt.read_names(gpt.NAMES)).encode(name) for name in names]
@@ -76,7 +76,7 @@ def eager(quick: bool) -> list[Row]:
 
 
 class Gradients:
-    """The recorded gradient of one name, and that of a batch of names as long, with their arguments."""
+    """The recorded gradients of one name and of a batch of names of equal length, with their arguments."""
 
     def __init__(self, name: str, size: int) -> None:
         gpt = example("microgpt")
@@ -92,21 +92,21 @@ class Gradients:
         self.together = jit(vmap(self.gradient, in_axes=(None, 0, 0), reduce="mean"))
 
     def first(self) -> Any:
-        """Of one name, recorded anew."""
+        """Record and run the gradient of one name."""
         return jit(self.gradient)(self.weights, self.letters[:-1], self.letters[1:])
 
     def replayed(self) -> None:
-        """Of one name, many times."""
+        """Replay the gradient of one name several times."""
         for _ in range(REPEATED):
             self.alone(self.weights, self.letters[:-1], self.letters[1:])
 
     def on(self, count: int) -> Any:
-        """Of the batch, on so many threads."""
+        """Run the batch on a number of threads."""
         with threads(count):
             return self.together(self.weights, self.batch[:, :-1], self.batch[:, 1:])
 
     def check(self, theirs: Program) -> None:
-        """Raise `AssertionError` where the gradients are not those of plain Values."""
+        """Raise `AssertionError` if the gradients differ from the gradients of plain Values."""
         value, gradient = self.alone(self.weights, self.letters[:-1], self.letters[1:])
         numpy.testing.assert_allclose(value, theirs.run([self.spelling]), rtol=1e-12)
         of_one = self.together(self.weights, self.letters[None, :-1], self.letters[None, 1:])[1]
@@ -116,7 +116,7 @@ class Gradients:
 
 
 def recorded(quick: bool) -> list[Row]:
-    """The gradient of one name, replayed: alone, and on a batch of names as long."""
+    """Measure the recorded gradient of one name, alone and on a batch of names of equal length."""
     name, size, turns = (NAMES[0], 8, 1) if quick else (NAMES[1], 1024, 5)
     ours, theirs = Gradients(name, size), programs()[1]
     ours.check(theirs)
@@ -142,7 +142,7 @@ def recorded(quick: bool) -> list[Row]:
 
 
 def measure(quick: bool) -> list[Row]:
-    """The rows of both."""
+    """Return the rows of the eager and the recorded program."""
     return [*eager(quick), *recorded(quick)]
 
 

@@ -1,11 +1,11 @@
-"""A gradient by `jit(value_and_grad(f))`: recorded at 300 ns a node, replayed at 4 ns an instruction.
+"""Gradients by `jit(value_and_grad(f))`: recorded at 300 ns per node, replayed at 4 ns per instruction.
 
-The function is Lorenz's system, some time of it in steps of the midpoint rule, written as plain scalar Python. casadi
-is the peer that can record such a program; JAX is one where its compiler finishes: it needs minutes for 10,000
-unrolled operations, so it records 1,000 of them here. Un-jitted JAX runs the same 1,000 and is compared a node.
+The function integrates the Lorenz system with the midpoint rule, in plain scalar Python. casadi can record such a
+program. JAX needs minutes to compile 10,000 unrolled operations, so it gets 1,000 of them. JAX without jit also runs
+these 1,000, and its time per node is compared.
 
-The sparse Hessian is that of the chained Rosenbrock function. Beside it stand the dense one, by a Hessian-vector
-product for each variable, and a replayed `hessian`, which computes nothing that is always 0 but returns all of it.
+The sparse Hessian is measured on the chained Rosenbrock function. It is compared with the dense Hessian, by a
+Hessian-vector product per variable, and with a replayed `hessian`, which skips zero entries but returns all of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Run = Callable[[], object]
 
 
 def lorenz(steps: int) -> Function:
-    """One unit of time in so many steps, on whatever numbers are given: the square of the distance from the origin."""
+    """Integrate over one unit of time; return the squared distance from the origin, for any kind of number."""
     step = 1.0 / steps
     half = step / 2.0
 
@@ -43,7 +43,7 @@ def lorenz(steps: int) -> Function:
 
 
 def rosenbrock(x: Any) -> Any:
-    """The chained Rosenbrock function, on whatever numbers are given."""
+    """Return the chained Rosenbrock function, for any kind of number."""
     total = 0.0
     for i in range(len(x) - 1):
         total = total + 100.0 * (x[i + 1] - x[i] * x[i]) ** 2 + (1.0 - x[i]) ** 2
@@ -51,7 +51,7 @@ def rosenbrock(x: Any) -> Any:
 
 
 class Casadi:
-    """A function of casadi's: run through its buffers, which is its shortest way, or called."""
+    """A casadi function, run through its buffers, which is the fastest way, or called."""
 
     def __init__(self, casadi: Any, function: Any, numbers: Sequence[float]) -> None:
         self._casadi = casadi
@@ -65,12 +65,12 @@ class Casadi:
             self._buffer.set_res(i, result.data)
 
     def call(self) -> Any:
-        """The results as casadi's matrices."""
+        """Return the results as casadi matrices."""
         return self._function(self._numbers)
 
     @staticmethod
     def gradient(casadi: Any, f: Function, numbers: Sequence[float]) -> Casadi:
-        """Value and gradient of a function of single numbers, recorded by the same Python loop."""
+        """Record value and gradient of a function of numbers with the same Python loop."""
         symbols = [casadi.SX.sym("x") for _ in numbers]
         inputs = casadi.vertcat(*symbols)
         value = f(*symbols)
@@ -79,7 +79,7 @@ class Casadi:
 
     @staticmethod
     def hessian(casadi: Any, f: Function, numbers: Any) -> Casadi:
-        """The sparse Hessian of a function of a sequence."""
+        """Record the sparse Hessian of a function of a sequence."""
         symbols = [casadi.SX.sym("x") for _ in numbers]
         inputs = casadi.vertcat(*symbols)
         matrix, _ = casadi.hessian(f(symbols), inputs)
@@ -87,18 +87,18 @@ class Casadi:
 
 
 def scaled(times: dict[str, float], factor: float) -> dict[str, float]:
-    """The times in another unit."""
+    """Convert times to another unit."""
     return {name: factor * time for name, time in times.items()}
 
 
 def agree(*gradients: Any) -> None:
-    """Raise `AssertionError` where the peers do not compute the same."""
+    """Raise `AssertionError` if the gradients of the peers differ."""
     for gradient in gradients[1:]:
         numpy.testing.assert_allclose(numpy.ravel(gradient), numpy.ravel(gradients[0]), rtol=1e-6)
 
 
 def first_gradients(quick: bool) -> list[Row]:
-    """What a gradient costs that is asked for once."""
+    """Measure gradients that are computed once."""
     casadi = peer("casadi", "casadi")
     rows = []
     for size, turns in ((1000, 1),) if quick else ((10**5, 3), (10**6, 1)):
@@ -125,7 +125,7 @@ def first_gradients(quick: bool) -> list[Row]:
 
 
 def first_gradient_beside_jax(quick: bool) -> list[Row]:
-    """The same for a program that JAX can compile."""
+    """Measure the first gradient of a program small enough for JAX to compile."""
     jax = peer("jax", "jax")
     size = 100 if quick else 1000
     f = lorenz(size // NODES_A_STEP)
@@ -144,7 +144,7 @@ def first_gradient_beside_jax(quick: bool) -> list[Row]:
 
 
 def replayed_gradients(quick: bool) -> list[Row]:
-    """What a gradient costs that is asked for again."""
+    """Measure gradients that are computed repeatedly."""
     casadi, autograd, jax = peer("casadi", "casadi"), peer("autograd", "autograd"), peer("jax", "jax")
     size, few, turns, calls = (1000, 100, 1, 3) if quick else (10_000, 1000, 5, CALLS)
     f, shorter = lorenz(size // NODES_A_STEP), lorenz(few // NODES_A_STEP)
@@ -184,7 +184,7 @@ def replayed_gradients(quick: bool) -> list[Row]:
 
 
 def hessians(quick: bool) -> list[Row]:
-    """Sparse and dense, replayed."""
+    """Measure replayed sparse and dense Hessians."""
     casadi = peer("casadi", "casadi")
     n, turns, repeats = (10, 1, 3) if quick else (1000, 3, CALLS)
     x = numpy.linspace(0.5, 1.5, n)
@@ -214,7 +214,7 @@ def hessians(quick: bool) -> list[Row]:
 
 
 def measure(quick: bool) -> list[Row]:
-    """The rows, in the order of what they cost."""
+    """Return the rows."""
     peer("jax", "jax").config.update("jax_enable_x64", True)
     rows = [
         *replayed_gradients(quick),

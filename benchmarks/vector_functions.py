@@ -1,7 +1,8 @@
-"""Vector functions of gradwalk's own, which batches use where the C library has none for vectors: rows of 4096 numbers.
+"""gradwalk's vector functions, used in batches if the C library has none, over rows of 4096 numbers.
 
-Beside them stand libmvec, which gradwalk takes where there is one, the C library one number at a time, which it would
-have to take elsewhere, and NumPy. Needs `gcc` and glibc 2.35 on x86-64. GRADWALK_INSTRUCTION_SET chooses another set.
+The peers are libmvec, which gradwalk uses if it is available; the C library one number at a time, which gradwalk would
+otherwise have to use; and NumPy. Requires `gcc` and glibc 2.35 on x86-64. GRADWALK_INSTRUCTION_SET selects another
+instruction set.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ FLAGS = {
 
 
 def library(*flags: str) -> ctypes.CDLL:
-    """The functions of the C library over rows."""
+    """Compile loops over rows that call the C library."""
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder, "rows.so")
         options = ("-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", *flags)
@@ -42,7 +43,7 @@ def library(*flags: str) -> ctypes.CDLL:
 
 
 def rows_of(name: str, kind: Any, which: str, libraries: dict[str, ctypes.CDLL]) -> dict[str, Callable[[], object]]:
-    """A function over the same row, by everyone."""
+    """Return a function over the same row, for each implementation."""
     numbers = numpy.random.default_rng(0).uniform(*RANGES[name], COUNT).astype(kind)
     results = numpy.empty_like(numbers)
     single = kind is numpy.float32
@@ -57,7 +58,7 @@ def rows_of(name: str, kind: Any, which: str, libraries: dict[str, ctypes.CDLL])
 
 
 def measure(quick: bool) -> list[Row]:
-    """Nanoseconds a number."""
+    """Return rows in nanoseconds per number."""
     on_one_core()
     which = chosen_instruction_set()
     libraries = {"libm": library(*FLAGS[which]), "libmvec": library("-DVECTORS", *FLAGS[which])}

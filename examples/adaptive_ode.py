@@ -1,11 +1,11 @@
-"""Where a thrown ball is after some seconds, and how that depends on the throw: an adaptive ODE solver as a loop.
+"""Simulate a thrown ball with an adaptive ODE solver, and differentiate its position with respect to the throw.
 
     python examples/adaptive_ode.py --output adaptive_ode.png
 
-The method of Bogacki and Shampine takes steps of orders 3 and 2 at once, and chooses the next step by how far they are
-apart. How many steps that takes depends on the throw: a `while_loop`, recorded as one instruction, whose derivatives
-are those of the steps that were taken. Known answers: SciPy's solve_ivp at a tolerance of 1e-12, and differences of it.
-Needs matplotlib and scipy: `pip install gradwalk[examples]`.
+The Bogacki-Shampine method computes solutions of orders 3 and 2, and chooses the next step size from their difference.
+The number of steps depends on the throw, so the solver is a `while_loop`, which is recorded as one instruction. Its
+derivatives follow the steps that were taken. The results are compared with SciPy's `solve_ivp` at a tolerance of 1e-12
+and with finite differences of it. Requires matplotlib and scipy: `pip install gradwalk[examples]`.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from gradwalk.math import cos, maximum, minimum, sin, sqrt, stop_gradient, where
 
 Array = NDArray[np.float64]
 
-GRAVITY = 9.81  # metres a second squared
-THROW = np.array([40.0, 0.9, 0.01])  # metres a second, radians, drag a metre
+GRAVITY = 9.81  # m/s²
+THROW = np.array([40.0, 0.9, 0.01])  # speed in m/s, angle in radians, drag in 1/m
 NAMES = ("speed", "angle", "drag")
-BLUE, ORANGE = "#0072B2", "#D55E00"  # told apart by colour-blind eyes too
+BLUE, ORANGE = "#0072B2", "#D55E00"  # color-blind safe
 
 
 def slope(state: Any, drag: Any) -> tuple[Any, ...]:
-    """How fast place and velocity change."""
+    """Return the time derivative of the state (position and velocity)."""
     _, _, vx, vy = state
     speed = sqrt(vx * vx + vy * vy)
     return vx, vy, -drag * speed * vx, -GRAVITY - drag * speed * vy
 
 
 def moved(state: Any, step: Any, *slopes: tuple[float, tuple[Any, ...]]) -> tuple[Any, ...]:
-    """The state after a step along slopes, each with its weight."""
+    """Advance the state by one step along a weighted sum of slopes."""
     return tuple(x + step * sum(weight * k[i] for weight, k in slopes) for i, x in enumerate(state))
 
 
 def flight(throw: Any, seconds: Any, tolerance: float) -> Any:
-    """Place, velocity, and how many steps were tried, so many seconds after the throw."""
+    """Return position, velocity and the number of attempted steps at a time in seconds after the throw."""
     speed, angle, drag = throw
 
     def goes_on(carry: Any) -> Any:
@@ -69,7 +69,7 @@ def flight(throw: Any, seconds: Any, tolerance: float) -> Any:
 
 
 def reference(throw: Any, seconds: float) -> Array:
-    """The same by SciPy."""
+    """Compute position and velocity with SciPy's solver."""
     speed, angle, drag = throw
     start = [0.0, 0.0, speed * np.cos(angle), speed * np.sin(angle)]
 
@@ -82,7 +82,7 @@ def reference(throw: Any, seconds: float) -> Array:
 
 
 def reference_jacobian(throw: Any, seconds: float) -> Array:
-    """The derivatives of that, by central differences."""
+    """Compute the Jacobian of `reference` by central differences."""
     columns = []
     for i, x in enumerate(throw):
         h = 1e-4 * x
@@ -93,7 +93,7 @@ def reference_jacobian(throw: Any, seconds: float) -> Array:
 
 
 def draw(place: Any, slopes: Any, seconds: float, output: str) -> None:
-    """Save a picture of the flight, and of where it would go if the throw were a little different."""
+    """Save a picture of the flight and of how it changes with each parameter of the throw."""
     times = np.linspace(0.02, seconds, 60)
     places = np.array([place(THROW, t)[:2] for t in times])
     changes = np.array([slopes(THROW, t)[:2] for t in times])
@@ -114,11 +114,11 @@ def draw(place: Any, slopes: Any, seconds: float, output: str) -> None:
 
 
 def main() -> None:
-    """Read the command line, fly, report."""
+    """Parse the command line, simulate the flight, and print the comparison."""
     parser = argparse.ArgumentParser(description="Differentiate an adaptive ODE solver.")
-    parser.add_argument("--seconds", type=float, default=5.0, help="how long the ball flies (default: %(default)s)")
-    parser.add_argument("--tolerance", type=float, default=1e-8, help="of a step (default: %(default)s)")
-    parser.add_argument("--output", default="adaptive_ode.png", help="where the picture goes (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=5.0, help="duration of the flight (default: %(default)s)")
+    parser.add_argument("--tolerance", type=float, default=1e-8, help="error tolerance per step (default: %(default)s)")
+    parser.add_argument("--output", default="adaptive_ode.png", help="path of the picture (default: %(default)s)")
     options = parser.parse_args()
 
     place = jit(lambda throw, seconds: flight(throw, seconds, options.tolerance))

@@ -1,12 +1,12 @@
-"""Price an Asian call, and its five derivatives, by averages over a million simulated paths.
+"""Price an Asian call option and compute its five derivatives by Monte Carlo simulation.
 
     python examples/asian_option.py --paths 1000000 --output asian_option.png
 
-The option pays what the average of 252 daily prices is above a strike. No formula knows what it is worth, so paths of
-the price are drawn at random; the function of one path is differentiated, and `vmap` runs it on all of them. Known
-answer: the same for the geometric average, which has a formula. What the geometric option's estimates are off by then
-corrects the arithmetic ones, drawn from the same paths: a control variate. Needs matplotlib: `pip install
-gradwalk[examples]`.
+The option pays the amount by which the average of 252 daily prices exceeds the strike. Its price has no closed form, so
+it is estimated by averaging over random paths: `value_and_grad` differentiates the payoff of one path, and `vmap` runs
+it on all paths. The option on the geometric average does have a formula, which checks the simulation. Its estimation
+error also serves as a control variate: it corrects the estimates of the arithmetic option, which use the same paths.
+Requires matplotlib: `pip install gradwalk[examples]`.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from gradwalk.math import erf, exp, log, maximum, sqrt
 
 Array = NDArray[np.float64]
 
-MARKET = np.array([100.0, 100.0, 0.03, 0.2, 1.0])  # spot, strike, interest rate a year, volatility, years
+MARKET = np.array([100.0, 100.0, 0.03, 0.2, 1.0])  # spot, strike, annual interest rate, volatility, years
 NAMES = ("price", "d spot", "d strike", "d rate", "d volatility", "d years")
-STEPS = 252  # trading days of a year
-BATCH = 1000  # paths whose random numbers are in memory at a time
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"  # told apart by colour-blind eyes too
+STEPS = 252  # trading days per year
+BATCH = 1000  # paths simulated at a time, which limits memory
+BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"  # color-blind safe
 
 
 def log_prices(market: Any, shocks: Any) -> list[Any]:
-    """The logarithms of the prices after every step of a geometric Brownian motion with these normal numbers."""
+    """Return the logarithm of the price after each step of a geometric Brownian motion driven by normal shocks."""
     spot, _, rate, volatility, years = market
     dt = years / len(shocks)
     drift, diffusion = (rate - volatility**2 / 2.0) * dt, volatility * sqrt(dt)
@@ -44,23 +44,23 @@ def log_prices(market: Any, shocks: Any) -> list[Any]:
 
 
 def call(market: Any, average: Any) -> Any:
-    """Today's value of what a call pays in the end."""
+    """Return the discounted payoff of a call on an average price."""
     _, strike, rate, _, years = market
     return exp(-rate * years) * maximum(average - strike, 0.0)
 
 
 def arithmetic(market: Any, shocks: Any) -> Any:
-    """The Asian call on one path."""
+    """Return the discounted payoff of the Asian call on one path."""
     return call(market, sum(exp(x) for x in log_prices(market, shocks)) / len(shocks))
 
 
 def geometric(market: Any, shocks: Any) -> Any:
-    """The call on the geometric average on one path."""
+    """Return the discounted payoff of the call on the geometric average of one path."""
     return call(market, exp(sum(log_prices(market, shocks)) / len(shocks)))
 
 
 def known_answer(market: Any, steps: int) -> Any:
-    """The price of the geometric option: the average is log-normal (A. Kemna and A. Vorst, 1990)."""
+    """Return the exact price of the geometric option, whose average is log-normal (Kemna and Vorst, 1990)."""
     spot, strike, rate, volatility, years = market
     mean = log(spot) + (rate - volatility**2 / 2.0) * years * (steps + 1) / (2 * steps)
     deviation = volatility * sqrt(years * (steps + 1) * (2 * steps + 1) / (6 * steps**2))
@@ -69,18 +69,18 @@ def known_answer(market: Any, steps: int) -> Any:
 
 
 def normal(x: Any) -> Any:
-    """The probability that a standard normal number is less."""
+    """Return the standard normal cumulative distribution function."""
     return (1.0 + erf(x / np.sqrt(2.0))) / 2.0
 
 
 def numbers(f: Any, *args: Any) -> Any:
-    """A function's value and its derivatives, in the order of `NAMES`."""
+    """Return a function's value and derivatives as one array, in the order of `NAMES`."""
     value, gradient = value_and_grad(f)(*args)
     return np.array([value, *gradient])
 
 
 def products(market: Any, shocks: Any) -> Any:
-    """The numbers of both options on one path, their squares and products: averages, variances and covariance."""
+    """Return the results of both options on one path, their squares and their product."""
     a, g = numbers(arithmetic, market, shocks), numbers(geometric, market, shocks)
     return a, g, a * a, g * g, a * g
 
@@ -89,7 +89,7 @@ averages = jit(vmap(products, in_axes=(None, 0), reduce="mean"))
 
 
 def simulate(paths: int, seed: int) -> tuple[Array, Array]:
-    """Numbers of paths, a batch more each time; and the averages of `products` over so many."""
+    """Return the number of paths after each batch, and the averages of `products` over these paths."""
     rng = np.random.default_rng(seed)
     batches = [averages(MARKET, rng.standard_normal((BATCH, STEPS))) for _ in range(0, paths, BATCH)]
     counts = np.arange(1.0, len(batches) + 1.0)
@@ -97,7 +97,7 @@ def simulate(paths: int, seed: int) -> tuple[Array, Array]:
 
 
 def estimates(paths: Array, means: Array, answer: Array) -> dict[str, tuple[Array, Array]]:
-    """Of each option after so many paths: its numbers and their standard errors. With a control, the third."""
+    """Return the estimates of both options with standard errors, with and without the control variate."""
     a, g, aa, gg, ag = means.swapaxes(0, 1)
     variance, variance_of_control, covariance = aa - a * a, gg - g * g, ag - a * g
     slope = covariance / variance_of_control
@@ -110,14 +110,14 @@ def estimates(paths: Array, means: Array, answer: Array) -> dict[str, tuple[Arra
 
 
 def band(axes: Axes, paths: Array, found: tuple[Array, Array], i: int, colour: str, name: str) -> None:
-    """An estimate and twice its standard error to both sides, against the number of paths."""
+    """Plot an estimate with a band of two standard errors against the number of paths."""
     its, error = found[0][:, i], found[1][:, i]
     axes.fill_between(paths, its - 2 * error, its + 2 * error, color=colour, alpha=0.25, linewidth=0)
     axes.plot(paths, its, color=colour, linewidth=2, label=name)
 
 
 def draw(paths: Array, found: dict[str, tuple[Array, Array]], answer: Array, output: str) -> None:
-    """Save a picture: the geometric option beside its known answers, the arithmetic one without and with control."""
+    """Save a picture of the geometric option with its exact values, and of the arithmetic option."""
     figure = Figure(figsize=(9, 9), layout="constrained")
     axes = figure.subplot_mosaic([list(NAMES[:3]), list(NAMES[3:]), ["arithmetic"] * 3], height_ratios=[1, 1, 1.4])
     for i, name in enumerate(NAMES):
@@ -137,16 +137,16 @@ def draw(paths: Array, found: dict[str, tuple[Array, Array]], answer: Array, out
 
 
 def row(name: str, cells: list[str]) -> str:
-    """A line of the table."""
+    """Format a line of the table."""
     return f"{name:40}" + "".join(cells)
 
 
 def main() -> None:
-    """Read the command line, simulate, report."""
+    """Parse the command line, simulate, and print the results."""
     parser = argparse.ArgumentParser(description="Price an Asian option and its derivatives by simulation.")
-    parser.add_argument("--paths", type=int, default=1_000_000, help=f"in batches of {BATCH} (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of the random numbers (default: %(default)s)")
-    parser.add_argument("--output", default="asian_option.png", help="where the picture goes (default: %(default)s)")
+    parser.add_argument("--paths", type=int, default=1_000_000, help="number of paths (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
+    parser.add_argument("--output", default="asian_option.png", help="path of the picture (default: %(default)s)")
     options = parser.parse_args()
 
     paths, means = simulate(options.paths, options.seed)
@@ -159,7 +159,7 @@ def main() -> None:
     print(row("geometric, known answer", [f"{number:13.6f}" for number in answer]))
     its, errors = found["geometric"]
     worst = np.abs((its - answer) / errors)[-1].max()
-    print(f"geometric: {worst:.2f} standard errors from the known answer at worst")
+    print(f"geometric: at most {worst:.2f} standard errors from the known answer")
     draw(paths, found, answer, options.output)
     print(f"picture: {options.output}")
 

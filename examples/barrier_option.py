@@ -1,12 +1,12 @@
-"""Price a down-and-out call, and its derivatives: paths that end as soon as they are knocked out.
+"""Price a down-and-out call and compute its derivatives, ending each path when it is knocked out.
 
     python examples/barrier_option.py --paths 20000
 
-The option pays like a call, unless the price has ever been at the barrier or below it. On each path a `while_loop` goes
-from day to day until the last one, or until the price is below the barrier at a day's end. Between two days above it
-the price may have been below it: what it is worth is multiplied by the probability that it was not, which is that of a
-Brownian bridge. This weight goes to 0 at the barrier, so nothing jumps, and the derivatives on the paths are those of
-the price. Known answer: the formula of Merton (1973).
+The option pays like a call, unless the price ever touches the barrier or falls below it. On each path a `while_loop`
+steps from day to day and stops early if a closing price is below the barrier. The price may also have crossed the
+barrier between two closing prices above it. The payoff is therefore multiplied by the probability that it did not,
+which is known for a Brownian bridge. This weight falls to 0 at the barrier, so the payoff is continuous, and the mean
+of the path derivatives converges to the derivatives of the price. The exact price is Merton's formula (1973).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Array = NDArray[np.float64]
 
 MARKET = np.array([100.0, 100.0, 90.0, 0.03, 0.2, 1.0])  # spot, strike, barrier, interest rate, volatility, years
 NAMES = ("price", "d spot", "d strike", "d barrier", "d rate", "d volatility", "d years")
-STEPS = 252  # trading days of a year
+STEPS = 252  # trading days per year
 
 
 def on_a_path(market: Any, shocks: Any) -> Any:
-    """Today's value of what the option pays on the path of these normal numbers, and the days that it took."""
+    """Return the discounted payoff of one path and the number of simulated days."""
     spot, strike, barrier, rate, volatility, years = market
     dt = years / len(shocks)
     drift, diffusion = (rate - volatility**2 / 2.0) * dt, volatility * sqrt(dt)
@@ -44,13 +44,13 @@ def on_a_path(market: Any, shocks: Any) -> Any:
         crossed = -2.0 * maximum(x, 0.0) * maximum(after, 0.0) / (diffusion * diffusion)
         return day + 1.0, after, where(after > 0.0, weight * -expm1(crossed), 0.0)
 
-    above = log(spot / barrier)  # the logarithm of the price over the barrier
+    above = log(spot / barrier)  # log(price / barrier)
     days, x, weight = loops.while_loop(goes_on, next_day, (0.0, above, 1.0), max_steps=len(numbers))
     return exp(-rate * years) * maximum(barrier * exp(x) - strike, 0.0) * weight, days
 
 
 def formula(market: Any) -> Any:
-    """Merton's price of the option, for a barrier below the strike."""
+    """Return Merton's price of the option for a barrier below the strike."""
     spot, strike, barrier, rate, volatility, years = market
     deviation = volatility * sqrt(years)
     power = 2.0 * rate / volatility**2 + 1.0
@@ -63,7 +63,7 @@ def formula(market: Any) -> Any:
 
 
 def simulated(paths: int, seed: int) -> tuple[Array, Array, float]:
-    """The mean of value and derivatives over so many paths, its standard error, and the mean number of days."""
+    """Return the mean value and derivatives over all paths, their standard errors, and the mean number of days."""
     on_one = jit(value_and_grad(on_a_path, has_aux=True))
     generator = np.random.default_rng(seed)
     rows, days = [], 0.0
@@ -76,16 +76,16 @@ def simulated(paths: int, seed: int) -> tuple[Array, Array, float]:
 
 
 def main() -> None:
-    """Read the command line, simulate, report."""
+    """Parse the command line, simulate, and print the comparison."""
     parser = argparse.ArgumentParser(description="Price a barrier option by simulation.")
-    parser.add_argument("--paths", type=int, default=20_000, help="how many (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default: %(default)s)")
+    parser.add_argument("--paths", type=int, default=20_000, help="number of paths (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="random seed (default: %(default)s)")
     options = parser.parse_args()
 
     price, slopes = value_and_grad(formula)(MARKET)
     means, errors, days = simulated(options.paths, options.seed)
-    print(f"{options.paths:,} paths of {days:.0f} days on average, of {STEPS} at most")
-    print("               known  simulated      error   of that")
+    print(f"{options.paths:,} paths of {days:.0f} days on average (at most {STEPS})")
+    print("               known  simulated  std error   z-score")
     for name, known, mean, error in zip(NAMES, [price, *slopes], means, errors, strict=True):
         print(f"{name:12}{known:8.4f}{mean:11.4f}{error:11.4f}{(mean - known) / error:10.2f}")
 

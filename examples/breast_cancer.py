@@ -1,11 +1,11 @@
-"""Tell malignant from benign breast tumours with a multi-layer perceptron in which every number is a `Value`.
+"""Classify breast tumors as malignant or benign with a multi-layer perceptron in which every number is a `Value`.
 
     python examples/breast_cancer.py --epochs 30 --output breast_cancer.png
 
-The Wisconsin data that scikit-learn ships: 569 tumours, 30 measurements each. A quarter of them is held out for the
-test, always the same; the constants below were chosen by cross-validation among the others. The loss of one tumour is
-differentiated and recorded, and replayed on batches; with `--eager`, each batch is a graph of Values that can be looked
-at, with a `backward()`, and the numbers are the same. Needs matplotlib, scikit-learn and tqdm:
+The data is the Wisconsin data set from scikit-learn: 569 tumors with 30 measurements each. A fixed quarter of them is
+the test set; the constants below were chosen by cross-validation on the remaining tumors. The gradient of one tumor's
+loss is recorded once and replayed on batches. With `--eager`, each batch builds a graph of Values, which can be
+inspected, and calls `backward()`; the results are the same. Requires matplotlib, scikit-learn and tqdm:
 `pip install gradwalk[examples]`.
 """
 
@@ -33,32 +33,32 @@ BATCH_SIZE = 16
 LEARNING_RATE = 0.02
 MOMENTUM = 0.9
 WEIGHT_DECAY = 0.01
-BLUE, ORANGE = "#0072B2", "#D55E00"  # told apart by colour-blind eyes too
+BLUE, ORANGE = "#0072B2", "#D55E00"  # color-blind safe
 
 
 class Tumours(NamedTuple):
-    """Their measurements, standardised, a row each; and a sign for each, 1.0 where it is malignant, else -1.0."""
+    """Standardized measurements, one row per tumor, and labels: 1.0 if malignant, -1.0 if benign."""
 
     measurements: Any
     signs: Any
 
 
 class Momentum:
-    """Gradient descent in which every step goes on, for a part, in the direction of the one before."""
+    """Gradient descent with momentum."""
 
     def __init__(self, parameters: Sequence[Value]) -> None:
         self.parameters = parameters
         self.velocities = [0.0] * len(parameters)
 
     def step(self, rate: float, gradient: Sequence[float]) -> None:
-        """Move the parameters."""
+        """Update the parameters with one step."""
         for i, (parameter, derivative) in enumerate(zip(self.parameters, gradient, strict=True)):
             self.velocities[i] = MOMENTUM * self.velocities[i] - rate * derivative
             parameter.data += self.velocities[i]
 
 
 def load() -> tuple[Tumours, Tumours]:
-    """Tumours to train on and to test on, standardised by the means and deviations of the former."""
+    """Return the training set and the test set, both standardized with statistics of the training set."""
     data = load_breast_cancer()
     signs = np.where(data.target == 0, 1.0, -1.0)
     train, test, *both = train_test_split(data.data, signs, test_size=0.25, stratify=signs, random_state=0)
@@ -67,23 +67,23 @@ def load() -> tuple[Tumours, Tumours]:
 
 
 def score(model: MLP, measurements: Any) -> Any:
-    """The log-odds of the tumour's being malignant."""
+    """Return the log-odds that the tumor is malignant."""
     return model(measurements)
 
 
 def loss(model: MLP, measurements: Any, sign: Any) -> Any:
-    """-log(probability of the truth), by way of softplus: no overflow, however wrong the score."""
+    """Return -log(probability of the label), computed with softplus to avoid overflow."""
     return softplus(-sign * score(model, measurements))
 
 
 def penalty(model: MLP) -> Any:
-    """What keeps the parameters small."""
+    """Return the weight decay term of the loss."""
     parameters = model.parameters()
     return WEIGHT_DECAY * sumprod(parameters, parameters)
 
 
 def gradient_eagerly(model: MLP, batch: Tumours) -> list[float]:
-    """The gradient of the mean loss with the penalty, by a graph of Values and its `backward()`."""
+    """Return the gradient of the mean loss with penalty, by `backward()` on a graph of Values."""
     model.zero_grad()
     losses = [loss(model, *tumour) for tumour in zip(batch.measurements.tolist(), batch.signs.tolist(), strict=True)]
     (sum(losses, Value(0)) / len(losses) + penalty(model)).backward()
@@ -98,7 +98,7 @@ scores = jit(vmap(score, in_axes=(None, 0)))
 
 
 def gradient_replayed(model: MLP, batch: Tumours) -> list[float]:
-    """The same, recorded once for one tumour and replayed."""
+    """Return the same gradient by replaying the recorded gradient of one tumor."""
     gradient: list[float] = gradients(model, *batch).parameters()
     return gradient
 
@@ -106,7 +106,7 @@ def gradient_replayed(model: MLP, batch: Tumours) -> list[float]:
 def train_epoch(
     model: MLP, optimizer: Momentum, train: Tumours, rate: float, gradient: Callable[[MLP, Tumours], list[float]]
 ) -> None:
-    """Go through the tumours once, in random order and small batches."""
+    """Train on all tumors once, in random order and small batches."""
     order = random.sample(range(len(train.signs)), len(train.signs))
     for start in range(0, len(order), BATCH_SIZE):
         batch = order[start : start + BATCH_SIZE]
@@ -114,18 +114,18 @@ def train_epoch(
 
 
 def confusion(model: MLP, sample: Tumours) -> Counter[tuple[bool, bool]]:
-    """How many tumours there are of every (malignant, held to be malignant)."""
+    """Count the tumors by (is malignant, is predicted to be malignant)."""
     held = scores(model, sample.measurements) > 0
     return Counter(zip((sample.signs > 0).tolist(), held.tolist(), strict=True))
 
 
 def accuracy(counts: Counter[tuple[bool, bool]]) -> float:
-    """The share of tumours that are what they are held to be."""
+    """Return the fraction of tumors that are classified correctly."""
     return (counts[True, True] + counts[False, False]) / counts.total()
 
 
 def draw(losses: Sequence[float], accuracies: Sequence[float], output: str) -> None:
-    """Save a picture of the loss and the accuracy by epoch; the first of each is from before the training."""
+    """Save a picture of loss and accuracy after each epoch, starting before the first epoch."""
     figure = Figure(figsize=(7, 6), layout="constrained")
     upper, lower = figure.subplots(2, sharex=True)
     upper.semilogy(losses, color=BLUE, marker="o", markersize=3.5, label="training loss")
@@ -141,13 +141,13 @@ def draw(losses: Sequence[float], accuracies: Sequence[float], output: str) -> N
 
 
 def main() -> None:
-    """Read the command line, train, report."""
+    """Parse the command line, train, and print the results."""
     parser = argparse.ArgumentParser(description="Train an MLP of scalars on the Wisconsin breast cancer data.")
     parser.add_argument("--epochs", type=int, default=30, help="passes through the data (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of weights and batches (default: %(default)s)")
-    parser.add_argument("--hidden", type=int, nargs="+", default=[16, 8], help="sizes of layers (default: 16 8)")
-    parser.add_argument("--eager", action="store_true", help="every batch as a graph of Values, with backward()")
-    parser.add_argument("--output", default="breast_cancer.png", help="where the picture goes (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
+    parser.add_argument("--hidden", type=int, nargs="+", default=[16, 8], help="hidden layer sizes (default: 16 8)")
+    parser.add_argument("--eager", action="store_true", help="build a graph of Values for each batch")
+    parser.add_argument("--output", default="breast_cancer.png", help="path of the picture (default: %(default)s)")
     options = parser.parse_args()
 
     random.seed(options.seed)
@@ -161,13 +161,11 @@ def main() -> None:
         losses.append(mean_loss(model, *train))
         counts.append(confusion(model, test))
     draw(losses, [accuracy(c) for c in counts], options.output)
-    print(
-        f"{len(train.signs)} tumours to train {len(optimizer.parameters)} parameters on, {len(test.signs)} to test on"
-    )
+    print(f"{len(train.signs)} training tumors, {len(test.signs)} test tumors, {len(optimizer.parameters)} parameters")
     print(f"training loss {losses[-1]:.4f}, test accuracy {accuracy(counts[-1]):.1%}")
-    print("                 held malignant   held benign")
+    print("            predicted malignant  predicted benign")
     for truth in (True, False):
-        print(f"{'malignant' if truth else 'benign':12} {counts[-1][truth, True]:18} {counts[-1][truth, False]:13}")
+        print(f"{'malignant' if truth else 'benign':12} {counts[-1][truth, True]:18} {counts[-1][truth, False]:17}")
     print(f"picture: {options.output}")
 
 

@@ -1,11 +1,11 @@
-"""Find where cameras stood and what they saw from nothing but pixels: bundle adjustment, with a sparse Jacobian.
+"""Reconstruct camera poses and scene points from pixels: bundle adjustment with a sparse Jacobian.
 
     python examples/bundle_adjustment.py --noise 0.5 --output bundle_adjustment.png
 
-Six cameras look at 60 points on two walls. How a camera projects a point is written as scalar code and recorded once;
-it is replayed for every observation, and its derivatives fill the sparse Jacobian for SciPy's `least_squares`. Known
-answers: the true scene, up to a choice of coordinates and scale, for which seven numbers keep their true values; and
-what theory expects of the errors that noise leaves. Needs matplotlib and scipy: `pip install gradwalk[examples]`.
+Six cameras observe 60 points on two walls. The projection of one point is scalar code, recorded once and replayed for
+each observation. Its derivatives fill the sparse Jacobian for SciPy's `least_squares`. A scene is only determined up to
+coordinates and scale, so seven numbers are fixed at their true values. The result is compared with the true scene and
+with the errors that theory predicts for noisy pixels. Requires matplotlib and scipy: `pip install gradwalk[examples]`.
 """
 
 from __future__ import annotations
@@ -26,16 +26,18 @@ from gradwalk.math import cos, sin, sqrt
 Array = NDArray[np.float64]
 
 CAMERAS, POINTS, FOCAL = 6, 60, 1000.0  # focal length in pixels
-POSES = 6 * CAMERAS  # numbers before those of the points: rotation vector and translation, from the world to the camera
-SPREAD = np.r_[np.tile([0.02] * 3 + [0.3] * 3, CAMERAS), np.full(3 * POINTS, 0.3)]  # of the guess; radians and metres
-SPREAD[[*range(6), POSES]] = 0.0  # the first pose and, for the scale, x of the first point are known
+# A pose is a rotation vector and a translation, from world to camera coordinates.
+POSES = 6 * CAMERAS  # poses come before points
+# Standard deviations of the guess, in radians and meters.
+SPREAD = np.r_[np.tile([0.02] * 3 + [0.3] * 3, CAMERAS), np.full(3 * POINTS, 0.3)]
+SPREAD[[*range(6), POSES]] = 0.0  # the first pose is known and, for the scale, x of the first point
 FREE = SPREAD > 0.0
 OBSERVATIONS = [(camera, point) for camera in range(CAMERAS) for point in range(POINTS)]
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"  # told apart by colour-blind eyes too
+BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"  # color-blind safe
 
 
 def project(pose: Any, point: Any) -> Any:
-    """The pixel at which a camera sees a point: turned (not by 0), moved, divided by its depth."""
+    """Return the pixel at which a camera sees a point; the rotation angle of the pose must not be 0."""
     (a, b, c), (x, y, z) = pose[:3], point
     angle = sqrt(a * a + b * b + c * c)
     cosine, sine = cos(angle), sin(angle) / angle
@@ -50,18 +52,18 @@ pixel, pixel_derivatives = jit(project), jit(jacobian(project, argnums=(0, 1)))
 
 
 def parts(scene: Array) -> tuple[Array, Array]:
-    """The poses and the points, a row each."""
+    """Split a scene into poses and points, one row each."""
     return scene[:POSES].reshape(-1, 6), scene[POSES:].reshape(-1, 3)
 
 
 def pixels(scene: Array) -> Array:
-    """All observations: a row each."""
+    """Return the pixels of all observations, one row each."""
     poses, points = parts(scene)
     return np.array([pixel(poses[camera], points[point]) for camera, point in OBSERVATIONS])
 
 
 def derivatives(scene: Array) -> csr_array:
-    """Of all pixels by all that is free. Every row has nine entries: for a pose and for a point."""
+    """Return the sparse Jacobian of all pixels with respect to the free parameters."""
     poses, points = parts(scene)
     blocks = [np.hstack(pixel_derivatives(poses[camera], points[point])) for camera, point in OBSERVATIONS]
     columns = [2 * [*range(6 * c, 6 * c + 6), *range(POSES + 3 * p, POSES + 3 * p + 3)] for c, p in OBSERVATIONS]
@@ -69,7 +71,7 @@ def derivatives(scene: Array) -> csr_array:
 
 
 def true_scene(rng: np.random.Generator) -> Array:
-    """Two walls that meet in a corner, seen from an arc."""
+    """Create two walls that meet in a corner, seen by cameras on an arc."""
     along, height, is_left = rng.uniform(0.2, 4.0, POINTS), rng.uniform(0.0, 3.0, POINTS), np.arange(POINTS) % 2 == 0
     points = np.column_stack([np.where(is_left, 0.0, along), np.where(is_left, along, 0.0), height])
     angles = np.radians(np.linspace(195.0, 255.0, CAMERAS))
@@ -79,7 +81,7 @@ def true_scene(rng: np.random.Generator) -> Array:
 
 
 def adjusted(guess: Array, observed: Array) -> Array:
-    """The scene that explains best what was observed; what is not free stays."""
+    """Fit the free parameters of a scene to the observed pixels."""
 
     def scene(free: Array) -> Array:
         full = guess.copy()
@@ -93,19 +95,19 @@ def adjusted(guess: Array, observed: Array) -> Array:
 
 
 def rms(errors: Array) -> float:
-    """The root of the mean square."""
+    """Return the root mean square."""
     return float(np.sqrt(np.mean(errors**2)))
 
 
 def expected(scene: Array, noise: float) -> tuple[float, float]:
-    """What theory expects of the adjusted scene: the errors of its pixels and of its points, root mean squares."""
+    """Return the RMS errors of pixels and points that theory predicts after adjustment."""
     j = derivatives(scene).toarray()
     variances = noise**2 * np.diag(np.linalg.inv(j.T @ j))
     return noise * float(np.sqrt(1.0 - j.shape[1] / j.shape[0])), float(np.sqrt(variances[POSES - 6 :].mean()))
 
 
 def draw(guess: Array, found: Array, observed: Array, output: str) -> None:
-    """Save a picture: the scene from above, and all reprojection errors, as guessed and as found."""
+    """Save a picture of the scene from above and of the reprojection errors, as guessed and as found."""
     figure = Figure(figsize=(8.5, 6), layout="constrained")
     axes = figure.subplot_mosaic([["plan", "guessed"], ["plan", "found"]], width_ratios=[1.8, 1])
     plan = axes["plan"]
@@ -124,11 +126,11 @@ def draw(guess: Array, found: Array, observed: Array, output: str) -> None:
 
 
 def main() -> None:
-    """Read the command line, adjust, report."""
+    """Parse the command line, adjust the scene, and print the errors."""
     parser = argparse.ArgumentParser(description="Find cameras and points from pixels.")
-    parser.add_argument("--noise", type=float, default=0.5, help="of the pixels (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of scene, noise and guess (default: %(default)s)")
-    parser.add_argument("--output", default="bundle_adjustment.png", help="picture (default: %(default)s)")
+    parser.add_argument("--noise", type=float, default=0.5, help="noise of the pixels (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
+    parser.add_argument("--output", default="bundle_adjustment.png", help="path of the picture (default: %(default)s)")
     options = parser.parse_args()
 
     rng = np.random.default_rng(options.seed)
@@ -136,7 +138,7 @@ def main() -> None:
     observed = rng.normal(pixels(truth), options.noise)
     guess = rng.normal(truth, SPREAD)
     found = adjusted(guess, observed)
-    print(f"{len(OBSERVATIONS)} observations of {FREE.sum()} unknowns; RMS error of pixels, of points in mm")
+    print(f"{len(OBSERVATIONS)} observations, {FREE.sum()} unknowns; RMS errors of pixels and of points in mm")
     for name, scene in (("guessed", guess), ("adjusted", found)):
         print(f"{name:15} {rms(pixels(scene) - observed):9.4f} {1000 * rms((scene - truth)[POSES:]):9.3f}")
     of_pixels, of_points = expected(truth, options.noise)

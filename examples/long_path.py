@@ -1,11 +1,11 @@
-"""An Asian option on one path of 252 and of 25,200 prices: what checkpointing costs and saves.
+"""Measure how checkpointing trades memory for time, on Asian options with 252 and 25,200 prices.
 
     python examples/long_path.py
 
-The average of the prices of a geometric Brownian motion is a loop over them. On the way back to its derivatives the
-prices are needed again, from the last to the first. `checkpoint` says how many are kept: all of them, about √(2n), or
-about log₂(n)/2. What is not kept is computed again, with the same bits. Printed are the most bytes that a call has
-taken besides its arguments and results, and its time as a multiple of the price's alone.
+The average price of a geometric Brownian motion is computed in a loop. The backward pass needs the prices again, from
+last to first. `checkpoint` sets how many are stored: all of them, about √(2n), or about log₂(n)/2. The remaining prices
+are recomputed with bitwise identical results. The table shows the peak memory of a call, without arguments and results,
+and its time relative to computing only the price.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ import numpy as np
 from gradwalk import jit, loops, value_and_grad
 from gradwalk.math import exp, log, maximum, sin, sqrt
 
-MARKET = np.array([100.0, 90.0, 0.03, 0.2, 1.0])  # spot, strike, interest rate a year, volatility, years
+MARKET = np.array([100.0, 90.0, 0.03, 0.2, 1.0])  # spot, strike, annual interest rate, volatility, years
 KEPT = (None, "sqrt", "binomial", 16)
 RUNS = 7
 
 
 def asian(market: Any, steps: int, kept: Any) -> Any:
-    """Today's value of what the option pays on a path whose shocks are made up as it goes."""
+    """Return the discounted payoff of an Asian call on a path with deterministic pseudo-random shocks."""
     spot, strike, rate, volatility, years = market
     dt = years / steps
     drift, diffusion = (rate - volatility**2 / 2.0) * dt, volatility * sqrt(dt)
 
     def step(i: Any, carry: Any) -> Any:
         x, total = carry
-        shock = 1.4 * sin(12.9898 * i + 78.233 * sin(i))  # in place of a random number
+        shock = 1.4 * sin(12.9898 * i + 78.233 * sin(i))  # pseudo-random
         x = x + drift + diffusion * shock
         return x, total + exp(x)
 
@@ -44,7 +44,7 @@ def asian(market: Any, steps: int, kept: Any) -> Any:
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """The least time of some runs."""
+    """Return the shortest time of several calls."""
     times = []
     for _ in range(RUNS):
         start = time.perf_counter()
@@ -54,7 +54,7 @@ def seconds(call: Callable[[], Any]) -> float:
 
 
 def peak(call: Callable[[], Any]) -> int:
-    """The most bytes that a call takes: the least of some runs, as machine code may be made beside one of them."""
+    """Return the peak memory of a call in bytes, the smallest of several runs because one may compile meanwhile."""
     found = []
     for _ in range(RUNS):
         tracemalloc.start()
@@ -65,12 +65,12 @@ def peak(call: Callable[[], Any]) -> int:
 
 
 def main() -> None:
-    """Read the command line, differentiate, report."""
+    """Parse the command line, measure, and print the table."""
     parser = argparse.ArgumentParser(description="Differentiate long paths in little memory.")
-    parser.add_argument("--steps", type=int, nargs="+", default=[252, 25_200], help="prices (default: 252 25200)")
+    parser.add_argument("--steps", type=int, nargs="+", default=[252, 25_200], help="path lengths (default: 252 25200)")
     options = parser.parse_args()
 
-    print(" steps  kept           bytes   time   instructions   derivative by the volatility")
+    print(" steps  kept           bytes   time   instructions   derivative w.r.t. volatility")
     for steps in options.steps:
         price = jit(partial(asian, steps=steps, kept=None))
         price(MARKET)

@@ -1,11 +1,11 @@
-"""Train a GPT that is written for single numbers, and let it invent given names.
+"""Train a GPT whose model code works on single numbers, and generate given names with it.
 
     python examples/microgpt.py --steps 1000 --samples 20
 
-The model and its training are those of Karpathy's microgpt: embeddings of letters and places, attention with several
-heads, a layer of neurons, residual paths around both, and Adam. One source runs in every way that gradwalk knows;
-`--run` chooses: on `Value`s (`eager`), as a recorded gradient (`recorded`), as a whole training step in one program
-(`program`), and on the gradients of several names at once (`batches`).
+The model and its training follow Karpathy's microgpt: embeddings of letters and positions, multi-head attention, an
+MLP, residual connections around both, and Adam. The same source runs in four ways, selected by `--run`: on `Value`s
+with `backward()` (`eager`), with a recorded gradient (`recorded`), as one program for the whole training step
+(`program`), and with gradients of several names at once (`batches`).
 """
 
 import argparse
@@ -21,33 +21,33 @@ import numpy as np
 
 from gradwalk import Value, jit, label, math, named_scope, optim, value_and_grad, vmap
 
-Scalar = Any  # float, Value, or what stands for one in a recording
+Scalar = Any  # a float, a Value, or a tracer
 Vector = Sequence[Scalar]
 Matrix = Sequence[Vector]
-Weights = dict[str, Any]  # of matrices
+Weights = dict[str, Any]  # matrices by name
 
 NAMES = Path(__file__).with_name("names.txt")
-WIDTH, HEADS, PLACES = 16, 4, 16  # the heads divide the width; a name has a letter less than there are places
-SPREAD = 0.08  # of the weights before training
-BATCH = 16  # names
+WIDTH, HEADS, PLACES = 16, 4, 16  # HEADS divides WIDTH; a name has at most PLACES - 1 letters
+SPREAD = 0.08  # standard deviation of the initial weights
+BATCH = 16  # names per step with --run batches
 
 
-# Letters as numbers
+# Tokens
 
 
 def read_names(path: Path) -> list[str]:
-    """The names of a file, one a line, of any letters. Raises `ValueError` where there are none."""
+    """Read the names of a file, one per line. Raise `ValueError` if there are none."""
     try:
         names = [name for line in path.read_text(encoding="utf-8").splitlines() if (name := line.strip())]
     except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} cannot be read as text: {error}") from error
+        raise ValueError(f"cannot read {path} as text: {error}") from error
     if not names:
-        raise ValueError(f"{path} has no names: write one a line")
+        raise ValueError(f"{path} must contain at least one name, one per line")
     return names
 
 
 class Tokenizer:
-    """Letters as numbers, counted in the order of the alphabet. The last number, `end`, stands around a name."""
+    """Maps letters to numbers in alphabetical order. The last token, `end`, marks both ends of a name."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.letters = "".join(sorted(set("".join(names))))
@@ -57,11 +57,11 @@ class Tokenizer:
         return self.end + 1
 
     def encode(self, name: str) -> list[int]:
-        """The tokens of a name, between its ends; of a long one as many as there are places for."""
+        """Return the tokens of a name, including its end tokens; long names are truncated."""
         return [self.end, *map(self.letters.index, name), self.end][: PLACES + 1]
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """The letters of some tokens that are no ends."""
+        """Return the letters of tokens, which must not contain `end`."""
         return "".join(self.letters[token] for token in tokens)
 
 
@@ -69,7 +69,7 @@ class Tokenizer:
 
 
 def initial_weights(letters: int, rng: random.Random) -> Weights:
-    """Matrices of random numbers, by name: what the model has to learn."""
+    """Return the randomly initialized weight matrices, by name."""
 
     def matrix(rows: int, columns: int = WIDTH) -> Any:
         return np.array([[rng.gauss(0.0, SPREAD) for _ in range(columns)] for _ in range(rows)])
@@ -80,27 +80,27 @@ def initial_weights(letters: int, rng: random.Random) -> Weights:
 
 
 def linear(matrix: Matrix, x: Vector) -> Vector:
-    """The matrix times the vector."""
+    """Return the matrix-vector product."""
     return [math.sumprod(row, x) for row in matrix]
 
 
 @named_scope("norm")
 def rms_norm(x: Vector) -> Vector:
-    """The vector scaled to a root mean square of 1."""
+    """Scale a vector to a root mean square of 1."""
     scale = (math.sumprod(x, x) / len(x) + 1e-5) ** -0.5
     return [component * scale for component in x]
 
 
 class GPT:
-    """Reads a name letter by letter, and says of each what may follow it."""
+    """Reads a name letter by letter and predicts the next letter."""
 
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
-        self.keys: list[Vector] = []  # of the letters read so far
+        self.keys: list[Vector] = []  # one per token read so far
         self.values: list[Vector] = []
 
     def read(self, token: Scalar) -> Vector:
-        """The logits of all letters to follow this one, which comes after those that were read before."""
+        """Append a token to the sequence and return the logits of the next token."""
         place = len(self.keys)
         with named_scope(f"place{place}"):
             with named_scope("embed"):
@@ -115,7 +115,7 @@ class GPT:
             return label(logits, "logit")
 
     def attend(self, x: Vector) -> Vector:
-        """What the heads find in this letter and those before it."""
+        """Apply multi-head attention to this position and the previous ones."""
         query = label(linear(self.weights["query"], x), "query")
         self.keys.append(label(linear(self.weights["key"], x), "key"))
         self.values.append(label(linear(self.weights["value"], x), "value"))
@@ -128,19 +128,19 @@ class GPT:
         return linear(self.weights["mix"], found)
 
     def look(self, query: Vector, keys: Sequence[Vector], values: Sequence[Vector]) -> Vector:
-        """The mean of the values, weighted by how well their keys fit the query."""
+        """Return the mean of the values, weighted by the softmax of query-key products."""
         scores = label([math.sumprod(query, key) / len(query) ** 0.5 for key in keys], "score")
         weights = label(math.softmax(scores), "weight")
         return label([math.sumprod(weights, components) for components in zip(*values, strict=True)], "found")
 
     def think(self, x: Vector) -> Vector:
-        """A layer of neurons, and back to the width of the model."""
+        """Apply a hidden layer of neurons and project back to the model width."""
         hidden = label([math.relu(neuron) for neuron in linear(self.weights["widen"], x)], "hidden")
         return linear(self.weights["narrow"], hidden)
 
 
 def loss(weights: Weights, tokens: Sequence[Scalar], targets: Sequence[Scalar]) -> Scalar:
-    """The mean of -log(probability) of the letters that follow those of a name, in nats."""
+    """Return the mean of -log(probability of the next token), in nats."""
     gpt = GPT(weights)
     logits = [gpt.read(token) for token in tokens]
     with named_scope("loss"):
@@ -151,7 +151,7 @@ def loss(weights: Weights, tokens: Sequence[Scalar], targets: Sequence[Scalar]) 
 
 
 def by_backward(weights: Weights, tokens: Sequence[int], targets: Sequence[int]) -> tuple[float, Weights]:
-    """The loss and its gradient, by a sweep over the graph of all Values."""
+    """Return the loss and its gradient, by `backward()` on the graph of Values."""
     values = named_values(weights)
     result = loss(values, tokens, targets)
     result.backward()
@@ -160,7 +160,7 @@ def by_backward(weights: Weights, tokens: Sequence[int], targets: Sequence[int])
 
 
 def named_values(weights: Weights) -> Weights:
-    """The weights as Values, each named by its path, such as `query.3.5`: for `walk(loss(...))` and `backward()`."""
+    """Return the weights as Values labeled by their path, such as `query.3.5`, for `walk` and `backward()`."""
     return {
         name: [[Value(float(w), label=f"{name}.{i}.{j}") for j, w in enumerate(row)] for i, row in enumerate(matrix)]
         for name, matrix in weights.items()
@@ -171,23 +171,23 @@ def named_values(weights: Weights) -> Weights:
 
 
 def adam(steps: int) -> optim.GradientTransformation:
-    """Adam, at a rate that falls to 0."""
+    """Return the Adam optimizer with a learning rate that falls linearly to 0."""
     return optim.adam(optim.linear_schedule(0.01, 0.0, steps), b1=0.85, b2=0.99, eps=1e-8)
 
 
-Step = Callable[..., Any]  # takes weights, state, tokens and targets; returns the next weights and state, and the loss
+Step = Callable[..., Any]  # maps (weights, state, tokens, targets) to (weights, state, loss)
 RUNS = ("program", "recorded", "eager", "batches")
 
 
 def step_of(run: str, optimiser: optim.GradientTransformation) -> Step:
-    """A training step that runs in the given way."""
+    """Return a training step that runs in the given way."""
 
     def learn(weights: Weights, state: Any, slopes: Weights) -> tuple[Weights, Any]:
         updates, state = optimiser.update(slopes, state, weights)
         return optim.apply_updates(weights, updates), state
 
     gradients: dict[str, Callable[..., Any]] = {
-        "program": value_and_grad(loss),  # recorded below, together with all else
+        "program": value_and_grad(loss),  # recorded below, together with the update
         "recorded": jit(value_and_grad(loss)),
         "eager": by_backward,
         "batches": jit(vmap(value_and_grad(loss), in_axes=(None, 0, 0), reduce="mean")),
@@ -204,7 +204,7 @@ def step_of(run: str, optimiser: optim.GradientTransformation) -> Step:
 
 
 def examples(names: Sequence[str], tokenizer: Tokenizer, run: str, rng: random.Random) -> Iterator[tuple[Any, Any]]:
-    """Tokens and those that follow them, without end: of one name after the other, or of batches of equal length."""
+    """Yield tokens and next tokens without end: one name at a time, or batches of names of equal length."""
     spellings = [tokenizer.encode(name) for name in names]
     by_length = defaultdict(list)
     for spelling in spellings:
@@ -221,7 +221,7 @@ def examples(names: Sequence[str], tokenizer: Tokenizer, run: str, rng: random.R
 def train(
     weights: Weights, names: Sequence[str], tokenizer: Tokenizer, steps: int, run: str, rng: random.Random
 ) -> Iterator[tuple[float, Weights]]:
-    """Yield the loss before each step, and the weights after it."""
+    """Yield the loss before each step and the weights after it."""
     optimiser = adam(steps)
     state = optimiser.init(weights)
     step = step_of(run, optimiser)
@@ -234,8 +234,8 @@ def train(
 
 
 def invent(weights: Weights, tokenizer: Tokenizer, rng: random.Random, temperature: float) -> str:
-    """A name drawn letter by letter; the lower the temperature, the likelier the letters."""
-    gpt = GPT({name: matrix.tolist() for name, matrix in weights.items()})  # on floats: for some letters, it is enough
+    """Generate a name letter by letter; a lower temperature favors likely letters."""
+    gpt = GPT({name: matrix.tolist() for name, matrix in weights.items()})  # plain floats are fast enough here
     tokens = [tokenizer.end]
     while len(tokens) <= PLACES:
         logits = gpt.read(tokens[-1])
@@ -247,17 +247,17 @@ def invent(weights: Weights, tokenizer: Tokenizer, rng: random.Random, temperatu
 
 
 def main() -> None:
-    """Read the command line, train, and invent."""
+    """Parse the command line, train, and generate names."""
     parser = argparse.ArgumentParser(description="Train microgpt on given names.")
-    parser.add_argument("--names", type=Path, default=NAMES, help="a file with a name a line (default: names.txt)")
-    parser.add_argument("--steps", type=int, default=1000, help="of training (default: %(default)s)")
-    parser.add_argument("--run", choices=RUNS, default=RUNS[0], help="how a step runs (default: %(default)s)")
-    parser.add_argument("--samples", type=int, default=20, help="names to invent (default: %(default)s)")
-    parser.add_argument("--temperature", type=float, default=0.5, help="of the samples (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=42, help="of everything random (default: %(default)s)")
+    parser.add_argument("--names", type=Path, default=NAMES, help="file with one name per line (default: names.txt)")
+    parser.add_argument("--steps", type=int, default=1000, help="training steps (default: %(default)s)")
+    parser.add_argument("--run", choices=RUNS, default=RUNS[0], help="how to run a step (default: %(default)s)")
+    parser.add_argument("--samples", type=int, default=20, help="names to generate (default: %(default)s)")
+    parser.add_argument("--temperature", type=float, default=0.5, help="sampling temperature (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=42, help="random seed (default: %(default)s)")
     options = parser.parse_args()
     if options.temperature <= 0:
-        parser.error(f"--temperature is {options.temperature}: it has to be above 0")
+        parser.error(f"--temperature must be > 0, got {options.temperature}")
     try:
         names = read_names(options.names)
     except ValueError as error:

@@ -1,10 +1,10 @@
-"""Separate two interleaved half moons: micrograd's demo, with a picture of what the network learned.
+"""Classify two interleaved half moons, as in micrograd's demo, and draw the decision boundary.
 
     python examples/moons.py --output moons.png
 
-100 points, an MLP(2, [16, 16, 1]), the max-margin loss of a support vector machine and weight decay; 100 steps of
-gradient descent on all points at once: the loss of one point is differentiated and recorded, and replayed on batches.
-Needs matplotlib and scikit-learn: `pip install gradwalk[examples]`.
+The model is an MLP(2, [16, 16, 1]) with the max-margin loss of a support vector machine and weight decay, trained on
+100 points with 100 steps of full-batch gradient descent. The gradient of one point's loss is recorded once and replayed
+on the batch. Requires matplotlib and scikit-learn: `pip install gradwalk[examples]`.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from gradwalk.math import relu, sumprod
 from gradwalk.nn import MLP
 
 WEIGHT_DECAY = 1e-4
-BLUE, ORANGE = "#0072B2", "#D55E00"  # told apart by colour-blind eyes too
+BLUE, ORANGE = "#0072B2", "#D55E00"  # color-blind safe
 LIGHT_BLUE, LIGHT_ORANGE = "#66AAD1", "#E69E66"
 
 
 def score(model: MLP, point: Any) -> Any:
-    """Which moon the point belongs to: positive for the lower one, negative for the upper one."""
+    """Return the model's score: positive for the lower moon, negative for the upper moon."""
     return model(point)
 
 
 def loss_and_hit(model: MLP, point: Any, label: Any) -> tuple[Any, Any]:
-    """The shortfall from a margin of 1, plus weight decay; and whether the point is on its right side."""
+    """Return the hinge loss with weight decay, and whether the point is classified correctly."""
     margin = label * score(model, point)
     parameters = model.parameters()
     return relu(1 - margin) + WEIGHT_DECAY * sumprod(parameters, parameters), margin > 0
 
 
 def train(model: MLP, points: Any, labels: Any, steps: int) -> None:
-    """Descend the gradient of all points, in ever shorter steps."""
+    """Train with full-batch gradient descent and a decreasing learning rate."""
     step_of_all = jit(vmap(value_and_grad(loss_and_hit, has_aux=True), in_axes=(None, 0, 0), reduce="mean"))
     for step in range(steps):
         (loss, accuracy), gradient = step_of_all(model, points, labels)
@@ -53,7 +53,7 @@ def train(model: MLP, points: Any, labels: Any, steps: int) -> None:
 
 
 def draw_scores(axes: Axes, model: MLP, points: Any) -> None:
-    """Colour the plane by the model's score, with lines at the boundary and at the margins around it."""
+    """Color the plane by the model's score, with lines at the decision boundary and the margins."""
     xs, ys = (np.linspace(coordinates.min() - 0.5, coordinates.max() + 0.5, 120) for coordinates in points.T)
     grid = np.stack(np.meshgrid(xs, ys), axis=-1)
     scores = vmap(score, in_axes=(None, 0))(model, grid.reshape(-1, 2)).reshape(len(ys), len(xs))
@@ -77,11 +77,11 @@ def draw(model: MLP, points: Any, labels: Any, output: str) -> None:
 
 
 def main() -> None:
-    """Read the command line, train, report."""
+    """Parse the command line, train, and print the results."""
     parser = argparse.ArgumentParser(description="Separate two half moons with an MLP of scalars.")
-    parser.add_argument("--steps", type=int, default=100, help="of gradient descent (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1337, help="of points and weights (default: %(default)s)")
-    parser.add_argument("--output", default="moons.png", help="where the picture goes (default: %(default)s)")
+    parser.add_argument("--steps", type=int, default=100, help="steps of gradient descent (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1337, help="random seed (default: %(default)s)")
+    parser.add_argument("--output", default="moons.png", help="path of the picture (default: %(default)s)")
     options = parser.parse_args()
 
     random.seed(options.seed)
@@ -90,7 +90,7 @@ def main() -> None:
     model = MLP(2, [16, 16, 1])
     train(model, points, labels, options.steps)
     loss, accuracy = vmap(loss_and_hit, in_axes=(None, 0, 0), reduce="mean")(model, points, labels)
-    print(f"at last   loss {loss:.4f}  accuracy {accuracy:4.0%}")
+    print(f"final     loss {loss:.4f}  accuracy {accuracy:4.0%}")
     draw(model, points, labels, options.output)
     print(f"picture   {options.output}")
 

@@ -1,11 +1,12 @@
-"""A planet's orbit from its potential energy alone, and the way to Mars by differentiating through the integrator.
+"""Compute a planet's orbit from its potential energy, and find a trajectory to Mars by differentiating the integrator.
 
     python examples/orbit.py --steps 800 --output orbit.png
 
-The force is minus the gradient of the potential, and leapfrog steps follow it. Known answers: Kepler's orbit closes
-after its period and keeps its energy; leapfrog's errors fall by 4 for twice the steps. Then, with which velocity does
-one leave the Earth to be at Mars in a given time? All steps of the flight are one recording, SciPy's `root` gets its
-Jacobian, and Kepler's ellipse knows the answer. Needs matplotlib and scipy: `pip install gradwalk[examples]`.
+The force is the negative gradient of the potential, and the leapfrog method integrates the motion. The results are
+compared with Kepler's orbit: it closes after one period, its energy is constant, and the error of leapfrog falls by a
+factor of 4 when the number of steps doubles. The second part finds the velocity at which to leave the Earth to reach
+Mars after a given time (shooting). All steps of the flight are one recorded program, SciPy's `root` uses its Jacobian,
+and Kepler's ellipse gives the exact velocity. Requires matplotlib and scipy: `pip install gradwalk[examples]`.
 """
 
 from __future__ import annotations
@@ -23,24 +24,24 @@ from gradwalk import grad, jacobian, jit
 
 Array = NDArray[np.float64]
 
-GM = 4.0 * np.pi**2  # of the sun, in astronomical units (AU) and years
-EARTH, MARS = 1.0, 1.524  # radii of their orbits in AU, taken as circles
+GM = 4.0 * np.pi**2  # gravitational parameter of the sun, in astronomical units (AU) and years
+EARTH, MARS = 1.0, 1.524  # orbital radii in AU; the orbits are assumed circular
 REVOLUTIONS = 10
-BLUE, ORANGE, YELLOW, GREY = "#0072B2", "#D55E00", "#F0E442", "#888888"  # told apart by colour-blind eyes too
+BLUE, ORANGE, YELLOW, GREY = "#0072B2", "#D55E00", "#F0E442", "#888888"  # color-blind safe
 
 
 class Kepler(NamedTuple):
-    """The known answers: an ellipse with the sun in one focus, its perihelion at the right. Anomalies are eccentric."""
+    """An elliptic orbit with the sun in one focus and the perihelion on the positive x axis, by eccentric anomaly."""
 
     axis: float
     eccentricity: float
 
     def time(self, anomaly: float) -> float:
-        """Since the perihelion, by Kepler's equation."""
+        """Return the time since the perihelion, by Kepler's equation."""
         return float((anomaly - self.eccentricity * np.sin(anomaly)) * np.sqrt(self.axis**3 / GM))
 
     def state(self, anomaly: Any) -> Array:
-        """Position and velocity."""
+        """Return position and velocity."""
         cosine, sine, flat = np.cos(anomaly), np.sin(anomaly), np.sqrt(1.0 - self.eccentricity**2)
         speed = np.sqrt(GM / self.axis) / (1.0 - self.eccentricity * cosine)
         x, y = self.axis * (cosine - self.eccentricity), self.axis * flat * sine
@@ -55,17 +56,17 @@ FLIGHT = TRANSFER.time(ARRIVES) - TRANSFER.time(LEAVES)
 
 
 def potential(q: Any) -> Any:
-    """The potential energy of a unit of mass at a position: all the physics there is."""
+    """Return the potential energy per unit mass."""
     return -GM / np.hypot(q[0], q[1])
 
 
 def energy(state: Any) -> Any:
-    """Kinetic and potential, of a unit of mass."""
+    """Return kinetic plus potential energy per unit mass."""
     return (state[2] ** 2 + state[3] ** 2) / 2.0 + potential(state)
 
 
 def leapfrog(state: Any, dt: Any) -> Any:
-    """One step: half a kick, a drift, half a kick."""
+    """Advance the state by one step: half a kick, a drift, half a kick."""
     q, v = state[:2], state[2:]
     v = v - grad(potential)(q) * (dt / 2.0)
     q = q + v * dt
@@ -74,7 +75,7 @@ def leapfrog(state: Any, dt: Any) -> Any:
 
 
 def path(start: Array, time: float, steps: int) -> Array:
-    """The states from the start to a time: a column each."""
+    """Integrate from a state over a time, and return all states as columns."""
     step, states = jit(leapfrog), [start]
     for _ in range(steps):
         states.append(step(states[-1], time / steps))
@@ -82,7 +83,7 @@ def path(start: Array, time: float, steps: int) -> Array:
 
 
 def shoot(steps: int) -> Array:
-    """Find the velocity with which to leave the Earth to be at Mars in FLIGHT years. First tried: the Earth's own."""
+    """Find the initial velocity that reaches Mars in FLIGHT years, starting from the Earth's velocity."""
 
     def miss(velocity: Any) -> Any:
         state = np.concatenate([LEAVING[:2], velocity])
@@ -96,7 +97,7 @@ def shoot(steps: int) -> Array:
 
 
 def draw_planes(orbit: Axes, flight: Axes, run: Array, flown: Array) -> None:
-    """The planet on Kepler's ellipse; and the flight from the Earth's orbit to that of Mars."""
+    """Draw the planet's orbit and the flight to Mars, each with Kepler's ellipse."""
     angles = np.linspace(0.0, 2.0 * np.pi, 200)
     orbit.plot(*PLANET.state(angles)[:2], color=GREY, label="Kepler")
     orbit.plot(*run[:2, : flown.shape[1] : 10], "o", color=BLUE, markersize=4, label="leapfrog, every 10th step")
@@ -115,7 +116,7 @@ def draw_planes(orbit: Axes, flight: Axes, run: Array, flown: Array) -> None:
 
 
 def draw(run: Array, flown: Array, output: str) -> None:
-    """Save a picture: the orbit, the flight, and the error of the energy."""
+    """Save a picture of the orbit, the flight, and the energy error."""
     figure = Figure(figsize=(8, 7), layout="constrained")
     axes = figure.subplot_mosaic([["orbit", "flight"], ["energy", "energy"]], height_ratios=[2.5, 1])
     draw_planes(axes["orbit"], axes["flight"], run, flown)
@@ -128,13 +129,13 @@ def draw(run: Array, flown: Array, output: str) -> None:
 
 
 def main() -> None:
-    """Read the command line, fly, report."""
+    """Parse the command line, integrate both orbits, and print the errors."""
     parser = argparse.ArgumentParser(description="Follow a planet, and find the way to Mars.")
-    parser.add_argument("--steps", type=int, default=800, help="a revolution or flight (default: %(default)s)")
-    parser.add_argument("--output", default="orbit.png", help="where the picture goes (default: %(default)s)")
+    parser.add_argument("--steps", type=int, default=800, help="steps per revolution or flight (default: %(default)s)")
+    parser.add_argument("--output", default="orbit.png", help="path of the picture (default: %(default)s)")
     options = parser.parse_args()
 
-    print("steps  away after a period  worst energy  velocity found in AU/year  its error")
+    print("steps  error after 1 orbit  energy error  velocity found in AU/year      error")
     for steps in (options.steps // 2, options.steps):
         run, velocity = path(START, REVOLUTIONS * PERIOD, REVOLUTIONS * steps), shoot(steps)
         away, error = np.linalg.norm((run[:, steps] - START)[:2]), np.linalg.norm(velocity - LEAVING[2:])

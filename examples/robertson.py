@@ -1,12 +1,13 @@
-"""Robertson's stiff reactions, from a microsecond to three thousand years, and how they depend on their rate constants.
+"""Integrate Robertson's stiff chemical reactions from a microsecond to three thousand years, with sensitivities.
 
     python examples/robertson.py --output robertson.png
 
-A → B at the rate k1 a, B + B → B + C at k2 b², B + C → A + C at k3 b c. B settles within milliseconds and A goes on for
-ever, so an implicit solver needs the Jacobian. The sensitivities S = dy/dk follow dS/dt = ∂f/∂y S + ∂f/∂k, which takes
-derivatives, and the Jacobian of that takes derivatives of these. Known answers: y at 1e11 s from the Test Set for
-Initial Value Problem Solvers (problem ROBER), and a's law at late times, k3² / (k1² k2 t): its exponents of k1, k2, k3
-are d log a / d log k. Needs matplotlib and scipy: `pip install gradwalk[examples]`.
+The reactions are A → B at the rate k1 a, B + B → B + C at the rate k2 b², and B + C → A + C at the rate k3 b c. B
+settles within milliseconds while A decays for millennia, so an implicit solver is needed, which uses the Jacobian. The
+sensitivities S = dy/dk follow dS/dt = ∂f/∂y S + ∂f/∂k. This right-hand side contains derivatives, and its Jacobian
+contains second derivatives. Two known results serve as checks: y at 1e11 s from the Test Set for Initial Value Problem
+Solvers (problem ROBER), and the asymptotic law a ≈ k3² / (k1² k2 t), whose exponents equal d log a / d log k. Requires
+matplotlib and scipy: `pip install gradwalk[examples]`.
 """
 
 from __future__ import annotations
@@ -26,36 +27,36 @@ Array = NDArray[np.float64]
 
 RATES = np.array([0.04, 3e7, 1e4])
 START = np.array([1.0, 0.0, 0.0])
-SCALE = np.array([1e-8, 1e-13, 1.0])  # of the concentrations at LAST
+SCALE = np.array([1e-8, 1e-13, 1.0])  # magnitude of the concentrations at LAST
 START_ALL = np.concatenate([START, np.zeros(9)])  # with sensitivities
 SCALE_ALL = np.concatenate([SCALE, np.outer(SCALE, 1 / RATES).ravel()])
 FIRST, LAST = 1e-6, 1e11  # seconds
 REFERENCE = np.array([0.2083340149701255e-07, 0.8333360770334713e-13, 0.9999999791665050])  # y at LAST
-EXPONENTS = np.array([-2.0, -1.0, 2.0])  # of k1, k2, k3 in a at late times
-BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # told apart by colour-blind eyes too
+EXPONENTS = np.array([-2.0, -1.0, 2.0])  # of k1, k2, k3 in the asymptotic law of a
+BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # color-blind safe
 
 
 def reactions(y: Any, k: Any) -> Any:
-    """How fast the concentrations of A, B, C change at these rate constants."""
+    """Return the time derivatives of the concentrations of A, B and C for given rate constants."""
     a, b, c = y
     first, second, third = k[0] * a, k[1] * b * b, k[2] * b * c
     return np.array([third - first, first - second - third, second])
 
 
 def concentrations(_: Any, y: Any) -> Any:
-    """The right-hand side for the three concentrations."""
+    """Return the right-hand side for the three concentrations."""
     return reactions(y, RATES)
 
 
 def with_sensitivities(_: Any, state: Any) -> Any:
-    """The right-hand side for the concentrations and, in rows after them, dy/dk."""
+    """Return the right-hand side for the concentrations followed by the rows of dy/dk."""
     y, s = state[:3], state[3:].reshape(3, 3)
     by_y, by_k = jacobian(reactions, argnums=(0, 1))(y, RATES)
     return np.concatenate([reactions(y, RATES), (by_y @ s + by_k).ravel()])
 
 
 class Run(NamedTuple):
-    """A solution, what it was found with, and how often the right-hand side and the Jacobian were evaluated."""
+    """A solution with the names of its system and Jacobian and the numbers of evaluations."""
 
     system: str
     jacobian: str
@@ -65,9 +66,9 @@ class Run(NamedTuple):
 
 
 def run(rhs: Callable[..., Any], start: Array, scale: Array, tolerance: float, *, exact: bool) -> Run:
-    """Solve from 0 to LAST. `scale`: how large every number of the state is at last, its unit for the tolerance."""
+    """Solve from 0 to LAST; `scale` is the magnitude of each component at LAST and scales the tolerance."""
     f = jit(rhs)
-    jac = jit(jacobian(rhs, argnums=1)) if exact else None  # SciPy takes differences of f then
+    jac = jit(jacobian(rhs, argnums=1)) if exact else None  # None: SciPy uses finite differences of f
     options = {"rtol": tolerance, "atol": tolerance * scale, "dense_output": True}
     solution = solve_ivp(f, (0.0, LAST), start, method="Radau", jac=jac, **options)
     assert solution.success, solution.message
@@ -76,12 +77,12 @@ def run(rhs: Callable[..., Any], start: Array, scale: Array, tolerance: float, *
 
 
 def exponents(state: Array) -> Array:
-    """d log a / d log k for each k: of one state, or of a column for each time."""
+    """Return d log a / d log k for each k, for one state or for one state per column."""
     return np.asarray((RATES * state[3:6].T).T / state[0])
 
 
 def report(its: Run) -> None:
-    """Print a line beside the known answers."""
+    """Print a line of the table."""
     state = its.solution(LAST)
     error = np.abs(state[:3] / REFERENCE - 1.0).max()
     found = "".join(f"{x:9.4f}" for x in exponents(state)) if len(state) > 3 else ""
@@ -89,7 +90,7 @@ def report(its: Run) -> None:
 
 
 def draw(its: Run, output: str) -> None:
-    """Save a picture of the concentrations, and of the exponents with which they depend on the rate constants."""
+    """Save a picture of the concentrations and of their sensitivities to the rate constants."""
     times = np.geomspace(FIRST, LAST, 600)
     states = its.solution(times)
     figure = Figure(figsize=(8, 6.5), layout="constrained")
@@ -117,10 +118,10 @@ def draw(its: Run, output: str) -> None:
 
 
 def main() -> None:
-    """Read the command line, solve, report."""
+    """Parse the command line, solve with and without exact Jacobians, and print the comparison."""
     parser = argparse.ArgumentParser(description="Solve Robertson's stiff equations and their sensitivities.")
-    parser.add_argument("--tolerance", type=float, default=1e-8, help="without sensitivities (default: %(default)s)")
-    parser.add_argument("--output", default="robertson.png", help="where the picture goes (default: %(default)s)")
+    parser.add_argument("--tolerance", type=float, default=1e-8, help="relative tolerance (default: %(default)s)")
+    parser.add_argument("--output", default="robertson.png", help="path of the picture (default: %(default)s)")
     options = parser.parse_args()
 
     print("right-hand side     Jacobian       evaluations Jacobians error at end   exponents of k1, k2, k3")

@@ -1,10 +1,10 @@
-"""Minimise Rosenbrock's chained valley in 1000 dimensions by second derivatives: sparse Hessians, Hessian times vector.
+"""Minimize the chained Rosenbrock function in 1,000 dimensions with sparse Hessians and Hessian-vector products.
 
     python examples/rosenbrock.py --output rosenbrock.png
 
-f(x) is the sum over i of 100 (x[i+1] - x[i]²)² + (1 - x[i])², written down once. SciPy's Newton-CG gets its Hessian as
-a sparse matrix, trust-krylov gets products of it with vectors, L-BFGS-B the gradient alone. The known answer: all are 1
-and f is 0. Needs matplotlib and scipy: `pip install gradwalk[examples]`.
+f(x) is the sum over i of 100 (x[i+1] - x[i]²)² + (1 - x[i])². SciPy's Newton-CG uses its sparse Hessian, trust-krylov
+uses Hessian-vector products, and L-BFGS-B uses only the gradient. The minimum is f = 0, where all x[i] are 1. Requires
+matplotlib and scipy: `pip install gradwalk[examples]`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from gradwalk import grad, hvp, jit, sparse_hessian
 
 Array = NDArray[np.float64]
 
-BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # told apart by colour-blind eyes too
+BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # color-blind safe
 LIGHT_BLUE, DARK_BLUE = "#66AAD1", "#002B44"
 CORNER = 12  # rows of the Hessian that are drawn
 
 
 class Run(NamedTuple):
-    """One minimisation: what it was told, what it found, and every x and f on its way."""
+    """A minimization: its method, the derivatives it was given, its result, and x and f of each iteration."""
 
     method: str
     knows: str
@@ -41,22 +41,22 @@ class Run(NamedTuple):
 
 
 def rosenbrock(x: Any) -> Any:
-    """A curved valley between each two neighbours."""
+    """Return the chained Rosenbrock function, a curved valley between each pair of neighbors."""
     return sum(100.0 * (b - a * a) ** 2 + (1.0 - a) ** 2 for a, b in pairwise(x))
 
 
 def times(x: Any, vector: Any) -> Any:
-    """The Hessian at x times a vector, without the Hessian."""
+    """Return the Hessian at x times a vector, without forming the Hessian."""
     return hvp(rosenbrock, (x,), (vector,))
 
 
 def start(n: int) -> Array:
-    """The start that the literature takes: -1.2, 1, -1.2, 1, and so on."""
+    """Return the standard starting point: -1.2, 1, -1.2, 1, and so on."""
     return np.where(np.arange(n) % 2 == 0, -1.2, 1.0)
 
 
 def run(method: str, knows: str, f: Callable[..., Any], x: Array, options: dict[str, float], **kwargs: Any) -> Run:
-    """Minimise, remembering the way."""
+    """Minimize f and record every iteration."""
     path, values = [x], [float(f(x))]
 
     def callback(intermediate_result: OptimizeResult) -> None:
@@ -68,7 +68,7 @@ def run(method: str, knows: str, f: Callable[..., Any], x: Array, options: dict[
 
 
 def runs(x: Array, hess: Callable[[Array], Any]) -> list[Run]:
-    """The same minimisation by what is known of f: everything, less, and the least."""
+    """Minimize f with the Hessian, with Hessian-vector products, and with the gradient only."""
     f, jac, hessp = jit(rosenbrock), jit(grad(rosenbrock)), jit(times)
     patience = {"ftol": 1e-15, "gtol": 1e-7, "maxfun": 100_000}
     return [
@@ -79,7 +79,7 @@ def runs(x: Array, hess: Callable[[Array], Any]) -> list[Run]:
 
 
 def draw_corner(axes: Axes, hessian: Any) -> None:
-    """The first rows and columns of the Hessian, coloured where an entry is stored."""
+    """Draw the first rows and columns of the Hessian, coloring the stored entries."""
     corner = hessian[:CORNER, :CORNER].toarray()
     colours = LinearSegmentedColormap.from_list("signs", [ORANGE, "white", BLUE])
     image = axes.imshow(corner, cmap=colours, norm=SymLogNorm(100, vmin=-2000, vmax=2000))
@@ -89,7 +89,7 @@ def draw_corner(axes: Axes, hessian: Any) -> None:
 
 
 def draw_wave(axes: Axes, found: Run) -> None:
-    """How far every x is from 1, step by step."""
+    """Draw the distance of each x[i] from 1 by iteration."""
     distances = np.abs(np.array(found.path) - 1.0).T
     colours = LinearSegmentedColormap.from_list("distances", ["white", LIGHT_BLUE, BLUE, DARK_BLUE])
     extent = (0, distances.shape[1], distances.shape[0], 0)
@@ -100,7 +100,7 @@ def draw_wave(axes: Axes, found: Run) -> None:
 
 
 def draw(found: list[Run], hessian: Any, output: str) -> None:
-    """Save a picture: f by iteration, the Hessian, and how the solution spreads."""
+    """Save a picture of f by iteration, of the Hessian, and of how the solution spreads."""
     figure = Figure(figsize=(9, 7), layout="constrained")
     axes = figure.subplot_mosaic([["values", "values"], ["hessian", "wave"]], height_ratios=[0.8, 1])
     for its, colour, style in zip(found, (BLUE, ORANGE, GREEN), ("-", "--", "-."), strict=True):
@@ -117,17 +117,17 @@ def draw(found: list[Run], hessian: Any, output: str) -> None:
 
 
 def main() -> None:
-    """Read the command line, minimise, report."""
-    parser = argparse.ArgumentParser(description="Minimise Rosenbrock's chained function by second derivatives.")
-    parser.add_argument("--n", type=int, default=1000, help="how many numbers (default: %(default)s)")
-    parser.add_argument("--output", default="rosenbrock.png", help="where the picture goes (default: %(default)s)")
+    """Parse the command line, minimize, and print the comparison."""
+    parser = argparse.ArgumentParser(description="Minimize the chained Rosenbrock function with second derivatives.")
+    parser.add_argument("--n", type=int, default=1000, help="number of dimensions (default: %(default)s)")
+    parser.add_argument("--output", default="rosenbrock.png", help="path of the picture (default: %(default)s)")
     options = parser.parse_args()
 
     x = start(options.n)
     hess = sparse_hessian(rosenbrock)
     hessian = hess(x)
-    print(f"{options.n} numbers, f {rosenbrock(x.tolist()):g} at the start; Hessian of {hessian.nnz} stored entries")
-    print("method        knows                 iterations  gradients  Hessians   f at the end  farthest from 1")
+    print(f"{options.n} dimensions; initial f {rosenbrock(x.tolist()):g}; Hessian of {hessian.nnz} stored entries")
+    print("method        given                 iterations  gradients  Hessians        final f   max |x[i] - 1|")
     found = runs(x, hess)
     for its in found:
         counts = f"{its.result.nit:10} {its.result.njev:10} {its.result.get('nhev', 0):9}"

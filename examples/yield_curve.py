@@ -1,11 +1,12 @@
-"""Calibrate a Nelson-Siegel-Svensson yield curve to coupon bonds, and hedge with what it depends on.
+"""Calibrate a Nelson-Siegel-Svensson yield curve to coupon bonds, and compute a hedge from its derivatives.
 
     python examples/yield_curve.py --noise 0.02 --output yield_curve.png
 
-Bonds are priced by a known curve, plus noise; SciPy's `least_squares` finds its six parameters again, by the Jacobian
-of all prices. Known answers: these parameters, and the curve. Then the risk: how the value of a pension changes with
-every quote, by the implicit function theorem from derivatives of the calibration's loss; so many bonds hedge it. Known
-answer: calibrations to bumped quotes. Needs matplotlib and scipy: `pip install gradwalk[examples]`.
+The bonds are priced with a known curve, plus noise. SciPy's `least_squares` recovers the curve's six parameters, using
+the Jacobian of all prices. The implicit function theorem then gives the sensitivity of a pension's value to each bond
+quote, from second derivatives of the calibration loss; each sensitivity is the number of bonds that hedges the pension.
+The results are compared with the true parameters and with calibrations to bumped quotes. Requires matplotlib and scipy:
+`pip install gradwalk[examples]`.
 """
 
 from __future__ import annotations
@@ -24,20 +25,20 @@ from gradwalk.math import exp
 
 Array = NDArray[np.float64]
 
-TRUE = np.array([0.030, -0.015, -0.020, 0.025, 1.6, 9.0])  # level, slope, two humps; and where these are, in years
+TRUE = np.array([0.030, -0.015, -0.020, 0.025, 1.6, 9.0])  # level, slope, two humps, and their positions in years
 GUESS = np.array([0.025, 0.0, 0.0, 0.0, 1.0, 6.0])
 NAMES = ("level", "slope", "first hump", "second hump", "first place", "second place")
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"  # told apart by colour-blind eyes too
+BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"  # color-blind safe
 
 
 class Bond(NamedTuple):
-    """It pays `coupon` a year for a face value of 100, in halves, and the face value after `years`."""
+    """A bond with face value 100 that pays half of its annual coupon every six months."""
 
     years: float
     coupon: float
 
     def payments(self) -> list[tuple[float, float]]:
-        """Time and amount of every payment."""
+        """Return the time and amount of each payment."""
         times = [half / 2 for half in range(1, round(2 * self.years) + 1)]
         return [(t, self.coupon / 2 + (100.0 if t == self.years else 0.0)) for t in times]
 
@@ -48,24 +49,24 @@ PENSION = [(float(year), 1000.0) for year in range(1, 26)]
 
 
 def zero_rate(p: Any, t: float) -> Any:
-    """The yield a year, continuously compounded, of what is paid after t years."""
+    """Return the continuously compounded annual zero rate at maturity t in years."""
     first, second = exp(-t / p[4]), exp(-t / p[5])
     a, b = (1.0 - first) * p[4] / t, (1.0 - second) * p[5] / t
     return p[0] + p[1] * a + p[2] * (a - first) + p[3] * (b - second)
 
 
 def value(p: Any, payments: Sequence[tuple[float, float]]) -> Any:
-    """Of payments, today."""
+    """Return the present value of payments."""
     return sum(amount * exp(-t * zero_rate(p, t)) for t, amount in payments)
 
 
 def prices(p: Any) -> Any:
-    """Of all bonds."""
+    """Return the prices of all bonds."""
     return np.array([value(p, bond.payments()) for bond in BONDS])
 
 
 def loss(p: Any, quotes: Any) -> Any:
-    """Half of the sum of the squared errors: what the calibration minimises."""
+    """Return half the sum of squared pricing errors, which the calibration minimizes."""
     return sum((price - quote) ** 2 for price, quote in zip(prices(p), quotes, strict=True)) / 2.0
 
 
@@ -73,7 +74,7 @@ price_all, price_derivatives = jit(prices), jit(jacobian(prices))
 
 
 def calibrated(quotes: Array) -> Array:
-    """The parameters that explain the quotes best."""
+    """Fit the parameters to the quotes."""
     tight = {"x_scale": "jac", "xtol": 1e-14, "ftol": 1e-15, "gtol": 1e-15}
     found = least_squares(lambda p: price_all(p) - quotes, GUESS, jac=price_derivatives, **tight)
     assert found.success, found.message
@@ -81,13 +82,13 @@ def calibrated(quotes: Array) -> Array:
 
 
 def risk(p: Array, quotes: Array) -> Array:
-    """d value of the pension / d quote: the calibration's gradient stays 0 when p follows the quotes."""
+    """Return d(pension value) / d(quote) by the implicit function theorem: the gradient of the loss stays 0."""
     by_quotes = -np.linalg.solve(hessian(loss)(p, quotes), jacobian(grad(loss), argnums=1)(p, quotes))
     return np.asarray(grad(value)(p, PENSION) @ by_quotes)
 
 
 def risk_by_bumps(quotes: Array, bump: float) -> Array:
-    """The same by two calibrations for every quote."""
+    """Return the same sensitivities by two calibrations per quote."""
     sides = [
         [value(calibrated(quotes + side * row), PENSION) for side in (1, -1)] for row in bump * np.eye(len(quotes))
     ]
@@ -95,7 +96,7 @@ def risk_by_bumps(quotes: Array, bump: float) -> Array:
 
 
 def draw(p: Array, quotes: Array, risks: Array, bumped: Array, output: str) -> None:
-    """Save a picture: the curves, the errors of the prices, the risk."""
+    """Save a picture of the curves, the pricing errors, and the risk."""
     figure = Figure(figsize=(8, 6.5), layout="constrained")
     axes = figure.subplot_mosaic([["curve", "curve"], ["errors", "risk"]], height_ratios=[1.2, 1])
     times = np.linspace(0.05, 30.0, 300)
@@ -120,11 +121,11 @@ def draw(p: Array, quotes: Array, risks: Array, bumped: Array, output: str) -> N
 
 
 def main() -> None:
-    """Read the command line, calibrate, report."""
+    """Parse the command line, calibrate, and print the comparison."""
     parser = argparse.ArgumentParser(description="Calibrate a yield curve to bonds, and hedge.")
-    parser.add_argument("--noise", type=float, default=0.02, help="of quotes for 100 (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of the noise (default: %(default)s)")
-    parser.add_argument("--output", default="yield_curve.png", help="where the picture goes (default: %(default)s)")
+    parser.add_argument("--noise", type=float, default=0.02, help="noise of the quotes, per 100 (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
+    parser.add_argument("--output", default="yield_curve.png", help="path of the picture (default: %(default)s)")
     options = parser.parse_args()
 
     quotes = prices(TRUE) + np.random.default_rng(options.seed).normal(0.0, options.noise, len(BONDS))
@@ -135,12 +136,10 @@ def main() -> None:
     for name, *numbers in zip(NAMES, p, TRUE, deviations, strict=True):
         print(f"{name:13}" + "".join(f"{number:13.6f}" for number in numbers))
     worst = max(abs(zero_rate(p, t / 2) - zero_rate(TRUE, t / 2)) for t in range(1, 61))
-    print(f"curve up to 30 years: {1e4 * worst:.4f} basis points from the known answer at worst")
+    print(f"curve up to 30 years: at most {1e4 * worst:.4f} basis points from the known answer")
     risks, bumped = risk(p, quotes), risk_by_bumps(quotes, 0.001)
     print(f"pension: {value(p, PENSION):.2f}, known answer {value(TRUE, PENSION):.2f}")
-    print(
-        f"its hedge: up to {risks.max():.4f} bonds, {np.abs(risks - bumped).max():.1e} from the known answer at worst"
-    )
+    print(f"its hedge: up to {risks.max():.4f} bonds, at most {np.abs(risks - bumped).max():.1e} from the known answer")
     draw(p, quotes, risks, bumped, options.output)
     print(f"picture: {options.output}")
 

@@ -42,5 +42,5 @@ def test_tokenizer_round_trip(gpt):
 
 def test_file_without_names_raises(gpt, tmp_path):
     (tmp_path / "names.txt").write_text("\n \n", encoding="utf-8")
-    with pytest.raises(ValueError, match="has no names: write one a line"):
+    with pytest.raises(ValueError, match="must contain at least one name"):
         gpt.read_names(tmp_path / "names.txt")

@@ -1,4 +1,4 @@
-// Price and five derivatives of an arithmetic Asian call, means over paths: the adjoint written by hand.
+// Price and five derivatives of an arithmetic Asian call, averaged over paths, with a handwritten adjoint.
 
 #include <cmath>
 #include <vector>
@@ -14,7 +14,7 @@ struct Path {
         : dt(m.years / steps), root(std::sqrt(dt)), drift((m.rate - 0.5 * m.volatility * m.volatility) * dt),
           diffusion(m.volatility * root), discount(std::exp(-m.rate * m.years)) {}
 
-    // Adds a path that pays: what `drift` and `diffusion` got in the sweep, and `spot`, which the first step got.
+    // Adds a path with a positive payoff: the adjoints of `drift`, `diffusion` and `spot` from the backward sweep.
     void add(double *out, const Market &m, double pay, double on, double spot, double drift_bar, double diffusion_bar,
              int steps) const {
         double value = discount * pay;
@@ -29,8 +29,8 @@ struct Path {
     }
 };
 
-// As one writes it: a path after the other, shocks[path][step]. The exponentials are a loop over time of their own, which
-// the compiler turns into vector instructions.
+// The straightforward version, one path after another: shocks[path][step]. The exponentials are computed in a separate
+// loop over time, which the compiler vectorizes.
 extern "C" void path_by_path(const double *shocks, long paths, int steps, const Market *market, double *out) {
     const Market m = *market;
     const Path p(m, steps);
@@ -53,7 +53,7 @@ extern "C" void path_by_path(const double *shocks, long paths, int steps, const 
     for (int i = 0; i < 6; i++) out[i] = sum[i] / paths;
 }
 
-// As one tunes it: W paths side by side, their shocks laid out for that, shocks[path / W][step][path % W].
+// The tuned version, with W paths side by side: shocks[path / W][step][path % W].
 template <int W>
 static void side_by_side(const double *__restrict shocks, long paths, int steps, const Market &m, double *out) {
     const Path p(m, steps);

@@ -1,4 +1,4 @@
-// Price and five derivatives of European calls by Black and Scholes, the derivatives written by hand.
+// Black-Scholes price and five derivatives of European calls, with handwritten derivatives.
 
 #include <cmath>
 

@@ -1,9 +1,9 @@
-// The problems of gradbench.py by hand, beside those that suites.cpp has: derivatives are written out, samples stand side
-// by side where there are many, and nothing is allocated while they run, but what the first run of a size makes.
+// Handwritten versions of those problems of gradbench.py that suites.cpp does not contain. Derivatives are written out,
+// samples are stored side by side, and memory is allocated only in the first run of each size.
 
 #include "suites.cpp"
 
-// Linear least squares: the sum of (sign(t) - x[0] - x[1] t - x[2] t² - ...)² / 2 over n places t from -1 to 1.
+// Linear least squares: the sum of (sign(t) - x[0] - x[1] t - x[2] t² - ...)² / 2 over n points t from -1 to 1.
 extern "C" void llsq(int n, int m, const double *x, double *gradient) {
     const int W = 32;
     std::fill(gradient, gradient + m, 0.0);
@@ -21,8 +21,8 @@ extern "C" void llsq(int n, int m, const double *x, double *gradient) {
     }
 }
 
-// The determinant by expansion by minors along the rows, from the first on. Each product of elements on the way down is the
-// derivative by the minor that follows. `next` links the columns that are left, from the last place on.
+// The determinant by expansion by minors, starting with the first row. The product of the elements chosen so far is the
+// derivative with respect to the next minor. `next` is a linked list of the remaining columns; its head is the last entry.
 template <int N> static double minor(int row, double product, const double *a, int *next, double *gradient) {
     if (row == N - 1) {
         gradient[row * N + next[N]] += product;
@@ -60,7 +60,7 @@ extern "C" void lstm4(int letters, const double *w, const double *extra, const d
     layered<4>(letters, w, extra, state, sequence, of_w, of_extra);
 }
 
-// Where the particle is aimed best, by gradient descent from w on. The second of two numbers does not matter.
+// The best aim of the particle, by gradient descent starting at w. The second of the two numbers has no effect.
 extern "C" double particle_by_descent(double w) {
     const double start[2] = {w, 0};
     double at[2];
@@ -72,7 +72,7 @@ extern "C" double particle_by_descent(double w) {
     return at[0];
 }
 
-// The gradient of the Gaussians' likelihood as `gaussians` has it, for W points side by side.
+// The gradient of the Gaussian mixture likelihood, as in `gaussians`, for W points side by side.
 extern "C" void gmm(int n, int k, int d, const double *points, const double *alphas, const double *means, const double *triangles,
                     double gamma, double *of_alphas, double *of_means, double *of_triangles) {
     const int W = 32, size = d * (d + 1) / 2;
@@ -140,7 +140,7 @@ extern "C" void gmm(int n, int k, int d, const double *points, const double *alp
     }
 }
 
-// The bundle adjustment of suites.cpp, eight observations side by side, with the weights' own residuals, 1 - w².
+// The bundle adjustment of suites.cpp, eight observations side by side, with the residuals 1 - w² of the weights.
 extern "C" void ba(int n, const double *cameras, const double *points, const double *weights, const double *seen,
                    const int64_t *camera, const int64_t *point, double *slopes, double *of_weights) {
     for (int begin = 0; begin < n; begin += 8) {
@@ -160,7 +160,7 @@ extern "C" void ba(int n, const double *cameras, const double *points, const dou
     }
 }
 
-// A hand: 22 bones, of which the second to fourth of five fingers bend.
+// A hand of 22 bones. The second to fourth bones of each of the five fingers bend.
 static const int BONES = 22, ANGLES = 26;
 
 struct Affine {
@@ -177,7 +177,7 @@ static Affine operator*(const Affine &p, const Affine &q) {
     return out;
 }
 
-static Affine linear_part(Affine p) {  // the derivative of p * q by q
+static Affine linear_part(Affine p) {  // the derivative of p * q with respect to q
     for (int i = 0; i < 3; i++) p.a[i][3] = 0;
     return p;
 }
@@ -213,10 +213,10 @@ static Affine read(const double *matrix) {
     return out;
 }
 
-// The derivatives of n residuals of three numbers by 26 angles and by two places u in a triangle each.
+// The derivatives of n residuals of three numbers with respect to 26 angles and to two triangle coordinates u each.
 extern "C" void ht(int n, int vertices, const double *theta, const double *us, const double *base, const double *inverses,
                    const int64_t *parents, const double *weights, const double *positions, const int64_t *triangles, double *slopes) {
-    Affine absolute[BONES], unturned[BONES], moved[BONES], by[BONES][4];  // by: derivatives by the four angles of the bone's finger
+    Affine absolute[BONES], unturned[BONES], moved[BONES], by[BONES][4];  // by: derivatives for the four angles of the finger
     double turn[3][3], of_turn[3][3][3];
     turned_by(theta, turn, of_turn);
     Affine global = {};

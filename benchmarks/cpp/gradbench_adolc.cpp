@@ -1,5 +1,5 @@
-// The problems of gradbench.py on ADOL-C's tapes: recorded once, into memory, and replayed for all samples. Parameters are
-// independent numbers, too.
+// The problems of gradbench.py on ADOL-C tapes, recorded once in memory and replayed for all samples. Parameters are
+// independent variables, too.
 
 #include <adolc/adolc.h>
 
@@ -16,7 +16,7 @@ struct Tape {
 
 template <class F> static Tape *recorded(size_t nx, const double *x, size_t np, const double *p, size_t ny, F f) {
     static short tags = 0;
-    const unsigned int entries = np ? 1 << 23 : 1 << 28;  // more than a tape has, of one sample or of all: none in files
+    const unsigned int entries = np ? 1 << 23 : 1 << 28;  // large enough to keep every tape in memory
     Tape *tape = new Tape{++tags, nx, np, ny};
     trace_on(tape->tag, 0, entries, entries, entries / 8, entries, 1);
     {
@@ -38,7 +38,7 @@ extern "C" void release(Tape *tape) {
     delete tape;
 }
 
-// The gradient, summed over samples that differ in their parameters, is added to what `out` has.
+// Adds the gradient, summed over samples with different parameters, to `out`.
 extern "C" void gradients(Tape *tape, long samples, const double *x, const double *p, double *out) {
     Vector given(tape->inputs()), found(tape->inputs());
     std::copy(x, x + tape->nx, given.begin());
@@ -49,7 +49,7 @@ extern "C" void gradients(Tape *tape, long samples, const double *x, const doubl
     }
 }
 
-// The derivatives of all results along so many directions, which are the columns of `seeds`.
+// The derivatives of all results along directions, the columns of `seeds`.
 extern "C" void directions(Tape *tape, long count, const double *x, double *seeds, double *out) {
     std::vector<double *> along(tape->nx), rows(tape->ny);
     Vector values(tape->ny);

@@ -1,4 +1,4 @@
-// The problems of gradbench.py on CppAD's tapes: recorded and optimized once, and replayed for all samples.
+// The problems of gradbench.py on CppAD tapes, recorded and optimized once, and replayed for all samples.
 
 #include <cppad/cppad.hpp>
 
@@ -26,7 +26,7 @@ template <class F> static Tape *recorded(size_t nx, const double *x, size_t np, 
 
 extern "C" void release(Tape *tape) { delete tape; }
 
-// The gradient, summed over samples that differ in their parameters, is added to what `out` has.
+// Adds the gradient, summed over samples with different parameters, to `out`.
 extern "C" void gradients(Tape *tape, long samples, const double *x, const double *p, double *out) {
     const Vector given(x, x + tape->nx), one(1, 1.0);
     for (long s = 0; s < samples; s++, p += tape->np) {
@@ -37,7 +37,7 @@ extern "C" void gradients(Tape *tape, long samples, const double *x, const doubl
     }
 }
 
-// Of each sample, which has numbers of its own, all derivatives.
+// The Jacobian of each sample; samples have separate numbers.
 extern "C" void jacobians(Tape *tape, long samples, const double *x, const double *p, double *out) {
     Vector given(tape->nx), weights(tape->ny);
     for (long s = 0; s < samples; s++, p += tape->np, x += tape->nx) {
@@ -53,7 +53,7 @@ extern "C" void jacobians(Tape *tape, long samples, const double *x, const doubl
     }
 }
 
-// The derivatives of all results along so many directions, which are the columns of `seeds`.
+// The derivatives of all results along directions, the columns of `seeds`.
 extern "C" void directions(Tape *tape, long count, const double *x, const double *seeds, double *out) {
     tape->f.Forward(0, Vector(x, x + tape->nx));
     const Vector found = tape->f.Forward(1, count, Vector(seeds, seeds + tape->nx * count));
@@ -64,6 +64,6 @@ extern "C" void directions(Tape *tape, long count, const double *x, const double
 extern "C" void seconds(Tape *tape, const double *x, double *out) {
     tape->f.Forward(0, Vector(x, x + tape->nx));
     tape->f.Forward(1, Vector(tape->nx, 1.0));
-    const Vector found = tape->f.Reverse(2, Vector(1, 1.0));  // of each number its derivative, and that along the ones
+    const Vector found = tape->f.Reverse(2, Vector(1, 1.0));  // for each number, its derivative and the derivative of that along the ones
     for (size_t i = 0; i < tape->nx; i++) out[i] = found[2 * i], out[tape->nx + i] = found[2 * i + 1];
 }

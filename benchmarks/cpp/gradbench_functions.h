@@ -1,6 +1,6 @@
-// The problems of gradbench.py as functions of a type `Number` that records what is done with it. Who includes this file
-// defines that type, `larger` of two of them, and `recorded`, which makes a tape of a function of nx numbers and np
-// parameters; it passes the function arrays of Numbers: x, the parameters p, and the ny results.
+// The problems of gradbench.py as functions of a type `Number` that records operations. The including file must define
+// this type, `larger` (the maximum of two Numbers), and `recorded`, which records a function of nx numbers and np
+// parameters on a tape. The function receives arrays of Numbers: x, the parameters p, and the ny results.
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ static Number logsumexp(int n, const Number *x) {
 
 static Number squared(const Number &x) { return x * x; }
 
-// The logarithm of the density at the point p. Alphas, means and triangles stand one after the other.
+// The log density at the point p. Alphas, means and triangles are stored consecutively.
 static void log_density(int k, int d, const Number *x, const Number *p, Number *y) {
     const Number *means = x + k, *triangle = means + k * d;
     std::vector<Number> term(k), away(d), turned(d);
@@ -31,7 +31,7 @@ static void log_density(int k, int d, const Number *x, const Number *p, Number *
     *y = logsumexp(k, term.data());
 }
 
-// What the likelihood of n points has besides: the weights' sum, and the prior.
+// The remaining terms of the likelihood of n points: the sum of the weights, and the prior.
 static void prior(int n, int k, int d, const Number *x, Number *y) {
     const Number *triangle = x + k + k * d;
     *y = -n * logsumexp(k, x);
@@ -41,7 +41,7 @@ static void prior(int n, int k, int d, const Number *x, Number *y) {
     }
 }
 
-// The residuals of a camera (rotation, centre, focal length, principal point, distortion), a point and a weight.
+// The residuals of a camera (rotation, center, focal length, principal point, distortion), a point and a weight.
 static void observed(const Number *x, const Number *p, Number *y) {
     const Number *r = x, *point = x + 11;
     const Number square = squared(r[0]) + squared(r[1]) + squared(r[2]), angle = sqrt(square), cosine = cos(angle);
@@ -59,7 +59,7 @@ static void observed(const Number *x, const Number *p, Number *y) {
     y[1] = x[14] * (scale * v + x[8] - p[1]);
 }
 
-// The same of all observations, whose numbers follow one another in x: cameras, points, weights.
+// The residuals of all observations. Their numbers are stored consecutively in x: cameras, points, weights.
 static void all_observed(int cameras, int points, int n, const Number *x, const double *p, Number *y) {
     const double *seen = p, *camera = p + 2 * n, *point = camera + n;
     for (int i = 0; i < n; i++) {
@@ -73,7 +73,7 @@ static void all_observed(int cameras, int points, int n, const Number *x, const 
     }
 }
 
-// The hand: see gradbench_problems/ht.py. Constants stand one after the other in p.
+// The hand: see gradbench_problems/ht.py. Constants are stored consecutively in p.
 struct Matrix {
     Number a[3][4];
 };
@@ -211,7 +211,7 @@ static void llsq(int n, int m, const Number *x, Number *y) {
     }
 }
 
-// A tape of the problem of this name, for numbers x and parameters p; constants are passed as they are.
+// Records the named problem for numbers x and parameters p. Constants are passed without recording.
 extern "C" void *record(const char *name, const long *size, long nx, const double *x, long np, const double *p, long ny,
                         const double *constants) {
     const std::string problem = name;

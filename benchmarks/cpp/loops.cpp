@@ -1,4 +1,4 @@
-// A damped pendulum by Euler's method, and the gradient of its last place by hand: all states are kept.
+// A damped pendulum by Euler's method, with a handwritten gradient of its final position. All states are stored.
 
 #include <cmath>
 #include <vector>

@@ -1,8 +1,8 @@
-// A training step of microgpt on one name, in float32: loss, gradient written by hand, and Adam.
+// A training step of microgpt on one name, in float32: loss, handwritten gradient, and Adam.
 
 #include "microgpt.h"
 
-// What one place of the name computes, and the way back needs.
+// The intermediate results of one position, which the backward pass needs.
 struct Place {
     float embedded[WIDTH], x[WIDTH], before[WIDTH], query[WIDTH], key[WIDTH], value[WIDTH];
     float attention[HEADS][PLACES], found[WIDTH], attended[WIDTH], between[WIDTH], hidden[HIDDEN], out[WIDTH];
@@ -19,7 +19,7 @@ static void linear(const float (&matrix)[ROWS][COLUMNS], const float *x, float *
     }
 }
 
-// Adds to the adjoints of a matrix and of the vector it multiplied.
+// Backward pass of a matrix-vector product: adds to the adjoints of the matrix and of the vector.
 template <int ROWS, int COLUMNS>
 static void linear_back(const float (&matrix)[ROWS][COLUMNS], const float *x, const float *out_bar,
                         float (&matrix_bar)[ROWS][COLUMNS], float *x_bar) {
@@ -30,7 +30,7 @@ static void linear_back(const float (&matrix)[ROWS][COLUMNS], const float *x, co
         }
 }
 
-// Scales a vector to a root mean square of 1, and returns by how much.
+// Scales a vector to a root mean square of 1 and returns the factor.
 static float normalise(const float *x, float *out) {
     float total = 0;
     for (int i = 0; i < WIDTH; i++) total += x[i] * x[i];
@@ -83,7 +83,7 @@ static void forward(const Weights &w, const int *letters, int t, Place *places) 
     softmax(p.probabilities, LETTERS);
 }
 
-// The way back of place t, after those of all later ones have added to `key_bar` and `value_bar`.
+// The backward pass of position t. All later positions must already have added to `key_bar` and `value_bar`.
 static void backward(const Weights &w, const int *letters, int t, int count, const Place *places, Weights &bar,
                      float (*key_bar)[WIDTH], float (*value_bar)[WIDTH]) {
     const Place &p = places[t];
@@ -127,7 +127,7 @@ static void backward(const Weights &w, const int *letters, int t, int count, con
     }
 }
 
-// The loss of a name of count + 1 letters, the first and the last of which are its ends; adds to the gradient.
+// The loss of a name of count + 1 tokens, the first and last of which are end tokens. Adds to the gradient.
 static float loss_and_gradient(const Weights &w, const int *letters, int count, Weights &bar) {
     Place places[PLACES];
     float key_bar[PLACES][WIDTH] = {}, value_bar[PLACES][WIDTH] = {}, loss = 0;
@@ -139,7 +139,7 @@ static float loss_and_gradient(const Weights &w, const int *letters, int count, 
     return loss;
 }
 
-// A step of training, number `step` of `steps` from 0 on; returns the loss before it.
+// Makes training step number `step` of `steps`, counted from 0, and returns the loss before it.
 extern "C" float train(float *weights, float *mean, float *square, const int *letters, int count, int step, int steps) {
     static Weights bar;
     std::memset(&bar, 0, sizeof bar);

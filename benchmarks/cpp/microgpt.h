@@ -1,4 +1,4 @@
-// What all ways to train microgpt in C++ share: its sizes, the order of its weights, and Adam.
+// Shared by all C++ programs that train microgpt: the sizes, the order of the weights, and Adam.
 
 #pragma once
 
@@ -16,7 +16,7 @@ struct WeightsOf {
 using Weights = WeightsOf<float>;
 constexpr int PARAMETERS = sizeof(Weights) / sizeof(float);
 
-// Step number `step` of `steps`, from 0 on.
+// Makes step number `step` of `steps`, counted from 0.
 template <typename Real>
 static void adam(Real *weights, Real *mean, Real *square, const Real *gradient, int step, int steps) {
     const Real rate = Real(0.01) * (1 - Real(step) / steps);

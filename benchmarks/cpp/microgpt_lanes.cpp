@@ -1,7 +1,7 @@
-// A training step of microgpt on 16 names of one length, in float32, by hand: a vector has a number of each name.
+// A handwritten training step of microgpt on 16 names of equal length, in float32: a vector has one number per name.
 //
-// In the manner of EEmicroGPT: sums stay in registers, a block of rows at a time, and gradients of matrices are taken of
-// vectors that have been transposed, so that none of them is added up across a vector.
+// As in EEmicroGPT, sums stay in registers for a block of rows at a time, and gradients of matrices are computed from
+// transposed vectors, which avoids horizontal sums.
 
 #include <initializer_list>
 
@@ -12,14 +12,14 @@ typedef float Lanes __attribute__((vector_size(4 * LANES)));
 typedef int Indices __attribute__((vector_size(4 * LANES)));
 static_assert(WIDTH == LANES, "a row of most matrices is a vector");
 
-// A number of each name by place and component, and the same with the components side by side.
+// Numbers of all names by position and component, and the same numbers with the components side by side.
 template <int COUNT>
 struct Both {
     Lanes of[COUNT];
     Lanes rows[COUNT / WIDTH][LANES];
 };
 
-// What one place of the names computes, and its adjoints.
+// The intermediate results of one position of the names, and their adjoints.
 struct Place {
     Lanes x[WIDTH], query[WIDTH], key[WIDTH], value[WIDTH], attention[HEADS][PLACES], logits_bar[LETTERS];
     Lanes query_bar[WIDTH], key_bar[WIDTH], value_bar[WIDTH], attended_bar[WIDTH], out_bar[WIDTH], hidden_bar[HIDDEN];
@@ -69,7 +69,7 @@ static void linear(const float (&matrix)[ROWS][COLUMNS], const Lanes *x, Lanes *
     }
 }
 
-// Adds to the adjoint of the vector that a matrix multiplied.
+// Backward pass of a matrix-vector product: adds to the adjoint of the vector.
 template <int ROWS, int COLUMNS>
 static void linear_back(const float (&matrix)[ROWS][COLUMNS], const Lanes *out_bar, Lanes *x_bar) {
     constexpr int BLOCK = 8;
@@ -82,8 +82,8 @@ static void linear_back(const float (&matrix)[ROWS][COLUMNS], const Lanes *out_b
     }
 }
 
-// The gradient of a matrix, over all places and names: `x` and `out_bar` say where a place has what it multiplied, and
-// the adjoint of the result.
+// The gradient of a matrix, summed over all positions and names. `x` and `out_bar` give the vectors that the matrix
+// multiplied and the adjoints of the results.
 template <int ROWS, int COLUMNS, typename X, typename Bar>
 static void gradient_of(float (&bar)[ROWS][COLUMNS], const Place *places, int count, X x, Bar out_bar) {
     constexpr int BLOCK = block_of(ROWS);
@@ -100,7 +100,7 @@ static void gradient_of(float (&bar)[ROWS][COLUMNS], const Place *places, int co
         }
 }
 
-// e to a number that is not positive, to 1e-6.
+// exp(x) for x <= 0, with an error of 1e-6.
 static inline Lanes exponential(Lanes x) {
     Lanes t = x * 1.44269504f;
     t = t < -126.0f ? Lanes{} - 126.0f : t;
@@ -181,7 +181,7 @@ static void attend_back(int t, Place *places, const Lanes *found_bar) {
     }
 }
 
-// `letters` has a row of count + 1 for each name. Returns the sum of the losses of this place.
+// `letters` has a row of count + 1 tokens for each name. Returns the sum of the losses at this position.
 static float forward(const Weights &w, const int *letters, int t, int count, Place *places) {
     Place &p = places[t];
     Lanes embedded[WIDTH];
@@ -219,7 +219,7 @@ static float forward(const Weights &w, const int *letters, int t, int count, Pla
     return loss / (count * LANES);
 }
 
-// The way back of place t, after those of all later ones have added to its key_bar and value_bar.
+// The backward pass of position t. All later positions must already have added to its key_bar and value_bar.
 static void backward(const Weights &w, const int *letters, int t, int count, Place *places, Weights &bar) {
     Place &p = places[t];
     linear_back(w.unembed, p.logits_bar, p.out_bar);
@@ -261,7 +261,7 @@ static void gradients(const Place *places, int count, Weights &bar) {
                 [](const Place &p) { return p.logits_bar; });
 }
 
-// A step of training on 16 names, number `step` of `steps` from 0 on; returns their mean loss before it.
+// Makes training step number `step` of `steps`, counted from 0, on 16 names, and returns their mean loss before it.
 extern "C" float train(float *weights, float *mean, float *square, const int *letters, int count, int step, int steps) {
     static Weights bar;
     static Place places[PLACES];

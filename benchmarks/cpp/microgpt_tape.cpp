@@ -1,7 +1,7 @@
-// A training step of microgpt on one name, in float64, on a tape of single numbers: the classes of microgpt.py in C++.
+// A training step of microgpt on one name, in float64, on a tape of single numbers, as in microgpt.py.
 //
-// In the manner of the ports of microgpt to C++ and Rust: all nodes stand in one array that is used again, in the order
-// in which they were made, so that the way back needs no sorting.
+// As in other ports of microgpt to C++ and Rust, all nodes are stored in one reused array in the order of their creation,
+// so that the backward pass needs no topological sort.
 
 #include <algorithm>
 #include <vector>
@@ -12,7 +12,7 @@ struct Node {
     double partial[2];
     int operand[2];
 };
-static std::vector<Node> tape; // without the weights, which come first
+static std::vector<Node> tape; // excludes the weights, which come first
 static std::vector<double> grads;
 
 struct Value {
@@ -42,7 +42,7 @@ static Value exp(Value x) {
 
 using Vector = std::vector<Value>;
 
-// Where the first number of a matrix stands on the tape.
+// The index of the first number of a matrix on the tape.
 template <typename Member>
 static int at(Member member) {
     static const Weights any = {};
@@ -130,7 +130,7 @@ static Value loss_of(const int *letters, int count) {
     return total * (1.0 / count);
 }
 
-// A step of training, number `step` of `steps` from 0 on; returns the loss before it.
+// Makes training step number `step` of `steps`, counted from 0, and returns the loss before it.
 extern "C" double train(double *weights, double *mean, double *square, const int *letters, int count, int step, int steps) {
     tape.clear();
     weight.clear();

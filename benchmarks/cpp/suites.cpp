@@ -1,11 +1,11 @@
-// The problems of suites.py by hand: derivatives are written out, and nothing is allocated while they run.
+// Handwritten versions of the problems of suites.py. Derivatives are written out, and nothing is allocated at run time.
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
-// A number with its first and second derivative by one variable.
+// A number with its first and second derivative with respect to one variable.
 struct Jet {
     double v, d, dd;
 };
@@ -24,7 +24,7 @@ static Jet cubed_distance(Jet a) {  // a to the power of -3/2
     return composed(a, f, -1.5 * f * r, 3.75 * f * r * r);
 }
 
-// Where a particle that two charges repel crosses the axis, squared; w moves one of the charges.
+// The squared position where a particle repelled by two charges crosses the axis; w moves one of the charges.
 static Jet crossing(double w) {
     const double dt = 0.1;
     const Jet ten{10, 0, 0}, charge{10 - w, -1, 0};
@@ -49,7 +49,7 @@ extern "C" double particle(double w) {
     return w;
 }
 
-// Gradient descent, as the suites have it: the step doubles after ten good ones, and halves after a bad one.
+// Gradient descent as in the suites: the step doubles after ten improvements and halves after a failure.
 template <class F> static void descend(F f, const double *start, double *at) {
     double x = start[0], y = start[1], gx, gy, eta = 1e-5, fx = f(x, y, gx, gy);
     for (int count = 0; std::sqrt(gx * gx + gy * gy) > 1e-5;) {
@@ -84,7 +84,7 @@ extern "C" void saddle(const double *start, double *out) {
     largest(out[0], out[1], start, out + 2);
 }
 
-// y'[0] = x[0] and y'[i] = x[i] y[i - 1], by Runge and Kutta's method, and the gradient of the last of y.
+// y'[0] = x[0] and y'[i] = x[i] y[i - 1], by the Runge-Kutta method, and the gradient of the last y.
 static void slope(int n, const double *x, const double *y, double *out) {
     out[0] = x[0];
     for (int i = 1; i < n; i++) out[i] = x[i] * y[i - 1];
@@ -147,7 +147,7 @@ extern "C" double logsumexp(int n, const double *x, double *gradient) {
     return most + std::log(total);
 }
 
-// The step of Newton's method for k means: minus the gradient over the diagonal of the Hessian.
+// The Newton step for k-means: minus the gradient divided by the diagonal of the Hessian.
 extern "C" void kmeans(int n, int k, int d, const double *points, const double *centres, double *out) {
     std::vector<double> count(k, 0.0);
     std::fill(out, out + k * d, 0.0);
@@ -167,7 +167,7 @@ extern "C" void kmeans(int n, int k, int d, const double *points, const double *
         for (int j = 0; j < d; j++) out[c * d + j] /= count[c];
 }
 
-// Layers whose gates act on each number by itself. The gates, c and tanh(c) of every letter are kept for the way back.
+// Layers with elementwise gates. The gates, c and tanh(c) of each letter are stored for the backward pass.
 static const int B = 14;
 
 static double squashed(double x) { return 1 / (1 + std::exp(-x)); }
@@ -241,9 +241,9 @@ extern "C" void lstm(int letters, const double *w, const double *extra, const do
     layered<2>(letters, w, extra, state, sequence, of_w, of_extra);
 }
 
-// Residuals of cameras that look at points, and of the weights, and all derivatives of an observation: of two residuals by
-// eleven numbers of the camera (rotation, centre, focal length, principal point, distortion), three of the point, a weight.
-// Eight observations may stand side by side.
+// Residuals of cameras that observe points, residuals of the weights, and all derivatives. An observation has two
+// residuals. They depend on eleven camera parameters (rotation, center, focal length, principal point, distortion), on
+// three coordinates of the point, and on a weight. Eight observations can be computed side by side.
 typedef double Eight __attribute__((vector_size(64)));
 
 #define OF_EACH(function) \
@@ -269,7 +269,7 @@ static void observe(const V *camera, const V *point, V weight, const V *seen, V 
     const auto turns = square > none;
     const V cosine = cos(angle), a = turns ? sin(angle) / angle : one, b = turns ? (1 - cosine) / square : 0.5 * one;
     const V of_a = turns ? (cosine - a) / square : none, of_b = turns ? (a - 2 * b) / square : none;
-    V across[3], turned[3], by_point[3][3], by_turn[3][3];  // the latter two column by column
+    V across[3], turned[3], by_point[3][3], by_turn[3][3];  // the last two are stored by column
     cross(r, x, across);
     for (int i = 0; i < 3; i++) turned[i] = cosine * x[i] + a * across[i] + b * along * r[i];
     for (int j = 0; j < 3; j++) {
@@ -305,8 +305,8 @@ extern "C" void bundle(int n, const double *cameras, const double *points, const
         observe(cameras + 11 * camera[i], points + 3 * point[i], weights[i], seen + 2 * i, errors + 2 * i, slopes + 30 * i);
 }
 
-// The gradient of the logarithm of the likelihood of k Gaussians in d dimensions, with a prior of Wishart's on their
-// inverse covariances. Each is a lower triangle: logarithms of its diagonal, then its columns below that.
+// The gradient of the log likelihood of k Gaussians in d dimensions, with a Wishart prior on their inverse covariances.
+// Each inverse covariance is given by a lower triangle: the logarithms of its diagonal, then its columns below it.
 extern "C" void gaussians(int n, int k, int d, const double *points, const double *alphas, const double *means, const double *triangles,
                           double gamma, double *of_alphas, double *of_means, double *of_triangles) {
     const int size = d * (d + 1) / 2;

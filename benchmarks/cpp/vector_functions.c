@@ -1,4 +1,4 @@
-/* Functions of the C library over rows: by libmvec in vectors where VECTORS is defined, else one number at a time. */
+/* C library functions over rows: vectorized by libmvec if VECTORS is defined, otherwise one number at a time. */
 #include <math.h>
 
 #ifdef VECTORS

@@ -1,1 +1,1 @@
-"""The problems of GradBench: a file each, with gradwalk's program and those of its peers."""
+"""The problems of GradBench, one file each, with the programs of gradwalk and its peers."""

@@ -1,8 +1,9 @@
 """GradBench's `ba`, from ADBench: the sparse Jacobian of a bundle adjustment.
 
-Cameras of eleven parameters see points. Each observation has two residuals, of its camera, its point and its weight w,
-and a third, 1 - w². All have their derivatives, as the values of a sparse matrix. The smallest data of ADBench has 49
-cameras, 7,776 points and 31,843 observations; here are larger and smaller ones, drawn at random.
+Cameras with eleven parameters see points. Each observation has two residuals, which depend on its camera, its point and
+its weight w, and a third residual, 1 - w². The result contains all derivatives, as the values of a sparse matrix. The
+smallest data set of ADBench has 49 cameras, 7,776 points and 31,843 observations. The data here is random, in this
+size, a smaller and a larger one.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from gradbench_problems.base import Case, Maker, Run, in_cpp, in_jax, in_torch, 
 
 
 def slopes_of(m: Library) -> Any:
-    """The derivatives of the residuals of one observation, and that of its weight's."""
+    """Return a function that computes the derivatives of the residuals of one observation and of its weight."""
     slopes = m.jacobian(partial(residuals, m), (0, 1, 2))
 
     def found(camera: Any, point: Any, weight: Any, seen: Any) -> Any:
@@ -32,7 +33,7 @@ def slopes_of(m: Library) -> Any:
 
 
 def cases(quick: bool) -> Iterator[Case]:
-    """All sizes."""
+    """Yield all sizes."""
     generator = numpy.random.default_rng(0)
     middle, spread = [0.0] * 6 + [1.0] + [0.0] * 4, [0.3] * 3 + [1.0] * 4 + [0.1] * 4
     sizes = [(5, 60, 200)] if quick else [(5, 100, 1000), (49, 7776, 31_843), (372, 47_423, 204_472)]
@@ -56,13 +57,13 @@ def cases(quick: bool) -> Iterator[Case]:
 
 
 def in_gradwalk(given: tuple[Any, ...]) -> Maker:
-    """The function in gradwalk, recorded when it is first called, whose results go to arrays that are there."""
+    """Return the function in gradwalk, recorded at its first call, which reuses its result arrays."""
     total = len(given[2])
     return lambda: partial(bundle_in_place(slopes_of(OURS), (total, 2, 15), total), *given)
 
 
 def on_tape(tape: tapes.Tapes, given: tuple[Any, ...]) -> Run:
-    """The same by a tape of one observation, and one of a weight; or by a tape of all of them."""
+    """Return the function on a tape of one observation and a tape of one weight, or on one tape of all observations."""
     cameras, points, weights, seen, camera, point = given
     if not tape.one_by_one:
         return on_one_tape(tape, given)
@@ -80,7 +81,10 @@ def on_tape(tape: tapes.Tapes, given: tuple[Any, ...]) -> Run:
 
 
 def on_one_tape(tape: tapes.Tapes, given: tuple[Any, ...]) -> Run:
-    """The same by a tape of all observations, along fifteen directions: an observation has one number of each."""
+    """Return the function on one tape of all observations, along fifteen directions.
+
+    Each observation depends on one number per direction.
+    """
     cameras, points, weights, *others = given
     sizes = [len(cameras), len(points), len(weights)]
     numbers, constants = (numpy.concatenate([x.ravel() for x in part]) for part in (given[:3], others))

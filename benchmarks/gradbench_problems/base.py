@@ -1,4 +1,4 @@
-"""What the problems share: a case is one problem of one size, with what makes the function that each library runs."""
+"""Shared code of the problems: a case is one problem of one size, with a maker of each library's function."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Maker = Callable[[], Run]
 
 
 class Case(NamedTuple):
-    """A problem of one size: by the name of a library, what makes a function that returns the derivatives.
+    """A problem of one size. `makers` maps a library to a function that makes a function that returns the derivatives.
 
-    Making it and calling it once is what a first result takes: recording, compiling or tracing, by the library. The
-    results agree with one that GradBench publishes, where `published` is one.
+    The time of a first result includes making and calling that function. The results must agree with `published`, which
+    is a result published by GradBench or None.
     """
 
     problem: str
@@ -33,7 +33,7 @@ class Case(NamedTuple):
 
 @cache
 def torch() -> Any:
-    """PyTorch on one core, with float64."""
+    """Import PyTorch and set it to one core and float64."""
     module = peer("torch", "torch")
     module.set_num_threads(1)
     module.set_default_dtype(module.float64)
@@ -42,18 +42,18 @@ def torch() -> Any:
 
 @cache
 def of_torch() -> Library:
-    """What the functions of suites.py take from PyTorch, which has no loops of its own."""
+    """Return the functions of PyTorch for suites.py, without loops, which PyTorch lacks."""
     t = torch()
     return Library(t, t, None, None, t.func.grad, None, None, t.stack, t.cat, t.func.jacrev, t.rsqrt)
 
 
 def recorded(f: Any, *given: Any) -> Maker:
-    """A function in gradwalk, recorded when it is first called."""
+    """Return a function in gradwalk, recorded at its first call."""
     return lambda: partial(jit(f), *given)
 
 
 def in_jax(f: Any, *given: Any) -> Maker:
-    """A function in JAX, compiled when it is first called."""
+    """Return a function in JAX, compiled at its first call."""
     arrays = [jax().numpy.asarray(x) for x in given]
 
     def made() -> Run:
@@ -65,25 +65,25 @@ def in_jax(f: Any, *given: Any) -> Maker:
 
 
 def in_torch(f: Any, *given: Any) -> Maker:
-    """A function in PyTorch, which builds its graph at each call."""
+    """Return a function in PyTorch, which builds its graph at each call."""
     tensors = [torch().as_tensor(x) for x in given]
     return lambda: partial(f, *tensors)
 
 
 def slopes_in_torch(f: Any, count: int, *given: Any) -> Maker:
-    """The gradient of a function in PyTorch by the first so many arguments."""
+    """Return the gradient of a function in PyTorch with respect to its first `count` arguments."""
     tensors = [torch().as_tensor(x).clone().requires_grad_(i < count) for i, x in enumerate(given)]
     return lambda: lambda: torch().autograd.grad(f(*tensors), tensors[:count])
 
 
 @cache
 def by_hand() -> Any:
-    """The functions of `cpp/gradbench.cpp`."""
+    """Compile `cpp/gradbench.cpp`."""
     return cpp("gradbench")
 
 
 def in_cpp(name: str, given: Sequence[Any], shapes: Iterable[Any]) -> Maker:
-    """A function written by hand: it takes these numbers and arrays, and writes to arrays of these shapes."""
+    """Return a handwritten function that takes numbers and arrays and writes to arrays of these shapes."""
 
     def made() -> Run:
         found = [numpy.zeros(shape) for shape in shapes]
@@ -101,7 +101,7 @@ def in_cpp(name: str, given: Sequence[Any], shapes: Iterable[Any]) -> Maker:
 
 
 def number_in_cpp(name: str, given: float) -> Maker:
-    """A function written by hand, of a number, that returns one."""
+    """Return a handwritten function from a number to a number."""
 
     def made() -> Run:
         function = getattr(by_hand(), name)

@@ -1,8 +1,8 @@
-"""GradBench's `det`, from cmpad: the gradient of a determinant by expansion by minors.
+"""GradBench's `det`, from cmpad: the gradient of a determinant, computed by expansion by minors.
 
-That takes about n! e products; GradBench has matrices of 5 to 11 rows. Equal minors come up again and again: who finds
-that out, as gradwalk's recording and CppAD's `optimize` do, has 2^n of them. JAX and PyTorch expand all minors of one
-size at once.
+This takes about n! e products; GradBench has matrices with 5 to 11 rows. The same minors occur repeatedly. Libraries
+that detect this, as gradwalk's recording and CppAD's `optimize` do, compute only 2^n minors. JAX and PyTorch expand all
+minors of one size at once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gradwalk import grad
 
 
 def expanded(a: Any, columns: tuple[int, ...] | None = None) -> Any:
-    """The determinant of the last rows of these columns."""
+    """Return the determinant of the last rows of these columns."""
     columns = columns or tuple(range(len(a)))
     row = a[len(a) - len(columns)]
     if len(columns) == 1:
@@ -32,9 +32,9 @@ def expanded(a: Any, columns: tuple[int, ...] | None = None) -> Any:
 
 
 def all_at_once(a: Any) -> Any:
-    """The same on arrays: of each row the elements that stand before its minors, from the last row on."""
+    """Return the determinant with array operations, from the last row to the first."""
     n = len(a)
-    left = [numpy.arange(n)[None]]  # of each minor the columns, by how many rows are gone
+    left = [numpy.arange(n)[None]]  # columns of each minor, by the number of removed rows
     for size in range(n, 1, -1):
         others = [numpy.delete(numpy.arange(size), place) for place in range(size)]
         left.append(left[-1][:, others].reshape(-1, size - 1))
@@ -47,12 +47,12 @@ def all_at_once(a: Any) -> Any:
 
 
 def type_of(a: Any) -> Any:
-    """What makes an array of the same library."""
+    """Return the function that creates arrays of the same library."""
     return a.new_tensor if hasattr(a, "new_tensor") else jax().numpy.asarray
 
 
 def cases(quick: bool) -> Iterator[Case]:
-    """All sizes."""
+    """Yield all sizes."""
     generator = numpy.random.default_rng(0)
     for n in (5,) if quick else (5, 7, 9):
         a = generator.uniform(size=(n, n))

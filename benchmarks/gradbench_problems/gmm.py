@@ -1,7 +1,7 @@
-"""GradBench's `gmm`, from ADBench: the gradient of the logarithm of the likelihood of a mixture of Gaussians.
+"""GradBench's `gmm`, from ADBench: the gradient of the log likelihood of a Gaussian mixture.
 
-Of k Gaussians in d dimensions there are weights (as logarithms), means, and the roots of inverse covariances, with
-Wishart's prior. GradBench has 1,000 points, 2 to 64 dimensions and 5 to 100 Gaussians, all numbers drawn at random.
+The k Gaussians in d dimensions have weights (as logarithms), means, and roots of inverse covariances, with a Wishart
+prior. GradBench has 1,000 points, 2 to 64 dimensions and 5 to 100 Gaussians. All numbers are random.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gradwalk import grad
 
 
 def likelihood_in_torch(alphas: Any, means: Any, triangles: Any, points: Any) -> Any:
-    """The same in PyTorch, by products of matrices."""
+    """Return the log likelihood in PyTorch, with matrix products."""
     t = torch()
     k, d = means.shape
     columns, rows = numpy.triu_indices(d, 1)
@@ -35,7 +35,7 @@ def likelihood_in_torch(alphas: Any, means: Any, triangles: Any, points: Any) ->
 
 
 def cases(quick: bool) -> Iterator[Case]:
-    """All sizes."""
+    """Yield all sizes."""
     generator = numpy.random.default_rng(0)
     for n, d, k in [(20, 3, 5)] if quick else [(1000, 2, 5), (1000, 10, 50), (1000, 64, 100)]:
         alphas, means = generator.normal(size=k), generator.uniform(size=(k, d))

@@ -1,9 +1,10 @@
-"""GradBench's `ht`, from ADBench: the Jacobian of a hand that is to follow points which a camera has seen.
+"""GradBench's `ht`, from ADBench: the Jacobian of a hand model that is fitted to observed points.
 
-A hand has 22 bones: a wrist, five fingers of four, and a forearm. 26 angles turn and move the hand, and bend the last
-three bones of each finger. A vertex of its skin moves with several bones, by weights. Each point is compared with a
-place, of two coordinates of its own, in a triangle of three vertices. Derivatives are by the angles, and by those
-coordinates. The hand here is drawn at random, with as many bones as ADBench's and 544 vertices.
+A hand has 22 bones: a wrist, five fingers with four bones each, and a forearm. 26 parameters rotate and translate the
+hand and bend the last three bones of each finger. Each vertex of the skin moves with several bones, by weights. Each
+point is compared with a position in a triangle of three vertices, given by two coordinates. The derivatives are with
+respect to the 26 parameters and these coordinates. The hand here is random, with as many bones as in ADBench and 544
+vertices.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ PARENTS = [-1, *(parent for f in range(0, 20, 4) for parent in (0, f + 1, f + 2,
 
 
 class Hand(NamedTuple):
-    """A hand at rest: matrices of bones relative to parents, their inverses as they stand, vertices and weights."""
+    """A hand at rest: transforms of bones relative to parents, inverses of absolute transforms, weights, vertices."""
 
     base: Any
     inverses: Any
@@ -34,7 +35,7 @@ class Hand(NamedTuple):
 
 
 def hand(generator: numpy.random.Generator) -> Hand:
-    """A hand drawn at random, in which each vertex moves with four bones."""
+    """Create a random hand in which each vertex moves with four bones."""
     base = numpy.tile(numpy.eye(4), (BONES, 1, 1))
     base[:, :3, :3] = numpy.linalg.qr(generator.normal(size=(BONES, 3, 3)))[0]
     base[:, :3, 3] = generator.normal(size=(BONES, 3))
@@ -49,7 +50,7 @@ def hand(generator: numpy.random.Generator) -> Hand:
 
 
 def rotation(m: Library, r: Any) -> Any:
-    """The matrix that turns around an axis, by its length."""
+    """Return the rotation matrix of an axis-angle vector."""
     angle = m.math.sqrt((r * r).sum())
     x, y, z = (r[i] / angle for i in range(3))
     s, c = m.math.sin(angle), m.math.cos(angle)
@@ -62,14 +63,14 @@ def rotation(m: Library, r: Any) -> Any:
 
 
 def bend(m: Library, x: Any, z: Any) -> Any:
-    """The matrix that turns around the first axis and then around the third."""
+    """Return the matrix that rotates around the first axis and then around the third."""
     cx, sx, cz, sz, zero = m.math.cos(x), m.math.sin(x), m.math.cos(z), m.math.sin(z), 0.0 * x
     rows = [[cz, -sz * cx, sz * sx], [sz, cz * cx, -cz * sx], [zero, sx, cx]]
     return m.stack([m.stack(row) for row in rows])
 
 
 def moved_bones(m: Library, hand: Hand, theta: Any) -> list[Any]:
-    """What takes a vertex from where it is at rest to where each bone takes it: three rows of a matrix."""
+    """Return the 3x4 matrix of each bone, which maps a vertex at rest to its moved position."""
     absolute: list[Any] = []
     for bone, parent in enumerate(PARENTS):
         relative = hand.base[bone]
@@ -83,16 +84,16 @@ def moved_bones(m: Library, hand: Hand, theta: Any) -> list[Any]:
 
 
 def residual(hand: Hand, theta: Any, u: Any, weights: Any, positions: Any, point: Any) -> Any:
-    """How far one point is from its place, in gradwalk, by weights and positions of three vertices."""
+    """Return the residual of one point in gradwalk, given weights and positions of three vertices."""
     bones = moved_bones(OURS, hand, theta)
     shares = OURS.stack([u[0], u[1], 1.0 - u[0] - u[1]])
-    parts = (weights * shares) @ positions.T  # by bone: where its share of the place is at rest
+    parts = (weights * shares) @ positions.T  # for each bone, its share of the position at rest
     place = sum(bone @ part for bone, part in zip(bones, parts, strict=True))
     return point - (rotation(OURS, theta[:3]) @ place + theta[3:6])
 
 
 def slopes_of_all(m: Library, hand: Hand, jacobian: Any, jvp: Any) -> Any:
-    """The derivatives of all residuals in JAX or PyTorch: the skin is moved as a whole."""
+    """Return a function for all derivatives in JAX or PyTorch, which moves the whole skin at once."""
 
     def residuals(theta: Any, us: Any, triangles: Any, points: Any) -> Any:
         bones = m.stack(moved_bones(m, hand, theta))
@@ -111,7 +112,7 @@ def slopes_of_all(m: Library, hand: Hand, jacobian: Any, jvp: Any) -> Any:
 
 
 def cases(quick: bool) -> Iterator[Case]:
-    """All sizes."""
+    """Yield all sizes."""
     generator = numpy.random.default_rng(0)
     rest = hand(generator)
     theta = generator.normal(size=ANGLES) * 0.3

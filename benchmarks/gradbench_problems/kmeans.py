@@ -1,8 +1,8 @@
-"""GradBench's `kmeans`: the direction of Newton's method for the centres of clusters.
+"""GradBench's `kmeans`: the Newton direction for the centers of clusters.
 
-The cost is the sum, over all points, of the squared distance to the nearest centre. Its Hessian is diagonal: the result
-is the gradient over that diagonal, which needs derivatives of derivatives. GradBench has 10 to 1,000 centres, 1,000 to
-100,000 points, 8 and 16 dimensions; the last points are the centres to start from.
+The cost is the sum over all points of the squared distance to the nearest center. Its Hessian is diagonal. The result
+is the gradient divided by this diagonal, which needs second derivatives. GradBench has 10 to 1,000 centers, 1,000 to
+100,000 points, and 8 or 16 dimensions. The last points are the initial centers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gradbench_problems.base import Case, Maker, Run, in_cpp, in_jax, in_torch, 
 
 
 def in_jax_by_products(centres: Any, points: Any) -> Any:
-    """The direction in JAX, which finds the nearest centres by a product of matrices."""
+    """Return the direction in JAX, which finds the nearest centers with a matrix product."""
     j = jax()
     nearest = j.numpy.argmin((centres**2).sum(1) - 2 * points @ centres.T, axis=1)
 
@@ -32,7 +32,7 @@ def in_jax_by_products(centres: Any, points: Any) -> Any:
 
 
 def in_torch_by_products(centres: Any, points: Any) -> Any:
-    """The same in PyTorch."""
+    """Return the same direction in PyTorch."""
     t = torch()
     nearest = t.addmm((centres**2).sum(1), points, centres.T, alpha=-2).argmin(1)
     centres = centres.detach().requires_grad_()
@@ -43,7 +43,7 @@ def in_torch_by_products(centres: Any, points: Any) -> Any:
 
 
 def on_tape(tape: tapes.Tapes, centres: Any, points: Any) -> Run:
-    """The same by a tape of the squared distances of all points to centres of their own."""
+    """Return the direction on a tape of the squared distances between each point and a separate copy of its center."""
     both = tape.seconds("kmeans", points.ravel())
 
     def run() -> Any:
@@ -58,12 +58,12 @@ def on_tape(tape: tapes.Tapes, centres: Any, points: Any) -> Run:
 
 
 def recorded(centres: Any, points: Any) -> Run:
-    """The direction in gradwalk, recorded when it is first called."""
+    """Return the direction in gradwalk, recorded at its first call."""
     return partial(directions(), centres, points)
 
 
 def cases(quick: bool) -> Iterator[Case]:
-    """All sizes."""
+    """Yield all sizes."""
     generator = numpy.random.default_rng(0)
     for k, n, d in [(5, 100, 4)] if quick else [(10, 1000, 8), (100, 10_000, 8), (1000, 100_000, 16)]:
         points = generator.uniform(size=(n, d))

@@ -1,7 +1,7 @@
 """GradBench's `llsq`, from cmpad: the gradient of a linear least squares problem.
 
-A polynomial with m coefficients x is to be the sign of t at n places t from -1 to 1. GradBench has 128 coefficients and
-16 to 16,392 places.
+A polynomial with m coefficients x approximates sign(t) at n points t between -1 and 1. GradBench has 128 coefficients
+and 16 to 16,392 points.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gradwalk import numpy as gnp
 
 
 def residual(x: Any, t: Any) -> Any:
-    """Half the square of the residual at a place."""
+    """Return half the squared residual at a point."""
     total = x[-1]
     for c in x[-2::-1]:
         total = total * t + c
@@ -28,20 +28,20 @@ def residual(x: Any, t: Any) -> Any:
 
 
 def cost_in_jax(n: int, x: Any) -> Any:
-    """The same in JAX."""
+    """Return the cost in JAX."""
     j = jax().numpy
     t = -1 + 2 * j.arange(n) / (n - 1)
     return 0.5 * ((j.sign(t) - j.polyval(x[::-1], t, unroll=16)) ** 2).sum()
 
 
 def cost_in_torch(n: int, x: Any) -> Any:
-    """The same in PyTorch, by a product with a matrix of powers."""
+    """Return the cost in PyTorch, as a product with a Vandermonde matrix."""
     t = -1 + 2 * torch().arange(n) / (n - 1)
     return 0.5 * ((torch().sign(t) - torch().linalg.vander(t, N=len(x)) @ x) ** 2).sum()
 
 
 def cases(quick: bool) -> Iterator[Case]:
-    """All sizes."""
+    """Yield all sizes."""
     generator = numpy.random.default_rng(0)
     for n, m in [(16, 32)] if quick else [(16, 128), (1024, 128), (16_392, 128)]:
         x = generator.uniform(size=m)

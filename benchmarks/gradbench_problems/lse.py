@@ -1,7 +1,7 @@
-"""GradBench's `lse`: the gradient of the logarithm of the sum of exponentials of many numbers.
+"""GradBench's `lse`: the gradient of log-sum-exp of many numbers.
 
-The function is to be made of a largest number, exponentials and a sum, not to be a function of its own whose derivative
-is known. GradBench has 2,500 to 1,280,000 numbers from 0 to 1.
+The function must be composed of a maximum, exponentials and a sum; a built-in function with a known derivative is not
+allowed. GradBench has 2,500 to 1,280,000 numbers between 0 and 1.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from gradwalk import grad, math, vmap
 
 
 def lse(x: Any) -> Any:
-    """The function in gradwalk."""
+    """Return log-sum-exp in gradwalk."""
     most = vmap(lambda x: x, reduce="max")(x)
     return most + math.log(vmap(lambda m, x: math.exp(x - m), in_axes=(None, 0), reduce="sum")(most, x))
 
 
 def lse_on_arrays(m: Any, x: Any) -> Any:
-    """The same in JAX or PyTorch."""
+    """Return log-sum-exp in JAX or PyTorch."""
     most = m.amax(x)
     return most + m.log(m.exp(x - most).sum())
 
 
 def cases(quick: bool) -> Iterator[Case]:
-    """All sizes."""
+    """Yield all sizes."""
     generator = numpy.random.default_rng(0)
     for n in (500,) if quick else (2500, 80_000, 1_280_000):
         x = generator.uniform(size=n)

@@ -1,7 +1,7 @@
-"""GradBench's `lstm`, from ADBench: the gradient of how well layers of memory predict each letter from those before it.
+"""GradBench's `lstm`, from ADBench: the gradient of how well an LSTM predicts each letter from the previous ones.
 
-Weights act on each number by itself. A letter is 14 numbers. GradBench has two and four layers, and 1,024 and 4,096
-letters; the data here is drawn at random.
+The weights act elementwise. A letter is a vector of 14 numbers. GradBench has two and four layers, and 1,024 and 4,096
+letters. The data here is random.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from gradwalk import grad, loops, math
 
 
 def squashed(x: Any) -> Any:
-    """The logistic function of an array of Values."""
+    """Return the logistic function of an array of Values."""
     return 1.0 / (1.0 + math.exp(-x))
 
 
 def layer_by_layer(weights: Any, extra: Any, state: Any, sequence: Any) -> Any:
-    """The objective of suites.py in gradwalk, as a loop for each layer: its steps are short enough for machine code."""
+    """Return the objective of suites.py in gradwalk, one loop per layer, short enough for machine code."""
     b, total = LETTERS, 0.0
     xs = sequence[:-1] * extra[0]
     for i in range(0, len(weights), 2):
@@ -50,7 +50,7 @@ def layer_by_layer(weights: Any, extra: Any, state: Any, sequence: Any) -> Any:
 
 
 def objective_in_torch(weights: Any, extra: Any, state: Any, sequence: Any) -> Any:
-    """The same in PyTorch: what does not wait for the letter before is computed for all letters at once."""
+    """Return the objective in PyTorch, which computes non-recurrent terms for all letters at once."""
     t, b = torch(), LETTERS
     xs = sequence[:-1] * extra[0]
     for i in range(0, len(weights), 2):
@@ -70,7 +70,7 @@ def objective_in_torch(weights: Any, extra: Any, state: Any, sequence: Any) -> A
 
 
 def cases(quick: bool) -> Iterator[Case]:
-    """All sizes."""
+    """Yield all sizes."""
     generator = numpy.random.default_rng(0)
     for layers, letters in [(4, 30)] if quick else [(2, 1024), (4, 1024), (4, 4096)]:
         sequence = numpy.eye(LETTERS)[generator.integers(0, LETTERS, letters)]

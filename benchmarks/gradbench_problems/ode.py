@@ -1,8 +1,8 @@
-"""GradBench's `ode`, from cmpad: the gradient of the last number of a system, by Runge-Kutta.
+"""GradBench's `ode`, from cmpad: the gradient of the last component of an ODE solution, by Runge-Kutta.
 
-The system is y[0]' = x[0] and y[i]' = x[i] y[i - 1], from zeros, over two units of time in s steps. GradBench has 1,000
-numbers and more. Of those the last is the product of x, times 2^n / n!, which is 0 in floating point; so two of the
-sizes here are smaller.
+The system is y[0]' = x[0] and y[i]' = x[i] y[i - 1], from zero over two units of time in s steps. GradBench has at
+least 1,000 components. The last of them is the product of x times 2^n / n!, which is 0 in floating point. Therefore two
+of the sizes here are smaller.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gradwalk import grad
 
 
 def after_step(concatenate: Any, h: float, x: Any, y: Any) -> Any:
-    """The numbers a step later."""
+    """Advance the state by one Runge-Kutta step."""
 
     def slope(y: Any) -> Any:
         return concatenate([x[:1], x[1:] * y[:-1]])
@@ -33,14 +33,14 @@ def after_step(concatenate: Any, h: float, x: Any, y: Any) -> Any:
 
 
 def last_of(m: Library, steps: int, x: Any) -> Any:
-    """The last number at the end."""
+    """Return the last component at the end."""
     h = 2.0 / steps
     step = partial(after_step, m.concatenate, h, x)
     return m.scan(lambda y, _: (step(y), None), m.arrays.zeros(len(x)), None, length=steps)[0][-1]
 
 
 def last_in_torch(steps: int, x: Any) -> Any:
-    """The same in PyTorch."""
+    """Return the last component at the end, in PyTorch."""
     y = torch().zeros(len(x))
     for _ in range(steps):
         y = after_step(torch().cat, 2.0 / steps, x, y)
@@ -48,7 +48,7 @@ def last_in_torch(steps: int, x: Any) -> Any:
 
 
 def cases(quick: bool) -> Iterator[Case]:
-    """All sizes."""
+    """Yield all sizes."""
     generator = numpy.random.default_rng(0)
     for n, steps in [(5, 20)] if quick else [(10, 1000), (100, 100), (1000, 100)]:
         x = generator.uniform(0.5, 1.5, n)

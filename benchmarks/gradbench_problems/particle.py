@@ -1,8 +1,8 @@
-"""GradBench's `particle`, from Pearlmutter and Siskind: a charged particle is to hit a point, by gradient descent.
+"""GradBench's `particle`, from Pearlmutter and Siskind: aim a charged particle at a point by gradient descent.
 
-Euler's method takes the particle, whose force is the gradient of a potential, on its way until it crosses the axis. The
-descent needs the derivative of where it does: a derivative through a loop of derivatives. The published result is kept
-as a check.
+The force on the particle is the gradient of a potential, and Euler's method follows its path until it crosses the axis.
+The descent needs the derivative of the crossing, so it differentiates through a loop that contains derivatives. The
+published result serves as a check.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from suites import OURS, Library, crossing, descended, of_jax
 from gradbench_problems.base import Case, Maker, in_jax, number_in_cpp, recorded, torch
 from gradbench_problems.saddle import descended as descended_in_torch
 
-PUBLISHED = 0.2071918746486116  # from 0
+PUBLISHED = 0.2071918746486116  # starting at 0
 
 
 def aimed(m: Library, w: Any) -> Any:
-    """The best `w`, by the gradient descent of suites.py, for which it is the first of two numbers."""
+    """Return the best `w` by the gradient descent of suites.py, where it is the first of two numbers."""
     return descended(m, m.outer, lambda w, _: crossing(m, w), (w, 0.0 * w))[0]
 
 
 def crossing_in_torch(w: Any) -> Any:
-    """Where the particle crosses the axis, squared, in PyTorch."""
+    """Return the squared position where the particle crosses the axis, in PyTorch."""
     t = torch()
     first, second = t.cat([t.tensor([10.0]), 10 - w]), t.tensor([10.0, 0.0])
     dt, x, v = 0.1, t.tensor([0.0, 8.0], requires_grad=True), t.tensor([0.75, 0.0])
@@ -37,7 +37,7 @@ def crossing_in_torch(w: Any) -> Any:
 
 
 def cases(quick: bool) -> Iterator[Case]:
-    """The one size that there is."""
+    """Yield the only size."""
     start = 0.207 if quick else 0.0
     makers: dict[str, Maker] = {
         "gradwalk": recorded(partial(aimed, OURS), start),

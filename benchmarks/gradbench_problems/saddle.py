@@ -1,8 +1,8 @@
-"""GradBench's `saddle`, from Pearlmutter and Siskind: a saddle point, found by gradient descents inside of another.
+"""GradBench's `saddle`, from Pearlmutter and Siskind: a saddle point, found by nested gradient descents.
 
-The least of x² + y² - a² - b² by x and y is looked for where it is the largest by a and b. The outer descent needs the
-derivative of a function that runs the inner descent, which needs derivatives of its own. All start at the same point.
-The published result is kept as a check.
+The problem is to minimize over x and y the maximum over a and b of x² + y² - a² - b². The outer descent needs the
+derivative of a function that runs the inner descent, which uses derivatives itself. All variables start at the same
+point. The published result serves as a check.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from suites import OURS, of_jax, saddle
 
 from gradbench_problems.base import Case, Maker, in_cpp, in_jax, recorded, torch
 
-PUBLISHED = [8.246324826140356e-06] * 4  # from 1, 1
+PUBLISHED = [8.246324826140356e-06] * 4  # starting at 1, 1
 
 
 def descended(f: Any, start: Any, inside: bool) -> Any:
-    """Where a function of PyTorch's is least: the descent of suites.py in Python's own loop.
+    """Minimize a PyTorch function with the gradient descent of suites.py, in a Python loop.
 
-    Inside of another one, the derivative of the result by what `f` depends on is to be had: steps are remembered.
+    With `inside`, the steps stay in the graph, so that the result can be differentiated.
     """
     t = torch()
 
@@ -49,7 +49,7 @@ def descended(f: Any, start: Any, inside: bool) -> Any:
 
 
 def saddle_in_torch(start: Any) -> Any:
-    """The saddle point in PyTorch."""
+    """Return the saddle point in PyTorch."""
 
     def largest(x: Any) -> Any:
         return descended(lambda a: (a * a).sum() - (x * x).sum(), start, inside=True)
@@ -62,7 +62,7 @@ def saddle_in_torch(start: Any) -> Any:
 
 
 def cases(quick: bool) -> Iterator[Case]:
-    """The one size that there is."""
+    """Yield the only size."""
     start = numpy.full(2, 1e-2 if quick else 1.0)
     makers: dict[str, Maker] = {
         "gradwalk": recorded(partial(saddle, OURS), *start),

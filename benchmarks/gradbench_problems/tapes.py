@@ -1,7 +1,7 @@
-"""CppAD and ADOL-C, where they are installed: C++ whose numbers record on a tape what is done with them.
+"""CppAD and ADOL-C, if they are installed: C++ libraries whose numbers record operations on a tape.
 
-Both run the functions of `cpp/gradbench_functions.h`. A tape is recorded once and replayed for other numbers. Where
-there are many samples it is one sample's; it stays in the caches then.
+Both run the functions of `cpp/gradbench_functions.h`. A tape is recorded once and replayed for other numbers. With many
+samples, the tape contains one sample, because then it stays in the caches.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from peers import cpp, pointers
 
 from gradbench_problems.base import Maker, Run
 
-INCLUDED = f"-I{Path(sysconfig.get_path('purelib'), 'cmeel.prefix', 'include')}"  # by the package cmeel-cppad
+INCLUDED = f"-I{Path(sysconfig.get_path('purelib'), 'cmeel.prefix', 'include')}"  # from the package cmeel-cppad
 HEADERS = {"CppAD": "cppad/cppad.hpp", "ADOL-C": "adolc/adolc.h"}
 INSTALLED_BY = {"CppAD": "pip install cmeel-cppad", "ADOL-C": "apt install libadolc-dev"}
 OPTIONS = ("-O3", "-DNDEBUG", INCLUDED)
@@ -28,7 +28,7 @@ OPTIONS = ("-O3", "-DNDEBUG", INCLUDED)
 
 @cache
 def is_installed(name: str) -> bool:
-    """Whether the compiler finds the header of a library."""
+    """Return whether the compiler finds the header of a library."""
     question = f"#if !__has_include(<{HEADERS[name]}>)\n#error missing\n#endif\n"
     command = ["g++", INCLUDED, "-E", "-x", "c++", "-"]
     return subprocess.run(command, input=question, text=True, capture_output=True, check=False).returncode == 0
@@ -36,14 +36,14 @@ def is_installed(name: str) -> bool:
 
 @cache
 def library(name: str) -> Any:
-    """The functions that record and replay tapes, compiled."""
+    """Compile the functions that record and replay tapes."""
     found = cpp("gradbench_cppad", OPTIONS) if name == "CppAD" else cpp("gradbench_adolc", OPTIONS, ["-ladolc"])
     found.record.restype = c_void_p
     return found
 
 
 def makers(make: Callable[..., Run], *given: Any) -> dict[str, Maker]:
-    """What makes the function of a problem from tapes and what is given, by the libraries that are installed."""
+    """Return makers of the function of a problem, one per installed library."""
 
     def made(name: str) -> Run:
         return make(Tapes(library(name), one_by_one=name == "CppAD"), *given)
@@ -52,10 +52,10 @@ def makers(make: Callable[..., Run], *given: Any) -> dict[str, Maker]:
 
 
 class Tapes:
-    """The functions of one of the libraries.
+    """The functions of one library.
 
     Attributes:
-        one_by_one: Whether it has short tapes replayed for one sample after the other in little time.
+        one_by_one: Whether replaying a short tape for each sample is fast.
     """
 
     def __init__(self, library: Any, one_by_one: bool) -> None:
@@ -63,7 +63,7 @@ class Tapes:
         self.one_by_one = one_by_one
 
     def _recorded(self, name: str, sizes: Sequence[int], arrays: Sequence[Any], results: int) -> Any:
-        """A tape of the function of this name, for numbers, parameters and constants."""
+        """Record a tape of the named function for numbers, parameters and constants."""
         x, p, constants = (numpy.ascontiguousarray(array, float) for array in arrays)
         size = (c_long * 3)(*sizes)
         lengths = [c_long(n) for n in (len(x), len(p), results)]
@@ -72,7 +72,7 @@ class Tapes:
         return c_void_p(self._library.record(name.encode(), size, *arguments, lengths[2], given[2]))
 
     def _replayed(self, function: str, tape: Any) -> Callable[..., None]:
-        """What replays a tape: it takes a count and arrays. The tape is forgotten with it."""
+        """Return a function that replays a tape, given counts and arrays. The tape is freed with it."""
         replay = getattr(self._library, function)
 
         def run(*given: Any) -> None:
@@ -82,7 +82,7 @@ class Tapes:
         return run
 
     def gradient(self, name: str, sizes: Sequence[int], x: Any, constants: Any = ()) -> Run:
-        """The gradient of one function."""
+        """Return the gradient of one function."""
         replay = self._replayed("gradients", self._recorded(name, sizes, (x, (), constants), 1))
         nothing = numpy.empty(0)
 
@@ -94,7 +94,7 @@ class Tapes:
         return run
 
     def sums(self, name: str, sizes: Sequence[int], x: Any, samples: Any) -> Run:
-        """The gradient of a function summed over samples, and of another one, its prior."""
+        """Return the gradient of a function summed over samples, plus the gradient of its prior."""
         each = self._replayed("gradients", self._recorded(name, sizes, (x, samples[0], ()), 1))
         prior = self._replayed("gradients", self._recorded(f"{name}_prior", sizes, (x, (), ()), 1))
 
@@ -107,7 +107,7 @@ class Tapes:
         return run
 
     def jacobians(self, name: str, numbers: int, results: int, samples: Any) -> Callable[[Any], Any]:
-        """Of samples that have numbers and parameters of their own, all derivatives."""
+        """Return the Jacobian of each sample; samples have separate numbers and parameters."""
         recorded = self._recorded(name, (), (numpy.ones(numbers), samples[0], ()), results)
         replay = self._replayed("jacobians", recorded)
 
@@ -119,7 +119,7 @@ class Tapes:
         return run
 
     def directions(self, name: str, sizes: Sequence[int], x: Any, constants: Any, seeds: Any, results: int) -> Run:
-        """The derivatives of all results along directions, the columns of `seeds`."""
+        """Return the derivatives of all results along directions, the columns of `seeds`."""
         replay = self._replayed("directions", self._recorded(name, sizes, (x, (), constants), results))
 
         def run() -> Any:
@@ -130,7 +130,7 @@ class Tapes:
         return run
 
     def seconds(self, name: str, constants: Any) -> Callable[[Any], Any]:
-        """The gradient, and the product of the Hessian and ones, of as many numbers as there are constants."""
+        """Return the gradient and the Hessian times a vector of ones."""
         tape = self._recorded(name, (), (constants, (), constants), 1)
         replay = self._replayed("seconds", tape)
 

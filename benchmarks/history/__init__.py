@@ -1,1 +1,1 @@
-"""What asv measures of every version, to see what a change did to speed: `asv run`, then `asv publish`."""
+"""Benchmarks that asv runs for each version, to track speed: `asv run`, then `asv publish`."""

@@ -1,4 +1,4 @@
-"""Values and backward sweeps."""
+"""Values and backward passes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from gradwalk import Value, nn
 
 
 class Chain:
-    """`y = y*x + x`, over and over."""
+    """Repeated `y = y*x + x`."""
 
     params = (1_000, 100_000)
     param_names = ("operations",)
 
     def setup(self, operations: int) -> None:
-        """Make what is swept over."""
+        """Build the graph for the backward pass."""
         self.root = self._built(operations)
 
     def _built(self, operations: int) -> Value:
@@ -25,15 +25,15 @@ class Chain:
         return y
 
     def time_forward(self, operations: int) -> None:
-        """Building it, and freeing it."""
+        """Build the graph and free it."""
         self._built(operations)
 
     def time_backward(self, operations: int) -> None:
-        """One sweep over it."""
+        """Run one backward pass."""
         self.root.backward()
 
     def peakmem_forward(self, operations: int) -> None:
-        """The memory that it takes."""
+        """Build the graph, to measure its memory."""
         self._built(operations)
 
 
@@ -41,13 +41,13 @@ class Moons:
     """micrograd's network of 337 parameters."""
 
     def setup(self) -> None:
-        """Make the network, and a point."""
+        """Create the network and a point."""
         random.seed(1337)
         self.model = nn.MLP(2, [16, 16, 1])
         self.point = [0.5, -0.25]
 
     def time_step(self) -> None:
-        """Forward and backward, for one point."""
+        """Run the forward and backward pass for one point."""
         self.model.zero_grad()
         score = self.model(self.point)
         assert isinstance(score, Value)
@@ -55,10 +55,10 @@ class Moons:
 
 
 class Seeing:
-    """What is shown of a graph of 100 nodes."""
+    """Walk, drawing and check of a graph of 100 nodes."""
 
     def setup(self) -> None:
-        """Make the graph."""
+        """Build the graph."""
         x = y = Value(0.5, label="x")
         for _ in range(50):
             y = (y * x).tanh()
@@ -66,14 +66,14 @@ class Seeing:
         self.root = y
 
     def time_walk(self) -> None:
-        """Both passes, in sentences."""
+        """Describe both passes in sentences."""
         steps = gradwalk.walk(self.root).backward
         assert steps[0].sentence
 
     def time_draw(self) -> None:
-        """The picture."""
+        """Draw the graph."""
         assert gradwalk.draw(self.root).svg
 
     def time_check(self) -> None:
-        """Difference quotients of all nodes."""
+        """Check all nodes by difference quotients."""
         assert gradwalk.check(self.root).ok

@@ -10,7 +10,7 @@ from gradwalk import clear_caches, grad, hessian, jit, math, value_and_grad, vma
 
 
 def sum_of_sines(x: list[float]) -> float:
-    """Some ten operations for each number."""
+    """Apply about ten operations per number."""
     total = 0.0
     for a, b in pairwise(x):
         total = total + math.sin(a * b) ** 2 + math.exp(-a) * b
@@ -18,30 +18,30 @@ def sum_of_sines(x: list[float]) -> float:
 
 
 def loss(w: np.ndarray, x: np.ndarray, y: float) -> float:
-    """A neuron's error."""
+    """Return the squared error of a neuron."""
     error: float = (math.tanh(w @ x) - y) ** 2
     return error
 
 
 class Recording:
-    """A function of a list of numbers."""
+    """The gradient of a function of a list of numbers."""
 
     params = (10, 1_000)
     param_names = ("numbers",)
 
     def setup(self, numbers: int) -> None:
-        """Record the function once, for the calls after it."""
+        """Record the function for later calls."""
         self.x = np.linspace(0.1, 0.9, numbers).tolist()
         self.slope = jit(grad(sum_of_sines))
         self.slope(self.x)
 
     def time_first_call(self, numbers: int) -> None:
-        """Recording, differentiating and running it."""
+        """Record, differentiate and run the function."""
         clear_caches()
         jit(grad(sum_of_sines))(self.x)
 
     def time_later_call(self, numbers: int) -> None:
-        """Running it."""
+        """Run the recorded function."""
         self.slope(self.x)
 
 
@@ -49,13 +49,13 @@ class SecondOrder:
     """A Hessian of 20 numbers."""
 
     def setup(self) -> None:
-        """Record it."""
+        """Record the Hessian."""
         self.x = np.linspace(0.1, 0.9, 20).tolist()
         self.curvature = jit(hessian(sum_of_sines))
         self.curvature(self.x)
 
     def time_call(self) -> None:
-        """Running it."""
+        """Run the recorded Hessian."""
         self.curvature(self.x)
 
 
@@ -66,7 +66,7 @@ class Batch:
     param_names = ("samples",)
 
     def setup(self, samples: int) -> None:
-        """Make the data, and record the step."""
+        """Create the data and record the step."""
         generator = np.random.default_rng(0)
         self.x = generator.standard_normal((samples, 3))
         self.y = np.tanh(self.x @ [0.5, -1.0, 2.0])
@@ -75,5 +75,5 @@ class Batch:
         self.step(self.w, self.x, self.y)
 
     def time_step(self, samples: int) -> None:
-        """One step of training."""
+        """Run one training step."""
         self.step(self.w, self.x, self.y)

@@ -1,13 +1,13 @@
 // A training step of microgpt on one name, in float64, on a tape of single numbers, as in the ports of microgpt to Rust.
 //
-// All nodes stand in one vector that is used again, in the order in which they were made. A sum of products is a node
-// for each product and each sum, as in microgpt.py.
+// All nodes are stored in one reused vector in the order of their creation. As in microgpt.py, a sum of products has one
+// node per product and per sum.
 
 use std::cell::RefCell;
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 
 const WIDTH: usize = 16;
-const SIZE: usize = 4; // of a head
+const SIZE: usize = 4; // size of a head
 const HIDDEN: usize = 4 * WIDTH;
 const PARAMETERS: usize = (27 + 16 + 27 + 4 * WIDTH + 2 * HIDDEN) * WIDTH;
 
@@ -22,7 +22,7 @@ struct Value {
     data: f64,
 }
 
-/// The weights come first on it, without nodes.
+/// The weights come first, without nodes.
 #[derive(Default)]
 struct Tape {
     nodes: Vec<Node>,
@@ -99,7 +99,7 @@ impl Tape {
         exponentials.iter().map(|&x| self.mul(x, inverse)).collect()
     }
 
-    /// From the last node, which is the loss, to the weights.
+    /// Propagates adjoints from the last node, which is the loss, to the weights.
     fn backward(&mut self) {
         self.grads.clear();
         self.grads.resize(PARAMETERS + self.nodes.len(), 0.0);
@@ -199,7 +199,7 @@ fn loss(tape: &mut Tape, weights: &Weights, letters: &[i32]) -> Value {
     tape.times(total, 1.0 / losses.len() as f64)
 }
 
-/// Step number `step` of `steps`, from 0 on.
+/// Makes step number `step` of `steps`, counted from 0.
 fn adam(weights: &mut [f64], mean: &mut [f64], square: &mut [f64], gradient: &[f64], step: i32, steps: i32) {
     let rate = 0.01 * (1.0 - f64::from(step) / f64::from(steps));
     let unbiased = 1.0 - 0.85f64.powi(step + 1);
@@ -215,11 +215,11 @@ thread_local! {
     static TAPE: RefCell<Tape> = RefCell::default();
 }
 
-/// A step of training on a name of count + 1 letters, with its ends; returns the loss before it.
+/// Trains on a name of count + 1 tokens, including end tokens, and returns the loss before the step.
 ///
 /// # Safety
 ///
-/// The first three are arrays of all parameters, and `letters` has count + 1 numbers.
+/// The first three arguments must be arrays of all parameters, and `letters` must have count + 1 numbers.
 #[no_mangle]
 pub unsafe extern "C" fn train(
     weights: *mut f64,
