@@ -505,7 +505,7 @@ class TestTracing:
         assert "  r1 = r0 * k" in str(f.kernel).splitlines()
         g = vmap(cube)
         g(SEVEN)
-        with pytest.raises(ValueError, match="calls Python functions and runs sample by sample"):
+        with pytest.raises(ValueError, match="calls Python functions, so it runs sample by sample"):
             _ = g.kernel
 
     def test_pickle_of_a_lowered_function(self):

@@ -92,7 +92,7 @@ class Vmap(WrappedFunction[P, Any]):
         kernel = self._cache.last(self.batching.name).kernel
         if kernel is None:
             raise ValueError(
-                f"{self.batching.name} calls Python functions, so it runs sample by sample and has no kernel"
+                f"{self.batching.name} calls Python functions, so it runs sample by sample instead of in a kernel"
             )
         return kernel
 
