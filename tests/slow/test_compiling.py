@@ -14,7 +14,7 @@ pytest.importorskip("llvmlite")
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_forks_during_compilation():
-    subprocess.run([sys.executable, "-c", forking(200)], check=True, timeout=3000)
+    subprocess.run([sys.executable, "-c", forking(50)], check=True, timeout=3000)
 
 
 @pytest.mark.parametrize("tens", range(5))

@@ -515,7 +515,7 @@ def test_formula_longer_than_a_line_is_rejected(tmp_path):
         copied(tmp_path, f"""    Operation("long", "long", {formula}, [1], [REAL], "a row"),\n"""), "--check"
     )
     assert refused.returncode == 1
-    assert "the value of long takes" in refused.stderr
+    assert "the value of long must have at most" in refused.stderr
 
 
 def test_row_in_contributing_is_a_small_change(tmp_path):

@@ -15,6 +15,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("source-read", blocks.write)
     app.connect("doctree-read", pictures.show_dark_ones)
     app.connect("missing-reference", reference.resolve)
+    app.connect("autodoc-skip-member", reference.skip_foreign_methods)
     app.connect("autodoc-process-docstring", reference.hide_colons, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", reference.escape, priority=600)  # after napoleon
     app.connect("build-finished", lessons.write)

@@ -114,6 +114,12 @@ def escape(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: l
             lines[i] = re.sub(r"(`[^`]*`)(s\b)?|(?<!\\)([*|])(?=\w)", _escaped, lines[i])
 
 
+def skip_foreign_methods(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+    """Skip methods that other libraries add to classes, such as scikit-learn's `set_fit_request`."""
+    is_foreign = inspect.isfunction(thing) and thing.__module__.partition(".")[0] != "gradwalk"
+    return True if what == "class" and is_foreign else None
+
+
 def _escaped(found: re.Match[str]) -> str:
     if found[3]:
         return f"\\{found[3]}"
