@@ -62,6 +62,6 @@ def place(numbers: Sequence[Any], *, largest: bool) -> Any:
     best, index = numbers[0], 0.0
     for i, x in enumerate(numbers[1:], 1):
         is_no_better = math.less_equal(x, best) if largest else math.less_equal(best, x)
-        is_better = math.where(math.equal(best, best), 1.0 - is_no_better, 0.0)  # nan is the best
+        is_better = math.where(math.equal(best, best), 1.0 - is_no_better, 0.0)  # nan beats any number
         best, index = math.where(is_better, x, best), math.where(is_better, float(i), index)
     return math.stop_gradient(index)

@@ -1,9 +1,9 @@
 """Reductions over a batch other than sums: max, min, prod, logsumexp, argmax and argmin.
 
-If a long batch is recorded, the reduction makes two passes over the samples. First, one instruction without derivatives
-(`ExtremeCall`) finds the maximum or minimum. Then sums over the batch are computed, through which the derivatives flow:
-for max and min, sums over the results that tie; for logsumexp, the sum of exp(result - maximum). The derivatives of the
-sums are batches too.
+In the recording of a long batch, max, min and logsumexp make two passes over the samples. First, one instruction
+without derivatives (`ExtremeCall`) finds the maximum or minimum. Then sums over the batch are computed, through which
+the derivatives flow: for max and min, sums over the results that tie; for logsumexp, the sum of exp(result - maximum).
+The derivatives of the sums are batches too.
 """
 
 from __future__ import annotations
