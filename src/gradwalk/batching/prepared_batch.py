@@ -222,7 +222,7 @@ def _result(batching: Batching, batch: Batch, treedef: TreeDef) -> Stacked | Sum
 
 
 def _argument_forms(batching: Batching, batch: Batch) -> Iterator[Any]:
-    """Yield the form of each argument, or None if the argument has no form."""
+    """Yield the form of each argument, or None for an argument without a form."""
     axes = [*batching.axes(batch.positional), *[0] * (len(batch.names) - batch.positional)]
     given = iter(batch.leaves)
     position = 0

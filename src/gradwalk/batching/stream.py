@@ -40,7 +40,7 @@ def stream(f: Vmap[...] | Lowered, *args: Any, rows: int | None = None, progress
 
     Raises:
         TypeError: `f` is not vmapped, arrays and iterators are mixed, or sums contain Values.
-        ValueError: `rows` is missing or less than 1, one iterator ends before another, or there are no chunks to sum.
+        ValueError: `rows` is missing or less than 1, one iterator ends before another, or there are zero chunks to sum.
             The message of an error in a chunk gives the number of the chunk.
 
     Example:

@@ -271,8 +271,8 @@ def sparse_jacobian(f: Callable[P, Any], argnums: Argnums = 0) -> SparseJacobian
         so the sparsity structure is the same at every point.
 
     Raises:
-        TypeError: `f` is not callable, or `argnums` are not ints. When the returned function is called: an argument is a
-            Value or contains something other than numbers.
+        TypeError: `f` is not callable, or `argnums` are not ints. When the returned function is called: an argument is
+            a Value or contains something other than numbers.
         ValueError: When the returned function is called: `argnums` are out of range or repeated.
         RecordingError: When the returned function is called: `f` branches on a number.
         ImportError: When the returned function is called: SciPy is not installed.
