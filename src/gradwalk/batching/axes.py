@@ -15,7 +15,7 @@ from gradwalk.trees.tree import SCALAR, Parameters, Shape, TreeDef, flatten, sca
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
 
-Axes = int | Sequence[Any] | Mapping[Any, Any] | None  # an axis, None for no axis, or a tree of these
+Axes = int | Sequence[Any] | Mapping[Any, Any] | None  # an axis, None for no axis, or a tree of axes and None
 SUMS = ("sum", "mean")
 REDUCTIONS = (*SUMS, "max", "min", "prod", "logsumexp", "argmax", "argmin")
 
@@ -25,8 +25,8 @@ class Batch:
     """The flattened arguments of one call.
 
     Attributes:
-        leaves: The leaves of all arguments; batched leaves have the batch as first axis.
-        varies: For each leaf, whether it is batched; other leaves are shared by all samples.
+        leaves: The leaves of all arguments. The first axis of a batched leaf is the batch axis.
+        varies: For each leaf, whether it is batched. All samples share the leaves that are not batched.
         names: The names of the arguments.
         elements: The treedef of each argument of one sample.
         positional: Number of positional arguments; the rest are keyword arguments.
@@ -42,7 +42,7 @@ class Batch:
 
     @property
     def key(self) -> Any:
-        """The cache key of recordings: the treedefs of a sample, and which leaves are batched."""
+        """The cache key of recordings: names and treedefs of a sample's arguments, and which leaves are batched."""
         return self.positional, *zip(self.names, self.elements, strict=True), *self.varies
 
     @property
@@ -81,7 +81,7 @@ class Batch:
     @cached_property
     def arrays(self) -> list[NDArray[Any]]:
         """The leaves that are arrays."""
-        others = [leaf for leaf in self.leaves if type(leaf) is not float]  # a Module has many floats
+        others = [leaf for leaf in self.leaves if type(leaf) is not float]  # a Module can have many floats
         return [leaf for leaf in others if isinstance(leaf, numpy.ndarray)]
 
     @cached_property
@@ -96,7 +96,7 @@ class Batch:
         return [leaf for leaf, varies in zip(self.leaves, self.varies, strict=True) if varies]
 
     def columns(self) -> list[NDArray[Any]]:
-        """Return the batched leaves as arrays of dtype `kind`, copied only if their dtype differs."""
+        """Return the batched leaves as arrays of dtype `kind`. Only leaves of a different dtype are copied."""
         kind = self.kind
         with numpy.errstate(over="ignore"):  # numbers too large for float32 become inf
             return [_of_numbers(leaf) if leaf.dtype == object else numpy.asarray(leaf, kind) for leaf in self.varying]
@@ -111,7 +111,7 @@ class Batching(NamedTuple):
 
     Attributes:
         name: The name of the function in messages.
-        parameters: The names of its parameters.
+        parameters: The names of the function's parameters.
         in_axes: The batch axes of the arguments: see `vmap`.
         out_axes: The batch axes of the results: see `vmap`.
         reduce: The reduction over the batch: one of `REDUCTIONS`, or None.
@@ -142,8 +142,7 @@ class Batching(NamedTuple):
         """Flatten the arguments of one call; keyword arguments have batch axis 0.
 
         Raises:
-            TypeError: An argument holds something other than numbers, or is a number although it must have a batch
-                axis.
+            TypeError: An argument contains something other than numbers, or an argument with a batch axis is a number.
             ValueError: The arguments do not match `in_axes`, or have batches of different sizes.
         """
         keywords = sorted(kwargs)
@@ -166,7 +165,7 @@ class Batching(NamedTuple):
         return replace(batch, size=next(iter(sizes)))
 
     def axes(self, count: int) -> list[Any]:
-        """Return the axis or tree of axes of each of `count` positional arguments.
+        """Return the axis or the tree of axes for each of `count` positional arguments.
 
         Raises `ValueError` if `in_axes` has another length.
         """
@@ -184,13 +183,13 @@ class Batching(NamedTuple):
         return None if "out" in self.parameters.keywords else kwargs.pop("out", None)
 
     def of_sums(self, sums: Any, count: int) -> Any:
-        """Return sums over `count` samples or, with `reduce="mean"`, the means, which are nan for no samples."""
+        """Return the sums over `count` samples, or the means if `reduce` is "mean". Means of 0 samples are nan."""
         with numpy.errstate(all="ignore"):
             return sums / numpy.float64(count) if self.reduce == "mean" else sums
 
 
 def spread(axes: Axes, treedef: TreeDef, what: str) -> list[int | None]:
-    """Return an axis for each leaf of a tree; an axis in `axes` applies to all leaves below it.
+    """Return the axis of each leaf of a tree. An axis that `axes` gives for a subtree applies to all its leaves.
 
     Raises `ValueError` if the axes do not match the treedef; `what` is the name of the axes in messages.
     """
@@ -204,7 +203,7 @@ def spread(axes: Axes, treedef: TreeDef, what: str) -> list[int | None]:
 
 
 def _append(batch: Batch, sizes: dict[int, str], arg: Any, name: str, axes: Axes) -> None:
-    """Append an argument to a batch that is being built, and the sizes of its batch axes to `sizes`."""
+    """Append an argument to an incomplete batch, and add the sizes of the argument's batch axes to `sizes`."""
     leaves, treedef = flatten(arg, name)
     if axes is None:
         batch.leaves.extend(leaves)
@@ -225,7 +224,7 @@ def _append(batch: Batch, sizes: dict[int, str], arg: Any, name: str, axes: Axes
 
 
 def parts_of(tree: Any) -> Mapping[Any, Any] | None:
-    """Return the children of a tree, such as a tree of axes, by the keys of `TreeDef.children`; None for a leaf."""
+    """Return a dict from the keys of `TreeDef.children` to the children of a tree (of axes, ...); None for a leaf."""
     if isinstance(tree, Mapping):
         return tree
     if isinstance(tree, (tuple, list)):
@@ -236,7 +235,7 @@ def parts_of(tree: Any) -> Mapping[Any, Any] | None:
 
 
 def _moved(leaf: Any, axis: int, name: str) -> NDArray[Any]:
-    """Return a view of an array with this axis first."""
+    """Return a view of an array in which the axis `axis` comes first."""
     if not isinstance(leaf, numpy.ndarray):
         raise TypeError(
             f"{name} is or contains a number, which has no axis {axis}: give a NumPy array with one number or array "
@@ -266,12 +265,12 @@ def plain_numbers(leaves: Sequence[Any]) -> list[float]:
 
 
 def _of_numbers(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a float64 array of the numbers in an object array."""
+    """Convert an object array of numbers and Values to a float64 array of the same shape."""
     return numpy.array(plain_numbers([array]), numpy.float64).reshape(array.shape)
 
 
 def as_array(numbers: Sequence[Any]) -> NDArray[Any]:
-    """Return a 1-D array of numbers, of dtype object if any is a Value, else float64."""
+    """Return a 1-D array of the numbers. Its dtype is object if any number is a Value, else float64."""
     if not any(isinstance(x, Value) for x in numbers):
         return numpy.array(numbers, numpy.float64)
     array = numpy.empty(len(numbers), object)

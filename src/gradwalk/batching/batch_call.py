@@ -1,7 +1,7 @@
-"""`BatchCall`: a batch inside a larger recorded function, as one instruction that holds the program of a sample.
+"""`BatchCall`: one instruction of a recorded function, which runs the program of one sample for a whole batch.
 
-Its derivatives are batches too. Shared inputs have one cotangent, which is summed over the batch; columns have a
-cotangent for each sample. Summed outputs have one seed, which all samples share.
+The derivatives of a `BatchCall` are computed by other `BatchCall`s. A shared input has one cotangent, which is summed
+over the batch. A column has one cotangent per sample. A summed output has one cotangent, which all samples share.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gradwalk.program.tracing.trace import Indices
 
 
 class Sizes(NamedTuple):
-    """Numbers of inputs and outputs by type.
+    """The numbers of inputs and outputs of each type.
 
     Attributes:
         shared: Number of inputs that all samples share.
@@ -41,18 +41,18 @@ class Sizes(NamedTuple):
 
 
 class BatchCall(Call):
-    """A batch as a call.
+    """A call that runs the program of one sample for all samples of a batch.
 
-    Its operands are the shared numbers and then the columns, one after the other. Its results are the sums over the
-    batch and then the stacked outputs, column by column.
+    The operands are the shared numbers, followed by the columns one after the other. The results are the sums over the
+    batch, followed by the stacked outputs column by column.
 
     Args:
-        program: The program of one sample, without calls of Python functions. Its inputs are the shared numbers, a
-            number of each column and a number of each constant column; its outputs are the summed ones, then the
-            stacked ones.
-        sizes: Numbers of inputs and outputs by type.
-        constants: The columns that are not operands, a float64 array with one row per sample.
-        backend: Makes kernels.
+        program: The program of one sample, without calls of Python functions. Its inputs are the shared numbers, one
+            number of each column, and one number of each constant column. Its outputs are the summed outputs, followed
+            by the stacked outputs.
+        sizes: The numbers of inputs and outputs of each type.
+        constants: The constant columns, which are not operands: a float64 array with one row per sample.
+        backend: A function that makes kernels.
     """
 
     name = "vmap"
@@ -73,7 +73,7 @@ class BatchCall(Call):
         return BatchCall, (self._program, self._sizes, self._constants, self._backend)
 
     def numbers(self, operands: Floats) -> Floats:
-        """Return the results for numbers: see `Call.numbers`."""
+        """Compute the results from float operands: see `Call.numbers`."""
         summed = self._sizes.summed
         found = numpy.empty(self.outputs)
         if summed:
@@ -89,7 +89,7 @@ class BatchCall(Call):
         return operands[:shared], [operands[shared:].reshape(columns, self._count).T, self._constants]
 
     def _stack(self, operands: Floats, stacked: Floats) -> None:
-        """Compute the stacked outputs, one per row of `stacked`."""
+        """Compute the stacked outputs and write each output to a row of `stacked`."""
         shared, columns = self._parted(operands)
         kernel = self._stacking
         fixed = kernel.run(shared, columns, list(stacked), self._count, single=False)
@@ -122,7 +122,7 @@ class BatchCall(Call):
     def vjp_needed(
         self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
     ) -> Indices:
-        """Append the batch of the cotangents: see `Call.vjp_needed`."""
+        """Append a call that computes the cotangents: see `Call.vjp_needed`."""
         shared, columns, summed = self._sizes
         count = self._count
         asked = (*wanted[:shared], *(any(wanted[i : i + count]) for i in range(shared, self.inputs, count or 1)))
@@ -139,7 +139,7 @@ class BatchCall(Call):
         return found
 
     def _back(self, asked: Sequence[bool]) -> BatchCall:
-        """Return the batch that computes the cotangents of some inputs."""
+        """Return a `BatchCall` that computes the cotangents of the inputs for which `asked` is true."""
         shared, columns, summed = self._sizes
         tape = Tape()
         of_shared = [tape.input() for _ in range(shared)]
@@ -154,7 +154,7 @@ class BatchCall(Call):
         return BatchCall(tape.program(found), sizes, self._constants, self._backend)
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the batch of the tangents: see `Call.jvp`."""
+        """Append a call that computes the tangents: see `Call.jvp`."""
         shared = self._sizes.shared
         pushed = instantiate_zeros(tape, tangents)
         return append_call(
@@ -163,7 +163,7 @@ class BatchCall(Call):
 
     @cached_property
     def _forward(self) -> BatchCall:
-        """The batch that computes the tangents of all outputs."""
+        """A `BatchCall` that computes the tangents of all outputs."""
         shared, columns, summed = self._sizes
         tape = Tape()
         of_shared, by_shared = ([tape.input() for _ in range(shared)] for _ in range(2))
@@ -197,7 +197,7 @@ class BatchCall(Call):
         return tape.program([*results[:summed], *(index for j in range(stacked) for index in rows[j::stacked])])
 
     def flat(self) -> Program:
-        """Return the batch as one program that computes sample after sample."""
+        """Return the batch as a program without a loop, which computes one sample after the other."""
         shared, columns, summed = self._sizes
         tape = Tape()
         of_shared = [tape.input() for _ in range(shared)]
@@ -213,10 +213,10 @@ class BatchCall(Call):
 
 
 class ExtremeCall(BatchCall):
-    """The maximum or minimum of each output over a batch as a call without derivatives.
+    """A call without derivatives that finds the maximum or minimum (the extreme) of each output over a batch.
 
-    Its results are the extremes and then, for each output, the index of the first sample that has it. nan counts as
-    both the maximum and the minimum. The program must not have summed outputs.
+    The results are the extremes of all outputs, followed by the index of the first sample with each extreme. nan counts
+    as both the maximum and the minimum. The program must not have summed outputs.
     """
 
     def __init__(
@@ -231,7 +231,7 @@ class ExtremeCall(BatchCall):
         return made, (self._program, self._sizes, self._constants, self._backend)
 
     def numbers(self, operands: Floats) -> Floats:
-        """Return the results for numbers: see `Call.numbers`."""
+        """Compute the results from float operands: see `Call.numbers`."""
         stacked = numpy.empty((len(self._program.outputs), self._count))
         self._stack(operands, stacked)
         places = stacked.argmax(axis=1) if self._largest else stacked.argmin(axis=1)
@@ -249,7 +249,7 @@ class ExtremeCall(BatchCall):
 
     @property
     def portable(self) -> Program:
-        """The search as a loop over the samples."""
+        """The search for the extremes as a loop over the samples."""
         shared, columns, _ = self._sizes
         row = columns + self._constants.shape[1]
         whole = loop.Loop(self._step, loop.Sizes(self.outputs, shared, row, 0), 0, self._count)
@@ -259,7 +259,7 @@ class ExtremeCall(BatchCall):
         return tape.program(append_call(whole, tape, operands))
 
     def flat(self) -> Program:
-        """Return the search as one program that computes sample after sample."""
+        """Return the search as a program without a loop, which examines one sample after the other."""
         tape, operands, of_columns = self._begun()
         best, shared = operands[: self.outputs], operands[self.outputs :]
         for i, numbers in enumerate(self._constants.tolist()):
@@ -268,7 +268,7 @@ class ExtremeCall(BatchCall):
         return tape.program(best)
 
     def _begun(self) -> tuple[Tape, Indices, list[Indices]]:
-        """Return a tape, the initial carry followed by the shared operands, and the columns."""
+        """Return a tape, a list of the initial carry and the shared operands, and the columns."""
         shared, columns, _ = self._sizes
         tape = Tape()
         inputs = [tape.input() for _ in range(shared)]
@@ -279,7 +279,7 @@ class ExtremeCall(BatchCall):
 
     @cached_property
     def _step(self) -> Program:
-        """The program of one step, which updates the extremes and their indices with one sample."""
+        """The program of one loop step, which updates the extremes and their indices for one more sample."""
         tape = Tape()
         place, zero, one = tape.input(), tape.constant(0.0), tape.constant(1.0)
         best = [tape.input() for _ in range(self.outputs)]

@@ -25,12 +25,12 @@ from gradwalk.program.tracing.trace_cache import Trace
 from gradwalk.trees.tree import TreeDef, scalars, size, write
 from gradwalk.value.modes import depth, is_without_gradient, refuses_nans
 
-_LEAST_WHOLE = 1000  # instructions of all samples; shorter batches are recorded sample by sample
+_LEAST_WHOLE = 1000  # minimum number of instructions of all samples for one `BatchCall`
 _BACKEND: Backend = make_kernel
 
 
 class _MadeOf(NamedTuple):
-    """The parts of a batch as a call: see `BatchCall`."""
+    """The operands of a `BatchCall` and the arguments of its constructor."""
 
     operands: list[Any]
     program: Program
@@ -43,11 +43,11 @@ class BatchedTrace(Trace):
     """A recording of a function for one sample.
 
     Attributes:
-        kernel: The kernel that runs the program on a batch; None if the program calls Python functions of batched
-            inputs.
+        kernel: The kernel that runs the program on a batch; None if the program calls a Python function with an
+            argument that depends on the batch.
         treedef: The treedef of the result for one sample.
         fixed: Positions of the outputs that are the same for all samples.
-        prepared: Maps the dtypes of the arrays to the prepared batch to try first, or None.
+        prepared: Maps the dtypes of the arrays to a `PreparedBatch`, or to None if the general path is needed.
     """
 
     kernel: Kernel | None
@@ -61,7 +61,7 @@ class BatchedTrace(Trace):
         return self.program.backends if self.kernel is None else self.kernel.backends
 
     def prepared_for(self, batch: Batch, batching: Batching) -> PreparedBatch | None:
-        """Return the prepared batch for batches like this one, or None if they need the general path."""
+        """Return a `PreparedBatch` for batches like this one, or None if such batches need the general path."""
         types = tuple([array.dtype for array in batch.arrays])
         if types not in self.prepared:
             self.prepared[types] = prepared_batch(batching, batch, self)
@@ -76,8 +76,8 @@ class BatchedTrace(Trace):
             out: Arrays to write the results to: see `vmap`.
 
         Raises:
-            TypeError: `out` holds something other than arrays of the right dtype, or is given and the results are
-                Values.
+            TypeError: `out` contains something other than arrays of the right dtype, or `out` is given although the
+                results are Values.
             ValueError: The results do not match `out` or `out_axes`.
         """
         if batching.reduce is not None:
@@ -103,14 +103,14 @@ class BatchedTrace(Trace):
         return outputs.tree()
 
     def unflatten(self, numbers: Any, kind: type[numpy.floating[Any]]) -> Any:
-        """Return the result with these numbers, as arrays of dtype `kind` unless there are Values."""
+        """Return a result that contains these numbers. Its arrays have dtype `kind`, or object if there are Values."""
         if numbers.dtype == object:
             return self.treedef.filled(numbers)
         with numpy.errstate(over="ignore"):
             return self.treedef.filled(numbers.astype(kind))
 
     def sums(self, batch: Batch) -> Any:
-        """Return the sum over a batch of each number of the result: float64, or objects if the results are Values."""
+        """Return the sums over a batch, one per number of the result: float64, or objects if the results are Values."""
         has_values = self._has_values(batch)
         if self.stays_whole(batch):
             return as_array([total for [total] in self._whole(batch, reduced=True)])
@@ -122,7 +122,7 @@ class BatchedTrace(Trace):
         """Return the target array of each leaf of a reduced result: see `targets_of`.
 
         Raises:
-            TypeError: `out` holds something other than arrays of dtype `kind`, or the result holds Values.
+            TypeError: `out` contains something other than arrays of dtype `kind`, or the result contains Values.
             ValueError: The result does not match `out`.
         """
         self.refuse_values(batch, batching)
@@ -149,16 +149,16 @@ class BatchedTrace(Trace):
         return (batch.has_values or bool(self.captured)) and not is_without_gradient()
 
     def stays_whole(self, batch: Batch) -> bool:
-        """Return whether a batch of Values is recorded as one instruction; short batches are recorded by sample."""
+        """Return whether a batch of Values is recorded as one `BatchCall`. Short batches are recorded by sample."""
         if not self._has_values(batch):
             return False
         is_long = batch.size * max(weight(self.program), 1) >= _LEAST_WHOLE
         return is_long and depth() > 0 and self.kernel is not None and not refuses_nans()
 
     def extremes(self, batch: Batch, *, largest: bool) -> tuple[list[Any], list[Any]]:
-        """Return the maximum or minimum of each output over a batch and the index of the first sample that has it.
+        """Return the maximum or minimum of each output over a batch, and the index of the first sample with it.
 
-        The batch must satisfy `stays_whole`. Both results are constants for differentiation.
+        The batch must satisfy `stays_whole`. No gradient flows through these results.
         """
         made_of = self._as_call(batch, range(len(self.program.outputs)), summed=0)
         call = ExtremeCall(made_of.program, made_of.sizes, made_of.constants, _BACKEND, largest=largest)
@@ -166,7 +166,11 @@ class BatchedTrace(Trace):
         return results[: len(results) // 2], results[len(results) // 2 :]
 
     def _whole(self, batch: Batch, *, reduced: bool) -> list[list[Any]]:
-        """Compute the outputs by one call; return each output's sum or, if it varies, its column."""
+        """Compute the outputs with one `BatchCall`.
+
+        Returns a list for each output. The list contains the sum if `reduced` is true, otherwise the number of each
+        sample, or nothing if the output is the same for all samples.
+        """
         positions = [i for i in range(len(self.program.outputs)) if reduced or i not in self.fixed]
         made_of = self._as_call(batch, positions, summed=len(positions) if reduced else 0)
         call = BatchCall(made_of.program, made_of.sizes, made_of.constants, _BACKEND)
@@ -176,7 +180,7 @@ class BatchedTrace(Trace):
         return [found.get(i, []) for i in range(len(self.program.outputs))]
 
     def _as_call(self, batch: Batch, positions: Sequence[int], *, summed: int) -> _MadeOf:
-        """Return the parts of a call that computes some outputs for a batch."""
+        """Return the parts of a `BatchCall` that computes the outputs at `positions`, of which `summed` are summed."""
         kinds: list[int] = []  # for each input 0 (shared), 1 (column of Values) or 2 (column of numbers)
         shared: list[Any] = []
         columns: list[Any] = []
@@ -199,7 +203,7 @@ class BatchedTrace(Trace):
         return _MadeOf(operands, _reordered(self.program, kinds, positions), sizes, array)
 
     def _fixed_results(self, batch: Batch) -> list[Any]:
-        """Compute the outputs that are the same for all samples from the first sample."""
+        """Compute the outputs that are the same for all samples, using the first sample."""
         return _outputs(self._of_fixed, [*batch.first(), *self.captured], self._has_values(batch))
 
     @cached_property
@@ -213,9 +217,9 @@ class BatchedTrace(Trace):
         return kernel.run(shared, batch.columns(), outputs, batch.size, single=batch.kind is numpy.float32)
 
     def _one_by_one(self, batch: Batch, has_values: bool) -> list[Any]:
-        """Compute the results sample by sample and return one column per number.
+        """Compute the results sample by sample. Return a list of columns, one per number of the result.
 
-        This is used if the results are Values or Python functions are called.
+        This method is used if the results are Values or Python functions are called.
         """
         samples = ([*batch.sample(i), *self.captured] for i in range(batch.size))
         rows = [_outputs(self.program, leaves, has_values) for leaves in samples]
@@ -226,8 +230,8 @@ def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool) -> Batc
     """Record a function for one sample of a batch; `reduced` says whether results are summed over the batch.
 
     Raises:
-        RecordingError: The function asks for the numbers in its arguments.
-        TypeError: The result holds something other than numbers.
+        RecordingError: The function uses the number of an argument, for example in a branch.
+        TypeError: The result contains something other than numbers.
     """
     recording = Recording(staged=True)
     names: list[str] = []
@@ -265,7 +269,7 @@ def _numbers(leaves: Sequence[Any], count: int) -> NDArray[numpy.float64]:
 
 
 def _reordered(program: Program, kinds: Sequence[int], outputs: Sequence[int]) -> Program:
-    """Return the program with its inputs sorted by kind, and only these outputs."""
+    """Return the program with the inputs sorted by kind, and with only the outputs at the given positions."""
     tape = Tape()
     inputs = {i: tape.input() for i in sorted(range(program.inputs), key=lambda i: kinds[i])}
     found = tape.inline(program, [inputs[i] for i in range(program.inputs)])

@@ -18,17 +18,17 @@ Target = NDArray[Any] | None
 
 
 def targets_of(out: Any, wanted: TreeDef, kind: Any) -> list[Target]:
-    """Return the array to write each leaf of a result to, or None for a leaf to allocate.
+    """Return a target for each leaf of a result: the array to write the leaf to, or None to use a new array.
 
     Args:
-        out: A tree like the result that holds arrays; None replaces subtrees to allocate.
-        wanted: The treedef of the result; its shapes are array shapes, () for a number.
+        out: A tree of arrays like the result. Instead of a subtree it can contain None, for new arrays.
+        wanted: The treedef of the result, with array shapes: the shape of a number is ().
         kind: The dtype of the result.
 
     Raises:
-        TypeError: The target of a leaf is not an array, or has another dtype.
-        ValueError: `out` is not a tree like the result; or an array has another shape, is read-only, or overlaps with
-            itself or another array.
+        TypeError: The target of a leaf is not an array, or has the wrong dtype.
+        ValueError: `out` is not a tree like the result, or an array has the wrong shape, is read-only, has elements
+            that overlap, or overlaps with another array.
     """
     found = _by_leaf(out, wanted, "out")
     dtype = numpy.dtype(kind)
@@ -46,7 +46,7 @@ def targets_of(out: Any, wanted: TreeDef, kind: Any) -> list[Target]:
 
 
 def written(targets: Sequence[Target], leaves: Sequence[Any]) -> list[Any]:
-    """Write the leaves of a result to their targets; return the targets, with the leaf itself if the target is None."""
+    """Write the leaves of a result to their targets; return the targets, or the leaf itself if its target is None."""
     for target, leaf in zip(targets, leaves, strict=True):
         if target is not None:
             target[...] = leaf
@@ -54,13 +54,13 @@ def written(targets: Sequence[Target], leaves: Sequence[Any]) -> list[Any]:
 
 
 def put(result: Any, targets: Sequence[Target]) -> Any:
-    """Write a result to the targets of its leaves; return a tree like the result that holds these arrays."""
+    """Write a result to the targets of its leaves; return a tree like the result that contains the targets."""
     leaves, treedef = flatten(result, "the result")
     return treedef.unflatten(written(targets, leaves))
 
 
 def _by_leaf(out: Any, wanted: TreeDef, name: str) -> list[Any]:
-    """Return the part of `out` for each leaf."""
+    """Return the array, or None, that `out` gives for each leaf of the result."""
     if out is None:
         return [None] * len(wanted.shapes)
     if wanted.spec is None:

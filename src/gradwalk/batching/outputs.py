@@ -28,10 +28,11 @@ class Outputs:
         out: Arrays to write the results to: see `vmap`.
 
     Attributes:
-        columns: A view of each array with the batch as first axis; results without a batch axis have a batch of size 1.
+        columns: A view of each array whose first axis is the batch axis. It has length 1 for a result without a batch
+            axis.
 
     Raises:
-        TypeError: `out` holds something other than arrays of this dtype.
+        TypeError: `out` contains something other than arrays of this dtype.
         ValueError: An axis does not exist, or the arrays of `out` do not fit: see `targets_of`.
     """
 
@@ -53,14 +54,18 @@ class Outputs:
         self._copied: list[tuple[NDArray[Any], NDArray[Any]]] = []  # pairs (target, column) to copy at the end
 
     def keep_apart(self, inputs: Sequence[NDArray[Any]]) -> None:
-        """Compute results in temporary arrays where `out` overlaps with these inputs, and copy them at the end."""
+        """Use temporary arrays instead of the arrays in `out` that overlap with these inputs; `tree` copies them."""
         for i, (target, column) in enumerate(zip(self._targets, self.columns, strict=True)):
             if target is not None and any(overlap(target, array) for array in inputs):
                 self.columns[i] = numpy.empty(column.shape, column.dtype)
                 self._copied.append((column, self.columns[i]))
 
     def fill(self, position: int, numbers: Any) -> None:
-        """Set the number at this position, counted over all leaves, to one number per sample or one for all samples."""
+        """Set one number of the result for all samples.
+
+        `position` is the position of this number, counted over all leaves. `numbers` is an array with one number per
+        sample, or a number for all samples.
+        """
         leaf = bisect.bisect_right(self._ends, position)
         column = self.columns[leaf]
         start = self._ends[leaf] - math.prod(column.shape[1:])
@@ -69,7 +74,10 @@ class Outputs:
             column[:, *at] = numbers
 
     def refuse_varying(self, fixed: Sequence[int]) -> None:
-        """Raise `ValueError` if a result without a batch axis varies; `fixed` are the positions that do not vary."""
+        """Raise `ValueError` if a result without a batch axis differs between samples.
+
+        `fixed` are the positions of the numbers that are the same for all samples.
+        """
         start = 0
         for end, axis, name in zip(self._ends, self._axes, self._treedef.paths("the result"), strict=True):
             if axis is None and not set(range(start, end)) <= set(fixed):
@@ -91,7 +99,7 @@ class Outputs:
 
 
 def _whole(shape: tuple[int, ...], axis: int | None, count: int) -> tuple[int, ...]:
-    """Return the shape of a result with the batch at `axis`."""
+    """Return the shape of a result for all samples, with the batch axis at `axis`."""
     if axis is None:
         return shape
     if not -len(shape) - 1 <= axis <= len(shape):

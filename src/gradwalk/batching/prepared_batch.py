@@ -26,7 +26,7 @@ if not TYPE_CHECKING and cython.compiled:
 @cython.final
 @cython.cclass
 class ColumnForm(form.Form):
-    """An array of this dtype with a batch axis; it is converted to `kind`, the dtype of the computation."""
+    """The form of an array with a batch axis, which is converted to `kind`, the dtype of the computation."""
 
     # The types of the fields of all classes are declared in prepared_batch.pxd.
 
@@ -48,7 +48,10 @@ class ColumnForm(form.Form):
 @cython.final
 @cython.cclass
 class SharedForm(form.Form):
-    """An array that all samples share. Its dtype is checked because the dtype of the batch depends on it."""
+    """The form of an array that all samples share.
+
+    The dtype of the array is checked, because the dtype of the computation depends on it.
+    """
 
     def __init__(self, dtype: Any, inner: form.Form) -> None:
         self._dtype = dtype
@@ -61,7 +64,7 @@ class SharedForm(form.Form):
 
 @cython.cclass
 class Maker:
-    """The base class of result makers: `Stacked` and `Summed`."""
+    """Base class of `Stacked` and `Summed`, which compute the result of a batch."""
 
     def of(self, kernel: Any, shared: Any, columns: Columns, out: Any) -> object:
         """Return the result of a batch, or `MISSED` if the batch or `out` needs the general path.
@@ -78,7 +81,7 @@ class Maker:
 @cython.final
 @cython.cclass
 class Stacked(Maker):
-    """Makes results with a batch axis: `axes` holds the batch axis of each leaf, `kind` the dtype."""
+    """Makes results with a batch axis. `axes` gives the batch axis of each leaf; `kind` is the dtype of the results."""
 
     def __init__(self, treedef: TreeDef, axes: list[Any], kind: Any) -> None:
         self._treedef = treedef
@@ -123,7 +126,7 @@ class Stacked(Maker):
         return outputs.count == columns.count and not outputs.overlap(outputs)
 
     def _copied(self, kernel: Any, shared: Any, columns: Columns, targets: Columns) -> object:
-        """Compute the result in new arrays and copy it to the targets, which overlap with the inputs."""
+        """Compute the result in new arrays, and copy it to the targets. Used if the targets overlap with the inputs."""
         outputs: Columns = Columns(columns.single, is_written=True)
         self._allocate(outputs, columns.count)
         self._compute(kernel, shared, columns, outputs)
@@ -193,7 +196,11 @@ _NO_ROW = numpy.empty(1)  # a placeholder buffer that is not written to
 
 
 def prepared_batch(batching: Batching, batch: Batch, trace: Any) -> PreparedBatch | None:
-    """Prepare batches like this one; return None if an argument lacks a form or more than a lane kernel is needed."""
+    """Return a `PreparedBatch` for batches like this one.
+
+    Returns None if such batches need the general path: if an argument has no form, or more than a lane kernel is
+    needed.
+    """
     if trace.captured or not isinstance(trace.kernel, LaneKernel) or any(x.dtype == object for x in batch.arrays):
         return None
     result = _result(batching, batch, trace.treedef)
@@ -215,7 +222,7 @@ def _result(batching: Batching, batch: Batch, treedef: TreeDef) -> Stacked | Sum
 
 
 def _argument_forms(batching: Batching, batch: Batch) -> Iterator[Any]:
-    """Iterate over the forms of the arguments, None for arguments without a form."""
+    """Yield the form of each argument, or None for an argument without a form."""
     axes = [*batching.axes(batch.positional), *[0] * (len(batch.names) - batch.positional)]
     given = iter(batch.leaves)
     position = 0

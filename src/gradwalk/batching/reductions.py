@@ -1,8 +1,9 @@
 """Reductions over a batch other than sums: max, min, prod, logsumexp, argmax and argmin.
 
-If a long batch is recorded, one instruction without derivatives finds the maximum or minimum. Derivatives flow through
-sums over the batch: of the results that tie for the extreme, or of the exponentials of differences from the maximum.
-Such a reduction makes two passes over the samples, and its derivatives are batches too.
+In the recording of a long batch, max, min and logsumexp make two passes over the samples. First, one instruction
+without derivatives (`ExtremeCall`) finds the maximum or minimum. Then sums over the batch are computed, through which
+the derivatives flow: for max and min, sums over the results that tie; for logsumexp, the sum of exp(result - maximum).
+The derivatives of the sums are batches too.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Reduction(Vmap[P]):
     ) -> None:
         super().__init__(f, in_axes, out_axes, reduce, keeps, policy)
         self._reduce = reduce
-        self._sums: dict[int, Vmap[...]] = {}  # by number of positional arguments
+        self._sums: dict[int, Vmap[...]] = {}  # for each number of positional arguments
 
     def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
         """Return the reduced results."""
@@ -79,7 +80,7 @@ class Reduction(Vmap[P]):
         raise ValueError(f"lower() takes functions with reduce=None, 'sum' or 'mean', not {self._reduce!r}")
 
     def _sums_of(self, count: int) -> Vmap[...]:
-        """Return a function that sums the terms of the reduction over the batch, given the extremes."""
+        """Return a function of the extremes and the arguments that sums the terms of the reduction over the batch."""
         if count not in self._sums:
             terms = _shifted if self._reduce == "logsumexp" else functools.partial(share, largest=self._reduce == "max")
 
@@ -110,14 +111,14 @@ class Reduction(Vmap[P]):
 
 
 def _columns(results: Any, count: int) -> list[Any]:
-    """Return the results of all samples as one column per number."""
+    """Return a list of columns, one per number of the result, each with an entry per sample."""
     leaves, _ = flatten(results, "the results")
     arrays = [numpy.asarray(leaf) for leaf in leaves]
     return [column for array in arrays for column in array.reshape(count, prod(array.shape[1:])).T]
 
 
 def _shifted(x: Any, best: Any) -> tuple[Any]:
-    """Return the term of one result in logsumexp."""
+    """Return the term exp(x - shift) of one result in logsumexp."""
     return (math.exp(x - _shift(best)),)
 
 

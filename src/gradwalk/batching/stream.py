@@ -23,25 +23,25 @@ _ENDED = object()
 def stream(f: Vmap[...] | Lowered, *args: Any, rows: int | None = None, progress: bool = False) -> Any:
     """Run a vmapped function chunk by chunk on a batch that is larger than memory.
 
-    The arguments with a batch axis must be either all arrays, such as a `numpy.memmap`, which are cut into chunks
-    without copying; or all iterators of chunks, which are advanced together. A chunk is an argument as `f` takes it,
-    with any number of samples. Arguments without a batch axis are passed to every chunk.
+    The arguments with a batch axis must be all arrays or all iterators. Arrays, such as a `numpy.memmap`, are cut into
+    chunks without copying. Iterators yield chunks and are advanced together; a chunk is an argument of `f` with any
+    number of samples. Arguments without a batch axis are used for every chunk.
 
     Args:
         f: `vmap(...)`, `jit(vmap(...))`, or the result of their `lower`.
         *args: The arguments of `f`.
-        rows: Number of samples per chunk, for arrays.
+        rows: Number of samples per chunk; only for arrays.
         progress: Whether to show a progress bar that counts samples. Requires tqdm: pip install 'gradwalk[progress]'.
 
     Returns:
-        If `f` reduces by "sum" or "mean", the sum or mean over all samples; compensated summation keeps the error
-        independent of the number of chunks. Otherwise an iterator over the results of the chunks, which are computed on
-        demand.
+        If `f` reduces by "sum" or "mean": the sum or mean over all samples. Compensated summation keeps the rounding
+        error independent of the number of chunks. Otherwise: an iterator over the results of the chunks. Each result is
+        computed on demand.
 
     Raises:
-        TypeError: `f` is not vmapped, arrays and iterators are mixed, or sums hold Values.
+        TypeError: `f` is not vmapped, arrays and iterators are mixed, or sums contain Values.
         ValueError: `rows` is missing or less than 1, one iterator ends before another, or there are zero chunks to sum.
-            Errors in a chunk name the number of the chunk.
+            The message of an error in a chunk gives the number of the chunk.
 
     Example:
         >>> import numpy
@@ -65,7 +65,7 @@ def stream(f: Vmap[...] | Lowered, *args: Any, rows: int | None = None, progress
 
 
 class _Totals:
-    """Sums by Neumaier's compensated summation."""
+    """Running sums, computed with Neumaier's compensated summation."""
 
     def __init__(self, count: int) -> None:
         self._sums = numpy.zeros(count)
@@ -81,7 +81,7 @@ class _Totals:
         self._sums = sums
 
     def rounded(self) -> NDArray[Any]:
-        """Return the sums including the accumulated rounding errors."""
+        """Return the sums, corrected by the accumulated rounding errors."""
         with numpy.errstate(all="ignore"):  # the rounding error of an infinite sum is nan
             return numpy.where(numpy.isfinite(self._lost), self._sums + self._lost, self._sums)
 
@@ -106,7 +106,7 @@ def _reduced(batched: Vmap[...] | Lowered, batches: Iterator[Batch], counter: Ab
 
 
 def _summed(batched: Vmap[...] | Lowered, batch: Batch) -> tuple[Batch, Any, NDArray[Any]]:
-    """Return a chunk, its recording and its sums. Raises `TypeError` if the sums hold Values."""
+    """Return a chunk, its recording and its sums. Raises `TypeError` if the sums contain Values."""
     trace = batched.trace(batch)
     sums = trace.sums(batch)
     if sums.dtype == object:
@@ -126,7 +126,7 @@ def _each(compute: Callable[[Batch], T], batches: Iterator[Batch], counter: Abst
 
 
 def _batches(batching: Batching, args: Sequence[Any], rows: int | None) -> tuple[Iterator[Batch], int | None]:
-    """Return the chunks and their total number of samples, or None if it is unknown."""
+    """Return the chunks, and the total number of samples or None if this number is unknown."""
     iterators = [i for i, arg in enumerate(args) if isinstance(arg, Iterator)]
     if iterators:
         if rows is not None:
@@ -141,7 +141,7 @@ def _batches(batching: Batching, args: Sequence[Any], rows: int | None) -> tuple
     if operator.index(rows) < 1:
         raise ValueError(f"rows must be at least 1, got {rows}")
     whole = batching.batch(args, {})
-    starts = range(0, whole.size or 1, rows)  # an empty batch is one empty chunk, to get the structure
+    starts = range(0, whole.size or 1, rows)  # an empty batch gives one empty chunk, which has the structure
     return (whole.rows(start, start + rows) for start in starts), whole.size
 
 

@@ -40,7 +40,7 @@ class Signature(NamedTuple):
 
 
 class Vectorized(Generic[P]):
-    """A function of arrays that broadcasts, returned by `vectorize`.
+    """A function of arrays that broadcast, returned by `vectorize`.
 
     Static type checkers see the parameters `P` of the function of numbers. `P` cannot express that arrays are accepted
     as well, so calls with any arguments pass the check.
@@ -106,7 +106,7 @@ class Vectorized(Generic[P]):
         return self._signature.operands
 
     def _run(self, args: Sequence[Any], axes: Sequence[int | None]) -> Any:
-        """Return the results for operands whose batch axis is given in `axes`, None for operands without one."""
+        """Return the results. `axes` gives the batch axis of each argument, or None if it has no batch axis."""
         batching = Batching(display_name(self._f), self._parameters, tuple(axes), 0, None)
         batch = batching.batch(args, {})
         trace = self._cache.find(batch.key)
@@ -144,31 +144,31 @@ def vectorize(
 def vectorize(
     f: Callable[..., Any] | None = None, *, signature: str | None = None, excluded: Iterable[int | str] = ()
 ) -> Any:
-    """Apply a function of numbers to arrays that broadcast, as `numpy.vectorize` does, but recorded and batched.
+    """Apply a function of numbers to arrays that broadcast, like `numpy.vectorize`, but with `jit` and `vmap`.
 
-    `f` is recorded as by `jit(vmap(f))`, once for each structure of its arguments and each choice of broadcast
-    arguments. Computations that do not depend on broadcast arguments run once per call. `f` may be the result of a
+    `f` is recorded as by `jit(vmap(f))`: once for each structure of its arguments, and for each choice of the arguments
+    that are broadcast. Computations that do not depend on these arguments run once per call. `f` may be the result of a
     transform such as `grad`. The vectorized function can be used like a ufunc, as in
     `dask.array.apply_gufunc(vectorize(f, signature=s), s, x, y)`.
 
     Args:
         f: A function of numbers or, with a signature, of arrays of the core dimensions. Omit it to use `vectorize` as a
             decorator with options, as in `@vectorize(signature="(i),(i)->()")`.
-        signature: Core dimensions of operands and results, such as "(i),(),(i)->()", as in NumPy's gufuncs: the last
-            dimensions of each array; dimensions of the same name have the same length. All dimensions before them are
-            broadcast. None without core dimensions.
-        excluded: Positions and names of arguments that are not broadcast: trees of numbers, as for `vmap`.
+        signature: The core dimensions of operands and results, such as "(i),(),(i)->()", in the notation of NumPy's
+            gufuncs. The core dimensions are the last dimensions of an array; all dimensions before them are broadcast.
+            Core dimensions of the same name have the same length. None (the default) means no core dimensions.
+        excluded: Positions and names of arguments that are not broadcast. They can be trees of numbers, as for `vmap`.
 
     Returns:
-        A function of arrays. It returns a tree like the result of `f` or, with a signature, an array or a flat tuple of
-        all arrays that `f` returns. Arrays are float64, or float32 if all array arguments are float32; without loop
-        dimensions, numbers are NumPy scalars. The function raises `ValueError` if shapes do not match the signature or
-        do not broadcast, and `TypeError` if an operand does not hold numbers or the number of operands differs from the
-        signature.
+        A function of arrays. Without a signature it returns a tree like the result of `f`; with a signature, an array
+        or a tuple of all arrays that `f` returns. Arrays are float64, or float32 if all array arguments are float32. If
+        no argument has dimensions to broadcast, numbers are returned as NumPy scalars.
 
     Raises:
-        TypeError: `f` is not a function.
-        ValueError: The signature is invalid, or `excluded` names an unknown parameter.
+        TypeError: `f` is not a function. When the returned function is called: an operand contains something other than
+            numbers, or the number of operands differs from the signature.
+        ValueError: The signature is invalid, or `excluded` names an unknown parameter. When the returned function is
+            called: shapes do not match the signature or do not broadcast.
 
     Example:
         >>> import numpy
@@ -203,7 +203,7 @@ def _position(f: Callable[..., Any], name: str) -> int:
 
 
 def _positional(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """Return all arguments by position, with defaults for omitted arguments."""
+    """Return all arguments in the order of the parameters, with defaults for omitted arguments."""
     bound = inspect.signature(f).bind(*args, **kwargs)
     bound.apply_defaults()
     if bound.kwargs:
@@ -215,14 +215,17 @@ def _positional(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, An
 
 
 def _operand(arg: Any, name: str) -> NDArray[Any]:
-    """Convert an argument to an array. Raises `TypeError` if it does not hold numbers."""
+    """Convert an argument to an array. Raises `TypeError` if it contains something other than numbers."""
     array = arg if isinstance(arg, numpy.ndarray) else numpy.asarray(arg)
     flatten(array, name)
     return numpy.asarray(array)
 
 
 def _loop(shape: tuple[int, ...], core: Dimensions, sizes: dict[str, int], what: str) -> tuple[int, ...]:
-    """Return the loop dimensions before the core dimensions, and compare or add the core sizes to `sizes`."""
+    """Return the dimensions before the core dimensions.
+
+    The size of each core dimension is compared with `sizes`, or added to it.
+    """
     start = len(shape) - len(core)
     if start < 0:
         raise ValueError(f"{what} has shape {shape}, but the signature says {_shown(core)}")
@@ -241,7 +244,7 @@ def _broadcast(loops: list[tuple[int, ...]], names: list[str]) -> tuple[int, ...
 
 
 def _batch(operand: NDArray[Any], own_loop: tuple[int, ...], loop: tuple[int, ...] | None) -> Any:
-    """Return an operand with all loop dimensions as its first axis, or without loop dimensions if `loop` is None.
+    """Return an operand whose first axis combines all loop dimensions; without this axis if `loop` is None.
 
     The operand is copied only if strides cannot express the broadcasting.
     """

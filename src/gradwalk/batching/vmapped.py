@@ -84,10 +84,10 @@ class Vmap(WrappedFunction[P, Any]):
 
     @property
     def kernel(self) -> Kernel:
-        """The kernel that runs the program on batches; its `str` shows how.
+        """The kernel that runs the program on batches. Its `str` describes how the kernel works.
 
         Raises:
-            ValueError: The function has not been called yet, or calls Python functions and therefore lacks a kernel.
+            ValueError: The function has not been called yet, or it has no kernel because it calls Python functions.
         """
         kernel = self._cache.last(self.batching.name).kernel
         if kernel is None:
@@ -106,7 +106,7 @@ class Vmap(WrappedFunction[P, Any]):
         return self if self.keeps and self._policy == policy else self._like(self._f, keeps=True, policy=policy)
 
     def of_samples(self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Vmap[P]:
-        """Apply a transform, such as `grad`, to the function of one sample and return the function of batches."""
+        """Apply a transform, such as `grad`, to the function of one sample; return a function of batches."""
         return self._like(transform(self._f), keeps=self.keeps, policy=self._policy)
 
     def sums_over_others(self, argnums: int | Sequence[int]) -> bool:
@@ -121,9 +121,9 @@ class Vmap(WrappedFunction[P, Any]):
         return all(-len(axes) <= i < len(axes) and axes[i] is None for i in positions)
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
-        """Return a function of batches that holds only the program for arguments like these, not the Python code.
+        """Return a function of batches that contains the program recorded for arguments like these, but no Python code.
 
-        The result can be pickled even if the code cannot be imported where it is loaded, as on the workers of a
+        The returned function can be unpickled where the Python code cannot be imported, such as on the workers of a
         cluster.
 
         Args:
@@ -209,6 +209,6 @@ class Lowered:
 
     @property
     def kernel(self) -> Kernel:
-        """The kernel that runs the program on batches; its `str` shows how."""
+        """The kernel that runs the program on batches. Its `str` describes how the kernel works."""
         assert self._trace.kernel is not None
         return self._trace.kernel

@@ -1,1 +1,1 @@
-"""Explanations of gradients: both passes in steps and sentences, pictures, numerical checks, and the page."""
+"""Explanations of gradients: descriptions of both passes step by step, pictures, numerical checks, and an HTML page."""

@@ -1,8 +1,8 @@
-"""Finds the contributions that a backward pass loses by a wrong order or by overwriting, and counts legal orders.
+"""Finds the contributions that a backward pass loses, and counts the legal visiting orders.
 
 A contribution is lost if its operand was visited before the contribution arrived, or if a later contribution overwrote
-it. The gradient of a node is then wrong by the sum, over all lost contributions, of amount * d operand / d node. This
-is exact, because the passes are linear. `sentences.py` puts the losses into words.
+it. The error in the gradient of a node is the sum of amount * d operand / d node over all lost contributions. This sum
+is exact, because the backward pass is linear. `sentences.py` puts the losses into words.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from gradwalk.explain.text import one_line
 from gradwalk.graph.graph import Graph
 
 _MOST_COUNTED = 64  # maximum number of nodes for which legal orders are counted
-_MOST_STATES = 50_000  # maximum number of sets of visited nodes while counting
+_MOST_STATES = 50_000  # maximum number of sets of visited nodes of one size while counting
 
 
 class LostContribution(NamedTuple):
-    """A contribution that was lost at its operand.
+    """A contribution that is missing from the gradient of its operand.
 
     Attributes:
         giver: The index of the node that passed the contribution back.
         taker: The index of the operand that lost the contribution.
-        position: The position of the operand.
+        position: The position of this operand among the operands of the giver.
         amount: The contribution.
         reason: "late" or "overwritten".
         because: The reason in words.
@@ -46,7 +46,7 @@ class Loss(NamedTuple):
     Attributes:
         giver: The index of the node that passed the contribution back.
         taker: The index of the operand that lost the contribution.
-        position: The position of the operand.
+        position: The position of this operand among the operands of the giver.
         amount: The contribution.
         reason: "late" or "overwritten".
         because: The reason in words.
@@ -78,7 +78,7 @@ class WrongGradient(NamedTuple):
     Attributes:
         place: The index of the node.
         name: The name of the node in the graph.
-        got: The gradient of the walk.
+        got: The gradient computed in the walk.
         right: The correct gradient.
         losses: The losses, which add up to the difference `right - got`.
         sentence: The error and its losses in words.
@@ -95,9 +95,10 @@ class WrongGradient(NamedTuple):
 def wrong_gradients(
     graph: Graph, steps: Sequence[BackwardStep], right: Sequence[float], overwrite: bool
 ) -> tuple[WrongGradient, ...]:
-    """Find the nodes with a wrong gradient, in the order of the visits, and the losses of each.
+    """Find the nodes with a wrong gradient, in the order of the visits, and the losses that explain each error.
 
-    `right` has the correct gradients by index. `overwrite` is true if contributions were written with `=`, not `+=`.
+    `right` holds the correct gradient of each node by index. `overwrite` is true if contributions were written with
+    `=`, not `+=`.
     """
     lost = lost_contributions(steps, overwrite)
     wrong = []
@@ -129,17 +130,19 @@ def lost_contributions(steps: Sequence[BackwardStep], overwrite: bool) -> list[L
 
 
 def _differ(got: float, right: float, losses: Sequence[Loss]) -> bool:
-    """Return whether two gradients differ by more than rounding; several losses can cancel."""
+    """Return whether two gradients differ by more than rounding errors. They can agree if losses cancel each other."""
     if math.isfinite(got) and math.isfinite(right):
         return abs(got - right) > 1e-13 * sum(abs(loss.missing) for loss in losses)
     return got != right and not (math.isnan(got) and math.isnan(right))
 
 
 def legal_orders(graph: Graph, indices: Sequence[int]) -> int | None:
-    """Count the legal orders, in which every node comes after all nodes that use it; None if there are too many.
+    """Count the legal orders, in which every node comes after all nodes that use it.
 
-    Dynamic programming over sets of visited nodes: the number of legal ways to reach a set of k nodes is the sum over
-    the sets of k - 1 nodes that lead to it.
+    Returns None if there are too many nodes or orders to count.
+
+    The method is dynamic programming over sets of visited nodes. The number of legal orders of a set of k nodes is the
+    sum of the numbers for the sets of k - 1 nodes that one legal visit extends to this set.
     """
     if len(indices) > _MOST_COUNTED:
         return None
@@ -183,7 +186,7 @@ def _losses_of(index: int, lost: Sequence[LostContribution], graph: Graph) -> li
 
 
 def _derivatives_by(index: int, graph: Graph) -> dict[int, float]:
-    """Differentiate all nodes that depend on one node with respect to that node, by a forward pass."""
+    """Return the derivatives of all dependent nodes with respect to one node, computed in a forward pass."""
     tangents = {index: 1.0}
     for node in graph.nodes[index + 1 :]:
         reached = [(i, x) for i, x in passing(node) if x in tangents]

@@ -1,8 +1,9 @@
 """Forward and backward pass over a graph as plain data: one step for each node, one contribution for each edge.
 
 A backward step visits a node and passes to each operand a contribution: the node's current gradient times the local
-derivative. A wrong order of visits, or overwriting instead of accumulating, gives wrong gradients;
-`lost_gradients.py` finds them and the reasons. Every step has a sentence that describes it.
+derivative. If nodes are visited in a wrong order, or contributions overwrite each other instead of being added,
+gradients are wrong; `lost_gradients.py` finds the wrong gradients and the reasons. Every step has a sentence that
+describes it.
 """
 
 from __future__ import annotations
@@ -49,11 +50,11 @@ class Contribution(NamedTuple):
         position: The position of the operand among the node's operands.
         upstream: The gradient of the node.
         local: The partial derivative of the node with respect to this operand.
-        formula: The formula of `local`, in the operands x, y, z and the result out; "" for custom rules.
+        formula: The formula for `local` in terms of the operands x, y, z and the result out; "" for custom rules.
         amount: The contribution.
         before: The gradient of the operand before the contribution.
         after: The gradient of the operand after the contribution.
-        late: Whether the operand has already been visited, so that the contribution is lost.
+        late: Whether the operand was visited before the contribution arrived, so that the contribution is lost.
         sentence: The contribution in words.
     """
 
@@ -104,7 +105,7 @@ def _forward_step(node: Node, graph: Graph) -> ForwardStep:
 def swept(graph: Graph) -> tuple[int, ...]:
     """Return the indices of the nodes that receive a gradient, root first, in the order of `Value.backward`."""
     offsets, operands = graph.offsets.tolist(), _passed_to(graph)
-    reached = bytearray(len(graph) + 1)  # the last entry is for index -1: no gradient is passed
+    reached = bytearray(len(graph) + 1)  # the extra last entry is for index -1: an operand that receives no gradient
     reached[graph.root] = True
     order = []
     for index in range(len(graph) - 1, -1, -1):
@@ -116,7 +117,7 @@ def swept(graph: Graph) -> tuple[int, ...]:
 
 
 def _passed_to(graph: Graph) -> list[int]:
-    """Return the operand indices of the graph, with -1 for each operand that receives no gradient."""
+    """Return the operand indices of all nodes in one list, with -1 for each operand that receives no gradient."""
     operands = graph.operands.copy()
     for opcode in numpy.unique(graph.opcodes).tolist():
         row = BY_NAME.get(NAMES[opcode]) or VARIADIC_BY_NAME.get(NAMES[opcode])
@@ -133,7 +134,8 @@ def _passed_to(graph: Graph) -> list[int]:
 def not_swept(graph: Graph) -> list[Node]:
     """Return the nodes that receive no gradient, users before operands.
 
-    Every use of such a node is in a flat operation such as `floor`, or as the condition or index of a selection.
+    Such a node is used only in flat operations such as `floor`, as the condition or index of a selection, or by other
+    nodes that receive no gradient.
     """
     visited = set(swept(graph))
     return [node for node in reversed(graph.nodes) if node.place not in visited]
@@ -142,7 +144,7 @@ def not_swept(graph: Graph) -> list[Node]:
 def checkable(graph: Graph) -> list[int]:
     """Return the indices of the nodes that a numerical check can perturb, operands before users.
 
-    Nodes that are only conditions or indices of selections are left out.
+    Nodes used only as conditions or indices of selections are left out.
     """
     found = bytearray(len(graph))
     found[graph.root] = True
@@ -162,14 +164,14 @@ def passing(node: Node) -> list[tuple[int, int]]:
 
 
 def leaves_out(node: Node, position: int) -> bool:
-    """Return whether a node selects among its operands and did not select the operand at a position."""
+    """Return whether a node is a selection that did not select the operand at `position`."""
     return node.partials[position] == 0.0 and node.selects
 
 
 def reached(graph: Graph) -> bytearray:
-    """Find the nodes with a path from a root on which every selection selects the path's operand; 1 or 0 per node.
+    """Find the nodes that are reachable from a root through selected operands only; return 1 or 0 for each node.
 
-    The other nodes propagate nothing, even where a partial is infinite and 0 * inf would give nan.
+    The other nodes propagate no gradient, which avoids nan from 0 * inf where a partial is infinite.
     """
     found = bytearray(len(graph))
     for index in graph.outputs:
@@ -210,7 +212,11 @@ def backward_steps(graph: Graph, order: Sequence[int], overwrite: bool) -> tuple
 
 
 class _Sweep:
-    """The state of a backward pass: the gradients so far, and the nodes visited, touched, and reached."""
+    """The state of a backward pass: the gradients so far, and flags of the nodes.
+
+    A node is `visited` if its gradient was propagated, `touched` if a contribution arrived, and `has_got` a gradient if
+    it is reachable through selected operands only.
+    """
 
     def __init__(self, graph: Graph, overwrite: bool) -> None:
         self._graph = graph
@@ -238,7 +244,7 @@ class _Sweep:
         )
 
     def _contribute(self, node: Node, position: int, operand: int, upstream: float) -> tuple[Contribution, str, str]:
-        """Add a contribution to an operand; return it with the verb and the clause of its sentence."""
+        """Add a contribution to an operand; return the contribution, and the verb and the clause of its sentence."""
         has_got = bool(self._has_got[node.place])
         local, amount = node.partials[position], contribution(node, position, upstream) if has_got else 0.0
         before, late = self._found[operand], bool(self._visited[operand])

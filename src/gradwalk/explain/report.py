@@ -1,4 +1,4 @@
-"""Prints graphs, walks and their wrong gradients."""
+"""Prints graphs, walks, wrong gradients and timelines to a terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST = 200  # maximum number of rows of a table; further rows are only counte
 
 
 def print_graph(terminal: Terminal, graph: Graph) -> None:
-    """Print a graph as a tree from its root, every node once; print a large graph as modules with operation counts."""
+    """Print a graph as a tree that starts at the root, or a large graph as a table of modules with operation counts."""
     if len(graph) > _LARGEST_TREE:
         terminal.heading(f"Graph: {len(graph):,} nodes, {graph.edges:,} edges")
         groups, _ = grouped(graph)
@@ -72,7 +72,10 @@ def print_wrong(
     right: Mapping[str, float],
     wrong: Sequence[WrongGradient],
 ) -> None:
-    """Print every gradient with the correct gradient `right`, by name, and the losses of each wrong gradient."""
+    """Print every gradient beside the correct gradient, and the losses that explain each wrong gradient.
+
+    `right` maps the names of nodes to the correct gradients.
+    """
     terminal.heading("Gradients, in the order of the visits")
     lost = {gradient.name for gradient in wrong}
     rows = [
@@ -87,7 +90,7 @@ def print_wrong(
 
 
 def print_timeline(terminal: Terminal, timeline: Timeline) -> None:
-    """Print the number and line of the chosen pass, and the root's values over similar passes.
+    """Print the number and line of the chosen pass, and the root's values over all passes with the same root line.
 
     If the program has a single pass, print nothing.
     """
@@ -128,13 +131,13 @@ def print_earlier(terminal: Terminal, timeline: Timeline) -> None:
 
 
 def print_rest(terminal: Terminal, count: int) -> None:
-    """Print the number of omitted rows, if any; `count` is the number of all rows."""
+    """Print the number of omitted rows, if any; `count` is the total number of rows."""
     if count > LONGEST:
         terminal.line(f"  and {count - LONGEST:,} more")
 
 
 def _tree(graph: Graph) -> Iterator[str]:
-    """Yield the lines of an indented tree; if a node occurs again, its line has only its name."""
+    """Yield the lines of an indented tree. If a node occurs again, the line shows only its name."""
     told: set[int] = set()
     pending = [(index, "", "") for index in reversed(graph.outputs)]
     while pending:

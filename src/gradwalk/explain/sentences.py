@@ -1,8 +1,13 @@
 """Sentences about the steps of a walk and about lost contributions.
 
-The verb of a sentence is derived from the table's formula for the local derivative: 1 "copies"; the other operand
-"swaps and scales"; a selection "lets through" or "holds back"; a derivative that is always 0 "is flat"; any other
-formula "scales".
+The verb of a sentence depends on the formula for the local derivative in the operation table:
+
+- "copies": the formula is 1.
+- "flips the sign": the formula is -1.
+- "swaps and scales": the formula is the other operand.
+- "lets through" or "holds back": the operation selects one operand.
+- "is flat": the derivative is always 0.
+- "scales": any other formula.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ from gradwalk.ops.rows import Gather
 _OPERANDS = ("x", "y", "z")
 _ORDINALS = ("first", "second", "third")
 _MOST_ENTRIES = 8  # maximum number of table entries that are written out
-_MOST_REASONS = 5  # maximum number of reasons for one wrong gradient
+_MOST_REASONS = 5  # maximum number of reasons given for one wrong gradient
 
 
 def computed(node: Node, graph: Graph) -> str:
@@ -55,12 +60,12 @@ def _applied(node: Node, operands: list[str]) -> str:
 
 
 def _is_alphanumeric(text: str) -> bool:
-    """Return whether a text has only letters and decimal digits, without superscript digits, which mean a power."""
+    """Return whether a text has only letters and decimal digits. Superscript digits do not count: they mean a power."""
     return bool(text) and all(letter.isalpha() or letter.isdecimal() for letter in text)
 
 
 def formula(node: Node, position: int) -> str:
-    """Format the table's formula for a local derivative in x, y, z and out; "" for custom rules."""
+    """Format the formula for a local derivative in terms of x, y, z and out; return "" for custom rules."""
     partial = node.partial_formula(position)
     if node.by_hand or partial is None:
         return ""
@@ -72,15 +77,15 @@ def formula(node: Node, position: int) -> str:
 
 
 def _element(node: Node, position: int) -> list[tuple[int, str]]:
-    """Return (position, name in formulas) of the operands that the derivative at a position can contain."""
+    """Return (position, name in formulas) of each operand that the derivative at `position` can depend on."""
     return list(zip(node.element(position), _OPERANDS, strict=False))
 
 
 def passed_on(graph: Graph, node: Node, position: int, upstream: float, *, has_got: bool) -> tuple[str, str]:
     """Describe the contribution of a node with gradient `upstream` to the operand at a position.
 
-    `has_got` is true if a contribution has reached the node; otherwise the node propagates nothing. The result has the
-    verb, such as "* swaps and scales", and the clause, such as "a gets upstream 1 times ...".
+    `has_got` is true if a contribution has reached the node; otherwise the node propagates nothing. Returns the verb,
+    such as "* swaps and scales", and the clause, such as "a gets upstream 1 times ...".
     """
     operand, local = node.arguments[position], node.partials[position]
     gets = f"{_said(graph.names[operand] if isinstance(operand, int) else '')} gets"
@@ -128,7 +133,7 @@ def _selected(symbol: str, gets: str, upstream: float, local: float) -> tuple[st
 def kept(graph: Graph, node: Node) -> str:
     """Describe the operands that never receive a gradient from a node: "floor is flat: it passes nothing to x.".
 
-    The result is "" if a gradient can flow to all operands.
+    Returns "" if a gradient can flow to all operands.
     """
     blocked = () if node.by_hand else node.non_differentiable
     operands = [x for i in blocked if isinstance(x := node.arguments[i], int)]
@@ -166,14 +171,16 @@ def _as_formula(argument: int | float, graph: Graph) -> Formula:
 
 
 def received(before: float, after: float, late: bool, again: bool, overwrite: bool) -> str:
-    """Describe the effect of a contribution on its operand; "" for the operand's first contribution if it is not late.
+    """Describe how a contribution changes the gradient of its operand.
+
+    Returns "" for the first contribution to an operand, unless it is late.
 
     Args:
         before: The gradient of the operand before the contribution.
         after: The gradient of the operand after the contribution.
-        late: Whether the operand has already been visited.
+        late: Whether the operand was visited before.
         again: Whether the operand received a contribution before.
-        overwrite: Whether contributions replace earlier contributions.
+        overwrite: Whether contributions overwrite earlier contributions instead of being added.
     """
     if late:
         return ", too late: it has been visited already"
@@ -206,7 +213,7 @@ def visited_after(giver: str, taker: str) -> str:
 
 
 def written_over(giver: str, amount: float) -> str:
-    """Describe why a contribution was overwritten: by the contribution `amount` of the node `giver`."""
+    """Describe why a contribution was lost: the contribution `amount` of the node `giver` overwrote it."""
     return f"{one_line(giver)}'s {short(amount)} was written over it"
 
 
@@ -216,8 +223,8 @@ def lost(
     """Describe the effect of a lost contribution on the gradient of a node, without a final period.
 
     Args:
-        names: The names of the giver (the node that passed the contribution back), of the operand that lost it, and of
-            the node with the wrong gradient.
+        names: The names of three nodes: the giver, which passed the contribution back; the operand that lost the
+            contribution; and the node with the wrong gradient.
         amount: The contribution.
         was_late: Whether the contribution was late rather than overwritten.
         because: The reason, from `visited_after` or `written_over`.
@@ -234,12 +241,12 @@ def lost(
 
 
 def wrong(name: str, got: float, right: float, reasons: Sequence[str]) -> str:
-    """Describe a wrong gradient; `reasons` are results of `lost`, of which the first five are given in full."""
+    """Describe a wrong gradient; `reasons` are results of `lost`, of which the first five are quoted."""
     more = f" And {len(reasons) - _MOST_REASONS:,} more." if len(reasons) > _MOST_REASONS else ""
     told = ". ".join(reasons[:_MOST_REASONS])
     return f"{one_line(name)} gets {short(got)} and should get {short(right)}. {told}.{more}"
 
 
 def _said(name: str) -> str:
-    """Return a name on one line, or "?" for an empty one."""
+    """Return a name on one line, or "?" if the name is empty."""
     return one_line(name) or "?"

@@ -75,7 +75,7 @@ class Terminal:
         return padded
 
     def _fitted(self, text: str) -> str:
-        """Return text on one line, shortened in the middle if it is long and the output is a terminal."""
+        """Return text on one line. If the output is a terminal, the middle of long text is omitted."""
         longest = max(_LONGEST_NAME, shutil.get_terminal_size().columns // 4)
         return shortened(one_line(text), longest) if self._is_terminal else one_line(text)
 

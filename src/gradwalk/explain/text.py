@@ -1,4 +1,4 @@
-"""Formats text and numbers for limited space: on one line, measured, shortened."""
+"""Formats text and numbers for limited space: puts text on one line, measures its width, and shortens it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ _LONGEST_SPARKLINE = 40
 
 
 def is_name(text: str) -> bool:
-    """Return whether a text is a name in expressions: `a·b` is an identifier in Python but a product in expressions.
+    """Return whether a text is a name in expressions.
+
+    `a·b` is an identifier in Python, but a product in expressions.
 
     Example:
         >>> is_name("a_b"), is_name("a·b")
@@ -36,7 +38,7 @@ def width(text: str) -> int:
 
 
 def shortened(text: str, longest: int) -> str:
-    """Replace the middle of text that takes more than `longest` columns by "…".
+    """Replace the middle of a text by "…" if the text is wider than `longest` columns.
 
     Example:
         >>> shortened("layers.0.neurons.12.w.3", 12)
@@ -63,7 +65,7 @@ def short(number: float) -> str:
 
 
 def sparkline(numbers: Sequence[float]) -> str:
-    """Draw numbers as a row of block characters; of more than 40 numbers, draw 40 evenly spaced ones.
+    """Draw numbers as a row of block characters. If there are more than 40 numbers, 40 evenly spaced numbers are drawn.
 
     Numbers that are not finite are drawn as "x".
 
@@ -81,7 +83,7 @@ def sparkline(numbers: Sequence[float]) -> str:
 def _block(number: float, low: float, high: float) -> str:
     if not math.isfinite(number):
         return "x"
-    height = (number / 2 - low / 2) / (high / 2 - low / 2) if high > low else 0.5  # halves prevent overflow
+    height = (number / 2 - low / 2) / (high / 2 - low / 2) if high > low else 0.5  # dividing by 2 prevents overflow
     return _BLOCKS[round(height * (len(_BLOCKS) - 1))]
 
 

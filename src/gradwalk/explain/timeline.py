@@ -24,7 +24,7 @@ from gradwalk.value.value import Value
 _FIRST = 3  # number of first passes whose graphs are kept
 _LAST = 200  # number of last passes that are kept
 _MOST_BETWEEN = 1000  # maximum number of passes kept between the first and the last
-_MOST_NODES = 20_000  # maximum number of nodes in the kept graphs, without the requested graph
+_MOST_NODES = 20_000  # maximum total number of nodes of the kept graphs, not counting the requested graph
 _MOST_LEAVES = 20_000  # maximum number of leaves remembered from earlier passes
 
 
@@ -34,7 +34,7 @@ class Earlier(NamedTuple):
     Attributes:
         place: The index of the leaf in the graph.
         grad: The value of `.grad` before the pass.
-        since: The number of the first pass that contributed to `grad`; 0 if the program also set `.grad` itself.
+        since: The number of the first pass that contributed to `grad`; 0 if the program assigned `.grad`.
     """
 
     place: int
@@ -74,7 +74,10 @@ class Pass:
         return replace(self, graph=None, earlier=())
 
     def with_graph(self, graph: Graph) -> Pass:
-        """Return the pass with a transformed graph, such as the result of `opened`, with the same leaves in order."""
+        """Return the pass with a transformed graph, such as the result of `opened`.
+
+        The transformed graph must have the same leaves in the same order.
+        """
         assert self.graph is not None
         leaves = dict(zip(_leaves(self.graph.offsets), _leaves(graph.offsets), strict=True))
         moved = tuple(kept._replace(place=leaves[kept.place]) for kept in self.earlier)
@@ -102,8 +105,8 @@ class Timeline:
 
     Attributes:
         count: The number of all passes.
-        passes: The kept passes in order: the first, the last, and some between.
-        chosen: The pass to walk through, which has a graph.
+        passes: The kept passes in order: the first passes, the last passes, and some passes between them.
+        chosen: The pass to walk through. Its graph was kept.
         counts: The number of passes for each line that created a root.
     """
 
@@ -137,7 +140,7 @@ class Timeline:
 
 
 class Recorder:
-    """Records passes as an observer for `observed`. `wanted` is the number of the requested pass, None for the last."""
+    """An observer for `observed` that records passes. `wanted` is the number of the requested pass (None: the last)."""
 
     def __init__(self, wanted: int | None = None) -> None:
         self._wanted = wanted
@@ -148,11 +151,11 @@ class Recorder:
         self._between: list[Pass] = []
         self._stride = 1  # difference of pass numbers in `_between`
         self._files: Mapping[str, str] = {}
-        self._after: dict[int, tuple[Any, float, int]] = {}  # by id: a leaf, its gradient, and the first pass in it
+        self._after: dict[int, tuple[Any, float, int]] = {}  # by leaf id: leaf, gradient, first contributing pass
         self._lock = threading.RLock()
 
     def __call__(self, root: Value) -> Callable[[], None]:
-        """Store the leaf gradients before a sweep, and return a function that records the pass after it."""
+        """Store the leaf gradients before a sweep, and return a function that records the pass after the sweep."""
         before = {id(leaf): leaf.grad for _, leaf in _leaves_of(root) if leaf.grad != 0.0}
         line = users_line()
 
@@ -197,7 +200,7 @@ class Recorder:
         self._drop_graphs()
 
     def _earlier(self, before: Mapping[int, float], leaves: list[tuple[int, Any]]) -> tuple[Earlier, ...]:
-        """Return the leaf gradients before this pass, and store the leaf gradients after it."""
+        """Return the nonzero leaf gradients before this pass, and store the leaf gradients after this pass."""
         found = []
         for place, leaf in leaves:
             grad = before.get(id(leaf), 0.0)
@@ -214,7 +217,7 @@ class Recorder:
         return tuple(found)
 
     def _thin(self, old: Pass) -> None:
-        """Keep the summary of an old pass if its number fits the stride; double the stride above the limit."""
+        """Keep an old pass without its graph if the stride selects it; double the stride if there are too many."""
         if (old.number - 1) % self._stride == 0:
             self._between.append(old.bare())
         if len(self._between) > _MOST_BETWEEN:

@@ -14,7 +14,7 @@ _MOST_NAMES = 20  # maximum number of names in an error message
 
 
 class OrderError(ValueError):
-    """Raised for an order that repeats or omits nodes, or has nodes that cannot be visited."""
+    """Raised if an order repeats or omits nodes, or contains nodes that cannot be visited."""
 
 
 def visit_order(
@@ -23,13 +23,13 @@ def visit_order(
     """Convert an order of names or Values to node indices.
 
     Args:
-        root: The Value or Graph that `graph` was recorded from; a Graph allows only names in `order`.
+        root: The Value or Graph that `graph` was recorded from. If it is a Graph, `order` can only contain names.
         graph: The graph to visit.
         order: Names of nodes, or the Values themselves.
         reached: The indices of the nodes that receive a gradient; each must be visited exactly once.
 
     Raises:
-        OrderError: The order repeats or omits nodes, or has nodes that cannot be visited.
+        OrderError: The order repeats or omits nodes, or contains nodes that cannot be visited.
         TypeError: The order is not an iterable of Values and strings.
     """
     known: dict[object, int] = {name: index for index, name in enumerate(graph.names)}

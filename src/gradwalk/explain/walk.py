@@ -38,19 +38,20 @@ if TYPE_CHECKING:
 
 VERSION = 1  # version of the JSON format
 
-_Bundle = dict[str, Any]  # representations for a notebook by MIME type
+_Bundle = dict[str, Any]  # maps MIME types to representations for a notebook
 
 _LONGEST_FILM = 60  # maximum number of nodes for a film
 _LARGEST_PICTURE = 60  # maximum number of nodes for a picture in a notebook
-_LARGEST_TOLD = 2_000  # nodes; larger graphs use the column format and, in notebooks without widgets, a module drawing
+# Graphs with more nodes use the column format and, in notebooks without widgets, are shown as a picture of modules.
+_LARGEST_TOLD = 2_000
 
 
 @dataclass(frozen=True, repr=False)
 class Walk:
     """The forward and backward pass over a graph, step by step. It prints as text and displays itself in notebooks.
 
-    A contribution that arrives at a node after the node's visit is lost. (In a program it may still be added to
-    `.grad`, but it is not propagated further.)
+    A contribution that arrives at a node after the node was visited is lost. (In a program the contribution may still
+    be added to `.grad`, but it is not propagated further.)
 
     Attributes:
         graph: The graph.
@@ -158,7 +159,7 @@ class Walk:
         return Moment(known, gradients, contributions, lost, active, caption)
 
     def draw(self, *, theme: Theme = "auto", rankdir: str = "LR") -> Drawing:
-        """Draw the graph with the gradients of this walk; contributions that were lost are dashed.
+        """Draw the graph with the gradients of this walk. The edges of lost contributions are dashed.
 
         Args:
             theme: "light", "dark", or "auto" for the viewer's preference.
@@ -179,7 +180,7 @@ class Walk:
         return draw(self.graph, theme=theme, rankdir=rankdir, moment=end)
 
     def film(self, *, seconds: float = 2.0, theme: Theme = "auto") -> Film:
-        """Draw a picture after every step of a node that is not a leaf.
+        """Draw a picture after every step, except the steps of leaves.
 
         Args:
             seconds: Duration of each picture in seconds, from 0.02 to 60.
@@ -206,11 +207,11 @@ class Walk:
         return Film(self.graph, [self.moment(i) for i in dict.fromkeys([*positions, last])], seconds, theme)
 
     def essence(self) -> dict[str, Any]:
-        """Return the data that determine the walk, in its JSON form; the page recomputes the steps from it.
+        """Return the data that determine the walk, in JSON form. The page computes the steps from these data.
 
         Returns:
             A dictionary with the keys "gradwalk", "version", "graph", "order", "overwrite" and "files", with nan and
-            inf as strings. A graph of more than 2,000 nodes has the format of `Graph.to_columns`.
+            inf as strings. A graph of more than 2,000 nodes is in the format of `Graph.to_columns`.
 
         Example:
             >>> a = Value(2.0, label="a")
@@ -291,9 +292,9 @@ class Walk:
         return f"<Walk over {self.graph!r}>"
 
     def widget(self) -> WalkWidget:
-        """Return the page of this walk as a widget, whose `state` has the state of the page.
+        """Return a notebook widget that shows the page of this walk. Its `state` holds the state of the page.
 
-        Not needed for a walk on the last line of a notebook cell, which displays its widget by itself.
+        A walk on the last line of a notebook cell displays its widget by itself, without a call of this method.
 
         Raises:
             ModuleNotFoundError: anywidget is not installed.
@@ -316,7 +317,10 @@ class Walk:
         return self.widget() if _has_widgets() else _Still(self._html())
 
     def _html(self) -> str:
-        """Return the steps in words, with a picture if the graph is small; a picture of the modules if it is large."""
+        """Return HTML with the steps in words and, for a small graph, a picture.
+
+        For a large graph, return only a picture of its modules.
+        """
         if len(self.graph) > _LARGEST_TOLD:
             return static_html(draw(self.graph).svg, {})
         picture = self.draw().svg if len(self.graph) <= _LARGEST_PICTURE else ""
@@ -402,7 +406,7 @@ def walk(root: Value | Graph, order: Iterable[Value | str] | None = None, *, ove
         The walk, which can be printed, drawn, stepped through, and displayed in a notebook.
 
     Raises:
-        OrderError: The order repeats or omits nodes, or has nodes that cannot be visited.
+        OrderError: The order repeats or omits nodes, or contains nodes that cannot be visited.
         TypeError: `root` is not a Value or Graph, or `order` is not a list of Values and names.
         ValueError: The graph has several roots.
 

@@ -1,8 +1,8 @@
 """`Transform`: the base class of `grad`, `jacobian` and the other derivative transforms.
 
-A transform records the given function, differentiates the recording, and evaluates the result on numbers, or on Values
-if an argument or a captured variable is a Value. Every recording has its own inputs, so transforms nest to any order
-without confusing the perturbations of different levels.
+A transform records the given function, differentiates the recording, and evaluates the derivative. The derivative is
+evaluated on Values if an argument or a captured variable is a Value, and on numbers otherwise. Every recording has
+separate inputs, so nested transforms do not confuse the perturbations of different levels.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Argnums = int | Sequence[int]
 
 
 class Transform(WrappedFunction[P, R_co], Recordable):
-    """A function that returns derivatives of `f`. Error messages name `maker`, the function that creates it."""
+    """A function that returns derivatives of `f`. `maker` is the transform that made it, such as "grad"."""
 
     def __init__(self, f: Callable[..., Any], argnums: Argnums, maker: str) -> None:
         super().__init__(f, maker)
@@ -39,7 +39,7 @@ class Transform(WrappedFunction[P, R_co], Recordable):
         return self._f, self._argnums
 
     def _opened(self, recording: Recording, args: Sequence[Any]) -> tuple[list[Any], Indices, TreeDef]:
-        """Replace the numbers to differentiate with respect to by new inputs of the recording.
+        """Replace the numbers in the arguments at `argnums` by new inputs of the recording.
 
         Returns:
             The arguments after the replacement, the indices of the inputs, and the treedef of the gradient.
@@ -56,7 +56,7 @@ class Transform(WrappedFunction[P, R_co], Recordable):
         return opened, inputs, treedefs[0] if isinstance(self._argnums, int) else tupled(treedefs)
 
     def _positions(self, count: int) -> list[int]:
-        """Return `argnums` as nonnegative positions among `count` positional arguments."""
+        """Return `argnums` as nonnegative positions, given the number of positional arguments."""
         argnums = [self._argnums] if isinstance(self._argnums, int) else self._argnums
         for i in argnums:
             if not -count <= i < count:
@@ -82,9 +82,9 @@ def transformed(
 ) -> Any:
     """Apply a transform to a function, which may be a vmapped function.
 
-    If `f` is vmapped with `reduce` and all arguments to differentiate are shared by the samples, the transform is
-    applied to the function of one sample: the derivative of the sum is the sum of the derivatives. The result is then a
-    vmapped function as well.
+    If `f` is vmapped with `reduce` and all samples share the arguments at `argnums`, the transform is applied to the
+    function of one sample, and the result is a vmapped function. This is correct because the derivative of a sum is the
+    sum of the derivatives.
     """
     if isinstance(f, Vmap) and f.sums_over_others(checked_argnums(argnums)):
         return f.of_samples(transform)

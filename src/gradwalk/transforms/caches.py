@@ -1,4 +1,4 @@
-"""`clear_caches`: free everything that is only cached."""
+"""`clear_caches`: free the memory of all caches."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from gradwalk.trees import tree
 def clear_caches() -> None:
     """Drop all recordings, the cached information about tree classes, and the idle threads of the pool.
 
-    They are created again when needed. Recorded functions return the same results as before, but their next call takes
-    longer; their `.program` and `.graph` still describe the latest recording.
+    Everything is created again when it is needed. Recorded functions return the same results as before, but the next
+    call takes longer. The attributes `.program` and `.graph` still describe the latest recording.
 
     Example:
         >>> from gradwalk import jit

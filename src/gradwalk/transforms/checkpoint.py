@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 
 class Block(Call):
-    """A program called as a single operation; no values between its operands and its results are stored."""
+    """A program that is called as a single operation. Its intermediate values are not stored."""
 
     def __init__(self, program: Program, name: str) -> None:
         self.outputs = len(program.outputs)
@@ -71,7 +71,7 @@ class CheckpointTrace(JitTrace):
     block: Block
 
     def apply(self, operands: Sequence[Any]) -> list[Value]:
-        """Return the numbers of the result as Values, one node each."""
+        """Return the numbers of the result as Values. Each number is one node of the graph."""
         return self.block.values(operands)
 
 
@@ -99,11 +99,11 @@ def checkpoint(
     static_argnums: int | Iterable[int] = (),
     static_argnames: str | Iterable[str] = (),
 ) -> Any:
-    """Trade time for memory: store only the arguments and results of `f`, and recompute the rest when differentiating.
+    """Trade time for memory: store only arguments and results of `f`, and recompute all other values in derivatives.
 
-    `f` is recorded once, by the rules of `jit`. In a graph it becomes one node per result, whatever its length, and
-    each derivative runs the recording again. A loop of n checkpointed steps stores n states instead of n times
-    everything a step computes. `backward` runs the step once per result.
+    `f` is recorded as by `jit`. In a graph, a call of `f` is one node for each number of the result, however long `f`
+    is. Each derivative runs the recording again; `backward` runs it once for each number of the result. For example, a
+    loop of n checkpointed steps stores n states, but not the values that the steps compute in between.
 
     Args:
         f: A function accepted by `jit`. Omit it to use `checkpoint` as a decorator with arguments.

@@ -65,7 +65,7 @@ class Primitive(Call):
         return f"<primitive {display_name(self._f)}>"
 
     def derivative(self, rule: Rule) -> Rule:
-        """Set the derivative; use as a decorator.
+        """Set the derivative of the primitive. Use this method as a decorator.
 
         Args:
             rule: A function `rule(result, *operands)`. It returns the partial derivative if there is one operand,
@@ -109,7 +109,7 @@ class Primitive(Call):
 
     def _recorded_rule(self, count: int) -> Program:
         recording = Recording(staged=True)
-        given = [recording.add_inputs(math.nan, "operand") for _ in range(count + 1)]  # the rule must not read these
+        given = [recording.add_inputs(math.nan, "operand") for _ in range(count + 1)]  # the rule must not use these
         try:
             with without_numbers():
                 partials, _ = recording.run(self._apply_rule, given, {})
@@ -142,21 +142,22 @@ class Primitive(Call):
 def primitive(f: Callable[..., float]) -> Primitive:
     """Turn a function that cannot be recorded into a single operation with a user-defined derivative.
 
-    Set the derivative with `@f.derivative`: a function of the result and the operands that returns the partial
-    derivative, or a tuple with one partial derivative per operand. `backward` calls it with numbers. Every other
-    transform records it, so that it can be differentiated again: it may use `gradwalk.math` and other primitives, but
-    it must not branch on a Value or convert one to a float.
+    Set the derivative with the decorator `@f.derivative`. The decorated function takes the result and the operands, and
+    returns the partial derivative, or a tuple with one partial derivative per operand. `backward` calls this function
+    with numbers. Every other transform records this function, so that it can be differentiated again. The function can
+    therefore use `gradwalk.math` and other primitives, but it must not branch on a Value or convert a Value to a float.
 
     Args:
         f: A function that takes and returns real numbers.
 
     Returns:
-        A function of numbers and Values, with the method `.derivative`. It raises `TypeError` if no derivative was set,
-        or if an operand or the return value of `f` is not a number; `ValueError` if the derivative returns the wrong
-        number of partials; and `RecordingError` if the derivative cannot be recorded.
+        A function of numbers and Values, with the method `.derivative`.
 
     Raises:
-        TypeError: `f` is not callable.
+        TypeError: `f` is not callable. When the primitive is used: an operand or the return value of `f` is not a
+            number, or the derivative is needed but was not set.
+        ValueError: When the derivative is used: it returns the wrong number of partials.
+        RecordingError: When the derivative is used: it cannot be recorded.
 
     Example:
         >>> import math

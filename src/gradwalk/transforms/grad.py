@@ -37,7 +37,7 @@ class Grad(Transform[P, R_co]):
         return super().__call__(*args, **kwargs)
 
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
-        """Append the gradient, and the value and aux if requested, to a tape; return their indices and treedef."""
+        """Append the gradient (and value and aux if requested) to the tape; return indices and treedef."""
         opened, inputs, gradient_treedef = self._opened(recording, args)
         return self._differentiated(recording, recording.run(self._f, opened, kwargs), inputs, gradient_treedef)
 
@@ -81,7 +81,7 @@ class Grad(Transform[P, R_co]):
     def _differentiated(
         self, recording: Recording, found: tuple[Indices, TreeDef], inputs: Indices, gradient_treedef: TreeDef
     ) -> tuple[Indices, TreeDef]:
-        """Append the gradient of the outputs in `found`: see `record`."""
+        """Append the gradient of the recorded outputs `found`: see `record`."""
         outputs, treedef = found
         parts = self._parts(treedef)
         value, *aux = outputs
@@ -113,8 +113,8 @@ class Grad(Transform[P, R_co]):
         return parts
 
 
-# The gradient is typed as Any: it has the type of the argument in general, but the gradient of a Module holds numbers
-# instead of Values (see `nn.Module`), and for some vmapped functions the result is a vmapped function.
+# The gradient is typed as Any. Usually it has the type of the argument, but the gradient of a Module contains numbers
+# instead of Values (see `nn.Module`). For some vmapped functions, grad returns a vmapped function.
 @overload
 def grad(f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False) -> Any: ...
 @overload

@@ -16,13 +16,13 @@ from gradwalk.value.value import Value
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 
-# A Jacobian of numbers is unrolled up to this many instructions. A larger one runs one program per column or row; that
-# program multiplies zero tangents by partials, and 0 * inf is nan.
+# Maximum number of instructions to compute a Jacobian of numbers with one program. For a larger Jacobian, one program
+# runs once per column or row; it multiplies zero tangents by partials, and 0 * inf gives nan.
 _LARGEST_UNROLLED = 1_000_000
 
 
 class Jacobian(Transform[P, R_co]):
-    """A function that computes a Jacobian. `mode` is "forward", "reverse", or "auto" for the cheaper of the two."""
+    """A function that computes a Jacobian. `mode` is "forward", "reverse", or "auto" for the cheaper mode."""
 
     def __init__(self, f: Callable[..., Any], argnums: Argnums, mode: str) -> None:
         super().__init__(f, argnums, "jacobian")
@@ -36,7 +36,7 @@ class Jacobian(Transform[P, R_co]):
         return treedef.filled(matrix.ravel()[order])  # type: ignore[no-any-return]
 
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
-        """Append separate instructions for each derivative that can be nonzero; return indices and treedef."""
+        """Append instructions for each derivative that can be nonzero; return indices and treedef."""
         inputs, outputs, treedef, order = self._run(recording, args, kwargs)
         indices: Indices = self._rows(recording, inputs, outputs).ravel()[order].tolist()
         return indices, treedef
@@ -191,9 +191,9 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
 
 
 def _arranged(rows: TreeDef, columns: TreeDef) -> tuple[TreeDef, Any]:
-    """Return the treedef of a Jacobian, and the order in which its leaves take the entries of the matrix.
+    """Return the treedef of a Jacobian, and for each number in it the index of its entry in the flattened matrix.
 
-    The treedef is the treedef of the result with the treedef of the arguments at each leaf.
+    The treedef is the treedef of the result in which each leaf is replaced by the treedef of the arguments.
     """
     entries = numpy.arange(rows.size * columns.size, dtype=numpy.float64).reshape(rows.size, columns.size)
     tree = rows.unflatten([columns.unflatten(blocks) for blocks in _blocks(entries, rows, columns)])
@@ -208,13 +208,16 @@ def _blocks(entries: Any, rows: TreeDef, columns: TreeDef) -> Iterator[list[Any]
 
 
 def _block(entries: Any, row_shape: Shape, shape: Shape) -> Any:
-    """Reshape a block to the derivative of one leaf by another: a float if both are numbers, else an array."""
+    """Reshape a block to the derivative of one leaf: a float if both leaves are numbers, else an array."""
     shapes = [each for each in (row_shape, shape) if not isinstance(each, str)]
     return entries.reshape(sum(shapes, ())) if shapes else float(entries[0, 0])
 
 
 def _swept(recording: Recording, outputs: Indices, numbers: list[float], count: int) -> Any:
-    """Run a program `count` times with one of its last `count` inputs set to 1 and the rest of them to 0."""
+    """Run a program `count` times; return one row per run.
+
+    In each run, one of the last `count` inputs of the program is 1, and the other ones are 0.
+    """
     program = recording.tape.program(outputs)
     rows = numpy.empty((count, len(outputs)))
     operands = numpy.array([*numbers, *[0.0] * count], numpy.float64)

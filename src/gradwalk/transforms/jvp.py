@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 
 def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[R, R]:
-    """Compute a function and its directional derivative (Jacobian-vector product) in one forward-mode pass.
+    """Evaluate a function and its directional derivative (Jacobian-vector product) in one forward-mode pass.
 
     Args:
         f: A function that takes and returns trees of numbers.
@@ -24,7 +24,7 @@ def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) ->
         The pair (result, tangents of the result) at `primals`.
 
     Raises:
-        TypeError: `primals` and `tangents` differ in structure, or hold anything but numbers.
+        TypeError: `primals` and `tangents` differ in structure, or contain something other than numbers.
 
     Example:
         >>> jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 10.0))
@@ -74,9 +74,10 @@ def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[[R], tuple[Any,
 
 
 def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """Multiply a vector by the Hessian of a function with respect to its first argument, without forming the Hessian.
+    """Multiply the Hessian of a function by a vector, without forming the Hessian.
 
-    Uses forward over reverse mode. The cost is a few evaluations of `f`, independent of the number of inputs.
+    The product is the directional derivative, along `tangents`, of the gradient with respect to the first argument. The
+    method is forward over reverse mode. The cost is a few evaluations of `f`, independent of the number of inputs.
 
     Args:
         f: A function that returns one number.

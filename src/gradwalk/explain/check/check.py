@@ -29,14 +29,14 @@ from gradwalk.value.source.source_line import SourceLine
 from gradwalk.value.sweep.order import topological_order
 from gradwalk.value.value import Value
 
-_TOLERANCE = 1e-7  # relative to the gradient: smaller differences are accepted
-_KINK_SLACK = 1e-3  # relative to the gap between the slopes at a kink, which are inexact for a finite step
+_TOLERANCE = 1e-7  # relative difference that is accepted in addition to the error bounds
+_KINK_SLACK = 1e-3  # tolerance at a kink, relative to the gap between the two slopes, which are inexact
 _NOT_RUN_AGAIN = {
     "by hand": "hand-made nodes",
     "stored": "nodes with stored local derivatives, which cannot be recomputed",
 }
 _COMPARISONS = {BY_NAME[name].symbol for name in ("less", "less_equal", "equal")}
-_TOO_VAGUE = 1e-2  # relative to the gradient: a quotient with a larger error bound is not conclusive
+_TOO_VAGUE = 1e-2  # maximum error bound of a conclusive quotient, relative to the gradient
 
 
 class StaleError(ValueError):
@@ -44,29 +44,29 @@ class StaleError(ValueError):
 
 
 class Checked(NamedTuple):
-    """A gradient with its check.
+    """A gradient and the result of its check.
 
     The verdict is "right" or "wrong", or the reason why the check cannot decide:
 
     - "kink": the slopes on both sides differ and the gradient lies between them, or a path to the root has a kink,
       where the derivative is a convention.
     - "jump": the root is discontinuous.
-    - "rounding": rounding errors leave less than two digits.
+    - "rounding": fewer than two digits of the slope are reliable because of rounding errors.
     - "not finite": the gradient or the slope is not finite, or the root is finite on one side only and the slope there
       differs from the gradient.
     - "by hand": a path to the root has a hand-made node, which cannot be recomputed.
-    - "stored": a path to the root has a node with stored value and local derivatives, such as the nodes of
-      `linalg.solve`, which cannot be recomputed.
+    - "stored": a path to the root has a node whose value and local derivatives are stored and cannot be recomputed,
+      such as a node of `linalg.solve`.
     - "stopped": gradient and slope differ, and a path to the root has a `stop_gradient`.
 
     Attributes:
-        name: The name of the node, or of the number in the arguments.
+        name: The name of the node (for `check`), or of the number in the arguments (for `gradcheck`).
         operation: The symbol of the node's operation; "" for leaves.
-        source: The line of the user's program that created the node, or None if it is not known.
-        backprop: The gradient.
+        source: The line of the user's program that created the node, or None if the line is unknown.
+        backprop: The gradient computed by backpropagation.
         quotient: The difference quotient.
         bound: A bound on the error of the quotient.
-        h: The step of the quotient.
+        h: The step size of the quotient.
         verdict: The verdict.
     """
 
@@ -81,12 +81,12 @@ class Checked(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The absolute difference of gradient and quotient."""
+        """The absolute difference between the gradient and the quotient."""
         return abs(self.backprop - self.quotient)
 
     @property
     def relative_error(self) -> float:
-        """The absolute difference divided by the larger absolute value of gradient and quotient."""
+        """`error` divided by the larger of |gradient| and |quotient|; 0 if both are 0."""
         size = max(abs(self.backprop), abs(self.quotient))
         return self.error / size if size else 0.0
 
@@ -108,9 +108,9 @@ class Culprit(NamedTuple):
     Attributes:
         name: The name of the node.
         operation: The symbol of the node's operation.
-        source: The line of the user's program that created the node, or None if it is not known.
+        source: The line of the user's program that created the node, or None if the line is unknown.
         operand: The name of the operand.
-        local: The recorded derivative.
+        local: The derivative recorded in the graph.
         quotient: The difference quotient.
     """
 
@@ -131,10 +131,10 @@ class Culprit(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Check:
-    """The result of a check, which is true if no gradient is wrong and prints as a table.
+    """The result of a check. It is truthy if no gradient is wrong, and prints as a table.
 
     Attributes:
-        rows: The checked gradients, one for each node or number.
+        rows: The checked gradients: one per node for `check`, one per number for `gradcheck`.
         culprits: The wrong local derivatives that cause the wrong gradients.
     """
 
@@ -148,14 +148,14 @@ class Check:
 
     @property
     def worst(self) -> Checked | None:
-        """The row with the largest relative error among the wrong rows, or among the right rows if none is wrong."""
+        """The wrong row with the largest relative error; if no row is wrong, the right row with the largest one."""
         wanted = "right" if self.ok else "wrong"
         return max(
             (row for row in self.rows if row.verdict == wanted), key=lambda row: row.relative_error, default=None
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the check as plain data, with nan and inf as strings.
+        """Return the check as data that JSON can represent, with nan and inf as strings.
 
         Returns:
             A dictionary with the keys "gradwalk", "ok", "rows" and "culprits". Each row and each culprit is a
@@ -215,22 +215,23 @@ class Check:
 
 
 def check(root: Value | Graph, *, method: Method = "central", h: float | None = None) -> Check:
-    """Compare the gradient of every node, leaves and intermediates, with a difference quotient.
+    """Compare the gradient of every node of a graph, leaf or not, with a difference quotient.
 
     For each quotient, the value of a node is perturbed and the root is recomputed. The Values and their gradients do
-    not change. Nodes that receive no gradient, such as the operand of `floor`, have the gradient 0. Nodes that are only
-    conditions of `where` or indices of `take` are not checked.
+    not change. The gradient of a node that receives no gradient, such as the operand of `floor`, counts as 0. A node
+    that is used only as the condition of a `where` or the index of a `take` is not checked.
 
     Args:
         root: The Value whose graph is checked, or a Graph with one root.
         method: "central" or "forward" differences.
-        h: The step of the quotients; by default, a suitable step is found for each node.
+        h: The step size of the quotients. By default, a suitable step size is found for each node.
 
     Returns:
-        The result, which is true if no gradient is wrong.
+        A `Check`, which is truthy if no gradient is wrong.
 
     Raises:
-        StaleError: The value of a node differs from the result of its operation, so the graph cannot be reevaluated.
+        StaleError: The value of a node differs from the result of its operation, for example because its `.data` was
+            set later, so the graph cannot be reevaluated.
         TypeError: `h` is not a number.
         ValueError: `h` is not positive, or `method` is invalid.
 
@@ -245,16 +246,16 @@ def check(root: Value | Graph, *, method: Method = "central", h: float | None = 
 
 
 def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: float | None = None) -> Check:
-    """Compare the gradient of a function with difference quotients, one for each number in its arguments.
+    """Compare the gradient of a function with difference quotients: one quotient per number in the arguments.
 
     Args:
         f: A function that takes Values and returns a Value. It is called many times.
         *args: The arguments: numbers, or nested lists, tuples, dicts and arrays of numbers.
         method: "central" or "forward" differences.
-        h: The step of the quotients; by default, a suitable step is found for each number.
+        h: The step size of the quotients. By default, a suitable step size is found for each number.
 
     Returns:
-        The result, which is true if no gradient is wrong.
+        A `Check`, which is truthy if no gradient is wrong.
 
     Raises:
         TypeError: `f` does not return a Value, an argument contains something other than numbers, or `h` is not a
@@ -301,7 +302,10 @@ def _is_kink(graph: Graph, index: int | None) -> bool:
 
 
 def _swept_gradients(root: Value, values: Sequence[Value]) -> list[float]:
-    """Compute gradients with `backward` itself, because a hand-made rule may overwrite, and restore all `.grad`."""
+    """Call `backward`, return the gradients of `values`, and restore all `.grad`.
+
+    `backward` itself is called because a hand-made rule may overwrite gradients instead of adding to them.
+    """
     nodes = topological_order(root)
     before = [node.grad for node in nodes]
     try:
@@ -313,7 +317,7 @@ def _swept_gradients(root: Value, values: Sequence[Value]) -> list[float]:
 
 
 def _named_numbers(f: Callable[..., Any], args: Sequence[Any]) -> tuple[list[tuple[str, float]], TreeDef]:
-    """Return the numbers in the arguments with their names, and the treedef of the tuple of arguments."""
+    """Return a (name, number) pair for each number in the arguments, and the treedef of the arguments."""
     names = Parameters(f).first(len(args))
     numbers: list[tuple[str, float]] = []
     treedefs = []
@@ -336,7 +340,8 @@ def _called(f: Callable[..., Any], treedef: TreeDef, values: Sequence[Value]) ->
 def _noisy(root: Value, weights: Floats) -> tuple[float, float]:
     """Return the value of a root and a bound on its rounding error.
 
-    `weights` are the weights of an earlier graph; they are recomputed only if the size of the graph differs.
+    `weights` are the noise weights of an earlier graph. They are recomputed only if the graph of `root` has another
+    number of nodes.
     """
     graph = Graph.record(root)
     if len(graph) != len(weights):
@@ -346,7 +351,7 @@ def _noisy(root: Value, weights: Floats) -> tuple[float, float]:
 
 
 class _About(NamedTuple):
-    """The gradient to check: the node's name, operation and source, the gradient, and its rounding error `own`."""
+    """A gradient to check, its rounding error `own`, and the name, operation and source of its node."""
 
     name: str
     operation: str
@@ -360,8 +365,8 @@ def _judged(
 ) -> Checked:
     """Compare a gradient with the slope of f at x.
 
-    `is_chosen` returns whether the gradient passed through a kink, where the derivative is a convention. It is only
-    called if the slope is smooth and differs from the gradient, because two kinks can cancel.
+    `is_chosen` returns whether the gradient depends on a derivative at a kink, which is a convention. It is called only
+    if the slope is smooth but differs from the gradient. This happens if two kinks cancel.
     """
     found = slope(f, x, method)
     verdict = _verdict(about.gradient, found, found.bound + about.own, is_chosen)
@@ -370,7 +375,7 @@ def _judged(
 
 
 def _verdict(gradient: float, found: Slope, bound: float, is_chosen: Callable[[], bool]) -> str:
-    """Return the verdict; `bound` is a bound on the sum of the errors of gradient and slope."""
+    """Return the verdict; `bound` limits the sum of the errors of the gradient and of the slope."""
     if found.shape == "undefined":
         return "not finite"
     has_settled = found.shape == "smooth" and found.bound < _TOO_VAGUE * abs(found.estimate)
@@ -395,7 +400,9 @@ def _verdict(gradient: float, found: Slope, bound: float, is_chosen: Callable[[]
 
 
 class _GraphChecker:
-    """Checks every node of a graph, users before operands, because a kink at a user affects its operands.
+    """Checks every node of a graph.
+
+    The users of a node are checked first, because a kink at a user affects the verdict on its operands.
 
     Raises `StaleError` if the value of a node differs from the result of its operation.
     """
@@ -415,7 +422,7 @@ class _GraphChecker:
         self._rows: dict[int, Checked] = {}
 
     def check(self) -> Check:
-        """Check all nodes, except nodes that are only conditions or indices of selections."""
+        """Check all nodes, except nodes used only as conditions or indices of selections."""
         indices = checkable(self._graph)
         for index in reversed(indices):
             self._rows[index] = self._checked(index)
@@ -436,11 +443,11 @@ class _GraphChecker:
         return row._replace(verdict="stopped") if is_stopped and row.verdict == "wrong" else row
 
     def _nudged(self, number: float) -> tuple[float, float]:
-        """Return the root's value for a value of the selected node, and a bound on the root's rounding error."""
+        """Return the root's value if the selected node had the value `number`, and a bound on its rounding error."""
         return self._reevaluator.root_with(number), self._reevaluator.noise(self._weights)
 
     def _is_chosen(self, index: int) -> bool:
-        """Return whether a path from the selected node to the root has a kink or a condition at its threshold."""
+        """Return whether a path from the selected node to the root has a kink, jump or condition at its threshold."""
         users = self._users[index]
         return (
             any(self._reevaluator.depends(condition) for condition in self._conditions)
@@ -449,13 +456,17 @@ class _GraphChecker:
         )
 
     def _is_at_kink(self, user: Node, operand: int) -> bool:
-        """Return whether an operation has a kink or jump at the value of its operand."""
+        """Return whether the operation of `user` has a kink or jump at the current value of an operand."""
         if not user.opcode:
             return False
         return slope(self._local(user, operand), self._graph.nodes[operand].data).shape in ("kink", "jump")
 
     def _culprits(self, rows: Mapping[int, Checked]) -> Iterator[Culprit]:
-        """Yield the wrong local derivatives at nodes that are wrong although no user of the node is wrong."""
+        """Yield the wrong local derivatives that explain wrong gradients.
+
+        Only a node with a wrong gradient and without users with wrong gradients is examined: the local derivatives of
+        its users must be wrong.
+        """
         for index, row in rows.items():
             users = self._users[index]
             if row.verdict == "wrong" and not any(rows[user.place].verdict == "wrong" for user in users):
@@ -464,7 +475,7 @@ class _GraphChecker:
                         yield from self._local_culprit(user, index)
 
     def _local_culprit(self, user: Node, operand: int) -> Iterator[Culprit]:
-        """Yield the derivative of a node with respect to one of its operands if it is wrong."""
+        """Yield the derivative of `user` with respect to an operand if this derivative is wrong."""
         local = sum(user.partials[position] for position, index in passing(user) if index == operand)
         about = _About(user.name, user.symbol, user.source, local, 0.0)
         row = _judged(about, self._local(user, operand), self._graph.nodes[operand].data, "central", 0.0)
@@ -472,7 +483,7 @@ class _GraphChecker:
             yield Culprit(*about[:3], self._graph.names[operand], local, row.quotient)
 
     def _local(self, user: Node, operand: int) -> Noisy:
-        """Return a node's value as a function of one of its operands."""
+        """Return a function that computes the value of `user` from the value of one of its operands."""
         self._reevaluator.select(operand)
 
         def nudged(number: float) -> tuple[float, float]:
@@ -493,9 +504,10 @@ class _GraphChecker:
 
 
 def _at_threshold(graph: Graph, node: Node) -> list[int]:
-    """Return the condition operands of a node that are at the threshold where its selection changes.
+    """Return the condition operands of a node that are at the threshold where the selection changes.
 
-    A comparison is 1 or 0 and never at a threshold itself; its operands are at the threshold if they are equal.
+    The operands of a comparison are at the threshold if they are equal. The result of a comparison is 0 or 1 and does
+    not count as at the threshold.
     """
     if node.symbol in _COMPARISONS:
         left, right = [graph.data[x] if isinstance(x, int) else x for x in node.arguments]
@@ -505,7 +517,7 @@ def _at_threshold(graph: Graph, node: Node) -> list[int]:
 
 
 def _users(graph: Graph) -> list[list[Node]]:
-    """Return, for every node by index, the nodes that pass a gradient to it."""
+    """Return, for the index of each node, a list of the nodes that pass a gradient to that node."""
     users: list[list[Node]] = [[] for _ in range(len(graph))]
     for index in swept(graph):
         for operand in dict.fromkeys(operand for _, operand in passing(graph.nodes[index])):

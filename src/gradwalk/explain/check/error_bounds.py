@@ -21,9 +21,9 @@ _OPERANDS = "xyz"
 
 
 def noise_weights(graph: Graph, gradients: Sequence[float]) -> Floats:
-    """Return |gradient| * epsilon for each node, and 0 for leaves, which are exact.
+    """Return a weight for each node: |gradient| * epsilon, or 0 for leaves, which are exact.
 
-    Times the absolute value of the node, this weight bounds the error of the root from rounding the node.
+    The weight times the absolute value of the node bounds the error in the root that is caused by rounding this node.
     """
     weights: Floats = numpy.nan_to_num(numpy.abs(numpy.array(gradients)) * EPSILON, nan=0.0, posinf=math.inf)
     weights[numpy.diff(graph.offsets) == 0] = 0.0
@@ -33,9 +33,10 @@ def noise_weights(graph: Graph, gradients: Sequence[float]) -> Floats:
 def gradient_errors(graph: Graph, gradients: Sequence[float]) -> list[float]:
     """Bound the rounding error of each gradient of a graph with one root.
 
-    Forward, the error of a node is the sum of its operands' errors times the partials, plus its own rounding error.
-    Backward, a contribution has the relative error of the upstream gradient. In addition, its partial has an error
-    from the errors of the operands (large after cancellation) and from its own rounding.
+    In the forward pass, the error of a node is its own rounding error plus the sum of |partial| * error over its
+    operands. In the backward pass, the error of a contribution is |partial| * error of the upstream gradient, plus
+    |upstream gradient| * error of the partial. The error of a partial comes from rounding and from the errors of the
+    operands, which are large after cancellation.
     """
     vague = _number_errors(graph)
     errors = [0.0] * len(graph)
@@ -59,15 +60,16 @@ def _number_errors(graph: Graph) -> list[float]:
 
 
 def _known(error: float) -> float:
-    """Return an error, or 0 if it is nan or inf."""
+    """Return an error bound, or 0 if the bound is nan or inf."""
     return error if math.isfinite(error) else 0.0
 
 
 def _partial_error(graph: Graph, node: Node, position: int, vague: Sequence[float]) -> float:
     """Bound the error of a partial.
 
-    With a formula from the table, evaluate it with each operand perturbed by its error; otherwise sum relative errors.
-    For exact operands, partials of the table are within `PARTIAL_ULPS` (measured in docs/accuracy.md).
+    If the operation table has a formula for the partial, the formula is evaluated with each operand perturbed by the
+    error of the operand. Otherwise the relative errors of the operands are added. With exact operands, the error of a
+    formula is at most `PARTIAL_ULPS` ulp (measured in docs/accuracy.md).
     """
     size = abs(node.partials[position])
     operands = [(i, x) for i, x in enumerate(node.arguments) if isinstance(x, int)]
@@ -84,7 +86,7 @@ def _partial_error(graph: Graph, node: Node, position: int, vague: Sequence[floa
 
 
 def _change(row: Operation, position: int, numbers: Sequence[float], operand: int, error: float) -> float:
-    """Return the change of a partial if one operand is larger or smaller by `error`."""
+    """Return the largest change of a partial if one operand changes by +`error` or -`error`."""
 
     def partial(nudge: float) -> float:
         nudged = [x + nudge if i == operand else x for i, x in enumerate(numbers)]

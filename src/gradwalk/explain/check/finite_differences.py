@@ -1,10 +1,10 @@
-"""Derivatives of a function of one number by difference quotients, with a bound on their error.
+"""Difference quotients that estimate the derivative of a function of one number, with error bounds.
 
-The truncation error of a quotient shrinks with the step h, and its rounding error grows as h shrinks. Therefore several
-steps are tried, each an eighth of the previous step, and the quotient with the smallest error bound is used. Truncation
-is estimated from the change since the previous step, and rounding from a bound on the function's rounding error. A
-quotient that smaller steps contradict is rejected. (See Numerical Recipes, 3rd edition, section 5.7, on why a good step
-cannot be chosen in advance.)
+As the step size h shrinks, the truncation error of a quotient shrinks and its rounding error grows. Therefore several
+step sizes are tried, each an eighth of the previous one, and the quotient with the smallest error bound is used. The
+truncation error is estimated from the difference between consecutive quotients, and the rounding error from a bound on
+the rounding error of the function. The error bound of a quotient is raised if the quotient of a smaller step
+contradicts it. (See Numerical Recipes, 3rd edition, section 5.7, on why a good step cannot be chosen in advance.)
 """
 
 from __future__ import annotations
@@ -17,26 +17,28 @@ from typing import Literal, NamedTuple
 Method = Literal["central", "forward"]
 Noisy = Callable[[float], tuple[float, float]]  # returns a value and a bound on its rounding error
 
-_RATIO = 8.0  # ratio of consecutive steps
+_RATIO = 8.0  # ratio of consecutive step sizes
 _STEPS = 9  # minimum number of steps
 _MOST_STEPS = 16
-_SETTLED = 1e-3  # relative to the quotient: it has settled if a step changes it by less
-_SHARP = 1e-5  # relative to the quotient: with a smaller error bound, no more steps are tried
-_SIGNIFICANT = 20.0  # a difference of slopes is significant above this multiple of its rounding error
+_SETTLED = 1e-3  # the quotient has settled if its last relative change is smaller
+_SHARP = 1e-5  # no more steps are tried if the relative error bound is smaller
+_SIGNIFICANT = 20.0  # a difference of slopes is significant if it exceeds this multiple of its rounding error
 
 
 class Slope(NamedTuple):
     """A derivative estimated by difference quotients.
 
     Attributes:
-        estimate: The derivative.
+        estimate: The estimated derivative.
         bound: A bound on the error of the estimate.
-        resolution: The rounding error of a smaller step that agrees; closer values cannot be distinguished.
-        h: The step of the estimate.
-        left: The slope on the left.
-        right: The slope on the right.
-        shape: "smooth"; "kink" if the slopes on both sides differ; "jump" if the function jumps; "edge" if the function
-            is finite on one side only; "undefined" if it is finite on neither side or its slope is not finite.
+        resolution: The smallest rounding error among the quotients of smaller steps. Derivatives that differ by less
+            cannot be distinguished.
+        h: The step size of the estimate.
+        left: The slope to the left of x.
+        right: The slope to the right of x.
+        shape: "kink" if the slopes on both sides of x differ, "jump" if the function is discontinuous, "edge" if the
+            function is finite on one side only, "undefined" if the function is finite on neither side or its slope is
+            not finite, and otherwise "smooth".
         steepest: The largest absolute slope at the smallest step.
     """
 
@@ -51,7 +53,7 @@ class Slope(NamedTuple):
 
 
 class _Trial(NamedTuple):
-    """The quotients for one step, and a bound on their rounding error."""
+    """The quotients for one step size, and a bound on their rounding error."""
 
     h: float
     quotient: float
@@ -65,7 +67,7 @@ class _Trial(NamedTuple):
 
 
 def slope(f: Noisy, x: float, method: Method = "central") -> Slope:
-    """Estimate the derivative of f at x, with an error bound and the shape of f around x.
+    """Estimate the derivative of f at x, bound its error, and determine the shape of f around x.
 
     Example:
         >>> found = slope(lambda t: (math.sin(t), 1e-16), 1.0)
@@ -89,14 +91,14 @@ def slope(f: Noisy, x: float, method: Method = "central") -> Slope:
 
 
 def quotient(f: Noisy, x: float, h: float, method: Method) -> float:
-    """Compute the difference quotient for a given step."""
+    """Compute the difference quotient for the step size h."""
     return _trial(f, x, f(x), h, method).quotient
 
 
 def _towards_one(scale: float, tried: int) -> range:
-    """Return exponents of further steps, for functions that vary on the scale of 1 instead of the scale of x.
+    """Return exponents k of further steps scale / 8**k, for functions that vary on the scale of 1 instead of x.
 
-    For a small x these steps are larger, from 1/8 downward; for a large x they are smaller.
+    If |x| < 1, these steps are larger than the steps tried, and begin near 1/8; if |x| > 1, they are smaller.
     """
     apart = math.ceil(abs(math.log(scale, _RATIO)))
     if scale < 1.0:
@@ -105,12 +107,15 @@ def _towards_one(scale: float, tried: int) -> range:
 
 
 def _trial(f: Noisy, x: float, middle: tuple[float, float], h: float, method: Method) -> _Trial:
-    """Compute the quotients for one step, dividing by the actual differences of arguments, because x + h is rounded."""
+    """Compute the quotients for the step size h.
+
+    The divisors are the actual differences of the arguments, because x + h is rounded.
+    """
     above, below = x + h, x - h
     (up, noise_up), (down, noise_down) = f(above), f(below) if above > x > below else (math.nan, 0.0)
     right = _divided(up - middle[0], above - x)
     left = _divided(middle[0] - down, x - below)
-    noise = max(middle[1], noise_up, noise_down) + math.ulp(0.0)  # the smallest possible rounding error
+    noise = max(middle[1], noise_up, noise_down) + math.ulp(0.0)  # not 0, but at least the smallest float
     if method == "forward" or not (math.isfinite(left) and math.isfinite(right)):
         one_sided = right if method == "forward" or math.isfinite(right) else left
         return _Trial(h, one_sided, left, right, _divided(2 * noise, h))
@@ -122,7 +127,7 @@ def _divided(difference: float, step: float) -> float:
 
 
 def _have_settled(trials: Sequence[_Trial]) -> bool:
-    """Return whether the last step changed the quotient little or within rounding, and the gap of slopes shrinks."""
+    """Return whether the last step hardly changed the quotient and the gap between the slopes shrinks."""
     if len(trials) < 3:
         return False
     before, last = trials[-2:]
@@ -133,7 +138,7 @@ def _have_settled(trials: Sequence[_Trial]) -> bool:
 
 
 def _best(trials: Sequence[_Trial]) -> Slope:
-    """Combine the quotients, from the largest step to the smallest, into one estimate."""
+    """Combine the quotients, ordered from the largest step to the smallest, into one estimate."""
     trials = [trial for trial in trials if math.isfinite(trial.quotient)]
     if not trials:
         return Slope(math.nan, math.inf, math.inf, 0.0, math.nan, math.nan, "undefined", math.inf)
@@ -151,7 +156,11 @@ def _best(trials: Sequence[_Trial]) -> Slope:
 
 
 def _bounds(trials: Sequence[_Trial]) -> list[float]:
-    """Bound the error of each quotient by truncation and rounding, and by its difference from smaller steps."""
+    """Return a bound on the error of each quotient.
+
+    The bound is the sum of the truncation error and the rounding error. It is raised if the quotient of a smaller step
+    differs by more than that.
+    """
     bounds = [math.inf]
     for before, trial in pairwise(trials):
         ratio = before.h / trial.h
@@ -169,17 +178,17 @@ def _diverge(trials: Sequence[_Trial]) -> bool:
     for before, after in pairwise(trials):
         change = abs(after.quotient - before.quotient)
         if changes and _SIGNIFICANT * after.rounding > changes[-1] / 2:
-            break  # rounding hides any further growth
+            break  # rounding errors hide any further growth
         changes.append(change)
     last = changes[-4:]
     return len(last) == 4 and last[-1] > 0.0 and all(after > 0.8 * before for before, after in pairwise(last))
 
 
 def _shape(trials: Sequence[_Trial]) -> tuple[str, _Trial]:
-    """Return "smooth", "kink", "jump" or "edge", and the trial that shows it.
+    """Return "smooth", "kink", "jump" or "edge", and the trial that shows this shape.
 
-    As the step shrinks, the gap between the slopes on both sides shrinks if f is smooth, stays at a kink, and grows at
-    a jump.
+    As the step shrinks, the gap between the slopes on both sides shrinks if f is smooth, stays the same at a kink, and
+    grows at a jump.
     """
     finite = [trial for trial in trials if math.isfinite(trial.gap)]
     for i in range(len(finite) - 1, 0, -1):
@@ -187,7 +196,7 @@ def _shape(trials: Sequence[_Trial]) -> tuple[str, _Trial]:
         if trial.gap <= _SIGNIFICANT * 2 * trial.rounding or trial.gap <= 1e-9 * (abs(trial.left) + abs(trial.right)):
             continue
         if any(trial.gap / 2 > _SIGNIFICANT * 2 * smaller.rounding for smaller in finite[i + 1 :]):
-            break  # smaller steps do not show the gap, so the kink is beside x
+            break  # smaller steps do not show the gap, so the kink is near x but not at x
         ratio = before.h / trial.h
         if trial.gap > before.gap * max(ratio / 2, 1.1):
             return "jump", trial

@@ -34,7 +34,7 @@ class Film:
 
     @cached_property
     def svg(self) -> str:
-        """The film as one animated SVG file; with reduced motion, viewers see only the last picture."""
+        """The film as one animated SVG file. Viewers who prefer reduced motion see only the last picture."""
         canvas = Canvas.file(self.theme, f"{title(self.graph)}, step by step")
         share = 100 / len(self.moments)
         canvas.style(
@@ -53,7 +53,7 @@ class Film:
 
     @cached_property
     def strip(self) -> str:
-        """All pictures in one static SVG file, in rows from left to right."""
+        """All pictures side by side in one static SVG file, in rows from left to right."""
         wide, high = self._scene.paint(Canvas.file(self.theme, ""), self.moments[0], self._largest)
         return self._sheet(max(1, ceil(sqrt(len(self.moments) * high / wide * 1.6))), _GAP)
 
@@ -75,11 +75,11 @@ class Film:
         """Write the film to a file.
 
         Args:
-            path: A file name that ends with .svg, with .gif, or with .png for all pictures side by side.
+            path: A file name. The ending .svg or .gif gives an animation, .png gives all pictures side by side.
 
         Raises:
             PictureError: The file name has a different ending, or the pictures are too large for GIF or PNG.
-            ModuleNotFoundError: The package that GIF and PNG files need is not installed.
+            ModuleNotFoundError: A package that GIF or PNG files need is not installed.
             OSError: The file cannot be written.
         """
         raster.write(path, {".svg": lambda: self.svg, ".gif": self._gif, ".png": lambda: raster.as_png(self.strip)})

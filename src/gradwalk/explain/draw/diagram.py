@@ -18,14 +18,14 @@ from gradwalk.ops.rows import Gather
 
 _MARGIN = 18.0
 _LINE = 17.0  # line height of text
-_HEAD = 30.0  # space above a drawing of modules
+_HEAD = 30.0  # space for the caption above a drawing of modules
 _FOOT = 34.0  # space below a drawing for the legend
 _NARROWEST = 380.0  # minimum width of a drawing with a caption or legend, without margins
 _FONT = 12.0
 _BOX = 30.0  # height of a box
 _PILL = 28.0  # height of an operation
 _LINK = 16.0  # distance between an operation and its result
-_PORT = 8.0  # maximum distance between the ends of edges at one operation
+_PORT = 8.0  # maximum distance between neighboring ends of edges at an operation
 _TALLEST = 240.0  # maximum height of an operation
 _GAP = 54.0  # distance between layers
 _BUNDLE_GAP = 130.0  # distance between layers if edges are labeled with counts
@@ -40,8 +40,8 @@ class Moment:
         known: The indices of the nodes with known values.
         gradients: The gradients so far, by index.
         contributions: The contribution along each edge, by (index of the result, position of the operand).
-        lost: The edges with a lost contribution.
-        active: The index of the node of the last step.
+        lost: The edges whose contribution was lost, as keys of `contributions`.
+        active: The index of the node that the last step visited; None before the first step.
         caption: The last step in words.
     """
 
@@ -54,7 +54,7 @@ class Moment:
 
 
 def recorded(graph: Graph) -> Moment:
-    """Return a moment with all values and gradients that were recorded with a graph."""
+    """Return a moment that shows all values and gradients recorded in a graph."""
     contributions = {}
     has_got = reached(graph)
     for node in graph.nodes:
@@ -66,14 +66,14 @@ def recorded(graph: Graph) -> Moment:
 
 @dataclass(frozen=True)
 class _Unit:
-    """The sizes and texts of a value's box and of the operation before it.
+    """The texts and sizes of the box of a node and of the shape of its operation, which is drawn before the box.
 
     Attributes:
-        label: The name in the box.
-        cells: The widths of the three parts of the box.
-        symbol: The text of the operation.
-        pill: The width of the operation; 0 for leaves.
-        side: The length of the side of the operation where edges end.
+        label: The name of the node, shown in the box.
+        cells: The widths of the three parts of the box: name, value and gradient.
+        symbol: The text in the shape of the operation.
+        pill: The width of the shape of the operation; 0 for leaves.
+        side: The length of the side of this shape at which edges end.
     """
 
     label: str
@@ -114,7 +114,7 @@ class Scene:
     def paint(self, canvas: Canvas, moment: Moment, largest: float) -> Point:
         """Draw one moment on a canvas, and return the width and height of the drawing.
 
-        A gradient with the absolute value `largest` gets the heaviest line.
+        The widest line represents a gradient of absolute value `largest`.
         """
         head = 2 * _LINE if moment.caption else 0.0
         foot = _FOOT if largest else 0.0
@@ -136,7 +136,7 @@ class Scene:
         return wide, high
 
     def _size(self, unit: _Unit) -> tuple[float, float]:
-        """Return the width and height of a box together with its operation."""
+        """Return the width and height of a box together with the shape of its operation."""
         if not unit.pill:
             return unit.box, _BOX
         if self._downward:
@@ -144,7 +144,7 @@ class Scene:
         return unit.box + _LINK + unit.pill, max(_BOX, unit.side)
 
     def _anchors(self, index: int) -> tuple[Point, Point, Point]:
-        """Return the center of a node's operation, the center of its box, and the point where its edges start."""
+        """Return the centers of a node's operation and of its box, and the point where its outgoing edges start."""
         x, y = self._layout.centres[index]
         unit = self._units[index]
         wide, high = self._size(unit)
@@ -175,7 +175,7 @@ class Scene:
         group.path(arrowhead(tip, self._downward, float(weight)), fill=role)
 
     def _through_columns(self, start: int, end: int, route: Sequence[Point], tip: Point) -> list[Point]:
-        """Add straight lines in the layers of both ends to a route, so that it avoids wider nodes in these layers."""
+        """Add straight lines through the layers of both ends to a route, so that the edge avoids wider nodes there."""
         (x, y), (_, leaves), (enters, _) = (
             self._anchors(start)[2],
             self._layout.columns[start],
@@ -186,7 +186,7 @@ class Scene:
         return [(leaves, y), *route, (enters, tip[1])]
 
     def _paint_node(self, canvas: Canvas, node: Node, unit: _Unit, moment: Moment, largest: float) -> None:
-        """Draw the box of a value and the operation before it."""
+        """Draw the box of a node and the operation before the box."""
         group = canvas.group(_node_title(node, moment))
         operation, (x, y), _ = self._anchors(node.place)
         gradient = moment.gradients.get(node.place)
@@ -213,7 +213,7 @@ class Scene:
         _paint_cell(group, left + unit.cells[0] + unit.cells[1], unit.cells[2], baseline, "grad", number)
 
     def _paint_operation(self, group: Canvas, unit: _Unit, centre: Point, box: Point, role: str, weight: str) -> None:
-        """Draw an operation and the line to its result."""
+        """Draw the shape of an operation and the line to the box of its result."""
         x, y = centre
         if self._downward:
             group.path(f"M{x:.1f},{y + _PILL / 2:.1f}V{box[1] - _BOX / 2:.1f}", stroke=role, stroke_width=weight)
@@ -256,7 +256,7 @@ def _paint_group(canvas: Canvas, lines: Sequence[str], box: tuple[float, float, 
 
 
 def _paint_bundle(canvas: Canvas, count: int, back: bool, points: list[Point]) -> None:
-    """Draw all edges between two groups as one line, dashed if it leads back to an earlier group."""
+    """Draw all edges between two groups as one line, which is dashed if it leads back to an earlier group."""
     weight = f"{1 + math.log10(count):.1f}"
     dash = {"stroke_dasharray": "5 4"} if back else {}
     group = canvas.group(f"{count:,} edges" + (", leading back" if back else ""))
@@ -308,7 +308,7 @@ def _unit(node: Node) -> _Unit:
 
 
 def _symbol(node: Node) -> str:
-    """Return the operation with its constant operands, as in `2 *` and `max(·, 0)`."""
+    """Return the symbol of the operation with the constant operands, as in `2 *` and `max(·, 0)`."""
     symbol = shortened(one_line(node.symbol), 20) or "?"
     is_table = isinstance(node.variadic, Gather)
     if is_table or len(node.arguments) > 3 or all(isinstance(x, int) for x in node.arguments):
@@ -320,7 +320,7 @@ def _symbol(node: Node) -> str:
 
 
 def _stroke(amount: float | None, largest: float, node: Node, position: int) -> tuple[str, str, dict[str, str]]:
-    """Return the color role, weight and dashes of a line for a gradient or contribution."""
+    """Return the color role, width and dash pattern of the line for a gradient or contribution."""
     if position in node.non_differentiable:
         return "line", "1", {"stroke_dasharray": "2 4"}
     if amount is None or amount == 0.0:
@@ -337,13 +337,13 @@ def largest_of(moment: Moment) -> float:
 
 
 def _paint_cell(canvas: Canvas, left: float, wide: float, baseline: float, key: str, number: str) -> None:
-    """Draw a key and its number into a part of a box."""
+    """Draw a key, such as "data", and a number into a part of a box."""
     canvas.text(left + 7, baseline, key, "faint")
     canvas.text(left + wide - 7, baseline, number, anchor="end")
 
 
 def _paint_legend(canvas: Canvas, largest: float) -> None:
-    """Draw sample lines for the largest positive gradient, the largest negative gradient, and 0."""
+    """Draw a legend: sample lines for the gradients +largest, -largest and 0."""
     canvas.text(0, 4, "gradient", "faint")
     x = 70.0
     for amount, words in ((largest, f"+{short(largest)}"), (-largest, f"-{short(largest)}"), (0.0, "0")):

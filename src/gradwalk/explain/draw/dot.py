@@ -30,5 +30,5 @@ def _lines(graph: Graph, rankdir: str) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Escape text for a quoted record label, in which some characters are special."""
+    """Escape the characters of a text that are special in a quoted record label."""
     return "".join(f"\\{c}" if c in '\\"{}|<> ' else c for c in one_line(text))

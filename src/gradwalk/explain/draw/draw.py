@@ -1,4 +1,4 @@
-"""`draw(root)`: a graph as a picture, with values as boxes, operations before their results, and colored gradients."""
+"""`draw(root)`: a picture of a graph, with values as boxes, operations before their results, and colored gradients."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Drawing:
 
     Attributes:
         graph: The graph.
-        max_nodes: A graph with more nodes is drawn as modules.
+        max_nodes: A graph with more than this number of nodes is drawn as modules.
         theme: "light", "dark", or "auto" for the viewer's preference.
         rankdir: "LR" for left to right, "TB" for top to bottom.
-        moment: The moment of a walk to show, or None for the recorded numbers.
+        moment: The moment of a walk to show, or None to show the values and gradients recorded in the graph.
     """
 
     graph: Graph
@@ -46,7 +46,7 @@ class Drawing:
 
     @property
     def dot(self) -> str:
-        """The graph in Graphviz's DOT language, with every node."""
+        """The graph in Graphviz's DOT language, with all nodes even if the picture shows modules."""
         return as_dot(self.graph, self.rankdir)
 
     def save(self, path: str | Path) -> None:
@@ -57,7 +57,7 @@ class Drawing:
 
         Raises:
             PictureError: The file name has a different ending, or the picture is too large for PNG.
-            ModuleNotFoundError: The package that PNG files need is not installed.
+            ModuleNotFoundError: A package that PNG files need is not installed.
             OSError: The file cannot be written.
         """
         dot = lambda: self.dot  # noqa: E731
@@ -89,7 +89,7 @@ class DotDrawing(Drawing):
         return self.dot
 
     def pipe(self, format: str | None = None) -> bytes:  # noqa: A002  graphviz's name
-        """Return the picture as the bytes of a file.
+        """Return the content of a picture file as bytes.
 
         Args:
             format: "svg" or "png"; by default, the drawing's format.
@@ -97,7 +97,7 @@ class DotDrawing(Drawing):
         Raises:
             ValueError: `format` is invalid.
             PictureError: The picture is too large for PNG.
-            ModuleNotFoundError: The package that PNG files need is not installed.
+            ModuleNotFoundError: A package that PNG files need is not installed.
 
         Example:
             >>> draw_dot(Value(2.0) * 3.0).pipe()[:4]
@@ -107,10 +107,11 @@ class DotDrawing(Drawing):
         return self._png() if wanted == "png" else self.svg.encode()
 
     def render(self, filename: str = "Digraph.gv", directory: str = "", format: str | None = None) -> str:  # noqa: A002
-        """Write the DOT text to a file, and the picture to a second file beside it.
+        """Write the DOT text to a file, and the picture to a second file in the same folder.
 
         Args:
-            filename: The name of the DOT file; the name of the picture has the format appended.
+            filename: The name of the DOT file. The name of the picture file is this name with "." and the format
+                appended.
             directory: The folder for both files.
             format: "svg" or "png"; by default, the drawing's format.
 
@@ -120,7 +121,7 @@ class DotDrawing(Drawing):
         Raises:
             ValueError: `format` is invalid.
             PictureError: The picture is too large for PNG.
-            ModuleNotFoundError: The package that PNG files need is not installed.
+            ModuleNotFoundError: A package that PNG files need is not installed.
             OSError: A file cannot be written.
         """
         wanted = _checked_format(format or self.format)
@@ -145,10 +146,10 @@ def draw(
 
     Args:
         root: A Value, several Values, or a Graph.
-        max_nodes: A graph with more nodes is drawn as modules with operation counts.
+        max_nodes: A graph with more than this number of nodes is drawn as modules with operation counts.
         theme: "light", "dark", or "auto" for the viewer's preference.
         rankdir: "LR" for left to right, "TB" for top to bottom.
-        moment: A moment of a walk to show instead of the recorded numbers.
+        moment: The moment of a walk to show. By default, the current values and gradients are shown.
 
     Returns:
         The drawing, which displays itself in notebooks and can be saved.
@@ -174,7 +175,7 @@ def draw(
 
 
 def draw_dot(root: Value, format: str = "svg", rankdir: str = "LR") -> DotDrawing:  # noqa: A002  micrograd's name
-    """Draw the graph of a Value, with the name and arguments of the function in micrograd's notebooks.
+    """Draw the graph of a Value, like the function of the same name in micrograd's notebooks.
 
     Args:
         root: The Value.
@@ -182,7 +183,7 @@ def draw_dot(root: Value, format: str = "svg", rankdir: str = "LR") -> DotDrawin
         rankdir: "LR" for left to right, "TB" for top to bottom.
 
     Returns:
-        The drawing, which displays itself in notebooks and has graphviz's `source`, `pipe` and `render`.
+        The drawing. It displays itself in notebooks and has `source`, `pipe` and `render` as a graphviz object has.
 
     Raises:
         ValueError: `format` or `rankdir` is invalid.
@@ -198,7 +199,7 @@ def draw_dot(root: Value, format: str = "svg", rankdir: str = "LR") -> DotDrawin
 
 
 def trace(root: Value) -> tuple[set[Value], set[tuple[Value, Value]]]:
-    """Return the nodes and edges of a graph as sets, as micrograd's notebooks do.
+    """Return the nodes and edges of a graph as sets, like the function of the same name in micrograd's notebooks.
 
     Args:
         root: The Value.

@@ -1,9 +1,9 @@
 """Layered graph layout from left to right, with Sugiyama's method.
 
-1. The layer of a node is the length of the longest path to it.
-2. An edge across several layers becomes a chain of bends, one in each layer; edges from the same node share bends.
-3. Each layer is sorted by the average rank of the neighbors, to reduce edge crossings.
-4. Vertical positions are computed by least squares, which is isotonic regression within one layer.
+1. The layer of a node is the length of the longest path to the node. Leaves are then moved right, next to their users.
+2. An edge across several layers becomes a chain of bends, one in each layer. Edges from the same node share bends.
+3. Within each layer, nodes are sorted by the average rank of their neighbors, to reduce edge crossings.
+4. Vertical positions are a least-squares fit. Within one layer it is an isotonic regression.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _GAP = 16.0  # distance between two nodes of a layer
 _BEND_GAP = 9.0  # distance between a bend and its neighbors
 _SORTING_ROUNDS = 8
 _LEVELLING_ROUNDS = 12
-_STIFFNESS = 4.0  # weight of a bend in the least squares, where a node has weight 1
+_STIFFNESS = 4.0  # weight of a bend in the least-squares fit; a node has weight 1
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
 
     Args:
         sizes: The width and height of each node.
-        edges: Pairs of nodes, each from a lower to a higher number. Edges between the same nodes share their route.
+        edges: Pairs (start, end) of node numbers with start < end. Edges between the same two nodes share their route.
         gap: The distance between layers.
 
     Returns:
-        The positions in the unit of the sizes, with the origin in the upper left corner and y pointing down.
+        The positions, in the unit of `sizes`. The origin is in the upper left corner, and y points down.
 
     Example:
         >>> layered([(10, 10), (10, 10)], [(0, 1)], gap=50).centres
@@ -77,7 +77,10 @@ def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
 
 
 def _ranks(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the layer of every node: as far left as its operands allow; for leaves, as far right as possible."""
+    """Return the layer of every node.
+
+    A leaf is one layer to the left of its leftmost user. Any other node is as far left as its operands allow.
+    """
     ranks = [0] * count
     has_operands = [False] * count
     for start, end in sorted(edges, key=lambda edge: edge[1]):
@@ -93,7 +96,7 @@ def _ranks(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
 
 
 class _Plan:
-    """Layers of nodes and bends; bends are numbered after the nodes."""
+    """Layers of nodes and bends. The bends are numbered after the nodes."""
 
     def __init__(self, ranks: Sequence[int], edges: Sequence[tuple[int, int]]) -> None:
         self.ranks = list(ranks)
@@ -168,7 +171,7 @@ def _crossings(plan: _Plan) -> int:
 
 
 def _levels(plan: _Plan, heights: Sequence[float]) -> list[float]:
-    """Return the y coordinate of every node and bend, as close to the average of its neighbors as there is room."""
+    """Return the y coordinates of all nodes and bends: close to the average of the neighbors, without overlaps."""
     ys = [0.0] * len(heights)
     for layer in plan.layers:
         _align(plan, layer, [0.0] * len(layer), heights, ys)
@@ -193,7 +196,7 @@ def _average(numbers: list[float], otherwise: float) -> float:
 def _align(
     plan: _Plan, layer: Sequence[int], wanted: Sequence[float], heights: Sequence[float], ys: list[float]
 ) -> None:
-    """Set the y coordinates of a layer to the least-squares fit to `wanted` that respects its order and gaps."""
+    """Set the y coordinates of a layer to the least-squares fit to `wanted` that keeps the order and the gaps."""
     offsets = [0.0]
     bends = len(heights) - plan.bends
     for above, below in pairwise(layer):
@@ -206,7 +209,10 @@ def _align(
 
 
 def _isotonic(wanted: Sequence[float], weights: Sequence[float]) -> Iterable[float]:
-    """Return the nondecreasing numbers closest to `wanted`, with the pool-adjacent-violators algorithm."""
+    """Yield the nondecreasing numbers closest to `wanted` in the least-squares sense.
+
+    The method is the pool-adjacent-violators algorithm.
+    """
     pools: list[tuple[float, float, int]] = []  # mean, weight and size
     for number, weight in zip(wanted, weights, strict=True):
         pool = (number, weight, 1)

@@ -1,4 +1,4 @@
-"""Writes picture files, and rasterizes SVG with resvg and Pillow, which only this module imports."""
+"""Writes picture files and rasterizes SVG. Only this module imports resvg and Pillow."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def write(path: str | Path, formats: Mapping[str, Callable[[], str | bytes]]) ->
     """Write a file; `formats` maps each allowed suffix of the file name to a function that returns the content.
 
     Raises:
-        PictureError: The file name has a different suffix.
+        PictureError: The file name has none of these suffixes.
         OSError: The file cannot be written.
     """
     suffix = Path(path).suffix.lower()
@@ -51,7 +51,7 @@ def as_png(svg: str) -> bytes:
 
 
 def as_gif(column: str, count: int, seconds: float) -> bytes:
-    """Make a GIF file that shows the parts of an SVG file in an endless loop.
+    """Return a GIF file that shows the parts of an SVG file one after the other, in an endless loop.
 
     Args:
         column: The text of an SVG file that consists of parts one below the other.

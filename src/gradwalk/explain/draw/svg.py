@@ -1,4 +1,7 @@
-"""`Canvas`: writes an SVG file element by element; colors are named by roles, which a light or dark theme defines."""
+"""`Canvas`: writes an SVG file element by element.
+
+Colors are named by roles, such as "positive". A light or dark theme defines the color of each role.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ DARK = {
 }
 FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 LETTER = 0.602  # width of a character in these fonts, relative to the font size
-SCOPE = "gradwalk-scope"  # placeholder for a class name unique to the file, because a page may contain many files
+SCOPE = "gradwalk-scope"  # placeholder for a class name that is unique to the file: a page may contain many files
 # Without these attributes, text would inherit them from the surrounding page.
 _TEXT = {
     "direction": "ltr",
@@ -50,7 +53,7 @@ _TEXT = {
 
 
 class Canvas:
-    """An SVG element to draw into: the root of a file, or a group. `palette` has the colors by role."""
+    """An SVG element to draw into: the root of a file, or a group. `palette` maps color roles to colors."""
 
     def __init__(self, element: Element, palette: dict[str, str]) -> None:
         self.element = element
@@ -69,7 +72,7 @@ class Canvas:
         return cls(root, palette)
 
     def group(self, title: str = "", **attributes: str) -> Canvas:
-        """Add a group of elements with a tooltip, or "" for none, and return a canvas that draws into the group."""
+        """Add a group of elements with `title` as tooltip ("" for none), and return a canvas that draws into it."""
         element = SubElement(self.element, "g", attributes)
         if title:
             SubElement(element, "title").text = one_line(title)
@@ -96,8 +99,8 @@ class Canvas:
     ) -> None:
         """Add a rectangle with its upper left corner at (x, y).
 
-        `fill` and `stroke` are color roles, or "" for none; `radius` is the corner radius. In the names of further SVG
-        attributes, write _ for -.
+        `fill` and `stroke` are color roles, or "" for none; `radius` is the corner radius. `more` are further SVG
+        attributes; write _ for - in their names.
         """
         attributes = {"x": _number(x), "y": _number(y), "width": _number(width), "height": _number(height)}
         if radius:
@@ -109,12 +112,12 @@ class Canvas:
         self._add("path", {"d": commands} | more, fill, stroke)
 
     def text(self, x: float, y: float, text: str, fill: str = "ink", anchor: str = "start", **more: str) -> None:
-        """Add text on one line, with its baseline at y and its `anchor` ("start", "middle" or "end") at x."""
+        """Add one line of text with the baseline at y and its `anchor` ("start", "middle" or "end") at x."""
         attributes = {"x": _number(x), "y": _number(y), "text-anchor": anchor}
         self._add("text", attributes | more, fill, "").text = one_line(text)
 
     def finished(self, width: float, height: float) -> str:
-        """Set the size, and return the text of the file with a unique class name."""
+        """Set the size of the drawing, and return the text of the file, in which the class name is unique."""
         self.element.set("viewBox", f"0 0 {_number(width)} {_number(height)}")
         self.element.set("width", _number(width))
         self.element.set("height", _number(height))
@@ -122,7 +125,7 @@ class Canvas:
         return text.replace(SCOPE, f"gradwalk-{crc32(text.encode(errors='replace')):08x}")
 
     def _add(self, tag: str, attributes: dict[str, str], fill: str, stroke: str) -> Element:
-        """Add an element colored by roles."""
+        """Add an element whose fill and stroke are color roles."""
         element = SubElement(self.element, tag, {name.replace("_", "-"): v for name, v in attributes.items()})
         element.set("fill", self._palette[fill] if fill else "none")
         classes = [f"fill-{fill}"] if fill else []
@@ -135,9 +138,11 @@ class Canvas:
 
 
 def curve(points: Sequence[tuple[float, float]], downward: bool, bow: float = 0.0) -> str:
-    """Return the SVG commands of a smooth path through at least two points, in the direction of the drawing.
+    """Return the SVG commands of a smooth path through at least two points.
 
-    `bow` is the sideways displacement of the second-to-last segment, which lies between two layers.
+    At each point the path is horizontal, or vertical if `downward` is true.
+
+    `bow` displaces the second-to-last segment, which lies between two layers, sideways.
     """
     commands = [f"M{_number(points[0][0])},{_number(points[0][1])}"]
     for i, ((x1, y1), (x2, y2)) in enumerate(pairwise(points)):
@@ -153,7 +158,7 @@ def curve(points: Sequence[tuple[float, float]], downward: bool, bow: float = 0.
 
 
 def arrowhead(tip: tuple[float, float], downward: bool, weight: float) -> str:
-    """Return the SVG commands of an arrowhead that points right, or down if `downward`, for a line width `weight`."""
+    """Return the SVG commands of an arrowhead that points right, or down if `downward`, for lines of width `weight`."""
     x, y = (_number(value) for value in tip)
     half, long = _number(2.5 + weight), _number(6 + weight)
     back = f"h{_number(2 * float(half))}" if downward else f"v{_number(2 * float(half))}"

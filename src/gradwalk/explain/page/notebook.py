@@ -17,7 +17,7 @@ except ModuleNotFoundError:
 class WalkWidget(anywidget.AnyWidget):
     """The page of a walk in a notebook, displayed for `walk(root)` on the last line of a cell.
 
-    Changes in the page do not change any Value.
+    Changes that the user makes in the page do not change any Value.
 
     Args:
         essence: The walk, from `Walk.essence()`.

@@ -50,7 +50,7 @@ _PAGE = """\
 
 
 def page(essence: Mapping[str, Any] | None = None, of: str = "") -> str:
-    """Return the text of an HTML file that shows a walk, or the lesson if `essence` is None.
+    """Return the text of an HTML file that shows a walk, or the introductory lesson if `essence` is None.
 
     The file is self-contained, including the source lines of the program. Its Content-Security-Policy blocks loading
     and running anything else.
@@ -69,25 +69,26 @@ def page(essence: Mapping[str, Any] | None = None, of: str = "") -> str:
 
 
 def served_page(packages: Sequence[str]) -> str:
-    """Return the lesson with a cell for the visitor's own Python, for a server that also has Pyodide.
+    """Return the lesson with a cell for the visitor's own Python code, for a server that also serves Pyodide.
 
-    In addition to the policy of `page`, a worker may load and run files from the page's server. `packages` are the
-    names of the archives in the folder pyodide/ that Python needs, in order.
+    The Content-Security-Policy is the policy of `page`, except that a worker may also load and run files from the
+    page's server. `packages` are the names of the archives in the folder pyodide/ that Python loads, in this order.
     """
     return _filled("gradwalk: how gradients are made", _OF_GRADIENTS, None, module(), packages)
 
 
 def microgpt_page() -> str:
-    """Return an HTML file in which microgpt trains on the visitor's names and any step can be inspected.
+    """Return an HTML file that trains microgpt on names given by the visitor and lets the visitor inspect any step.
 
-    It has the same policy as `page`, and runs examples/microgpt.py as recorded by tools/microgpt_document.py.
+    The file has the same Content-Security-Policy as `page`. It runs examples/microgpt.py in the form recorded by
+    tools/microgpt_document.py.
     """
     data = _escaped(_resource("microgpt.json"))
     return _filled("gradwalk: microgpt, every scalar in sight", _OF_MICROGPT, data, _resource("microgpt.js"))
 
 
 def document(essence: Mapping[str, Any], of: str = "") -> str:
-    """Return a walk as JSON in the format of docs/walk.schema.json, escaped for HTML, with `of` as a further member."""
+    """Return a walk and `of` as JSON in the format of docs/walk.schema.json, escaped for embedding in HTML."""
     described = {**essence, "of": of}
     return _escaped(json.dumps(described, separators=(",", ":")))
 
@@ -124,7 +125,7 @@ def _escaped(text: str) -> str:
 
 
 def _policy(script: str, style: str, *, with_python: bool) -> str:
-    """Return a Content-Security-Policy that allows only this script, this style and, if `with_python`, Python.
+    """Return a Content-Security-Policy that allows only `script`, `style` and, if `with_python` is true, Pyodide.
 
     The policy also applies to the worker that runs Python, so the worker can connect only to the page's own server.
     """

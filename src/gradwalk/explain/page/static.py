@@ -9,9 +9,9 @@ _LONGEST_LIST = 200
 
 
 def static_html(picture: str, lists: Mapping[str, Sequence[str]]) -> str:
-    """Return HTML with an SVG picture, or "" for none, and collapsible lists of sentences by heading.
+    """Return HTML with an SVG picture ("" for none) and a collapsible list of sentences for each heading.
 
-    Each list shows at most 200 sentences and the number of further ones.
+    A list shows at most 200 sentences, followed by the number of omitted sentences.
     """
     parts = [f'<div style="overflow-x: auto">{picture}</div>'] if picture else []
     parts += [_list(heading, sentences) for heading, sentences in lists.items()]

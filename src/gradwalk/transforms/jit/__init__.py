@@ -1,1 +1,1 @@
-"""`jit`: functions recorded once per structure of their arguments, and replayed."""
+"""`jit`: record functions once for each structure of arguments, and replay the recordings."""

@@ -1,8 +1,8 @@
 """`jit(f, branches="record")`: one recording for each path taken through the branches of a function.
 
-A recording stores the conditions of its branches and their outcomes. Its program also computes the conditions, and its
-result is valid if all outcomes are the same. Otherwise the next recording is tried; if none fits, the function is
-recorded again for these arguments.
+A recording stores the outcome of the condition of each branch. The recorded program also computes the conditions. The
+result of the program is valid if all conditions have the recorded outcomes; otherwise the next recording is tried. If
+no recording fits, the function is recorded again for these arguments.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class Way(JitTrace):
     """A trace of one path through the branches.
 
     Attributes:
-        outcomes: Outcome of each condition, in order of evaluation. The conditions are the last program outputs.
+        outcomes: Outcome of each condition, in order of evaluation. The conditions are the last outputs of the program.
     """
 
     outcomes: tuple[bool, ...]
 
     def fits(self, numbers: Sequence[Any]) -> bool:
-        """Return whether all conditions have the recorded outcomes, given the outputs of the program or the guard."""
+        """Return whether all conditions have the recorded outcomes, given the outputs of the program or of `guard`."""
         conditions = numbers[len(numbers) - len(self.outcomes) :]
         return all(_holds(number) is outcome for number, outcome in zip(conditions, self.outcomes, strict=True))
 
@@ -53,9 +53,10 @@ class Way(JitTrace):
         return tape.program(outputs[len(outputs) - len(self.outcomes) :])
 
     def is_left_early(self, numbers: Floats) -> bool:
-        """Return whether a condition has a different outcome, checking one at a time until the first difference.
+        """Return whether a condition has an outcome that differs from the recorded outcome.
 
-        An exception raised while computing a condition before that propagates.
+        The conditions are computed one at a time until an outcome differs. An exception that a condition raises before
+        that is not caught.
         """
         tape, _, outputs = to_tape(self.program)
         conditions = outputs[len(outputs) - len(self.outcomes) :]
@@ -83,10 +84,10 @@ class JitBranches(Jit[P, R]):
         policy: Policy = DEFAULT,
     ) -> None:
         super().__init__(f, static_argnums, static_argnames, policy)
-        self._ways: dict[Any, list[tuple[bool, ...]]] = {}  # by key: outcomes of each recording, latest match first
+        self._ways: dict[Any, list[tuple[bool, ...]]] = {}  # by argument key: a path per recording, latest match first
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Return the result for these arguments, recording the path they take if it is new."""
+        """Return the result for these arguments. If they take a new path, it is recorded first."""
         self._cache.calls += 1
         with compiling(self._policy):
             trace, numbers = self._found(args, kwargs)
@@ -105,7 +106,7 @@ class JitBranches(Jit[P, R]):
         return trace, self._keys.key(args, kwargs)[1]
 
     def _found(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Way, Any]:
-        """Return the trace that fits the arguments, recording it if needed, and the outputs of its program."""
+        """Return the trace that fits the arguments, and the outputs of its program. Record a new trace if none fits."""
         key, leaves = self._keys.key(args, kwargs)
         ways = self._ways.get(key, [])
         for outcomes in ways:
@@ -131,7 +132,7 @@ class JitBranches(Jit[P, R]):
         guard = trace.guard
         operands = [*scalars(leaves), *trace.captured] if guard else []
         if guard and not any(isinstance(x, Value) and level_of(x) for x in operands):
-            # For arguments that take another path the program might raise an exception or never return.
+            # The program might raise an exception or never return if the arguments take another path.
             given = numpy.array([primal_of(x) if isinstance(x, Value) else x for x in operands], numpy.float64)
             try:
                 conditions = guard.run(given)
@@ -158,7 +159,7 @@ class JitBranches(Jit[P, R]):
 
 
 def _holds(condition: Any) -> bool:
-    """Return whether a condition holds. If it is being recorded, the recording may refuse or record the branch."""
+    """Return whether a condition holds. An enclosing recording, if any, records or refuses this branch."""
     if isinstance(condition, Value) and level_of(condition) == 0:
         return primal_of(condition) != 0.0
     return bool(condition)

@@ -37,9 +37,9 @@ class JitTrace(Trace):
 
     Attributes:
         treedef: Treedef of the result.
-        names: Names of the inputs that are arguments.
-        numbers: Value of each input at recording time.
-        key: Key of the arguments.
+        names: Names of the inputs that are numbers in the arguments.
+        numbers: Number that each input had when the function was recorded.
+        key: Cache key of the arguments.
     """
 
     treedef: TreeDef
@@ -51,7 +51,8 @@ class JitTrace(Trace):
     def prepared(self) -> PreparedCall | None:
         """The fast path for arguments with this structure, or None.
 
-        None if the trace captures Values, or calls programs that are compiled on their first run with a custom policy.
+        There is no fast path if the trace captures Values, or if the trace calls programs under a custom policy,
+        because the policy must be set when these programs are compiled on their first run.
         """
         if self.captured or (self.program.calls and current_policy() is not DEFAULT):
             return None
@@ -63,7 +64,7 @@ class JitTrace(Trace):
         return [*self.names, *(getattr(x, "label", "") for x in self.captured)]
 
     def apply(self, operands: Sequence[Any]) -> Sequence[Any]:
-        """Return the numbers of the result for operands of which at least one is a Value."""
+        """Return the numbers of the result. At least one operand must be a Value."""
         return self.program(list(operands))
 
     def roots(self, numbers: Sequence[float]) -> list[Value]:
@@ -91,7 +92,7 @@ class Jit(WrappedFunction[P, R]):
         self._cache: TraceCache[JitTrace] = TraceCache(display_name(f))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Return the result for these arguments, recording the function first if their structure is new."""
+        """Return the result for these arguments. If their structure is new, the function is recorded first."""
         self._cache.calls += 1
         for prepared in self._cache.prepared:
             result = prepared.result(args, kwargs)
@@ -100,13 +101,13 @@ class Jit(WrappedFunction[P, R]):
         if self._policy is DEFAULT:
             trace, leaves = self._trace(args, kwargs)
             return trace.treedef.filled(self._numbers(trace, leaves))  # type: ignore[no-any-return]
-        with compiling(self._policy):  # also applies to parts that are created on their first run
+        with compiling(self._policy):  # the policy also applies to parts that are compiled on their first run
             trace, leaves = self._trace(args, kwargs)
             return trace.treedef.filled(self._numbers(trace, leaves))  # type: ignore[no-any-return]
 
     @property
     def graph(self) -> Graph:
-        """The simplified graph of the latest recording, with the numbers it was recorded for.
+        """The simplified graph of the latest recording, with the numbers of the recorded call.
 
         Raises:
             ValueError: The function has not been recorded yet.
@@ -126,11 +127,11 @@ class Jit(WrappedFunction[P, R]):
 
     @property
     def statistics(self) -> Statistics:
-        """Number of calls and recordings, and instruction count of all recordings."""
+        """The number of calls, the number of recordings, and the number of instructions in all recordings."""
         return self._cache.statistics
 
     def recorded(self, *args: P.args, **kwargs: P.kwargs) -> JitTrace:
-        """Return the recording for arguments with this structure, making it if needed, without running it.
+        """Return the recording for arguments with this structure, without running it. Record the function if needed.
 
         Args:
             *args: Positional arguments of the function.
@@ -146,7 +147,7 @@ class Jit(WrappedFunction[P, R]):
             **kwargs: Keyword arguments of the function.
 
         Returns:
-            The walk to the result.
+            The walk, in which the result is the root.
 
         Raises:
             TypeError: The result is not one number.
@@ -173,7 +174,7 @@ class Jit(WrappedFunction[P, R]):
         return f". Or pass it to {display_name(self._f)} as a static argument: jit(f, static_argnames={name!r})"
 
     def _numbers(self, trace: JitTrace, leaves: list[Any]) -> Any:
-        """Return the numbers of the result."""
+        """Run a trace and return the numbers of the result."""
         if not trace.captured:
             row = numpy.empty(trace.program.inputs)
             if write(leaves, row):
@@ -184,7 +185,7 @@ class Jit(WrappedFunction[P, R]):
         return trace.program.run(numpy.array(operands))
 
     def _trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JitTrace, list[Any]]:
-        """Return the trace for arguments with this structure, recording it if needed, and the non-static leaves."""
+        """Return the trace for arguments of this structure, which is recorded if needed, and the non-static leaves."""
         key, leaves = self._keys.key(args, kwargs)
         trace = self._cache.find(key)
         if trace is None:
@@ -202,7 +203,7 @@ class Jit(WrappedFunction[P, R]):
                 "structure, so the recording would never end. Write the recursion as a loop, or pass the argument that "
                 "the recursion depends on as a static argument"
             )
-        context = copy_context()  # discarded after the recording, also if it raises an exception
+        context = copy_context()  # discarded after the recording, even if an exception is raised
         context.run(_in_progress.set, (*_in_progress.get(), mark))
         return context.run(self._record, key, args, kwargs)
 

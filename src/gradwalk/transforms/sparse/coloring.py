@@ -1,8 +1,9 @@
-"""Graph coloring of sparsity patterns, which determines the number of sweeps needed for a sparse matrix.
+"""Graph coloring of sparsity patterns. A sparse matrix is computed with one sweep per color.
 
-Columns of a Jacobian that share no row can be computed together: every number in their sum is an entry of one of these
-columns. Partitioning the columns into few such groups is a graph coloring problem. See Gebremedhin, Manne and Pothen,
-"What color is your Jacobian? Graph coloring for computing derivatives", SIAM Review 47 (2005), 629-705.
+Columns of a Jacobian can be computed together if no two of them have nonzeros in the same row: every number in the sum
+of these columns is then an entry of one column. Partitioning the columns into few such groups is a graph coloring
+problem. See Gebremedhin, Manne and Pothen, "What color is your Jacobian? Graph coloring for computing derivatives",
+SIAM Review 47 (2005), 629-705.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ if not TYPE_CHECKING and cython.compiled:
 
 NONE = cython.declare(cython.int, -1)  # not colored yet
 
-# The role of a vertex among its neighbors of one color.
-ALONE = cython.declare(cython.int, 0)  # one such neighbor, which has no other neighbor of the vertex's color
-SPOKE = cython.declare(cython.int, 1)  # one such neighbor, which has other neighbors of the vertex's color
+# The role of a vertex v among its neighbors of one color.
+ALONE = cython.declare(cython.int, 0)  # one such neighbor, which has no other neighbor of v's color
+SPOKE = cython.declare(cython.int, 1)  # one such neighbor, which has other neighbors of v's color
 CENTRE = cython.declare(cython.int, 2)  # several such neighbors
 
 
 def column_coloring(indptr: Any, indices: Any, n: int) -> Any:
-    """Color the columns of a matrix so that columns of the same color share no row.
+    """Color the columns of a matrix so that columns of the same color have no nonzeros in the same row.
 
-    This is a greedy distance-2 coloring of the bipartite graph of rows and columns; columns with the most neighbors
-    come first. It takes time linear in the sum of the squared row lengths.
+    This is a greedy distance-2 coloring of the bipartite graph of rows and columns, in which columns with the most
+    neighbors come first. The time is linear in the sum of the squared row lengths.
 
     Returns:
         The color of each of the n columns, an int32 array that counts from 0.
@@ -49,7 +50,7 @@ def column_coloring(indptr: Any, indices: Any, n: int) -> Any:
     end: cython.p_int = c_compat.integers(ends)
     row: cython.p_int = c_compat.integers(rows)
     color: cython.p_int = c_compat.integers(colors)
-    taken: cython.p_int = c_compat.integers(latest)  # by color: the latest column that cannot have it
+    taken: cython.p_int = c_compat.integers(latest)  # for each color: the latest column that must not have the color
     j: cython.int
     k: cython.int
     other: cython.int
@@ -65,17 +66,17 @@ def column_coloring(indptr: Any, indices: Any, n: int) -> Any:
 
 
 def star_coloring(indptr: Any, indices: Any) -> tuple[Any, Any]:
-    """Color the vertices of a symmetric pattern so that the vertices of any two colors form stars.
+    """Color the vertices of a symmetric pattern so that the vertices of any two colors form only stars.
 
     No two neighbors have the same color, and no path of four vertices uses only two colors. Every entry of the matrix
-    can then be read from the sums of the columns of each color. The coloring is greedy; vertices with the most
-    neighbors come first.
+    can then be read from the sum of all columns of one color. The coloring is greedy; vertices with the most neighbors
+    come first.
 
     Returns:
-        The colors of the columns, an int32 array that counts from 0, and a bool array with an item for each entry
-        (i, j) of the pattern. False: read the entry from row i of the sum of the columns with j's color. True: read it
-        from row j of the sum of the columns with i's color, which contains the equal entry (j, i). Both entries of a
-        symmetric pair are read from the same place.
+        Two arrays. The first contains the color of each column (int32, counted from 0). The second contains a bool for
+        each entry (i, j) of the pattern. If it is False, the entry is read from row i of the sum of the columns with
+        j's color. If it is True, the equal entry (j, i) is read from row j of the sum of the columns with i's color.
+        Both entries of a symmetric pair are read from the same place.
 
     Raises:
         ValueError: The pattern is not symmetric, or its rows are not sorted.
@@ -100,21 +101,21 @@ class Stars:
     """State of the star coloring of a symmetric pattern, which proceeds one vertex at a time.
 
     The algorithm is by Gebremedhin, Tarafdar, Manne and Pothen, "New acyclic and star coloring algorithms with
-    application to computing Hessians", SIAM Journal on Scientific Computing 29 (2007), 1042-1072. For every vertex and
-    every color among its neighbors it stores one neighbor of this color and whether there are more. It takes time
-    linear in the number of edges and in the number of colors next to their ends.
+    application to computing Hessians", SIAM Journal on Scientific Computing 29 (2007), 1042-1072. For every vertex, and
+    for every color among its neighbors, the algorithm stores one neighbor of this color and whether there are more. The
+    time is linear in the sum, over all edges, of the number of colors among the neighbors of their ends.
     """
 
     colors = cython.declare(object, visibility="readonly")
     _start: cython.p_int
     _vertex: cython.p_int
-    _color: cython.p_int  # by vertex, or NONE
-    _taken: cython.p_int  # by color: the latest vertex that cannot have it
-    _met: cython.p_int  # by color: the latest vertex with a neighbor of this color
-    _repeated: cython.p_int  # by color: the latest vertex with several such neighbors
-    _count: cython.p_int  # by vertex: number of colors of its neighbors; their entries begin where its edges begin
-    _neighbour: cython.p_int  # by entry, one for each vertex and color: a neighbor of this color
-    _role: cython.p_int  # by entry: ALONE, SPOKE or CENTRE
+    _color: cython.p_int  # for each vertex: its color, or NONE
+    _taken: cython.p_int  # for each color: the latest vertex that must not have the color
+    _met: cython.p_int  # for each color: the latest vertex with a neighbor of this color
+    _repeated: cython.p_int  # for each color: the latest vertex with several such neighbors
+    _count: cython.p_int  # for each vertex: number of its entries, one per color of its neighbors
+    _neighbour: cython.p_int  # for each entry: a neighbor of its color; the entries of v begin where its edges begin
+    _role: cython.p_int  # for each entry: ALONE, SPOKE or CENTRE
     _arrays: Any
 
     def __init__(self, indptr: Any, indices: Any) -> None:
@@ -130,7 +131,7 @@ class Stars:
         self._neighbour = c_compat.integers(neighbour)
 
     def color(self, v: cython.int) -> None:
-        """Assign an uncolored vertex the first color allowed."""
+        """Assign the first allowed color to an uncolored vertex."""
         self._meet(v)
         k: cython.int
         w: cython.int
@@ -148,7 +149,7 @@ class Stars:
 
     @cython.cfunc
     def _meet(self, v: cython.int) -> object:
-        """Exclude the colors of a vertex's neighbors."""
+        """Exclude the colors of the neighbors of v."""
         k: cython.int
         color: cython.int
         for k in range(self._start[v], self._start[v + 1]):
@@ -162,7 +163,7 @@ class Stars:
     @cython.cfunc
     @cython.inline
     def _take_beyond(self, v: cython.int, w: cython.int) -> object:
-        """Exclude colors beyond the neighbor w that would make a path of two colors, *-v-w-x or v-w-x-*."""
+        """Exclude the colors of neighbors x of w that would give a path *-v-w-x or v-w-x-* only two colors."""
         k: cython.int
         is_repeated: cython.bint = self._repeated[self._color[w]] == v
         for k in range(self._start[w], self._start[w] + self._count[w]):
@@ -186,7 +187,7 @@ class Stars:
     @cython.cfunc
     @cython.inline
     def _entry(self, v: cython.int, w: cython.int) -> cython.int:
-        """Return the entry of a vertex for the color of a neighbor, adding it if needed."""
+        """Return the entry of v for the color of its neighbor w. Add the entry if needed."""
         k: cython.int
         end: cython.int = self._start[v] + self._count[v]
         for k in range(self._start[v], end):
@@ -199,10 +200,10 @@ class Stars:
 
 
 def _flipped(indptr: Any, indices: Any, colors: Any) -> Any:
-    """Return for each entry (i, j) whether to read it from row j.
+    """Return for each entry (i, j) whether to read it from row j instead of row i.
 
-    For i < j this is so if row i has several neighbors of j's color; row j then has only one of i's color, because the
-    edge is in a star. The entry (j, i) is read from the same place.
+    For i < j, an entry is read from row j if vertex i has several neighbors of j's color. Vertex j then has only one
+    neighbor of i's color, because the edge belongs to a star. The entry (j, i) is read from the same place.
     """
     rows = numpy.repeat(numpy.arange(len(indptr) - 1), numpy.diff(indptr))
     keys = rows * len(indptr) + colors[indices]

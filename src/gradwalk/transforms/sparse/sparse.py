@@ -1,8 +1,8 @@
 """`sparse_jacobian` and `sparse_hessian`: derivatives that are mostly zero, as SciPy sparse arrays.
 
 The first call for a structure of arguments records the function, finds the derivatives that can be nonzero, and colors
-the columns: columns that share no row get the same color, and one sweep differentiates all columns of a color. All
-sweeps are recorded into one program, which later calls only run. The coloring algorithms are in `coloring`.
+the columns or rows of the matrix. One sweep computes all columns (or rows) of a color. All sweeps are recorded into one
+program; later calls only run this program. The coloring algorithms are in `coloring`.
 """
 
 from __future__ import annotations
@@ -27,19 +27,18 @@ from gradwalk.trees.tree import TreeDef, scalars, write
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value
 
-_LARGEST = 10_000_000  # maximum tape length; if all sweeps need more, a program for one sweep is run once per color
+_LARGEST = 10_000_000  # maximum tape length for all sweeps; if they need more, one program runs once per color
 
 P = ParamSpec("P")
 Pattern = tuple[Any, Any]
 
 
 class SparseStatistics(NamedTuple):
-    """The size and cost of a recorded sparse matrix.
+    """The size of a recorded sparse matrix, and the cost of computing it.
 
     Attributes:
         nonzeros: Number of entries that can be nonzero.
-        colors: Number of colors, of the columns in forward mode or of the rows in reverse mode. Each color takes one
-            sweep.
+        colors: Number of colors of the columns (forward mode) or rows (reverse mode). Each color takes one sweep.
         instructions: Number of instructions in the program.
     """
 
@@ -49,7 +48,7 @@ class SparseStatistics(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """A recipe for reading a matrix from sums of its columns, or of its rows. One sweep of the tape yields one sum.
+    """A plan for reading a matrix from sums of its columns or rows. One sweep of the tape computes one sum.
 
     Entry k of the matrix is the number at `targets[at[k]]` in the sweep of color `sum_of[k]`.
 
@@ -74,11 +73,12 @@ class Sums(NamedTuple):
 class SparseTrace(Trace):
     """A recording of a sparse matrix.
 
-    The program's inputs are the numbers of the arguments, the captured Values, and the seeds. A program that
-    performs all sweeps needs no seeds; any other program runs once per group of seeds, with the group set to 1.
+    The program's inputs are the numbers of the arguments, the captured Values, and the seeds. A program that performs
+    all sweeps has no seeds. Any other program runs once for each group of seeds; the seeds of this group are then 1,
+    and all other seeds are 0.
 
     Attributes:
-        matrix: A matrix with this pattern, copied for each result.
+        matrix: A matrix with the right pattern, which is copied for each result.
         first: Index of the first captured Value among the inputs.
         statistics: Size and cost of the recording.
         groups: The seeds of each color.
@@ -92,7 +92,7 @@ class SparseTrace(Trace):
     positions: tuple[Any, Any]
 
     def entries(self, row: Any) -> Any:
-        """Compute the entries of the matrix. Overwrites the inputs in `row` that are not arguments."""
+        """Compute the entries of the matrix. The inputs in `row` that are not arguments are overwritten."""
         if self.captured:
             row[self.first : self.first + len(self.captured)] = [primal_of(value) for value in self.captured]
         if not self.groups:
@@ -110,7 +110,7 @@ class Sparse(Transform[P, Any]):
     """Base class of functions that return a sparse matrix of derivatives."""
 
     _name = ""
-    _dense = ""  # name of the dense transform, which accepts Values
+    _dense = ""  # name of the corresponding dense transform, which accepts Values
 
     def __init__(self, f: Callable[P, Any], argnums: Argnums) -> None:
         super().__init__(f, argnums, self._name)
@@ -118,7 +118,7 @@ class Sparse(Transform[P, Any]):
         self._cache: TraceCache[SparseTrace] = TraceCache(display_name(f))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
-        """Return the matrix at these arguments, recording the function first if their structure is new."""
+        """Return the matrix at these arguments. If their structure is new, the function is recorded first."""
         trace, leaves = self._trace(args, kwargs)
         row = numpy.zeros(trace.program.inputs)
         self._write(leaves, row)
@@ -127,10 +127,10 @@ class Sparse(Transform[P, Any]):
         return matrix
 
     def structure(self, *args: P.args, **kwargs: P.kwargs) -> Any:
-        """Return the matrix for arguments with this structure, with all entries 0, without computing derivatives.
+        """Return the sparse matrix for these arguments with entries 0, without computing derivatives.
 
         Args:
-            *args: Positional arguments of the function; only their structure and shapes matter.
+            *args: Positional arguments of the function. Only their structure and shapes matter.
             **kwargs: Keyword arguments of the function.
         """
         return self._trace(args, kwargs)[0].matrix.copy()
@@ -154,7 +154,7 @@ class Sparse(Transform[P, Any]):
         return f". To fix an argument that is not a number, bind it first: {self._name}(lambda x: f(x, {name}))"
 
     def _write(self, leaves: list[Any], row: Any) -> None:
-        """Write the numbers of the arguments to `row`, or raise `TypeError` if one is a Value."""
+        """Write the numbers of the arguments to `row`. Raises `TypeError` if any of them is a Value."""
         if not write(leaves, row):
             numbers = scalars(leaves)
             if any(isinstance(number, Value) for number in numbers):
@@ -162,7 +162,7 @@ class Sparse(Transform[P, Any]):
             row[: len(numbers)] = numbers
 
     def _trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[SparseTrace, list[Any]]:
-        """Return the trace for arguments with this structure, recording it if needed, and the leaves."""
+        """Return the trace for arguments with this structure, which is recorded if needed, and the leaves."""
         key, leaves = self._keys.key(args, kwargs)
         trace = self._cache.find(key)
         if trace is None:
@@ -205,7 +205,7 @@ class Sparse(Transform[P, Any]):
         return indptr, indices
 
     def _sums(self, tape: Tape, inputs: Indices, outputs: Indices, pattern: Pattern) -> Sums:
-        """Return the sums to compute: as few as the matrix can be read from."""
+        """Return the sums to compute: few sums from which all entries of the matrix can be read."""
         raise NotImplementedError
 
 
@@ -237,7 +237,7 @@ class SparseHessian(Sparse[P]):
         return recording.run(grad(self._f, self._argnums), args, kwargs)[0]
 
     def _pattern(self, indptr: Any, indices: Any) -> Pattern:
-        """Drop structural nonzeros without a symmetric counterpart: they are 0 at every point."""
+        """Add the missing counterpart (j, i) of each entry (i, j). Such a pair of entries is 0 at every point."""
         return symmetric(indptr, indices)
 
     def _sums(self, tape: Tape, inputs: Indices, outputs: Indices, pattern: Pattern) -> Sums:
@@ -251,26 +251,31 @@ class SparseHessian(Sparse[P]):
 def sparse_jacobian(f: Callable[P, Any], argnums: Argnums = 0) -> SparseJacobian[P]:
     """Compute the Jacobian of a function as a SciPy sparse array, skipping the entries that are always zero.
 
-    `f` is recorded on the first call for each structure of arguments and replayed on later calls, as by `jit`: it must
-    not branch on a number, since the pattern has to hold for all inputs. Values that `f` captures are read on every
-    call.
+    `f` is recorded on the first call for each structure of arguments and replayed on later calls, as by `jit`. `f` must
+    not branch on a number, because the sparsity pattern must be the same for all inputs. Values that `f` captures are
+    read on every call.
 
-    The first call takes time proportional to colors times instructions. A later call costs about one forward or reverse
-    sweep per color; `.statistics` has the number of colors. For a matrix without zeros use `jacobian`.
+    Columns of the same color have no nonzeros in common rows and are computed in one sweep. In reverse mode, rows are
+    colored instead of columns. The time of the first call is proportional to the number of colors times the number of
+    instructions. Later calls cost about one forward or reverse sweep per color; `.statistics` gives the number of
+    colors. For a matrix with few zeros, use `jacobian`.
 
     Args:
         f: A function that takes and returns numbers, or lists, tuples, dicts, dataclasses, Modules and arrays of them.
         argnums: Position of the argument to differentiate with respect to, or a sequence of distinct positions.
 
     Returns:
-        A function that returns a `scipy.sparse.csr_array` of float64, and has `.statistics`. Row i is the i-th number
-        in the result of `f`, flattened; column j is the j-th number of the arguments that `argnums` selects, flattened.
-        Entries that happen to be 0 are stored, so the sparsity structure is the same at every point. The function
-        raises `TypeError` if an argument is a Value or holds anything but numbers, `ValueError` if `argnums` are out of
-        range or repeated, `RecordingError` if `f` branches on a number, and `ImportError` if SciPy is not installed.
+        A function with the arguments of `f` that returns a `scipy.sparse.csr_array` of float64; its attribute
+        `.statistics` describes the latest recording. Row i belongs to the i-th number of the flattened result of `f`,
+        and column j to the j-th number of the flattened arguments at `argnums`. Entries that happen to be 0 are stored,
+        so the sparsity structure is the same at every point.
 
     Raises:
-        TypeError: `f` is not callable, or `argnums` are not ints.
+        TypeError: `f` is not callable, or `argnums` are not ints. When the returned function is called: an argument is
+            a Value or contains something other than numbers.
+        ValueError: When the returned function is called: `argnums` are out of range or repeated.
+        RecordingError: When the returned function is called: `f` branches on a number.
+        ImportError: When the returned function is called: SciPy is not installed.
 
     Example:
         >>> jacobian = sparse_jacobian(lambda x: [x[i] * x[i + 1] for i in range(3)])
@@ -287,8 +292,8 @@ def sparse_jacobian(f: Callable[P, Any], argnums: Argnums = 0) -> SparseJacobian
 def sparse_hessian(f: Callable[P, Any], argnums: Argnums = 0) -> SparseHessian[P]:
     """Compute the Hessian of a function as a SciPy sparse array, skipping the entries that are always zero.
 
-    `f` is recorded and replayed as by `sparse_jacobian`. The columns are star colored; an arrowhead matrix, for
-    example, needs 2 colors. The result can be passed to `scipy.optimize.minimize` as `hess` for Newton-CG and
+    `f` is recorded and replayed as by `sparse_jacobian`. The columns are star colored, so that an arrowhead matrix, for
+    example, needs only 2 colors. The result can be passed to `scipy.optimize.minimize` as `hess` for Newton-CG and
     trust-constr, and as `hessp=lambda x, p: hessian(x) @ p` for trust-krylov and trust-ncg.
 
     Args:
@@ -296,9 +301,10 @@ def sparse_hessian(f: Callable[P, Any], argnums: Argnums = 0) -> SparseHessian[P
         argnums: Position of the argument to differentiate with respect to, or a sequence of distinct positions.
 
     Returns:
-        A function that returns a `scipy.sparse.csr_array` of float64, exactly symmetric, and has `.statistics`. Rows
-        and columns are the numbers of the arguments that `argnums` selects, flattened. The function raises the same
-        exceptions as the result of `sparse_jacobian`, and `TypeError` if `f` does not return one number.
+        A function with the arguments of `f` that returns a `scipy.sparse.csr_array` of float64, which is exactly
+        symmetric. Row i and column i belong to the i-th number of the flattened arguments at `argnums`. The attribute
+        `.statistics` describes the latest recording. The function raises the same exceptions as a function made by
+        `sparse_jacobian`, and `TypeError` if `f` does not return one number.
 
     Raises:
         TypeError: `f` is not callable, or `argnums` are not ints.
@@ -322,9 +328,10 @@ def _entries(pattern: Pattern) -> tuple[Any, Any]:
 def _fewest_colors(by_rows: Pattern, by_columns: Pattern) -> tuple[bool, Any]:
     """Return whether to color the columns rather than the rows, and the colors.
 
-    The columns need at least as many colors as the longest row has entries, and the rows at least as many as the
-    longest column. The side with the smaller bound is colored first, the other side only if it could need fewer colors:
-    coloring a side with dense rows is slow.
+    The number of column colors is at least the number of entries in the longest row. The number of row colors is at
+    least the number of entries in the longest column. The side with the smaller bound is colored first. The other side
+    is colored only if it could need fewer colors, because coloring the columns is slow if a row is dense, and vice
+    versa.
     """
     sides = [(by_rows, by_columns, True), (by_columns, by_rows, False)]
     sides.sort(key=lambda side: _longest(side[0]))
@@ -347,13 +354,13 @@ def _count(colors: Any) -> int:
 
 
 def _groups(colors: Any, count: int) -> list[Any]:
-    """Return the positions of each color."""
+    """Return an array for each color: the positions at which `colors` has this color."""
     ends = numpy.cumsum(numpy.bincount(colors, minlength=count))
     return numpy.split(numpy.argsort(colors, kind="stable"), ends[:-1])
 
 
 def _unrolled(tape: Tape, sums: Sums) -> tuple[Program, list[Any]] | None:
-    """Build one program that computes all entries, without seeds; return None if it exceeds the maximum length."""
+    """Build one program that computes all entries and has no seeds. Return None if the program is too long."""
     one = tape.constant(1.0)
     entries = numpy.zeros(len(sums.at), numpy.int64)
     count = _count(sums.colors)
@@ -366,7 +373,7 @@ def _unrolled(tape: Tape, sums: Sums) -> tuple[Program, list[Any]] | None:
 
 
 def _swept(recording: Recording, sums: Sums) -> tuple[Program, list[Any]]:
-    """Build a program for a single sum, with the seeds as inputs, and group the seeds by color."""
+    """Build a program for a single sweep, whose last inputs are the seeds, and group the seeds by color."""
     seeds = recording.add_seeds([0.0] * len(sums.seeds))
     outputs = sums.sweep(list(zip(sums.seeds, seeds, strict=True)), sums.targets)
     return recording.tape.program(outputs), _groups(sums.colors, _count(sums.colors))

@@ -29,12 +29,12 @@ def pattern(program: Program, columns: list[int] | None = None) -> tuple[Any, An
     """Find the inputs that each output of a program depends on: the sparsity pattern of its Jacobian.
 
     Operands without a derivative, such as the condition of `where`, do not count. The time is linear in the number of
-    instructions and in the total size of the sets of inputs kept: one for each output and for each value used more than
-    once.
+    instructions and in the total size of the stored sets of inputs. Such a set is stored for each output and for each
+    value that is used more than once.
 
     Args:
         program: The program.
-        columns: The inputs that form the columns, each at most once. Default: all inputs in order.
+        columns: Distinct indices of the inputs that form the columns. Default: all inputs in order.
 
     Returns:
         The arrays indptr and indices. Row i holds the columns that output i depends on.
@@ -65,35 +65,35 @@ def pattern(program: Program, columns: list[int] | None = None) -> tuple[Any, An
 
 @cython.cclass
 class Dependencies:
-    """The columns that the values of a program depend on, as sets.
+    """The sets of columns that the values of a program depend on.
 
-    Only outputs, and values used more than once, have a set. A value used once is replaced by its operands where it is
-    used. A set equal to the set of an operand is shared with it. Sets no longer needed are dropped to reuse their
-    memory.
+    Only outputs and values that are used more than once have a set. Any other value has no set: where it is used, its
+    operands are visited instead. If the set of a value equals the set of an operand, both share one set. Sets that are
+    no longer needed are dropped, and their memory is reused.
     """
 
     _first: cython.int  # the index of the first instruction
     _code: cython.p_int
     _calls: list[Any]
     _tables: list[Any]
-    _uses: cython.p_int  # by value: number of remaining uses; being an output counts as one
-    _column: cython.p_int  # by input or constant: its column, or NONE
-    _set: cython.p_int  # by value: its set, or NONE
+    _uses: cython.p_int  # for each value: number of remaining uses; being an output counts as a use
+    _column: cython.p_int  # for each input or constant: its column, or NONE
+    _set: cython.p_int  # for each value: its set, or NONE
     _operand: cython.p_int  # the operands of the current instruction
     _stack: cython.p_int  # instructions whose operands have not been visited yet
     _height: cython.int
     _found: cython.p_int  # columns collected so far for the current value
     _count: cython.int
-    _seen: cython.p_int  # by column: the latest value that it has been found for
+    _seen: cython.p_int  # for each column: the latest value that was found to depend on it
     _widest: cython.int  # the largest of the sets being united, or NONE
-    _begin: cython.p_int  # by set: start of its columns in the pool
+    _begin: cython.p_int  # for each set: start of its columns in the pool
     _size: cython.p_int
-    _owners: cython.p_int  # by set: number of values that own it and are still needed
+    _owners: cython.p_int  # for each set: number of values that have this set and are still needed
     _sets: cython.int  # number of sets created
     _pool: cython.p_int  # the columns of all sets
     _end: cython.Py_ssize_t  # end of the used part of the pool
     _columns: Any  # the array that _pool points into
-    _arrays: Any  # owners of the memory that the other pointers point into
+    _arrays: Any  # the objects that own the memory of the other pointers
 
     def __init__(self, program: Any, columns: list[int]) -> None:
         first, steps = program.inputs + len(program.constants), len(program)
@@ -221,7 +221,7 @@ class Dependencies:
     @cython.inline
     @cython.exceptval(check=False)
     def _find(self, column: cython.int, value: cython.int) -> cython.bint:
-        """Add a column to the columns found for a value, and return whether it was there already."""
+        """Add a column to the columns found for a value, and return whether the column was already there."""
         if self._seen[column] == value:
             return True
         self._seen[column] = value
@@ -231,7 +231,7 @@ class Dependencies:
 
     @cython.cfunc
     def _keep(self, value: cython.int) -> object:
-        """Store the columns found for a value as its set, sharing the largest operand set if equal."""
+        """Store the columns found for a value as its set, or share the largest set of an operand if both are equal."""
         which: cython.int = self._widest
         k: cython.int
         if which == NONE or self._size[which] != self._count:
@@ -277,7 +277,9 @@ class Dependencies:
 
 
 def transposed(indptr: Any, indices: Any, n: int) -> tuple[Any, Any]:
-    """Return the pattern of the transpose of a matrix with n columns. Its rows are sorted; the given ones need not be.
+    """Return the pattern of the transpose of a matrix with n columns.
+
+    The rows of the result are sorted. The rows of the given pattern need not be sorted.
 
     Example:
         >>> indptr, indices = transposed([0, 2, 3], [1, 0, 1], 2)
@@ -294,7 +296,7 @@ def transposed(indptr: Any, indices: Any, n: int) -> tuple[Any, Any]:
 
 @cython.cfunc
 def _scatter(start: cython.p_int, column: cython.p_int, m: cython.int, positions: object, results: object) -> object:
-    """Append the row of each entry to the list of its column, whose write position is in `positions`."""
+    """Append the row of each entry to the list of its column; `positions` gives the write position of each list."""
     position: cython.p_int = c_compat.integers(positions)
     result: cython.p_int = c_compat.integers(results)
     i: cython.int
