@@ -56,8 +56,8 @@ class OperandText:
         """Format an operand whose index is affine in the counters of the loops.
 
         If the index is the same in all iterations, the result is the operand's name. Inputs whose names have subscripts
-        give a text such as `x[2 + i]`. Constants give a list with a subscript. Other operands give a text such as `v[5
-        + 3*i]`, for v5, v8 and so on.
+        give a text such as `x[2 + i]`. Constants give a list with a subscript. Other operands give a text such as
+        `v[5 + 3*i]`, for v5, v8 and so on.
         """
         if not any(place.strides):
             return self.names[place.start]

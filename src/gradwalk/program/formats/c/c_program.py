@@ -226,7 +226,7 @@ def _pieces(statements: list[_Statement]) -> list[list[_Statement]]:
 
 
 def _statements(code: Code, suffix: str, functions: Mapping[int, str], repeats: CRepeats) -> list[_Statement]:
-    """Return the statements of all instructions that the outputs depend on, and then set the outputs."""
+    """Return statements that run the instructions that the outputs depend on and then set the outputs."""
     needed = {*code.outputs, *numpy.flatnonzero(repeats.kept & ~repeats.inside).tolist()}
     statements = []
     tables = _constant_tables(code)
@@ -258,7 +258,7 @@ def _statements(code: Code, suffix: str, functions: Mapping[int, str], repeats: 
 
 
 def _with_kept(statement: _Statement, repeats: CRepeats) -> _Statement:
-    """Append lines that store the results that loops need in `memory`."""
+    """Append lines to a statement that store in `memory` its results that loops need."""
     kept = [index for index in statement.results if repeats.kept[index]]
     return statement._replace(text=[*statement.text, *(f"{repeats.read(Moving(i, ()))} = v{i};" for i in kept)])
 
