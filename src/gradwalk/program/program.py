@@ -91,7 +91,7 @@ class Program:
 
     @property
     def code(self) -> Code:
-        """The contents of the program as an immutable record."""
+        """The contents of the program as an immutable `Code`."""
         return self._code
 
     @property
@@ -189,8 +189,8 @@ class Program:
         """Check that the program is well formed. The constructor runs the same check.
 
         Each opcode must be known and have the right number of operands. Each operand and output must be the index of an
-        input, a constant or a result. An operand must precede the instruction that uses it. A call must have as many
-        operands and results as its function. A table that `take` uses must exist and must not be empty.
+        input, a constant or a result. An operand must precede the instruction that uses it. The operands and results of
+        a call must match the function that is called. A table that `take` uses must exist and must not be empty.
 
         Raises:
             ProgramError: The program is not well formed; the message names the instruction.

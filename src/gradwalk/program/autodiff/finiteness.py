@@ -23,7 +23,7 @@ from gradwalk.program.instructions.instruction_store import CONSTANT, Instructio
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-# Bits for what is known about a value.
+# Flags (bits) for known properties of a value.
 _TAME = cython.declare(cython.int, 1)
 _NOT_NEGATIVE = cython.declare(cython.int, 2)
 _ABOVE_0 = cython.declare(cython.int, 4)  # at least _LEAST
@@ -93,7 +93,7 @@ def mark_risky(store: InstructionStore, marks: Any) -> object:
 @cython.final
 @cython.cclass
 class _Known:
-    """The bits that are known about each value of a tape."""
+    """The flags of the known properties of each value of a tape."""
 
     _store: InstructionStore
     bits: cython.p_int  # by index

@@ -47,7 +47,7 @@ class Call:
         shown_parts: The programs that listings show, each with its name.
         inputs: Number of operands; None for any number.
         weight: Number of instructions that inlining the call gives; infinite if it cannot be inlined.
-        expansion: Programs that replace the call once all derivatives have been appended to the tape, or None.
+        expansion: Programs that replace the call after all derivatives have been appended to a tape, or None.
     """
 
     outputs = 1

@@ -43,8 +43,10 @@ def slots_for(policy: Policy, steps: cython.Py_ssize_t) -> int:
 
     The result is between 1 and `steps`, or 1 if there are no steps. `policy` is one of:
 
-    - None: one slot per step; - "sqrt": about sqrt(2 * steps) slots, so that no step runs more than twice; -
-    "binomial": the smallest number k of slots such that no step runs more than k times; - an int: the number of slots.
+    - None: one slot per step;
+    - "sqrt": about sqrt(2 * steps) slots, so that no step runs more than twice;
+    - "binomial": the smallest number k of slots such that no step runs more than k times;
+    - an int: the number of slots.
     """
     slots: cython.Py_ssize_t
     if policy is None:
@@ -64,7 +66,7 @@ class CheckpointPlan:
     """The sequence of actions of a backward pass.
 
     Args:
-        policy: Sets the number of states to keep; see `slots_for`.
+        policy: The policy for the number of states to keep; see `slots_for`.
         steps: The number of steps, or -1 if a first pass counts them. The state before step 0 must be in slot 0 when
             the first action is executed.
 
@@ -154,10 +156,10 @@ class CheckpointPlan:
 def _distance(length: cython.Py_ssize_t, free: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the distance in steps from a kept state to the next state to keep.
 
-    There are `length` steps left and `free` free slots. Let `runs` be the smallest number with comb(free + 1 + runs,
-    runs) >= length. The distance is large enough that the steps after the next kept state, which have one slot fewer,
-    run at most `runs` times. It is at most comb(free + runs, free + 1), so that the steps before that state run at most
-    `runs` times, too.
+    There are `length` steps left and `free` free slots. Let `runs` be the smallest number with
+    comb(free + 1 + runs, runs) >= length. The distance is large enough that the steps after the next kept state, which
+    have one slot fewer, run at most `runs` times. It is at most comb(free + runs, free + 1), so that the steps before
+    that state run at most `runs` times, too.
     """
     if free == 0:
         return length - 1

@@ -123,7 +123,7 @@ class OperandText:
 
 
 def _subscripts(name: str) -> tuple[str, tuple[int, ...]]:
-    """Return a name with {} in place of each subscript, and the subscripts."""
+    """Replace each subscript in a name by {}; return the new name and the subscripts."""
     text = _SUBSCRIPT.sub("\0", name).replace("{", "{{").replace("}", "}}").replace("\0", "{}")
     return text, tuple(map(int, _SUBSCRIPT.findall(name)))
 

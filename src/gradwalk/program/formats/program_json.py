@@ -154,7 +154,7 @@ class _Programs:
         return self._calls[key]
 
     def _count(self, which: list[int]) -> None:
-        """Raise `ProgramError` if calls copy so many parts of their programs that they would need too much memory."""
+        """Raise `ProgramError` if calls that share programs would copy too much of these programs into memory."""
         for place in which:
             code = self._codes[place]
             if self._is_used[place]:

@@ -296,7 +296,7 @@ def _no_garbage_collected() -> Iterator[None]:
 
 
 def _load_without_lock() -> None:
-    """Load llvmlite's library without holding the GIL, which llvmlite itself would hold while it loads it."""
+    """Load llvmlite's library without the GIL. The import of llvmlite would load it with the GIL held."""
     spec = importlib.util.find_spec("llvmlite")
     if os.name == "nt" or spec is None or spec.origin is None:
         return
