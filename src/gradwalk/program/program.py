@@ -1,4 +1,4 @@
-"""`Program`: a recorded function as a list of instructions, which can be run, printed, saved and translated to C."""
+"""`Program`: a recorded function as a list of instructions. It can be run, printed, saved and translated to C."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ __all__ = ["Program", "ProgramError"]
 class Program:
     """An immutable list of instructions that computes a recorded function without Python.
 
-    Indices number the inputs first, then the constants, then the results of the instructions. `str` lists a program,
-    one instruction per line. Several threads may run the same program at once.
+    The inputs have the first indices, then follow the constants, then the results of the instructions. `str` lists the
+    instructions of a program, one per line. Several threads may run the same program at once.
 
     Args:
         inputs: Number of inputs.
         constants: The constants, as floats.
         instructions: Int32 array with four entries per instruction: the opcode and the indices of up to three operands.
-            A call stores its index in `calls` and the position of the result among the call's results; `take`
-            stores the index of its index operand and the position of its table in `tables`.
-        calls: Pairs of the function that is called and the indices of its operands.
+            A result of a call has the position of the call in `calls` and the position of the result among the results
+            of the call. A `take` has the index of its subscript and the position of its table in `tables`.
+        calls: For each call, a pair of the function that is called and the indices of its operands.
         outputs: Indices of the outputs.
         input_names: Name of each input, or None for no names.
         output_names: Name of each output, or None for no names.
@@ -68,7 +68,7 @@ class Program:
 
     _code: Code
     _interpreter: Interpreter
-    _repeats: dict  # caches the result of `repeats` under the key ""
+    _repeats: dict  # the cached result of `repeats`, under the key ""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class Program:
 
     @property
     def code(self) -> Code:
-        """The contents of the program as plain data."""
+        """The contents of the program as an immutable `Code`."""
         return self._code
 
     @property
@@ -136,8 +136,8 @@ class Program:
 
     @property
     def repeats(self) -> tuple[Repeat, ...]:
-        """The loops found in the instructions, which `str` and `to_c` write as loops; see `Repeat`."""
-        if not self._repeats:  # two threads may both compute this; the results are equal
+        """The loops that are found in the instructions; see `Repeat`. `str` and `to_c` write them as loops."""
+        if not self._repeats:  # if two threads compute this at once, the results are equal
             self._repeats.setdefault("", fold(self._code))
         return self._repeats[""]
 
@@ -164,7 +164,7 @@ class Program:
         return _unpickled, (names, rows, self.inputs, self.constants, self.calls, self.outputs, *named, self.tables)
 
     def named(self, inputs: Sequence[str], outputs: Sequence[str]) -> Program:
-        """Return a program with the same instructions and the given input and output names.
+        """Return a program with the same instructions and other names of inputs and outputs.
 
         Args:
             inputs: Name of each input, or an empty sequence for no names.
@@ -189,8 +189,8 @@ class Program:
         """Check that the program is well formed. The constructor runs the same check.
 
         Each opcode must be known and have the right number of operands. Each operand and output must be the index of an
-        input, of a constant or of an instruction's result; operands must precede the instruction that uses them. Calls
-        must match the functions that they call, and tables must exist and not be empty.
+        input, a constant or a result. An operand must precede the instruction that uses it. The operands and results of
+        a call must match the function that is called. A table that `take` uses must exist and must not be empty.
 
         Raises:
             ProgramError: The program is not well formed; the message names the instruction.
@@ -200,7 +200,7 @@ class Program:
     # Other formats
 
     def to_json(self) -> str:
-        """Write the program as JSON, following the schema in docs/program.schema.json.
+        """Return the program as JSON text that follows the schema docs/program.schema.json.
 
         Returns:
             The JSON text, which `from_json` reads.
@@ -247,10 +247,10 @@ class Program:
         return trusted(code)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the program to a file as JSON. The file is replaced atomically.
+        """Write the program to a file as JSON.
 
         Args:
-            path: Path of the file; an existing file is replaced.
+            path: Path of the file. An existing file is replaced atomically.
 
         Raises:
             ProgramError: The program calls a Python function.
@@ -278,10 +278,10 @@ class Program:
         return cls.from_json(text)
 
     def to_c(self, name: str = "f") -> str:
-        """Write the program as C99 source that needs only <math.h>: `void f(const double *inputs, double *outputs)`.
+        """Return the program as C99 source code of `void f(const double *inputs, double *outputs)`.
 
-        To get C code for a derivative, use the program of the derivative: call `jit(value_and_grad(f))` once, then take
-        its `.program`.
+        The code needs only the standard library of C. For C code of a derivative, make a program of the derivative:
+        call `g = jit(value_and_grad(f))` once with arguments, and use `g.program`.
 
         Args:
             name: Name of the C function.
@@ -309,15 +309,15 @@ class Program:
 
     @property
     def handle(self) -> int:
-        """The handle to pass to the C functions that run this program; valid as long as the program is alive."""
+        """The handle of this program for the C functions that run it. It is valid as long as the program exists."""
         return id(self._interpreter)
 
     @property
     def address(self) -> int:
         """The address of the C function `void run(void *handle, const double *inputs, double *outputs)`.
 
-        The function is the same for all programs. It does not need the GIL, and several threads may call it at once. It
-        can also be called from functions compiled by Numba:
+        All programs have the same address; `handle` selects the program. The function does not need the GIL, and
+        several threads may call it at once. It can also be called from functions compiled by Numba:
 
             run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(program.address)
             run(handle, inputs.ctypes.data, outputs.ctypes.data)  # in a function compiled by numba.njit
@@ -337,11 +337,11 @@ class Program:
 
     @property
     def backends(self) -> dict[str, str]:
-        """The backend that runs the program, under the key "", and the backends of its calls, under their names."""
+        """A dict with the backend of the program under the key "" and the backend of each call under its name."""
         return self._interpreter.backends
 
     def run(self, numbers: Any) -> Any:
-        """Run the program on numbers.
+        """Run the program on numbers, one per input.
 
         Args:
             numbers: 1-D array-like of floats, one per input.
@@ -363,7 +363,7 @@ class Program:
         return self._interpreter.run(numbers)
 
     def __call__(self, operands: list[Any]) -> list[Any]:
-        """Run the program on Values and floats.
+        """Run the program on Values and floats, one per input.
 
         Args:
             operands: Values or floats, one per input.
@@ -388,9 +388,9 @@ def _unpickled(names: list[str], rows: Any, inputs: int, constants: Sequence[flo
 
 
 def trusted(code: Code) -> Program:
-    """Build a program without validating it, for code that gradwalk generated itself.
+    """Build a program without validating it, from code that gradwalk generated itself.
 
-    Running a program that is not well formed reads and writes out of bounds.
+    Running a program that is not well formed would read and write memory out of bounds.
     """
     program: Program = Program.__new__(Program)
     program._code = code

@@ -1,7 +1,7 @@
-"""`Tape`: a graph under construction. Functions are recorded on a tape, and programs are lowered from it.
+"""`Tape`: a list of instructions on which functions are recorded, and which is lowered to programs.
 
-Instructions are simplified as they are appended, then differentiated and lowered to a `Program`. Each of these passes
-is a separate module; all are compiled and take time linear in the number of instructions.
+Instructions are simplified when they are appended. The tape can then be differentiated and lowered to a `Program`. Each
+of these passes is a separate compiled module and takes time linear in the number of instructions.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ __all__ = ["NO_INDEX", "Tape"]
 @cython.final
 @cython.cclass
 class Tape(InstructionStore):
-    """A list of instructions, simplified as they are appended, that can be differentiated and lowered to programs.
+    """A list of instructions that can be differentiated and lowered to programs.
 
-    Methods that append an instruction return the index of its result; an equal earlier instruction is reused.
+    Methods that append an instruction first simplify it, and return the index of its result. If an equal instruction
+    exists already, they return the index of that instruction.
 
     Attributes:
         inputs: Number of inputs.
-        calls: For each call its rule, the indices of its operands, and the index of its first result.
+        calls: For each call, the `Call`, the indices of its operands, and the index of its first result.
 
     Example:
         >>> tape = Tape()
@@ -46,11 +47,11 @@ class Tape(InstructionStore):
     """
 
     def append(self, name: str, x: cython.int, y: cython.int = 0, z: cython.int = 0) -> int:
-        """Append the operation with this name in the table, simplified, and return the index of its result."""
+        """Append an operation, given by its name in the operation table; return the index of its result."""
         return simplify.emit(self, NAMES.index(name), x, y, z)
 
     def take(self, index: cython.int, table: list[int]) -> int:
-        """Append a lookup in a table of operand indices; return an operand's own index if `index` is a constant."""
+        """Append a lookup in a table of operand indices; if `index` is a constant, return the entry that it selects."""
         return simplify.emit_take(self, index, tuple(table))
 
     def load(self, opcodes: Any, offsets: Any, operands: Any, constants: Any, indices: Any, functions: dict) -> None:
@@ -59,9 +60,10 @@ class Tape(InstructionStore):
         Args:
             opcodes: Opcode of each node; 0 for the result of a call.
             offsets: Start of each node's operands in `operands` and `constants`.
-            operands: Node numbers of the operands; negative for a constant operand.
-            constants: Values of the constant operands.
-            indices: Tape index of each leaf and `NO_INDEX` for the other nodes; the indices of these are written here.
+            operands: Node number of each operand; a negative number for a constant operand.
+            constants: The number of each constant operand, at the same position as in `operands`.
+            indices: Tape index of each leaf, and `NO_INDEX` for other nodes. The tape indices of these are written to
+                the array.
             functions: Maps the number of each node that is the result of a call to the call's rule.
         """
         load.load_graph(self, opcodes, offsets, operands, constants, indices, functions)
@@ -69,23 +71,29 @@ class Tape(InstructionStore):
     def inline(self, program: Program, operands: list, replaced: Any = None) -> list:
         """Append a program's instructions with `operands` as its inputs; return the indices of its outputs.
 
-        If `replaced` is given, it is called with each call and returns a program to inline instead, or None to keep the
-        call.
+        `replaced`, if given, is a function that maps each call to a program that is inlined instead, or to None to keep
+        the call.
         """
         return load.inline_program(self, program, operands, False, replaced)
 
     def reverse(self, seeds: list[tuple[int, int]], wrt: list[int]) -> list[int]:
-        """Append the cotangents of `wrt` by reverse mode; return their indices. Seeds are pairs (output, cotangent)."""
+        """Append the cotangents of `wrt` by reverse mode; return their indices.
+
+        A seed is a pair (index of an instruction, index of its cotangent).
+        """
         return differentiate.reverse(self, seeds, wrt)
 
     def forward(self, seeds: list[tuple[int, int]], outputs: list[int]) -> list[int]:
-        """Append the tangents of `outputs` by forward mode; return their indices. Seeds are pairs (index, tangent)."""
+        """Append the tangents of `outputs` by forward mode; return their indices.
+
+        A seed is a pair (index of an instruction, index of its tangent).
+        """
         return differentiate.forward(self, seeds, outputs)
 
     def program(self, outputs: list[int]) -> Program:
         """Lower the instructions that `outputs` depend on to a program.
 
-        Calls that have an expansion are replaced by it, which is safe once differentiation is done.
+        A call with an expansion is replaced by the expansion, because all derivatives have been appended by now.
         """
         program = lower.lower(self, outputs)
         if all(function.expansion is None for function, _ in program.calls):

@@ -1,11 +1,13 @@
-"""Cotangents (reverse mode) or tangents (forward mode) of a tape, each with the branch that it flows through.
+"""Cotangents (reverse mode) or tangents (forward mode) of the instructions on a tape, masked by branch.
 
 The gradient of `where(x > 0, sqrt(x), 0)` at x = 0 should be 0, but the unselected branch contributes 0 * inf = nan. To
-avoid this, each derivative records the branch (called a choice: one operand of a `where`, `maximum` or `take`) that it
-flows through. Inside one branch derivatives accumulate unchanged. A derivative that leaves its branch and may be nan is
-masked: `where(branch taken, derivative, 0)`. Other libraries leave this to the user (the "double where" trick).
+avoid this, each derivative (cotangent or tangent) is stored with the branch that it flows through. A branch, called a
+choice in the code, is one operand of a `where`, `maximum` or `take`. Inside one branch derivatives accumulate
+unchanged. A derivative that leaves its branch and may be nan is masked: `where(branch taken, derivative, 0)`. Other
+libraries leave this to the user (the "double where" trick).
 
-Masking assumes finite inputs. Products of finite numbers count as finite, so a network of `relu` needs no masks.
+Inputs are assumed to be finite: a derivative that can be nan only for infinite inputs is not masked. Products of finite
+numbers count as finite, so a network of `relu` needs no masks.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _NO_CHOICE = -1  # the derivative flows through no branch: it is never masked
-_MOST_CLIMBED = 100  # maximum number of steps in the search for a common enclosing choice
+_MOST_CLIMBED = 100  # maximum number of steps of `_common`, the search for a common enclosing choice
 
 _call = cython.declare(cython.int, CALL)
 _take = cython.declare(cython.int, TAKE)
@@ -76,14 +78,14 @@ class Cotangents:
         self._derivative, self._choice = c_compat.integers(arrays[0]), c_compat.integers(arrays[1])
         self._is_vague, self._is_tame = c_compat.integers(arrays[2]), c_compat.integers(arrays[3])
         self._is_risky = c_compat.integers(arrays[4])
-        self._is_calm = self._is_tame  # in reverse mode: a tame instruction depends only on tame instructions
+        self._is_calm = self._is_tame  # for reverse mode, because a tame instruction depends only on tame instructions
         self._knows_tame = False
         self._selected, self._either, self._outer, self._depth, self._condition = [], [], [], [], []
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def has_one(self, i: cython.int) -> cython.bint:
-        """Return whether an instruction has a derivative that is not exactly 0."""
+        """Return whether a derivative has been stored for an instruction; if not, its derivative is 0."""
         return self._derivative[i] != _none
 
     @cython.cfunc
@@ -94,7 +96,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-1)
     def total(self, i: cython.int) -> cython.int:
-        """Return the index of an instruction's derivative, masked; 0 if it has none."""
+        """Return the index of an instruction's masked derivative, or of the constant 0 if it has none."""
         if self._derivative[i] == _none:
             return self._store.intern_constant(0.0)
         return self._settled(self._derivative[i], self._choice[i], self._is_vague[i] != 0)
@@ -103,7 +105,7 @@ class Cotangents:
 
     @cython.cfunc
     def pull_back(self, i: cython.int, active: cython.p_int) -> object:
-        """Accumulate the contributions of an instruction to the cotangents of its active operands."""
+        """Add the contributions of an instruction to the cotangents of its active operands."""
         store: InstructionStore = self._store
         arity: cython.int = evaluate.arity(store.opcode[i])
         if active[store.x[i]]:
@@ -139,7 +141,10 @@ class Cotangents:
 
     @cython.cfunc
     def pull_back_call(self, i: cython.int, active: cython.p_int) -> object:
-        """Accumulate a call's contributions when the pass reaches its first result, after all its other results."""
+        """Add a call's contributions to the cotangents of its operands, once per call.
+
+        Does nothing unless `i` is the first result of the call, which a reverse pass visits after the other results.
+        """
         store: InstructionStore = self._store
         function, operands, base = store.calls[store.x[i]]
         if i != base:
@@ -172,7 +177,7 @@ class Cotangents:
 
     @cython.cfunc
     def push_forward_take(self, i: cython.int) -> object:
-        """Compute the tangent of a `take` by indexing the tangents of the table."""
+        """Compute the tangent of a `take`: the tangent of the selected table entry."""
         store: InstructionStore = self._store
         table: tuple = store.tables[store.y[i]]
         if not self._with_one(table):
@@ -182,7 +187,7 @@ class Cotangents:
 
     @cython.cfunc
     def push_forward_call(self, i: cython.int) -> object:
-        """Compute the tangents of all results of a call when the pass reaches its first result."""
+        """Compute the tangents of all results of a call if `i` is its first result; else do nothing."""
         store: InstructionStore = self._store
         function, operands, base = store.calls[store.x[i]]
         if i != base:
@@ -199,7 +204,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-2)
     def _choice_of_take(self, i: cython.int, table: tuple) -> cython.int:
-        """Return the choice of the tangent of a `take`: the union of its entries with a nonzero tangent."""
+        """Return the choice of the tangent of a `take`: the union over its entries with nonzero tangents."""
         choice: cython.int = _no_choice
         other: cython.int
         is_always_one: cython.bint = len(self._with_one(table)) == len(table)
@@ -231,7 +236,7 @@ class Cotangents:
 
     @cython.cfunc
     def _accumulate(self, i: cython.int, found: cython.int, choice: cython.int, is_vague: cython.bint) -> object:
-        """Add a contribution, which may be NO_INDEX, to the derivative of an instruction."""
+        """Add the contribution `found` to the derivative of an instruction; NO_INDEX is a zero contribution."""
         if found == _none:
             return None
         if self._derivative[i] == _none:
@@ -255,7 +260,7 @@ class Cotangents:
 
     @cython.cfunc
     def _merge_branches(self, i: cython.int, found: cython.int, choice: cython.int) -> object:
-        """Combine contributions from the two branches of one `where` with a `where`."""
+        """Combine the contributions of the two branches of a `where` by a `where` with the same condition."""
         selecting, position = self._selected[choice]
         first: cython.int = found if position == 1 else self._derivative[i]
         second: cython.int = self._derivative[i] if position == 1 else found
@@ -268,7 +273,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-1)
     def _settled(self, derivative: cython.int, choice: cython.int, is_vague: cython.bint) -> cython.int:
-        """Return the index of a derivative, masked to 0 where its choice is not taken."""
+        """Return the index of a derivative, masked to be 0 if its choice is not taken."""
         if choice == _no_choice or not is_vague:
             return derivative
         zero: cython.int = self._store.intern_constant(0.0)
@@ -279,7 +284,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-2)
     def _chosen(self, i: cython.int, position: cython.int, source: cython.int, target: cython.int) -> cython.int:
-        """Return the choice of a derivative after it passes through an instruction that selects an operand."""
+        """Return the choice of a derivative that has passed through instruction `i`, which selects an operand."""
         if not self._knows_tame:
             finiteness.mark_tame(self._store, self._arrays[3])
             if self._is_forward:
@@ -296,7 +301,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-2)
     def _new_choice(self, selected: object, either: object, outer: cython.int) -> cython.int:
-        """Append a choice and return its index: a selected operand, or the union `either` of two choices."""
+        """Append a choice and return its index. The choice is a selected operand, or the union of two choices."""
         self._selected.append(selected)
         self._either.append(either)
         self._outer.append(outer)
@@ -318,7 +323,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-2)
     def _common(self, a: cython.int, b: cython.int) -> cython.int:
-        """Return the innermost common enclosing choice, or none after a limited number of steps."""
+        """Return the innermost choice that encloses both, or `_NO_CHOICE` if none is found in `_MOST_CLIMBED` steps."""
         for _ in range(_most_climbed):
             if a == b:
                 return a
@@ -342,7 +347,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-2)
     def _either_of(self, a: cython.int, b: cython.int) -> cython.int:
-        """Return the union of two choices, which is taken if either of them is; the outer one if they are nested."""
+        """Return the union of two choices, which is taken if at least one of the two is taken."""
         common: cython.int = self._common(a, b)
         if common in (a, b) or self._is_other_branch(a, b):
             return common
@@ -378,9 +383,10 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-1)
     def _new_condition(self, choice: cython.int) -> cython.int:
-        """Append the condition of a choice: the partial for the selected operand, 0 if it is not selected.
+        """Append the condition of a choice: a number that is nonzero if the choice and its enclosing choices are taken.
 
-        For `take` with an out-of-range index the condition is nan, not 0.
+        It is the partial of the selecting instruction by the operand, which is 0 if the operand is not selected. For a
+        `take` with an out-of-range index the condition is nan.
         """
         store: InstructionStore = self._store
         own: cython.int
@@ -410,7 +416,10 @@ class Cotangents:
     @cython.inline
     @cython.exceptval(check=False)
     def _has_tame_partial(self, i: cython.int, position: cython.int) -> cython.bint:
-        """Return whether a partial is finite because it reads only finite operands: for x * y by x it reads only y."""
+        """Return whether a partial is finite because it reads only finite operands.
+
+        The partial of x * y by x, for example, reads only y.
+        """
         store: InstructionStore = self._store
         reads: cython.int = self._templates.reads[3 * store.opcode[i] + position]
         if reads & 8 or not evaluate.is_tame(store.opcode[i]):
@@ -430,7 +439,7 @@ class Cotangents:
 
     @cython.cfunc
     def _find_calm(self) -> object:
-        """Mark instructions that no instruction with an infinite partial uses, even indirectly (forward mode)."""
+        """Mark the instructions that no instruction with an infinite partial depends on, for forward mode."""
         store: InstructionStore = self._store
         calm = numpy.ones(len(self._arrays[3]), numpy.int32)
         self._arrays.append(calm)
@@ -457,7 +466,7 @@ class Cotangents:
 @cython.cfunc
 @cython.exceptval(-1)
 def _condition_of_take(store: InstructionStore, i: cython.int, k: cython.int) -> cython.int:
-    """Append the condition of entry k of a table: 1 if the index selects it, nan if out of range, else 0."""
+    """Append the condition of table entry k: nan if the index is out of range, 1 if it selects the entry, else 0."""
     length: cython.int = len(store.tables[store.y[i]])
     is_picked: cython.int = _picks(store, store.x[i], length, k)
     return simplify.emit(
@@ -468,7 +477,7 @@ def _condition_of_take(store: InstructionStore, i: cython.int, k: cython.int) ->
 @cython.cfunc
 @cython.exceptval(-1)
 def _picks(store: InstructionStore, index: cython.int, length: cython.int, k: cython.int) -> cython.int:
-    """Append whether an index, counted from either end of a table, selects entry k."""
+    """Append 1 if an index selects table entry k, else 0. Negative indices count from the end of the table."""
     is_negative: cython.int = simplify.emit(store, _less, index, store.intern_constant(0.0), 0)
     from_end: cython.int = simplify.emit(store, _add, index, store.intern_constant(length), 0)
     position: cython.int = simplify.emit(store, _where, is_negative, from_end, index)

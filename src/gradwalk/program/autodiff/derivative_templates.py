@@ -1,4 +1,4 @@
-"""Store the derivative templates of the operations in arrays and instantiate them on a tape."""
+"""Derivative templates of the operations, stored as arrays, and their instantiation on a tape."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gradwalk.program.instructions.instruction_store import CONSTANT, NO_INDEX, 
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_NO_RESULT = -9  # the operand has a zero derivative
+_NO_RESULT = -9  # the partial is always 0
 
 _constant = cython.declare(cython.int, CONSTANT)
 _none = cython.declare(cython.int, NO_INDEX)
@@ -34,19 +34,19 @@ _adjoint = cython.declare(cython.int, ADJOINT)
 @cython.final
 @cython.cclass
 class Templates:
-    """Templates of all operations, as arrays.
+    """Derivative templates of all operations, as arrays.
 
-    The template for the operand at `position` of `opcode` has the id 3 * opcode + position.
+    The template of the partial of `opcode` by the operand at `position` has the id 3 * opcode + position.
     """
 
-    start: cython.p_int  # first instruction of each template, and a final end
-    result: cython.p_int  # per template: a reference, or _NO_RESULT
-    reads: cython.p_int  # per template: what the partial reads; bit i: operand i, bit 3: the result
-    opcode: cython.p_int  # per instruction; 0: a constant, whose 32-bit halves are x and y
-    x: cython.p_int  # references
+    start: cython.p_int  # per template: its first instruction; one more entry has the number of instructions
+    result: cython.p_int  # per template: the reference of its result, or _NO_RESULT
+    reads: cython.p_int  # per template: bit i is set if the partial reads operand i, bit 3 if it reads the result
+    opcode: cython.p_int  # per instruction: its opcode, or 0 for a constant whose 32-bit halves are x and y
+    x: cython.p_int  # per instruction: references of its operands
     y: cython.p_int
     z: cython.p_int
-    index: cython.p_int  # scratch memory: the tape indices of the template being instantiated
+    index: cython.p_int  # scratch memory: the tape index of each instruction of the template being instantiated
     _arrays: Any  # the arrays that own the memory behind the pointers above
 
     def __init__(self) -> None:
@@ -65,10 +65,10 @@ class Templates:
 def instantiate(
     store: InstructionStore, templates: Templates, i: cython.int, position: cython.int, adjoint: cython.int
 ) -> cython.int:
-    """Append the contribution of instruction `i` to the operand at a position; return its index.
+    """Append the product of `adjoint` and the partial of instruction `i` by an operand; return the product's index.
 
-    `adjoint` is the index of the instruction's cotangent, or in forward mode of the operand's tangent. Returns NO_INDEX
-    if the operand has a zero derivative.
+    `adjoint` is the index of the instruction's cotangent, or in forward mode the index of the operand's tangent.
+    Returns NO_INDEX if the partial is always 0.
     """
     which: cython.int = 3 * store.opcode[i] + position
     first: cython.int = templates.start[which]
@@ -94,7 +94,7 @@ def instantiate(
 def _resolved(
     store: InstructionStore, templates: Templates, reference: cython.int, i: cython.int, adjoint: cython.int
 ) -> cython.int:
-    """Return the tape index that a reference of a template denotes."""
+    """Return the tape index that a reference in a template refers to."""
     if reference >= 0:
         return templates.index[reference]
     if reference == _adjoint:
@@ -106,7 +106,7 @@ def _resolved(
 
 @cache
 def _template_arrays() -> tuple[list[Any], int]:
-    """Return start, result, reads, opcode, x, y and z of all templates, and the length of the longest one."""
+    """Return the arrays of `Templates` from `start` to `z`, and the length of the longest template."""
     start, result, reads = [0, 0, 0], [_NO_RESULT] * 3, [0] * 3  # opcode 0 is unused
     instructions: list[tuple[int, ...]] = []
     rows = {OPCODES[row.name] for row in TABLE}
@@ -128,6 +128,6 @@ def _template_arrays() -> tuple[list[Any], int]:
 
 
 def _read(found: Template) -> int:
-    """Return what a template reads besides the cotangent, as the bits of `Templates.reads`."""
+    """Return the bits of `Templates.reads` for a template."""
     references = {found.result}.union(*[one.operands for one in found.instructions])
     return sum(1 << bit for bit, reference in enumerate([*OPERANDS.values(), OUT]) if reference in references)

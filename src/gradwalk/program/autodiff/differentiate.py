@@ -25,12 +25,12 @@ _take = cython.declare(cython.int, TAKE)
 
 
 def reverse(store: InstructionStore, seeds: list[tuple[int, int]], wrt: list[int]) -> list[int]:
-    """Append the cotangents of the instructions `wrt`; return their indices.
+    """Append the cotangents of the instructions `wrt` in reverse mode; return the indices of the cotangents.
 
     `seeds` are pairs (index of a result, index of its cotangent). The store must be a `Tape` if it contains calls.
     """
     length: cython.int = store.length
-    active_cells = numpy.zeros(length, numpy.int32)  # whether the instruction depends on one in `wrt`
+    active_cells = numpy.zeros(length, numpy.int32)  # per instruction: whether it depends on an instruction in `wrt`
     active: cython.p_int = c_compat.integers(active_cells)
     adjoints: Cotangents = Cotangents(store, False)
     i: cython.int
@@ -54,7 +54,7 @@ def reverse(store: InstructionStore, seeds: list[tuple[int, int]], wrt: list[int
 
 @cython.cfunc
 def _mark_active(store: InstructionStore, active: cython.p_int) -> object:
-    """Mark the instructions that depend on an active one through a differentiable operand."""
+    """Mark as active each instruction with a differentiable operand that is active."""
     i: cython.int
     skipped: cython.int
     for i in range(store.length):
@@ -79,11 +79,11 @@ def _mark_active(store: InstructionStore, active: cython.p_int) -> object:
 
 
 def forward(store: InstructionStore, seeds: list[tuple[int, int]], outputs: list[int]) -> list[int]:
-    """Append the tangents of the instructions `outputs`; return their indices.
+    """Append the tangents of the instructions `outputs` in forward mode; return the indices of the tangents.
 
     `seeds` are pairs (index of an instruction, index of its tangent). The store must be a `Tape` if it contains calls.
     """
-    last: cython.int = max(outputs, default=-1)  # later instructions, such as earlier tangents, are not needed
+    last: cython.int = max(outputs, default=-1)  # `outputs` do not depend on instructions after the last output
     tangents: Cotangents = Cotangents(store, True)
     i: cython.int
     for i, seed in seeds:

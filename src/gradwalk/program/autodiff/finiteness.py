@@ -1,9 +1,9 @@
 """Find the instructions whose value and partials are finite whenever the inputs are finite ("tame").
 
-Most operations are tame for finite operands. A logarithm, a square root, a quotient and a power with a constant
-exponent >= -1 are tame if their operand is bounded away from 0: a sum of squares plus a constant, for example, or a sum
-of exponentials with exp(0) among them. An exponential is tame if its operand is <= 0, such as a number minus the
-maximum of a group that contains it. So RMS normalization, `softmax` and `log_softmax` are tame.
+Most operations are tame for finite operands. `log`, `sqrt`, division and powers with a constant exponent >= -1 are tame
+if their operand (the divisor, the base) is bounded away from 0. Examples are a sum of squares plus a positive constant,
+and a sum of exponentials that contains exp(0). An exponential is tame if its operand is <= 0, such as x minus the
+maximum of several numbers that include x. So RMS normalization, `softmax` and `log_softmax` are tame.
 
 Overflow caused only by large inputs is ignored: products, sums and powers of finite numbers count as finite.
 """
@@ -23,19 +23,19 @@ from gradwalk.program.instructions.instruction_store import CONSTANT, Instructio
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-# Bits known about a value.
+# Flags (bits) for known properties of a value.
 _TAME = cython.declare(cython.int, 1)
 _NOT_NEGATIVE = cython.declare(cython.int, 2)
 _ABOVE_0 = cython.declare(cython.int, 4)  # at least _LEAST
 _AT_LEAST_1 = cython.declare(cython.int, 8)
 _NOT_POSITIVE = cython.declare(cython.int, 16)
-_LOOKED_AT = cython.declare(cython.int, 32)  # already checked for being a sum of exponentials
+_LOOKED_AT = cython.declare(cython.int, 32)  # `_has_exponential_of_0` has been called for it
 _BOUNDS = cython.declare(cython.int, 30)  # all bits but _TAME and _LOOKED_AT
 
-# The reciprocal of this number, and the powers of it that occur in derivatives, are finite in float32, too.
+# The reciprocal of this number is finite even in float32, and so are its powers that occur in derivatives.
 _LEAST = cython.declare(cython.double, 1e-9)
 
-_MOST_LOOKS = cython.declare(cython.int, 8)  # maximum visits per instruction, on average
+_MOST_LOOKS = cython.declare(cython.int, 8)  # total number of visits of `_leaves` per instruction of the tape
 
 _constant = cython.declare(cython.int, CONSTANT)
 _call = cython.declare(cython.int, CALL)
@@ -60,7 +60,7 @@ _stop_gradient = cython.declare(cython.int, NAMES.index("stop_gradient"))
 
 @cython.cfunc
 def mark_tame(store: InstructionStore, marks: Any) -> object:
-    """Write 1 to `marks` (int32) for each instruction that is tame and depends only on tame ones, else 0."""
+    """Write 1 to `marks` (int32) for each instruction that is tame and depends only on tame instructions, else 0."""
     known: _Known = _Known(store, marks)
     i: cython.int
     for i in range(len(marks)):
@@ -72,9 +72,9 @@ def mark_tame(store: InstructionStore, marks: Any) -> object:
 
 @cython.cfunc
 def mark_risky(store: InstructionStore, marks: Any) -> object:
-    """Write 1 to `marks` (int32 zeros) for each instruction that an out-of-range index makes nan.
+    """Write 1 to `marks` (int32 zeros) for each instruction that may be nan because a table index is out of range.
 
-    Calls are skipped: they are not tame.
+    Calls are not marked, because they never count as tame.
     """
     risky: cython.p_int = c_compat.integers(marks)
     i: cython.int
@@ -93,12 +93,12 @@ def mark_risky(store: InstructionStore, marks: Any) -> object:
 @cython.final
 @cython.cclass
 class _Known:
-    """Bits known about the values of a tape."""
+    """The flags of the known properties of each value of a tape."""
 
     _store: InstructionStore
     bits: cython.p_int  # by index
-    _largest_of: dict  # maps a maximum to the indices of the numbers it is taken over
-    _left: cython.Py_ssize_t  # tree visits that remain; the limit keeps the time linear
+    _largest_of: dict  # maps a maximum to the indices of the numbers that it is the maximum of
+    _left: cython.Py_ssize_t  # visits that `_leaves` may still make; the limit keeps the time linear
 
     def __init__(self, store: InstructionStore, marks: Any) -> None:
         self._store = store
@@ -109,7 +109,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def of(self, i: cython.int) -> cython.int:
-        """Return the bits of an instruction, given the bits of the instructions before it."""
+        """Return the bits of an instruction. The bits of all earlier instructions must be known."""
         store: InstructionStore = self._store
         opcode: cython.int = store.opcode[i]
         if opcode == _constant:
@@ -133,7 +133,10 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _bounds(self, i: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-        """Return the bounds of an instruction that is tame for finite operands, given the operands' bits."""
+        """Return the bits for the bounds of an instruction whose operation is tame for finite operands.
+
+        `x`, `y` and `z` are the bits of its operands.
+        """
         store: InstructionStore = self._store
         opcode: cython.int = store.opcode[i]
         if opcode == _add:
@@ -155,7 +158,10 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _of_wild(self, i: cython.int, x: cython.int, y: cython.int, tame: cython.int) -> cython.int:
-        """Return the bits of an instruction that is not tame for all finite operands; `tame`: operands are tame."""
+        """Return the bits of an instruction whose operation is not tame for all finite operands.
+
+        `tame` is `_TAME` if all operands are tame, else 0.
+        """
         store: InstructionStore = self._store
         opcode: cython.int = store.opcode[i]
         if opcode == _exp:
@@ -173,7 +179,10 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _of_table(self, i: cython.int) -> cython.int:
-        """Return the bits shared by all entries of a table and the index, assuming it is in range."""
+        """Return the bits of a `take` whose index is in range: the bits that all table entries share.
+
+        The `take` is tame only if its index is tame, too.
+        """
         found: cython.int = self.bits[self._store.x[i]] & _TAME | _BOUNDS
         for entry in self._store.tables[self._store.y[i]]:
             found &= self.bits[cython.cast(cython.int, entry)]
@@ -182,7 +191,10 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _of_difference(self, i: cython.int) -> cython.int:
-        """Return whether a difference is <= 0: a number minus the maximum of numbers that include it."""
+        """Return `_NOT_POSITIVE` if a difference is known to be <= 0, else 0.
+
+        An example is x minus the maximum of several numbers that include x.
+        """
         x: cython.int = self._store.x[i]
         y: cython.int = self._store.y[i]
         if self.bits[x] & _NOT_POSITIVE and self.bits[y] & _NOT_NEGATIVE:
@@ -190,7 +202,7 @@ class _Known:
         if not self.bits[x] & self.bits[y] & _TAME:
             return 0
         store: InstructionStore = self._store
-        if store.opcode[y] == _add:  # the maximum plus a nonnegative number
+        if store.opcode[y] == _add:  # skip a nonnegative number that is added to the maximum
             if self.bits[store.x[y]] & _NOT_NEGATIVE:
                 y = store.y[y]
             elif self.bits[store.y[y]] & _NOT_NEGATIVE:
@@ -199,7 +211,7 @@ class _Known:
         return _NOT_POSITIVE if x == y or (store.opcode[y] == _maximum and x in self._among(y)) else 0
 
     def _among(self, root: int) -> set[int]:
-        """Return the indices of the numbers that a maximum is taken over."""
+        """Return the indices of the numbers that the nested maximum `root` is the maximum of."""
         found: set[int] | None = self._largest_of.get(root)
         if found is None:
             found = self._largest_of[root] = self._leaves(root, _maximum)
@@ -208,7 +220,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _bare(self, i: cython.int) -> cython.int:
-        """Strip guards against infinity and `stop_gradient`; return the number inside."""
+        """Return the number inside `stop_gradient` and `where(abs(x) < inf, x, ...)`, however nested."""
         store: InstructionStore = self._store
         while True:
             if store.opcode[i] == _where and self._guards(store.x[i], store.y[i]):
@@ -221,7 +233,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _guards(self, condition: cython.int, i: cython.int) -> cython.bint:
-        """Return whether a condition is `abs(i) < inf` for a tame number `i`."""
+        """Return whether number `i` is tame and the condition is `abs(i) < inf`."""
         store: InstructionStore = self._store
         if store.opcode[condition] != _less or not self.bits[i] & _TAME:
             return False
@@ -232,7 +244,10 @@ class _Known:
         return store.opcode[size] == _abs and store.x[size] == i
 
     def _leaves(self, root: cython.int, opcode: cython.int) -> set[int]:
-        """Return the leaves of a tree of additions or maximums; an empty set once the visit limit is exceeded."""
+        """Return the operands of nested additions or maximums.
+
+        Returns an empty set if the limit on visits is exceeded.
+        """
         store: InstructionStore = self._store
         found: set[int] = set()
         seen: set[int] = set()
@@ -267,7 +282,10 @@ class _Known:
         return self.bits[i] & _ABOVE_0 != 0
 
     def _has_exponential_of_0(self, total: cython.int) -> bool:
-        """Return whether a sum of nonnegative numbers contains exp(x - largest) for every x in the maximum."""
+        """Return whether a sum contains exp(x - m) for each operand x of a maximum m, so that one term is exp(0).
+
+        The terms of the sum must be nonnegative.
+        """
         store: InstructionStore = self._store
         minuends: dict[int, set[int]] = {}
         for leaf in self._leaves(total, _add):
@@ -299,7 +317,7 @@ def _of_constant(number: cython.double) -> cython.int:
 @cython.cfunc
 @cython.exceptval(check=False)
 def _of_sum(x: cython.int, y: cython.int) -> cython.int:
-    """Return the bounds of a sum of numbers with these bits."""
+    """Return the bits for the bounds of the sum of two numbers with the bits `x` and `y`."""
     if x & y & _NOT_NEGATIVE:
         return _NOT_NEGATIVE | (x | y) & (_ABOVE_0 | _AT_LEAST_1)
     return x & y & _NOT_POSITIVE
@@ -308,7 +326,7 @@ def _of_sum(x: cython.int, y: cython.int) -> cython.int:
 @cython.cfunc
 @cython.exceptval(check=False)
 def _of_product(x: cython.int, y: cython.int) -> cython.int:
-    """Return the sign bits of a product of numbers with these bits."""
+    """Return the sign bits of the product of two numbers with the bits `x` and `y`."""
     found: cython.int = 0
     if x & y & (_NOT_NEGATIVE | _NOT_POSITIVE):
         found |= _NOT_NEGATIVE

@@ -1,1 +1,1 @@
-"""Calls: instructions that run programs (loops, switches, batches)."""
+"""Calls: instructions that run other programs, such as loops and switches."""

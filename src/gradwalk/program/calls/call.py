@@ -1,6 +1,6 @@
 """`Call`: a function that stays one instruction in graphs and on tapes, such as a primitive or a checkpoint.
 
-A call has one or more results. Its `vjp` and `jvp` append its derivatives to a tape, as instructions or as calls.
+A call has one or more results. The methods `vjp` and `jvp` append its derivatives to a tape, as instructions or calls.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ class Expansion(NamedTuple):
     """Two programs that together compute the results of a call.
 
     Attributes:
-        first: A program of the leading operands of the call. Calls with the same leading operands share its results.
-        rest: A program of the outputs of `first` and the remaining operands.
+        first: A program whose inputs are the leading operands of the call. Calls with the same leading operands share
+            the outputs of `first`.
+        rest: A program whose inputs are the outputs of `first` and the remaining operands of the call.
     """
 
     first: Program
@@ -33,19 +34,19 @@ class Expansion(NamedTuple):
 
 
 class Call:
-    """Base class of calls: functions of numbers that are one instruction each.
+    """Base class of calls: functions of numbers, each of which is a single instruction.
 
     Attributes:
         outputs: Number of results.
         name: Name in program listings.
         kind: Name in program files; "" for a Python function, which cannot be saved.
-        remedy: For a Python function, the advice that error messages give where it cannot be used.
+        remedy: For a Python function, the advice in error messages if the function cannot be used.
         parts: The programs inside the call.
-        settings: Everything else that a program file stores.
+        settings: The other data that a program file stores for the call.
         described: Description of a call that consists of programs.
         shown_parts: The programs that listings show, each with its name.
         inputs: Number of operands; None for any number.
-        weight: Number of instructions after inlining; infinite if the call cannot be inlined.
+        weight: Number of instructions that inlining the call gives; infinite if it cannot be inlined.
         expansion: Programs that replace the call after all derivatives have been appended to a tape, or None.
     """
 
@@ -62,17 +63,17 @@ class Call:
     weight: float = math.inf
 
     def backends(self, known: set[int]) -> dict[str, str]:
-        """Return each part's backend by name; `known` has the ids of calls to skip. See `Interpreter.backends`."""
+        """Return a dict from the names of parts to their backends; skip the calls whose ids are in `known`."""
         return {}
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Everything besides the programs that a program file stores."""
+        """The data of the call that a program file stores, besides the programs in `parts`."""
         return {}
 
     @property
     def portable(self) -> Program | None:
-        """An equivalent program of calls that can be saved, if this call cannot; None if there is none."""
+        """An equivalent program that can be saved; None if the call itself can be saved, or no such program exists."""
         return None
 
     def flat(self) -> Program:
@@ -80,11 +81,11 @@ class Call:
         raise NotImplementedError
 
     def numbers(self, operands: Floats) -> Floats:
-        """Return the results (float64 array) for the operands (float64 array)."""
+        """Compute the results from the operands; both are float64 arrays."""
         raise NotImplementedError
 
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
-        """Return the partials of the result at `position`, which is already known, with respect to every operand."""
+        """Return the partials of the result at `position`, whose value is `result`, with respect to every operand."""
         tape = Tape()
         inputs = [tape.input() for _ in operands]
         seeds = [(tape.call(self, inputs) + position, tape.constant(1.0))]
@@ -104,7 +105,7 @@ class Call:
     def vjp_needed(
         self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
     ) -> Indices:
-        """Append the vector-Jacobian product as `vjp` does; cotangents not marked in `wanted` may be anything."""
+        """Append the vector-Jacobian product as `vjp` does, but only cotangents marked in `wanted` must be correct."""
         return self.vjp(tape, operands, base, adjoints)
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
@@ -118,8 +119,8 @@ class Call:
     def values(self, operands: Sequence[Any]) -> list[Value]:
         """Return the results for Values and floats, as Values.
 
-        Under abstract tracing the numbers are not computed: operands are placeholders then, for which the call might
-        fail or never end, and branches that they do not take are traced, too.
+        Under abstract tracing the numbers are not computed, and each result is nan. The operands are placeholders then,
+        for which the call might fail or never end; branches that are not taken are traced, too.
         """
         if is_abstract() and not refuses_nans():
             return self.results(operands, [math.nan] * self.outputs)
@@ -127,14 +128,14 @@ class Call:
         return self.results(operands, self.numbers(numpy.array(numbers, numpy.float64)).tolist())
 
     def results(self, operands: Sequence[Any], numbers: Sequence[float]) -> list[Value]:
-        """Return the results for Values and floats as Values, given their numbers."""
+        """Wrap the results, whose numbers are given, in Values that depend on `operands`."""
         made_from = given = tuple([operand if isinstance(operand, Value) else Value(operand) for operand in operands])
         if len(given) * len(numbers) > _MOST_EDGES and any(level_of(operand) for operand in given):
             made_from = (with_rule(0.0, given, self.name, Whole(self, given, 0)),)
         return [with_rule(number, made_from, self.name, Result(self, given, i)) for i, number in enumerate(numbers)]
 
 
-_MOST_EDGES = 4096  # maximum number of edges from the results of a call to its operands in a trace
+_MOST_EDGES = 4096  # maximum number of edges between the results of a call and its operands in a trace
 
 
 class Result:
@@ -149,7 +150,7 @@ class Result:
         self.position = position
 
     def __call__(self, node: Value) -> None:
-        """Add to the gradients of the operands during a backward sweep."""
+        """Add the gradient of `node` times the partials to the gradients of the operands."""
         numbers = [primal_of(operand) for operand in self.operands]
         partials = self.call.partials(numbers, self.position, primal_of(node))
         for operand, partial in zip(self.operands, partials, strict=True):
@@ -172,13 +173,14 @@ class Result:
 
 
 class Whole(Result):
-    """Rule of a placeholder Value between a large call's operands and results, used only while tracing.
+    """Rule of a placeholder Value between the operands and the results of a large call, used only while tracing.
 
-    Each result then has one edge, to this Value, instead of one to every operand. The results propagate the gradients.
+    With it each result has a single edge, to the placeholder, instead of one edge to every operand. The rules of the
+    results propagate the gradients.
     """
 
     def __call__(self, node: Value) -> None:
-        """Do nothing: the results propagate the gradients."""
+        """Do nothing: the rules of the results propagate the gradients."""
 
     def recomputed(self) -> float:
         """Return 0, because the number of the placeholder is never used."""

@@ -1,4 +1,4 @@
-"""`Loop`: one instruction that runs a loop, whose step is a program.
+"""`Loop`: a single instruction that runs a loop. The step of the loop is a program.
 
 The derivatives of a loop are loops. Forward mode is a loop over primals and tangents. Reverse mode is `LoopVjp`: it
 runs the loop with checkpoints and then visits the steps in reverse order. `LoopVjp` is linear in the cotangents of the
@@ -8,7 +8,9 @@ with respect to the loop's operands. Then
     d/dt grad(s . y)  =  grad(s . dy + ds . y)                          (forward over reverse)
     grad(v . grad(s . y))  =  grad(s . dy); its gradient by s is dy     (reverse over reverse)
 
-where dy is the tangent of y along dt, or along v. So two kinds of instructions suffice for derivatives of any order.
+In the first line dy and ds are the derivatives of y and s by t. In the second line v is the cotangent of the gradient,
+and dy is the tangent of y for the tangent v of the operands. So two kinds of instructions, `Loop` and `LoopVjp`,
+suffice for derivatives of any order.
 """
 
 from __future__ import annotations
@@ -32,11 +34,11 @@ from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Indices
 
 _LARGEST = 2**31 - 1  # indices are int32
-_MOST_STEPS = 2**53  # largest count that a float represents exactly
+_MOST_STEPS = 2**53  # a float represents every count up to this one exactly
 
 
 class Sizes(NamedTuple):
-    """Sizes of the loop's operand groups, in numbers.
+    """Sizes of the groups of a loop's operands and results: the number of scalars in each.
 
     Attributes:
         carry: Size of the carry.
@@ -64,10 +66,10 @@ class Loop(Call):
         sizes: Sizes of the operand groups.
         first: The count of the first step.
         steps: The number of steps, or with a condition the maximum number; None for no maximum.
-        condition: A program of carry and constants; the loop ends when it returns 0. None if `steps` is the number of
-            steps.
-        memory: Checkpoint policy of the reverse pass: None keeps the carries of all steps; "sqrt", "binomial", or the
-            number of carries to keep.
+        condition: A program of carry and constants; the loop ends when it returns 0. None if the number of steps is
+            always `steps`.
+        memory: Checkpoint policy of the reverse pass: None to keep the carries of all steps, "sqrt", "binomial", or the
+            number of carries to keep; see `checkpoint_plan.slots_for`.
     """
 
     name = "loop"
@@ -116,7 +118,7 @@ class Loop(Call):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Everything besides the programs that a program file stores."""
+        """The data of the loop that a program file stores, besides its programs."""
         return {**self.sizes._asdict(), "first": self.first, "steps": self.steps, "checkpoint": self.memory}
 
     def numbers(self, operands: Floats) -> Floats:
@@ -127,13 +129,13 @@ class Loop(Call):
     def vjp_needed(
         self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
     ) -> Indices:
-        """Append the reverse pass; return the indices of the operands' cotangents: see `Call.vjp_needed`."""
+        """Append the reverse pass of the loop; return the indices of the operands' cotangents."""
         return append_call(self.back(self.step_inputs(wanted)), tape, [*operands, *instantiate_zeros(tape, adjoints)])
 
     def step_inputs(self, wanted: Sequence[bool]) -> tuple[bool, ...]:
-        """Map a flag per loop operand to a flag per step input except the count.
+        """Convert `wanted`, with a flag per operand of the loop, to a flag per input of a step except the count.
 
-        The flags say whether a cotangent is needed. An input from xs is needed if it is needed in any step.
+        A flag says whether the cotangent is needed. The flag of an input from xs is set if it is set for any step.
         """
         rows = self.sizes.carry + self.sizes.fixed
         return (*wanted[:rows], *(any(wanted[i :: self.sizes.row]) for i in range(rows, rows + self.sizes.row)))
@@ -144,17 +146,17 @@ class Loop(Call):
         return (True,) * (len(self.body.input_names) - 1)
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the loop over primals and tangents; return the indices of the tangents: see `Call.jvp`."""
+        """Append the loop over primals and tangents; return the indices of the results' tangents."""
         results = append_call(self.dual, tape, self.paired(operands, instantiate_zeros(tape, tangents)))
         return self.parted(results)[1]
 
     def back(self, wanted: tuple[bool, ...]) -> LoopVjp:
-        """Return the cached reverse pass; `wanted` has a flag per step input except the count, as in `step_inputs`."""
+        """Return the reverse pass for flags as returned by `step_inputs`. It is created once and cached."""
         return self._backs.setdefault(wanted, LoopVjp(self, wanted))
 
     @cached_property
     def dual(self) -> Loop:
-        """The loop over primals and tangents: in each operand group the primals come first, then the tangents."""
+        """The loop over primals and tangents. In each group of operands the primals come before the tangents."""
         carry, fixed, row, out = self.sizes
         tape = Tape()
         count = tape.input()
@@ -169,7 +171,7 @@ class Loop(Call):
         return Loop(body, sizes, self.first, self.steps, self._condition_of_dual(), self.memory)
 
     def _condition_of_dual(self) -> Program | None:
-        """Return the condition as a program of primals and tangents that ignores the tangents."""
+        """Return the condition as a program that takes primals and tangents and ignores the tangents."""
         if self.condition is None:
             return None
         tape = Tape()
@@ -182,15 +184,15 @@ class Loop(Call):
 
     @cached_property
     def weight(self) -> float:
-        """Number of instructions after inlining; infinite without a maximum number of steps."""
+        """Number of instructions of the unrolled loop; infinite if the number of steps has no maximum."""
         if self.steps is None:
             return math.inf
         chosen = 2 * self.sizes.carry if self.condition else 0
         step = weight(self.body) + chosen + (weight(self.condition) if self.condition else 0.0)
-        return self.steps * max(step, 1.0)  # empty steps take time, too
+        return self.steps * max(step, 1.0)  # count at least one instruction per step
 
     def flat(self) -> Program:
-        """Unroll the loop to its maximum number of steps; steps after the end do not change the carry."""
+        """Unroll the loop to its maximum number of steps. Steps after the condition fails do not change the carry."""
         assert self.steps is not None
         tape = Tape()
         carry_size, fixed_size, row, _ = self.sizes
@@ -205,26 +207,26 @@ class Loop(Call):
             results = tape.inline(self.body, [count, *carry, *fixed, *taken])
             out += results[carry_size:]
             carry = _chosen(tape, goes_on, results[:carry_size], carry) if self.condition else results[:carry_size]
-        if self.condition:  # if the condition still holds, multiply by nan, so that derivatives become nan, too
+        if self.condition:  # multiply by nan if the condition still holds, so that derivatives become nan, too
             goes_on = self._goes_on(tape, goes_on, carry, fixed)
             [factor] = _chosen(tape, goes_on, [tape.constant(math.nan)], [tape.constant(1.0)])
             carry = [tape.append("mul", number, factor) for number in carry]
         return tape.program([*carry, *out])
 
     def _goes_on(self, tape: Tape, goes_on: int, carry: Indices, fixed: Indices) -> int:
-        """Append whether there is another step, given whether there was one before."""
+        """Append whether the loop runs another step; `goes_on` is whether it ran the previous one."""
         if self.condition is None:
             return goes_on
         [holds] = tape.inline(self.condition, [*carry, *fixed])
         return tape.append("where", goes_on, holds, tape.constant(0.0))
 
     def paired(self, numbers: Sequence[int], tangents: Sequence[int]) -> Indices:
-        """Interleave the loop's operands with their tangents, in the order of the operands of `dual`."""
+        """Combine the loop's operands and their tangents into the operands of `dual`."""
         carry, fixed, row, _ = self.sizes
         return _interleaved(numbers, tangents, [carry, fixed], row)
 
     def paired_results(self, numbers: Sequence[int], tangents: Sequence[int]) -> Indices:
-        """Interleave the loop's results with their tangents, in the order of the results of `dual`."""
+        """Combine the loop's results and their tangents into the order of the results of `dual`."""
         return _interleaved(numbers, tangents, [self.sizes.carry], self.sizes.out)
 
     def parted(self, results: Sequence[int]) -> tuple[Indices, Indices]:
@@ -232,7 +234,7 @@ class Loop(Call):
         return _parted(results, [self.sizes.carry], self.sizes.out)
 
     def parted_operands(self, adjoints: Sequence[int]) -> tuple[Indices, Indices]:
-        """Split a sequence in the order of the operands of `dual` into primals and tangents."""
+        """Split a sequence with an entry per operand of `dual` into the parts for primals and for tangents."""
         carry, fixed, row, _ = self.sizes
         return _parted(adjoints, [carry, fixed], row)
 
@@ -240,7 +242,7 @@ class Loop(Call):
 class LoopVjp(Call):
     """Reverse pass of a loop: maps (operands, cotangents of results) to cotangents of operands.
 
-    `wanted` has a flag per step input except the count. Cotangents that are not wanted may be 0.
+    `wanted` has a flag per input of a step except the count. The cotangent of an input without the flag may be 0.
     """
 
     name = "loop'"
@@ -262,12 +264,12 @@ class LoopVjp(Call):
 
     @property
     def shown_parts(self) -> Sequence[tuple[str, Program]]:  # type: ignore[override]
-        """The programs that listings show: the loop's programs and the reverse step."""
+        """The programs that listings show: the programs of the loop and the program of a reverse step."""
         return [*self.loop.shown_parts, ("step back", self.body)]
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Everything besides the loop's programs that a program file stores."""
+        """The data of the reverse pass that a program file stores, besides the programs of the loop."""
         return {**self.loop.settings, "wanted": [i for i, is_wanted in enumerate(self.wanted) if is_wanted]}
 
     @cached_property
@@ -293,11 +295,11 @@ class LoopVjp(Call):
 
     @cached_property
     def weight(self) -> float:
-        """Estimated number of instructions after inlining: 4 times the loop's."""
+        """Estimated number of instructions after inlining: 4 times the weight of the loop."""
         return 4 * self.loop.weight
 
     def flat(self) -> Program:
-        """Unroll the reverse pass to a program: reverse mode of all steps."""
+        """Unroll the loop to a program and return the VJP of that program."""
         return vjp_program(inline_calls(self.loop.flat()))
 
     def backends(self, known: set[int]) -> dict[str, str]:
@@ -319,7 +321,7 @@ class LoopVjp(Call):
     def vjp_needed(
         self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
     ) -> Indices:
-        """Append the cotangents of the operands and seeds: reverse over reverse, see the module docstring."""
+        """Append the cotangents of the operands and of the seeds (reverse over reverse, see the module docstring)."""
         loop = self.loop
         split = len(operands) - loop.outputs
         numbers, seeds = operands[:split], operands[split:]
@@ -331,7 +333,7 @@ class LoopVjp(Call):
         return [*of_numbers, *of_seeds]
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the tangents of the results: forward over reverse, see the module docstring."""
+        """Append the tangents of the results (forward over reverse, see the module docstring)."""
         loop = self.loop
         split = len(operands) - loop.outputs
         pushed = instantiate_zeros(tape, tangents)
@@ -341,14 +343,14 @@ class LoopVjp(Call):
         return of_numbers
 
     def _of_dual(self, wanted: tuple[bool, ...]) -> LoopVjp:
-        """Return the reverse pass of `dual` for the wanted primals and no tangents."""
+        """Return the reverse pass of `dual` that computes the cotangents of the wanted primals and of no tangents."""
         carry, fixed, _, _ = self.loop.sizes
         parts = wanted[:carry], wanted[carry : carry + fixed], wanted[carry + fixed :]
         return self.loop.dual.back(tuple([flag for part in parts for flag in (*part, *(False,) * len(part))]))
 
 
 def _active(loop: Loop, wanted: Sequence[bool]) -> list[bool]:
-    """Return for each step input except the count whether it is wanted or depends on one that is."""
+    """Return a flag per input of a step except the count: whether it is wanted or depends on a wanted input."""
     carry = loop.sizes.carry
     active = list(wanted)
     code = loop.body.code
@@ -361,7 +363,7 @@ def _active(loop: Loop, wanted: Sequence[bool]) -> list[bool]:
 
 
 def loop_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
-    """Read a loop from a program file: see `gradwalk.program.code.call_registry`."""
+    """Create a loop from the programs and settings in a program file; see `call_registry`."""
     known = [*Sizes._fields, "first", "steps", "checkpoint"]
     if sorted(settings) != sorted(known):
         raise ProgramError(
@@ -386,7 +388,7 @@ def loop_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
 
 
 def loop_vjp_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> LoopVjp:
-    """Read the reverse pass of a loop from a program file: see `gradwalk.program.code.call_registry`."""
+    """Create the reverse pass of a loop from the programs and settings in a program file; see `call_registry`."""
     wanted = settings.get("wanted")
     loop = loop_from_file(parts, {name: setting for name, setting in settings.items() if name != "wanted"})
     count = len(loop.all_inputs)
@@ -405,7 +407,7 @@ def _whole(settings: Mapping[str, Any], name: str, least: int = 0, most: int = _
 
 
 def _named(program: Program, names: list[str]) -> Program:
-    """Return the program with these input names; the same program if it has them."""
+    """Return the program with these input names; the same object if the names are equal already."""
     return program if list(program.input_names) == names else program.named(names, [])
 
 
@@ -419,7 +421,7 @@ def _chosen(tape: Tape, condition: int, numbers: Indices, others: Indices) -> In
 
 
 def _interleaved(first: Sequence[int], second: Sequence[int], groups: list[int], row: int) -> Indices:
-    """Interleave two sequences: for each group, and then each row, the first sequence's part and the second's."""
+    """Interleave two sequences: each group and each row of the first is followed by the same part of the second."""
     found: Indices = []
     for part in _parts(len(first), groups, row):
         found += [*first[part], *second[part]]
@@ -438,7 +440,7 @@ def _parted(both: Sequence[int], groups: list[int], row: int) -> tuple[Indices, 
 
 
 def _parts(length: int, groups: list[int], row: int) -> list[slice]:
-    """Return slices for the groups, followed by slices for the rows."""
+    """Return the slice of each group, then the slice of each row."""
     bounds = [0]
     for group in groups:
         bounds.append(bounds[-1] + group)

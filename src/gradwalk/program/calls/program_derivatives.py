@@ -13,13 +13,13 @@ from gradwalk.program.tracing.trace import Indices
 
 
 def vjp_program(program: Program) -> Program:
-    """Return the VJP as a program: maps (inputs, cotangents of outputs) to cotangents of inputs."""
+    """Return the program that maps (inputs, cotangents of outputs) to cotangents of inputs."""
     tape, inputs, outputs = to_tape(program)
     return tape.program(tape.reverse([(output, tape.input()) for output in outputs], inputs))
 
 
 def jvp_program(program: Program) -> Program:
-    """Return the JVP as a program: maps (inputs, tangents of inputs) to tangents of outputs."""
+    """Return the program that maps (inputs, tangents of inputs) to tangents of outputs."""
     tape, inputs, outputs = to_tape(program)
     return tape.program(tape.forward([(index, tape.input()) for index in inputs], outputs))
 
@@ -28,12 +28,12 @@ MOST_UNROLLED = 2_000_000  # instructions
 
 
 def weight(program: Program) -> float:
-    """Return the number of instructions after inlining; infinite if a call cannot be inlined."""
+    """Return the number of instructions after all calls are inlined; infinite if a call cannot be inlined."""
     return len(program) + sum(function.weight for function, _ in program.calls)
 
 
 def inline_calls(program: Program) -> Program:
-    """Return the program with loops and switches inlined, unless they have more than MOST_UNROLLED instructions."""
+    """Return the program with loops and switches inlined, unless that adds more than MOST_UNROLLED instructions."""
     weights = [function.weight for function, _ in program.calls if function.weight < math.inf]
     if not weights or sum(weights) > MOST_UNROLLED:
         return program
@@ -44,16 +44,16 @@ def inline_calls(program: Program) -> Program:
 
 
 def portable(code: Code) -> Code:
-    """Return an equivalent program whose calls can be saved, as far as possible; the same one if they all can."""
+    """Replace the calls that cannot be saved, where possible; return `code` itself if nothing is replaced."""
     return _Portable().program(code)
 
 
 class _Portable:
-    """Replaces calls that cannot be saved. Replaces each shared program or call only once."""
+    """Replaces calls that cannot be saved. A program or call that occurs several times is replaced once."""
 
     def __init__(self) -> None:
-        self._programs: dict[int, tuple[Code, Code]] = {}  # by id: each program (kept alive) and its replacement
-        self._calls: dict[int, Program | None] = {}  # by id: the replacement of each call
+        self._programs: dict[int, tuple[Code, Code]] = {}  # id -> (program, replacement)
+        self._calls: dict[int, Program | None] = {}  # id of a call -> its replacement
 
     def program(self, code: Code) -> Code:
         """Return the replacement of a program."""
@@ -71,7 +71,7 @@ class _Portable:
         return program.named(list(code.input_names), list(code.output_names)).code
 
     def _call(self, call: Any) -> Program | None:
-        """Return the replacement of a call; None if the call and the programs inside it can be saved."""
+        """Return the replacement of a call; None if the call and all programs in it can be saved."""
         if id(call) not in self._calls:
             self._calls[id(call)] = self._of_known_calls(call)
         return self._calls[id(call)]
@@ -91,7 +91,7 @@ class _Portable:
 
 
 def to_tape(program: Program) -> tuple[Tape, Indices, Indices]:
-    """Return a tape with a program's instructions, and the indices of the program's inputs and outputs."""
+    """Append a program to a new tape; return the tape and the indices of the program's inputs and outputs."""
     tape = Tape()
     inputs = [tape.input() for _ in range(program.inputs)]
     return tape, inputs, tape.inline(program, inputs)

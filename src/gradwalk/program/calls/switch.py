@@ -1,4 +1,4 @@
-"""`Switch`: one instruction that selects one of several programs. Only the selected program runs."""
+"""`Switch`: a single instruction that selects and runs one of several programs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from gradwalk.program.tracing.trace import Indices
 
 
 class Switch(Call):
-    """Call that runs one of several programs. Its operands are the index and the operands of the programs.
+    """Call that runs one of several programs, the branches.
 
-    An index below 0 selects the first program, an index past the end the last one; a nan index gives nan results. All
-    `branches` have the same number of inputs and of outputs.
+    The first operand is the index of the branch, and the other operands are its inputs. An index below 0 selects the
+    first branch, an index past the end selects the last branch, and a nan index gives nan results. All branches have
+    the same number of inputs and the same number of outputs.
     """
 
     name = "switch"
@@ -48,7 +49,7 @@ class Switch(Call):
         return f"<switch over {len(self.branches)} programs>"
 
     def numbers(self, operands: Floats) -> Floats:
-        """Return the results of the selected program for numbers."""
+        """Run the selected program on numbers; return its results."""
         index = float(operands[0])
         if math.isnan(index):
             return numpy.full(self.outputs, math.nan)
@@ -57,11 +58,11 @@ class Switch(Call):
         return results
 
     def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append the switch over the branches' VJPs; return the indices of the operands' cotangents."""
+        """Append a switch over the VJPs of the branches; return the indices of the operands' cotangents."""
         return [NO_INDEX, *append_call(self._back, tape, [*operands, *instantiate_zeros(tape, adjoints)])]
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the switch over the branches' JVPs; return the indices of the results' tangents."""
+        """Append a switch over the JVPs of the branches; return the indices of the results' tangents."""
         return append_call(self._forward, tape, [*operands, *instantiate_zeros(tape, tangents[1:])])
 
     @cached_property
@@ -78,7 +79,7 @@ class Switch(Call):
         return sum(map(weight, self.branches)) + self.outputs
 
     def flat(self) -> Program:
-        """Return the switch as one program that computes every branch and selects the results."""
+        """Return an equivalent program that computes all branches and then selects the results."""
         tape = Tape()
         index = tape.input()
         inputs = [tape.input() for _ in range(self.branches[0].inputs)]
@@ -95,7 +96,7 @@ class Switch(Call):
 
 
 def switch_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Switch:
-    """Read a switch from a program file: see `gradwalk.program.code.call_registry`."""
+    """Create a switch from the programs and settings in a program file; see `call_registry`."""
     if settings:
         raise ProgramError(f"a switch must have no settings, got {min(settings)!r:.60}")
     if not parts:

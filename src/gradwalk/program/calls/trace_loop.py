@@ -1,4 +1,4 @@
-"""Trace the functions of a loop or branch as programs. Values from the enclosing scope become constants (`fixed`)."""
+"""Trace the functions of a loop or switch as programs. Values from the enclosing scope become inputs (`fixed`)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from gradwalk.trees.tree import TreeDef, flatten, scalars
 from gradwalk.value.modes import RecordingError, is_staging, refusals_here, refuses_nans, without_numbers
 from gradwalk.value.value import Value
 
-# NumPy and C functions may replace the `RecordingError` raised by `__index__` with one of these.
+# If `__index__` raises a `RecordingError`, NumPy and C functions may raise one of these errors instead.
 _IN_PLACE_OF_REFUSALS = TypeError, ValueError, LookupError
 
 
 class Part:
-    """A traced function of a loop: its step or its condition.
+    """A traced function of a loop or switch: a step, a condition or a branch.
 
-    The function `f` is traced with the structures of the trees `args`; their numbers are ignored.
+    The function `f` is traced for arguments with the structures of the trees `args`. The numbers in `args` are ignored.
 
     Attributes:
         sizes: The number of scalars in each argument.
@@ -50,7 +50,7 @@ class Part:
         self.captured: list[Any] = self._recording.operands[sum(self.sizes) :]
 
     def _recorded(self, f: Callable[..., Any], args: Sequence[Any]) -> Indices:
-        """Trace a call of the function; return the indices of the numbers in its result."""
+        """Trace a call of the function; return the tape indices of the numbers in its result."""
         refusals: list[RecordingError] = []
 
         @functools.wraps(f)
@@ -69,10 +69,10 @@ class Part:
             raise
 
     def program(self, fixed: Sequence[Any], before: int) -> Program:
-        """Return the program of the function, with the numbers `fixed` as inputs after the first `before` arguments.
+        """Return the program of the function. The captured numbers are inputs of the program.
 
-        `fixed` contains all numbers that any function of the loop captures. The program's inputs are the numbers of the
-        first `before` arguments, then `fixed`, then the numbers of the remaining arguments.
+        The inputs are the numbers of the first `before` arguments, then `fixed`, then the numbers of the remaining
+        arguments. `fixed` contains the numbers captured by all functions of the loop or switch.
         """
         tape = Tape()
         split = sum(self.sizes[:before])
@@ -89,12 +89,12 @@ class Carried:
     Args:
         tree: The initial carry.
         name: Name of the carry in error messages.
-        function: Name in error messages of the function that returns the next carry.
+        function: Name of the function that returns the next carry, for error messages.
     """
 
     def __init__(self, tree: Any, name: str, function: str) -> None:
         leaves, treedef = flatten(tree, name)
-        self.treedef = treedef.with_numbers()  # arithmetic turns 0-d arrays into numbers
+        self.treedef = treedef.with_numbers()  # 0-d arrays count as numbers, because arithmetic turns them into numbers
         self.numbers: list[Any] = list(scalars(leaves))
         self._name, self._function = name, function
         self._is_known = False
@@ -110,7 +110,7 @@ class Carried:
         return list(scalars(leaves))
 
     def next(self, tree: Any) -> Any:
-        """Return the next carry unchanged; check its structure on the first call only."""
+        """Return the next carry unchanged. The first call checks the structure of the carry."""
         if not self._is_known:
             self.checked(tree)
             self._is_known = True
@@ -128,11 +128,13 @@ def recorded_loop(
     """Trace a loop as a `Loop` and compute its results.
 
     Args:
-        step: Maps (count, carry, xs slice) to (next carry, ys slice or None).
+        step: Function that maps (count, carry, xs slice) to (next carry, ys slice or None).
         carry: The initial carry.
         rows: The slice of xs for each step: a tree of numbers or None.
-        span: The count of the first step, and the number of steps (a maximum if `goes_on` is given).
-        goes_on: Maps the carry to whether there is another step; None if `span` gives the number of steps.
+        span: The count of the first step and the number of steps. With `goes_on` the latter is the maximum number, or
+            None for no maximum.
+        goes_on: Function that maps the carry to whether there is another step; None if `span` gives the number of
+            steps.
         memory: Checkpoint policy of the reverse pass: see `Loop`.
 
     Returns:
@@ -170,7 +172,7 @@ def recorded_choice(index: Any, functions: Mapping[str, Callable[[], Any]]) -> A
 
     Args:
         index: The index of the function to call, a Value.
-        functions: The functions, by their names in error messages.
+        functions: Maps the name of each function, for error messages, to the function.
 
     Raises:
         TypeError: If the results of the functions differ in structure.
@@ -197,8 +199,8 @@ def bind(call: Call, operands: Sequence[Any]) -> list[Any]:
     """Return the results of a call: Values if an operand is a Value, else floats."""
     if any(isinstance(operand, Value) for operand in operands):
         if is_staging() and not refuses_nans():
-            # Under abstract tracing the numbers are not computed: operands are placeholders, for which the call might
-            # never end, and branches that they do not take are traced, too.
+            # Under abstract tracing the numbers are not computed: the operands are placeholders, for which the call
+            # might never end. Branches that are not taken are traced, too.
             return list(call.results(operands, [math.nan] * call.outputs))
         return list(call.values(operands))
     return list(call.numbers(numpy.array(operands, numpy.float64)).tolist())

@@ -1,1 +1,1 @@
-"""Opcodes, the immutable record of a program, its validation, and checkpoint plans of loops."""
+"""Opcodes, immutable program data (`Code`), validation, and checkpoint plans of loops."""

@@ -1,7 +1,7 @@
-"""Registry of the call types that program files can store. Modules are imported by name when they are needed.
+"""Registry of the call types that program files can store.
 
-The modules of loops and switches import program.py, which reads files, so importing them at module level would be
-circular. Importing them on demand also makes reading a file independent of earlier imports.
+The modules of loops and switches are imported on demand, by name. Importing them here would be circular, because they
+import program.py, which reads files. A file can also be read without importing these modules first.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from gradwalk.program.code.code import Code
 
 Make = Callable[[Sequence[Code], Mapping[str, Any]], Any]
 
-# Maps each call type in a file to the function that creates the call from its programs, which are validated, and its
-# settings, which are not: it raises `ProgramError` for invalid settings.
+# Maps each call type in a file to the function that creates such a call from its programs and its settings. The
+# programs have been validated. The settings have not: the function must raise `ProgramError` if they are invalid.
 KINDS = {
     "loop": "gradwalk.program.calls.loop:loop_from_file",
     "loop_back": "gradwalk.program.calls.loop:loop_vjp_from_file",
@@ -25,13 +25,13 @@ _PORTABLE = "gradwalk.program.calls.program_derivatives:portable"
 
 
 def maker(kind: str) -> Make:
-    """Return the function that reads calls of a type (a key of `KINDS`) from files."""
+    """Return the function that creates calls of a type, a key of `KINDS`."""
     make: Make = _found(KINDS[kind])
     return make
 
 
 def for_files(code: Code) -> Code:
-    """Return an equivalent program whose calls can all be stored in files, as far as possible."""
+    """Replace calls that cannot be stored in files by equivalent instructions, where possible."""
     if not code.calls:
         return code
     replaced: Code = _found(_PORTABLE)(code)

@@ -1,8 +1,8 @@
 """`CheckpointPlan`: decide which states of a loop the backward pass keeps and which steps it runs again.
 
 The backward pass through a loop needs the state (the carry) before each step, from the last step to the first. A policy
-limits the number of states kept in slots; all other states are recomputed. Single samples (loop_runner.py), batches
-(backend/loops/loop_lanes.py) and C (c_calls.py) all execute this plan.
+limits the number of states kept in slots; all other states are recomputed. Three modules execute this plan:
+loop_runner.py for single samples, backend/loops/loop_lanes.py for batches, and c_calls.py in C.
 
 Each action of a plan starts from the state in a slot:
 
@@ -12,12 +12,12 @@ Each action of a plan starts from the state in a slot:
   `end` to `begin`;
 - BACK: run only the backward pass of steps `end` to `begin`, whose states are in consecutive slots.
 
-States are placed as in Griewank and Walther, Algorithm 799: revolve, ACM TOMS 26 (2000). With k slots and n steps, no
-step is run more than r times, for the smallest r with comb(k + r, r) >= n.
+The algorithm decides which states to keep as in Griewank and Walther, Algorithm 799: revolve, ACM TOMS 26 (2000). With
+k slots and n steps, no step is run more than r times, for the smallest r with comb(k + r, r) >= n.
 
 If the number of steps is unknown, a first pass counts them. It keeps every state until the slots are full, then every
-second state, then every fourth. The backward pass starts from these states if each step then needs at most one more
-run; otherwise only the first state is kept.
+second state, then every fourth. The backward pass starts from these states if it then has to run each step at most once
+more; otherwise only the first state is kept.
 """
 
 from __future__ import annotations
@@ -39,11 +39,14 @@ _ENDLESS = sys.maxsize
 
 
 def slots_for(policy: Policy, steps: cython.Py_ssize_t) -> int:
-    """Return the number of states that the backward pass of a loop keeps at once, from 1 to `steps` (1 if no steps).
+    """Return the number of slots: how many states the backward pass of a loop keeps at most at the same time.
 
-    `policy` is None for all states; "sqrt" for about sqrt(2 * steps) states, so that no step runs more than twice;
-    "binomial" for the smallest number of slots such that no step runs more often than there are slots; or the number of
-    states.
+    The result is between 1 and `steps`, or 1 if there are no steps. `policy` is one of:
+
+    - None: one slot per step;
+    - "sqrt": about sqrt(2 * steps) slots, so that no step runs more than twice;
+    - "binomial": the smallest number k of slots such that no step runs more than k times;
+    - an int: the number of slots.
     """
     slots: cython.Py_ssize_t
     if policy is None:
@@ -63,20 +66,20 @@ class CheckpointPlan:
     """The sequence of actions of a backward pass.
 
     Args:
-        policy: The number of states to keep: see `slots_for`.
-        steps: The number of steps, or -1 to count them first. Before the first action, the state before step 0 must be
-            in slot 0.
+        policy: The policy for the number of states to keep; see `slots_for`.
+        steps: The number of steps, or -1 if a first pass counts them. The state before step 0 must be in slot 0 when
+            the first action is executed.
 
     Attributes:
-        slots: The number of slots, once the number of steps is known.
-        limit: The maximum number of states kept while the steps are counted.
-        stride: While counting, the state before step `i * stride` is kept in slot `i`; 0 keeps only the state before
-            step 0.
-        full: While counting, the number of steps after which all slots are in use and `thin` must be called.
+        slots: The number of slots. It is set once the number of steps is known.
+        limit: The maximum number of states that the counting pass keeps.
+        stride: The counting pass keeps the state before step `i * stride` in slot `i`. If 0, it keeps only the state
+            before step 0.
+        full: The number of steps after which the counting pass has filled all slots and must call `thin`.
         kind: The kind of the current action.
-        slot: The slot it starts from.
-        begin: The step whose state is in that slot.
-        end: The step where the action ends.
+        slot: The slot that the current action starts from.
+        begin: The step before which the state in that slot was taken.
+        end: The `end` of the current action, in the list of actions in the module docstring.
     """
 
     # The types of the fields are declared in checkpoint_plan.pxd.
@@ -90,21 +93,22 @@ class CheckpointPlan:
             self.start(steps)
 
     def thin(self) -> int:
-        """Double the stride between kept states, or keep only the first state if that needs fewer runs of steps.
+        """Double the stride between kept states, or keep only the first state if the stride would be too large.
 
-        The caller must move the state in slot 2 * i to slot i, for each i below the returned number of kept states.
+        Returns the number of states that are still kept. The caller must move the state in slot 2 * i to slot i for
+        each i below that number.
         """
         kept: cython.Py_ssize_t = self.full // self.stride
         self.stride = 2 * self.stride
         if 4 * self.stride > self.limit:
             self.stride, self.full = 0, _ENDLESS
             return 1
-        # The remaining slots must suffice for a sweep from one kept state to the next.
+        # The free slots must have room for all states between two kept states.
         self.full = self.stride * (self.limit - self.stride + 2)
         return (kept + 1) // 2
 
     def start(self, steps: cython.Py_ssize_t) -> None:
-        """Start the backward pass from the states that are kept now, given the number of steps."""
+        """Start the backward pass over `steps` steps from the states that are kept now."""
         self.slots = slots_for(self._policy, steps)
         self._last = steps - 1
         self._kept = list(range(0, steps, self.stride)) if self.stride > 1 else [0]
@@ -150,11 +154,12 @@ class CheckpointPlan:
 @cython.cfunc
 @cython.exceptval(check=False)
 def _distance(length: cython.Py_ssize_t, free: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return the distance from a kept state to the next one, with `free` slots for `length` steps.
+    """Return the distance in steps from a kept state to the next state to keep.
 
-    Let `runs` be the smallest number with comb(free + 1 + runs, runs) >= length. The distance is large enough that the
-    steps after the next kept state, with one slot fewer, run at most `runs` times. It is at most
-    comb(free + runs, free + 1), so that the steps before that state also run at most `runs` times.
+    There are `length` steps left and `free` free slots. Let `runs` be the smallest number with
+    comb(free + 1 + runs, runs) >= length. The distance is large enough that the steps after the next kept state, which
+    have one slot fewer, run at most `runs` times. It is at most comb(free + runs, free + 1), so that the steps before
+    that state run at most `runs` times, too.
     """
     if free == 0:
         return length - 1

@@ -16,20 +16,21 @@ _set = object.__setattr__  # sets attributes of a frozen dataclass
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False, init=False)
 class Code:
-    """The parts of a program. Sequences are stored as tuples; instructions are copied to read-only memory.
+    """The parts of a program.
 
-    Indices count the inputs first, then the constants, then the results of the instructions.
+    An index refers to a number of the program: the inputs come first, then the constants, then the results of the
+    instructions. Sequences are stored as tuples. The instructions are copied to read-only memory.
 
     Attributes:
         inputs: The number of inputs.
         constants: Floats.
-        instructions: An int32 array with four numbers per instruction: the opcode and up to three operand indices. A
-            call has an index into `calls` and the position of its result; `take` has the index of its subscript and an
-            index into `tables`.
+        instructions: An int32 array with four numbers per instruction: the opcode and up to three operand indices. An
+            instruction for a result of a call has the position of the call in `calls` and the position of the result. A
+            `take` has the index of its subscript and the position of its table in `tables`.
         calls: For each call, the `Call` and the indices of its operands.
         outputs: The indices of the outputs.
-        input_names: The name of each input, or empty.
-        output_names: The name of each output, or empty.
+        input_names: The name of each input, or () if the inputs are unnamed.
+        output_names: The name of each output, or () if the outputs are unnamed.
         tables: For each table that `take` indexes, the indices of its entries.
     """
 
@@ -73,7 +74,7 @@ class Code:
 
     @property
     def count(self) -> int:
-        """Number of inputs, constants and instructions together."""
+        """Total number of inputs, constants and instructions."""
         return self.first + len(self)
 
     @property
@@ -83,7 +84,7 @@ class Code:
         return rows
 
     def used(self, row: Sequence[int]) -> Sequence[int]:
-        """Return the operand indices of an instruction: for `take`, the subscript and then the table's entries."""
+        """Return an instruction's operand indices. For `take` these are the subscript and the table's entries."""
         opcode, x, y, _ = row
         if opcode == CALL:
             return self.calls[x][1]
@@ -92,9 +93,9 @@ class Code:
         return row[1 : 1 + INSTRUCTIONS[opcode].arity]
 
     def depending(self, inputs: Sequence[bool]) -> list[bool]:
-        """Return for each index whether its value depends on one of the inputs that are flagged in `inputs`."""
+        """Return a flag per index: whether its number depends on an input whose flag in `inputs` is set."""
         depends = [*inputs, *[False] * len(self.constants)]
-        calls: dict[int, bool] = {}  # computed once per call, which may have many operands and results
+        calls: dict[int, bool] = {}  # per call, because a call may have many operands and results
         for row in self.rows:
             if row[0] != CALL:
                 depends.append(any(depends[index] for index in self.used(row)))
@@ -107,7 +108,7 @@ class Code:
     def refuse_calls(self, reason: str) -> None:
         """Raise `ProgramError` if the program, or a loop or switch in it, calls a Python function.
 
-        `reason` is a relative clause for the message, such as "which C does not have".
+        `reason` is a relative clause for the error message, such as "which C does not have".
         """
         waiting = [self]
         known: set[int] = set()  # ids of the calls that have been checked
@@ -124,7 +125,7 @@ class Code:
 
 
 def _read_only(array: Any) -> Any:
-    """Return an array whose memory cannot be made writable again: a copy unless it already is one."""
+    """Return the array in memory that cannot be made writable again; copy it unless it is in such memory already."""
     if not isinstance(array, numpy.ndarray) or isinstance(array.base, bytes):  # `validate` rejects other types
         return array
     return numpy.ndarray(array.shape, array.dtype, array.tobytes())

@@ -1,6 +1,6 @@
-"""The instructions of programs by opcode: name in files, text in listings, expression in C.
+"""Dicts from opcodes to the names of instructions in files, their text in listings and their expressions in C.
 
-All are derived from the operation table, including fused instructions.
+They are derived from the operation table and include fused instructions.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from gradwalk.ops.printing.printers import c
 from gradwalk.ops.rows import Fused, Operation
 from gradwalk.ops.table import ROWS
 
-CALL = opcodes.OPCODES["call"]  # a result of a call
-TAKE = opcodes.OPCODES["take"]  # the entry of a table of the program that an index selects
+CALL = opcodes.OPCODES["call"]  # an instruction for one result of a call
+TAKE = opcodes.OPCODES["take"]  # selects an entry of a table of the program by an index
 
-# Instructions of batch schedules only: load a column of the batch, store numbers to an output, add a sum or a sum of
-# products to the total of an output, add numbers to the outputs that an index selects, and run machine code.
+# Instructions that occur only in batch schedules. LOAD loads a column of the batch, and STORE stores numbers to an
+# output. SUM and DOT add a sum and a sum of products to the total of an output. SCATTER adds numbers to the outputs
+# that an index selects. MACHINE runs machine code.
 LOAD, STORE, SUM, DOT, SCATTER, MACHINE = [
     opcodes.OPCODES[name] for name in ("load", "store", "sum", "dot", "scatter", "machine")
 ]
@@ -30,13 +31,13 @@ class ProgramError(ValueError):
 
 
 class OpcodeInfo(NamedTuple):
-    """Name of an instruction in files and its text in listings and C.
+    """Name of an instruction in files, and its text in listings and in C.
 
     Attributes:
-        name: Its name in files.
+        name: The name of the instruction in files.
         arity: The number of its operands.
-        text: Its text in listings, with {0}, {1} and {2} for the operands.
-        c: Its expression in C, with the same fields.
+        text: The text in listings, with {0}, {1} and {2} for the operands.
+        c: The expression in C, with {0}, {1} and {2} for the operands.
     """
 
     name: str

@@ -1,1 +1,1 @@
-"""Write programs as text: listings, JSON and C."""
+"""Write programs as text (listings, JSON and C), and read them from JSON."""

@@ -1,4 +1,4 @@
-"""Print programs for readers: one instruction per line."""
+"""Print a program as a listing for people: one instruction per line."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Repeat, operand, result, traversed
 
 _NO_BREAK = "\0"  # replaces spaces within names while lines are wrapped
-_MOST = 12  # maximum number of a loop's operands shown
-_MOST_INPUTS = 20  # maximum number of inputs shown whose names differ only in a subscript
+_MOST = 12  # maximum number of operands shown of a loop
+_MOST_INPUTS = 20  # more inputs whose names differ only in subscripts are abbreviated
 _FEWEST = 3  # a loop must save more than this many lines
 _NOTHING: Mapping[int, str] = {}
-_WIDTH = 100  # maximum width of lines that list inputs or outputs
+_WIDTH = 100  # maximum width in characters of lines that list inputs or outputs
 
 
 def listing(code: Code) -> str:
-    """Return the listing of a program: inputs by name, one instruction per line, outputs.
+    """Return the listing of a program: its inputs, its instructions, one per line, and its outputs.
 
-    Repeated instructions are printed as loops. The programs inside calls (loops and switches) are printed below.
-    Constants are printed where they are used. Inputs have their names, if any; other operands are "v" and the index. In
-    loops "v[7]" means v7.
+    Repeated instructions are printed as loops. The programs inside calls (loops and switches) are printed after the
+    program. Constants are printed as numbers in the instructions that use them. Named inputs are shown by name, all
+    other operands as "v" and the index. In a loop, "v[7]" means v7.
     """
     inner: dict[int, tuple[str, Any]] = {}
     lines = _program_lines("program", code, inner)
@@ -40,7 +40,7 @@ def listing(code: Code) -> str:
 
 
 def _program_lines(title: str, code: Code, inner: dict[int, tuple[str, Any]]) -> list[str]:
-    """Return the lines of a program. Add the calls that consist of programs to `inner`, to be printed later."""
+    """Return the lines of a program. Calls that contain programs are added to `inner`, to be printed later."""
     for function, _ in code.calls:
         if function.kind and id(function) not in inner:
             number = 1 + sum(other.kind == function.kind for _, other in inner.values())
@@ -68,7 +68,7 @@ def _is_shorter(repeat: Repeat) -> bool:
 def _part_lines(
     code: Code, part: range, around: Sequence[Repeat], text: OperandText, width: int, called: Mapping[int, str]
 ) -> list[str]:
-    """Return the lines of consecutive instructions in their enclosing loops."""
+    """Return the lines of consecutive instructions; `around` are their enclosing loops."""
     rows = code.instructions.reshape(-1, 4)[part.start : part.stop].tolist()
     if not around:
         own = text.names[code.first + part.start : code.first + part.stop]
@@ -85,7 +85,7 @@ def _part_lines(
 
 
 def _moving_expression(code: Code, i: int, row: Sequence[int], around: Sequence[Repeat], text: OperandText) -> str:
-    """Return the expression of an instruction in a loop. Loops never contain calls."""
+    """Return the text of an instruction in a loop, without its result. Loops never contain calls."""
     opcode = row[0]
     if opcode == TAKE:
         return f"take([{_entries(code, row[2], text.names)}], {text(operand(code, i, 1, around), around)})"
@@ -129,7 +129,10 @@ def _entries(code: Code, table: int, names: Sequence[str]) -> str:
 
 
 def _output_lines(code: Code, text: OperandText) -> list[str]:
-    """Return the lines of the outputs: one line, or one per named output, with affine runs as loops."""
+    """Return the lines of the outputs: one list of unnamed outputs, or a line per named output.
+
+    Named outputs whose names and indices are equally spaced are printed as loops.
+    """
     if not code.output_names:
         return _wrapped("  return ", [text.names[index] for index in code.outputs], "")
     names = [on_one_line(name) for name in code.output_names]

@@ -11,15 +11,15 @@ from gradwalk.program.code.code import Code
 from gradwalk.program.reroll.repeats import Moving, Repeat, even_runs
 
 _COUNTERS = "ijklmnpqrst"
-_SUBSCRIPT = re.compile(r"(?<=[\[ ])\d+(?=[,\]])")  # the numbers in A[2, 5] and b['x1'][3][0]
-_MOST = 6  # maximum number of a loop's constants shown
-_FEWEST = 5  # minimum number of outputs printed as a loop
+_SUBSCRIPT = re.compile(r"(?<=[\[ ])\d+(?=[,\]])")  # matches 2 and 5 in A[2, 5], and 3 and 0 in b['x1'][3][0]
+_MOST = 6  # maximum number of constants shown of a loop
+_FEWEST = 5  # minimum number of outputs that are printed as a loop
 
 
 def operand_names(code: Code, letter: str = "v") -> list[str]:
-    """Return the name of each index of a program.
+    """Return the text for each index of a program.
 
-    Inputs have their own names if these are unambiguous, constants are printed as numbers, and all other values are
+    An input with an unambiguous name is shown by name, and a constant as a number. All other indices are shown as
     `letter` followed by the index.
     """
     count = Counter(code.input_names)
@@ -41,7 +41,7 @@ class OperandText:
     """Formats the operands of a program with loops.
 
     Attributes:
-        names: The name of each index: see `operand_names`.
+        names: The text for each index; see `operand_names`.
         counters: The names of the loop counters, outermost first.
     """
 
@@ -53,10 +53,11 @@ class OperandText:
         self.names = operand_names(code, self._letter)
 
     def __call__(self, place: Moving, loops: Sequence[Repeat]) -> str:
-        """Format an operand with an affine index in these loops.
+        """Format an operand whose index is affine in the counters of the loops.
 
-        The result is the plain name if the index is constant, `x[2 + i]` if the names of inputs have subscripts, a list
-        of constants with a subscript, or `v[5 + 3*i]` for v5, v8 and so on.
+        If the index is the same in all iterations, the result is the operand's name. Inputs whose names have subscripts
+        give a text such as `x[2 + i]`. Constants give a list with a subscript. Other operands give a text such as
+        `v[5 + 3*i]`, for v5, v8 and so on.
         """
         if not any(place.strides):
             return self.names[place.start]
@@ -68,7 +69,11 @@ class OperandText:
         return self._any(place)
 
     def _constants(self, place: Moving, loops: Sequence[Repeat]) -> str:
-        """Format constants: those that a single loop uses, or all from the first to the last."""
+        """Format constants as a list with a subscript.
+
+        If the index depends on a single counter, the list has the constants that are used; otherwise it has all
+        constants from the first to the last of these.
+        """
         moving = [i for i, stride in enumerate(place.strides) if stride]
         if len(moving) == 1:
             stride, subscript = place.strides[moving[0]], self.counters[moving[0]]
@@ -82,7 +87,10 @@ class OperandText:
         return f"[{', '.join(numbers)}][{subscript}]"
 
     def output(self, names: Sequence[str], outputs: Sequence[int], start: int, count: int) -> tuple[str, str]:
-        """Format an affine run of `count` outputs from `start`: their names and their values."""
+        """Format `count` equally spaced outputs, beginning with output `start`.
+
+        Returns the text of their names and the text of their values.
+        """
         loop = Repeat(0, 1, count, ())
         (text, numbers), (_, others) = _subscripts(names[start]), _subscripts(names[start + 1])
         subscripts = [Moving(a, (b - a,)).text(self.counters) for a, b in zip(numbers, others, strict=True)]
@@ -93,7 +101,7 @@ class OperandText:
         return f"{self._letter}[{place.text(self.counters)}]"
 
     def _input(self, place: Moving, loops: Sequence[Repeat]) -> str:
-        """Format inputs whose names have affine subscripts; "" if they have none."""
+        """Format inputs whose names have affine subscripts; return "" if their names do not."""
         moves = [range(loop.times) if stride else range(1) for loop, stride in zip(loops, place.strides, strict=True)]
         first, *after = [_subscripts(self.names[place.start + stride]) for stride in (0, *place.strides)]
         text, numbers = first
@@ -115,13 +123,16 @@ class OperandText:
 
 
 def _subscripts(name: str) -> tuple[str, tuple[int, ...]]:
-    """Split a name into its text, with {} for each subscript, and the subscripts."""
+    """Replace each subscript in a name by {}; return the new name and the subscripts."""
     text = _SUBSCRIPT.sub("\0", name).replace("{", "{{").replace("}", "}}").replace("\0", "{}")
     return text, tuple(map(int, _SUBSCRIPT.findall(name)))
 
 
 def named_runs(names: Sequence[str], outputs: Sequence[int]) -> list[tuple[int, int]]:
-    """Split outputs into affine runs (in names and indices) and single outputs; return (start, length) pairs."""
+    """Split outputs into runs with equally spaced subscripts and indices, and single outputs.
+
+    Returns a pair (start, length) for each run and each single output.
+    """
     split = [_subscripts(name) for name in names]
     steps = [
         None
@@ -133,7 +144,7 @@ def named_runs(names: Sequence[str], outputs: Sequence[int]) -> list[tuple[int, 
 
 
 def shortened(names: Sequence[str], most: int) -> list[str]:
-    """Abbreviate each run of more than `most` names that differ only in subscripts to two, "…" and the last."""
+    """Abbreviate runs of more than `most` names that differ only in subscripts to two names, "…" and the last name."""
     found: list[str] = []
     alike: list[str] = []
     text = ""

@@ -1,4 +1,7 @@
-"""Programs as JSON (schema: docs/program.schema.json). Reading validates everything and executes nothing."""
+"""Write programs as JSON and read them (schema: docs/program.schema.json).
+
+Reading validates the JSON and executes nothing of it.
+"""
 
 from __future__ import annotations
 
@@ -20,20 +23,20 @@ from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, NAMES, OPCODES, TAKE, ProgramError
 from gradwalk.program.code.validate import validate
 
-VERSION = 2  # of programs with loops or switches; other programs are written as version 1
+VERSION = 2  # for programs with loops or switches; other programs have version 1
 _REQUIRED = ("gradwalk", "version", "inputs", "constants", "instructions", "outputs")
-_KEYS = {  # by version: required and optional keys
+_KEYS = {  # version -> required and optional keys
     1: (*_REQUIRED, "tables"),
     2: (*_REQUIRED, "tables", "calls", "programs"),
 }
-_DEEPEST = 50  # nested loops
-_MOST_REPEATED = 10_000_000  # inputs, constants and outputs of shared programs, counted once for each call
+_DEEPEST = 50  # maximum nesting depth of loops and switches
+_MOST_REPEATED = 10_000_000  # limits the inputs, constants and outputs of programs that several calls share
 _SPECIAL = ("nan", "inf", "-inf")
 _LARGEST = 2**31 - 1  # indices are int32
 
 
 def written(code: Code) -> str:
-    """Write a program as JSON. Raises `ProgramError` if it calls a Python function."""
+    """Return a program as JSON text. Raises `ProgramError` if it calls a Python function."""
     code.refuse_calls("which JSON cannot store; use pickle")
     inner = _Inner()
     parts = _parts(code, inner)
@@ -49,17 +52,17 @@ class _Inner:
     """Collects the programs inside a program's calls. Equal programs are written once.
 
     Attributes:
-        programs: The programs as JSON objects, each after the programs it uses.
+        programs: The programs as JSON objects. Each program comes after the programs that it uses.
     """
 
     def __init__(self) -> None:
         self.programs: list[dict[str, Any]] = []
-        self._by_text: dict[str, int] = {}  # the position of each program in the list
-        self._by_code: dict[int, int] = {}  # the same, by the id of the code
-        self._by_call: dict[int, list[int]] = {}  # by the id of a call: the positions of its programs
+        self._by_text: dict[str, int] = {}  # JSON text of a program -> its position in `programs`
+        self._by_code: dict[int, int] = {}  # id of a program's code -> its position in `programs`
+        self._by_call: dict[int, list[int]] = {}  # id of a call -> the positions of its programs
 
     def places(self, function: Any) -> list[int]:
-        """Return the positions of a call's programs, adding those programs if they are new."""
+        """Return the positions of a call's programs in `programs`. New programs are appended to the list."""
         if id(function) not in self._by_call:
             self._by_call[id(function)] = [self._place(part.code) for part in function.parts]
         return self._by_call[id(function)]
@@ -98,7 +101,7 @@ def _parts(code: Code, inner: _Inner) -> dict[str, Any]:
 
 
 def _rows(code: Code) -> list[list[Any]]:
-    """Return the instructions as lists."""
+    """Return the instructions as lists of a name and operands."""
     return [[NAMES[opcode], *fields[: _arity(opcode)]] for opcode, *fields in code.rows]
 
 
@@ -140,7 +143,7 @@ class _Programs:
         self._is_used.append(False)
 
     def call(self, kind: str, which: list[int], settings: dict[str, Any]) -> Any:
-        """Return the call of a type that runs the programs at the positions `which`."""
+        """Return the call of a type with these settings whose programs are at the positions `which`."""
         try:
             key = json.dumps([kind, which, settings], sort_keys=True)
         except RecursionError:
@@ -151,7 +154,7 @@ class _Programs:
         return self._calls[key]
 
     def _count(self, which: list[int]) -> None:
-        """Bound the memory of calls, which copy some parts of their programs."""
+        """Raise `ProgramError` if calls that share programs would copy too much of these programs into memory."""
         for place in which:
             code = self._codes[place]
             if self._is_used[place]:
@@ -165,7 +168,7 @@ class _Programs:
 
 
 def _code(document: dict[str, Any], programs: _Programs) -> tuple[Code, int]:
-    """Return a program that may use the earlier programs, and the nesting depth of its loops and switches."""
+    """Return a program and the nesting depth of its loops and switches. It may use the programs read before it."""
     depths = [0]
     calls = [_call(given, i, programs, depths) for i, given in enumerate(document.get("calls", []))]
     inputs = document["inputs"]
@@ -211,7 +214,7 @@ def _call(given: Any, i: int, programs: _Programs, depths: list[int]) -> tuple[A
 
 
 def replace_file(path: str, text: str) -> None:
-    """Write a file atomically: readers see the old text or the new text, never a part.
+    """Write a file atomically: other processes see the old text or the new text, never a part of the new text.
 
     Links are followed. A target that is not a regular file, such as a pipe, is written to directly.
     """
@@ -234,7 +237,7 @@ def replace_file(path: str, text: str) -> None:
 
 
 def _document(text: str) -> dict[str, Any]:
-    """Parse the text; check its keys and that its lists are lists."""
+    """Parse JSON text; check the keys of the object, and that the values that must be lists are lists."""
     try:
         document = json.loads(text, parse_constant=_refused)
     except (ValueError, RecursionError) as error:
@@ -249,7 +252,7 @@ def _document(text: str) -> dict[str, Any]:
 
 
 def _check_lists(document: dict[str, Any], keys: Sequence[str], what: str) -> None:
-    """Check that a program has exactly the known keys and that its lists are lists."""
+    """Check that a program has only known keys, has all required keys, and has lists where lists are required."""
     unknown = document.keys() - set(keys)
     if unknown:
         raise ProgramError(f"{what} has the unknown key {shown(min(unknown))}; known keys: {', '.join(keys)}")
@@ -263,7 +266,7 @@ def _check_lists(document: dict[str, Any], keys: Sequence[str], what: str) -> No
 
 
 def _instructions(rows: list[Any]) -> Any:
-    """Return the instructions as the array that `Code` has."""
+    """Return the instructions as an array for `Code.instructions`."""
     fields: list[Any] = []
     for i, row in enumerate(rows):
         opcode = OPCODES.get(row[0]) if isinstance(row, list) and row and isinstance(row[0], str) else None
@@ -283,7 +286,8 @@ def _instructions(rows: list[Any]) -> Any:
 def _arity(opcode: int) -> int:
     """Return how many numbers follow the name of an instruction.
 
-    `take` has a subscript index and a table; a call has the number of the call and the position of the result.
+    A `take` has the index of its subscript and the position of its table. A call has the position of the call and the
+    position of the result.
     """
     return 2 if opcode in (TAKE, CALL) else INSTRUCTIONS[opcode].arity
 

@@ -1,7 +1,8 @@
 """Decide which results of a program with loops are local variables and which are stored in the array `memory`.
 
-Used by printers of code. Results used in the same or the next iteration are local variables. Other results that are
-needed are stored in `memory`, in program order, so that affine indices stay affine in `memory`.
+A result that is used only in the same or in the next iteration is a local variable. Other results that are needed are
+stored in `memory`. They are stored in program order, so that affine indices of operands are affine indices of `memory`,
+too.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Loops = tuple[Repeat, ...]
 
 
 class Placement:
-    """Storage of every value of a program with loops.
+    """The decision where each result of a program with loops is stored.
 
     Args:
         code: The parts of the program.
@@ -28,11 +29,12 @@ class Placement:
 
     Attributes:
         code: The parts of the program.
-        everything: The program in the order in which it is printed: see `traversed`.
-        inside: Per index, whether it is the result of an instruction in a loop.
-        kept: Per index, whether it is stored in `memory`.
-        moves: Accesses to `memory` in loops: affine indices, each with its enclosing loops.
-        carried: Maps enclosing loops to the instructions whose results the next iteration of the innermost loop uses.
+        everything: The loops and instructions in the order in which they are printed; see `traversed`.
+        inside: A flag per index: whether the index is the result of an instruction in a loop.
+        kept: A flag per index: whether the number with this index is stored in `memory`.
+        moves: The reads and writes of `memory` in loops. Each is an affine index and its enclosing loops.
+        carried: Maps a tuple of nested loops to the instructions in the innermost loop whose results its next iteration
+            uses.
     """
 
     def __init__(self, code: Code, repeats: Sequence[Repeat]) -> None:
@@ -42,7 +44,7 @@ class Placement:
         self.kept = numpy.zeros(code.count, bool)
         for repeat in repeats:
             self.inside[code.first + repeat.start : code.first + repeat.stop] = True
-        self._around = {  # the enclosing loops of the instructions in first iterations
+        self._around = {  # instruction in first iterations -> its enclosing loops
             i: around for part, around in self.everything if isinstance(part, range) and around for i in part
         }
         self.moves: list[tuple[Moving, Loops]] = []
@@ -51,9 +53,9 @@ class Placement:
             self._keep()
 
     def operands(self, i: int, around: Loops) -> Iterator[Moving]:
-        """Yield the affine index of each operand; for `take`, the subscript and then the table's entries.
+        """Yield the affine index of each operand of instruction `i`; for `take`: the subscript and the table entries.
 
-        `i` is the ordinal of the instruction in the first iterations of its enclosing loops `around`.
+        `i` is the position in the program of the instruction in the first iterations of its enclosing loops `around`.
         """
         opcode, _, table, _ = self.code.instructions[4 * i : 4 * i + 4].tolist()
         for column in range(1, 2 if opcode == TAKE else 1 + INSTRUCTIONS[opcode].arity):
@@ -63,7 +65,7 @@ class Placement:
                 yield Moving(entry, (0,) * len(around))
 
     def is_local(self, place: Moving, around: Loops) -> bool:
-        """Return whether an operand in these loops is a result of the same iteration."""
+        """Return whether an operand in these loops is the result of an earlier instruction of the same iteration."""
         loops = self._around.get(place.start - self.code.first)
         if loops is None or loops != around[: len(loops)]:
             return False
@@ -71,7 +73,7 @@ class Placement:
         return place.strides == periods + (0,) * (len(around) - len(loops))
 
     def carrying(self, place: Moving, around: Loops) -> int | None:
-        """Return the instruction of these loops whose result in the previous iteration is this operand, or None."""
+        """Return the instruction whose result in the previous innermost iteration is this operand, or None."""
         if not around:
             return None
         i = place.start - self.code.first + around[-1].period
@@ -79,19 +81,25 @@ class Placement:
         return i if is_carried else None
 
     def is_in_memory(self, place: Moving) -> bool:
-        """Return whether an operand in a loop that is neither local nor carried is a result of a loop."""
+        """Return whether an operand that is neither local nor carried is read from `memory`."""
         return place.start >= self.code.first and bool(any(place.strides) or self.inside[place.start])
 
     def keeps(self, i: int, around: Loops) -> Moving | None:
-        """Return where each iteration stores the result of instruction `i` in `memory`; None if it does not."""
+        """Return the affine index at which iterations store the result of instruction `i` in `memory`.
+
+        Returns None if no iteration stores it.
+        """
         place = result(self.code, i, around)
         kept = self._are_kept(place, around)
-        if around and i in self.carried[around]:  # a carried result of the last iteration is stored after the loop
+        if around and i in self.carried[around]:  # the result of the last iteration is stored after the loop
             kept = kept.reshape(-1, around[-1].times)[:, :-1]
         return place if kept.any() else None
 
     def keeps_last(self, i: int, loops: Loops) -> Moving | None:
-        """Return where a carried result is stored after the innermost loop, if only there; else None."""
+        """Return the affine index at which a carried result is stored after the innermost loop.
+
+        Returns None if the iterations store it, or if it is not stored.
+        """
         last = _last(result(self.code, i, loops), loops)
         is_kept = self.keeps(i, loops) is None and self._are_kept(result(self.code, i, loops), loops).any()
         return last if is_kept else None
@@ -103,7 +111,7 @@ class Placement:
                     self._keep_operands(i, around)
         outputs = numpy.array(self.code.outputs, int)
         self.kept[outputs] |= self.inside[outputs]
-        for i, around in self._around.items():  # if one iteration stores a result, all do
+        for i, around in self._around.items():  # if one iteration stores the result, all iterations do
             place, loops = self.keeps(i, around), around
             if place is None and i in self.carried[around]:
                 place, loops = self.keeps_last(i, around), around[:-1]
@@ -121,7 +129,7 @@ class Placement:
 
     def _keep_operand(self, place: Moving, around: Loops) -> None:
         carried = self.carrying(place, around)
-        while carried is not None:  # an enclosing loop may carry the value before the first iteration, too
+        while carried is not None:  # an enclosing loop may carry the number that the first iteration reads
             if carried in self.carried[around]:
                 return
             self.carried[around].append(carried)
@@ -136,7 +144,7 @@ class Placement:
 
 
 def indices(place: Moving, around: Iterable[Repeat]) -> NDArray[numpy.int64]:
-    """Return all indices that an operand takes in the loops, in iteration order."""
+    """Return the values of an affine index in all iterations of the loops, in order."""
     found = numpy.array([place.start])
     for loop, stride in zip(around, place.strides, strict=True):
         if stride:
@@ -145,10 +153,10 @@ def indices(place: Moving, around: Iterable[Repeat]) -> NDArray[numpy.int64]:
 
 
 def before(place: Moving, loops: Loops) -> Moving:
-    """Return the index of a result of the innermost loop in the iteration before the first one."""
+    """Return the index that a result of the innermost loop would have in an iteration before the first iteration."""
     return Moving(place.start - loops[-1].period, place.strides[:-1])
 
 
 def _last(place: Moving, loops: Loops) -> Moving:
-    """Return the index of a result of the innermost loop in its last iteration."""
+    """Return the index of a result of the innermost loop in the last iteration."""
     return Moving(place.start + loops[-1].period * (loops[-1].times - 1), place.strides[:-1])

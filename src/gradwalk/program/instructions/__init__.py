@@ -1,1 +1,1 @@
-"""Append simplified, hash-consed instructions to a tape and lower tapes to programs."""
+"""Append instructions to a tape, simplified and without duplicates, and lower tapes to programs."""

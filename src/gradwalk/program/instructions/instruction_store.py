@@ -1,12 +1,13 @@
-"""`InstructionStore`: hash-consed instructions; equal instructions are stored once.
+"""`InstructionStore`: a list of instructions in which equal instructions are stored once (hash-consing).
 
-An instruction is an opcode and up to three operands, the indices of earlier instructions. A new instruction that equals
-a stored one is always found, so common subexpressions are computed once.
+An instruction is an opcode and up to three operands, the indices of earlier instructions. Before an instruction is
+appended, the store looks for an equal instruction, so common subexpressions are computed once.
 
-Equal instructions have the same last operand, which few other instructions share and which was often appended just
-before. So each instruction heads a linked list of the instructions whose last operand it is. A hash table is used only
-for constants and when such a list is long, as it may be for an input. In a large program most cells of a hash table are
-not in the cache and lookups would dominate the run time; the lists are in recently used memory.
+The last operand of an instruction is the operand with the largest index. Equal instructions have the same last operand,
+few other instructions share it, and it has often just been appended. So the store keeps a linked list per operand, with
+the instructions whose last operand it is. A hash table is used only for constants, and when such a list is long, as it
+may be for an input. In a large program most cells of a hash table are not in the CPU cache, so lookups would dominate
+the run time. The lists are in recently used memory.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from gradwalk.program.code import opcodes
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-INPUT = 0  # the opcode of an input; the first operand is its position among the inputs
-CONSTANT = -1  # the opcode of a constant; the operands are the 32-bit halves of a float64
-NO_INDEX = -2  # no instruction; as a cotangent or tangent: exactly zero
+INPUT = 0  # opcode of an input; the first operand is the position among the inputs
+CONSTANT = -1  # opcode of a constant; the first two operands are the 32-bit halves of the float64
+NO_INDEX = -2  # index of no instruction; for a cotangent or tangent it means exactly zero
 
 _input = cython.declare(cython.int, INPUT)
 _constant = cython.declare(cython.int, CONSTANT)
@@ -41,20 +42,19 @@ _smallest_table = cython.declare(cython.int, 1024)
 
 @cython.cclass
 class InstructionStore:
-    """Instructions in topological order: operands come before results.
+    """A list of instructions in topological order: the operands of an instruction precede it.
 
     Attributes:
         inputs: The number of inputs.
         calls: For each call, its `Call`, the indices of its operands, and the index of its first result.
         tables: For each table that `take` indexes, a tuple of the indices of its entries.
 
-    The arrays `opcode`, `x`, `y` and `z` have `length` entries and are accessed directly by compiled passes over a
-    tape.
+    Compiled code reads the arrays `opcode`, `x`, `y` and `z`, which have `length` entries, directly.
     """
 
     calls: list
     tables: list
-    _table_numbers: dict  # position in `tables` by table
+    _table_numbers: dict  # table -> its position in `tables`
     inputs: cython.int
     length: cython.int
     opcode: cython.p_int
@@ -62,8 +62,8 @@ class InstructionStore:
     y: cython.p_int
     z: cython.p_int
     _capacity: cython.int
-    _first: cython.p_int  # per instruction: the latest instruction whose last operand it is, or NO_INDEX
-    _next: cython.p_int  # per instruction: the previous one in its list, or NO_INDEX
+    _first: cython.p_int  # per instruction: the latest instruction that has it as last operand, or NO_INDEX
+    _next: cython.p_int  # per instruction: the previous instruction with the same last operand, or NO_INDEX
     _columns: list  # the arrays behind the six pointers
     _table: cython.p_int  # two numbers per cell: a hash, and the index of an instruction or NO_INDEX
     _mask: cython.int  # number of cells (a power of two) minus 1
@@ -86,16 +86,16 @@ class InstructionStore:
         return self.length
 
     def input(self) -> int:
-        """Append an input; return its index among all instructions."""
+        """Append an input; return its index."""
         self.inputs += 1
         return _append(self, INPUT, self.inputs - 1, 0, 0)
 
     def constant(self, number: cython.double) -> int:
-        """Return the index of a constant."""
+        """Return the index of a constant, appending the constant if it is new."""
         return self.intern_constant(number)
 
     def call(self, function: Any, operands: list) -> int:
-        """Append a call; return the index of its first result. The other results follow it."""
+        """Append a call; return the index of its first result. The other results have the next indices."""
         position: cython.int
         base: cython.int = self.length
         self.calls.append((function, operands, base))
@@ -106,7 +106,7 @@ class InstructionStore:
     @cython.cfunc
     @cython.exceptval(-1)
     def intern_take(self, index: cython.int, table: tuple) -> cython.int:
-        """Return the index of a `take`, appending it if it is new."""
+        """Return the index of a `take`, appending the `take` if it is new."""
         if table not in self._table_numbers:
             self._table_numbers[table] = len(self.tables)
             self.tables.append(table)
@@ -115,19 +115,19 @@ class InstructionStore:
     @cython.cfunc
     @cython.exceptval(-1)
     def intern_constant(self, number: cython.double) -> cython.int:
-        """Return the index of a constant."""
+        """Return the index of a constant, appending the constant if it is new."""
         return self.intern(_constant, c_compat.low_bits(number), c_compat.high_bits(number), 0)
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def number(self, index: cython.int) -> cython.double:
-        """Return the number of a constant."""
+        """Return the number of the constant with this index."""
         return c_compat.from_bits(self.x[index], self.y[index])
 
     @cython.cfunc
     @cython.exceptval(-1)
     def intern(self, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-        """Return the index of an instruction, appending it if it is new."""
+        """Return the index of an instruction, appending the instruction if it is new."""
         if opcode == _constant:
             return self._intern_by_hash(opcode, x, y, z)
         last: cython.int = max(x, y, z)
@@ -148,7 +148,7 @@ class InstructionStore:
     @cython.cfunc
     @cython.exceptval(-1)
     def _intern_by_hash(self, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-        """Return the index of an instruction that is in no list, appending it if it is not in the hash table."""
+        """Return the index of an instruction that is looked up in the hash table, appending it if it is new."""
         if 2 * self._filled > self._mask:
             self._grow_table()
         hashed: cython.int = _hash(opcode, x, y, z)
@@ -202,7 +202,7 @@ class InstructionStore:
                 cell = (cell + 2) & (2 * self._mask + 1)
             self._table[cell] = before[i]
             self._table[cell + 1] = before[i + 1]
-        del earlier  # it owns the memory behind `before`
+        del earlier  # `earlier` owns the memory behind `before`
         return None
 
 
@@ -227,13 +227,13 @@ def _append(store: InstructionStore, opcode: cython.int, x: cython.int, y: cytho
 @cython.inline
 @cython.exceptval(check=False)
 def _hash(opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-    """Return the hash of an instruction, whose low bits are its cell in the table."""
-    if opcode in (_add, _mul) and x > y:  # a + b equals b + a
+    """Return the hash of an instruction. The low bits of the hash are the cell in the hash table."""
+    if opcode in (_add, _mul) and x > y:  # a + b and b + a have the same hash
         x, y = y, x
     hashed: cython.ulonglong = x
     hashed = (hashed * 1000003 + y) * 1000003 + z
     hashed = (hashed * 1000003 + opcode) * 0x5BD1E995
-    # These bits are the same for the 64-bit `hashed` and for Python's unbounded int.
+    # These bits are the same whether `hashed` has 64 bits or is an unbounded int of Python.
     return (hashed >> 32) & 0x3FFFFFFF
 
 
@@ -243,7 +243,7 @@ def _hash(opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cy
 def _is_equal(
     store: InstructionStore, index: cython.int, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int
 ) -> cython.bint:
-    """Return whether the instruction at an index equals this one; sums and products commute."""
+    """Return whether the instruction at an index is equal to this one, up to the order in sums and products."""
     if store.opcode[index] != opcode or store.z[index] != z:
         return False
     if store.x[index] == x and store.y[index] == y:

@@ -1,4 +1,4 @@
-"""Append traced graphs and finished programs to a tape."""
+"""Append traced graphs and programs to a tape."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ def load_graph(
         store: The tape to append to.
         opcodes: The opcode of each node; 0 for the result of a call.
         offsets: The start of each node's operands in `operands` and `constants`.
-        operands: The operand nodes; negative if the operand is a constant.
-        constants: The constants, at the positions of negative operands.
-        indices: The tape index of each leaf and `NO_INDEX` for other nodes, whose tape indices are written here.
+        operands: The node of each operand; a negative number if the operand is a constant.
+        constants: The constant for each negative entry of `operands`, at the same position.
+        indices: The tape index of each leaf, and `NO_INDEX` for other nodes. The tape indices of these are written to
+            the array.
         functions: Maps each node that is the result of a call to its rule.
     """
     opcode: cython.p_int = c_compat.integers(opcodes)
@@ -53,7 +54,7 @@ def load_graph(
     i: cython.int
     k: cython.int
     bases: dict = {}
-    store.reserve(store.length + 4 * len(opcodes))  # leaves room for a gradient
+    store.reserve(store.length + 4 * len(opcodes))  # so that the gradient has room, too
     for i in range(len(opcodes)):
         if index[i] != _none:
             continue
@@ -88,7 +89,7 @@ def _operand(
     index: cython.p_int,
     k: cython.int,
 ) -> cython.int:
-    """Return the tape index of a graph's k-th operand."""
+    """Return the tape index of the operand at position k of the arrays."""
     return index[operand[k]] if operand[k] >= 0 else store.intern_constant(constant[k])
 
 
@@ -103,7 +104,7 @@ def _expanded(
     k: cython.int,
     end: cython.int,
 ) -> cython.int:
-    """Append a reduction as the instructions of its steps, one element at a time."""
+    """Append a reduction, such as a sum of products, as one or more instructions per element."""
     groups: cython.int = expansions.groups(opcode)
     starts: cython.int = expansions.starts(opcode)
     total: cython.int = (
@@ -134,14 +135,15 @@ def inline_program(
         store: The tape to append to.
         program: The program.
         operands: The tape indices that replace the program's inputs.
-        expands: Whether to replace calls by their expansion, if any. Shared first parts are appended once.
-        replaced: Maps a call to the program that replaces it, or None to keep it.
+        expands: Whether to replace each call that has an expansion by the expansion. Calls with the same
+            `Expansion.first` and the same operands for it share the instructions of `first`.
+        replaced: Function that maps a call to the program that replaces the call, or to None to keep the call.
     """
     code: cython.p_int = c_compat.integers(program.instructions)
     indices = numpy.zeros(len(operands) + len(program.constants) + len(program), numpy.int32)
     index: cython.p_int = c_compat.integers(indices)
-    results: dict = {}  # by call of the program: the tape indices of its results
-    shared: dict = {}  # by program and operands: the tape indices of its outputs
+    results: dict = {}  # position of a call -> tape indices of its results
+    shared: dict = {}  # id and operands of an `Expansion.first` -> tape indices of its outputs
     i: cython.int = 0
     k: cython.int
     x: cython.int

@@ -1,7 +1,7 @@
 """Lower a tape to a `Program`: keep only the instructions that the outputs need, and fuse products into sums.
 
-A product that is used by a single sum or difference is fused with it, as the table's fused operations define. Both
-operations are still rounded separately, so results do not change.
+A product that is used only once, by a sum or difference, is fused with it. The operation table defines the fused
+operations. Both operations are still rounded separately, so results do not change.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _input = cython.declare(cython.int, INPUT)
 _constant = cython.declare(cython.int, CONSTANT)
 _call = cython.declare(cython.int, CALL)
 _take = cython.declare(cython.int, TAKE)
-_inner = cython.declare(cython.int, -1)  # marks an instruction fused into the one that uses it
+_inner = cython.declare(cython.int, -1)  # marks an instruction that is fused into the instruction that uses it
 
 
 def lower(store: InstructionStore, outputs: list[int]) -> Program:
-    """Return a program of the instructions that some outputs need; its inputs are all inputs of the tape."""
-    use_cells = numpy.zeros(store.length, numpy.int32)  # how often each instruction is used
+    """Return a program of the instructions that `outputs` depend on. Its inputs are all inputs of the tape."""
+    use_cells = numpy.zeros(store.length, numpy.int32)  # per instruction: how often it is used
     fused_cells = numpy.zeros(store.length, numpy.int32)  # see `_fuse`
-    index_cells = numpy.empty(store.length, numpy.int32)  # the index of each instruction in the program
+    index_cells = numpy.empty(store.length, numpy.int32)  # per instruction: its index in the program
     use: cython.p_int = c_compat.integers(use_cells)
     fused: cython.p_int = c_compat.integers(fused_cells)
     index: cython.p_int = c_compat.integers(index_cells)
@@ -41,7 +41,7 @@ def lower(store: InstructionStore, outputs: list[int]) -> Program:
     tables: list = []
     i: cython.int
     for i in outputs:
-        use[i] += 2  # twice, so that an output is never fused into its only use
+        use[i] += 2  # counted twice, so that an output is never fused into another instruction
     steps: cython.int = _count_uses(store, use) - _fuse(store, use, fused)
     for i in range(store.length):
         if store.opcode[i] == _input:
@@ -56,7 +56,7 @@ def lower(store: InstructionStore, outputs: list[int]) -> Program:
 
 @cython.cfunc
 def _count_uses(store: InstructionStore, use: cython.p_int) -> cython.int:
-    """Count the uses of each instruction in `use`; return the number of used instructions."""
+    """Write the number of uses of each instruction to `use`; return the number of instructions that are used."""
     i: cython.int
     arity: cython.int
     steps: cython.int = 0
@@ -87,9 +87,9 @@ def _count_uses(store: InstructionStore, use: cython.p_int) -> cython.int:
 
 @cython.cfunc
 def _fuse(store: InstructionStore, use: cython.p_int, fused: cython.p_int) -> cython.int:
-    """Choose the instructions to fuse; return how many instructions this saves.
+    """Choose the products to fuse; return their number.
 
-    The entry in `fused` becomes the fused opcode for an instruction and -1 for the operand that is fused into it.
+    Writes to `fused` the fused opcode for each sum or difference, and -1 for the product that is fused into it.
     """
     i: cython.int
     position: cython.int
@@ -121,14 +121,17 @@ def _write(
     calls: list,
     tables: list,
 ) -> object:
-    """Write a program's instructions, calls, tables and indices; the first instruction gets index `first`."""
+    """Write the instructions, calls and tables of a program to `code`, `calls` and `tables`.
+
+    The index of each instruction in the program is written to `index`; `first` is the index of the first instruction.
+    """
     i: cython.int
     k: cython.int = 0
     opcode: cython.int
     x: cython.int
     y: cython.int
-    numbers: dict = {}  # maps calls on the tape to calls of the program
-    table_numbers: dict = {}  # maps tables on the tape to tables of the program
+    numbers: dict = {}  # position of a call on the tape -> its position in the program
+    table_numbers: dict = {}  # position of a table on the tape -> its position in the program
     for i in range(store.length):
         opcode = store.opcode[i]
         if use[i] == 0 or opcode <= 0 or fused[i] == _inner:
@@ -167,7 +170,7 @@ def _write_row(
     y: cython.int,
     z: cython.int,
 ) -> object:
-    """Write an instruction with its operands' indices in the program."""
+    """Write an instruction. The operands, given as tape indices, are written as indices in the program."""
     arity: cython.int = evaluate.arity(opcode)
     code[k] = opcode
     code[k + 1] = index[x]

@@ -1,7 +1,7 @@
-"""Simplify one instruction at a time, by identities that are exact in IEEE 754.
+"""Simplify each instruction before it is appended, by identities that are exact in IEEE 754.
 
-An identity is used only if it holds for every float64, including signed zeros, infinities and nan: `x + -0.0` is `x`,
-but `x + 0.0` is not, because `-0.0 + 0.0` is `0.0`.
+An identity is used only if it holds for every float64, including signed zeros, infinities and nan. For example,
+`x + -0.0` is replaced by `x`, but `x + 0.0` is not, because `-0.0 + 0.0` is `0.0`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _equal = cython.declare(cython.int, NAMES.index("equal"))
 @cython.cfunc
 @cython.exceptval(-1)
 def emit(store: InstructionStore, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-    """Return the index of the simplest equivalent instruction, appending it if it is new."""
+    """Simplify an instruction and return the index of the result. New instructions are appended."""
     arity: cython.int = evaluate.arity(opcode)
     if arity < 3:
         z = 0
@@ -53,10 +53,10 @@ def emit(store: InstructionStore, opcode: cython.int, x: cython.int, y: cython.i
 @cython.cfunc
 @cython.exceptval(-1)
 def emit_take(store: InstructionStore, index: cython.int, table: tuple) -> cython.int:
-    """Return the index of a `take`, or of the entry that a constant index selects.
+    """Return the index of a `take`, or the table entry that a constant index selects.
 
-    An out-of-range constant index gives a constant nan only if all entries are constants. Otherwise the `take` stays,
-    so that the derivatives of the entries become nan, too.
+    An out-of-range constant index gives a constant nan if all table entries are constants. Otherwise the `take` is
+    kept, so that the derivatives of the entries become nan, too.
     """
     if store.opcode[index] != _constant:
         return store.intern_take(index, table)
@@ -73,7 +73,7 @@ def emit_take(store: InstructionStore, index: cython.int, table: tuple) -> cytho
 @cython.inline
 @cython.exceptval(-1)
 def _simplified(store: InstructionStore, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-    """Return the index of a simpler equivalent instruction, or NO_INDEX."""
+    """Return the index of a simpler equivalent instruction, or NO_INDEX if there is none."""
     if opcode == _add:
         return _simplified_sum(store, x, y)
     if opcode == _sub:
@@ -176,7 +176,7 @@ def _simplified_power(store: InstructionStore, x: cython.int, exponent: cython.d
 @cython.inline
 @cython.exceptval(check=False)
 def _number(store: InstructionStore, index: cython.int) -> cython.double:
-    """Return the number of a constant; inlined because most instructions need it."""
+    """Return the number of the constant with this index. Inlined because it is called for most instructions."""
     return c_compat.from_bits(store.x[index], store.y[index])
 
 

@@ -1,6 +1,7 @@
-"""The queue of programs to compile, and the compiler thread that works through it.
+"""The queue of compilation tasks, and the compiler thread that runs them.
 
-The thread is a daemon, so a process exits without waiting for it. It ends after `_PATIENCE` seconds without a task.
+The thread is a daemon: the process can exit without waiting for the thread. The thread ends after `_PATIENCE` seconds
+without a task.
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ from queue import Empty, SimpleQueue
 
 from gradwalk.program.native import compiler_process
 
-# Seconds without a task after which the compiler thread and the compiler process end.
+# The compiler thread and the compiler process end after this many seconds without a task.
 _PATIENCE = 5.0
-# Seconds that a thread may hold the GIL while another thread waits for it. `_ShortTurns` compares this with
-# `sys.getswitchinterval()`, so Python must store it exactly: 0.0002 would be read as 0.000199.
+# Thread switch interval in seconds while there are tasks. `_ShortTurns` compares this number with
+# `sys.getswitchinterval()`, so that function must return it exactly. For 0.0002 it would return 0.000199.
 _TURN = 0.00015
 
 
 class _ShortTurns:
-    """Shortens Python's thread switch interval while there is a task.
+    """Shortens Python's thread switch interval while there are tasks.
 
-    The interval is global to the process. If other code changes it meanwhile, that value stays.
+    The interval is global to the process. If other code changes it while there are tasks, it is not restored.
     """
 
     def __init__(self) -> None:
@@ -44,29 +45,29 @@ class _ShortTurns:
 
 
 class _Queue:
-    """Tasks in order of submission, and the thread that runs them.
+    """Tasks in the order of their submission, and the thread that runs them.
 
-    Every operation on its containers is one atomic C call, so finalizers and signal handlers may submit tasks at any
-    point.
+    Every operation on the containers of the queue is one atomic C call, so finalizers and signal handlers may submit
+    tasks at any time.
     """
 
     def __init__(self) -> None:
-        self._tasks: deque[Callable[[], object]] = deque()  # the first one is running
+        self._tasks: deque[Callable[[], object]] = deque()  # the first task is running, or is the next to run
         self._turns = _ShortTurns()
         self.renew()
 
     def renew(self) -> None:
-        """Reset to no thread, as in a forked child. Unfinished tasks wait for the next submission."""
+        """Forget the thread, which a forked child does not have. Unfinished tasks run after the next submission."""
         self._turns.end()
-        self._vacancy = deque([True])  # the caller that pops the item starts the thread
-        self._submitted: SimpleQueue[None] = SimpleQueue()  # one item per task that has not started
+        self._vacancy = deque([True])  # the caller that pops this item starts the thread
+        self._submitted: SimpleQueue[None] = SimpleQueue()  # an item per task that has not started
         for _ in self._tasks:
             self._submitted.put(None)
 
     def submit(self, task: Callable[[], object]) -> None:
-        """Append a task; start the thread unless it is running."""
+        """Append a task and start the thread unless it is running."""
         self._tasks.append(task)
-        self._turns.begin()  # here, because this thread waits before the other one has run
+        self._turns.begin()  # here, because this thread may wait for the GIL before the compiler thread runs
         self._submitted.put(None)
         self.hire()
 
@@ -77,13 +78,13 @@ class _Queue:
         except IndexError:
             return
         try:
-            _thread.start_new_thread(self._work, ())  # `threading` would wait until the thread has started
-        except RuntimeError:  # no more threads, as in WebAssembly or when Python is exiting
+            _thread.start_new_thread(self._work, ())  # `threading.Thread.start` would wait until the thread has started
+        except RuntimeError:  # threads cannot be started in WebAssembly, or while Python exits
             self._tasks.clear()
             self.renew()
 
     def _work(self) -> None:
-        """Run tasks until the queue has been empty for a while. An exception ends the thread, which reports it."""
+        """Run tasks until the queue has been empty for a while. An exception is reported and ends the thread."""
         try:
             while self._has_next():
                 self._run_first()
@@ -114,15 +115,15 @@ _queue = _Queue()
 
 
 def submit(task: Callable[[], object]) -> None:
-    """Run a task in the compiler thread, after all tasks that were submitted before it.
+    """Run a task in the compiler thread, after all tasks that were submitted earlier.
 
-    The thread reports exceptions of the task through `sys.unraisablehook`.
+    Exceptions of the task are reported through `sys.unraisablehook`.
     """
     _queue.submit(task)
 
 
 def close_idle_later() -> None:
-    """End idle compiler processes once nothing has been compiled for a while."""
+    """Arrange for idle compiler processes to end when nothing has been compiled for a while."""
     _queue.hire()
 
 

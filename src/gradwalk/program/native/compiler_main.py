@@ -15,12 +15,12 @@ import traceback
 from typing import Any, BinaryIO
 
 _LENGTH = struct.Struct("<Q")
-# First byte of a reply.
+# First byte of a reply: an object file or an error follows.
 OBJECT, ERROR = b"o", b"e"
 
 
 def native_llvm() -> Any:
-    """Import llvmlite's binding and initialize it for this machine; raise ImportError or OSError if that fails."""
+    """Import and initialize `llvmlite.binding` for this machine. Raises ImportError or OSError if that fails."""
     binding = importlib.import_module("llvmlite.binding")
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
@@ -45,14 +45,14 @@ def compile_ir(llvm: Any, source: str, features: str | None) -> bytes:
 
 
 def write_frame(file: BinaryIO, payload: bytes) -> None:
-    """Write bytes, preceded by their length, to an unbuffered file."""
+    """Write the length of some bytes, and then the bytes, to an unbuffered file."""
     rest = memoryview(_LENGTH.pack(len(payload)) + payload)
     while rest:
         rest = rest[file.write(rest) :]
 
 
 def read_frame(file: BinaryIO) -> bytes | None:
-    """Read bytes written by `write_frame`; return None if the file ends first."""
+    """Read bytes that `write_frame` wrote; return None if the file ends before all of them are read."""
     header = _read_exactly(file, _LENGTH.size)
     return None if header is None else _read_exactly(file, _LENGTH.unpack(header)[0])
 
@@ -69,9 +69,9 @@ def _read_exactly(file: BinaryIO, count: int) -> bytes | None:
 
 
 def reply_to(request: bytes) -> bytes:
-    """Compile the module in a request, `[source, features]` as JSON.
+    """Compile the module in a request, which is `[source, features]` as JSON.
 
-    Returns `OBJECT` and the object file, or `ERROR` and the traceback.
+    Returns `OBJECT` followed by the object file, or `ERROR` followed by the traceback.
     """
     source, features = json.loads(request)
     try:
@@ -84,7 +84,7 @@ def main() -> None:
     """Reply to requests until standard input ends."""
     sys.path.append(sys.argv[1])
     with open(0, "rb", buffering=0) as requests, os.fdopen(os.dup(1), "wb", buffering=0) as replies:
-        os.dup2(2, 1)  # anything else that is printed must not mix with the replies
+        os.dup2(2, 1)  # other output goes to standard error, so that it does not mix with the replies
         while (request := read_frame(requests)) is not None:
             write_frame(replies, reply_to(request))
 

@@ -1,7 +1,8 @@
 """Compiler processes: run LLVM in a child process and receive object code through a pipe.
 
-LLVM takes up to several seconds. In a thread of this process it would hold locks, on which a forked child would
-deadlock, and it could crash while Python exits. Importing llvmlite holds the GIL for tens of milliseconds.
+Compiling takes up to several seconds. If LLVM ran in a thread of this process, it would hold locks on which a forked
+child could deadlock, and it could crash while Python exits. Importing llvmlite would hold the GIL for tens of
+milliseconds.
 """
 
 from __future__ import annotations
@@ -24,26 +25,26 @@ from gradwalk.program.native import compiler_main
 if TYPE_CHECKING:
     from subprocess import Popen
 
-# Held while LLVM, the dynamic loader or an import that only the compiler needs runs in this process. `os.fork` acquires
-# it first, so no child is forked meanwhile. It is never held while a program is being compiled.
+# Held while this process runs LLVM or the dynamic loader, or imports a module that only the compiler needs. `os.fork`
+# acquires the lock first, so no child is forked while it is held. It is never held while a program is being compiled.
 native_lock = process_lock()
 
 NOT_INSTALLED = "llvmlite is not installed: pip install 'gradwalk[native]'"
 
 
 class CompileError(Exception):
-    """LLVM or the compiler process failed; the message has the reason."""
+    """An error of LLVM or of the compiler process; the message has the reason."""
 
 
 class CompilerProcess:
     """A process that compiles one module at a time. Raises OSError if it cannot be started."""
 
     def __init__(self) -> None:
-        subprocess = importlib.import_module("subprocess")  # takes milliseconds, and nothing else needs it
+        subprocess = importlib.import_module("subprocess")  # imported late: the import takes milliseconds
         if os.name == "nt":
             apart: dict[str, Any] = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
         else:
-            apart = {"start_new_session": True}  # the child does not get Ctrl-C
+            apart = {"start_new_session": True}  # so that Ctrl-C does not reach the child
         script = Path(compiler_main.__file__)
         started = subprocess.Popen(
             [sys.executable, "-I", "-S", str(script), _folder_of_llvmlite()],
@@ -59,7 +60,7 @@ class CompilerProcess:
         self._replies: BinaryIO = started.stdout
 
     def ask(self, request: bytes) -> bytes:
-        """Send a request and return the reply: see `compiler_main.reply_to`.
+        """Send a request and return the reply; see `compiler_main.reply_to`.
 
         Raises CompileError if the process ended.
         """
@@ -83,8 +84,8 @@ class CompilerProcess:
         self._close()
 
     def forget(self) -> None:
-        """Close the inherited pipes in a forked child; leave the process to the parent."""
-        self._process.returncode = 0  # not our child: we cannot wait for it and must not warn about it
+        """Close the inherited pipes in a forked child. The compiler process still belongs to the parent."""
+        self._process.returncode = 0  # not a child of this process: it cannot be waited for, and no warning is wanted
         self._close()
 
     def _close(self) -> None:
@@ -100,8 +101,8 @@ _refusals: list[str] = []
 def object_code(source: str, features: str | None) -> bytes:
     """Compile a module of LLVM IR in another process; return the object file.
 
-    `features` is as for `compiler_main.compile_ir`. Raises CompileError if the process cannot be started or ends, or if
-    LLVM rejects the module.
+    See `compiler_main.compile_ir` for `features`. Raises CompileError if the process cannot be started or ends early,
+    or if LLVM rejects the module.
     """
     request = json.dumps([source, features]).encode()
     process = _taken()
@@ -146,14 +147,14 @@ def _why_never() -> str:
 
 
 def close_idle() -> None:
-    """End the processes that are not compiling."""
+    """End the compiler processes that are not compiling."""
     with contextlib.suppress(IndexError):
         while True:
             _end(_idle.pop())
 
 
 def _taken() -> CompilerProcess:
-    """Return an idle process, or start one."""
+    """Return an idle compiler process; start a new one if none is idle."""
     with contextlib.suppress(IndexError):
         while True:
             process = _idle.pop()
@@ -172,7 +173,10 @@ def _taken() -> CompilerProcess:
 
 
 def _end(process: CompilerProcess) -> None:
-    """End a process. While Python exits, other threads block here, so they report no errors of the process."""
+    """End a compiler process.
+
+    While Python exits, other threads block here, so that they do not report errors of processes that were ended.
+    """
     process.end()
     with native_lock:
         _all.discard(process)
@@ -180,7 +184,7 @@ def _end(process: CompilerProcess) -> None:
 
 @cache
 def _folder_of_llvmlite() -> str:
-    """Return the folder that llvmlite is imported from."""
+    """Return the folder that contains the package llvmlite."""
     spec = importlib.util.find_spec("llvmlite")
     if spec is None or spec.origin is None:
         raise FileNotFoundError("cannot find the files of llvmlite")
@@ -188,7 +192,7 @@ def _folder_of_llvmlite() -> str:
 
 
 def _forget() -> None:
-    """Reset to no processes, in a forked child."""
+    """Forget all compiler processes, which belong to the parent. Called in a forked child."""
     _idle.clear()
     for process in _all:
         process.forget()
@@ -196,7 +200,7 @@ def _forget() -> None:
 
 
 def _end_all() -> None:
-    """End all processes when Python exits, and prevent other threads from running LLVM."""
+    """End all compiler processes and prevent other threads from running LLVM. Called when Python exits."""
     native_lock.acquire()
     for process in list(_all):
         _end(process)

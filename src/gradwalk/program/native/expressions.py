@@ -1,7 +1,7 @@
-"""Print formulas as LLVM instructions, for programs of one sample and of lanes.
+"""Print formulas as LLVM instructions, for one sample (scalars) or for several samples at once (lanes).
 
-Operations are not contracted or reordered, and functions such as `exp` have names that LLVM does not recognize. So
-results are bitwise equal to the same formula in C.
+Unless `contract` is set, LLVM may not fuse or reorder operations. Functions such as `exp` get names that LLVM does not
+recognize. So results are bitwise equal to the results of the same formula in C.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _f = Functions()
 _ROWS = {OPCODES[row.name]: row for row in ROWS}
 
 _INTRINSICS = ("fabs", "sqrt", "copysign")
-# Rounding to whole numbers is exact. These are LLVM intrinsics in lane code and C library calls in scalar code.
+# Functions that round to whole numbers, which is exact. They are LLVM intrinsics in lane code and calls of the C
+# library in scalar code.
 _ROUNDINGS = ("floor", "ceil", "trunc", "rint")
 _COMPARISONS = {"<": "olt", "<=": "ole", ">": "ogt", ">=": "oge", "==": "oeq"}
 _ARITHMETIC = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
@@ -36,8 +37,8 @@ _remainder = _f.fmod(_x, _y)
 _is_on_other_side = where(name("m") < 0, where(_y < 0, 0, 1), where(_y < 0, 1, 0))
 _quotient = (_x - name("m")) / _y - where(equal(name("m"), 0), 0, _is_on_other_side)
 _below = _f.floor(name("q"))
-# Formulas of functions in ieee.py that are neither in the C library nor in `DEFINITIONS`. Shared subexpressions have
-# names.
+# Formulas of the functions in ieee.py that are neither in the C library nor in `DEFINITIONS`. Shared subexpressions
+# have names.
 _HELPERS: dict[str, tuple[dict[str, Formula], Formula]] = {
     "pow": ({}, where(equal(_y, 2), _x * _x, _f.libm_pow(_x, _y))),
     "sign": ({}, where(_x > 0, 1, where(_x < 0, -1, _x))),
@@ -64,7 +65,7 @@ class Type(NamedTuple):
     """Type of a value.
 
     Attributes:
-        real: Type of an element: "double" or "float".
+        real: LLVM type of an element: "double" or "float".
         lanes: Number of elements; 1 for a scalar.
     """
 
@@ -73,25 +74,25 @@ class Type(NamedTuple):
 
     @property
     def numbers(self) -> str:
-        """LLVM type of a value."""
+        """LLVM type of a value of this type."""
         return self.real if self.lanes == 1 else f"<{self.lanes} x {self.real}>"
 
     @property
     def bits(self) -> str:
-        """LLVM type of a condition."""
+        """LLVM type of a condition, with a bit per lane."""
         return self.of("i1")
 
     def of(self, element: str) -> str:
-        """Return the LLVM type of a value with other elements."""
+        """Return the LLVM type with the same number of lanes and elements of the given type."""
         return element if self.lanes == 1 else f"<{self.lanes} x {element}>"
 
     def intrinsic(self, function: str) -> str:
-        """Return LLVM's name of an intrinsic function."""
+        """Return LLVM's name of an intrinsic function for values of this type."""
         size = "f64" if self.real == "double" else "f32"
         return f"llvm.{function}.{size}" if self.lanes == 1 else f"llvm.{function}.v{self.lanes}{size}"
 
     def literal(self, value: float) -> str:
-        """Return an exact constant; LLVM writes float constants as doubles."""
+        """Return an exact LLVM constant. Constants of type float are written as doubles, as LLVM requires."""
         if self.real == "float":
             with numpy.errstate(over="ignore"):
                 value = float(numpy.float32(value))
@@ -100,17 +101,17 @@ class Type(NamedTuple):
 
 
 class Body:
-    """Lines of a function while it is printed.
+    """The LLVM instructions of a function that is being printed.
 
     Args:
-        kind: Type of its values.
+        kind: Type of the values in the function.
         contract: Whether a product and a sum may be fused and rounded once.
-        block: Label of the first block.
+        block: Label of the first basic block.
 
     Attributes:
-        lines: The lines.
-        called: Maps the functions it calls to their number of operands.
-        kind: Type of its values.
+        lines: The lines of LLVM IR.
+        called: Maps the name of each function that the lines call to its number of operands.
+        kind: Type of the values in the function.
     """
 
     def __init__(self, kind: Type, *, contract: bool = False, block: str = "begin") -> None:
@@ -152,7 +153,7 @@ class Body:
         return self.number(_formula(opcode), dict(zip(VARIABLES, operands, strict=False)))
 
     def condition(self, formula: Formula, names: dict[str, str]) -> str:
-        """Append the instructions of a condition; return the name of its i1 result."""
+        """Append the instructions of a condition; return the name of its result, an i1 per lane."""
         numbers = self.kind.numbers
         if formula.operator == "and":
             bits = [self.condition(part, names) for part in formula.arguments]
@@ -179,7 +180,7 @@ class Body:
         return self.new(f"phi {numbers} {', '.join(ends)}")
 
     def begin(self, label: str) -> None:
-        """Start a block."""
+        """Start a basic block."""
         self.lines.append(f"{label}:")
         self._block = label
 
@@ -197,12 +198,12 @@ def _formula(opcode: int) -> Formula:
 def printed_functions(
     called: dict[str, int], kind: Type, library: Callable[[str, int], Iterable[str]], *, contract: bool = False
 ) -> list[str]:
-    """Return the lines of all functions that are called, directly or indirectly.
+    """Return the lines that define or declare all functions that are called, directly or indirectly.
 
     Args:
         called: Maps function names to their number of operands.
-        kind: Type of their values.
-        library: Returns the lines for a function of the C library.
+        kind: Type of the functions' operands and results.
+        library: Function that returns the lines for a function of the C library, given its name and number of operands.
         contract: As for `Body`.
     """
     pending, printed = dict(called), set()
@@ -227,12 +228,12 @@ def printed_functions(
 
 
 def declaration(symbol: str, kind: Type, arity: int) -> str:
-    """Return the line that declares a function."""
+    """Return the LLVM declaration of a function."""
     return f"declare {kind.numbers} @{symbol}({', '.join([kind.numbers] * arity)})"
 
 
 def signature(symbol: str, kind: Type, arity: int) -> str:
-    """Return the first line of a function definition with operands x, y and z."""
+    """Return the first line of the LLVM definition of a function, whose operands are named x, y and z."""
     given = ", ".join([f"{kind.numbers} %{variable}" for variable in VARIABLES[:arity]])
     return f"define internal {kind.numbers} @{symbol}({given}) {{"
 
@@ -247,7 +248,7 @@ def _defined(body: Body, function: str, arity: int, helper: tuple[dict[str, Form
 
 
 def symbol(function: str, kind: Type) -> str:
-    """Return the name of a function in a module."""
+    """Return the name that a function has in an LLVM module."""
     if _is_intrinsic(function, kind):
         return kind.intrinsic(function)
     if function in _HELPERS or function in DEFINITIONS:

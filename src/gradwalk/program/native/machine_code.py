@@ -1,7 +1,8 @@
 """Compile hot programs (such as loop bodies) to machine code with LLVM when llvmlite is installed.
 
-The interpreter runs a program from the first call on. After many calls, a thread (`compile_queue.py`) and a second
-process (`compiler_process.py`) compile the program while calls continue. Results are bitwise equal (`scalar_ir.py`).
+At first the interpreter runs a program. If the program has run often, a thread (`compile_queue.py`) lets a second
+process (`compiler_process.py`) compile it, while the interpreter continues to run the program. The results of the
+machine code are bitwise equal to the results of the interpreter (`scalar_ir.py`).
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ from gradwalk.program.native.compiler_process import CompileError, native_lock
 from gradwalk.program.native.expressions import PREFIX
 from gradwalk.program.native.scalar_ir import called_by_address, ir_source
 
-# Maximum number of instructions plus table entries of a compiled program. Tables are on the stack; larger programs do
-# not fit the caches and take long to compile.
+# Maximum number of instructions and table entries of a compiled program. Larger programs do not fit the CPU caches and
+# take long to compile, and tables are on the stack.
 MOST = 3000
-# A garbage collection threshold that is never reached, so that nothing is collected.
+# A garbage collection threshold that is never reached.
 _NEVER = 1 << 30
 
 
 class MachineCode(NamedTuple):
-    """Machine code with the signature `void run(double *values)`: see `scalar_ir.ir_source`.
+    """Machine code of a function. For a program it is `void run(double *values)`; see `scalar_ir.ir_source`.
 
     Attributes:
         address: The address of the function.
@@ -46,27 +47,27 @@ class MachineCode(NamedTuple):
 
 
 class MissingFunctionError(Exception):
-    """The C library of this system lacks a function; the message is the function's name."""
+    """An error because the C library of this system lacks a function. The message is the function's name."""
 
 
 _engines: dict[int, Any] = {}
-_discarded: deque[int] = deque()  # keys of the engines whose owners are gone
+_discarded: deque[int] = deque()  # keys in `_engines` of engines that are no longer needed
 
 
 class _Owner:
-    """Keeps an LLVM engine in memory as long as this object lives.
+    """Keeps an LLVM engine, which holds machine code, in memory as long as this object lives.
 
-    Only LLVM may dispose of an engine, under `native_lock`, so the next compilation does it. Owners hold a key instead
-    of the engine: the garbage collector would finalize an engine together with its owner.
+    An engine may be disposed of only under `native_lock`, so the next compilation does that. An owner holds the key of
+    its engine, not the engine itself, which the garbage collector would finalize together with the owner.
     """
 
     def __init__(self, engine: Any) -> None:
         self._key = id(engine)
         _engines[self._key] = engine
-        # Python must not finalize the engine at exit, when the globals of llvmlite may already be gone.
+        # The extra reference prevents Python from finalizing the engine at exit, when globals of llvmlite may be gone.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
 
-    def __del__(self, discard: Callable[[int], None] = _discarded.append) -> None:  # globals are gone at exit
+    def __del__(self, discard: Callable[[int], None] = _discarded.append) -> None:  # globals may be gone at exit
         discard(self._key)
 
 
@@ -74,9 +75,9 @@ class Policy(NamedTuple):
     """When and how to compile programs.
 
     Attributes:
-        backend: "llvm" compiles before the first run, "lanes" never compiles; None compiles hot programs, unless the
-            environment variable GRADWALK_BACKEND is "lanes".
-        contract: Whether machine code may fuse a product and a sum and round once.
+        backend: "llvm" compiles a program before its first run. "lanes" never compiles. None compiles hot programs,
+            unless the environment variable GRADWALK_BACKEND is "lanes".
+        contract: Whether machine code may fuse a product and a sum into one operation that is rounded once.
     """
 
     backend: str | None = None
@@ -84,7 +85,7 @@ class Policy(NamedTuple):
 
     @property
     def refusal(self) -> str:
-        """The reason why nothing is compiled, or ""."""
+        """The reason why no program is compiled under this policy, or ""."""
         if self.backend == "lanes":
             return 'the backend is "lanes"'
         if self.backend is None and os.environ.get("GRADWALK_BACKEND") == "lanes":
@@ -94,7 +95,7 @@ class Policy(NamedTuple):
 
 DEFAULT = Policy()
 _policy: ContextVar[Policy] = ContextVar("policy", default=DEFAULT)
-current_policy = _policy.get  # the policy of new programs and kernels
+current_policy = _policy.get  # returns the policy for new programs and kernels
 
 
 def checked_policy(backend: str | None, contract: bool) -> Policy:
@@ -111,7 +112,7 @@ def checked_policy(backend: str | None, contract: bool) -> Policy:
 
 
 def prefix_keys(name: str, backends: Mapping[str, str]) -> dict[str, str]:
-    """Prefix the keys of a backends mapping with a name.
+    """Return a dict of backends whose keys are prefixed with a name.
 
     Example:
         >>> prefix_keys("loop", {"": "llvm", "step": "lanes"})
@@ -122,7 +123,7 @@ def prefix_keys(name: str, backends: Mapping[str, str]) -> dict[str, str]:
 
 @contextlib.contextmanager
 def compiling(policy: Policy) -> Iterator[None]:
-    """Use a policy for programs and kernels created in the `with` block."""
+    """Use a policy for the programs and kernels that are created in the `with` block."""
     token = _policy.set(policy)
     try:
         yield
@@ -143,20 +144,21 @@ def why_not_compilable(code: Code, policy: Policy) -> str:
 def compiled(code: Code, *, contract: bool = False) -> MachineCode:
     """Compile a program to machine code.
 
-    `contract` says whether a product and a sum may be fused and rounded once. Raises MissingFunctionError if the C
-    library lacks a function that the program calls, and CompileError if compilation fails.
+    `contract` says whether a product and a sum may be fused into one operation that is rounded once. Raises
+    MissingFunctionError if the C library lacks a function that the program calls, and CompileError if compilation
+    fails.
     """
     source = ir_source(code, contract=contract)
     addresses = {f"{PREFIX}{name}": address_in(C_LIBRARY, name) for name in called_by_address(source)}
     return assembled(source, addresses)
 
 
-# The C library of this system, including its math functions, for `address_in`.
+# Name of the C library of this system, which includes the math functions, for `address_in`.
 C_LIBRARY = "ucrtbase" if os.name == "nt" else None
 
 
 def address_in(library: str | None, function: str) -> int:
-    """Return the address of a function of a library, or of the loaded libraries if `library` is None.
+    """Return the address of a function in a library, or in the libraries loaded already if `library` is None.
 
     Raises MissingFunctionError if the library lacks the function.
     """
@@ -171,9 +173,9 @@ def assembled(source: str, addresses: Mapping[str, int], features: str | None = 
     """Compile a module of LLVM IR, or load its object code from the cache.
 
     Args:
-        source: The module, with a function `run`.
-        addresses: Maps the functions that the module declares to their addresses. A name must have the same address in
-            all modules.
+        source: The module, which defines a function `run`.
+        addresses: Maps the names of the functions that the module declares to their addresses. A name must have the
+            same address in all modules.
         features: CPU features that LLVM may use, in LLVM's notation; None for all features.
 
     Raises:
@@ -191,7 +193,7 @@ def assembled(source: str, addresses: Mapping[str, int], features: str | None = 
 
 
 def _loaded(llvm: Any, code: bytes, addresses: Mapping[str, int]) -> MachineCode:
-    """Load an object file with a function `run`."""
+    """Load an object file that defines a function `run`."""
     while _discarded:
         ctypes.pythonapi.Py_DecRef(ctypes.py_object(_engines.pop(_discarded.popleft())))
     for name, address in addresses.items():
@@ -204,9 +206,9 @@ def _loaded(llvm: Any, code: bytes, addresses: Mapping[str, int]) -> MachineCode
 
 
 def compile_for(interpreter: Any) -> None:
-    """Compile the program of an interpreter, which then runs the machine code.
+    """Compile the program of an interpreter and install the machine code in the interpreter.
 
-    Compiles immediately if the policy's backend is "llvm", else in the compiler thread.
+    With the backend "llvm" the program is compiled immediately, else in the compiler thread.
     """
     policy = interpreter.policy
     if why_not_compilable(interpreter.code, policy):
@@ -231,8 +233,8 @@ def compile_for(interpreter: Any) -> None:
 def run_now(task: Callable[[], object]) -> None:
     """Run a compilation task in the calling thread.
 
-    A `CompileError` is reported as if it had been raised in the compiler thread, because the program can also run
-    without machine code.
+    A `CompileError` is not raised, because the program can run without machine code. It is reported as if it had been
+    raised in the compiler thread.
     """
     try:
         task()
@@ -247,7 +249,7 @@ def _raise(error: Exception) -> None:
 
 @contextlib.contextmanager
 def native() -> Iterator[Any]:
-    """Run LLVM in this process; yields llvmlite's binding.
+    """Run LLVM in this process: yield `llvmlite.binding` and hold `native_lock`.
 
     `os.fork` waits until the `with` block ends, so the block must be short. Raises CompileError if llvmlite cannot be
     imported.
@@ -264,7 +266,7 @@ def native() -> Iterator[Any]:
 
 @cache
 def _llvm_binding() -> Any:
-    """Import llvmlite's binding."""
+    """Import `llvmlite.binding`."""
     _load_without_lock()
     with _no_garbage_collected():
         return native_llvm()
@@ -272,12 +274,13 @@ def _llvm_binding() -> Any:
 
 @contextlib.contextmanager
 def _no_garbage_collected() -> Iterator[None]:
-    """Import modules without garbage collection, which would hold the GIL for milliseconds each time.
+    """Disable garbage collection in the `with` block, which imports modules.
 
-    Objects that the modules create are moved to the oldest generation, so that the next collection of young objects is
-    short. If other code changes the threshold meanwhile, that value stays.
+    Each collection would hold the GIL for milliseconds. Afterwards all objects are moved to the oldest generation, so
+    that the next collection of young objects is short. If other code changes the threshold in the meantime, it is not
+    restored.
     """
-    if not hasattr(gc, "freeze") or gc.get_freeze_count():  # frozen objects must stay frozen
+    if not hasattr(gc, "freeze") or gc.get_freeze_count():  # keep frozen what other code froze
         yield
         return
     before = gc.get_threshold()
@@ -287,13 +290,13 @@ def _no_garbage_collected() -> Iterator[None]:
         yield
     finally:
         gc.freeze()
-        gc.unfreeze()  # moves them to the oldest generation
+        gc.unfreeze()  # moves all objects to the oldest generation
         if gc.get_threshold() == during:
             gc.set_threshold(*before)
 
 
 def _load_without_lock() -> None:
-    """Load llvmlite's library before llvmlite does, which would hold the GIL meanwhile."""
+    """Load llvmlite's library without the GIL. The import of llvmlite would load it with the GIL held."""
     spec = importlib.util.find_spec("llvmlite")
     if os.name == "nt" or spec is None or spec.origin is None:
         return

@@ -1,7 +1,7 @@
 """Cache of machine code on disk, so that a program is compiled only once.
 
-The process runs the code it finds here. So the folder and its files must be private to the user, and each file begins
-with a digest that detects damaged files.
+The code in the files is executed. So the folder and its files must be private to the user. Each file begins with a
+digest that detects damaged files.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from pathlib import Path
 _MOST_BYTES = 64 << 20
 _SUFFIX = ".o"
 _DIGEST = hashlib.sha256().digest_size
-# Prefix of files that are being written, and the age in seconds after which such a file counts as abandoned by a killed
-# process.
+# Prefix of files that are being written. If such a file is older than _MOST_SECONDS, the process that wrote it was
+# probably killed.
 _UNFINISHED = "tmp"
 _MOST_SECONDS = 3600.0
 
 
 def key_of(*parts: str) -> str:
-    """Return a cache key: a hexadecimal digest of the texts."""
+    """Return the cache key for some texts: a hexadecimal digest."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(f"{len(part)}:{part}".encode())
@@ -35,7 +35,7 @@ def key_of(*parts: str) -> str:
 
 
 def read(key: str) -> bytes | None:
-    """Return the machine code with this key; None if there is none or it cannot be trusted."""
+    """Return the machine code with this key; None if it is not in the cache, or its file is damaged or not private."""
     folder = _folder()
     if folder is None:
         return None
@@ -48,12 +48,12 @@ def read(key: str) -> bytes | None:
 
 
 def write(key: str, code: bytes) -> None:
-    """Store machine code under a key if possible."""
+    """Store machine code under a key. Errors of the operating system are ignored."""
     folder = _folder()
     if folder is None:
         return
     with _errors_ignored():
-        # The rename is atomic: concurrent writers never expose a partial file.
+        # The file is renamed when it is complete, so that no other process reads a part of it.
         unfinished = folder / f"{_UNFINISHED}{secrets.token_hex(8)}"
         try:
             with open(unfinished, "xb", opener=_made) as file:
@@ -67,7 +67,10 @@ def write(key: str, code: bytes) -> None:
 
 @contextlib.contextmanager
 def _errors_ignored() -> Iterator[None]:
-    """Ignore errors of the operating system (with an errno), but not a `TimeoutError` of a signal handler."""
+    """Ignore `OSError`s of the operating system, which have an errno.
+
+    A `TimeoutError` that a signal handler raised has none and is not ignored.
+    """
     try:
         yield
     except OSError as error:
@@ -76,7 +79,7 @@ def _errors_ignored() -> Iterator[None]:
 
 
 def _opened(path: str, flags: int) -> int:
-    """Open a file for reading without following links, and without blocking on a pipe."""
+    """Open a file without following symbolic links, and without blocking if it is a pipe."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -86,7 +89,7 @@ def _made(path: str, flags: int) -> int:
 
 
 def _folder() -> Path | None:
-    """Return the folder, creating it if necessary; None if it cannot be private."""
+    """Return the folder of the cache, creating it if necessary; None if that fails or the folder is not private."""
     try:
         folder = _parent() / "gradwalk"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -100,7 +103,7 @@ def _folder() -> Path | None:
 
 
 def _parent() -> Path:
-    """Return the user's cache folder. Relative paths in the environment are ignored."""
+    """Return the folder for the user's caches. Relative paths in environment variables are ignored."""
     name = {"nt": "LOCALAPPDATA", "posix": "XDG_CACHE_HOME"}.get(os.name, "")
     given = os.environ.get(name, "")
     if sys.platform != "darwin" and Path(given).is_absolute():
@@ -113,7 +116,7 @@ def _parent() -> Path:
 
 
 def _is_private(status: os.stat_result) -> bool:
-    """Return whether a file or folder belongs to the user, and other users can neither read nor write it."""
+    """Return whether a file or folder belongs to the user and other users can neither read nor write it."""
     if stat.S_ISLNK(status.st_mode):
         return False
     if os.name == "nt":  # other users cannot write to LOCALAPPDATA
@@ -122,10 +125,10 @@ def _is_private(status: os.stat_result) -> bool:
 
 
 def _make_room(folder: Path) -> None:
-    """Remove abandoned files, and the oldest files while the total size is above the limit."""
+    """Remove files of killed processes, and the oldest files while the total size is above the limit."""
     files = []
     for path in folder.iterdir():
-        with _errors_ignored():  # another process may have removed it
+        with _errors_ignored():  # another process may have removed the file
             status = path.lstat()
             is_unfinished = path.name.startswith(_UNFINISHED)
             if not stat.S_ISREG(status.st_mode) or not (is_unfinished or path.suffix == _SUFFIX):

@@ -1,7 +1,7 @@
-"""Print a program as LLVM IR: one function that runs all instructions on the interpreter's array of values.
+"""Print a program as LLVM IR: one function that runs all instructions on the interpreter's array of numbers.
 
-Every instruction is printed from its operation's formula, as in C. Functions such as `exp` are the ones that the
-interpreter calls, so results are bitwise equal.
+Every instruction is printed from the formula of its operation, as in C. Functions such as `exp` are the same functions
+of the C library that the interpreter calls, so results are bitwise equal.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _TYPE = Type()
 def ir_source(code: Code, *, contract: bool = False) -> str:
     """Print a program without calls as an LLVM module with the function `void run(double *values)`.
 
-    `values` has an entry for each index. The function reads the inputs and writes the results that are outputs.
-    `contract` says whether a product and a sum may be fused and rounded once.
+    `values` has an entry for each index of the program. The function reads the inputs and writes only the results that
+    are outputs. `contract` says whether a product and a sum may be fused into one operation that is rounded once.
     """
     body = _Body(_TYPE, contract=contract)
     names = _Names(body, code)
@@ -33,27 +33,27 @@ def ir_source(code: Code, *, contract: bool = False) -> str:
 
 
 def called_by_address(source: str) -> list[str]:
-    """Return the C names of the library functions that a module from `ir_source` calls."""
+    """Return the names of the C library functions that a module returned by `ir_source` calls."""
     lines = [line for line in source.splitlines() if line.startswith(f"declare double @{PREFIX}")]
     return [line.partition(f"@{PREFIX}")[2].partition("(")[0] for line in lines]
 
 
 class _Body(Body):
-    """Lines of the function while it is printed."""
+    """The LLVM instructions of the function that is being printed."""
 
     def loaded(self, index: int) -> str:
-        """Append the load of a value."""
+        """Append instructions that load the number at an index; return the name of the result."""
         return self.new(f"load double, ptr {self._address(index)}")
 
     def store(self, operand: str, index: int) -> None:
-        """Append the store of a value."""
+        """Append instructions that store an operand at an index."""
         self.lines.append(f"  store double {operand}, ptr {self._address(index)}")
 
     def _address(self, index: int) -> str:
         return self.new(f"getelementptr double, ptr %values, i64 {index}")
 
     def taken(self, index: str, table: Sequence[str]) -> str:
-        """Append the selection of a table entry by an index; nan if the index is out of range."""
+        """Append instructions that select a table entry by an index, or nan if the index is out of range."""
         count = _TYPE.literal(float(len(table)))
         cells = self.new(f"alloca [{len(table)} x double]")
         for i, entry in enumerate(table):
@@ -73,7 +73,7 @@ class _Body(Body):
 
 
 class _Names(dict[int, str]):
-    """Maps each index to its operand text: a literal for a constant; inputs are loaded on first use."""
+    """Maps each index to its name in LLVM IR. Constants are literals. Inputs are loaded when they are first used."""
 
     def __init__(self, body: _Body, code: Code) -> None:
         super().__init__()

@@ -1,1 +1,1 @@
-"""Reroll straight-line code: find its loops."""
+"""Find the loops in straight-line code."""

@@ -1,14 +1,15 @@
 """Find the loops in a flat program: `fold(code)`.
 
-A traced Python loop is a sequence of repeated instructions. Loops are found in rounds. Each round looks at all periods
-at once for sequences whose operand indices change by constant strides. The sequences that save the most instructions
-become loops. A loop then counts as one item, so that later rounds find its enclosing loops. Loop bodies are searched in
-the same way; two of their items are equal only if their strides in the enclosing loops are equal, too.
+A traced Python loop is a sequence of instructions that repeat with a period: the operand indices change by a constant
+stride from one iteration to the next. Loops are found in rounds. Each round finds repeated sequences with any period
+and replaces those that save the most instructions by loops. A loop counts as one item in later rounds, which find the
+loops around it. Loop bodies are searched in the same way; two of their items are equal only if their strides in the
+enclosing loops are equal, too.
 
-Candidates for periods come from hashes of windows of 1, 2, 4, ... items: if a window equals the window p items earlier,
-p may be a period. In a sequence with three or more repetitions, a window of at least one and less than two periods has
-its latest equal window exactly one period earlier, unless the opcodes alone have a shorter period; small multiples of
-that period are tried, too. So searching n items takes time proportional to n log n.
+Candidates for periods come from hashes of windows of w = 1, 2, 4, ... items: if a window is equal to the window p items
+earlier, p may be a period. A period p is found with the window length w for which p <= w < 2 * p: the latest window
+equal to a window of w items is then p items earlier, unless the opcodes alone have a shorter period. So small multiples
+of the distance are tried, too. Searching n items takes time proportional to n log n.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ if not TYPE_CHECKING and cython.compiled:
 _call = cython.declare(cython.int, CALL)
 _take = cython.declare(cython.int, TAKE)
 
-_fewest = cython.declare(cython.int, 3)  # minimum number of iterations: any two have constant strides
-_multiples = cython.declare(cython.int, 8)  # multiples of a period of opcodes that are tried as period of operands
+_fewest = cython.declare(cython.int, 3)  # minimum number of iterations; two always have constant strides
+_multiples = cython.declare(cython.int, 8)  # number of multiples of a distance that are tried as periods
 _patience = cython.declare(cython.int, 100)  # maximum number of comparisons per item and round
 
-# First words of descriptions that do not start with an opcode.
+# The first words of descriptions that do not begin with an opcode.
 _loop_mark = cython.declare(cython.int, -1)
 _within_mark = cython.declare(cython.int, -2)
 _single_mark = cython.declare(cython.int, -3)
@@ -52,10 +53,10 @@ class _Items:
     """A sequence of instructions and loops.
 
     Attributes:
-        at: Per item, the ordinal of its first instruction.
-        shape: Per item, the id of its description: see `Shapes`.
-        weight: Per item, the number of instructions to print, with loops printed once.
-        loop: Per item, its index among the loops found, or -1.
+        at: Per item, the position of its first instruction in the program.
+        shape: Per item, the id of its description; see `Shapes`.
+        weight: Per item, the number of instructions to print; the instructions in a loop are printed once.
+        loop: Per item, its index in the list of loops, or -1 if the item is not a loop.
     """
 
     count: cython.int
@@ -73,7 +74,7 @@ class _Items:
 
 
 class _Found:
-    """A loop that was found: the fields of `Repeat`, the items of an iteration, and the periods of enclosing loops."""
+    """A loop in the list of loops: the fields of `Repeat`, and data for the search inside the loop."""
 
     __slots__ = ("around", "begin", "count", "end", "inner", "items", "period", "start")
 
@@ -87,14 +88,14 @@ class _Found:
 @cython.final
 @cython.cclass
 class _Search:
-    """The search for loops in one program."""
+    """The search for loops in a program."""
 
     _code: cython.p_int
     _instructions: Any  # the array behind `_code`
     _shapes: Shapes
     _found: list
     _top: _Items
-    _comparisons: cython.longlong  # comparisons left in this round
+    _comparisons: cython.longlong  # number of comparisons that this round may still make
 
     def __init__(self, code: Code) -> None:
         self._instructions = numpy.array(code.instructions, numpy.int32)
@@ -120,7 +121,7 @@ class _Search:
         return tuple([made[number] for number in top])
 
     def _search_within(self, found: _Found) -> list[int]:
-        """Find the loops in an iteration of a loop; return their indices."""
+        """Find the loops in an iteration of a loop; return their indices in the list of loops."""
         items: _Items = found.items
         around = (*found.around, found.period)
         if found.end - found.begin > 1 or items.loop[found.begin] >= 0:
@@ -133,9 +134,10 @@ class _Search:
     def _single_instructions(self, count: cython.int, inputs: cython.int, first: cython.int) -> _Items:
         """Return the instructions as items.
 
-        Each call has a unique shape. Two `take` items are equal if their table is the same. Other instructions are
-        equal if their opcodes are, and if corresponding operands are both inputs, constants or results. So no operand
-        of a loop changes from one of these groups to another.
+        Items with the same shape count as equal. Each call has its own shape. Two `take` instructions have the same
+        shape if they use the same table. Other instructions have the same shape if their opcodes are equal and each
+        pair of corresponding operands are both inputs, both constants or both results. So an operand of a loop is an
+        input in all iterations, or a constant, or a result.
         """
         columns = [numpy.arange(count, dtype=numpy.int32), numpy.empty(count, numpy.int32)]
         columns += [numpy.ones(count, numpy.int32), numpy.full(count, -1, numpy.int32)]
@@ -163,7 +165,7 @@ class _Search:
 
     @cython.cfunc
     def _within(self, items: _Items, begin: cython.int, end: cython.int, periods: tuple) -> _Items:
-        """Return the items from `begin` to `end`, with shapes that include the strides in the enclosing loops."""
+        """Return the items from `begin` to `end`. The strides in the enclosing loops become part of their shapes."""
         inside: _Items = _Items([numpy.array(column[begin:end]) for column in items.columns])
         i: cython.int
         k: cython.int
@@ -182,14 +184,14 @@ class _Search:
 
     @cython.cfunc
     def _append_strides(self, at: cython.int, period: cython.int) -> object:
-        """Append the strides of an instruction's operands over a period to the current description."""
+        """Append to the current description by how much each operand of an instruction changes over a period."""
         column: cython.int
         for column in range(1, 4):
             self._shapes.words.append(self._code[4 * (at + period) + column] - self._code[4 * at + column])
         return None
 
     def _folded(self, items: _Items) -> list[int]:
-        """Reroll items into loops, round by round, until none are left; return the loops among the items."""
+        """Replace repeated items by loops, round by round, until none repeat; return the loops among the items."""
         while items.count >= _fewest:
             rows = self._stretches(items)
             if not rows:
@@ -198,14 +200,14 @@ class _Search:
         return [loop for loop in items.columns[3].tolist() if loop >= 0]
 
     def _stretches(self, items: _Items) -> list:
-        """Find repeated sequences; return (start, period, length) in items for each."""
+        """Find repeated sequences; return a tuple (start, period, length) for each, counted in items."""
         count: cython.int = items.count
         self._comparisons = _patience * count
         rows: list = []
-        windows = numpy.array(items.columns[1])  # per item, the hash of the window that starts at it
+        windows = numpy.array(items.columns[1])  # per item, the hash of the window that begins with it
         cells = 1 << (2 * int(count)).bit_length()
         latest = numpy.empty(cells, numpy.int32)
-        reached = numpy.zeros(count + 1, numpy.int32)  # per period, the end of the range tried so far
+        reached = numpy.zeros(count + 1, numpy.int32)  # per period, the end of the range that has been tried
         good = numpy.zeros(count + 1, numpy.int32)  # per period, whether that range is in a repeated sequence
         window: cython.int = 1
         while window < count and self._comparisons > 0:
@@ -239,7 +241,10 @@ class _Search:
         good: cython.p_int,
         rows: list,
     ) -> cython.bint:
-        """Try the distance from each window to its latest equal one as a period; return whether any two are equal."""
+        """Try as period the distance from each window to the latest equal window before it.
+
+        Returns whether any two windows are equal.
+        """
         repeated: cython.bint = False
         i: cython.int
         cell: cython.int
@@ -265,7 +270,7 @@ class _Search:
         good: cython.p_int,
         rows: list,
     ) -> object:
-        """Find a sequence before item i whose period is a multiple of `shortest`; append it to the rows."""
+        """Find a repeated sequence around item i whose period is a multiple of `shortest`; append it to `rows`."""
         multiple: cython.int
         period: cython.int
         begin: cython.int
@@ -296,7 +301,7 @@ class _Search:
     @cython.inline
     @cython.exceptval(check=False)
     def _moves_evenly(self, items: _Items, i: cython.int, period: cython.int) -> cython.bint:
-        """Return whether items i, i + period and i + 2 * period are equal, with equally spaced operand indices."""
+        """Return whether items i, i + period and i + 2 * period are equal and their operand indices equally spaced."""
         if i + 2 * period >= items.count:
             return False
         shape: cython.int = items.shape[i]
@@ -319,7 +324,7 @@ class _Search:
 
     @cython.cfunc
     def _with_loops(self, items: _Items, chosen: list) -> _Items:
-        """Return the items with each of the chosen sequences, given in order, replaced by a loop."""
+        """Return the items, with each of the chosen sequences replaced by a loop. `chosen` must be in order."""
         saved = sum([length - 1 for _, _, length in chosen])
         shorter: _Items = _Items([numpy.empty(items.count - saved, numpy.int32) for _ in items.columns])
         begin: cython.int
@@ -344,7 +349,7 @@ class _Search:
     @cython.cfunc
     @cython.exceptval(-1)
     def _append_loop(self, items: _Items, begin: cython.int, period: cython.int, times: cython.int) -> cython.int:
-        """Append a loop to the loops found; return the id of its description."""
+        """Append a loop to the list of loops; return the id of its description."""
         start: cython.int = items.at[begin]
         flat: cython.int = items.at[begin + period] - start
         i: cython.int
@@ -363,7 +368,7 @@ class _Search:
 
 
 def _chosen(items: _Items, rows: list) -> list:
-    """Choose disjoint sequences greedily by the instructions they save; return them in order."""
+    """Choose disjoint sequences, preferring those that save the most instructions; return them in order."""
     weights = numpy.concatenate([[0], numpy.cumsum(items.columns[2], dtype=numpy.int64)]).tolist()
     taken = numpy.zeros(items.count, numpy.int32)
     chosen: list = []
@@ -384,13 +389,13 @@ def _chosen(items: _Items, rows: list) -> list:
 
 
 def _rated(weights: list, begin: int, period: int, length: int) -> tuple[int, int, int, int]:
-    """Return (-instructions saved, period, begin, length) of a sequence."""
+    """Return the tuple (-number of instructions saved, period, begin, length) for a sequence."""
     return (1 - length // period) * (weights[begin + period] - weights[begin]), period, begin, length
 
 
 @cython.cfunc
 def _free(taken: cython.p_int, begin: cython.int, end: cython.int) -> list:
-    """Return (begin, end) of each range between `begin` and `end` that is not taken."""
+    """Return a pair (begin, end) for each range between `begin` and `end` that is not taken."""
     found: list = []
     i: cython.int
     for i in range(begin, end):
@@ -413,12 +418,12 @@ def _kind(index: cython.int, inputs: cython.int, first: cython.int) -> cython.in
 
 @cython.cfunc
 def _double(hashes: cython.p_int, count: cython.int, window: cython.int) -> object:
-    """Replace hashes of windows by hashes of windows of twice the size."""
+    """Replace the hash of each window by the hash of the window twice as long."""
     i: cython.int
     hashed: cython.ulonglong
     for i in range(count):
         hashed = hashes[i]
         hashed = (hashed * 1000003 + hashes[i + window]) * 0x5BD1E995
-        # These bits are the same for the 64-bit `hashed` and for Python's unbounded int.
+        # These bits are the same whether `hashed` has 64 bits or is an unbounded int of Python.
         hashes[i] = (hashed >> 20) & 0x7FFFFFFF
     return None

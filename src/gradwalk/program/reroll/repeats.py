@@ -1,8 +1,8 @@
-"""`Repeat`: a run of repeated instructions of a program, seen as a loop.
+"""`Repeat`: a sequence of instructions of a program that repeat, described as a loop.
 
-Each iteration has the same instructions as the previous one; each operand index changes by a constant stride. So a loop
-only stores where its first iteration is and how many iterations there are. Everything else is read from the program,
-and running a loop means running its instructions in order.
+Each iteration has the same instructions as the previous iteration, and each operand index changes by a constant stride.
+So a `Repeat` stores only the position and length of the first iteration and the number of iterations. Everything else
+is in the program, which still contains the instructions of all iterations.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ class Repeat(NamedTuple):
     """A loop in a program.
 
     Attributes:
-        start: The ordinal of its first instruction.
-        period: The number of instructions per iteration, with nested loops unrolled.
+        start: The position of its first instruction in the program.
+        period: The number of instructions per iteration, including all iterations of nested loops.
         times: The number of iterations.
-        inner: The loops nested in the first iteration, in order; later iterations have the same.
+        inner: The loops nested in the first iteration, in order. Later iterations have equal nested loops.
     """
 
     start: int
@@ -31,15 +31,15 @@ class Repeat(NamedTuple):
 
     @property
     def stop(self) -> int:
-        """Ordinal of the first instruction after the loop."""
+        """Position of the first instruction after the loop."""
         return self.start + self.period * self.times
 
 
 class Moving(NamedTuple):
-    """An affine index: `start + sum(stride[d] * counter[d])`, with counters from 0.
+    """An affine index, `start + sum(strides[d] * counter[d])`, where each loop counter begins with 0.
 
     Attributes:
-        start: Its value in the first iterations.
+        start: The index in the first iteration of every loop.
         strides: One stride per enclosing loop, outermost first.
     """
 
@@ -52,7 +52,7 @@ class Moving(NamedTuple):
         return self.start + sum(min(end, 0) for end in ends), self.start + sum(max(end, 0) for end in ends)
 
     def text(self, counters: Sequence[str]) -> str:
-        """Format the index as a formula of loop counters; extra counters are ignored.
+        """Format the index as a formula in loop counters. Extra counters are ignored.
 
         Example:
             >>> Moving(7, (16, -1)).text(["i", "j"])
@@ -70,7 +70,8 @@ class Moving(NamedTuple):
 def operand(code: Code, i: int, column: int, loops: Sequence[Repeat]) -> Moving:
     """Return the affine index of the operand in field `column` (1 to 3) of an instruction.
 
-    `i` is the ordinal of the instruction in the first iterations of its enclosing loops, outermost first.
+    `i` is the position in the program of the instruction in the first iterations of its enclosing loops `loops`,
+    outermost first.
     """
     fields = code.instructions
     at = 4 * i + column
@@ -78,17 +79,17 @@ def operand(code: Code, i: int, column: int, loops: Sequence[Repeat]) -> Moving:
 
 
 def result(code: Code, i: int, loops: Sequence[Repeat]) -> Moving:
-    """Return the affine index of the result of an instruction in its enclosing loops."""
+    """Return the affine index of the result of an instruction in the loops that enclose it."""
     return Moving(code.first + i, tuple([loop.period for loop in loops]))
 
 
 def traversed(
     instructions: range, repeats: Sequence[Repeat]
 ) -> Iterator[tuple[Repeat | range | None, tuple[Repeat, ...]]]:
-    """Traverse a range of instructions with its loops, in the order in which they are printed.
+    """Traverse a range of instructions and its loops in the order in which they are printed.
 
-    Yields ranges of instruction ordinals, each loop where it begins, and None where a loop ends; each with the
-    enclosing loops.
+    Yields pairs of a part and its enclosing loops. A part is a range of positions of instructions, a loop where it
+    begins, or None where a loop ends.
 
     Example:
         >>> for part, around in traversed(range(10), [Repeat(2, 1, 8, ())]):
@@ -127,7 +128,7 @@ def _parts(instructions: range, repeats: Sequence[Repeat]) -> list[range | Repea
 
 
 def written(length: int, repeats: Sequence[Repeat]) -> int:
-    """Return the number of instructions outside loops and in the first iterations of loops.
+    """Return the number of instructions that are written if each loop body is written once.
 
     Example:
         >>> written(10, [Repeat(2, 1, 8, ())])
@@ -142,14 +143,14 @@ def written(length: int, repeats: Sequence[Repeat]) -> int:
 
 
 def even_runs(steps: Sequence[Hashable], fewest: int) -> list[tuple[int, int]]:
-    """Split a sequence into runs of at least `fewest` items with a constant step, and single items.
+    """Split a sequence into runs of at least `fewest` items with a constant step, and into single items.
 
     Args:
-        steps: The step from each item to the next. None never belongs to a run.
+        steps: The step from each item to the next. A step of None never belongs to a run.
         fewest: Minimum number of items in a run.
 
     Returns:
-        Pairs (start, length) of runs and single items.
+        A pair (start, length) for each run and each single item.
 
     Example:
         >>> even_runs([1, 1, 1, 5, None], 3)

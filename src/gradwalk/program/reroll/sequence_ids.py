@@ -1,4 +1,4 @@
-"""`Shapes`: hash-consing of instruction sequences: equal sequences get the same id."""
+"""`Shapes`: ids of instruction sequences. Equal sequences get the same id (hash-consing)."""
 
 from __future__ import annotations
 
@@ -59,22 +59,23 @@ class Ints:
 
 @cython.cclass
 class Shapes:
-    """Ids of descriptions; equal descriptions have equal ids.
+    """Ids of the descriptions of instruction sequences. Equal descriptions have equal ids.
 
-    A description is a list of ints. It comes with a list of places, the offsets of the described instructions from the
-    start of the sequence. Callers append to `words` and `places`, then `finish` returns the id.
+    A description is a list of ints. Each id also has a list of places: the offsets of the described instructions from
+    the start of the sequence. Callers append a description to `words` and its places to `places`. Then `finish` returns
+    its id.
 
     Attributes:
-        words: All descriptions, one after the other; the last one may be incomplete.
+        words: All descriptions, one after the other. The last description may be incomplete.
         places: The places of all descriptions, one after the other.
-        first_place: The start of each id's places, and the start of the next id's.
+        first_place: The start of the places of each id. The last entry is the start for the next id.
     """
 
     words: Ints
     places: Ints
     first_place: Ints
     _first_word: Ints
-    _table: cython.p_int  # id by hash of the description, or -1
+    _table: cython.p_int  # hash table: the id of a description in each cell, or -1
     _cells: Any  # the array behind `_table`
     _mask: cython.int  # number of cells (a power of two) minus 1
 
@@ -88,7 +89,7 @@ class Shapes:
     @cython.cfunc
     @cython.exceptval(-1)
     def finish(self) -> cython.int:
-        """Return the id of the description appended last; discard the description if it is already known."""
+        """Return the id of the description that was appended last. A description that is known already is removed."""
         number: cython.int = self._first_word.length - 1
         begin: cython.int = self._first_word.data[number]
         cell: cython.int = self._cell_of(begin, self.words.length - begin)
@@ -106,7 +107,7 @@ class Shapes:
     @cython.cfunc
     @cython.exceptval(-1)
     def _cell_of(self, begin: cython.int, length: cython.int) -> cython.int:
-        """Return the cell of a description in the hash table, or the empty cell where it belongs."""
+        """Return the cell of the hash table that has a description, or the empty cell in which to store it."""
         hashed: cython.ulonglong = length
         word: cython.longlong
         i: cython.int
@@ -127,7 +128,7 @@ class Shapes:
     @cython.cfunc
     @cython.exceptval(-1)
     def _is_equal(self, x: cython.int, y: cython.int, length: cython.int) -> cython.bint:
-        """Return whether two ranges of words are equal."""
+        """Return whether the words from `x` on are equal to the words from `y` on."""
         i: cython.int = 0
         while i < length and self.words.data[x + i] == self.words.data[y + i]:
             i += 1

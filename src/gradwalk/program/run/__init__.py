@@ -1,1 +1,1 @@
-"""Run a program on one sample."""
+"""Run programs on a single sample."""

@@ -1,7 +1,7 @@
-"""C functions that run a program: their types and their addresses.
+"""The types and addresses of C functions that run a program.
 
-Each takes a handle, the address of an `Interpreter`. Handles of programs without calls need no GIL, and several threads
-may use them at once. Uncompiled, callbacks into Python take the place of the C functions.
+Each function takes a handle, which is the address of an `Interpreter`. It needs the GIL only if the program has calls,
+and several threads may run one program at once. If gradwalk is not compiled, the functions are callbacks into Python.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ _nan = cython.declare(cython.double, numpy.nan)
 
 _Doubles = ctypes.POINTER(ctypes.c_double)
 
-# Computes the outputs from the inputs: void (void *handle, const double *inputs, double *outputs).
+# Type of functions that compute the outputs from the inputs: void (void *handle, const double *inputs, double
+# *outputs).
 RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, _Doubles, _Doubles)
-# Returns the only output of a program for one or for n inputs, the signatures of integrands in `scipy.integrate`.
+# Types of functions that return the only output of a program with one input or with n inputs. They are the types of
+# integrands in `scipy.integrate`.
 OF_ONE = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_void_p)
 OF_SEVERAL = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int, _Doubles, ctypes.c_void_p)
-# Computes the output for the n numbers in a footprint (`scipy.ndimage`); returns 0 if n is not the number of inputs.
+# Type of functions that compute the output for the n numbers in a footprint, as `scipy.ndimage` needs. They return 0 if
+# n is not the number of inputs.
 FILTER = ctypes.CFUNCTYPE(ctypes.c_int, _Doubles, ctypes.c_ssize_t, _Doubles, ctypes.c_void_p)
 
 
@@ -81,7 +84,7 @@ def _interpreter(handle: Any) -> Any:
 
 
 def _outputs_of(interpreter: Any, numbers: Any) -> Any:
-    """Return the outputs for these inputs; nan if a loop raises an error, which cannot propagate through C."""
+    """Run a program; return nan for all outputs if it raises an error, because C cannot propagate errors."""
     try:
         return interpreter.run(numpy.array(numbers))
     except Exception:
@@ -113,7 +116,7 @@ def _filter_in_python(numbers: Any, count: int, result: Any, handle: Any) -> int
 
 @functools.cache
 def _functions_in_python() -> tuple[Any, ...]:
-    """Return callbacks into Python; the cache keeps them alive for as long as C may call them."""
+    """Return the callbacks into Python. They are cached so that they stay alive while C may call them."""
     return (
         RUN(_run_in_python),
         OF_ONE(_of_one_in_python),
@@ -123,7 +126,7 @@ def _functions_in_python() -> tuple[Any, ...]:
 
 
 def addresses_in_python() -> Addresses:
-    """Return the addresses of the callbacks into Python, for uncompiled runs."""
+    """Return the addresses of the callbacks into Python, which are used if gradwalk is not compiled."""
     return Addresses(*[ctypes.cast(function, ctypes.c_void_p).value or 0 for function in _functions_in_python()])
 
 

@@ -16,19 +16,19 @@ from gradwalk.trees.tree import TreeDef
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-MISSED = object()  # returned if the arguments do not have the prepared structure
+MISSED = object()  # the result of a call whose arguments do not have the prepared structure
 
 
 @cython.final
 @cython.cclass
 class PreparedCall:
-    """A program with the forms of its arguments and of its result.
+    """A program, with the form of the arguments that it accepts and the form of its result.
 
     Args:
         interpreter: The interpreter of the program.
         takes: The form of the tuple of positional arguments.
-        keywords: The form of the dict of keyword arguments, or None without keyword arguments.
-        makes: The form of the result, or None to unflatten it with `treedef`.
+        keywords: The form of the dict of keyword arguments, or None if there are none.
+        makes: The form of the result. If None, the result is unflattened with `treedef`.
         treedef: The treedef of the result.
     """
 

@@ -31,11 +31,11 @@ cdef class Interpreter:
     cdef int* _table
     cdef int _outputs  # number of outputs
     cdef int _length  # four times the number of instructions
-    cdef int _first  # the index of the first instruction's result
+    cdef int _first  # index of the result of the first instruction
     cdef int _room  # size of a run's scratch memory, in doubles
     cdef bint _has_calls
     cdef bint _may_have_rows
-    cdef Py_ssize_t _due  # value of _executed at which a faster form is made
+    cdef Py_ssize_t _due  # value of _executed at which rows or machine code are requested
     cdef Py_ssize_t _executed  # four times the number of instructions interpreted so far
     cdef readonly object policy
     cdef readonly object machine_code  # keeps the code in memory

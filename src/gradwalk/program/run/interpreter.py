@@ -1,7 +1,7 @@
-"""`Interpreter`: runs a program on one sample, of numbers or of Values.
+"""`Interpreter`: runs a program on one sample, which consists of numbers or of Values.
 
-Each run has its own scratch memory and writes to no shared state. Several threads may therefore run one program at
-once, even without the GIL, and Python code called in between, such as a finalizer, may run it as well.
+Each run has its own scratch memory and shares no state with other runs. So several threads may run one program at once,
+even without the GIL. Python code that is called during a run, such as a finalizer, may run the same program, too.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from gradwalk.value.modes import refuses_nans
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-# Compile a program after this many executed instructions, times 4 (the width of an instruction). Compiling takes about
-# as long as a few million instructions.
+# A program is compiled after 1,000,000 executed instructions. Counts of instructions are stored times 4, the width of
+# an instruction. Compiling takes about as long as interpreting a few million instructions.
 _hot = cython.declare(cython.Py_ssize_t, 4 * 1_000_000)
-# Programs are reordered into rows if they have at least _fewest_in_rows instructions and have run _runs_before_rows
-# times. The rows are used if they average at least _least_share instructions.
+# A program is reordered into rows if it has at least _fewest_in_rows instructions and has run _runs_before_rows times.
+# The rows are used if they have at least _least_share instructions on average.
 _fewest_in_rows = cython.declare(cython.int, 500)
 _runs_before_rows = cython.declare(cython.int, 20)
 _least_share = cython.declare(cython.int, 3)
@@ -50,11 +50,11 @@ _float64 = numpy.dtype(numpy.float64)
 @cython.final
 @cython.cclass
 class Rows:
-    """A `RowPlan` with C pointers to its arrays.
+    """A `RowPlan`, and C pointers to its arrays.
 
     Attributes:
         plan: The plan.
-        copies: Number of extra slots that a run needs.
+        copies: Number of extra slots that a run needs, for `RowPlan.copies`.
     """
 
     # The types of the fields are declared in interpreter.pxd.
@@ -74,13 +74,13 @@ class Rows:
 @cython.final
 @cython.cclass
 class Interpreter:
-    """Runs one `Code`, which must be well formed: nothing is checked at run time.
+    """Runs a `Code`. The code must be well formed, because nothing is checked at run time.
 
     Attributes:
         code: The program.
         inputs: Number of inputs.
         policy: When and how the program is compiled to machine code.
-        machine_code: The `MachineCode` that is run instead of the instructions, or None.
+        machine_code: The `MachineCode` that runs instead of the instructions, or None.
         failure: Why compilation failed, or "".
     """
 
@@ -93,8 +93,9 @@ class Interpreter:
         self._length = len(code.instructions) // 4 * 4
         self._outputs = len(code.outputs)
         self._has_calls = len(code.calls) > 0
-        # All three operands of an instruction are read before its opcode is tested. So the index of a call, of a
-        # call's result or of a table must also be a valid index in the scratch memory.
+        # All three operands of an instruction are read before its opcode is tested. So the operand fields of calls and
+        # of `take`, which hold positions of calls, results and tables, must also be valid indices in the scratch
+        # memory.
         results = max([call.outputs for call, _ in code.calls], default=0)
         self._room = max(self._first + self._length // 4, 1 + len(code.calls), 1 + results, 1 + len(code.tables))
         self._operands = [_stretches(operands) for _, operands in code.calls]
@@ -129,7 +130,7 @@ class Interpreter:
         Raises:
             ValueError: `numbers` is not one-dimensional, or its length is not the number of inputs.
             TypeError: `numbers` does not hold numbers.
-            FloatingPointError: Under `debug_nans`, an instruction that the outputs depend on gives nan or inf.
+            FloatingPointError: Under `debug_nans`, an instruction that the outputs depend on gave nan or inf.
         """
         is_array = type(numbers) is numpy.ndarray and numbers.dtype is _float64
         if not is_array or numbers.ndim != 1 or not numbers.flags.c_contiguous:
@@ -143,7 +144,7 @@ class Interpreter:
         return outputs
 
     def on_values(self, operands: list) -> list:
-        """Run the program on Values and floats, one per input; an output is a Value if it depends on one."""
+        """Run the program on Values and floats, one per input. An output is a Value if it depends on a Value."""
         if len(operands) != self.inputs:
             raise ValueError(
                 f"a program with {counted(self.inputs, 'input')} takes one operand per input, got {len(operands)}"
@@ -152,9 +153,10 @@ class Interpreter:
         return [results[index] for index in self.code.outputs]
 
     def compute(self, inputs: cython.p_double, outputs: cython.p_double) -> cython.void:
-        """Compute the outputs from the inputs. The GIL is not needed; programs with calls acquire it.
+        """Compute the outputs from the inputs.
 
-        The outputs are nan if memory runs out or a loop raises an error.
+        The caller need not hold the GIL; it is acquired if the program has calls. The outputs are nan if memory runs
+        out or a loop raises an error.
         """
         i: cython.int
         if self._has_calls:
@@ -173,7 +175,7 @@ class Interpreter:
         scratch.release(value, few)
 
     def _compute_with_calls(self, inputs: cython.p_double, outputs: cython.p_double) -> cython.void:
-        """Compute the outputs of a program with calls; the outputs are nan if a call raises an error."""
+        """Compute the outputs of a program with calls. The outputs are nan if a call raises an error."""
         i: cython.int
         try:
             self._run(inputs, outputs)
@@ -215,7 +217,7 @@ class Interpreter:
         return None
 
     def _run_rows(self, rows: Rows, value: cython.p_double) -> cython.void:
-        """Run the instructions in rows."""
+        """Run the instructions in the order of a row plan."""
         self._executed += self._length
         segment: cython.p_int = rows._segment
         code: cython.p_int = rows._instruction
@@ -232,7 +234,7 @@ class Interpreter:
             at = row_loops.run_rows(segment, at + 1, rows._count, code, rows._link, value)
 
     def _write_outputs(self, index: cython.p_int, value: cython.p_double, outputs: cython.p_double) -> cython.void:
-        """Write the numbers at these indices to the outputs."""
+        """Copy the numbers at the indices `index` to the outputs."""
         i: cython.int
         for i in range(self._outputs):
             outputs[i] = value[index[i]]
@@ -241,11 +243,11 @@ class Interpreter:
         """Run this `MachineCode` instead of the instructions from now on."""
         self.machine_code = machine_code
         self._plan = None
-        if cython.compiled:  # machine code needs C memory, which uncompiled runs lack
+        if cython.compiled:  # machine code runs on C memory, which uncompiled gradwalk does not have
             c_compat.adopt_run(cython.address(self._machine_run), machine_code.address)
 
     def warm(self) -> object:
-        """Request rows, and later machine code, once each, when the program has run often enough."""
+        """Request a row plan, and later machine code, if the program has run often enough. Each is requested once."""
         if not cython.compiled or not c_compat.is_due(cython.address(self._executed), self._due, _never):
             return None
         is_wanted: cython.bint = not why_not_compilable(self.code, self.policy)
@@ -260,28 +262,28 @@ class Interpreter:
         return None
 
     def _order_in_rows(self) -> object:
-        """Reorder the instructions into rows, unless the rows are too short or there is machine code."""
+        """Reorder the instructions into rows, unless the rows would be too short or there is machine code already."""
         plan = row_plan(self.code)
         if self.machine_code is None and _least_share * plan.length <= self._length // 4:
             self.install_rows(plan)
         return None
 
     def install_rows(self, plan: RowPlan) -> None:
-        """Run the instructions in these rows from now on."""
+        """Run the instructions in the rows of this plan from now on."""
         rows = Rows(plan)
         self._adopted.append(rows)
         self._plan = rows
 
     @property
     def backends(self) -> dict[str, str]:
-        """The backend of the program, under the key "", and the backends of its calls, under their names.
+        """A dict with the backend of the program under the key "" and the backend of each call under its name.
 
         A call that several programs share is listed once.
         """
         return self.backends_beside(set())
 
     def backends_beside(self, known: set[int]) -> dict[str, str]:
-        """Return the backends, leaving out calls whose `id` is in `known`; the ids of other calls are added to it."""
+        """Return the backends, without calls whose ids are in `known`; add the ids of other calls to `known`."""
         found = {"": self._backend()}
         for number, (call, _) in enumerate(self.code.calls):
             if id(call) not in known:
@@ -290,7 +292,7 @@ class Interpreter:
         return found
 
     def _backend(self) -> str:
-        """Return "llvm", or "interpreter" and why there is no machine code."""
+        """Return "llvm", or "interpreter" and the reason why there is no machine code."""
         if self.machine_code is not None:
             return "llvm"
         why = why_not_compilable(self.code, self.policy)
@@ -307,7 +309,7 @@ class Interpreter:
     def _execute(self, start: cython.int, value: cython.p_double) -> cython.int:
         """Run the instructions from `start` up to the next call or the end; return the position reached.
 
-        With `start` 0 and machine code, only the results that are outputs are written.
+        If `start` is 0 and there is machine code, only the results that are outputs are written to `value`.
         """
         if start == 0 and cython.compiled:
             cell, executed = cython.address(self._machine_run), cython.address(self._executed)
@@ -328,9 +330,9 @@ class Interpreter:
             value[self.inputs + i] = self._constant[i]
 
     def _run_calls(self, value: cython.p_double) -> object:
-        """Run all instructions from the first call on."""
+        """Run the first call and all instructions after it."""
         stretch: cython.p_int = c_compat.integers(self._results)
-        called: dict = {}  # maps the index of a call to its results
+        called: dict = {}  # maps the position of a call to its results
         which: cython.int = -1
         result: cython.p_double = c_compat.NO_FLOATS
         at: cython.int
@@ -347,7 +349,7 @@ class Interpreter:
         return None
 
     def _called(self, which: cython.int, value: cython.p_double) -> Any:
-        """Return the results of a call, a 1-D float64 array."""
+        """Run a call; return its results as a 1-D float64 array."""
         stretches = self._operands[which]
         stretch: cython.p_int = c_compat.integers(stretches)
         call, operands = self.code.calls[which]
@@ -376,7 +378,7 @@ class Interpreter:
         return None
 
     def _apply_all(self, results: list) -> list:
-        """Run all instructions on Values and floats; each result is appended to `results`."""
+        """Run all instructions on Values and floats. Each result is appended to `results`, which is returned."""
         code: cython.p_int = self._instruction
         opcode: cython.int
         k: cython.int
@@ -397,12 +399,12 @@ class Interpreter:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a count and its noun, in the plural unless the count is 1, such as "2 inputs"."""
+    """Return a count and a noun, such as "1 input" or "2 inputs"."""
     return f"{count} {noun}{'s' if count != 1 else ''}"
 
 
 def _row(numbers: Any) -> Any:
-    """Convert to a 1-D float64 array. Raises `ValueError` for other dimensions, `TypeError` for non-numbers."""
+    """Convert numbers to a 1-D float64 array. Raises `ValueError` for other dimensions, `TypeError` for non-numbers."""
     row = numpy.ascontiguousarray(numbers, numpy.float64)
     if row.ndim != 1:
         raise ValueError(f"the inputs of a program must be a 1-D array, got an array of shape {row.shape}")
@@ -410,16 +412,17 @@ def _row(numbers: Any) -> Any:
 
 
 def _stretches(indices: Sequence[int]) -> array[int]:
-    """Split indices into ranges of consecutive indices, stored as pairs (first index, length)."""
+    """Split indices into ranges of consecutive indices. The result has two ints per range: first index and length."""
     found = numpy.array(indices, numpy.int32)
     begins = numpy.flatnonzero(numpy.diff(found, prepend=-2) != 1)
     return array("i", numpy.stack([found[begins], numpy.diff(begins, append=len(found))], axis=1).ravel().tolist())
 
 
 def _result_stretches(code: Code) -> array[int]:
-    """Split the results of calls into ranges of consecutive results of one call.
+    """Split the instructions that are results of calls into ranges of consecutive results of one call.
 
-    Each range is stored as (number of its first instruction, length, call, position of its first result in the call).
+    The result has four ints per range: the position of its first instruction, the length, the position of the call, and
+    the position of its first result among the results of the call.
     """
     if not code.calls:
         return array("i")
@@ -435,7 +438,7 @@ def _result_stretches(code: Code) -> array[int]:
 
 
 def _used(code: Code, numbers: list[float]) -> set[int]:
-    """Return the indices that the outputs depend on for these numbers; unselected operands do not count."""
+    """Return the indices that the outputs depend on, without operands that were not selected for these numbers."""
     used = set(code.outputs)
     for index, row in zip(range(code.count - 1, code.first - 1, -1), reversed(code.rows), strict=True):
         if index in used:
@@ -444,7 +447,7 @@ def _used(code: Code, numbers: list[float]) -> set[int]:
 
 
 def _picked(code: Code, row: list[int], numbers: list[float]) -> Sequence[int]:
-    """Return the operands that decide the result: for `where` and `take`, the condition and the selected one."""
+    """Return the operands that the result depends on: of `where` and `take`, not the unselected operands."""
     opcode, x, y, z = row
     if opcode == _where:
         return (x, y if numbers[x] != 0.0 else z)
@@ -455,7 +458,7 @@ def _picked(code: Code, row: list[int], numbers: list[float]) -> Sequence[int]:
 
 
 def _applied_specially(code: Code, k: int, results: list[Any], called: dict[int, Any]) -> Any:
-    """Return the result of `take`, a call or a fused multiply-add; `called` caches the results of calls."""
+    """Return the result of a `take`, a call or a fused instruction. `called` caches the results of calls."""
     opcode, *operands = code.instructions[k : k + 4].tolist()
     if opcode == CALL:
         which, position, _ = operands

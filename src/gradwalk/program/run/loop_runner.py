@@ -1,6 +1,7 @@
-"""`LoopRunner`: runs a loop on numbers. `BackwardPass`: runs the backward pass through a loop.
+"""`LoopRunner` runs a loop on numbers, and `BackwardPass` runs the backward pass through a loop.
 
-The backward pass needs the carries in reverse order; checkpoint_plan.py decides which of them are stored.
+The backward pass needs the carries in reverse order. checkpoint_plan.py decides which carries are stored; all other
+carries are recomputed.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from gradwalk.value.modes import refuses_nans
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_chunk = cython.declare(cython.Py_ssize_t, 4096)  # steps between checks for signals
-_few = cython.declare(cython.Py_ssize_t, 64)  # the GIL is not released for fewer steps
+_chunk = cython.declare(cython.Py_ssize_t, 4096)  # number of steps between two checks for signals
+_few = cython.declare(cython.Py_ssize_t, 64)  # minimum number of steps for which the GIL is released
 _endless = cython.declare(cython.Py_ssize_t, sys.maxsize)
-_room = cython.declare(cython.Py_ssize_t, 256)  # slots allocated at first while steps are counted
+_room = cython.declare(cython.Py_ssize_t, 256)  # number of slots that the counting pass allocates first
 _NOTHING = numpy.empty(0)
 _ADVANCE = cython.declare(cython.int, ADVANCE)
 _SWEEP = cython.declare(cython.int, SWEEP)
@@ -33,10 +34,10 @@ _BACK = cython.declare(cython.int, BACK)
 @cython.final
 @cython.cclass
 class Frame:
-    """Memory in which a program runs repeatedly, in rows if its interpreter has a row plan.
+    """Memory in which a program runs repeatedly. It runs in rows if its interpreter has a row plan.
 
     Attributes:
-        value: The numbers by index; the inputs are written here before a run.
+        value: The number for each index of the program. The caller writes the inputs here before a run.
     """
 
     # The types of the fields are declared in loop_runner.pxd.
@@ -55,9 +56,9 @@ class Frame:
     @cython.cfunc
     @cython.inline
     def run(self) -> object:
-        """Run the program on the inputs in the frame."""
+        """Run the program on the inputs in `value`."""
         interpreter: Interpreter = self._interpreter
-        # Machine code writes only the outputs, but the check for nan needs every result.
+        # The check for nan needs all results, but machine code writes only the outputs.
         checks: cython.bint = self._refuses_nans
         k: cython.int = interpreter._interpret(0, self.value) if checks else self.execute()
         if k < interpreter._length:
@@ -71,7 +72,7 @@ class Frame:
     @cython.inline
     @cython.exceptval(check=False)
     def execute(self) -> cython.int:
-        """Run the program up to a call or the end; return the position reached."""
+        """Run the program up to its first call or the end; return the position reached."""
         if self._rows is not None:
             self._interpreter._run_rows(self._rows, self.value)
             return self._interpreter._length
@@ -82,7 +83,7 @@ class Frame:
     @cython.inline
     @cython.exceptval(check=False)
     def output(self, position: cython.int) -> cython.double:
-        """Return an output of the last run."""
+        """Return the output at a position, from the last run."""
         return self.value[self._output[position]]
 
     @cython.cfunc
@@ -90,7 +91,10 @@ class Frame:
     @cython.inline
     @cython.exceptval(check=False)
     def move(self, position: cython.int, count: cython.int, to: cython.int) -> cython.void:
-        """Copy outputs of the last run to inputs of the next. An output may be an input, so all are read first."""
+        """Copy outputs of the last run to inputs of the next run.
+
+        A number may be an output and an input, so all outputs are read before the first input is written.
+        """
         value: cython.p_double = self.value
         held: cython.int = self._held
         i: cython.int
@@ -108,8 +112,9 @@ class LoopRunner:
     Args:
         body: Runs a step. Its inputs are the counter, the carry, the consts and the step's x; its outputs are the next
             carry and the step's y.
-        condition: Maps the carry and the consts to whether there is another step; None if the number of steps is fixed.
-        sizes: The numbers of floats in the carry, the consts, one x and one y.
+        condition: Maps the carry and the consts to a number that is nonzero if there is another step. None if the
+            number of steps is fixed.
+        sizes: The number of floats in the carry, in the consts, in the x of a step and in the y of a step.
         first: The counter of the first step.
         steps: The number of steps or, with a condition, the maximum number of steps; -1 for no maximum.
 
@@ -169,7 +174,7 @@ class LoopRunner:
 
     @cython.cfunc
     def _pause(self) -> object:
-        """Let signal handlers and other threads run, as steps may hold the GIL, and compile hot programs."""
+        """Let signal handlers and other threads run, because steps may hold the GIL, and compile hot programs."""
         pause()
         return self._warm()
 
@@ -182,7 +187,7 @@ class LoopRunner:
 
     @cython.cfunc
     def _entered(self, given: cython.p_double) -> Frame:
-        """Return a frame for the body that holds the initial carry and the consts."""
+        """Return a frame for the body that contains the initial carry and the consts."""
         frame: Frame = Frame(self.body)
         i: cython.int
         for i in range(self._rows):
@@ -191,7 +196,7 @@ class LoopRunner:
 
     @cython.cfunc
     def _guard(self, given: cython.p_double) -> Frame | None:
-        """Return a frame for the condition that holds the consts, or None without a condition."""
+        """Return a frame for the condition that contains the consts, or None if there is no condition."""
         if self.condition is None:
             return None
         guard: Frame = Frame(self.condition)
@@ -229,7 +234,10 @@ class LoopRunner:
         kept: cython.p_double,
         slot: cython.Py_ssize_t,
     ) -> object:
-        """Run the steps up to `end` for their carries only, which are stored from `slot` on unless `kept` is NULL."""
+        """Run the steps from `step` to `end - 1` and ignore their ys.
+
+        Unless `kept` is NULL, the carry before each step is stored there, in consecutive slots from `slot` on.
+        """
         is_plain: cython.bint = not self.body._has_calls and not frame._refuses_nans
         until: cython.Py_ssize_t
         while step < end:
@@ -262,7 +270,7 @@ class LoopRunner:
         kept: cython.p_double,
         slot: cython.Py_ssize_t,
     ) -> cython.void:
-        """Run the steps up to `end` of a body without calls; the GIL is not needed. See `_advance`."""
+        """Run the steps as `_advance` does, for a body without calls. The GIL is not needed."""
         value: cython.p_double = frame.value
         i: cython.int
         while step < end:
@@ -287,10 +295,10 @@ class LoopRunner:
         kept: cython.p_double,
         stride: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """Run steps while the condition holds and return the number of steps run so far.
+        """Run steps while the condition holds; return the number of steps run so far.
 
-        Stops before step `end`, and at once if steps contain calls. Unless `kept` is NULL, stores the carry before each
-        step that is a multiple of `stride`, in order.
+        Stops before step `end`. Runs no step if the loop has calls, xs or ys, or under `debug_nans`. Unless `kept` is
+        NULL, the carry before each step that is a multiple of `stride` is stored there, in order.
         """
         if self.body._has_calls or self.condition._has_calls or self._row or self._out or frame._refuses_nans:
             return step
@@ -316,7 +324,7 @@ class LoopRunner:
         kept: cython.p_double,
         stride: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """Run steps while the condition holds, at most up to `end`; return the number of steps run so far."""
+        """Run the steps before `end` while the condition holds; return the number of steps run so far."""
         value: cython.p_double = frame.value
         slot: cython.Py_ssize_t = (step + stride - 1) // stride
         i: cython.int
@@ -329,7 +337,7 @@ class LoopRunner:
             if kept and step == slot * stride:
                 self._keep(frame, kept, slot)
                 slot += 1
-            self._run_steps(frame, c_compat.NO_FLOATS, step, step + 1, c_compat.NO_FLOATS, 0)  # without xs
+            self._run_steps(frame, c_compat.NO_FLOATS, step, step + 1, c_compat.NO_FLOATS, 0)  # no xs
             step += 1
         return step
 
@@ -338,7 +346,7 @@ class LoopRunner:
     @cython.inline
     @cython.exceptval(check=False)
     def _keep(self, frame: Frame, kept: cython.p_double, slot: cython.Py_ssize_t) -> cython.void:
-        """Store the carry in a slot."""
+        """Store the carry of a frame in a slot."""
         i: cython.int
         for i in range(self._carry):
             kept[slot * self._carry + i] = frame.value[1 + i]
@@ -354,7 +362,7 @@ class LoopRunner:
         return frame.run()
 
     def backward(self, body: Interpreter, operands: Any, seeds: Any, memory: Any) -> Any:
-        """Run the loop and the backward pass through it.
+        """Run the loop, and then the backward pass through the loop.
 
         Args:
             body: Runs a step of the backward pass. Its inputs are the inputs of the loop's body, the cotangent of the
@@ -362,7 +370,7 @@ class LoopRunner:
                 the cotangent of the carry, the accumulated cotangent of the consts, and the cotangent of the step's x.
             operands: The operands of the loop.
             seeds: Float64 array of the cotangents of the loop's results.
-            memory: The number of carries to store: see `checkpoint_plan.slots_for`.
+            memory: The policy for the number of carries to store; see `checkpoint_plan.slots_for`.
 
         Returns:
             Float64 array of the cotangents of the operands.
@@ -379,10 +387,10 @@ class LoopRunner:
 @cython.final
 @cython.cclass
 class BackwardPass:
-    """A backward pass through a loop: its memory, and the execution of its plan.
+    """A backward pass through a loop: the memory of the pass, and the execution of its plan.
 
-    The arrays `operands`, `seeds` (cotangents of the loop's results) and `found` (receives the cotangents of the
-    operands) must stay alive during the pass, which holds pointers to them. For `body`, see `LoopRunner.backward`.
+    For `body`, `operands` and `seeds`, see `LoopRunner.backward`. The cotangents of the operands are written to
+    `found`. The arrays must stay alive during the pass, which has pointers to their memory.
     """
 
     # The types of the fields are declared in loop_runner.pxd.
@@ -408,7 +416,7 @@ class BackwardPass:
 
     @cython.cfunc
     def run(self, plan: CheckpointPlan) -> object:
-        """Run the whole pass."""
+        """Run the whole backward pass."""
         if self._loop.condition is not None:
             plan.start(self._count(plan))
         self._reserve(plan.slots)
@@ -425,7 +433,7 @@ class BackwardPass:
     @cython.cfunc
     @cython.exceptval(-1)
     def _count(self, plan: CheckpointPlan) -> cython.Py_ssize_t:
-        """Run the loop, store carries according to the plan, and return the number of steps."""
+        """Run the loop and store carries according to the plan; return the number of steps."""
         loop: LoopRunner = self._loop
         frame: Frame = self._frame
         guard: Frame | None = loop._guard(self._given)
@@ -453,7 +461,7 @@ class BackwardPass:
 
     @cython.cfunc
     def _thin(self, plan: CheckpointPlan) -> object:
-        """Drop every other stored carry, as the plan requires."""
+        """Keep only every second stored carry, or only the first if the plan says so."""
         carry: cython.Py_ssize_t = self._loop._carry
         kept: cython.Py_ssize_t = plan.thin()
         slot: cython.Py_ssize_t
@@ -465,7 +473,7 @@ class BackwardPass:
 
     @cython.cfunc
     def _reserve(self, slots: cython.Py_ssize_t) -> object:
-        """Allocate more slots if needed, preserving the stored carries."""
+        """Make sure that there are `slots` slots. Stored carries are preserved."""
         if slots > self._room:
             states = numpy.empty(slots * self._loop._carry)
             if self._room:
@@ -477,7 +485,7 @@ class BackwardPass:
 
     @cython.cfunc
     def _execute(self, plan: CheckpointPlan) -> object:
-        """Execute one action of the plan."""
+        """Execute the current action of the plan."""
         loop: LoopRunner = self._loop
         frame: Frame = self._frame
         carry: cython.Py_ssize_t = loop._carry
@@ -510,7 +518,10 @@ class BackwardPass:
 
     @cython.cfunc
     def _go_back(self, step: cython.Py_ssize_t, begin: cython.Py_ssize_t, slot: cython.Py_ssize_t) -> object:
-        """Run the backward pass from step `step - 1` down to `begin`; their carries are in slots from `slot` on."""
+        """Run the backward pass of the steps from `step - 1` down to `begin`.
+
+        The carries before these steps are in consecutive slots, from `slot` for `begin` on.
+        """
         end: cython.Py_ssize_t
         while step > begin:
             end = max(begin, step - _chunk)
@@ -535,7 +546,10 @@ class BackwardPass:
     def _run_back(
         self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t, end: cython.Py_ssize_t, slot: cython.Py_ssize_t
     ) -> cython.void:
-        """Run the backward pass from step `step - 1` down to `end` without the GIL; the carry of `end` is in `slot`."""
+        """Run the backward pass of the steps from `step - 1` down to `end`. The GIL is not needed.
+
+        The carries before these steps are in consecutive slots, from `slot` for `end` on.
+        """
         value: cython.p_double = back.value
         i: cython.int
         while step > end:
@@ -550,7 +564,7 @@ class BackwardPass:
 
     @cython.cfunc
     def _step_back(self, step: cython.Py_ssize_t) -> object:
-        """Run one step of the backward pass; the carry is already among its inputs."""
+        """Run one step of the backward pass. Its carry must already have been loaded."""
         self._take_seeds(self._loop, self._back, step)
         self._loop._step(step, self._back, self._given)
         self._pass_on(self._loop, self._back, step)
@@ -561,7 +575,7 @@ class BackwardPass:
     @cython.inline
     @cython.exceptval(check=False)
     def _take_up(self, loop: LoopRunner, back: Frame, slot: cython.Py_ssize_t) -> cython.void:
-        """Load the carry from a slot."""
+        """Load the carry from a slot into the inputs of a step of the backward pass."""
         i: cython.int
         for i in range(loop._carry):
             back.value[1 + i] = self._kept[slot * loop._carry + i]
@@ -571,7 +585,7 @@ class BackwardPass:
     @cython.inline
     @cython.exceptval(check=False)
     def _take_seeds(self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t) -> cython.void:
-        """Load the cotangents of a step's y."""
+        """Load the cotangents of the y of a step."""
         i: cython.int
         for i in range(loop._out):
             back.value[self._inputs + loop._rows + i] = self._seed[loop._carry + step * loop._out + i]
@@ -581,7 +595,7 @@ class BackwardPass:
     @cython.inline
     @cython.exceptval(check=False)
     def _pass_on(self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t) -> cython.void:
-        """Store the cotangent of a step's x and pass the other cotangents to the step before it."""
+        """Store the cotangents of the x of a step, and pass the other cotangents to the step before it."""
         i: cython.int
         for i in range(loop._row):
             self._result[loop._rows + step * loop._row + i] = back.output(loop._rows + i)

@@ -1,13 +1,13 @@
-"""Scratch memory of one run. Compiled modules use the C versions in `scratch.pxd`."""
+"""Scratch memory for one run of a program. Compiled modules use the C versions in `scratch.pxd`."""
 
 
 def few_doubles() -> list[float]:
-    """Return an empty list. In C this is the type of a stack array, which holds the numbers of small programs."""
+    """Return an empty list. In C, `few_doubles` is the type of a stack array that is used for small programs."""
     return []
 
 
 def acquire(length: int, few: list[float]) -> list[float]:
-    """Return memory for `length` numbers. In C this is `few` if it is large enough, and NULL if malloc fails."""
+    """Return memory for `length` numbers. In C: the array `few` if it is large enough, NULL if malloc fails."""
     return [0.0] * length
 
 

@@ -1,4 +1,4 @@
-"""`Recording`: run a function once on Values and load the operations that computed its result onto a tape."""
+"""`Recording`: runs a function once on Values and appends the operations that computed its result to a tape."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ Indices = list[int]
 
 
 class Recording:
-    """The recording of one function: a tape and the operands of its inputs.
+    """The recording of a function: a tape, and an operand for each input of the tape.
 
     Args:
-        staged: Whether the recording will be run on other numbers, so the function may not ask a Value for its number.
-        follows_branches: Whether the function may branch on Values even if the recording is staged. A recording that is
-            not staged, such as the recording of a gradient, also follows branches if the enclosing function may branch.
+        staged: Whether the recording will be run on other numbers. If so, the function cannot use the number of a
+            Value.
+        follows_branches: Whether a function may branch on Values even if the recording is staged. A recording that is
+            not staged, such as the recording of a gradient, also records branches if the enclosing function may branch.
 
     Attributes:
         tape: The tape of the function's operations.
-        operands: For each input of the tape, a float or a Value from outside the recording.
-        branches: Indices of the conditions that the function branched on, and the outcome of each.
+        operands: The operand for each input of the tape: a float, or a Value from outside the recording.
+        branches: The tape indices of the conditions that the function branched on, and the outcome of each condition.
     """
 
     def __init__(self, *, staged: bool = False, follows_branches: bool = False) -> None:
@@ -42,14 +43,15 @@ class Recording:
         self._follows_branches = follows_branches or (not staged and is_staging() and not is_abstract())
         self._level = depth() + 1
         self._mark = new_mark()
-        self._indices: dict[int, int] = {}  # maps the id of an input's Value to the input's index
-        self._inputs: list[Value] = []  # the Values that represent the inputs
+        self._indices: dict[int, int] = {}  # maps the id of the Value for an input to the tape index of the input
+        self._inputs: list[Value] = []  # the Values for the inputs
 
     def add_inputs(self, tree: Any, what: str, names: list[str] | None = None) -> Any:
         """Append an input for each number in a tree and return the tree with a Value for each input.
 
         If all numbers are inputs already, the tree is returned unchanged. `what` is the name of the argument in error
-        messages. If `names` is a list, the names of the inputs are appended to it and also become their labels.
+        messages. If `names` is a list, the names of the inputs are appended to it. The names are also the labels of the
+        Values.
         """
         leaves, treedef = flatten(tree, what)
         numbers = scalars(leaves)
@@ -63,24 +65,24 @@ class Recording:
         return treedef.filled(inputs)
 
     def install(self, leaves: Sequence[Value]) -> Indices:
-        """Append an input for each new leaf that a function was called with; return the indices of the inputs."""
+        """Append an input for each new leaf in the arguments of a function; return the indices of the inputs."""
         self._indices.update((id(leaf), self.tape.input()) for leaf in leaves)
         self._inputs += leaves
         self.operands += map(primal_of, leaves)
         return [self._indices[id(leaf)] for leaf in leaves]
 
     def input_indices(self, tree: Any) -> tuple[Indices, TreeDef]:
-        """Return the input indices and the treedef of a tree that `add_inputs` returned."""
+        """Return the tape indices of the inputs in a tree that `add_inputs` returned, and the tree's treedef."""
         leaves, treedef = flatten(tree, "an argument")
         return [self._indices[id(x)] for x in scalars(leaves)], treedef
 
     def add_seeds(self, numbers: Sequence[Any]) -> Indices:
-        """Append an input for each seed, such as a tangent, that the function does not see; return the indices."""
+        """Append an input for each seed, such as a tangent; return the indices. The function does not get the seeds."""
         self.operands.extend(numbers)
         return [self.tape.input() for _ in numbers]
 
     def run(self, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
-        """Record a call of a function; a `Recordable` is recorded by its own `record`.
+        """Record a call of a function. A `Recordable` is recorded by its own method `record`.
 
         Args:
             f: The function.
@@ -88,12 +90,13 @@ class Recording:
             kwargs: Its keyword arguments.
 
         Returns:
-            The indices of the numbers in the result, and the treedef of the result.
+            The tape indices of the numbers in the result, and the treedef of the result.
 
         Raises:
-            TypeError: The result holds something other than numbers.
-            GraphError: The result depends on a node made by hand, whose derivative is unknown.
-            RecordingError: The function uses a Value of a recording that has ended, or asks for an unknown number.
+            TypeError: The result contains something other than numbers.
+            GraphError: The result depends on a node made by hand, whose formula is unknown.
+            RecordingError: The function uses a Value of a recording that has ended, or the number of a Value whose
+                number is unknown.
         """
         if isinstance(f, Recordable):
             return f.record(self, args, kwargs)
@@ -110,7 +113,7 @@ class Recording:
             close_inputs(self._inputs)
 
     def result(self, f: Callable[..., Any], result: Any) -> tuple[Indices, TreeDef]:
-        """Load the operations that computed a function's result onto the tape; see `run`."""
+        """Append the operations that computed the result of a function to the tape. Returns the same as `run`."""
         if result is None:
             raise TypeError(
                 f"{display_name(f)} returned None; it has to return a number, or numbers: is a `return` missing?"
@@ -124,8 +127,8 @@ class Recording:
     def evaluate(self, outputs: Indices) -> Any:
         """Compute the numbers of some instructions of the tape.
 
-        If an enclosing function is being recorded, it branches on this recording's conditions too, so they also guard
-        the enclosing recording.
+        If an enclosing function is being recorded, the branches of this recording become branches of the enclosing
+        recording, too.
         """
         conditions, _ = self.branches
         numbers = evaluate(self.tape.program([*outputs, *conditions]), self.operands)
@@ -134,7 +137,7 @@ class Recording:
         return numbers[: len(outputs)]
 
     def _inputs_of(self, numbers: Sequence[Any]) -> list[Value]:
-        """Return a leaf for each number: the Value itself if it is an input already, else the leaf of a new input."""
+        """Return a Value for each number: the same Value if it is an input already, else the Value of a new input."""
         are_known = [isinstance(x, Value) and id(x) in self._indices for x in numbers]
         new = [x for x, is_known in zip(numbers, are_known, strict=True) if not is_known]
         leaves = [Value(primal_of(x) if isinstance(x, Value) else x) for x in new]
@@ -148,7 +151,7 @@ class Recording:
         return [x if is_known else next(fresh) for x, is_known in zip(numbers, are_known, strict=True)]
 
     def _load(self, roots: list[Value], f: Callable[..., Any]) -> Indices:
-        """Load the operations that computed these Values onto the tape and return the Values' indices."""
+        """Append the operations that computed these Values to the tape; return the tape indices of the Values."""
         nodes = record_from(roots, self._level)
         indices = numpy.full(len(nodes.opcodes), NO_INDEX, numpy.int32)
         calls = {}
@@ -167,7 +170,7 @@ class Recording:
         return [int(indices[i]) for i in nodes.outputs]
 
     def _leaf(self, leaf: Value) -> int:
-        """Return the index of a Value that the function did not compute: a captured Value or a constant."""
+        """Return the tape index of a Value that the function did not compute: a captured Value or a constant."""
         if level_of(leaf) == ENDED:
             raise _remembered(
                 leaf,
@@ -189,7 +192,7 @@ class Recording:
 
 
 def _remembered(leaf: Value, message: str) -> RecordingError:
-    """Return an error for a Value that cannot be recorded; enclosing recordings raise it when they end."""
+    """Return an error for a Value that cannot be recorded. Enclosing recordings raise it when they end, too."""
     error = RecordingError(message)
     remember(error, leaf)
     return error
@@ -209,23 +212,23 @@ class Recordable:
     """A function that records itself, such as the gradient of another function."""
 
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
-        """Append the function's operations to the tape of its caller's recording.
+        """Append the operations of the function to the tape of `recording`, the recording of its caller.
 
-        Returns the indices of the numbers in the result, and the treedef of the result; see `Recording.run`.
+        Returns the tape indices of the numbers in the result, and the treedef of the result, as `Recording.run` does.
         """
         raise NotImplementedError
 
 
 def display_name(f: Callable[..., Any]) -> str:
-    """Return the name of a function for messages, such as "f()"."""
+    """Return the name of a function for error messages, such as "f()"."""
     return f"{getattr(f, '__name__', repr(f))}()"
 
 
 def reduce_for_pickle(function: Any, arguments: tuple[Any, ...]) -> Any:
-    """Return the pickle reduction of a function made from another one.
+    """Return what `__reduce__` returns for a function made from another function.
 
-    This is the qualified name if importing it finds the function, as for decorated functions; else the class and
-    `arguments`.
+    It is the qualified name if that name refers to the function in its module, as for a decorated function. Otherwise
+    it is the class and `arguments`.
     """
     found: Any = sys.modules.get(function.__module__)
     path: str = getattr(function, "__qualname__", "")  # functools.partial objects have none

@@ -1,6 +1,6 @@
-"""`TraceCache`: caches the recordings of one function by the structure of its arguments.
+"""`TraceCache`: a cache of the recordings of one function, keyed by the structure of the arguments.
 
-All transforms that record a function once and run the recording many times use it: `jit`, `vmap`, `vectorize`,
+The transforms that record a function once and run the recording many times use this cache: `jit`, `vmap`, `vectorize`,
 `checkpoint`, `sparse_jacobian` and `primitive`.
 """
 
@@ -28,16 +28,16 @@ from gradwalk.value.value import Value
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of a recorded function's use.
+    """Statistics about a function that is recorded and cached.
 
     Attributes:
         calls: Number of calls of the function.
         recordings: Number of recordings in the cache.
         instructions: Total number of instructions in the cached recordings.
         forgotten: Number of recordings that were evicted from the cache.
-        written: Number of instructions when repeated instructions are written as loops.
-        backends: The backend of the latest recording, under the key "" or the names of its parts: "llvm", or another
-            backend and the reason for it.
+        written: Number of instructions in the cached recordings if repeated instructions are written as loops.
+        backends: The backends of the latest recording: its own under the key "", and the backends of its parts under
+            their names. A backend is "llvm", or another name and the reason why LLVM is not used.
     """
 
     calls: int
@@ -49,7 +49,7 @@ class Statistics:
 
 
 class RecordingWarning(UserWarning):
-    """Warning that a function is recorded again and again."""
+    """Warning that a function has been recorded many times, which is slow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +58,9 @@ class Trace:
 
     Attributes:
         program: The program that computes the results.
-        captured: Operands of the program's last inputs, which are not arguments: Values from outside the function,
-            whose numbers are read at every call, and static numbers that the function is differentiated by.
+        captured: Operands for the last inputs of the program, which are not arguments of the function. They are Values
+            from outside the function, whose numbers are read at every call, and static numbers that the function is
+            differentiated by.
     """
 
     program: Program
@@ -67,12 +68,12 @@ class Trace:
 
     @property
     def backends(self) -> dict[str, str]:
-        """The backends of the program; see `Statistics`."""
+        """The backends of the program; see `Statistics.backends`."""
         return self.program.backends
 
     @property
     def is_reusable(self) -> bool:
-        """Whether later calls may use the recording: it does not capture Values of enclosing recordings."""
+        """Whether later calls may use the recording: only if it captures no Value of an enclosing recording."""
         return not any(isinstance(value, Value) and level_of(value) > 0 for value in self.captured)
 
 
@@ -80,10 +81,10 @@ T = TypeVar("T", bound=Trace)
 
 _MOST_TRACES = 128  # per function
 _MOST_INSTRUCTIONS = 4_000_000  # per function, a few hundred MB
-_MOST_PREPARED = 4  # prepared calls that are tried in turn
-_MANY = 64  # recordings after which `RecordingWarning` is issued
+_MOST_PREPARED = 4  # maximum number of prepared calls that are tried one after the other
+_MANY = 64  # number of recordings after which `RecordingWarning` is issued
 
-BRANCHES = object()  # marks the part of a key that holds the branch outcomes of a recording
+BRANCHES = object()  # marks the part of a key that contains the branch outcomes of a recording
 
 _caches: weakref.WeakSet[TraceCache[Any]] = weakref.WeakSet()  # all caches
 
@@ -105,18 +106,18 @@ class _Kept(Generic[T]):
 
 
 class TraceCache(Generic[T]):
-    """A cache of the recordings of one function, by key, which evicts the least recently used recordings.
+    """A cache of the recordings of one function, by key. It evicts the least recently used recordings.
 
-    Several threads may use one cache. If two threads miss the same key, both record the function; the first recording
-    that is added wins, and both threads use it. A recording that is interrupted is never added.
+    Several threads may use one cache. If two threads find no recording for the same key, both record the function, and
+    both use the recording that is added first. A recording that is interrupted by an exception is not added.
 
     Args:
-        name: The name of the function in messages.
+        name: The name of the function for messages.
 
     Attributes:
-        calls: Number of calls of the function, which the owner counts.
-        latest: The latest recording, reusable or not; None before the first one.
-        prepared: Prepared calls that are tried before a key is computed, the most recent one first.
+        calls: Number of calls of the function. The owner of the cache counts them.
+        latest: The latest recording, even if it is not reusable; None before the first recording.
+        prepared: The prepared calls that are tried before a key is computed, most recent first.
     """
 
     def __init__(self, name: str) -> None:
@@ -124,19 +125,20 @@ class TraceCache(Generic[T]):
         self.latest: T | None = None
         self.prepared: tuple[Any, ...] = ()
         self._name = name
-        self._kept: dict[Any, _Kept[T]] = {}  # setdefault and pop are atomic, so no lock is needed
+        self._kept: dict[Any, _Kept[T]] = {}  # dict.setdefault and dict.pop are atomic, so no lock is needed
         self._added = 0
         _caches.add(self)
 
     def find(self, key: Any) -> T | None:
-        """Return the recording for a key, or None."""
+        """Return the recording for a key, or None if there is none."""
         kept = self._kept.get(key)
         return None if kept is None else kept.use()
 
     def add(self, key: Any, trace: T) -> T:
         """Add a recording and return the recording to use.
 
-        That is an equal recording if another thread was faster. A recording that is not reusable is not kept.
+        If another thread has already added a recording for this key, that recording is returned. A recording that is
+        not reusable is not added to the cache.
         """
         if not trace.is_reusable:
             self.latest = trace
@@ -149,7 +151,7 @@ class TraceCache(Generic[T]):
         return found
 
     def try_first(self, prepared: Any) -> None:
-        """Try this `PreparedCall` or `PreparedBatch` first from now on; drop the oldest one if there are too many."""
+        """Try this `PreparedCall` or `PreparedBatch` first from now on; drop the oldest if there are too many."""
         others = [other for other in self.prepared if other is not prepared]
         self.prepared = (prepared, *others[: _MOST_PREPARED - 1])
 
@@ -160,14 +162,14 @@ class TraceCache(Generic[T]):
         return self.latest
 
     def clear(self) -> None:
-        """Remove all recordings from the cache; `latest` stays."""
+        """Remove all recordings from the cache. `latest` is kept."""
         self.prepared = ()
         self._kept.clear()
         self._added = 0
 
     @property
     def statistics(self) -> Statistics:
-        """The statistics of the function's use."""
+        """The statistics of the function and its recordings."""
         kept = list(self._kept.values())
         programs = [one.trace.program for one in kept]
         in_loops = sum(written(len(program), program.repeats) for program in programs)
@@ -184,7 +186,7 @@ class TraceCache(Generic[T]):
             self._kept.pop(oldest.key, None)
 
     def _warn(self, key: Any) -> None:
-        """Warn that the function is recorded again and again, with the reason."""
+        """Issue a `RecordingWarning` that says why the function was recorded again."""
         others = [kept for kept in list(self._kept.values()) if kept.key != key]
         reason = _difference(key, max(others, key=lambda one: one.used).key)
         line = users_line()
@@ -208,7 +210,7 @@ def _instructions(kept: Iterable[_Kept[Any]]) -> int:
 
 
 def _difference(key: Any, earlier: Any) -> str:
-    """Explain why a call missed an earlier recording, as a clause: the first argument that differs."""
+    """Explain, as a clause for a message, why a call cannot use an earlier recording: which argument differs."""
     if not isinstance(key, tuple) or not isinstance(earlier, tuple):
         return ""
     before = {part[0]: part for part in earlier if isinstance(part, tuple)}
@@ -234,16 +236,16 @@ def _difference(key: Any, earlier: Any) -> str:
 
 
 class ArgumentKeys:
-    """Compute cache keys from the arguments of a function; calls with equal keys share a recording.
+    """Computes cache keys from the arguments of a function. Calls with equal keys share a recording.
 
-    A key holds the values of the static arguments and the treedefs of the other arguments.
+    A key contains the values of the static arguments and the treedefs of the other arguments.
 
     Args:
         f: The function.
-        advise: Called with an argument that is not a tree of numbers, and its name; returns a sentence for the error
-            message that says how to mend it.
-        static_argnums: Positions of static arguments; negative positions count from the last parameter.
-        static_argnames: Names of static arguments. An argument named here is also static when given by position.
+        advise: Function that is called with an argument that is not a tree of numbers, and with the name of the
+            argument. It returns advice for the error message, as a sentence.
+        static_argnums: Positions of static arguments. Negative positions count from the last parameter.
+        static_argnames: Names of static arguments. A named argument is also static if it is passed by position.
 
     Raises:
         TypeError: A position is not an int, or a name is not a str.
@@ -272,7 +274,8 @@ class ArgumentKeys:
     def key(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """Return the key of the arguments and the leaves of the non-static arguments.
 
-        Raises `TypeError` if a non-static argument holds something other than numbers, or a static one is not hashable.
+        Raises `TypeError` if a non-static argument contains something other than numbers, or if a static argument is
+        not hashable.
         """
         leaves: list[Any] = []
         parts: list[Any] = [len(args)]
@@ -292,9 +295,9 @@ class ArgumentKeys:
     def open(
         self, recording: Recording, args: Sequence[Any], kwargs: Mapping[str, Any], names: list[str] | None = None
     ) -> tuple[list[Any], dict[str, Any]]:
-        """Replace the numbers in all non-static arguments by inputs of a recording; return args and kwargs.
+        """Replace the numbers in all non-static arguments by inputs of a recording; return the new args and kwargs.
 
-        If `names` is a list, the names of the inputs are appended to it and also become their labels.
+        If `names` is a list, the names of the inputs are appended to it. The names are also the labels of the Values.
         """
         opened = [
             arg if i in self.static_argnums or name in self.static_argnames else recording.add_inputs(arg, name, names)
@@ -307,7 +310,7 @@ class ArgumentKeys:
         return opened, keywords
 
     def _complete_static(self, f: Callable[..., Any]) -> None:
-        """Make each static argument known by name and by position, and check both against the signature."""
+        """Add the names of static positions to the static names, and check both against the signature."""
         try:
             parameters = inspect.signature(f).parameters
         except (TypeError, ValueError):  # some functions written in C have no signature
@@ -326,7 +329,7 @@ class ArgumentKeys:
 
 
 def prepared_call(key: Any, program: Program, treedef: TreeDef) -> PreparedCall | None:
-    """Prepare calls with arguments of this key; return None if any argument lacks a form.
+    """Return a `PreparedCall` for arguments with this key, or None if an argument has no form.
 
     Args:
         key: A key of `ArgumentKeys`.
@@ -349,7 +352,7 @@ def prepared_call(key: Any, program: Program, treedef: TreeDef) -> PreparedCall 
 
 
 def _set_of(kind: type, given: Any, what: str) -> frozenset[Any]:
-    """Return a setting that is one int or str, or several, as a set."""
+    """Return a setting, which is an int or str or several of them, as a set."""
     items = [given] if isinstance(given, kind) else list(given) if isinstance(given, Iterable) else [given]
     if not all(isinstance(item, kind) and not isinstance(item, bool) for item in items):
         raise TypeError(f"{what} must be {kind.__name__} or a sequence of {kind.__name__}, got {given!r}")
@@ -357,7 +360,10 @@ def _set_of(kind: type, given: Any, what: str) -> frozenset[Any]:
 
 
 def _kinds(arg: Any) -> Any:
-    """Return types that tell apart static arguments that compare equal, such as 1, 1.0 and True, or 0.0 and -0.0."""
+    """Return the types in a static argument.
+
+    Keys need them to distinguish arguments that compare equal, such as 1, 1.0 and True, or 0.0 and -0.0.
+    """
     if isinstance(arg, (tuple, frozenset)):
         return tuple([_kinds(item) for item in arg])
     return (type(arg), str(arg)) if isinstance(arg, float) else type(arg)

@@ -1,4 +1,4 @@
-"""`WrappedFunction`: the base class of functions made from another function."""
+"""`WrappedFunction`: the base class of functions that transforms return."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class WrappedFunction(Generic[P, R_co]):
-    """A function made from another function; it takes over the other's name and docstring.
+    """A function that a transform made from another function, with the name and docstring of that function.
 
-    It can be pickled if the other function can, and it binds to instances if it wraps a method. For type checkers it
-    has the parameters `P` and the result type `R_co`.
+    It can be pickled if the wrapped function can be pickled. If the wrapped function is a method, it binds to instances
+    like a method. For type checkers it has the parameters `P` and the result type `R_co`.
 
     Args:
         f: The function to wrap.
-        maker: Name of the transform, for messages.
+        maker: Name of the transform, for error messages.
 
     Raises:
         TypeError: `f` is not a function.
     """
 
-    __name__ = "function"  # for an unnamed `f`, such as a functools.partial object
+    __name__ = "function"  # used if `f` has no name, such as a functools.partial object
 
     def __init__(self, f: Callable[..., Any], maker: str) -> None:
         if not callable(f):
@@ -53,5 +53,5 @@ class WrappedFunction(Generic[P, R_co]):
         return f"<{self._maker} of {self._f if isinstance(self._f, Recordable) else display_name(self._f)}>"
 
     def _reduce_args(self) -> tuple[Any, ...]:
-        """Return the arguments to call the class with to make an equal function."""
+        """Return the arguments with which a call of the class makes an equal function, for pickling."""
         raise NotImplementedError

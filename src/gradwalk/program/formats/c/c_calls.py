@@ -1,6 +1,7 @@
 """Print loops and switches as C functions: `static void name(const double *operands, double *results)`.
 
-These functions run the same steps as `LoopRunner` and `BackwardPass`, in the same order, with bitwise equal results.
+These functions run the same steps in the same order as `LoopRunner` and `BackwardPass`, so the results are bitwise
+equal.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from gradwalk.program.code.checkpoint_plan import slots_for
 
 PARAMETERS = ["const double *operands", "double *results"]
 
-# `CheckpointPlan` in C: see checkpoint_plan.py for the algorithm.
+# `CheckpointPlan` in C. The algorithm is described in checkpoint_plan.py.
 PLAN = """\
 /* The plan of the backward pass through a loop. A state is the carry before a step: `carry` numbers.
    Each action starts from the state before step `begin`, which is in a slot:
@@ -167,14 +168,14 @@ _POLICIES: Mapping[str | int | None, int] = {"sqrt": -1, "binomial": 0, None: 2*
 
 
 def helpers(text: str) -> list[str]:
-    """Return the definitions of the helpers that `text`, the functions of calls, uses."""
+    """Return the definitions of the C helpers that the C code `text` uses."""
     return [*([PLAN] if "plan_next(" in text else []), *([COUNTING] if "plan_keeps(" in text else [])]
 
 
 def function(call: Any, name: str, parts: Mapping[int, str]) -> list[str]:
-    """Return the lines of the C function of a loop, reverse pass of a loop, or switch.
+    """Return the lines of the C function for a call: a loop, the reverse pass of a loop, or a switch.
 
-    `parts` maps the id of each program's code to the name of that program's function.
+    `parts` maps the id of the code of each program to the name of its C function.
     """
     body = {"loop": _loop, "loop_back": _loop_back, "switch": _switch}[call.kind](call, parts)
     head = f"static void {name}({', '.join(PARAMETERS)})"
@@ -182,7 +183,7 @@ def function(call: Any, name: str, parts: Mapping[int, str]) -> list[str]:
 
 
 def programs_of(call: Any) -> Sequence[Any]:
-    """Return the programs that the function of a loop, reverse pass of a loop, or switch runs."""
+    """Return the programs that the C function of a call runs."""
     return [part for _, part in call.shown_parts]
 
 
@@ -230,7 +231,10 @@ def _loop_back(call: Any, parts: Mapping[int, str]) -> list[str]:
 
 
 def _started(loop: Any, lost: list[str]) -> list[str]:
-    """Print the start of a plan for a loop whose number of steps is known."""
+    """Return C code that starts a plan for a loop whose number of steps is known.
+
+    The lines `lost` are executed if memory runs out.
+    """
     carry, slots = loop.sizes.carry, slots_for(loop.memory, loop.steps)
     return [
         f"plan_begin(&plan, {carry}, {slots}, 0);",
@@ -242,7 +246,10 @@ def _started(loop: Any, lost: list[str]) -> list[str]:
 
 
 def _counted(loop: Any, parts: Mapping[int, str], lost: list[str]) -> list[str]:
-    """Print the pass that counts the steps, and the start of a plan for them."""
+    """Return C code that runs the loop to count its steps and then starts a plan.
+
+    The lines `lost` are executed if memory runs out or there are too many steps.
+    """
     policy = _POLICIES[loop.memory] if loop.memory in _POLICIES else min(loop.memory, _POLICIES[None])
     return [
         f"plan_begin(&plan, {loop.sizes.carry}, {max(policy, 1)}, 1);",
@@ -267,7 +274,7 @@ def _counted(loop: Any, parts: Mapping[int, str], lost: list[str]) -> list[str]:
 
 
 def _action(loop: Any, parts: Mapping[int, str], step_back: list[str]) -> list[str]:
-    """Print the execution of an action of a plan."""
+    """Return C code that executes an action of a plan."""
     carry = loop.sizes.carry
     return [
         "if (plan.kind != PLAN_BACK) {",
@@ -297,7 +304,7 @@ def _kept(loop: Any, slot: str) -> str:
 
 
 def _step_back(call: Any, parts: Mapping[int, str]) -> list[str]:
-    """Print a step of the backward pass, with the carry among its inputs."""
+    """Return C code that runs a step of the backward pass. The carry is already in the array `back`."""
     loop = call.loop
     carry, fixed, row, out = loop.sizes
     rows = carry + fixed
@@ -333,7 +340,10 @@ def _entered(loop: Any) -> list[str]:
 
 
 def _steps(loop: Any, parts: Mapping[int, str], lines: Sequence[str], lost: Sequence[str]) -> list[str]:
-    """Print the loop over steps; `step` ends as their number. If there are too many steps, `lost` is executed."""
+    """Return C code that runs `lines` for each step. Afterwards the C variable `step` is the number of steps.
+
+    The lines `lost` are executed if the condition still holds after the maximum number of steps.
+    """
     if loop.condition is None:
         return [f"for (; step < {loop.steps}; ++step) {{", *_indented(lines), "}"]
     limit = [f"if (step == {loop.steps}) {{", *_indented(lost), "}"] if loop.steps is not None else []

@@ -1,4 +1,4 @@
-"""Print loops found in a program as C loops; `storage.Placement` decides where results are stored."""
+"""Print the loops that are found in a program as C loops. `storage.Placement` decides where results are stored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Moving, Repeat, result, traversed
 
 _COUNTERS = ("i", "j", "k", *(f"i{n}" for n in range(3, 60)))
-_FEWEST = 8  # instructions that a loop must save: without loops, results can stay in registers
+_FEWEST = 8  # minimum number of instructions that a loop saves: outside loops, results can stay in registers
 
 
 class CRepeats:
@@ -21,14 +21,14 @@ class CRepeats:
 
     Args:
         code: The parts of the program.
-        suffix: Suffix of the names of arrays.
-        most: Maximum number of instructions of a program that is printed without loops.
+        suffix: Suffix of the names of C arrays.
+        most: A program with at most this many instructions is printed without loops.
 
     Attributes:
-        parts: The loops to print and the ranges of instructions between them, in order.
-        cells: The number of doubles in `memory`.
-        inside: Per index, whether it is the result of an instruction in a loop.
-        kept: Per index, whether it is stored in `memory`.
+        parts: The outermost loops to print and the ranges of instructions between them, in program order.
+        cells: The number of doubles in the C array `memory`.
+        inside: A flag per index: whether the index is the result of an instruction in a loop.
+        kept: A flag per index: whether the number with this index is stored in `memory`.
     """
 
     def __init__(self, code: Code, suffix: str, most: int) -> None:
@@ -43,17 +43,17 @@ class CRepeats:
         self.cells = int(kept[-1]) + 1 - self._first if len(kept) else 0
 
     def read(self, place: Moving) -> str:
-        """Return the expression that reads an index from `memory`."""
+        """Return the C expression for the cell of `memory` that stores the number with an affine index."""
         return f"memory[{place._replace(start=place.start - self._first).text(_COUNTERS)}]"
 
     def statement(self, repeat: Repeat) -> tuple[list[str], list[int]]:
-        """Return the lines of an outermost loop, and the indices of its loop-invariant operands.
+        """Return the C code of an outermost loop, and the indices of its loop-invariant operands.
 
-        The lines have {0}, {1} and so on for these operands.
+        The code has the placeholders {0}, {1} and so on for these operands.
         """
         lines: list[str] = []
         operands: dict[int, int] = {}
-        open_loops: list[tuple[Repeat, ...]] = []  # the loops that are open, each with its enclosing loops
+        open_loops: list[tuple[Repeat, ...]] = []  # each open loop, preceded by its enclosing loops
         for part, around in traversed(range(repeat.start, repeat.stop), [repeat]):
             indent = "    " * 2 * len(around)
             if isinstance(part, range):
@@ -67,7 +67,7 @@ class CRepeats:
         return lines, list(operands)
 
     def _begin(self, loops: Loops, operands: dict[int, int]) -> list[str]:
-        """Open the innermost of these loops and declare variables for its carried results."""
+        """Return C code that declares variables for the carried results of the last of `loops` and begins that loop."""
         counter = _COUNTERS[len(loops) - 1]
         lines = ["{{", f"    long {counter};"]
         for i in self._placement.carried[loops]:
@@ -76,7 +76,10 @@ class CRepeats:
         return [*lines, f"    for ({counter} = 0; {counter} < {loops[-1].times}; ++{counter}) {{{{"]
 
     def _end(self, loops: Loops) -> list[str]:
-        """Close the innermost loop; store carried results that are needed from the last iteration only."""
+        """Return C code that ends the last of `loops`.
+
+        After the loop it stores the carried results that are needed from the last iteration only.
+        """
         carried = self._placement.carried[loops]
         first = self._code.first
         last = [(i, self._placement.keeps_last(i, loops)) for i in carried]
@@ -85,14 +88,17 @@ class CRepeats:
         return [*moved, "    }}", *stored, "}}"]
 
     def output(self, start: int, count: int) -> tuple[list[str], list[int]]:
-        """Print `count` outputs from output `start` on as a loop; their indices are equally spaced in `memory`."""
+        """Return a C loop that sets `count` outputs, beginning with output `start`, and no operands.
+
+        The indices of the outputs must be equally spaced and in `memory`.
+        """
         first, second = self._code.outputs[start : start + 2]
         number = self.read(Moving(first, (second - first,)))
         loop = f"for (i = 0; i < {count}; ++i) outputs[{Moving(start, (1,)).text('i')}] = {number};"
         return ["{{", "    long i;", f"    {loop}", "}}"], []
 
     def _computing(self, i: int, around: Loops, operands: dict[int, int]) -> list[str]:
-        """Print an instruction; register its loop-invariant operands in `operands`."""
+        """Return the C code of an instruction. Its loop-invariant operands are added to `operands`."""
         opcode = int(self._code.instructions[4 * i])
         given = [self._operand(place, around, operands) for place in self._placement.operands(i, around)]
         index = self._code.first + i

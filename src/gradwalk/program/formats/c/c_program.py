@@ -1,4 +1,4 @@
-"""Print programs as C99: one file that needs only the standard library."""
+"""Print a program as one C99 file that needs only the standard library."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from gradwalk.program.formats.c.c_loops import CRepeats
 from gradwalk.program.formats.c.reserved import is_taken
 from gradwalk.program.reroll.repeats import Moving, Repeat, even_runs
 
-# Approximate maximum number of lines of a C function. Compile time grows faster than linearly with this length.
+# Approximate maximum number of lines of a C function. The compile time grows faster than linearly with the number of
+# lines.
 _PIECE = 250
 
 # Programs of at most this many instructions are printed without loops, so that all values can stay in registers.
 FLAT_BELOW = 250
 
-_FEWEST_OUTPUTS = 5  # minimum number of outputs set by a loop
-_MOST_CELLS = 4096  # maximum size of the array `memory` on the stack, in doubles; malloc allocates larger arrays
+_FEWEST_OUTPUTS = 5  # minimum number of outputs that are set by a loop
+_MOST_CELLS = 4096  # in doubles: a larger array `memory` is allocated by malloc instead of on the stack
 
-# Names that the file defines, besides the functions that implement operations.
+# Names that the C file defines, besides the functions that implement operations.
 _OWN = """
     inputs outputs constants tables take kept memory PIECE operands results plan_begin plan_free plan_reserve plan_start
     plan_distance plan_next plan_thin plan_keeps plan_slots PLAN_ADVANCE PLAN_REPLAY PLAN_SWEEP PLAN_BACK
@@ -45,11 +46,11 @@ static inline double take(const double *table, long stride, long count, double i
 
 
 class _Statement(NamedTuple):
-    """Lines of C that belong together.
+    """One or more lines of C that are kept together.
 
     Attributes:
-        results: The indices of the results, each of which becomes a variable; none if an output is set.
-        text: The lines, with {0} and so on for the operands.
+        results: The indices of the results. Each becomes a C variable. Empty if the lines set an output.
+        text: The lines, with the placeholders {0}, {1} and so on for the operands.
         operands: The indices of the operands.
     """
 
@@ -89,17 +90,20 @@ class _File:
         name: Prefix of the names of functions.
 
     Attributes:
-        cells: The number of doubles in arrays on the stack, for values passed between functions and for loops.
+        cells: The total number of doubles in arrays on the stack.
     """
 
     def __init__(self, name: str) -> None:
         self.cells = 0
         self._name = name
-        self._functions: dict[int, str] = {}  # by the id of a call: the name of its function
-        self._programs: dict[int, str] = {}  # by the id of a program's code: the name of its function
+        self._functions: dict[int, str] = {}  # id of a call -> name of its C function
+        self._programs: dict[int, str] = {}  # id of a program's code -> name of its C function
 
     def called(self, code: Code) -> list[str]:
-        """Print the functions of a program's calls, and of everything they call, unless already printed."""
+        """Return the C functions of the calls in a program, and of the calls inside them.
+
+        Functions that have been returned before are left out.
+        """
         lines: list[str] = []
         for call, _ in code.calls:
             if id(call) in self._functions:
@@ -115,7 +119,7 @@ class _File:
         return lines
 
     def program(self, code: Code, name: str, suffix: str) -> list[str]:
-        """Print a program as a function, after the arrays it uses. The names of these arrays end with the suffix."""
+        """Return the C function of a program, after the arrays that it uses. Their names end with the suffix."""
         writer = _Writer(code, suffix, self._functions)
         definitions = writer.definitions(name, "static void" if suffix else "void")
         self.cells += writer.cells + writer.memory + sum(len(operands) + call.outputs for call, operands in code.calls)
@@ -127,14 +131,14 @@ class _File:
 
 
 class _Writer:
-    """Prints the functions that run a program, split into pieces.
+    """Prints the C functions that run a program. A long program is split into several functions, called pieces.
 
-    Within a piece, results are local variables. Results that later pieces need are stored in cells of the array `kept`;
-    cells are reused after their last use.
+    Within a piece, results are local variables. Results that later pieces need are stored in the array `kept`. A cell
+    of `kept` is reused after the last use of the result in it.
 
     Attributes:
         cells: The number of cells in `kept`.
-        memory: The size of the array `memory` in doubles if it is on the stack, else 0.
+        memory: The size in doubles of the array `memory` if it is on the stack, else 0.
     """
 
     def __init__(self, code: Code, suffix: str, functions: Mapping[int, str]) -> None:
@@ -149,11 +153,11 @@ class _Writer:
             index: i for i, piece in enumerate(self._pieces) for line in piece for index in line.operands
         }
         self._free: list[int] = []
-        self._expiring: defaultdict[int, list[int]] = defaultdict(list)  # indices by the last piece that uses them
-        self._cell: dict[int, int] = {}  # cell by index of the result stored in it
+        self._expiring: defaultdict[int, list[int]] = defaultdict(list)  # piece -> indices used there last
+        self._cell: dict[int, int] = {}  # index of a result -> its cell in `kept`
 
     def definitions(self, name: str, kind: str) -> list[str]:
-        """Print the function with this name, after the functions of its pieces."""
+        """Return the C function with this name, after the functions of the pieces that it calls."""
         arrays = ["const double *inputs", "double *outputs"]
         if len(self._pieces) == 1:
             return _function(kind, name, self._with_memory(self._body(0)), arrays)
@@ -171,7 +175,7 @@ class _Writer:
         return [*lines, *_function(kind, name, body, arrays)]
 
     def _with_memory(self, body: list[str]) -> list[str]:
-        """Wrap a function body in the allocation of the array `memory`."""
+        """Return a function body that first allocates the array `memory`, if it is needed, and frees it at the end."""
         cells = self._repeats.cells
         if not cells:
             return body
@@ -181,7 +185,7 @@ class _Writer:
         return [f"double *memory = (double *)malloc({cells} * sizeof(double));", fail, *body, "free(memory);"]
 
     def _body(self, i: int) -> list[str]:
-        """Print the statements of a piece, and the stores of results that later pieces need."""
+        """Return the statements of a piece, and the statements that store the results that later pieces need."""
         piece = self._pieces[i]
         here = {result for line in piece for result in line.results}
         lines = [text for line in piece for text in line.lines([self._read(x, here) for x in line.operands])]
@@ -199,7 +203,7 @@ class _Writer:
         return f"v{index}" if index in here else f"kept[{self._cell[index]}]"
 
     def _kept(self, index: int) -> int:
-        """Allocate a cell for a result; return its index."""
+        """Allocate a cell of `kept` for a result; return the index of the cell."""
         if not self._free:
             self._free.append(self.cells)
             self.cells += 1
@@ -222,11 +226,11 @@ def _pieces(statements: list[_Statement]) -> list[list[_Statement]]:
 
 
 def _statements(code: Code, suffix: str, functions: Mapping[int, str], repeats: CRepeats) -> list[_Statement]:
-    """Return a statement for every instruction that an output needs, then one for every output."""
+    """Return statements that run the instructions that the outputs depend on and then set the outputs."""
     needed = {*code.outputs, *numpy.flatnonzero(repeats.kept & ~repeats.inside).tolist()}
     statements = []
     tables = _constant_tables(code)
-    results: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)  # needed results by call
+    results: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)  # call -> its results that are needed
     rows = code.rows
     first = {row[1]: i for i, row in reversed([*enumerate(rows)]) if row[0] == CALL}
     for part in reversed(repeats.parts):
@@ -254,13 +258,13 @@ def _statements(code: Code, suffix: str, functions: Mapping[int, str], repeats: 
 
 
 def _with_kept(statement: _Statement, repeats: CRepeats) -> _Statement:
-    """Append stores to `memory` for the results that loops need."""
+    """Append lines to a statement that store in `memory` its results that loops need."""
     kept = [index for index in statement.results if repeats.kept[index]]
     return statement._replace(text=[*statement.text, *(f"{repeats.read(Moving(i, ()))} = v{i};" for i in kept)])
 
 
 def _setting_outputs(code: Code, repeats: CRepeats) -> list[_Statement]:
-    """Return statements that set the outputs; outputs with equally spaced indices in `memory` are set by a loop."""
+    """Return statements that set the outputs. Outputs with equally spaced indices in `memory` are set by a loop."""
     steps = [y - x if repeats.inside[x] and repeats.inside[y] else None for x, y in itertools.pairwise(code.outputs)]
     return [
         _Statement([], *repeats.output(start, count))
@@ -275,7 +279,7 @@ def _computing(code: Code, index: int, row: list[int]) -> _Statement:
 
 
 def _calling(code: Code, which: int, results: list[tuple[int, int]], functions: Mapping[int, str]) -> _Statement:
-    """Return the statement that calls a loop or switch and names the needed results."""
+    """Return the statement that calls a loop or switch and declares a variable for each needed result."""
     call, operands = code.calls[which]
     given = ", ".join([f"{{{i}}}" for i in range(len(operands))]) or "0"
     lines = [
@@ -290,7 +294,8 @@ def _calling(code: Code, which: int, results: list[tuple[int, int]], functions: 
 def _taking(code: Code, index: int, row: list[int], offsets: dict[int, int], suffix: str) -> _Statement:
     """Return the statement of a `take`.
 
-    Equally spaced inputs and tables of constants are indexed in place. Other entries are copied to an array first.
+    A table of equally spaced inputs, or of constants, is indexed in place. The entries of other tables are copied to an
+    array first.
     """
     _, x, which, _ = row
     table = code.tables[which]
@@ -309,7 +314,7 @@ def _taking(code: Code, index: int, row: list[int], offsets: dict[int, int], suf
 
 
 def _constant_tables(code: Code) -> dict[int, int]:
-    """Return the offset of each table of constants in the array `tables`."""
+    """Return a dict from each table of constants to its offset in the C array `tables`."""
     offsets = {}
     offset = 0
     for which, table in enumerate(code.tables):
@@ -320,12 +325,12 @@ def _constant_tables(code: Code) -> dict[int, int]:
 
 
 def _numbers_in_tables(code: Code) -> list[float]:
-    """Return the numbers of all tables of constants, in the order of `_constant_tables`."""
+    """Return the contents of the C array `tables`: the numbers of all tables of constants."""
     return [code.constants[index - code.inputs] for which in _constant_tables(code) for index in code.tables[which]]
 
 
 def _function(kind: str, name: str, body: list[str], parameters: list[str]) -> list[str]:
-    """Return the lines of a function. Unused parameters are cast to void to avoid compiler warnings."""
+    """Return the lines of a C function. Unused parameters are cast to void to avoid compiler warnings."""
     text = "\n".join(body)
     names = [re.findall(r"\w+", parameter)[-1] for parameter in parameters]
     unused = [f"(void){parameter};" for parameter in names if not re.search(rf"\b{parameter}\b", text)]
@@ -350,15 +355,15 @@ def _comment(code: Code, name: str, cells: int) -> list[str]:
 
 
 def _described(array: str, count: int, names: Sequence[str]) -> list[str]:
-    """Return comment lines with the length of an array and the names of its entries."""
+    """Return comment lines that give the length of an array and the names of its entries."""
     width = len(f"{array}[{count - 1}]")
-    # A comment must not contain /*, */ or a backslash, not even as a trigraph.
+    # A C comment must not contain /*, */, a backslash, or a trigraph for a backslash.
     shown = [re.sub(r"[^ -~]|[/\\?]", "_", name) for name in names]
     return [f"   {array}: {count}", *(f"   {f'{array}[{i}]':<{width}}  {name}" for i, name in enumerate(shown) if name)]
 
 
 def _array(name: str, numbers: Sequence[float]) -> list[str]:
-    """Return an array of constants in exact hexadecimal notation, with decimal values in comments."""
+    """Return the definition of an array, in exact hexadecimal notation with decimal values in comments."""
     lines = [f"    {_exactly(number)}, /* {number!r} */" for number in numbers]
     return [f"static const double {name}[] = {{", *lines, "};", ""]
 

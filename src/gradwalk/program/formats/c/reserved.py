@@ -1,10 +1,10 @@
-"""Names that C reserves: keywords, and names declared in the headers of the standard library."""
+"""Reserved names in C: keywords, and names that are declared in headers of the standard library."""
 
 from __future__ import annotations
 
 import re
 
-# Keywords of C23 and C++. C++ compilers read such files, too.
+# Keywords of C23 and C++, because the C file may be compiled as C++.
 _KEYWORDS = """
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl
     concept const const_cast consteval constexpr constinit continue co_await co_return co_yield decltype default delete
@@ -15,7 +15,8 @@ _KEYWORDS = """
     wchar_t while xor xor_eq
 """
 
-# <math.h> and <complex.h>, also with suffixes f and l; and names that systems declare there.
+# Names of <math.h> and <complex.h>, which also exist with the suffixes f and l, and names that systems add to these
+# headers.
 _OF_NUMBERS = """
     acos acosh acospi asin asinh asinpi atan atan2 atan2pi atanh atanpi cabs cacos cacosh canonicalize carg casin
     casinh catan catanh cbrt ccos ccosh ceil cexp cimag clog clog10 compoundn conj copysign cos cosh cospi cpow
@@ -36,7 +37,7 @@ _CONSTANTS = """
     lgamma_r lgammaf_r lgammal_r math_errhandling signbit signgam
 """
 
-# Names of all other headers.
+# Names that the other standard headers declare.
 _LIBRARY = """
     BUFSIZ CHAR_BIT CHAR_MAX CHAR_MIN CLOCKS_PER_SEC DBL_DIG DBL_EPSILON DBL_MANT_DIG DBL_MAX DBL_MIN DECIMAL_DIG
     EDOM EILSEQ EOF ERANGE EXIT_FAILURE EXIT_SUCCESS FILE FILENAME_MAX FLT_DIG FLT_EPSILON FLT_EVAL_METHOD
@@ -82,5 +83,5 @@ TAKEN = frozenset(
 
 
 def is_taken(name: str) -> bool:
-    """Return whether a name is reserved: a keyword, in a standard header, or with a leading underscore."""
+    """Return whether a name is a keyword, is declared in a standard header, or begins with an underscore."""
     return name.startswith("_") or name in TAKEN or re.fullmatch(r"u?int(_least|_fast)?\d+_t", name) is not None

@@ -1,1 +1,1 @@
-"""Run groups of identical operations, called rows, as vector loops."""
+"""Run groups of instructions with the same opcode, called rows, as vector loops."""

@@ -1,9 +1,10 @@
-"""Joins rows: consecutive rows that accumulate into one total become a chain, and equal rows become repetitions.
+"""Join segments: those that add to the same totals become a chain, and equal segments become repetitions of one.
 
-In a matrix-vector product, each column is scaled and added to the total. With one segment per column, each segment
-would load and store all totals and pay a fixed overhead, which dominates for rows of sixteen numbers. A chain keeps the
-totals in registers and stores only the final ones, since the intermediate totals are not used elsewhere. In an outer
-product, the rows differ only in their slots, so all rows become one segment with repetitions.
+A segment runs a row or a part of one. In a matrix-vector product, each column is scaled and added to the totals. With a
+segment per column, each segment would load and store all totals and have a fixed overhead, which dominates for rows of
+sixteen numbers. A chain keeps the totals in registers and stores only the final totals, because the intermediate totals
+are not used elsewhere. In an outer product, the rows differ only in their slots, so they become one segment with
+repetitions.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ def joined(segments: NDArray[numpy.int32], uses: NDArray[numpy.int32]) -> tuple[
     """Join segments into chains and repetitions.
 
     Args:
-        segments: Segments without chains and repetitions, in the format of row_loops.h.
-        uses: For each slot, how often it is an operand or an output.
+        segments: Segments in the format of row_loops.h, without chains and repetitions.
+        uses: For each slot, how many times it is an operand or an output.
 
     Returns:
         The joined segments and the links of their chains, both int32.
@@ -49,14 +50,14 @@ class _Joiner:
     _length: cython.int
     _given: cython.p_int
     _uses: cython.p_int
-    _writer: cython.p_int  # for each slot, the segment whose first result it is, or -1
-    _previous: cython.p_int  # for each segment, the previous one in its chain, or -1
-    _following: cython.p_int  # for each segment, the next one in its chain, or -1
+    _writer: cython.p_int  # for each slot, the segment that has it as first result, or -1
+    _previous: cython.p_int  # for each segment, the segment whose results it adds to, or -1
+    _following: cython.p_int  # for each segment, the segment that adds to its results, or -1
     _segment: cython.p_int
     _count: cython.int
     _link: cython.p_int
     _links: cython.int
-    _arrays: list  # owns the memory that the pointers point into
+    _arrays: list  # the arrays behind the pointers above
 
     def __init__(self, segments: Any, uses: Any) -> None:
         self._length = len(segments) // row_loops.ROW_WIDTH
@@ -103,7 +104,7 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _total(self, at: cython.int, k: cython.int) -> cython.int:
-        """Return the segment whose results are operand `k` of this segment and are used only there, or -1."""
+        """Return the segment whose results are operand `k` of the segment at `at` and are used only there, or -1."""
         first: cython.int = self._given[at + 3 + k]
         found: cython.int = self._writer[first]
         slot: cython.int
@@ -135,7 +136,7 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _is_in_chain(self, i: cython.int) -> cython.bint:
-        """Return whether a segment becomes part of its successor's chain; if not, the chain starts from its results."""
+        """Return whether a segment joins the chain of its successor. If not, that chain starts from its results."""
         operation: cython.int = self._given[row_loops.ROW_WIDTH * i]
         return (
             self._previous[i] >= 0
@@ -148,7 +149,7 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _write(self, at: cython.int) -> cython.void:
-        """Write a segment, or count it as a repetition of the last one."""
+        """Write a segment, or add a repetition to the segment written last."""
         cells: cython.p_int = self._segment
         new: cython.int = row_loops.ROW_WIDTH * self._count
         last: cython.int = new - row_loops.ROW_WIDTH
@@ -168,7 +169,7 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _write_chain(self, end: cython.int) -> cython.void:
-        """Write the chain that ends with this segment, or count it as a repetition of the last one."""
+        """Write the chain that ends with this segment, or add a repetition to the chain written last."""
         cells: cython.p_int = self._segment
         new: cython.int = row_loops.ROW_WIDTH * self._count
         last: cython.int = new - row_loops.ROW_WIDTH
@@ -200,7 +201,10 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _goes_on(self, new: cython.int) -> cython.bint:
-        """Return whether a new segment has the operation of the last one and its results directly follow."""
+        """Return whether a new segment may be a repetition of the segment written last.
+
+        This requires the same operation and length, and results that directly follow the results of the last segment.
+        """
         cells: cython.p_int = self._segment
         last: cython.int = new - row_loops.ROW_WIDTH
         return (
@@ -216,7 +220,7 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _link_goes_on(self, old: cython.int, new: cython.int, repetitions: cython.int) -> cython.bint:
-        """Return whether a link repeats another link."""
+        """Return whether a new link can be a repetition of the link `old`."""
         k: cython.int
         old = _link_at(old)
         new = _link_at(new)
@@ -263,7 +267,7 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _append_product(self, at: cython.int, form: cython.int) -> cython.void:
-        """Append a link that adds a product: of two rows, or of a scalar and a row in either order."""
+        """Append a link that adds a product: of two rows, or of a scalar and a row."""
         first: cython.int = self._given[at + 3]
         second: cython.int = self._given[at + 4]
         if form == 0:
@@ -277,7 +281,7 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _append(self, kind: cython.int, first: cython.int, second: cython.int) -> cython.void:
-        """Append a link, or apply the last link once more."""
+        """Append a link, or increase the number of times that the last link is applied."""
         at: cython.int = _link_at(self._links)
         last: cython.int = at - row_loops.LINK_WIDTH
         self._link[at] = kind
@@ -288,7 +292,8 @@ class _Joiner:
         self._link[at + 5] = 1
         self._link[at + 6] = 0
         self._link[at + 7] = 0
-        # The first link of a chain is below ADD_SCALED, so equal ADD links always belong to the same chain.
+        # The first link of a chain is of a kind below ADD_SCALED, so two consecutive ADD links belong to the same
+        # chain.
         if kind < row_loops.ADD_SCALED or self._link[last] != kind:
             self._links += 1
         elif _is_even(self._link, last + 1, at + 1, 5, 2, self._link[last + 5]):
@@ -312,7 +317,7 @@ def _link_at(number: cython.int) -> cython.int:
 def _is_even(
     cells: cython.p_int, last: cython.int, new: cython.int, leap: cython.int, count: cython.int, repetitions: cython.int
 ) -> cython.bint:
-    """Return whether new operands continue earlier repetitions with the same strides.
+    """Return whether the new operands continue the earlier repetitions with the same strides.
 
     Args:
         cells: Segments or links.
@@ -320,7 +325,7 @@ def _is_even(
         new: Position of the first new operand.
         leap: Offset from an operand to its stride.
         count: Number of operands.
-        repetitions: Number of earlier repetitions; after a single one, any stride is possible.
+        repetitions: Number of earlier repetitions. If it is 1, any stride is possible.
     """
     k: cython.int
     for k in range(count):
@@ -335,7 +340,7 @@ def _is_even(
 def _set_leaps(
     cells: cython.p_int, last: cython.int, new: cython.int, leap: cython.int, count: cython.int, repetitions: cython.int
 ) -> cython.void:
-    """Set the strides when the second repetition is added."""
+    """Set the strides between repetitions if the second repetition is being added."""
     k: cython.int
     for k in range(count):
         if repetitions == 1:

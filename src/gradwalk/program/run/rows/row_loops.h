@@ -5,15 +5,17 @@
    - 1: the number of instructions, and 2: the slot of the first result (the results are contiguous);
    - 3 to 5: the slots of the first instruction's operands, and 6 to 8: their strides;
    - 9: the number of repetitions, and 10 to 12: the strides of the operands between repetitions.
-   In forms 0 to 7, bit k is set if operand k has stride 0; all other operands have stride 1. In form 8 (STRIDED) the
-   strides are arbitrary. In form 9 (INDEXED) entry 3 is the number of the first instruction, and the operands are read
-   from `code`. The loops are generated from the table for operations made of plain arithmetic, whose results are the
-   same bits in vector code.
+   In forms 0 to 7, bit k is set if operand k has stride 0; the other operands have stride 1. In form 8 (STRIDED) the
+   strides are arbitrary. In form 9 (INDEXED) entry 3 is the position of the first instruction, and the operands are
+   read from `code`. The loops are generated from the operation table, for operations that consist of plain
+   arithmetic: vector code gives bitwise equal results for these.
 
-   A segment of operation `CHAIN` accumulates several rows into a total. Entry 3 is the number of its first link and
-   entry 4 the number of links. A link has `LINK_WIDTH` ints: its operation (IS_NUMBER to ADD_ROW), two operands, their
-   strides between repetitions, the number of times the link is applied, and the strides of the operands between these
-   times. This file includes itself, once for each instruction set. */
+   A segment with the operation `CHAIN` accumulates several rows into totals. Entry 3 is the position of its first link
+   and entry 4 the number of links. A link has `LINK_WIDTH` ints:
+   - 0: its operation (IS_NUMBER to ADD_ROW);
+   - 1 and 2: the slots of its two operands, and 3 and 4: their strides between repetitions of the segment;
+   - 5: how many times the link is applied, and 6 and 7: the strides of its operands from one time to the next.
+   This file includes itself, once for each CPU instruction set. */
 
 #ifndef SET
 
@@ -26,7 +28,7 @@
 enum { ROW_WIDTH = 13, STRIDED = 8, INDEXED = 9, ROW_FORMS = 10 };
 enum { CHAIN = 0, LINK_WIDTH = 8, IS_NUMBER = 0, IS_ROW, IS_SCALED, ADD_SCALED, ADD_PRODUCTS, ADD_ROW };
 
-/* A part of a row that fits into one or two registers. */
+/* Four numbers of a row, which fit into one or two vector registers (without vector extensions, one number). */
 #ifdef __GNUC__
 typedef double row_part __attribute__((vector_size(4 * sizeof(double)), aligned(sizeof(double)), may_alias));
 #else
@@ -58,7 +60,8 @@ typedef double row_part;
 #define ROWS_HAVE_AVX2 1
 #endif
 
-/* Run segments from number `at` on; return the number of the first segment to interpret, or `count`. */
+/* Run segments from position `at` on, up to a segment that must be interpreted; return the position of that segment, or
+   `count` if there is none. */
 static inline int64_t run_rows(
     const int32_t *segments, int64_t at, int64_t count, const int32_t *code, const int32_t *links, double *value
 ) {
@@ -73,8 +76,8 @@ static inline int64_t run_rows(
 
 #else
 
-/* Compute `width` totals of a chain, which stay in registers. Chains have rows of at least four numbers. If the length
-   is not a multiple of four, the last four totals overlap totals that are already computed. */
+/* Compute `width` totals of a chain. The totals stay in registers. The rows of chains have at least four numbers. If
+   the number of totals is not a multiple of four, the last four overlap totals that have been computed already. */
 #define PARTS(width) for (size_t j = 0; j < (width) * sizeof(double) / sizeof(row_part); j++)
 #define TIMES for (int64_t t = link[5]; t > 0; t--, x += link[6], y += link[7])
 #define PART(x) ((const row_part *)(x + i))[j]

@@ -1,4 +1,4 @@
-"""Constants of row_loops.h that describe segments and links. Only compiled modules run rows: see `row_loops.pxd`."""
+"""Constants of row_loops.h for segments and links. Only compiled modules run rows, with `row_loops.pxd`."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""`RowPlan`: a program reordered so that identical operations are contiguous and run as vector loops.
+"""`RowPlan`: a program reordered so that instructions with the same opcode are contiguous and run as vector loops.
 
-An interpreter spends several nanoseconds per instruction, most of them on dispatch. In a large program most
-instructions are independent of one another, such as the products in a matrix-vector product.
+An interpreter spends several nanoseconds per instruction, mostly on dispatch. In a large program most instructions are
+independent of one another, such as the products in a matrix-vector product.
 
 Instructions are sorted by level, which is their depth in the dependency graph, and by opcode. Instructions with the
-same level and opcode form a row, whose results are in contiguous slots. Within a row the order is chosen so that the
-operands have a constant stride: program order, or else sorted by operands. row_chains.py then joins rows. Each
-instruction still rounds the same, so the results are bitwise unchanged.
+same level and opcode form a row. The results of a row are in contiguous slots. The instructions of a row are in program
+order or sorted by operands, so that the operands have a constant stride where possible. row_chains.py then joins
+segments of rows. The order does not change the rounding of any instruction, so the results are bitwise equal.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from gradwalk.program.run.yield_gil import pause
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-# Shorter rows are interpreted, and so are operations that do not vectorize.
+# Minimum number of instructions in a row. Shorter rows are interpreted, like operations that are not vectorized.
 _fewest = cython.declare(cython.int, 4)
 _interpreted = cython.declare(cython.int, -1)  # the operation of a segment that is interpreted
-# Let other threads run after this many rows; a plan is made in a background thread.
+# Other threads may run after this many rows, because a plan is made in a background thread.
 _between_pauses = cython.declare(cython.int, 128)
 _take = cython.declare(cython.int, TAKE)
 _low32 = cython.declare(cython.ulonglong, 0xFFFFFFFF)
@@ -51,13 +51,13 @@ class RowPlan(NamedTuple):
     """A program in rows.
 
     Attributes:
-        instructions: All instructions in the new order, with operands renumbered to slots; int32.
-        segments: Rows and ranges of interpreted instructions, in the format of row_loops.h; int32.
-        links: The links of all chains; int32.
-        copies: Slots that are copied after all other slots before the first segment: inputs and constants that a row
-            reads with a stride other than 1, such as a matrix column.
-        tables: Slots of the entries of all tables, concatenated; int32.
-        outputs: Slots of the outputs; int32.
+        instructions: All instructions in the new order, int32. Their operands are slots.
+        segments: Parts of rows and ranges of interpreted instructions, in the format of row_loops.h, int32.
+        links: The links of all chains, int32.
+        copies: Slots of inputs and constants that a row reads with a stride other than 0 or 1, such as a matrix column.
+            Before the first segment runs, they are copied to new slots after all other slots, where the stride is 1.
+        tables: Slots of the entries of all tables, concatenated, int32.
+        outputs: Slots of the outputs, int32.
     """
 
     instructions: NDArray[numpy.int32]
@@ -74,9 +74,9 @@ class RowPlan(NamedTuple):
 
 
 def row_plan(code: Code) -> RowPlan:
-    """Order a program without calls in rows.
+    """Reorder a program without calls into rows.
 
-    A slot is the index of a number in the new order; inputs and constants keep their indices.
+    A slot is the index of a number in the new order. Inputs and constants keep their indices.
     """
     rows = numpy.array(code.instructions, numpy.int32).reshape(-1, 4)
     levels, kinds = _levels_and_kinds(code, rows)
@@ -103,15 +103,17 @@ def row_plan(code: Code) -> RowPlan:
 
 
 def _ends(is_end: NDArray[numpy.bool_]) -> NDArray[numpy.int32]:
-    """Return the ends of ranges; `is_end` marks the last instruction of each range but the final one."""
+    """Return the ends of ranges of instructions. `is_end` marks the last instruction of all ranges but the last."""
     return numpy.append(numpy.flatnonzero(is_end) + 1, len(is_end) + 1).astype(numpy.int32)
 
 
 def _levels_and_kinds(code: Code, rows: NDArray[numpy.int32]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]:
-    """Return the level of each instruction, its depth in the dependency graph, and its kind.
+    """Return the level and the kind of each instruction.
 
-    Instructions of one kind apply the same operation to inputs and constants or to results of the same kinds. They are
-    grouped within a row: the two partials of a product alternate in the program and have different kinds.
+    The level is the depth in the dependency graph. Two instructions have the same kind if they have the same opcode and
+    their operands have the same kinds, where all inputs are of one kind and all constants of another. Instructions of
+    the same kind are neighbors within a row. For example, the two partials of products alternate in the program, but
+    have different kinds.
     """
     levels, kinds = numpy.zeros((2, code.count), numpy.int32)
     kinds[code.inputs : code.first] = 1
@@ -129,7 +131,7 @@ def _levels_and_kinds(code: Code, rows: NDArray[numpy.int32]) -> tuple[NDArray[n
     k: cython.int
     highest: cython.int
     hashed: cython.ulonglong
-    with cython.nogil:  # lets other threads run
+    with cython.nogil:  # so that other threads can run
         for i in range(count):
             highest = 0
             hashed = instruction[4 * i]
@@ -145,7 +147,7 @@ def _levels_and_kinds(code: Code, rows: NDArray[numpy.int32]) -> tuple[NDArray[n
 
 
 def _set_slots(rows: Any, order: Any, ends: Any, slots: Any, first: cython.int) -> None:
-    """Order the instructions of each kind in a row so that operands have constant strides; assign result slots."""
+    """Sort the instructions of each kind in a row so that operands have constant strides; assign result slots."""
     instruction: cython.p_int = c_compat.integers(rows.reshape(-1))
     arity: cython.p_int = c_compat.integers(_ARITIES)
     at: cython.p_int = c_compat.integers(order)
@@ -175,7 +177,7 @@ def _turned_round(
     begin: cython.int,
     end: cython.int,
 ) -> cython.bint:
-    """Reverse a row with descending operands, as in backward passes; return whether strides are constant."""
+    """Reverse a row if its operands descend, as in backward passes; return whether all strides are constant."""
     rising: cython.int = 0
     is_even: cython.bint = True
     i: cython.int
@@ -197,7 +199,7 @@ def _turned_round(
 
 
 def _evenest(rows: Any, order: Any, slots: Any) -> Any:
-    """Return a row in its given order or sorted by operands, whichever has fewer stride changes."""
+    """Return a row in the given order or sorted by operands, whichever order has fewer stride changes."""
     arity = _ARITIES[rows[order[0], 0]]
     operands = slots[rows[order, 1 : 1 + arity]].T
     best, fewest = order, _breaks(operands)
@@ -210,12 +212,12 @@ def _evenest(rows: Any, order: Any, slots: Any) -> Any:
 
 
 def _breaks(operands: Any) -> int:
-    """Return how often the stride of the operands, an array (operands, instructions), changes."""
+    """Return how often the strides of the operands change. `operands` has the shape (operands, instructions)."""
     return int((numpy.diff(operands, n=2) != 0).any(axis=0).sum())
 
 
 def _segments(instructions: Any, ends: Any, code: Code) -> Any:
-    """Cut rows into segments of constant stride and the instructions between them; also return the slots to copy."""
+    """Cut rows into segments with constant strides and other segments; return the segments and the slots to copy."""
     writer: _Writer = _Writer(instructions, code)
     end_of: cython.p_int = c_compat.integers(ends)
     begin: cython.int = 0
@@ -239,11 +241,11 @@ class _Writer:
     _segment: cython.p_int
     _count: cython.int
     _first: cython.int  # the slot of the first result
-    _done: cython.int  # number of instructions that are covered by segments
+    _done: cython.int  # number of instructions that the segments written so far cover
     _end: cython.int  # the slot after the last result
-    _copied: dict  # maps (start, stride, length) of inputs and constants to the slot that they are copied to
+    _copied: dict  # (start, stride, length) of inputs or constants -> first slot of their copy
     _copies: list
-    _arrays: list  # owns the memory that the pointers point into
+    _arrays: list  # the arrays behind the pointers above
 
     def __init__(self, instructions: Any, code: Code) -> None:
         segments = numpy.zeros(row_loops.ROW_WIDTH * (len(instructions) // 4 + 1), numpy.int32)
@@ -261,13 +263,13 @@ class _Writer:
 
     @cython.cfunc
     def write_row(self, begin: cython.int, end: cython.int) -> object:
-        """Write a row."""
+        """Write the segments of a row."""
         if end - begin < _fewest or not self._in_rows[self._code[4 * begin]]:
-            return None  # interpreted together with its neighbors
+            return None  # this row is interpreted together with its neighbors
         self._interpret_up_to(begin)
         i: cython.int = begin
         length: cython.int
-        irregular: cython.int = begin  # first instruction of the current irregular range
+        irregular: cython.int = begin  # first instruction that is not yet in a segment
         while i < end:
             length = self._even(i, end)
             if length >= _fewest:
@@ -275,21 +277,21 @@ class _Writer:
                 self._write_even(i, length)
                 i += length
                 irregular = i
-            else:  # the last instruction may begin the next range
+            else:  # the last of these instructions may be the first of a longer range
                 i += max(1, length - 1)
         self._write_picked(irregular, end)
         self._done = end
         return None
 
     def written(self, end: cython.int) -> Any:
-        """Return all segments up to this instruction and the slots to copy."""
+        """Return the segments of all instructions before `end`, and the slots to copy."""
         self._interpret_up_to(end)
         return self._arrays[1][: row_loops.ROW_WIDTH * self._count].copy(), numpy.array(self._copies, numpy.int32)
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _even(self, i: cython.int, end: cython.int) -> cython.int:
-        """Return the number of instructions from `i` on whose operands have constant strides."""
+        """Return how many instructions from `i` on have operands with constant strides."""
         code: cython.p_int = self._code
         arity: cython.int = self._arity[code[4 * i]]
         j: cython.int = i + 1
@@ -325,7 +327,7 @@ class _Writer:
                 form += 1 << k
             elif stride != 1:
                 form = row_loops.STRIDED
-        if form == (1 << arity) - 1:  # row_loops.h lacks a loop for all strides 0
+        if form == (1 << arity) - 1:  # row_loops.h has no loop for operands that all have stride 0
             form = row_loops.STRIDED
         self._segment[at] += form
         return None
@@ -333,7 +335,7 @@ class _Writer:
     @cython.cfunc
     @cython.exceptval(-1)
     def _copy(self, start: cython.int, stride: cython.int, length: cython.int) -> cython.int:
-        """Return the first slot of the copy of a range of inputs or constants."""
+        """Return the first slot of the copy of some inputs or constants; add the copy if it is new."""
         key = (start, stride, length)
         if key not in self._copied:
             self._copied[key] = self._end + len(self._copies)
@@ -343,7 +345,7 @@ class _Writer:
 
     @cython.cfunc
     def _write_picked(self, begin: cython.int, end: cython.int) -> object:
-        """Write a segment with arbitrary operands."""
+        """Write a segment of form INDEXED, whose operands are arbitrary."""
         if begin < end:
             at: cython.int = self._append(
                 self._code[4 * begin] * row_loops.ROW_FORMS + row_loops.INDEXED, end - begin, begin
@@ -353,7 +355,7 @@ class _Writer:
 
     @cython.cfunc
     def _interpret_up_to(self, end: cython.int) -> object:
-        """Write a segment of the instructions that are left to be interpreted."""
+        """Write a segment of the instructions before `end` that are not yet in a segment; they are interpreted."""
         if self._done < end:
             at: cython.int = self._append(_interpreted, end - self._done, self._done)
             self._segment[at + 3] = self._done
