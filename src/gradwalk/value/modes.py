@@ -272,7 +272,7 @@ def scope_path() -> str:
 
 
 class RecordingError(TypeError):
-    """The error of a function that reads the number of a Value while it is being recorded or differentiated.
+    """The error raised if a function reads the number of a Value while the function is recorded or differentiated.
 
     A recording would reuse the number for all other arguments, and a derivative would be lost.
     """
