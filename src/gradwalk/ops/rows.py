@@ -158,7 +158,7 @@ class Reduction:
         return count > 0 and (count - self.starts) % self.groups == 0
 
     def element(self, position: int, count: int) -> tuple[int, ...]:
-        """Return the positions of all operands of the element that contains an operand; () for `start`.
+        """Return the positions of all operands of the element that contains the given operand; () for `start`.
 
         Example:
             >>> from gradwalk.ops.table import REDUCTION_BY_NAME

@@ -180,7 +180,7 @@ def static_code(part: Any) -> Any:
 
 
 def static_part(code: tuple[Any, ...]) -> Any:
-    """Return the static child that a code stands for, to be put into a new Module. Arrays are copied."""
+    """Return the static child with this code, for use in a new Module. Arrays are copied."""
     part: Any = code[len(code) - 1]
     return part.array.copy() if isinstance(part, _Constant) else part
 

@@ -327,7 +327,7 @@ class Parameters:
         return [p.name for p in self._all if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
 
     def first(self, count: int) -> list[str]:
-        """Return the names of the first `count` positional arguments. Unnamed ones are called `argument 3` etc."""
+        """Return the names of the first `count` positional arguments. Unnamed ones get names such as `argument 3`."""
         if count <= len(self._names):
             return self._names[:count]
         return [*self._names, *(f"argument {i + 1}" for i in range(len(self._names), count))]

@@ -84,7 +84,7 @@ def local_variables(body: list[str]) -> list[str]:
 
 
 def c_definitions(text: str) -> list[str]:
-    """Return the lines of C definitions for the functions of `definitions.py` that a printed C code calls."""
+    """Return the C definitions of the functions of `definitions.py` that `text`, printed by `printers.c`, calls."""
     lines = []
     for function, formula in DEFINITIONS.items():
         if f"{printers.IN_C[function]}(" in text:

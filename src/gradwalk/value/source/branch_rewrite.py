@@ -1,7 +1,7 @@
-"""Rewrite a branch or a loop of the user's program with `gradwalk.loops`, for the error that it cannot be recorded.
+"""Rewrite a branch or a loop that cannot be recorded with `gradwalk.loops`, as a suggestion in the error message.
 
-The result is valid Python, which the user can copy from the error message. Nothing is suggested if the new statement
-would behave differently, as with `break` or assignments to attributes.
+The result is valid Python, which the user can copy. Nothing is suggested if the new statement would behave differently,
+as with `break` or assignments to attributes.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ def _are_native(visited: list, level: cython.int) -> cython.bint:
 
 
 def _are_of_others(visited: list[Any], leaves: list[Any]) -> bool:
-    """Return whether a node is an input of a recording that another thread has open."""
+    """Return whether any node is an input of a recording that another thread has open."""
     if modes.recordings == 0:
         return False
     own = set(map(id, leaves))

@@ -16,7 +16,7 @@ if not TYPE_CHECKING and cython.compiled:
 
 @cython.annotation_typing(False)
 def refresh(root: Any) -> None:
-    """Recompute the numbers and partials of root and its ancestors from the numbers of the leaves, but no gradients.
+    """Recompute root and its ancestors from the numbers of the leaves. Gradients are not changed.
 
     Args:
         root: A Value.
