@@ -181,11 +181,12 @@ def constants() -> Iterator[str]:
 
 
 def lines() -> Iterator[str]:
-    """The lines of fits.py."""
+    """Yield the lines of fits.py."""
     yield '"""Polynomial fits for definitions.py and the vectorized functions, each in powers of x minus the midpoint.'
     yield ""
-    yield "`tools/coefficients.py` writes this file. Coefficients begin with the highest power. The comment above each"
-    yield "polynomial gives the function that was fitted and the maximum error."
+    yield "`tools/coefficients.py` writes this file. Coefficients begin with the highest power. A comment above each"
+    yield 'polynomial, "f for t from a to b, in s, to e", means: the polynomial in s approximates f for a <= t <= b,'
+    yield "with a maximum error of e."
     yield '"""'
     for fit in fits():
         middle, half = (fit.low + fit.high) / 2, (fit.high - fit.low) / 2

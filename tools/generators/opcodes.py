@@ -38,7 +38,7 @@ def opcode_file(numbers: Mapping[str, int]) -> Iterator[str]:
     yield "opcodes; files and pickles use names. Leaves and hand-made nodes have opcode 0."
     yield '"""'
     yield ""
-    yield "# Operations of nodes: opcode, symbol, and NumPy's or SciPy's ufunc."
+    yield "# Operations that nodes can have: opcode, symbol, and name of the NumPy or SciPy ufunc."
     yield "_ROWS = {"
     for name, number in numbers.items():
         if name in rows:

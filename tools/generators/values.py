@@ -28,7 +28,7 @@ def methods() -> Lines:
     yield ""
     yield from cython_imports()
     yield from ("", "", "@cython.no_gc", "@cython.cclass", "class Methods(ValueNode):")
-    yield '    """The operators and methods of the table\'s operations. `Value` is the only subclass."""'
+    yield '    """The operators and methods of all operations in the table. `Value` inherits from this class."""'
     yield from ("", "    __slots__ = ()")
     yield from _methods()
 

@@ -1,1 +1,1 @@
-"""Computation graphs: the nodes of Values as flat arrays, from which all displays are made."""
+"""Computation graphs of Values as flat arrays, the basis of walks, checks and drawings."""

@@ -13,7 +13,7 @@ from gradwalk.graph.record import CONSTANT
 from gradwalk.ops.compiled.opcodes import SYMBOLS
 
 _MOST_GROUPS = 60
-_MOST_BUNDLES = 80  # maximum number of pairs of groups connected by edges
+_MOST_BUNDLES = 80  # maximum number of pairs of groups that are connected by edges
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,10 @@ class Group:
 
 
 def grouped(graph: Graph) -> tuple[list[Group], Counter[tuple[int, int]]]:
-    """Divide a graph into groups, as finely as a drawing can show.
+    """Divide a graph into the largest number of groups that a drawing can show.
 
-    Returns the groups, ordered along most edges, and the number of edges for each pair of group positions.
+    Returns the groups, in an order in which most edges point forward, and the number of edges from one group to
+    another, with the two positions in that order as the key.
     """
     names, members, edges = _divided(graph)
     is_leaf = numpy.diff(graph.offsets) == 0
@@ -47,7 +48,7 @@ def grouped(graph: Graph) -> tuple[list[Group], Counter[tuple[int, int]]]:
 
 
 def _divided(graph: Graph) -> tuple[list[str], Integers, Counter[tuple[int, int]]]:
-    """Return the names of the groups, the group of every node, and the number of edges between groups."""
+    """Return the names of the groups, the index of each node's group, and the number of edges between two groups."""
     paths, module = modules(graph)
     is_leaf = numpy.diff(graph.offsets) == 0
     best: tuple[list[str], Integers, Counter[tuple[int, int]]] = [], module, Counter()
@@ -71,7 +72,8 @@ def _divided(graph: Graph) -> tuple[list[str], Integers, Counter[tuple[int, int]
 def _along(count: int, edges: Counter[tuple[int, int]]) -> list[int]:
     """Order the groups so that most edges point forward: sources first, sinks last.
 
-    In a cycle, the group with the largest surplus of outgoing edges comes first (Eades, Lin and Smyth, 1993).
+    In a cycle, the group with the largest number of outgoing minus incoming edges comes first (Eades, Lin and Smyth,
+    1993).
     """
     first: list[int] = []
     last: list[int] = []

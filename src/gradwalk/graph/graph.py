@@ -1,4 +1,4 @@
-"""`Graph`: the computation behind some Values, as flat arrays, from which all displays are made."""
+"""`Graph`: the computation of some Values as flat arrays, the basis of walks, checks and drawings."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ class Graph:
     """A computation as flat arrays in topological order: operands before results. A node is identified by its index.
 
     Attributes:
-        opcodes: Opcode of each node, numbered from 1 in the order of the table; 0 for leaves and hand-made nodes.
-        offsets: The operands of node i are at `offsets[i]` to `offsets[i + 1]` in `operands` and `partials`.
+        opcodes: Opcode of each node's operation; 0 for leaves and hand-made nodes.
+        offsets: The slice `offsets[i]:offsets[i + 1]` of `operands` and `partials` belongs to node i.
         operands: Index of each operand, or -1 for a constant.
         partials: Partial derivative of the node with respect to each operand; for a constant, the constant itself.
         data: Number of each node, as recorded.
         grad: Gradient of each node, as recorded.
-        labels: Labels of nodes, by index. Under `source_lines()`, an unlabeled node is labeled with the variable it was
-            assigned to, followed by a number if the name is taken.
-        symbols: Operation symbols of hand-made nodes, by index.
-        sources: Lines of the user's program that created the nodes, by index, if known.
+        labels: Dict from node indices to labels. Under `source_lines()`, an unlabeled node is labeled with the variable
+            that it was assigned to, followed by a number if the name is taken.
+        symbols: Dict from indices of hand-made nodes to the symbols of their operations.
+        sources: Dict from node indices to the lines of the user's program that created the nodes, if known.
         by_hand: Indices of nodes whose `_backward` was set by hand.
         outputs: Indices of the roots.
-        files: Text of the programs that contain `sources`, by filename, as they ran. Empty for a graph read from JSON:
-            such a graph may name any file, so none is opened.
-        scopes: Named scopes of nodes, separated by dots, by index: see `named_scope`.
+        files: Dict from filenames to the text of the programs that contain `sources`, as they ran. Empty for a graph
+            read from JSON, because the JSON may name any file.
+        scopes: Dict from node indices to the named scopes of the node, joined by dots: see `named_scope`.
 
     Example:
         >>> a = Value(2.0, label="a")
@@ -78,11 +78,11 @@ class Graph:
             root: A Value, or an iterable of Values for a graph with several outputs.
 
         Returns:
-            The graph, with the roots as its outputs. It does not change when the Values do.
+            The graph, with the roots as its outputs. Later changes of the Values do not affect it.
 
         Raises:
-            TypeError: A root is not a Value.
-            ValueError: There is no root, or hand-edited nodes form a cycle.
+            TypeError: If a root is not a Value.
+            ValueError: If there is no root, or hand-edited nodes form a cycle.
 
         Example:
             >>> a = Value(2.0, label="a")
@@ -108,15 +108,15 @@ class Graph:
 
     @property
     def edges(self) -> int:
-        """Number of operands that are nodes, not constants."""
+        """Number of edges: the operands that are nodes, not constants."""
         return int((self.operands != CONSTANT).sum())
 
     @property
     def root(self) -> int:
-        """Index of the only output.
+        """Index of the output, for a graph with a single output.
 
         Raises:
-            ValueError: The graph has several outputs.
+            ValueError: If the graph has several outputs.
         """
         if len(self.outputs) != 1:
             names = ", ".join(self.names[index] for index in self.outputs)
@@ -131,7 +131,7 @@ class Graph:
         named v1, v2 and so on, by index.
         """
         taken = set(self.labels.values()) | {f"v{index + 1}" for index in range(len(self)) if index not in self.labels}
-        numbers: dict[str, Iterator[int]] = {}  # by label: numbers not tried yet
+        numbers: dict[str, Iterator[int]] = {}  # for each label, the numbers not tried yet
         names = []
         for index in range(len(self)):
             name = label = self.labels.get(index, f"v{index + 1}")
@@ -177,7 +177,7 @@ class Graph:
         to existing nodes.
 
         Raises:
-            GraphError: The graph is not valid; the message gives the reason and the node.
+            GraphError: If the graph is not valid. The message gives the reason and the node.
 
         Example:
             >>> from dataclasses import replace
@@ -220,7 +220,7 @@ class Graph:
         """Convert the graph to plain data in columns, which is faster to write and to read for large graphs.
 
         Returns:
-            The second form in docs/graph.schema.json; `from_json` reads the JSON of both forms.
+            A dictionary in the second form of docs/graph.schema.json. `from_json` reads the JSON text of both forms.
 
         Example:
             >>> Graph.record(Value(3.0, label="a")).to_columns()["labels"]["items"]
@@ -229,10 +229,10 @@ class Graph:
         return columns.as_columns(self)
 
     def to_json(self) -> str:
-        """Write the graph as JSON, see docs/graph.schema.json.
+        """Convert the graph to JSON text, in the format of docs/graph.schema.json.
 
         Returns:
-            The JSON text, one line per node, for `from_json`.
+            The text, with one line per node. `from_json` reads it.
 
         Example:
             >>> print(Graph.record(Value(3.0, label="a") * 2.0).to_json())
@@ -245,7 +245,7 @@ class Graph:
 
     @classmethod
     def from_json(cls, text: str) -> Graph:
-        """Read the JSON of `to_json` or `to_columns`.
+        """Read a graph from JSON text, in the form of `to_json` or `to_columns`.
 
         Args:
             text: A JSON document that satisfies docs/graph.schema.json.
@@ -254,7 +254,7 @@ class Graph:
             The graph, validated.
 
         Raises:
-            GraphError: The text is not a valid graph; the message gives the first error.
+            GraphError: If the text is not a valid graph. The message gives the first error.
 
         Example:
             >>> a = Value(3.0, label="a")
@@ -267,7 +267,7 @@ class Graph:
 
 
 def as_graph(root: Value | Iterable[Value] | Graph) -> Graph:
-    """Return a Graph unchanged; record the graph of one or several Values.
+    """Return a Graph unchanged, or record the graph of one or several Values.
 
     Raises `TypeError` if `root` is anything else, and `ValueError` if there is no root.
     """

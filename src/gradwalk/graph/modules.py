@@ -4,13 +4,15 @@ Labels of parameters define modules: `layers.0.neurons.2.b` is a parameter of th
 part of `layers.0`. A computed node belongs to the module whose parameters it uses. A node with one operand, such as the
 activation function of a neuron, belongs to the module of that operand.
 
-Nodes created in a named scope belong to the scope. Within it they belong to the module whose parameters they use, or to
-the module of their operands from the same scope. The parameters of a module belong to the innermost scope that contains
-all their uses. Numbered scopes that use the same parameters, such as `place0` and `place1`, are repetitions of one
-computation: a node in `place1.attention` is put in `attention.place1`.
+Nodes created in a named scope belong to the scope. Within the scope, a node belongs to the module whose parameters it
+uses. If it uses no parameters, it belongs to the module of its operands from the same scope. The parameters of a module
+belong to the innermost scope that contains all nodes that use them. Numbered scopes that use the same parameters, such
+as `place0` and `place1`, are repetitions of one computation; the number comes last, so that a node of the scope
+`place1.attention` is assigned to the module `attention.place1`.
 
-Iterations of a loop are treated like modules: `newton.3.val` is the carry after iteration 3 of the loop over `newton`.
-Nodes used only by this iteration belong to it, and within it to their scope and module.
+Iterations of a loop are treated like modules. The label `newton.3.val` means the carry after iteration 3 of the loop
+over the function `newton`. Nodes that only this iteration uses belong to the iteration, and within it to their scope
+and module.
 """
 
 from __future__ import annotations
@@ -66,13 +68,13 @@ def _numbered(whole: Iterable[Path]) -> tuple[list[Path], Integers]:
 
 
 def _parameters(graph: Graph) -> dict[int, Path]:
-    """Return the module named in the label of each parameter, by node index."""
+    """Return a dict from the node indices of parameters to the modules named in their labels."""
     is_leaf = (numpy.diff(graph.offsets) == 0).tolist()
     return {p: tuple(label.split(".")[:-1]) for p, label in graph.labels.items() if is_leaf[p] and "." in label}
 
 
 def _by_parameters(graph: Graph, parameters: Mapping[int, Path], made_in: Integers) -> tuple[list[Path], Integers]:
-    """Return the paths of all modules, and the module of each node according to the parameters it uses."""
+    """Return the paths of all modules, and the index of each node's module according to the parameters it uses."""
     arity = numpy.diff(graph.offsets)
     paths = sorted({(), *parameters.values()})
     number = {path: i for i, path in enumerate(paths)}
@@ -129,7 +131,10 @@ def _scoped(
     own: tuple[list[Path], Integers],
     made_in: tuple[list[str], Integers],
 ) -> tuple[list[Path], Integers]:
-    """Return the paths of the modules in the scopes, with repeated scopes innermost, and the module of each node."""
+    """Return the paths of all modules, including scopes, and the index of each node's module.
+
+    A path consists of the scopes that are not repeated, the module in these scopes, and the repeated scopes.
+    """
     (paths, modules), (scopes, numbers) = own, made_in
     is_parameter = numpy.zeros(len(graph), bool)
     is_parameter[list(parameters)] = True
@@ -150,7 +155,7 @@ def _scoped(
 
 
 def _users(graph: Graph, is_parameter: Any, modules: Integers, made_in: Integers) -> dict[int, list[int]]:
-    """Return the scopes that use the parameters of each module, without duplicates, in the order of the nodes."""
+    """Return a dict from modules to the distinct scopes that use their parameters, in the order of the nodes."""
     uses = numpy.flatnonzero((graph.operands != CONSTANT) & is_parameter[graph.operands])
     results = numpy.repeat(numpy.arange(len(graph)), numpy.diff(graph.offsets))[uses]
     pairs = numpy.stack([modules[graph.operands[uses]], made_in[results]], axis=1)
@@ -173,14 +178,14 @@ def _repeated(users: Iterable[list[str]]) -> Iterator[str]:
 
 
 def _series(names: Path, level: int) -> str:
-    """Return a scope without the numbers in its names, such as "place#" for "place3"; "" if the last name has none."""
+    """Return a scope down to a level without its numbers: "place#" for "place3"; "" if the last name has no number."""
     if not names[level].endswith(tuple(_DIGITS)):
         return ""
     return ".".join(name.rstrip(_DIGITS) for name in names[: level + 1]) + "#"
 
 
 def _split(scope: str, repeated: set[str]) -> tuple[Path, Path]:
-    """Split the names of a scope into names outside of repeated series and names of repeated series."""
+    """Split the names of a scope into names that are not in a repeated series, and names that are."""
     names = tuple(scope.split(".")) if scope else ()
     is_repeated = [_series(names, level) in repeated for level in range(len(names))]
     kept = tuple(name for name, again in zip(names, is_repeated, strict=True) if not again)
@@ -196,7 +201,7 @@ def _inside(scope: Path, own: Path) -> Path:
 
 
 def _iterations(graph: Graph) -> dict[int, Path]:
-    """Return the iteration that contains each node, including enclosing iterations, such as `("newton", "3")`."""
+    """Return a dict from node indices to the path of the iterations that contain the node: `("newton", "3")`."""
     ends = {i: path for i, label in graph.labels.items() if (path := _iteration(label)) is not None}
     offsets = graph.offsets.tolist()
     ends = {i: path for i, path in ends.items() if offsets[i + 1] > offsets[i]}
@@ -216,10 +221,10 @@ def _iterations(graph: Graph) -> dict[int, Path]:
 
 
 def _iteration(label: str) -> Path | None:
-    """Parse a label such as `newton.3.val` as an iteration; for the start of a loop return the enclosing iteration."""
+    """Return the iteration in a label such as `newton.3.val`, or the enclosing iteration for the start of a loop."""
     *names, last = label.split(".")
     path = tuple(names)
     if path[-1:] == ("start",):
         return path[:-2]
     is_one = path and len(path) % 2 == 0 and all(number.isdecimal() for number in path[1::2])
-    return path if is_one and not last.isdecimal() else None  # h.0.1 is an array element
+    return path if is_one and not last.isdecimal() else None  # h.0.1 is the label of an array element

@@ -12,16 +12,16 @@ from gradwalk.value.source.source_line import SourceLine
 
 
 class GraphError(ValueError):
-    """A graph is not valid; the message gives the reason and the node."""
+    """The error raised if a graph is not valid. The message gives the reason and the node."""
 
 
 class Node(NamedTuple):
     """A node of a graph.
 
     Attributes:
-        place: Index of the node in the graph; this is its name in the JSON form of walks.
+        place: Index of the node in the graph. The JSON form of walks also calls it `place`.
         name: Unique name.
-        label: The user's label, or the variable it was assigned to if source lines were recorded, or "".
+        label: The label set by the user; else the variable that the node was assigned to, if recorded; else "".
         symbol: Symbol of the operation, "" for leaves.
         opcode: Opcode of the operation; 0 for leaves and hand-made nodes.
         arguments: The operands in order: the index of a node as an int, a constant as a float.
@@ -30,7 +30,7 @@ class Node(NamedTuple):
         grad: The gradient, as recorded.
         source: Line of the user's program that created the node, or None.
         by_hand: Whether its `_backward` was set by hand.
-        scope: Named scopes in which it was created, separated by dots, or "".
+        scope: Named scopes in which the node was created, joined by dots; "" if there are none.
     """
 
     place: int
@@ -48,30 +48,30 @@ class Node(NamedTuple):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it is a leaf: a node without operands."""
+        """Whether the node is a leaf: a node without operands."""
         return not self.arguments
 
     @property
     def row(self) -> Operation | None:
-        """Its operation in the table; None for leaves, hand-made nodes and variadic operations."""
+        """The node's operation in the table; None for leaves, hand-made nodes and variadic operations."""
         return BY_NAME.get(NAMES[self.opcode])
 
     @property
     def variadic(self) -> Reduction | Gather | None:
-        """Its operation if that is variadic, otherwise None."""
+        """The node's operation if it is variadic, else None."""
         return VARIADIC_BY_NAME.get(NAMES[self.opcode])
 
     @property
     def selects(self) -> bool:
-        """Whether its operation returns some of its operands and ignores the rest, as `maximum` does."""
+        """Whether the node's operation returns some of its operands and ignores the rest, as `maximum` does."""
         row = self.row or self.variadic
         return row is not None and row.selects
 
     def partial_formula(self, position: int) -> Formula | None:
         """Return the partial derivative with respect to the argument at a position, as the formula in the table.
 
-        The formula is in terms of `out`, the node itself, and of x, y and z, the arguments at the positions that
-        `element` returns. It is None for leaves and hand-made nodes.
+        In the formula, `out` is the node itself, and x, y and z are the arguments at the positions that `element`
+        returns. Returns None for leaves and hand-made nodes.
         """
         if self.row is not None:
             return self.row.partial(position)
@@ -80,7 +80,8 @@ class Node(NamedTuple):
     def element(self, position: int) -> tuple[int, ...]:
         """Return the positions of the arguments that `partial_formula(position)` calls x, y and z.
 
-        For a reduction these are the arguments of the same element, or none for `start`; for `take` only the index.
+        For a reduction, these are the arguments of the same element, or no arguments for `start`. For `take`, only the
+        index.
         """
         if self.variadic is not None:
             return self.variadic.element(position, len(self.arguments))
@@ -100,7 +101,7 @@ class Node(NamedTuple):
 
     @property
     def operands(self) -> tuple[int, ...]:
-        """Indices of the nodes among its arguments."""
+        """Indices of the arguments that are nodes."""
         return tuple(x for x in self.arguments if isinstance(x, int))
 
     @property

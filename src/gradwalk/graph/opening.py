@@ -28,7 +28,7 @@ def opened(root: Value | Iterable[Value] | Graph) -> Graph:
 
     Returns:
         The graph. Nodes keep their numbers, gradients, labels and source lines. The new products and sums have the
-        source line of their `sumprod`; their numbers and gradients are computed.
+        source line of the `sumprod` node, and newly computed numbers and gradients.
 
     Example:
         >>> from gradwalk import walk
@@ -96,7 +96,7 @@ class _Opening:
     def _write(
         self, opcode: int, operands: list[int], partials: list[float], origin: Node, data: float, grad: float
     ) -> None:
-        """Append a node that is a copy of, or a part of, a node of the original graph."""
+        """Append a copy of the node `origin` of the original graph, or an operation of its expansion."""
         if origin.source is not None:
             self._sources[len(self._opcodes)] = origin.source
         if origin.place in self._graph.scopes:
@@ -129,7 +129,7 @@ class _Opening:
 
 
 def _expanded(row: Reduction, operands: Sequence[Value | float]) -> Value | float:
-    """Compute a reduction by the operations that it expands into, omitting additions of 0."""
+    """Compute a reduction with the operations of its expansion, but without additions of 0."""
     first, step = expansion(row)
     total = operands[0] if row.starts else _computed(first, {})
     length = (len(operands) - row.starts) // row.groups
@@ -140,7 +140,7 @@ def _expanded(row: Reduction, operands: Sequence[Value | float]) -> Value | floa
 
 
 def _computed(template: Template, references: dict[int, Value | float]) -> Value | float:
-    """Evaluate the instructions of a template."""
+    """Evaluate the instructions of a template, without additions of 0."""
     for k, (opcode, operands, number) in enumerate(template.instructions):
         given = [references[operand] for operand in operands]
         are_zero = [isinstance(x, float) and x == 0.0 for x in given]

@@ -30,14 +30,14 @@ class FlatNodes(NamedTuple):
     """Nodes as arrays, in topological order: operands before results. A node is identified by its index.
 
     Attributes:
-        opcodes: Opcode of each node, numbered from 1 in the order of the table; 0 for leaves and hand-made nodes.
-        offsets: The operands of node i are at `offsets[i]` to `offsets[i + 1]` in `operands` and `partials`.
+        opcodes: Opcode of each node's operation; 0 for leaves and hand-made nodes.
+        offsets: The slice `offsets[i]:offsets[i + 1]` of `operands` and `partials` belongs to node i.
         operands: Index of each operand; `CONSTANT` for constants.
         partials: d node / d operand; for constants, the constant itself.
         data: Number of each node.
         grad: Gradient of each node.
-        noted: The node objects, by index, with properties that the arrays do not hold: leaves, and nodes with a label,
-            a backward rule, a source line, or more than two operands.
+        noted: Dict from indices to the node objects that may have properties beyond the arrays: leaves, and nodes with
+            a label, a backward rule, a source line, or more than two operands.
         outputs: Indices of the roots.
     """
 
@@ -54,12 +54,12 @@ class FlatNodes(NamedTuple):
 def record(roots: list[Any]) -> FlatNodes:
     """Record the graph of some Values into new arrays.
 
-    Each hand-made node's rule is run with a gradient of 1 to find its partials; exceptions of the rules propagate.
+    The rule of each hand-made node is run with a gradient of 1 to find the partials. Errors of a rule are not caught.
 
     Raises:
-        TypeError: A root is not a Value.
-        ValueError: Hand-edited nodes form a cycle.
-        RecordingError: The call is in a function that is being recorded.
+        TypeError: If a root is not a Value.
+        ValueError: If hand-edited nodes form a cycle.
+        RecordingError: If called inside a function that is being recorded.
     """
     for root in roots:
         refuse_if_staging(checked_root(root), "looks at the graph of")
@@ -72,7 +72,7 @@ def record(roots: list[Any]) -> FlatNodes:
 
 
 def record_from(roots: list[Any], level: int) -> FlatNodes:
-    """Record the nodes of a level or above that some Values were computed from; nodes of lower levels become leaves."""
+    """Record the graph of some Values. Nodes below the given level become leaves."""
     return _flat(roots, level)
 
 
@@ -91,7 +91,7 @@ def _flat(roots: list[Any], level: int) -> FlatNodes:
 
 @cython.cfunc
 def _flattened(found: list, level: cython.int) -> tuple:
-    """Return the arrays of a FlatNodes, and the `noted` nodes."""
+    """Return the fields of a FlatNodes except `outputs`."""
     node: ValueNode
     room: cython.int = 2 * len(found)  # enough if no node has more than two operands
     opcodes = numpy.empty(len(found), numpy.int32)
@@ -168,7 +168,7 @@ def _write_many(node: ValueNode, k: cython.int, operand: cython.p_int, local: cy
 
 
 class Notes(NamedTuple):
-    """Properties of some nodes, by index: labels, symbols, source lines, backward rules set by hand, and scopes."""
+    """Properties that only some nodes have. Keys of the dicts and items of `by_hand` are node indices."""
 
     labels: dict[int, str]
     symbols: dict[int, str]
@@ -201,8 +201,8 @@ def notes_of(nodes: FlatNodes) -> Notes:
 
 
 def _name_by_variables(nodes: FlatNodes, named: dict[int, NamedLine], labels: dict[int, str]) -> None:
-    """Label the unlabeled nodes that were assigned to variables, numbering names that are already taken."""
-    inner: set[int] = set()  # intermediate results of the assigned expression, such as the partial sums of sum(terms)
+    """Label unlabeled nodes with the variables they were assigned to. Names that are taken get a number."""
+    inner: set[int] = set()  # intermediate results of the expression, such as partial sums in x = sum(terms)
     for index, line in named.items():
         if line.makes and line.makes != NAMES[nodes.opcodes[index]]:
             operands = nodes.operands[nodes.offsets[index] : nodes.offsets[index + 1]].tolist()

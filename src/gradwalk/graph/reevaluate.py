@@ -18,8 +18,8 @@ if not TYPE_CHECKING and cython.compiled:
 class Reevaluator:
     """Recomputes the root of a graph for different numbers of a selected node.
 
-    `select(index)` chooses the node; `root_with(number)` then returns the root's number for a number of that node. The
-    constructor raises `GraphError` if the graph is not valid.
+    `select(index)` chooses the node. `root_with(number)` then sets the number of this node, and returns the resulting
+    number of the root. The constructor raises `GraphError` if the graph is not valid.
     """
 
     _opcodes: cython.p_int
@@ -38,7 +38,7 @@ class Reevaluator:
     _arrays: Any  # owners of the memory that the pointers point into
 
     def __init__(self, graph: Any, root: int) -> None:
-        graph.validate()  # the compiled code below follows indices without checking them
+        graph.validate()  # the compiled code below does not check indices
         n = len(graph.opcodes)
         numbers, reached, dependents = graph.data.copy(), numpy.zeros(n, numpy.int32), numpy.zeros(n, numpy.int32)
         gathered = numpy.zeros(numpy.diff(graph.offsets).max(initial=0))
@@ -85,7 +85,7 @@ class Reevaluator:
         return blocked if self._reached[self._root] else -1
 
     def root_with(self, number: cython.double) -> float:
-        """Return the root's number for a number of the selected node; independent nodes keep their recorded numbers."""
+        """Set the number of the selected node, recompute its dependents, and return the number of the root."""
         i: cython.int
         self._numbers[self._selected] = number
         for i in range(self._count):
@@ -93,7 +93,7 @@ class Reevaluator:
         return float(self._numbers[self._root])
 
     def noise(self, weights: Any) -> float:
-        """Sum weight times absolute number over the nodes that the last `root_with` recomputed.
+        """Return the sum of weight * |number| over the nodes that the last `root_with` recomputed.
 
         `weights` is a float64 array with one weight per node. A weight of 0 gives 0 even if the number is infinite or
         nan.
@@ -117,7 +117,7 @@ class Reevaluator:
         return self._evaluated(index) if self._opcodes[index] > 0 else float(self._data[index])
 
     def local(self, index: cython.int, number: cython.double) -> float:
-        """Compute a node whose operand is the selected node for a number of it; other operands are as recorded."""
+        """Set the number of the selected node, and compute one node that uses it; other operands are as recorded."""
         self._numbers[self._selected] = number
         return self._evaluated(index)
 

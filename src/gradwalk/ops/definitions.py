@@ -1,11 +1,12 @@
-"""Functions that Python, C or JavaScript lacks, as formulas of functions that all three have.
+"""Functions that Python, C or JavaScript lacks, as formulas of functions that all three languages have.
 
 `tools/generate.py` prints each definition as a function in every language: into `special.py`, `special.pxi`,
 `lane_definitions.h` and the page's `special.js`. Formulas call them like any other function, as in `f.gamma(x)`. gamma
 and lgamma are defined here although Python has them, so that the results are the same in every language.
 
-Functions without a short formula are piecewise polynomials (see `fits.py`). The relations used to reduce the argument
-to those intervals are cited by their number in the NIST Digital Library of Mathematical Functions (DLMF).
+Functions without a short formula are approximated by polynomials on some intervals (see `fits.py`). Identities reduce
+other arguments to these intervals; they are cited by their number in the NIST Digital Library of Mathematical Functions
+(DLMF).
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ _turn = x - 2 * f.rint(x / 2)
 _sine = f.sin(math.pi * where(f.fabs(_turn) > 0.5, f.sign(_turn) - _turn, _turn))
 _sinc = where(equal(x, 0), 1, _sine / (math.pi * x))
 
-# The relative error of exp(-x²) is x² times the relative error of x². The rounding error of x² is therefore computed
-# and compensated: with x rounded to sixteenths (`coarse`), coarse² is exact. Adding and subtracting a large number
-# rounds to sixteenths: 1.5 * 2^48 in float64, 1.5 * 2^19 in float32. For |x| > 40, exp(-x²/2) is 0, so x is clamped
-# there, by copysign because compilers turn the conditions of `sign` into branches.
+# The relative error of exp(-x²) is x² times the relative error of x². The rounding error of x² (`lost`) is therefore
+# computed and compensated. `coarse` is x rounded to a multiple of 1/16, so that coarse² is exact. The rounding adds and
+# subtracts a large number: 1.5 * 2^48 in float64, 1.5 * 2^19 in float32. For |x| > 40, exp(-x²/2) is 0, so x is clamped
+# to ±40. This uses copysign, because compilers turn the conditions of `sign` into branches.
 near = unless(x, size > 40, f.copysign(40, x))
 _in_float64 = (near + 1.5 * 2.0**48) - 1.5 * 2.0**48
 coarse = where(equal(_in_float64, 0), (near + 1.5 * 2.0**19) - 1.5 * 2.0**19, _in_float64)
@@ -181,8 +182,8 @@ _lgamma = where(
 )
 
 # The derivatives of lgamma: the recurrence 5.5.2, the asymptotic expansion 5.11.2 as a polynomial, and the reflection
-# formula 5.5.4. The zero of digamma between 1 and 2 is factored out. It is given as the sum of
-# four numbers that float32 can represent, too.
+# formula 5.5.4. The zero of digamma between 1 and 2 is factored out. It is the sum of four
+# numbers that float32 can represent, too.
 _ZERO = (0.46163177490234375, 3.700660045069526e-07, 1.4084307992882211e-14, 2.0716944181397238e-21)  # minus 1
 _positive = where(x < 0, 1 - x, x)
 _above = _positive - f.floor(_positive)

@@ -1,7 +1,8 @@
 """Polynomial fits for definitions.py and the vectorized functions, each in powers of x minus the midpoint.
 
-`tools/coefficients.py` writes this file. Coefficients begin with the highest power. The comment above each
-polynomial gives the function that was fitted and the maximum error.
+`tools/coefficients.py` writes this file. Coefficients begin with the highest power. A comment above each
+polynomial, "f for t from a to b, in s, to e", means: the polynomial in s approximates f for a <= t <= b,
+with a maximum error of e.
 """
 
 # ((1 + 2x) erfcx(x) - 1) / (1 + t) for t = (x - 3) / (x + 3) from -1 to 1, in t, to 4.8e-19

@@ -126,7 +126,7 @@ NEVER = number(0)  # a condition that is always false
 
 
 class Functions:
-    """Functions as attributes that build formulas. Any attribute name is accepted.
+    """An object whose attributes are functions that build formulas. Any attribute name is accepted.
 
     `tools/generate.py` reports an error if the table calls a function that one of the target languages lacks.
 
@@ -148,9 +148,9 @@ def where(condition: Formula, chosen: Formula | float, otherwise: Formula | floa
     """Return `chosen if condition else otherwise`, which evaluates only one branch.
 
     Args:
-        condition: A comparison, or a number that is compared to zero.
-        chosen: The value if the condition holds or the number is not zero.
-        otherwise: The value in all other cases.
+        condition: A comparison, or any other formula, which counts as true if its value is not zero.
+        chosen: The value if the condition is true.
+        otherwise: The value if the condition is false.
     """
     return _apply("where", condition, chosen, otherwise)
 
@@ -161,8 +161,7 @@ def usually(usual: Formula | float, condition: Formula, otherwise: Formula | flo
     Args:
         usual: The textbook formula, used if the condition holds. `text` prints only this formula.
         condition: A comparison, or `NEVER` for a textbook formula that is only printed.
-        otherwise: The formula used if the condition does not hold. Its value may be arbitrary if it is not used
-            further.
+        otherwise: The formula used if the condition does not hold. It may be arbitrary if its value is then ignored.
     """
     return replace(where(condition, usual, otherwise), atom="chosen")
 
@@ -216,7 +215,7 @@ def is_choice_of_numbers(formula: Formula) -> bool:
 
 
 def substituted(formula: Formula, values: Mapping[str, Formula]) -> Formula:
-    """Replace variables of a formula by other formulas, given by name.
+    """Replace variables of a formula. `values` maps the names of variables to formulas.
 
     Example:
         >>> substituted(1 / name("y"), {"y": name("b")}) == 1 / name("b")
@@ -241,10 +240,10 @@ def textbook(formula: Formula) -> Formula:
 
 
 def given(formula: Formula, condition: Formula, holds: bool) -> Formula:
-    """Simplify a formula, given whether a condition holds.
+    """Simplify a formula for the case that a condition holds, or for the case that it does not hold.
 
-    The condition must be written exactly as in the formula. Branches that a constant condition excludes are removed,
-    too.
+    The condition must be written exactly as in the formula. Branches that a constant condition excludes are also
+    removed.
 
     Example:
         >>> x = name("x")
@@ -261,7 +260,7 @@ def given(formula: Formula, condition: Formula, holds: bool) -> Formula:
 
 
 def decided(formula: Formula) -> Formula:
-    """Remove conditions that an enclosing `where` has already decided.
+    """Remove conditions whose truth is known, because an enclosing `where` has the same condition.
 
     Example:
         >>> x = name("x")
@@ -276,7 +275,7 @@ def decided(formula: Formula) -> Formula:
 
 
 def computed(formula: Formula) -> Formula:
-    """Return the formula to evaluate: without branches that are only printed, and without redundant conditions.
+    """Remove the branches of a formula that are only printed, and its redundant conditions.
 
     Example:
         >>> x = name("x")
@@ -287,7 +286,7 @@ def computed(formula: Formula) -> Formula:
 
 
 def folded(formula: Formula) -> Formula:
-    """Fold sums, differences and products of constants, and replace first powers by their base.
+    """Evaluate sums, differences and products of constants, and replace pow(x, 1) by x.
 
     Example:
         >>> folded(2 * Functions().pow(name("x"), number(2) - 1)) == 2 * name("x")

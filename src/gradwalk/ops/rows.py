@@ -30,7 +30,7 @@ class Operation:
         symbol: Label in drawings.
         forward: The value, as a formula of the operands.
         partials: The partial derivative with respect to each operand, as formulas of the operands and `out`.
-        domain: The interval that tests draw each operand from.
+        domain: For each operand, the interval from which tests draw numbers.
         words: Description for readers.
         operator: Python's special method without its underscores, or "" if there is none.
         ufunc: Name of the NumPy or SciPy ufunc, or "" if there is none.
@@ -54,20 +54,20 @@ class Operation:
 
     @property
     def is_function(self) -> bool:
-        """Whether it is called by name, as a method or in `gradwalk.math`, unlike `a + b`."""
+        """Whether the operation is called by its name, as a method or in `gradwalk.math`; False for `a + b`."""
         return self.name not in ("add", "sub", "mul", "div", "neg")
 
     @property
     def is_operator(self) -> bool:
-        """Whether it is written with its symbol, as `a + b` and `-a` are, unlike `abs(a)`."""
+        """Whether the operation is written with its symbol, as in `a + b` and `-a`; False for `abs(a)`."""
         return bool(self.operator) and self.symbol != self.name
 
     @cached_property
     def selects(self) -> bool:
-        """Whether it returns one of its operands and ignores the rest, as relu, maximum and where do.
+        """Whether the operation returns one of its operands and ignores the rest, as `relu`, `maximum` and `where` do.
 
-        Its partials are constants, selected by a condition. An operand that was not selected gets a gradient of exactly
-        0, even if the upstream gradient is infinite, for which 0 * inf would be nan.
+        The partials are then constants, selected by a condition. An operand that was not selected gets a gradient of
+        exactly 0. The product of partial and gradient would be nan if the gradient of the result is infinite.
         """
         partials = [self.partial(position) for position in range(self.arity)]
         return any(p.operator == "where" for p in partials) and all(is_choice_of_numbers(p) for p in partials)
@@ -94,18 +94,18 @@ class Reduction:
 
     An element consists of one operand from each of 1, 2 or 3 sequences, all with the same index. The operands of a
     `Value` node are `start`, if the reduction takes one, then the first sequence, then the second and the third.
-    Recorded programs contain no reductions: they are expanded into one `step` per element, written in other operations.
+    Recorded programs contain no reductions: a reduction is replaced by the operations of one `step` per element.
 
     Attributes:
         name: Name of the function.
         symbol: Label in drawings.
-        first: The total before the first element, as a constant formula. It is the default of `start`, if there is one.
+        first: The total before the first element, as a constant formula. It is the default of `start`.
         step: The total after an element, as a formula of `total` and the operands `x`, `y` and `z` of the element.
-        partials: For each sequence, the derivative of the result with respect to its operand in an element, as a
-            formula of the operands of the same element and the result `out`.
+        partials: For each sequence, the derivative of the result with respect to an operand of the sequence, as a
+            formula of the result `out` and the operands of the same element.
         start_partial: The derivative of the result with respect to `start`, as a formula of `out`; None if the
             reduction takes no `start`.
-        domain: The interval that tests draw the operands of each sequence from.
+        domain: For each sequence, the interval from which tests draw the operands.
         words: Description for readers.
     """
 
@@ -120,7 +120,7 @@ class Reduction:
 
     @property
     def groups(self) -> int:
-        """Number of operands in an element, which is the number of sequences."""
+        """Number of operands in an element, equal to the number of sequences."""
         return len(self.partials)
 
     @property
@@ -130,7 +130,7 @@ class Reduction:
 
     @property
     def parameters(self) -> str:
-        """Name of each sequence in the signature of the function."""
+        """Names of the sequences in the signature of the function, one letter each."""
         return "x" if self.groups == 1 else "pqr"[: self.groups]
 
     @property
@@ -144,13 +144,13 @@ class Reduction:
 
     @cached_property
     def selects(self) -> bool:
-        """Whether it returns some of its operands and ignores the rest: see `Operation.selects`."""
+        """Whether the reduction returns some of its operands and ignores the rest: see `Operation.selects`."""
         partials = [as_formula(p) for p in self.partials]
         return any(p.operator == "where" for p in partials) and all(is_choice_of_numbers(p) for p in partials)
 
     @property
     def non_differentiable(self) -> tuple[int, ...]:
-        """Positions of the operands that never get a gradient: none."""
+        """Positions of the operands that never get a gradient; always empty."""
         return ()
 
     def accepts(self, count: int) -> bool:
@@ -158,7 +158,7 @@ class Reduction:
         return count > 0 and (count - self.starts) % self.groups == 0
 
     def element(self, position: int, count: int) -> tuple[int, ...]:
-        """Return the positions of x, y and z in the element that contains an operand; an empty tuple for `start`.
+        """Return the positions of all operands of the element that contains the given operand; () for `start`.
 
         Example:
             >>> from gradwalk.ops.table import REDUCTION_BY_NAME
@@ -172,7 +172,7 @@ class Reduction:
         return tuple(index + group * length for group in range(self.groups))
 
     def partial(self, position: int, count: int) -> Formula:
-        """Return the partial derivative with respect to one operand, as a formula of `out` and its element."""
+        """Return the partial with respect to an operand, as a formula of `out` and the operands of its element."""
         if self.start_partial is not None and position == 0:
             return as_formula(self.start_partial)
         return as_formula(self.partials[self.element(position, count).index(position)])
@@ -183,8 +183,8 @@ class Gather:
     """An operation whose operands are an index and a table of numbers, and which returns the entry at the index.
 
     The operands of a `Value` node are the index, then the table. Indices count from 0, negative indices from the end as
-    in Python. For an invalid index, such as 1.5, the result is nan. In recorded programs it is one instruction, whose
-    operands are stored in `Code.tables`.
+    in Python. For an invalid index, such as 1.5, the result is nan. In recorded programs, a gather is one instruction,
+    whose operands are stored in `Code.tables`.
 
     Attributes:
         name: Name of the function.
@@ -204,13 +204,13 @@ class Gather:
         return count > 1
 
     def element(self, position: int, count: int) -> tuple[int, ...]:
-        """Return the positions of the operands that the partial derivatives depend on: only the index, called x."""
+        """Return the positions of the operands that the partial derivatives depend on: 0, the position of the index."""
         return (0,)
 
     def partial(self, position: int, count: int) -> Formula:
         """Return the partial derivative with respect to one operand, as a formula of the index `x`.
 
-        It is 1 if the index selects this operand, counted from either end, else 0.
+        The partial is 1 if the index, counted from either end, selects this operand, else 0.
 
         Example:
             >>> from gradwalk.ops.printing.printers import text
@@ -229,12 +229,12 @@ class Fused:
     """A program instruction that performs two operations, such as a product followed by a sum.
 
     Recorded functions contain many sums of products, and one instruction costs less than two. Each of the two
-    operations rounds its result, so fusing does not change results. Before differentiation, a fused instruction is
-    replaced by two separate operations; therefore it does not need partials.
+    operations rounds its result, so fusing does not change results. A fused instruction has no partials, because it is
+    replaced by the two operations before differentiation.
 
     Attributes:
         name: Name in program files.
-        forward: The value: +, - or * applied to `x` and `y`, then another of them applied to the result and `z`.
+        forward: The value, as a formula. One of +, - and * is applied to `x` and `y`, another to the result and `z`.
     """
 
     name: str

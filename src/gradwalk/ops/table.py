@@ -1,6 +1,6 @@
 """The table of operations: the value and the partial derivatives of each operation, one row per operation.
 
-A row is written in its operands `x`, `y` and `z`; partials may also use the result `out`. The row
+The formulas of a row use the operands `x`, `y` and `z`; partials may also use the result `out`. The row
 
     Operation("tan", "tan", f.tan(x), [1 + out * out], [REAL], "tangent of an angle in radians", ufunc="tan")
 
@@ -15,8 +15,8 @@ Operations on any number of operands are defined by a `Reduction`. The row
 defines how the total changes with each element, here a pair of operands. `take`, whose operands are an index and a
 table, is a `Gather`. All types of rows are described in `rows.py`.
 
-To add an operation, add a row and run `python tools/generate.py`. It reports each function that a target language
-lacks, and each operation that the derivative needs and the table lacks.
+To add an operation, add a row and run `python tools/generate.py`. The script reports each function that a
+target language lacks, and each operation that a derivative needs but the table lacks.
 
 At a kink, the row chooses a subgradient: relu'(0) = 0 and abs'(0) = 0.
 """
@@ -42,17 +42,17 @@ logistic = where(x < 0, e, 1) / (1 + e)
 # Programs and batches compute both branches of a `where`, and its derivative includes 0 times the derivative of the
 # branch not taken. The operands of each branch are therefore clamped so that this derivative is finite.
 
-# Cancellation: 1 - out² for out² > 1/2, and 1 - out where the sigmoid saturates.
+# These avoid the cancellation in 1 - out² for out² > 1/2, and in 1 - out where the sigmoid saturates.
 twice = f.exp(-2 * f.fabs(x))
 tanh_slope = usually(1 - out * out, f.fabs(x) < 0.88, 4 * twice / ((1 + twice) * (1 + twice)))
 sigmoid_slope = usually(out * (1 - out), x < 1, e / ((1 + e) * (1 + e)))
 
-# Cancellation: 1 - x² near 1 and -1, and the derivative of (1 - x) * (1 + x) near 0.
+# These avoid the cancellation in 1 - x² near 1 and -1, and in the derivative of (1 - x) * (1 + x) near 0.
 leg_squared = unless((1 - x) * (1 + x), f.fabs(x) < 0.5, 1 - x * x)
 leg = f.sqrt(leg_squared)
 
-# For |x| > 1e9, 1 is less than an ulp of 1 + x². Its square, in the derivative of the slope, would overflow for large
-# x.
+# For |x| > 1e9, the 1 in 1 + x² is less than an ulp and is omitted. The derivative of the slope contains the square of
+# 1 + x², which would overflow for large x.
 far = unless(x, f.fabs(x) < 1e9, 1e9)
 atan_slope = usually(1 / (1 + x * x), f.fabs(x) < 1e9, 1 / far / far)
 
@@ -71,7 +71,7 @@ second = out / x / x
 is_ordinary = equal(second - second, 0)
 cbrt_slope = usually(1 / (3 * out * out), NEVER, where(is_ordinary, out, 1 / out) / where(is_ordinary, x, out) / 3)
 
-# Clamping x makes its product with a probability or density of 0 equal to the limit at infinity.
+# x is clamped so that x times a probability or density of 0 is the limit at infinity, and not nan.
 lower = unless(x, x < -1e3, -1e3)
 within = unless(lower, x > 1e3, 1e3)
 left, right = where(x < 0, lower, 0), where(x < 0, 0, within)  # not relu, whose derivative at 0 is 0
@@ -79,11 +79,12 @@ half, decay = f.exp(0.5 * left), f.exp(-right)  # the square of `half` may be su
 silu_left = half * (1 + left / (1 + half * half)) * half / (1 + half * half)
 silu_slope = where(x < 0, silu_left, (1 + right * (decay / (1 + decay))) / (1 + decay))
 
-# Uses the smaller tail: the density at the quantile is the tail divided by the Mills ratio, a multiple of erfcx.
+# The derivative of norm_ppf uses the smaller of the two tails. The density at the quantile is the tail divided by the
+# Mills ratio, which is a multiple of erfcx.
 tail = where(x > 0.5, 1 - x, x)
 mills = f.sqrt(number(math.pi / 2)) * f.erfcx(where(x > 0.5, out, -out) * math.sqrt(0.5))
-# Below 1.44e-155 the derivative of the slope would be the difference of two infinities. The smaller of them, from the
-# derivative of the Mills ratio, is dropped by rint, which has derivative 0 and does not change numbers this large.
+# For tails below 1.44e-155, the derivative of the slope would be the difference of two infinite terms. The smaller term
+# is the derivative of the Mills ratio; rint, which has derivative 0 and does not change numbers this large, removes it.
 steady = where(tail < 1.44e-155, f.rint(mills * 2.0**60) * 2.0**-60, mills)
 ppf_slope = where(equal(tail, 0), 1 / (tail + 0), steady / tail)
 
@@ -122,8 +123,8 @@ difference = x - y
 moved = difference - x
 missing = where(f.fabs(difference) < 1000, (x - (difference - moved)) - (y + moved), 0)
 apart = where(equal(difference, difference), difference, where(equal(x, y), 0, difference))
-rising = f.exp(where(x < y, apart, 0)) * (1 + missing)  # exp(x - y) below 1
-falling = f.exp(-where(x < y, 0, apart)) * (1 - missing)  # exp(y - x) below 1
+rising = f.exp(where(x < y, apart, 0)) * (1 + missing)  # exp(x - y) if below 1
+falling = f.exp(-where(x < y, 0, apart)) * (1 - missing)  # exp(y - x) if below 1
 
 TABLE: tuple[Operation, ...] = (
     # Arithmetic.
@@ -325,7 +326,8 @@ TABLE: tuple[Operation, ...] = (
     Operation("less", "<", where(x < y, 1, 0), [0, 0], [REAL, REAL], "1 where x < y, else 0"),
     Operation("less_equal", "<=", where(x <= y, 1, 0), [0, 0], [REAL, REAL], "1 where x <= y, else 0"),
     Operation("equal", "=", where(equal(x, y), 1, 0), [0, 0], [REAL, REAL], "1 where x and y are equal, else 0"),
-    # Division with remainder. The derivative of the remainder is 1 in x and minus the quotient in y, also at jumps.
+    # Division with remainder. The derivative of the remainder with respect to x is 1, and with respect to y minus the
+    # quotient, also at jumps.
     Operation(
         "floor_divide",
         "//",
@@ -436,10 +438,10 @@ FUSED: tuple[Fused, ...] = (
 
 GATHERS: tuple[Gather, ...] = (Gather("take", "take", "the number of a table that an index picks"),)
 
-# Rows with any number of operands.
+# Rows of operations with any number of operands.
 VARIADIC: tuple[Reduction | Gather, ...] = (*REDUCTIONS, *GATHERS)
 
-# Rows that a graph node can have.
+# Rows of operations that a graph node can have.
 GRAPH_ROWS: tuple[Operation | Reduction | Gather, ...] = (*TABLE, *VARIADIC)
 
 # Instructions whose value is given by a formula.

@@ -14,8 +14,9 @@ def get_attributes(module: Any) -> dict[str, Any]:
 
 
 def supports_lazy(cls: Any, looked_at: Callable[[Any], Any]) -> bool:
-    """Have Modules of a class materialized when an attribute is missing or `__dict__` is read.
+    """Make Modules of a class materialize themselves when an attribute is missing or `__dict__` is read.
 
-    Returns whether that is possible: never in Python; in C, unless the class customizes attribute access.
+    Returns whether this is possible. In Python, it is never possible; in C, it is possible unless the class customizes
+    attribute access.
     """
     return False

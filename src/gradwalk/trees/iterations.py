@@ -1,4 +1,4 @@
-"""Labels for the Values of loop iterations, such as `newton.3.val`, which show the iteration that a node belongs to."""
+"""Labels for the Values of loop iterations, such as `newton.3.val`. They show to which iteration a node belongs."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _MOST = 1000  # labeled iterations per loop
 
 _PLAIN = frozenset([float, int, bool, type(None)])  # types without labels, for which labeling is skipped
 
-_running = threading.local()  # its `path` is the prefix of the labels in the current iteration
+_running = threading.local()  # `_running.path` is the prefix of labels in the current iteration
 
 
 class Iterations:
-    """A context manager for a loop that runs on Values; it labels the Values of each iteration. Loops may be nested.
+    """A context manager that labels the Values of each iteration of a loop. Loops may be nested.
 
-    Values that have a label keep it.
+    Values that already have a label keep it.
 
     Args:
-        body: The function of a step, whose name is used in the labels.
+        body: The function that computes a step. Its name is used in the labels.
         name: The name to use if the name of `body` is not an identifier.
         tree: The initial carry.
     """
@@ -45,7 +45,7 @@ class Iterations:
         _running.path = self._around
 
     def ended(self, carry: Any, output: Any = None) -> None:
-        """Label the next carry and the output of a step; called before the next step begins."""
+        """Label the carry and the output that a step returned. Must be called before the next step begins."""
         if self._count < _MOST:
             self._label(carry, str(self._count), "val")
             self._label(output, str(self._count), "out")

@@ -1,4 +1,4 @@
-"""`ModuleTreeDef`: flatten and unflatten Modules. Compiled, since every call with a Module needs both."""
+"""`ModuleTreeDef`: flatten and unflatten Modules. Compiled, because every call with a Module does both."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from gradwalk.value.value import Value
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-# The kinds of children of a Module, by class: positions in _BASES.
+# The kinds of children of a Module. Except for _COLLECTION, a kind is the position of the child's base class in _BASES.
 _VALUE = cython.declare(cython.int, 0)
 _NUMBER = cython.declare(cython.int, 1)
 _MODULE = cython.declare(cython.int, 2)
@@ -40,9 +40,9 @@ _TUPLE = cython.declare(cython.int, 5)
 _ARRAY = cython.declare(cython.int, 6)
 _FLOAT = cython.declare(cython.int, 7)
 _OTHER = cython.declare(cython.int, 8)
-_COLLECTION = cython.declare(cython.int, 9)  # may hold Values, which then cannot be parameters
+_COLLECTION = cython.declare(cython.int, 9)  # a set, for example; its Values cannot be parameters
 _BASES: tuple[Any, ...] = (Value, (Number, Numbers), Module, dict, list, tuple, numpy.ndarray, float, object)
-_kinds = cython.declare(dict, {})  # Caches the kinds of classes.
+_kinds = cython.declare(dict, {})  # cached kinds of classes
 
 
 class ModuleTreeDef:
@@ -51,10 +51,10 @@ class ModuleTreeDef:
     Treedefs of Modules that differ only in the numbers of their parameters are equal.
 
     Attributes:
-        nodes: For the Module itself and then for each Module and container in it: the class, the keys of its children
-            (the shape of an array; None for a list or tuple), and a code for each child. Code i >= 0 is parameter i,
-            and code -1 - i is node i. Any other child has a tuple as code: the last item is the child itself, and the
-            other items distinguish it from objects that compare equal.
+        nodes: One entry for the Module itself, then one for each Module and container in it. An entry has the class,
+            the keys of the children (the shape for an array; None for a list or tuple), and a code for each child. A
+            code i >= 0 means parameter i, and -1 - i means node i. Any other child is static. Its code is a tuple: the
+            last item is the child itself, and the other items distinguish it from objects that compare equal.
         size: The number of parameters.
     """
 
@@ -126,16 +126,16 @@ def parted(module: Module) -> tuple[list[Any], ModuleTreeDef]:
     """Flatten a Module into its parameters and its treedef.
 
     Each parameter occurs once, in the order of `named_parameters`. Outside of recorded functions, parameters are
-    returned as numbers. Inside, computed Values count as parameters too.
+    returned as numbers. Inside of recorded functions, results of operations count as parameters, too.
 
     Raises:
-        TypeError: A set or another collection holds Values, which would become constants.
+        TypeError: If a set or another collection holds Values, which would become constants.
     """
     as_numbers: cython.bint = depth() == 0
     kind: cython.int
     parameters: list[Any] = []
     nodes: list[Any] = []
-    met: dict[int, int] = {}  # Maps the id of each object that can occur twice to its code.
+    met: dict[int, int] = {}  # maps the id of each object that can occur twice to its code
     codes: list[Any] = []
     pending: list[Any] = [(iter((module,)), codes)]
     while pending:
@@ -154,7 +154,7 @@ def parted(module: Module) -> tuple[list[Any], ModuleTreeDef]:
                 parameters.append(number if as_numbers else part)
             elif kind in (_MODULE, _DICT, _LIST, _TUPLE) or (kind == _ARRAY and part.dtype == object):
                 codes.append(-1 - len(nodes))
-                if kind != _TUPLE:  # a tuple that is used twice becomes two tuples
+                if kind != _TUPLE:  # a tuple that occurs twice becomes two tuples
                     met[key] = -1 - len(nodes)
                 keys, inner = _opened(kind, part)
                 inner_codes: list[Any] = []
@@ -172,7 +172,7 @@ def parted(module: Module) -> tuple[list[Any], ModuleTreeDef]:
 
 
 def static_code(part: Any) -> Any:
-    """Return the code of a static child (see `ModuleTreeDef.nodes`), or None for a possible parameter or node."""
+    """Return the code of a static child (see `ModuleTreeDef.nodes`), or None if it may be a parameter or a node."""
     kind: cython.int = _kind(type(part))
     if kind in (_VALUE, _NUMBER, _MODULE, _DICT, _LIST, _TUPLE) or (kind == _ARRAY and part.dtype == object):
         return None
@@ -180,13 +180,13 @@ def static_code(part: Any) -> Any:
 
 
 def static_part(code: tuple[Any, ...]) -> Any:
-    """Return the static child with this code for a new Module; arrays are copied."""
+    """Return the static child with this code, for use in a new Module. Arrays are copied."""
     part: Any = code[len(code) - 1]
     return part.array.copy() if isinstance(part, _Constant) else part
 
 
 class _Constant:
-    """An array of numbers that is not a parameter, compared by its contents."""
+    """An array of numbers that is not a parameter. Two arrays are equal if their contents are."""
 
     def __init__(self, array: Any) -> None:
         self.array = array.copy()
@@ -244,7 +244,7 @@ def _path_of(module: Module, collection: Any) -> str:
 
 @cython.cfunc
 def _static(kind: cython.int, part: Any) -> tuple[Any, ...]:
-    """Return the code of a static child, which differs for children that compare equal: 1 and True, 0.0 and -0.0."""
+    """Return the code of a static child. Codes differ even if the children compare equal: 1 and True, 0.0 and -0.0."""
     name = type(part).__name__
     if kind == _FLOAT:
         return name, repr(part), part
@@ -258,7 +258,7 @@ def _static(kind: cython.int, part: Any) -> tuple[Any, ...]:
 @cython.cfunc
 @cython.inline
 def _placed(leaf: object) -> object:
-    """Return the object that holds a parameter in a new Module."""
+    """Return the object that represents a parameter in a new Module."""
     if isinstance(leaf, float):
         return Number(leaf)
     if isinstance(leaf, Value) and leaf.operands:
@@ -287,7 +287,7 @@ def _shell(cls: Any, keys: Any) -> object:
 
 @cython.cfunc
 def _filled(shell: Any, cls: Any, keys: Any, parts: list[Any]) -> object:
-    """Add the children to a new node and return it."""
+    """Add the children to a new node and return the node."""
     kind: cython.int = _kind(cls)
     if kind == _TUPLE:
         return cls._make(parts) if hasattr(cls, "_make") else cls(parts)

@@ -1,8 +1,8 @@
 """Flatten and unflatten trees: arguments and results such as nested lists, dicts, dataclasses, arrays and Modules.
 
 A number, a Value or an array is a leaf, and so is each parameter of an `nn.Module`. Arrays from other libraries are
-converted with `numpy.asarray`. Tuples and Modules are flattened here, all other containers by optree. optree is
-imported only here, when the first such container is flattened.
+converted with `numpy.asarray`. Tuples and Modules are flattened here, and optree flattens all other
+containers. optree is imported when it is needed for the first time.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from gradwalk.trees.module_treedef import ModuleTreeDef, forget_kinds, parted
 from gradwalk.value.convert import as_float, is_number
 from gradwalk.value.value import Value
 
-_NAMESPACE = "gradwalk"  # The optree namespace of the classes registered here.
-_registered: dict[type, None] = {}  # The registered dataclasses and Module classes, the oldest first.
+_NAMESPACE = "gradwalk"  # the optree namespace of the classes registered here
+_registered: dict[type, None] = {}  # the registered dataclasses and Module classes, oldest first
 _MOST_REGISTERED = 1000
-_LONGEST = 100  # The maximum length of a treedef in messages, in characters.
-_SCALAR = "scalar"  # The shape of a number; () is the shape of a 0-d array.
+_LONGEST = 100  # maximum length of a treedef in messages, in characters
+_SCALAR = "scalar"  # the shape of a number; a 0-d array has the shape ()
 
 Shape = tuple[int, ...] | str
 
 
 @dataclass(frozen=True)
 class TreeDef:
-    """The structure of a tree: its containers and the shapes of its leaves. The numbers do not affect equality.
+    """The structure of a tree: the containers and the shapes of the leaves. It does not include the numbers.
 
     Attributes:
         spec: The containers: an optree treedef, a `ModuleTreeDef` or a tuple of treedefs; None if the tree is a leaf.
@@ -56,13 +56,13 @@ class TreeDef:
     def __reduce__(self) -> Any:
         if self.spec is None or isinstance(self.spec, tuple):
             return _unpickled, (self.spec, [], self.shapes)
-        # A tree with this treedef is pickled instead of the treedef. An optree treedef depends on the registrations of
-        # this process, and a ModuleTreeDef may hold objects that cannot be pickled.
+        # Pickle a tree with this treedef instead of the treedef itself. An optree treedef depends on the classes that
+        # this process has registered, and a ModuleTreeDef may hold objects that cannot be pickled.
         return _unpickled, (None, [self.unflatten([0.0] * len(self.shapes))], self.shapes)
 
     @property
     def size(self) -> int:
-        """The number of numbers in a tree."""
+        """The total number of elements in all leaves of a tree."""
         return sum(size(shape) for shape in self.shapes)
 
     @cached_property
@@ -76,7 +76,7 @@ class TreeDef:
         return self.spec is None and self.size == 1
 
     def filled(self, numbers: Any) -> Any:
-        """Return the tree of these numbers: a float64 array, or a list of floats and Values, in leaf order."""
+        """Return the tree with these numbers, in leaf order: a float64 array, or a list of floats and Values."""
         if self.has_scalars_only:
             return self.unflatten(numbers.tolist() if isinstance(numbers, numpy.ndarray) else list(numbers))
         leaves = []
@@ -128,7 +128,7 @@ class TreeDef:
         return [() if isinstance(shape, str) else shape for shape in self.shapes]
 
     def with_numbers(self) -> TreeDef:
-        """Return this treedef with 0-d arrays replaced by numbers, as NumPy often does."""
+        """Return this treedef with 0-d arrays replaced by numbers. NumPy functions often make the same change."""
         spec = tuple([part.with_numbers() for part in self.spec]) if isinstance(self.spec, tuple) else self.spec
         return TreeDef(spec, tuple([_SCALAR if shape == () else shape for shape in self.shapes]))
 
@@ -145,7 +145,7 @@ class TreeDef:
         ]
 
     def children(self) -> dict[Any, TreeDef]:
-        """Return the treedefs of a tree's children by index, key or field; empty for a leaf or a Module."""
+        """Return a dict from index, key or field to the treedef of the child; empty for a leaf or a Module."""
         if self.spec is None or isinstance(self.spec, (tuple, ModuleTreeDef)):
             return dict(enumerate(self.parts()))
         rest = iter(self.shapes)
@@ -155,7 +155,7 @@ class TreeDef:
         }
 
     def ranges(self) -> Iterator[tuple[slice, Shape]]:
-        """Iterate over (slice, shape) of each leaf; the slice selects the leaf's numbers among all numbers."""
+        """Yield (slice, shape) for each leaf. The slice selects the numbers of the leaf from all numbers."""
         start = 0
         for shape in self.shapes:
             yield slice(start, start + size(shape)), shape
@@ -181,14 +181,14 @@ class TreeDef:
 
 
 _FLOAT = frozenset([float])
-_KEPT = frozenset([float, Value])  # types of numbers that need no conversion
-_SCALAR_TYPES = frozenset([float, int, Number, Value])  # The most common types of leaves, tested first.
+_KEPT = frozenset([float, Value])  # types of numbers that do not need a conversion
+_SCALAR_TYPES = frozenset([float, int, Number, Value])  # the most common types of leaves, tested first
 _LEAF_TYPES = _SCALAR_TYPES | {numpy.ndarray}
-SCALAR = TreeDef(None, (_SCALAR,))  # The treedef of one number.
+SCALAR = TreeDef(None, (_SCALAR,))  # the treedef of a single number
 
 
 def _unpickled(spec: Any, trees: list[Any], shapes: tuple[Shape, ...]) -> TreeDef:
-    """Build a treedef from its pickled parts; `trees` may hold a tree with this treedef."""
+    """Build a treedef from its pickled parts. If `trees` is not empty, it holds a tree with this treedef."""
     for tree in trees:
         spec = flatten(tree, "a pickled tree")[1].spec
     return TreeDef(spec, tuple([_SCALAR if isinstance(shape, str) else shape for shape in shapes]))
@@ -210,7 +210,7 @@ def flatten(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
         The leaves and the treedef.
 
     Raises:
-        TypeError: A leaf holds something other than real numbers.
+        TypeError: If a leaf holds anything other than real numbers.
     """
     leaf = of_numpy(tree)
     if _is_leaf(leaf):
@@ -243,7 +243,7 @@ def opened(tree: Any, what: str) -> tuple[list[Any], Any]:
     if not unknown:
         return leaves, spec
     for cls in unknown:
-        # optree refuses a second registration if another thread was faster.
+        # optree raises ValueError if another thread has registered the class in the meantime.
         with contextlib.suppress(ValueError):
             (_register_module if issubclass(cls, Module) else _register)(cls, optree)
         _registered[cls] = None
@@ -266,7 +266,7 @@ def field_names(cls: Any) -> list[str] | None:
 
 
 def forget_classes(most: int = 0) -> None:
-    """Unregister the oldest dataclasses and Modules until at most this many are left; optree keeps classes alive."""
+    """Unregister the oldest classes until at most `most` are left, because optree keeps registered classes alive."""
     while len(_registered) > most:
         cls = next(iter(_registered))
         with contextlib.suppress(ValueError):
@@ -281,7 +281,7 @@ def scalars(leaves: Sequence[Any]) -> list[Any]:
 
 
 def write(leaves: Sequence[Any], row: Any) -> bool:
-    """Write all numbers of the leaves to the start of the float64 array `row`; return False if any is a Value."""
+    """Write all numbers of the leaves to the start of the float64 array `row`; return False if there is a Value."""
     if _FLOAT.issuperset(map(type, leaves)):
         row[: len(leaves)] = leaves
         return True
@@ -307,7 +307,7 @@ class Parameters:
         self._f: Any = f
 
     def __getstate__(self) -> dict[str, Any]:
-        # Only the names: the function may be unknown in the other process.
+        # Pickle only the names, because the function may not exist in the other process.
         return {"_f": None, "_names": self._names, "keywords": self.keywords}
 
     @cached_property
@@ -327,14 +327,14 @@ class Parameters:
         return [p.name for p in self._all if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
 
     def first(self, count: int) -> list[str]:
-        """Return the names of the first `count` positional arguments, such as `argument 3` for unnamed ones."""
+        """Return the names of the first `count` positional arguments. Unnamed ones get names such as `argument 3`."""
         if count <= len(self._names):
             return self._names[:count]
         return [*self._names, *(f"argument {i + 1}" for i in range(len(self._names), count))]
 
 
 class _Shown:
-    """A leaf of a treedef in messages."""
+    """A placeholder for a leaf, to show a treedef in messages."""
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
@@ -348,7 +348,7 @@ def _with_article(kind: str) -> str:
 
 
 def _is_node(leaf: Any) -> bool:
-    """Return whether a leaf of optree is a container of a class that is not registered yet."""
+    """Return whether an object that optree treats as a leaf is a container of an unregistered class."""
     return isinstance(leaf, Module) or (dataclasses.is_dataclass(leaf) and not isinstance(leaf, type))
 
 
@@ -380,7 +380,7 @@ def _shape(leaf: Any, what: str) -> Shape:
 
 
 def size(shape: Shape) -> int:
-    """Return the number of numbers in a leaf of this shape."""
+    """Return the number of elements in a leaf of this shape."""
     if isinstance(shape, str):
         return 1
     count = 1
@@ -456,7 +456,7 @@ def _register_module(cls: type[Module], optree: Any) -> None:
     """Register a Module class with optree: its parameters are its children."""
 
     class Path(optree.GetAttrEntry):  # type: ignore[misc]  # optree is not typed
-        """The path from a Module to a parameter, such as `layers[0].w`, which may have several steps."""
+        """The path from a Module to a parameter. It may have several steps, as in `layers[0].w`."""
 
         def codify(self, node: str = "") -> str:
             """Return the path as code that starts with `node`."""

@@ -1,6 +1,7 @@
 """Create the result nodes of operations, for the operators and methods of `Value` and for `gradwalk.math`.
 
-Results are instances of `Value`. Its module imports this one, so it passes the class to `register`.
+Results are instances of `Value`. This module cannot import `Value`, because value.py imports this module; value.py
+therefore passes the class to `register`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from gradwalk.value.node import ValueNode
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_value_class = cython.declare(object, None)  # `Value`, once it is registered
+_value_class = cython.declare(object, None)  # `Value`, set by `register`
 
 
 def register(cls: type) -> None:
@@ -46,7 +47,11 @@ def new_node(
     pa: cython.double,
     pb: cython.double,
 ) -> Any:
-    """Create the result of an operation. If the operand `a` or `b` is None, `pa` or `pb` holds the constant instead."""
+    """Create the result of an operation.
+
+    `pa` and `pb` are the partials with respect to `a` and `b`. For a constant operand, `a` or `b` is None and `pa` or
+    `pb` is the constant itself.
+    """
     level: cython.int = a._level if a is not None else 0
     if b is not None and b._level > level:
         level = b._level
@@ -65,7 +70,7 @@ def unary(opcode: cython.int, a: ValueNode) -> Any:
 
 @cython.cfunc
 def binary(opcode: cython.int, left: Any, right: Any) -> Any:
-    """Apply an operation to two operands, one of them a Value. Return NotImplemented for other types than numbers."""
+    """Apply an operation to a Value and another operand. Return NotImplemented if the other is not a number."""
     a: ValueNode
     b: ValueNode
     x: cython.double
@@ -106,7 +111,7 @@ def ternary(opcode: cython.int, arguments: list) -> ValueNode:
 @cython.cfunc
 @cython.inline
 def variadic_node(opcode: cython.int, arguments: list) -> object:
-    """Apply a variadic operation. Return a number if no operand is a Value."""
+    """Apply a variadic operation. The result is a plain float if no operand is a Value."""
     out: ValueNode = _new(opcode, 0.0)
     nodes.hold(out, arguments)
     if not variadic.compute(out):
@@ -119,7 +124,7 @@ def variadic_node(opcode: cython.int, arguments: list) -> object:
 @cython.cfunc
 @cython.inline
 def listed(operands: Any) -> Any:
-    """Return the operands as a list or a tuple."""
+    """Return a list or a tuple unchanged; convert any other iterable of operands to a tuple."""
     return operands if type(operands) is list or type(operands) is tuple else tuple(operands)
 
 
@@ -131,7 +136,7 @@ def _new(opcode: cython.int, data: cython.double) -> ValueNode:
 
 
 def apply_variadic(opcode: int, operands: list) -> Any:
-    """Apply a variadic operation to a list of Values and numbers, which becomes the node's list of arguments."""
+    """Apply a variadic operation to a list of Values and numbers. The new node keeps the list as its arguments."""
     return variadic_node(opcode, operands)
 
 
@@ -139,7 +144,7 @@ def apply(opcode: int, *operands: Any) -> Any:
     """Apply an operation to Values and numbers, or elementwise to arrays of them.
 
     Args:
-        opcode: The operation; opcodes count from 1 in the order of the table. Variadic operations are not allowed.
+        opcode: The opcode of the operation, which must not be variadic.
         *operands: Values and numbers, or arrays and lists of them, one for each operand of the operation.
 
     Returns:
@@ -155,7 +160,7 @@ def apply(opcode: int, *operands: Any) -> Any:
 
 @cython.cfunc
 def _of_arrays(opcode: cython.int, operands: tuple) -> object:
-    """Apply an operation elementwise to operands with arrays among them; raise TypeError for other types."""
+    """Apply an operation elementwise if an operand is an array or a list; raise `TypeError` for other types."""
     if arrays.are_there(operands):
         return arrays.elementwise(partial(apply, opcode), operands)
     numbers = tuple([arrays.without_dimensions(operand) for operand in operands])

@@ -30,20 +30,21 @@ def are_there(operands: tuple[Any, ...]) -> bool:
 
 
 def elementwise(function: Callable[..., Any], operands: tuple[Any, ...], dtype: type = float) -> Any:
-    """Apply a function to each element of broadcast arrays.
+    """Broadcast the operands and apply a function to each element.
 
-    Returns an object array if there is a Value among the results, else an array of the dtype. Raises `ValueError` if
-    the shapes cannot be broadcast.
+    Returns an object array if a result is a Value, else an array of the given dtype. Raises `ValueError` if the shapes
+    cannot be broadcast.
     """
-    with numpy.errstate(all="ignore"):  # no warning for 1/0, as for plain numbers
+    with numpy.errstate(all="ignore"):  # 1/0 must not warn, as for plain numbers
         found: Any = numpy.frompyfunc(function, len(operands), 1)(*map(as_array, operands))
     return _of_numbers_or_values(found, dtype)
 
 
 def along(function: Callable[[list[Any]], Sequence[Any]], operand: Any, axis: Axis) -> Any:
-    """Apply a function that maps a list to a list of the same length along some axes of an array; None is all axes.
+    """Apply a function along some axes of an array; `axis=None` means all axes.
 
-    Returns an array of the same shape: of objects if there are Values, else of floats. For errors see `counted_axes`.
+    The function must map a list of elements to a list of the same length. The result has the same shape as the operand;
+    it is an object array if it holds Values, else a float array. Raises the errors of `counted_axes`.
     """
     array = as_array(operand)
     axes = counted_axes(axis, array.ndim)
@@ -54,10 +55,11 @@ def along(function: Callable[[list[Any]], Sequence[Any]], operand: Any, axis: Ax
 
 
 def reduced(function: Callable[[list[Any]], Any], array: Any, axis: Axis, keepdims: bool = False) -> Any:
-    """Reduce some axes of an array by a function that maps a list of elements to one; None is all axes.
+    """Reduce some axes of an array; `axis=None` means all axes.
 
-    With `keepdims` the axes stay, with length 1. Returns an array of objects if there are Values, else of floats; for
-    all axes, the result itself.
+    The function must map a list of elements to a single result. With `keepdims`, the reduced axes are kept with length
+    1. Returns an object array if there are Values, else a float array. If all axes are reduced without `keepdims`,
+    returns the result of the function itself.
     """
     axes = counted_axes(axis, array.ndim)
     moved = numpy.moveaxis(array, axes, range(-len(axes), 0))
@@ -70,7 +72,7 @@ def reduced(function: Callable[[list[Any]], Any], array: Any, axis: Axis, keepdi
 
 
 def counted_axes(axis: Axis, dimensions: int) -> tuple[int, ...]:
-    """Normalize axes to numbers >= 0; None is all axes, and negative axes count from the end.
+    """Convert axes to a tuple of integers >= 0. None means all axes, and negative axes count from the end.
 
     Raises `AxisError` for an axis out of range, `TypeError` for other types than integers, and `ValueError` for
     duplicates.
@@ -103,14 +105,14 @@ def without_dimensions(operand: Any) -> Any:
 
 
 def as_array(operand: Any) -> Any:
-    """Convert an operand to an array. NumPy would call methods of a Value; this function does not."""
+    """Convert an operand to an array. Unlike `numpy.asarray`, this does not call methods of a Value."""
     array = numpy.empty((), dtype=object)
     array[()] = operand
     return array if isinstance(operand, ValueNode) else numpy.asarray(operand)
 
 
 def _rows(array: Any, gone: int) -> list[list[Any]]:
-    """List the elements along the last `gone` axes, for each index of the other axes."""
+    """Return a list for each index of the leading axes; it holds the elements along the last `gone` axes."""
     kept = array.shape[: array.ndim - gone]
     rows = array.reshape(*kept, math.prod(array.shape[array.ndim - gone :]))
     return [rows[at].tolist() for at in numpy.ndindex(kept)]

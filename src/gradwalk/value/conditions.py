@@ -1,4 +1,4 @@
-"""Conditions in functions that are being recorded: Values that are 0 or 1."""
+"""Conditions of functions that are being recorded. A condition is a Value that is 0 or 1."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _COMPARISONS = ("<", "<=", "=")
 
 
 def is_condition(node: Any) -> bool:
-    """Return whether a Value is 0 or 1 for all arguments: a comparison, or comparisons joined by `&`, `|` and `^`.
+    """Return whether a Value is always 0 or 1: a comparison, or comparisons joined by `&`, `|` and `^`.
 
-    Returns False for an argument that is a bool, because the recording may be run with other numbers.
+    An argument of the recorded function does not count as a condition, even if it is a bool in this call, because the
+    recording may be run with other numbers.
     """
     waiting = [node]
     known: set[int] = set()
@@ -36,10 +37,10 @@ def is_condition(node: Any) -> bool:
 
 
 def are_joined(left: Any, right: Any) -> bool:
-    """Return whether `&`, `|` and `^` join two operands: the function is being staged, and `right` is a Value or bool.
+    """Return whether `&`, `|` and `^` are logical operators for two operands.
 
-    Raises `RecordingError` for an int, because the operators then work on its bits; conditions may be joined with 0
-    and 1, though.
+    They are if a function is being staged and `right` is a Value or a bool. For an int `right`, the operators would act
+    on its bits, so `RecordingError` is raised; only the ints 0 and 1 are allowed if `left` is a condition.
     """
     if not modes.is_staging():
         return False

@@ -1,4 +1,4 @@
-"""Operands, which are Values and real numbers, and their conversion to floats."""
+"""Type checks of operands, which are Values or real numbers, and conversion of numbers to floats."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def are_operands(operands: tuple) -> cython.bint:
 @cython.cfunc
 @cython.exceptval(-1.0, check=True)
 def real(x: Any, what: str) -> cython.double:
-    """Convert x to a float; raise `TypeError`, which names `what`, if x is not a real number."""
+    """Convert x to a float; raise `TypeError` if x is not a real number. `what` names x in the message."""
     if type(x) is float:  # the fast path: hand-made nodes call this often
         return cython.cast(cython.double, x)
     if isinstance(x, float) or is_real(x):
@@ -74,12 +74,15 @@ def to_double(x: Any) -> cython.double:
 @cython.cfunc
 @cython.exceptval(-1)
 def equals(primal: cython.double, number: Any) -> cython.bint:
-    """Compare a Value's number with a plain one: exactly with Python's integers, as floats with NumPy's numbers."""
+    """Return whether the number of a Value equals a plain number.
+
+    Python integers are compared exactly. NumPy numbers are first converted to floats.
+    """
     return bool(primal == number) if isinstance(number, (float, int)) else primal == to_double(number)
 
 
 def as_derivatives(given: Any) -> Any:
-    """Return the derivatives of a hand-made node as a tuple or list; raise TypeError unless given one or an array."""
+    """Return derivatives as a tuple or list; raise `TypeError` unless they are a tuple, a list or an array."""
     derivatives = given.tolist() if isinstance(given, numpy.ndarray) else given
     if not isinstance(derivatives, (tuple, list)):
         raise TypeError(

@@ -13,10 +13,10 @@ from gradwalk.value.source.source_line import users_line
 
 
 def asked_of_other(node: ValueNode, other: Any, method: str, is_recorded: bool) -> Any:
-    """Return the other operand's answer to a comparison with a Value; for an array, one answer per element.
+    """Call the `__eq__` or `__ne__` of the other operand with a Value; an array returns one result per element.
 
-    If the answer is NotImplemented, Python compares by identity. While a function is being recorded this would treat
-    equal numbers as different, so numbers and arrays without an answer raise `RecordingError`.
+    If the result is NotImplemented, Python compares the objects by identity, so that equal numbers count as different.
+    While a function is being recorded, numbers and arrays raise `RecordingError` instead.
     """
     if not isinstance(other, (numpy.ndarray, numbers.Number)) and not hasattr(type(other), "__array__"):
         return NotImplemented

@@ -16,7 +16,7 @@ if not TYPE_CHECKING and cython.compiled:
 @cython.no_gc
 @cython.cclass
 class Methods(ValueNode):
-    """The operators and methods of the table's operations. `Value` is the only subclass."""
+    """The operators and methods of all operations in the table. `Value` inherits from this class."""
 
     __slots__ = ()
 

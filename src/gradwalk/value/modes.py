@@ -1,7 +1,7 @@
 """Modes that change how nodes are created: `no_grad`, `debug_nans`, `source_lines`, and the recording of functions.
 
-A new node checks only two numbers of this module, `open_switches` and `staging`, so modes cost nothing while they are
-off.
+The creation of a node checks only two integers of this module, `open_switches` and `staging`, so that modes cost almost
+nothing while they are off.
 """
 
 from __future__ import annotations
@@ -30,39 +30,45 @@ if not TYPE_CHECKING and cython.compiled:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_MOST_BRANCHES = 10_000  # in one recording
+_MOST_BRANCHES = 10_000  # branches in one recording
 
 _GENERATORS = CO_GENERATOR | CO_ASYNC_GENERATOR
 
-# Number of open no_grad(), debug_nans() and source_lines() contexts in all threads. New nodes are inspected only while
-# it is not 0, or while a function is being staged at a higher level than the node's. The modes themselves are in the
-# context variables, so a count that an interrupt in plain Python leaves too high only costs time.
+# Number of open no_grad(), debug_nans() and source_lines() contexts in all threads. A new node is inspected only if it
+# is not 0, or if a function is being staged at a higher level than the node's level. The context variables below decide
+# which modes are in effect. If an interrupt in plain Python leaves the number too high, this only costs time.
 open_switches = cython.declare(cython.int, 0)
 _without_gradient: ContextVar[tuple[Any, ...]] = ContextVar("without_gradient", default=())
 _refusing_nans: ContextVar[tuple[Any, ...]] = ContextVar("refusing_nans", default=())
 _remembering_lines: ContextVar[tuple[Any, ...]] = ContextVar("remembering_lines", default=())
 open_scopes: ContextVar[tuple[Any, ...]] = ContextVar("open_scopes", default=())
 
-# A function is staged if its recording will be run with other numbers, so the function may not read any number.
-_staging_level: ContextVar[int] = ContextVar("staging_level", default=0)  # level of the staging here, or 0
-_refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # errors to raise at the end, even if caught
-_branches: ContextVar[Any] = ContextVar("branches", default=None)  # conditions branched on; None if not allowed
-_depth: ContextVar[int] = ContextVar("depth", default=0)  # level of the innermost recording here, or 0
+# A function is staged if its recording will be run with other numbers. It must not read the numbers of Values.
+_staging_level: ContextVar[int] = ContextVar("staging_level", default=0)  # level of the staged function, or 0
+_refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # errors to raise again at the end
+_branches: ContextVar[Any] = ContextVar("branches", default=None)  # conditions of branches; None if not allowed
+_depth: ContextVar[int] = ContextVar("depth", default=0)  # level of the innermost recording, or 0
 
 
 class _Recording(NamedTuple):
-    """An open recording: its level if the function is staged, else 0, and the errors raised for reading numbers."""
+    """An open recording.
+
+    Attributes:
+        level: Level of the recording if the function is staged, else 0.
+        refusals: Errors raised because the function read the number of a Value.
+    """
 
     level: int
     refusals: list[Any]
 
 
-# The open recordings of all threads, by the mark of their inputs.
+# The open recordings of all threads. The key is the mark of the inputs of the recording.
 _open: dict[float, _Recording] = {}
 new_mark: Callable[[], int] = itertools.count(1).__next__
 _changing = process_lock()  # held while `staging` changes
 
-# Number of open recordings and the highest level of a staged one, in all threads. Like `open_switches`, a fast check.
+# Number of open recordings in all threads, and the highest level of a staged one, or 0. Like `open_switches`, these
+# integers make a fast check.
 recordings = cython.declare(cython.int, 0)
 staging = cython.declare(cython.int, 0)
 
@@ -71,12 +77,12 @@ staging = cython.declare(cython.int, 0)
 class Setting:
     """A context manager that sets a value in the current thread or task.
 
-    It can be entered again after it has ended, but not while it is open. As a decorator it opens a new setting for each
-    call. In a generator the setting is in effect only while the generator runs, not while it is suspended; context
-    managers written as generators are excepted.
+    The same object can be entered again after it has been exited, but not while it is open. As a decorator it opens a
+    new setting for each call. Inside a generator, the setting is in effect only while the generator runs, not while it
+    is suspended. In a generator that implements a context manager, the setting stays in effect until it is exited.
 
     Args:
-        variable: The stack of open settings, outermost first.
+        variable: The context variable with the stack of open settings, outermost first.
         value: The value to set.
         is_switch: Whether new nodes are inspected while the setting is open.
     """
@@ -85,7 +91,7 @@ class Setting:
     _value: Any
     _is_switch: cython.bint
     _is_open: cython.bint
-    _generator: Any  # the frame of the generator that it was entered in, or None
+    _generator: Any  # the frame of the generator that entered the setting, or None
 
     def __init__(self, variable: Any, value: Any, is_switch: bool = False) -> None:
         self._variable = variable
@@ -94,7 +100,7 @@ class Setting:
         self._is_open = False
         self._generator = None
 
-    # Compiled, both methods run no bytecode, so no interrupt can come between their steps.
+    # When compiled, __enter__ and __exit__ run no bytecode, so that no interrupt can occur between their statements.
 
     def __enter__(self) -> None:
         global open_switches
@@ -113,7 +119,7 @@ class Setting:
 
     def __exit__(self, *error: object) -> None:
         global open_switches
-        self._is_open = False  # closes the setting even if the generator is closed in another context
+        self._is_open = False  # for a generator closed in another context, where _variable has another value
         self._generator = None
         self._variable.set(tuple([setting for setting in self._variable.get() if setting is not self]))
         if self._is_switch:
@@ -151,7 +157,10 @@ def value_of(variable: ContextVar[tuple[Any, ...]], otherwise: Any) -> Any:
 
 
 def _frame_of_generator() -> Any:
-    """Return the generator frame that enters a setting, or None outside of generators and in context managers."""
+    """Return the frame of the generator that enters a setting.
+
+    Returns None outside of generators, and in generators that implement context managers or pytest fixtures.
+    """
     frame: Any = sys._getframe()
     while frame.f_code.co_filename in (__file__, contextlib.__file__):
         frame = frame.f_back
@@ -190,14 +199,15 @@ def no_grad() -> Setting:
 def debug_nans() -> Setting:
     """Raise `FloatingPointError` at the first operation whose value or gradient is nan or inf.
 
-    The message names the operation, its operands and the source line. Gradients of operands that `where` or `take` did
-    not select are not checked, nor are unselected branches in recorded functions. Costs nothing when off.
+    The message names the operation, its operands and the source line. The gradients of operands that `where` or `take`
+    did not select are not checked. In recorded functions, unselected branches are not checked either. Costs nothing
+    when off.
 
     Returns:
         A context manager, which can also decorate a function. It does not affect threads that are already running.
 
     Raises:
-        RecordingError: Inside a function that is being recorded.
+        RecordingError: If called inside a function that is being recorded.
 
     Example:
         >>> from gradwalk import Value
@@ -220,10 +230,10 @@ def without_numbers() -> Setting:
 
 
 def source_lines() -> Setting:
-    """Store the source line that creates each new node in its `source`.
+    """Store the user's source line in the `source` attribute of each new node.
 
-    Walks, checks and drawings then show the line, and graphs name unlabeled nodes by the variable that the line assigns
-    to. Nodes are slower to create and larger. Costs nothing when off.
+    Walks, checks and drawings then show these lines. Graphs label an unlabeled node with the name of the variable to
+    which its line assigns the node. Nodes take longer to create and use more memory. Costs nothing when off.
 
     Returns:
         A context manager, which can also decorate a function. It does not affect threads that are already running.
@@ -239,22 +249,22 @@ def source_lines() -> Setting:
 
 
 def is_without_gradient() -> bool:
-    """Return whether `no_grad()` is on here."""
+    """Return whether `no_grad()` is in effect in this context."""
     return open_switches != 0 and value_of(_without_gradient, False) is True
 
 
 def refuses_nans() -> bool:
-    """Return whether `debug_nans()` is on here."""
+    """Return whether `debug_nans()` is in effect in this context."""
     return open_switches != 0 and value_of(_refusing_nans, False) is True
 
 
 def remembers_lines() -> bool:
-    """Return whether `source_lines()` is on here."""
+    """Return whether `source_lines()` is in effect in this context."""
     return open_switches != 0 and value_of(_remembering_lines, False) is True
 
 
 def scope_path() -> str:
-    """Return the names of the named scopes in effect here, outermost first, joined by dots."""
+    """Return the names of the open named scopes in this context, outermost first, joined by dots."""
     return ".".join([scope.value for scope in open_scopes.get() if scope.holds()])
 
 
@@ -262,36 +272,36 @@ def scope_path() -> str:
 
 
 class RecordingError(TypeError):
-    """A function that is being recorded or differentiated reads the number of a Value.
+    """The error raised if a function reads the number of a Value while the function is recorded or differentiated.
 
-    The recording would reuse that number for other arguments, or the derivative would be lost.
+    A recording would reuse the number for all other arguments, and a derivative would be lost.
     """
 
-    _is_refusal = False  # whether gradwalk raised it, not the user
+    _is_refusal = False  # True if gradwalk raised the error, False if the user's code did
 
 
 def recorded(f: Callable[[], Any], level: int, mark: int, *, staged: bool, branches: list[Any] | None = None) -> Any:
-    """Run a function in a new context as a recording, in which its leaves have the given level.
+    """Run a function in a new context as a recording, in which new leaves have the given level.
 
     Args:
         f: The function.
-        level: The number of nested recordings here, including this one.
+        level: The number of nested recordings, including this one.
         mark: The mark of the inputs of this recording, from `new_mark`.
-        staged: Whether every node gets the level, comparisons return Values, and reading a number raises.
-        branches: A list that receives the conditions the function branches on, or None if it may not branch. If the
-            enclosing function has a list, a recording that is not staged needs a list, too.
+        staged: Whether every new node gets the level, comparisons return Values, and reading a number is an error.
+        branches: A list to which the conditions are appended that the function branches on; None if the function may
+            not branch. A recording that is not staged must have a list if the enclosing recording has one.
 
     Returns:
         The result of the function.
 
     Raises:
-        RecordingError: The function read a number, even if it caught the error.
+        RecordingError: If the function read the number of a Value, even if it caught the error.
     """
     return copy_context().run(_recorded_here, f, level, mark, staged, branches)
 
 
 def _recorded_here(f: Callable[[], Any], level: int, mark: int, staged: bool, branches: list[Any] | None) -> Any:
-    # A recording that is not staged shares the list of the enclosing recording, which must raise the same errors.
+    # A recording that is not staged adds its errors to the list of the enclosing recording, which must raise them, too.
     refusals: list[RecordingError] | None = None if staged else _refusals.get()
     if refusals is None:
         refusals = []
@@ -350,27 +360,27 @@ def _highest_level() -> int:
 
 
 def depth() -> int:
-    """Return how many nested recordings are open here."""
+    """Return the number of nested recordings that are open in this context."""
     return _depth.get()
 
 
 def is_staging() -> bool:
-    """Return whether a function is being staged here."""
+    """Return whether a function is being staged in this context."""
     return staging != 0 and _staging_level.get() != 0
 
 
 def is_abstract() -> bool:
-    """Return whether numbers cannot be read here: a function is being staged without `branches="record"`."""
+    """Return whether a function is being staged that may not branch, so that no number of a Value can be read."""
     return staging != 0 and _staging_level.get() != 0 and _branches.get() is None
 
 
 def refusals_here() -> list[RecordingError]:
-    """Return the errors that the innermost recording here has raised so far, including caught ones."""
+    """Return the errors that the current recording has raised so far, including errors that the function caught."""
     return list(_refusals.get() or ())
 
 
 def is_being_recorded(node: ValueNode) -> bool:
-    """Return whether a node belongs to an open recording here, or any function is being staged here."""
+    """Return whether a node belongs to an open recording of this context, or a function is being staged in it."""
     return recordings != 0 and (_staging_level.get() != 0 or 0 < node._level <= _depth.get())
 
 
@@ -384,9 +394,10 @@ def is_recorded_elsewhere(node: ValueNode) -> cython.bint:
 
 
 def _recording_elsewhere(node: ValueNode) -> _Recording | None:
-    """Find the open recording of another thread that a node belongs to, by the marks of the inputs.
+    """Find the open recording of another thread that a node belongs to.
 
-    Only the recording thread knows its recording by context; a function may pass nodes to other threads.
+    A recorded function may pass nodes to other threads, whose context does not contain the recording. The recording is
+    found by the marks of its inputs, which are ancestors of the node.
     """
     if recordings == 0 or node._level == 0 or node._level == nodes.ENDED or node._level <= _depth.get():
         return None
@@ -406,17 +417,18 @@ def _recording_elsewhere(node: ValueNode) -> _Recording | None:
 
 @cython.cfunc
 def is_tracer(node: ValueNode, other: object) -> cython.bint:
-    """Return whether an operand depends on the inputs of a recording, or a function is being staged here."""
+    """Return whether one of two operands depends on inputs of a recording, or a function is being staged."""
     if node._level > 0 or (isinstance(other, ValueNode) and cython.cast(ValueNode, other)._level > 0):
         return True
     return _staging_level.get() != 0
 
 
 def refuse_if_staging(node: ValueNode, what: str) -> None:
-    """Raise `RecordingError` if a staged function reads the number of a node, unless it may branch and branches on it.
+    """Raise `RecordingError` if a staged function reads the number of a node.
 
-    `what` describes the use of the node, such as "branches on". The message has the user's line, the expression of the
-    node and a remedy.
+    `what` describes the use of the node, such as "branches on". If the function may branch, a branch is not an error;
+    its condition is appended to the list of branches. The message has the user's line, the node's expression and a
+    remedy.
     """
     if _staging_level.get():
         followed = _branches.get()
@@ -443,7 +455,7 @@ def refuse_if_staging(node: ValueNode, what: str) -> None:
 def refuse_if_recorded(node: ValueNode, what: str) -> None:
     """Raise `RecordingError` if a Value belongs to a recording or is inside `grad`, `jvp` or another transform.
 
-    `what` is as in `refuse_if_staging`.
+    `what` describes the use of the Value, as in `refuse_if_staging`.
     """
     refuse_if_staging(node, what)
     if is_being_recorded(node) or _recording_elsewhere(node) is not None:
@@ -457,7 +469,8 @@ def refuse_if_recorded(node: ValueNode, what: str) -> None:
 def refused(message: str, node: ValueNode | None = None) -> TypeError:
     """Return the error for reading the number of a Value: `RecordingError` in a recording, else `TypeError`.
 
-    The recordings concerned raise the error again at their end, including one of another thread that `node` belongs to.
+    The current recording raises the error again at its end, and so does a recording of another thread if `node` belongs
+    to it.
     """
     error = RecordingError(message)
     return error if remember(error, node) else TypeError(message)
@@ -479,7 +492,7 @@ def remember(error: RecordingError, node: ValueNode | None = None) -> bool:
 
 @contextlib.contextmanager
 def refusals_ignored() -> Iterator[None]:
-    """Suppress the errors of functions that read a number, but not `RecordingError` raised by the user's code."""
+    """Suppress a `RecordingError` that gradwalk raised for reading a number, but not one raised by user code."""
     try:
         yield
     except RecordingError as error:
@@ -488,7 +501,7 @@ def refusals_ignored() -> Iterator[None]:
 
 
 def _branch_again(what: str) -> str:
-    """Suggest the user's branch written with `gradwalk.loops`; return "" if that is not possible."""
+    """Suggest the user's branch rewritten with `gradwalk.loops`; return "" if that is not possible."""
     lines = users_branch().splitlines() if "branches" in what else []
     return (
         "".join(["Write, after `from gradwalk import loops`:\n", *(f"    {line}\n" for line in lines), "  "])
@@ -539,7 +552,10 @@ def _cure(what: str) -> str:
 
 @cython.cfunc
 def inspect(out: ValueNode) -> object:
-    """Apply the modes to a new node, while a switch is on in any thread or a function is staged at a higher level."""
+    """Apply the modes that are in effect to a new node.
+
+    Called only if a switch is on in any thread, or if a function is staged at a higher level than the node's level.
+    """
     refusing: cython.bint = refuses_nans()
     if remembers_lines():
         nodes.details_of(out).source = named_line(scope_path())

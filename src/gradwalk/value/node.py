@@ -1,7 +1,7 @@
 """The data of a Value: its number, its operands, and the partial derivative with respect to each operand.
 
-`ValueNode` is a `Value` without operations. Traversals, the backward sweep and pickling work on nodes; `Value` adds the
-public methods.
+`ValueNode` has these fields, and its subclass `Value` adds the operations and the public methods. Traversals, the
+backward sweep and pickling use only the fields.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ if not TYPE_CHECKING and cython.compiled:
     import cython
 
 UNCONNECTED = cython.declare(cython.int, -1)  # the opcode of leaves created by detach() or under no_grad()
-ENDED = 255  # the level of the inputs of recordings that have ended
+ENDED = 255  # the level of the inputs of a recording after the recording has ended
 
 
 @cython.no_gc
 @cython.freelist(4096)
 @cython.cclass
 class Details:
-    """The rarer fields of a node: label, custom rule, more than two operands, source line."""
+    """Fields that most nodes do not need: label, custom rule, more than two operands, source line."""
 
     __slots__ = ("arguments", "attributes", "closure", "label", "partials", "source", "symbol")
 
     label: str
     symbol: str
     arguments: list
-    partials: cython.p_double  # d self / d argument, zeros for hand-made nodes; NULL without arguments
+    partials: cython.p_double  # d node / d argument; zeros if hand-made with a `_backward`; NULL without arguments
     closure: Any
     source: Any
     attributes: Any
@@ -44,10 +44,10 @@ class Details:
         c_compat.release(self.partials)
 
 
-@cython.no_gc  # operands only point backward, so there are never cycles, and a node is 16 bytes smaller
+@cython.no_gc  # operands are older nodes, so there are no cycles; this saves 16 bytes per node
 @cython.cclass
 class ValueNode:
-    """The fields of a `Value`, its only subclass; never instantiated itself. node_memory.h repeats the fields."""
+    """The fields of a `Value`. This class itself is never instantiated. node_memory.h repeats the fields."""
 
     __slots__ = (
         *("__dict__", "_a", "_b", "_details", "_grad", "_index", "_level", "_mark", "_opcode", "_pa", "_pb"),
@@ -58,14 +58,14 @@ class ValueNode:
     _grad: cython.double
     _a: ValueNode | None  # the operands of a native node; None for a constant or a missing operand
     _b: ValueNode | None
-    _pa: cython.double  # d self / d _a; if _a is None, the constant operand
-    _pb: cython.double  # the same for _b; for a leaf: the mark of the recording it is an open input of, else 0
+    _pa: cython.double  # partial with respect to _a; if _a is None, the constant operand itself
+    _pb: cython.double  # the same for _b; for an input of an open recording, the recording's mark
     _details: Details | None
     _opcode: cython.schar  # 0 for leaves and hand-made nodes, UNCONNECTED for leaves of detach() and no_grad()
     _level: cython.uchar  # level of the innermost recording that the node depends on; 0 outside of recordings
     _mark: cython.uchar
-    _special: cython.uchar  # whether the operands and the rule are in the details
-    _index: cython.int  # the position in the order of the latest traversal
+    _special: cython.uchar  # whether the operands and a custom rule are stored in _details
+    _index: cython.int  # position of the node in the order of the latest traversal
 
     @property
     def label(self) -> str:
@@ -104,12 +104,12 @@ class ValueNode:
 
     @property
     def operands(self) -> tuple[Any, ...]:
-        """The Values among the arguments, in order; repeated operands are repeated."""
+        """The Values among the arguments, in order. A Value that occurs twice is listed twice."""
         return tuple([argument for argument in self.arguments if isinstance(argument, ValueNode)])
 
     @property
     def source(self) -> SourceLine | None:
-        """The source line that created the node, or None. Known under `source_lines()` and `debug_nans()`."""
+        """The source line that created the node, or None. Stored under `source_lines()` and `debug_nans()`."""
         details: Details | None = known_details(self)
         source = details.source if details is not None else None
         return source.line if isinstance(source, NamedLine) else source
@@ -167,7 +167,7 @@ def known_details(node: ValueNode) -> Details | None:
 
 @cython.cfunc
 def hold(node: ValueNode, arguments: list) -> object:
-    """Store the node's operands in its details, with partials of zero. The caller sets the level."""
+    """Store the arguments of a node in its details, and set all partials to 0. The caller must set the level."""
     details: Details = details_of(node)
     c_compat.untrack(arguments)
     partials = c_compat.allocate(len(arguments))
@@ -180,7 +180,7 @@ def hold(node: ValueNode, arguments: list) -> object:
 
 @cython.cfunc
 def set_operands_and_level(node: ValueNode, arguments: list) -> object:
-    """Store the node's operands in its details, with partials of zero, and raise its level to theirs."""
+    """Store the arguments of a node as `hold` does, and set its level to the highest level among them."""
     hold(node, arguments)
     for argument in arguments:
         if c_compat.is_kind(argument, ValueNode) and cython.cast(ValueNode, argument)._level > node._level:
@@ -190,7 +190,10 @@ def set_operands_and_level(node: ValueNode, arguments: list) -> object:
 
 @cython.cfunc
 def set_closure(node: ValueNode, closure: Any) -> object:
-    """Set the custom rule of a node. A native node keeps its partials, because the rule may call the native one."""
+    """Set the custom rule of a node.
+
+    A native node keeps its partials, because the custom rule may call the native rule, which needs them.
+    """
     if not node._special:
         set_operands_and_level(node, list(node.arguments))
         if node._opcode > 0:
@@ -249,13 +252,16 @@ def as_children(children: Iterable[ValueNode] | Any) -> list:
 
 
 def as_text(text: Any, what: str) -> str:
-    """Convert a str or an instance of a subclass to a plain str; raise `TypeError`, which names `what`, otherwise."""
+    """Convert a str, or an instance of a subclass, to a plain str.
+
+    Raises `TypeError` for other types. `what` names the text in the message.
+    """
     if not isinstance(text, str):
         raise TypeError(f"{what} must be a str, got {type(text).__name__}")
     return text if type(text) is str else str(text)
 
 
-# Accessors for the rest of the library, which may read numbers while functions are being recorded
+# Accessors for the rest of the library. They also work while a function is being recorded.
 
 
 def primal_of(node: ValueNode) -> float:
@@ -274,14 +280,14 @@ def rule_of(node: ValueNode) -> Any:
 
 
 def parameter_of(node: ValueNode) -> Any:
-    """Return a leaf's number, or the node itself if it belongs to a recording; None for the result of an operation."""
+    """Return the number of a leaf, None for the result of an operation, or the node itself if it is being recorded."""
     if node._level > 0:
         return node
     return None if node._opcode > 0 or (node._special and node.operands) else node._primal
 
 
 def open_inputs(leaves: list[Any], level: int, mark: int) -> None:
-    """Make new leaves the inputs of a recording with a level (1 is outermost) and a unique mark."""
+    """Make new leaves the inputs of a recording by setting their level (1 is outermost) and the recording's mark."""
     if level >= ENDED:
         raise RecursionError("recorded or differentiated functions must not be nested more than 254 levels deep")
     for leaf in leaves:
@@ -297,5 +303,5 @@ def close_inputs(leaves: list[Any]) -> None:
 
 
 def mark_of(node: ValueNode) -> float:
-    """Return the mark of the open recording that a Value is an input of, or 0."""
+    """Return the mark of the recording if a Value is an input of an open recording, else 0."""
     return node._pb if node._opcode == 0 and not node._special else 0.0

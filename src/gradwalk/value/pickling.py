@@ -18,11 +18,11 @@ from gradwalk.value.sweep.order import topological_order
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_pickling = threading.local()  # its `listed`: ids of the nodes that an _Ancestors is passing to a pickler
+_pickling = threading.local()  # `listed` holds the ids of nodes that an _Ancestors is passing to a pickler
 
 
 def attributes_of(node: ValueNode) -> dict[str, Any]:
-    """Return the attributes that users set on a node, by name."""
+    """Return a dict of the attributes that users set on a node."""
     if hasattr(node, "__dict__"):
         return node.__dict__
     details: nodes.Details | None = nodes.known_details(node)
@@ -31,16 +31,16 @@ def attributes_of(node: ValueNode) -> dict[str, Any]:
 
 @cython.cfunc
 def _is_recorded(node: ValueNode) -> cython.bint:
-    """Return whether a node depends on a function that is being recorded.
+    """Return whether a node belongs to a recording.
 
-    Only the recording thread knows the depth of its recording. In other threads, which the function may use, a node's
-    level shows that it was created in a recording.
+    A recorded function may use other threads, whose context does not contain the recording. There, the level of the
+    node shows that it was created in a recording.
     """
     return modes.recordings != 0 and (node._level > 0 or modes.is_being_recorded(node))
 
 
 def copied(node: ValueNode) -> Any:
-    """Copy a node, with the same operands. Return the node itself if it is being recorded."""
+    """Copy a node; the copy has the same operands. A node of a recording is returned unchanged."""
     if _is_recorded(node):
         return node
     copy: ValueNode = _restored(_state(node), node.arguments)
@@ -51,9 +51,9 @@ def copied(node: ValueNode) -> Any:
 
 
 def deep_copied(root: ValueNode, memo: dict[int, Any]) -> Any:
-    """Copy a whole graph, including its leaves. Return the root itself if it is being recorded.
+    """Copy the whole graph of a root, including its leaves. A root of a recording is returned unchanged.
 
-    `memo` has the copies made so far, by `id`; nodes in it are not copied again.
+    `memo` maps the `id` of each copied object to its copy. Nodes in it are not copied again.
     """
     if _is_recorded(root):
         return root
@@ -70,7 +70,7 @@ def deep_copied(root: ValueNode, memo: dict[int, Any]) -> Any:
 
 
 def reduced(node: ValueNode) -> tuple[Any, ...]:
-    """Return the state for a pickler: a function, its arguments, and the attributes.
+    """Return the result of `__reduce_ex__`: a function, its arguments, and the attributes that users set.
 
     Raises `TypeError` if the node has a custom rule, because closures cannot be pickled.
     """
@@ -86,12 +86,15 @@ def reduced(node: ValueNode) -> tuple[Any, ...]:
         )
     is_listed = id(node) in getattr(_pickling, "listed", ())
     ancestors = None if is_listed or not node.operands else _Ancestors(node)
-    # one flat tuple: the pickler keeps every object that it is given, and the garbage collector scans all of them
+    # one flat tuple, because the pickler keeps every object alive, and the garbage collector scans all of them
     return unpickled, (ancestors, *_state(node), *node.arguments), attributes_of(node) or None
 
 
 class _Ancestors:
-    """The ancestors of a node, pickled first: the pickler then finds every operand in its memo, without recursion."""
+    """The ancestors of a node, operands before results.
+
+    They are pickled before the node. The pickler then finds every operand in its memo and does not recurse.
+    """
 
     def __init__(self, node: ValueNode) -> None:
         self._node = node
@@ -112,15 +115,18 @@ class _Ancestors:
 def unpickled(ancestors: list[Any] | None, *state: Any) -> Any:
     """Restore a node from a pickle.
 
-    `state` is the result of `_state`, then the node's arguments. `ancestors` is not used: the pickle has it so that the
-    operands are restored first.
+    `state` is the result of `_state`, followed by the arguments of the node. `ancestors` is not used: it is in the
+    pickle only so that the operands are restored before the node.
     """
     partials = state[7]
     return _restored(state[: 8 + partials], state[8 + partials :])
 
 
 def _state(node: ValueNode) -> tuple[Any, ...]:
-    """Return the state of a node without its operands and closure; the opcode by name, which other versions know."""
+    """Return the state of a node without its operands and its custom rule.
+
+    The state contains the name of the operation instead of the opcode, so that other versions can read it.
+    """
     name = NAMES[node._opcode] if node._opcode > 0 else ""
     partials: tuple[float, ...] = (node._pa, node._pb)
     if node._special:

@@ -17,8 +17,8 @@ Tree = TypeVar("Tree")
 def named_scope(name: str) -> Setting:
     """Name a part of a computation, such as a module, an attention head or the step of a loop.
 
-    Under `source_lines()`, every new node stores the scopes that it was created in, outermost first, and walks of large
-    graphs are grouped by them. `jax.named_scope` does the same for JAX programs.
+    Under `source_lines()`, every new node stores the scopes in which it was created, outermost first. Walks of large
+    graphs group the nodes by these scopes. `jax.named_scope` does the same for JAX programs.
 
     Args:
         name: The name, such as `"attention"`. Dots separate nested scopes.
@@ -27,7 +27,7 @@ def named_scope(name: str) -> Setting:
         A context manager, which can also decorate a function.
 
     Raises:
-        ValueError: The name, or a part of it between dots, is empty.
+        ValueError: If the name, or a part of it between dots, is empty.
 
     Example:
         >>> from gradwalk import Graph, Value, source_lines
@@ -44,10 +44,10 @@ def named_scope(name: str) -> Setting:
 def label(tree: Tree, name: str) -> Tree:
     """Label each Value of a tree by its path: the open scopes, the name, and its position in the tree.
 
-    Does nothing unless `source_lines()` is on. Values that have a label keep it.
+    Does nothing unless `source_lines()` is on. Values that already have a label keep it.
 
     Args:
-        tree: A Value, or nested lists, tuples, dicts and arrays of Values. Other objects in it are ignored.
+        tree: A Value, or nested lists, tuples, dicts and arrays of Values. Other objects in the tree are ignored.
         name: The name of the tree, such as `"weight"`.
 
     Returns:

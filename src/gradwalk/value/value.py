@@ -44,12 +44,12 @@ class Value(Methods):
     Args:
         data: The number, stored as float64.
         _children: The operands of a hand-made node.
-        _op: The symbol of a hand-made node. Set the node's `_backward` to a function that adds to the `grad` of its
-            operands. Or, as in microgpt, the derivatives d self / d child in a tuple, a list or an array.
+        _op: The symbol of a hand-made node, whose `_backward` is to be set to a function that adds to the `grad` of its
+            operands. Alternatively, as in microgpt, a tuple, list or array of the derivatives d self / d child.
         label: A name for displays.
 
     Raises:
-        TypeError: If `data` is not a real number, a child is not a Value, or the derivatives are in another container.
+        TypeError: If `data` is not a real number, a child is not a Value, or `_op` has another type.
         ValueError: If the number of derivatives differs from the number of children.
 
     Example:
@@ -62,7 +62,7 @@ class Value(Methods):
 
     __slots__ = ()
 
-    @cython.annotation_typing(False)  # the code below checks the arguments; Cython must not convert them to C types
+    @cython.annotation_typing(False)  # the code below checks the types; Cython must not convert them
     def __init__(
         self,
         data: float,
@@ -106,7 +106,7 @@ class Value(Methods):
 
     @property
     def grad(self) -> float:
-        """d root / d self, summed over all calls of `backward` since it was last set to zero."""
+        """The gradient d root / d self, summed over all calls of `backward` since it was last set to zero."""
         if modes.recordings != 0:
             modes.refuse_if_recorded(self, "reads .grad of")
         return self._grad
@@ -119,10 +119,11 @@ class Value(Methods):
 
     @property
     def partials(self) -> tuple[float, ...]:
-        """d self / d operand for every operand, in the order of `operands`, as of the node's creation.
+        """The partial derivatives d self / d operand, in the order of `operands`.
 
-        For a hand-made node they are measured by running its `_backward` with gradient 1. This gives one total per
-        operand, so an operand that occurs more than once has the total at its first position and 0 at its later ones.
+        They are computed when the node is created or refreshed. For a hand-made node, they are measured by running its
+        `_backward` with gradient 1. An operand that occurs more than once then has the sum of its partials at its first
+        position, and 0 at its other positions.
 
         Example:
             >>> (Value(2.0) * Value(3.0)).partials
@@ -134,7 +135,7 @@ class Value(Methods):
         return partials
 
     def __repr__(self) -> str:
-        # Do not show the number while a function is being recorded: a branch on the text would be frozen.
+        # While a function is being recorded, do not show the number: a branch on the text would not be recorded.
         if modes.staging != 0 and (modes.is_staging() or modes.is_recorded_elsewhere(self)):
             return f"Value({spelled(self)})"
         label = f", label={self.label!r}" if self.label else ""
@@ -159,7 +160,7 @@ class Value(Methods):
         raise _number_refused(self, "an index or a count")
 
     def __round__(self, digits: int | None = None) -> Value:
-        """Return the nearest integer, as a Value. Rounding to decimal digits is refused."""
+        """Return the nearest integer, as a Value. Rounding to decimal digits raises an error."""
         if digits is not None:
             raise _number_refused(self, "round() to digits")
         return self.rint()
@@ -176,7 +177,7 @@ class Value(Methods):
 
     @property
     def _prev(self) -> set[Value]:
-        """The operands as a set, with a new Value for each constant except exponents. Can be set on hand-made nodes."""
+        """The operands as a set. Constants except exponents become new Values. Can be set on hand-made nodes."""
         arguments = self.arguments[:1] if _has_constant_exponent(self) else self.arguments
         return {x if isinstance(x, Value) else Value(x) for x in arguments}
 
@@ -186,7 +187,7 @@ class Value(Methods):
 
     @property
     def _op(self) -> str:
-        """The symbol as in micrograd, which includes a constant exponent. Can be set on hand-made nodes."""
+        """The symbol as in micrograd, where a constant exponent is part of it: `**2`. Can be set on hand-made nodes."""
         return f"**{self._pb:g}" if _has_constant_exponent(self) else self.op
 
     @_op.setter
@@ -227,8 +228,8 @@ class Value(Methods):
     def __rdivmod__(self, other: Value | float) -> tuple[Value, Value]:
         return (other // self, other % self) if scalars.is_operand(other) else NotImplemented
 
-    # Comparisons use the numbers, except that two Values are equal only if they are the same object: this allows Values
-    # in sets and dicts. In a function that is being recorded, == compares numbers, too.
+    # Comparisons use the numbers, with one exception: two Values are equal only if they are the same object, so that
+    # sets and dicts can hold Values. In a function that is being recorded, == and != always compare the numbers.
 
     def __lt__(self, other: Value | float) -> Any:
         return _compared(_less, self, other) if scalars.is_operand(other) else NotImplemented
@@ -259,7 +260,7 @@ class Value(Methods):
         same = _compared(_equal, self, other)
         return 1.0 - same if isinstance(same, Value) else not same
 
-    # While a function is staged, comparisons return Values of 1 and 0. These operators join them like bools.
+    # While a function is staged, comparisons return Values that are 1 or 0. These operators combine them like bools.
 
     def __and__(self, other: Any) -> Any:
         return _joined("&", self, other)
@@ -319,10 +320,10 @@ class Value(Methods):
         sweep.backward(self)
 
     def detach(self) -> Value:
-        """Return a new leaf with the same number, which stops gradients.
+        """Return a new leaf with the same number; no gradient flows through it back to this Value.
 
         Returns:
-            The leaf; in a function that `jit` records, a node that passes no gradient to its operand.
+            The leaf. In a function that `jit` records, a node that passes no gradient to its operand.
 
         Example:
             >>> a = Value(3.0)
@@ -355,13 +356,13 @@ class Value(Methods):
             return numpy.floor_divide(*inputs, **kwargs), numpy.remainder(*inputs, **kwargs)
         compare = arrays.COMPARISONS.get(ufunc)
         if compare is not None and method == "__call__" and not kwargs:
-            numbers = tuple([arrays.without_dimensions(x) for x in inputs])  # NumPy passes its numbers as arrays
+            numbers = tuple([arrays.without_dimensions(x) for x in inputs])  # NumPy passes its scalars as arrays
             if convert.are_operands(numbers):
                 x, y = [number if isinstance(number, Value) else convert.as_float(number) for number in numbers]
                 answer = compare(x, y)
                 return answer if isinstance(answer, Value) else numpy.bool_(answer)
         opcode = UFUNCS.get(ufunc.__name__, 0)
-        has_own_operators = type(self) is not Value and opcode in OPERATORS  # which object arrays call
+        has_own_operators = type(self) is not Value and opcode in OPERATORS  # object arrays call them
         if opcode and method == "__call__" and not kwargs and not has_own_operators and convert.are_operands(inputs):
             return apply.applied(opcode, inputs)
         try:
@@ -374,12 +375,12 @@ class Value(Methods):
     # Copies
 
     def __copy__(self) -> Value:
-        """Copy the node, with the same operands. Return the node itself if it is being recorded."""
+        """Copy the node; the copy has the same operands. A node of a recording is returned unchanged."""
         copy: Value = pickling.copied(self)
         return copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Value:
-        """Copy the whole graph, except nodes in the memo and nodes that are being recorded."""
+        """Copy the whole graph, except nodes in the memo and nodes of a recording."""
         copy: Value = pickling.deep_copied(self, memo)
         return copy
 
@@ -416,7 +417,10 @@ def _set_partials(node: Value, partials: Any) -> object:
 
 @cython.cfunc
 def _attributes(node: object, made: cython.int) -> object:
-    """Return the dict of a node's user attributes, such as `parameter.momentum`; None if absent and not `made`."""
+    """Return the dict of attributes that users set on a node, such as `parameter.momentum`.
+
+    If the node has none, create it if `made` is not 0, else return None.
+    """
     details: nodes.Details | None
     if made:
         details = nodes.details_of(cython.cast(ValueNode, node))
@@ -430,7 +434,7 @@ def _attributes(node: object, made: cython.int) -> object:
 
 @cython.cfunc
 def _leaf(data: Any) -> object:
-    """Build `Value(data)` without the general constructor."""
+    """Build `Value(data)` without calling `Value.__init__`."""
     primal: cython.double = convert.real(data, "the data of a Value")
     level: cython.int = 0 if modes.recordings == 0 else modes.depth()
     out: Value = cython.cast(Value, apply.new_leaf(primal, level))
@@ -441,7 +445,10 @@ def _leaf(data: Any) -> object:
 
 @cython.cfunc
 def _with_partials(data: Any, children: Any, local_grads: Any) -> object:
-    """Build `Value(data, children, local_grads)` without the general constructor; return None for other arguments."""
+    """Build `Value(data, children, local_grads)` without calling `Value.__init__`.
+
+    Returns None unless `children` and `local_grads` are tuples and `children` is not empty.
+    """
     if type(local_grads) is not tuple or type(children) is not tuple or len(children) == 0:
         return None
     out: Value = Value.__new__(Value)
@@ -464,7 +471,7 @@ c_compat.construct_by(Value, _leaf, _with_partials)
 
 
 def with_rule(data: float, operands: tuple[Value, ...], symbol: str, rule: Any) -> Value:
-    """Create a node with a custom rule: a function of the node that adds to its operands' gradients.
+    """Create a node with a custom rule, a function that takes the node and adds to the gradients of its operands.
 
     `symbol` is the operation's name in displays. Under `no_grad()` the result is a leaf without a rule.
     """
@@ -475,7 +482,7 @@ def with_rule(data: float, operands: tuple[Value, ...], symbol: str, rule: Any) 
 
 
 def _number_refused(node: Value, what: str) -> TypeError:
-    """Build the error for a Value where Python needs a plain number."""
+    """Return the error for the use of a Value where Python needs a plain number."""
     modes.refuse_if_staging(node, f"needs the plain number for {what} of")
     return modes.refused(
         f"{users_line()}: {what} needs a plain number, got a Value. Use v.data, which has no gradient", node
@@ -484,7 +491,7 @@ def _number_refused(node: Value, what: str) -> TypeError:
 
 @cython.cfunc
 def _joined(operator: str, left: Value, right: Any) -> object:
-    """Join two conditions while a function is staged. An operand other than 0 and 1 gives nan."""
+    """Apply `&`, `|` or `^` to two conditions of a staged function. The result is nan if one is neither 0 nor 1."""
     if not conditions.are_joined(left, right):
         return NotImplemented
     if not isinstance(right, Value):

@@ -19,8 +19,8 @@ if not TYPE_CHECKING and cython.compiled:
 def compute(node: ValueNode) -> cython.bint:
     """Compute the number, the partials and the level of a variadic node; return whether an operand is a Value.
 
-    The array of partials holds the operands first, so the formulas work on C memory. Raises `TypeError` if an operand
-    is neither a Value nor a real number.
+    The operands are first copied into the C array of the partials, which the formulas then overwrite with the partials.
+    Raises `TypeError` if an operand is neither a Value nor a real number.
     """
     arguments: list = node._details.arguments
     numbers: cython.p_double = node._details.partials
@@ -38,7 +38,7 @@ def compute(node: ValueNode) -> cython.bint:
             numbers[i] = cython.cast(cython.double, argument)
         elif convert.is_real(argument):
             numbers[i] = convert.to_double(argument)
-            arguments[i] = numbers[i]  # a float, so that refresh() runs no user code
+            arguments[i] = numbers[i]  # stored as a float, so that refresh() runs no user code
         else:
             raise TypeError(f"{NAMES[node._opcode]}() takes Values and real numbers, not {type(argument).__name__}")
         i += 1

@@ -1,7 +1,7 @@
-"""The column form of graphs as JSON, see docs/graph.schema.json: fast to write and read for large graphs.
+"""The column form of graphs in JSON, which is fast to write and read for large graphs: see docs/graph.schema.json.
 
-A column is an array of the graph, as base64-encoded little-endian numbers. Properties of only some nodes, such as
-labels, are stored in two columns, the node indices and the item indices, together with a list of the items.
+A column is an array of the graph, as base64-encoded little-endian numbers. Properties that only some nodes have, such
+as labels, are stored as a list of distinct items and two columns: the node indices, and the index of each node's item.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def as_columns(graph: Any) -> dict[str, Any]:
 
 
 def fields(document: dict[str, Any]) -> dict[str, Any]:
-    """Read a document of version 2; return the fields of a Graph except its outputs, which are not validated yet."""
+    """Read a document of version 2. Return the fields of a Graph except `outputs`; they are not validated yet."""
     refuse_unknown(document, _KEYS, "the graph")
     operations = read_list(document, "operations", "the graph")
     unknown = [name for name in operations if name not in NAMES]
@@ -75,7 +75,7 @@ def _written(numbers: Any, kind: str) -> str:
 
 
 def _noted(notes: Mapping[int, Item], described: Callable[[Item], Any]) -> dict[str, Any]:
-    """Describe a property of some nodes: the node indices, the item indices, and the items without duplicates."""
+    """Describe a property that some nodes have: the node indices, the item indices, and the distinct items."""
     numbers: dict[Item, int] = {}
     which = [numbers.setdefault(item, len(numbers)) for item in notes.values()]
     return {
@@ -113,7 +113,7 @@ def _column(document: dict[str, Any], key: str, kind: str, where: str) -> NDArra
 
 
 def _within(column: NDArray[Any], count: int, what: str) -> NDArray[Any]:
-    """Return indices of a list of `count` items, or raise `GraphError` if one is out of range."""
+    """Return a column of indices; raise `GraphError` if one is out of range for a list of `count` items."""
     if ((column < 0) | (column >= count)).any():
         raise GraphError(f"{what} refer to an item out of range for {count} items")
     return column

@@ -1,4 +1,4 @@
-"""Graphs as JSON, see docs/graph.schema.json: from nodes to text, and from text to the fields of a Graph.
+"""Conversion of nodes to JSON text, and of JSON text to the fields of a Graph: see docs/graph.schema.json.
 
 Reading checks each part separately; `Graph.validate` checks that the parts are consistent.
 """
@@ -37,7 +37,7 @@ def as_dict(nodes: Iterable[Node], symbols: Mapping[int, str], outputs: Sequence
 
     Args:
         nodes: All nodes, in order.
-        symbols: Operation symbols of hand-made nodes, by index.
+        symbols: Dict from indices of hand-made nodes to the symbols of their operations.
         outputs: Indices of the roots.
     """
     return {
@@ -56,7 +56,7 @@ def as_text(document: Mapping[str, Any]) -> str:
 
 
 def read(text: str) -> dict[str, Any]:
-    """Read a graph from either of its JSON forms; return the fields of a Graph, which are not validated yet."""
+    """Read a graph from one of the two JSON forms. Return the fields of a Graph, not validated yet."""
     try:
         document = json.loads(text, parse_constant=_refused)
     except (ValueError, RecursionError) as error:

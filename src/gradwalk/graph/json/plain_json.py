@@ -1,4 +1,4 @@
-"""Strict JSON with nan and inf as strings, without lone surrogates, so that it can be encoded as UTF-8."""
+"""Strict JSON: nan and inf are strings, and lone surrogates are escaped, so that the text can be encoded as UTF-8."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def to_number(number: float) -> float | str:
 
 
 def plain(item: Any) -> Any:
-    """Convert nested data to plain JSON data: tuples to lists, and floats by `to_number`."""
+    """Convert nested data to JSON data: tuples become lists, and nan and inf become strings."""
     if isinstance(item, float):
         return to_number(item)
     if isinstance(item, dict):

@@ -4,7 +4,7 @@ An opcode never changes; a new operation gets the next free one. Values, graphs,
 opcodes; files and pickles use names. Leaves and hand-made nodes have opcode 0.
 """
 
-# Operations of nodes: opcode, symbol, and NumPy's or SciPy's ufunc.
+# Operations that nodes can have: opcode, symbol, and name of the NumPy or SciPy ufunc.
 _ROWS = {
     "add": (1, "+", "add"),
     "sub": (2, "-", "subtract"),

@@ -1,9 +1,9 @@
 """Templates: the contribution of each operation to the cotangents of its operands, as instructions.
 
 The derivative of a recorded program is again a program, because every partial can be written in operations of the
-table. Each operation is traced once per operand into a `Template`, a few instructions that the tape instantiates
-wherever it differentiates the operation. Reductions and fused instructions are traced in the same way, into the
-operations that replace them.
+table. The contribution to each operand of an operation is converted once to a `Template`. Its instructions are appended
+to the tape wherever the operation is differentiated. Reductions and fused instructions have templates, too, which
+consist of the operations that replace them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ ADJOINT = -5
 TOTAL = -6
 _REFERENCES = {**OPERANDS, "out": OUT, "adjoint": ADJOINT, "total": TOTAL}
 
-# Operations by their operator in formulas. Conditions are 1.0 or 0.0, so `and` is a product.
+# The operation for each operator in formulas. Conditions are 1.0 or 0.0, so `and` is a product.
 _ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "negative": "neg", "fabs": "abs", "and": "mul"}
 _ROWS |= {"<": "less", "<=": "less_equal", ">": "less", ">=": "less_equal", "==": "equal"}
 _SWAPPED = (">", ">=")  # computed as < and <= with swapped operands
 
-# Formulas that are a single operation, such as sigmoid in the derivative of softplus.
+# Formulas that a single operation computes. For example, the derivative of softplus is the operation sigmoid.
 _WHOLE = {row.forward: row for row in TABLE if row.is_exact}
 
 adjoint = name("adjoint")
@@ -40,7 +40,7 @@ class Instruction(NamedTuple):
 
     Attributes:
         opcode: The opcode of the operation, or 0 for a constant.
-        operands: A reference for each operand.
+        operands: A reference for each operand: see `OPERANDS`.
         number: The value of a constant.
     """
 
@@ -53,7 +53,7 @@ class Template(NamedTuple):
     """A formula as instructions.
 
     Attributes:
-        instructions: The instructions, each after those it refers to.
+        instructions: The instructions, in topological order.
         result: Reference to the value of the formula.
     """
 
@@ -63,10 +63,10 @@ class Template(NamedTuple):
 
 @cache
 def template(opcode: int, position: int) -> Template | None:
-    """Return the template for the contribution to an operand's cotangent, or None if it is always zero.
+    """Return the template for the contribution to an operand's cotangent, or None if the contribution is always zero.
 
-    The same template serves forward mode: given the tangent of the operand instead of the cotangent of the result, it
-    computes the operand's contribution to the tangent of the result.
+    Forward mode uses the same template. Given the tangent of the operand instead of the cotangent of the result, it
+    computes the contribution of the operand to the tangent of the result.
 
     Example:
         >>> template(OPCODES["mul"], 0)
@@ -79,7 +79,7 @@ def template(opcode: int, position: int) -> Template | None:
 
 
 def expansion(row: Reduction) -> tuple[Template, Template]:
-    """Return templates for the total before the first element of a reduction, and for one step.
+    """Return two templates of a reduction: for the total before the first element, and for one step.
 
     Example:
         >>> from gradwalk.ops.table import REDUCTION_BY_NAME
@@ -102,9 +102,10 @@ def taken_apart(row: Fused) -> Template:
 
 
 def missing_rows(row: Operation | Reduction) -> list[str]:
-    """Return the functions that the table lacks for the derivative of an operation or the expansion of a reduction.
+    """Return the names of functions that the formulas of an operation's derivative call but the table lacks.
 
-    `template` and `expansion` fail for the operation until the table has all of them.
+    For a reduction, the formulas are the ones of its expansion. `template` and `expansion` raise an error until the
+    table has all of these functions.
     """
     if isinstance(row, Reduction):
         formulas = [as_formula(row.first), row.step]
@@ -115,7 +116,10 @@ def missing_rows(row: Operation | Reduction) -> list[str]:
 
 
 def _contribution(row: Operation, position: int) -> Formula:
-    """Return cotangent times partial; if the operation selects, the cotangent itself or exactly 0, never 0 * inf."""
+    """Return cotangent * partial as a formula.
+
+    If the operation selects, the result is exactly 0 for operands that are not selected, even if the cotangent is inf.
+    """
     partial = given(row.partial(position), NEVER, False)
     return _chosen(partial) if row.selects else _scaled(partial)
 
@@ -140,7 +144,7 @@ def _template(formula: Formula) -> Template:
 
 
 def _traced(formula: Formula, instructions: list[Instruction]) -> int:
-    """Append the instructions that compute a formula, reusing existing ones, and return the reference to its value."""
+    """Append the instructions that compute a formula, unless they exist. Return the reference to its value."""
     if formula.operator == "name":
         return _REFERENCES[str(formula.atom)]
     if formula.operator == "number":

@@ -1,7 +1,7 @@
 """Print formulas in Python (which Cython compiles), C and JavaScript, and in mathematical notation.
 
-The names of the functions in these languages are defined in `ieee.py`, `ieee.pxd`, <math.h> and `C_HELPERS`, and the
-page's `ieee.js`. `tools/generate.py` reports which of them lacks a function that the table calls.
+The printed code calls functions of `ieee.py` (Python), `ieee.pxd` (Cython), <math.h> and `C_HELPERS` (C), and the
+page's `ieee.js` (JavaScript). `tools/generate.py` reports functions of the table that one of these files lacks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _IN_JAVASCRIPT = {"==": "===", "!=": "!==", "and": "&&"}
 # definitions.py get a prefix because some C libraries have a different function named gamma.
 IN_C = {"and": "&&", "pow": "power", **{function: f"gradwalk_{function}" for function in DEFINITIONS}}
 
-# Functions called by the output of `c` that <math.h> lacks. They return the same results as the functions of ieee.py.
+# Functions that the output of `c` calls and <math.h> lacks. Their results are the same as in ieee.py.
 C_HELPERS = {
     "power": "static inline double power(double x, double y) { return y == 2.0 ? x * x : pow(x, y); }",
     "sign": "static inline double sign(double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x; }",
@@ -42,7 +42,7 @@ C_HELPERS = {
 def python(formula: Formula) -> str:
     """Print a formula as a Python expression, which Cython translates to C.
 
-    Division and functions call `ieee`, because Python's own raise exceptions for 1/0 or log(0).
+    Division and functions become calls of `ieee`, because Python itself raises exceptions for 1/0 or log(0).
 
     Example:
         >>> from gradwalk.ops.formula import name
@@ -73,8 +73,8 @@ def python(formula: Formula) -> str:
 def c(formula: Formula) -> str:
     """Print a formula as a C expression of type double.
 
-    It requires <math.h> and possibly some of `C_HELPERS`. It has no side effects, so a compiler may evaluate both
-    branches of a conditional.
+    The expression requires <math.h> and possibly some of `C_HELPERS`. It has no side effects, so a compiler may
+    evaluate both branches of a conditional.
 
     Example:
         >>> from gradwalk.ops.formula import Functions, name, where
@@ -133,7 +133,10 @@ def _text(formula: Formula) -> str:
 def _with_c_syntax(
     formula: Formula, printer: Callable[[Formula], str], spelling: Mapping[str, str], prefix: str = ""
 ) -> str:
-    """Print a formula in C-like syntax. `spelling` maps operators and functions to names; calls get the `prefix`."""
+    """Print a formula in C-like syntax.
+
+    `spelling` maps operators and functions to names in the language. `prefix` is printed before each called function.
+    """
     if formula.operator == "name":
         return str(formula.atom)
     parts = formula.arguments
@@ -146,7 +149,7 @@ def _with_c_syntax(
         test = printer(condition) if is_test else _bracketed(condition, number(0) < 0, printer)
         return f"{test}{unequal} ? {chosen} : {otherwise}"
     if formula.operator == "negative":
-        # Parentheses also at equal precedence: `--x` would be the decrement operator.
+        # Operands of equal precedence get parentheses, too: `--x` would be the decrement operator.
         return f"-{_bracketed(parts[0], formula, printer, right=True)}"
     if formula.operator in _BINDING:
         left, right = (_bracketed(part, formula, printer, right=part is parts[1]) for part in parts)
@@ -155,7 +158,7 @@ def _with_c_syntax(
 
 
 def _bracketed(part: Formula, whole: Formula, printer: Callable[[Formula], str], *, right: bool = False) -> str:
-    """Print `part` as an operand of `whole`, in parentheses if its precedence is lower."""
+    """Print `part` as an operand of `whole`, in parentheses if the precedence requires them."""
     inside, outside = _binding(part), _binding(whole)
     associative = whole.operator in ("+", "*", "and") and part.operator == whole.operator
     needed = inside < outside or (right and inside == outside and not (associative and printer is _text))

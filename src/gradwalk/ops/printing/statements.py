@@ -46,7 +46,7 @@ _JAVASCRIPT = _Language(printers.javascript, ("if (", ") {"), "}", "const ", ";"
 
 
 def python_body(formula: Formula) -> list[str]:
-    """Print a function body in Python, also valid in Cython if the variables are declared, as unindented lines.
+    """Return the unindented lines of a function body in Python, also valid in Cython if variables are declared.
 
     Example:
         >>> from gradwalk.ops.formula import Functions, name, where
@@ -61,20 +61,20 @@ def python_body(formula: Formula) -> list[str]:
 
 
 def c_body(formula: Formula) -> list[str]:
-    """Print a function body in C, as unindented lines."""
+    """Return the unindented lines of a function body in C."""
     return list(_statements(formula, _C))
 
 
 def lane_body(formula: Formula) -> list[str]:
-    """Print a function body in C without branches, as unindented lines.
+    """Return the unindented lines of a function body in C without branches.
 
-    Variables have the type REAL; functions and constants are those for double.
+    Variables have the type REAL, but functions and constants have the type double.
     """
     return list(_statements(formula, _LANES))
 
 
 def javascript_body(formula: Formula) -> list[str]:
-    """Print a function body in JavaScript, as unindented lines."""
+    """Return the unindented lines of a function body in JavaScript."""
     return list(_statements(formula, _JAVASCRIPT))
 
 
@@ -84,7 +84,7 @@ def local_variables(body: list[str]) -> list[str]:
 
 
 def c_definitions(text: str) -> list[str]:
-    """Print the functions of `definitions.py` called in `text`, which is C code printed by `printers.c`, as C lines."""
+    """Return the C definitions of the functions of `definitions.py` that `text`, printed by `printers.c`, calls."""
     lines = []
     for function, formula in DEFINITIONS.items():
         if f"{printers.IN_C[function]}(" in text:

@@ -6,15 +6,15 @@ import numpy
 
 
 def read_array(array: Any, shape: tuple[int, ...], row: Any, position: int) -> bool:
-    """Copy a float64 array of this shape to `row` from `position` on; return False for any other array."""
+    """Copy a float64 array of this shape to `row`, starting at `position`; return False for any other array."""
     fits: bool = array.shape == shape and array.dtype == numpy.float64
     if fits:
-        # Element by element, because `row` is a list or an array, whose slices behave differently.
+        # Element by element, because `row` may be a list or an array, and their slices behave differently.
         for i, number in enumerate(array.ravel().tolist(), position):
             row[i] = number
     return fits
 
 
 def write_array(array: Any, row: Any, position: int, count: int) -> None:
-    """Copy `count` numbers from `row`, from `position` on, to a contiguous float64 array."""
+    """Copy `count` numbers of `row`, starting at `position`, to a contiguous float64 array."""
     array.ravel()[:] = row[position : position + count]

@@ -1,7 +1,7 @@
 """`Form`: a compiled treedef. It flattens a tree into a buffer of doubles and builds a tree from such a buffer.
 
-A form reads a tree only if the tree certainly has this treedef and holds plain numbers. It may reject rare trees that
-have the treedef; `flatten` handles these.
+A form reads a tree only if the tree certainly has this treedef and holds plain numbers. It may reject an unusual tree
+that does have the treedef; the caller then uses `flatten`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from gradwalk.value import convert
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-# Immutable types: the same object has the same meaning in every call. In the types of _COMPARED, equal objects also
-# have the same meaning.
+# Immutable types: an object has the same meaning in every call. For the types in _COMPARED, equal objects also have the
+# same meaning.
 _SETTLED = frozenset([type(None), bool, int, float, str, bytes, type, type(len), type(str.upper), type(lambda: None)])
 _COMPARED = frozenset([int, str, bytes])
 _FLOAT64 = numpy.dtype(numpy.float64)
@@ -29,7 +29,7 @@ _missing = object()
 
 @cython.cfunc
 def is_settled(found: object, known: object) -> cython.bint:
-    """Return whether two objects certainly have the same meaning, now and later, judged by a cheap test."""
+    """Return True if a cheap test shows that two constants have the same meaning, in this call and in later calls."""
     if found is known:
         return type(found) in _SETTLED
     return type(found) in _COMPARED and type(found) is type(known) and found == known
@@ -40,15 +40,15 @@ class Form:
     """The base class of forms. The types of the fields are declared in form.pxd."""
 
     def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
-        """Write the numbers of a tree to a buffer, at the positions of this form.
+        """Write the numbers of a tree to a buffer, at the positions that this form assigns to them.
 
         Args:
             tree: Any object.
-            row: The buffer; a part of it may be written even if the tree does not fit.
+            row: The buffer. A part of it may be overwritten even if the result is False.
             columns: The `Columns` that collect batched arrays, or None outside of a batch.
 
         Returns:
-            True if the tree has this treedef and holds plain numbers; may be False for rare trees that do.
+            True if the tree has this treedef and holds plain numbers. For unusual trees, False is possible even then.
         """
         raise NotImplementedError
 
@@ -57,19 +57,19 @@ class Form:
         raise NotImplementedError
 
     def numbers(self, tree: Any, count: int) -> Any:
-        """Return the `count` numbers of a tree as a float64 array, or None if the tree does not fit."""
+        """Return the `count` numbers of a tree as a float64 array, or None if `read` rejects the tree."""
         row = numpy.empty(count)
         return row if self.read(tree, c_compat.doubles(row), None) else None
 
     def tree(self, numbers: Any) -> object:
-        """Build the tree of the numbers in a float64 array."""
+        """Build a tree from the numbers in a float64 array."""
         return self.build(c_compat.doubles(numbers))
 
 
 @cython.final
 @cython.cclass
 class NumberForm(Form):
-    """A number.
+    """The form of a number.
 
     Attributes:
         position: The position of the number in the buffer.
@@ -96,7 +96,7 @@ class NumberForm(Form):
 @cython.final
 @cython.cclass
 class ArrayForm(Form):
-    """A float64 array, whose first number is at `position` in the buffer."""
+    """The form of a float64 array, whose first number is at `position` in the buffer."""
 
     def __init__(self, position: int, shape: tuple[int, ...]) -> None:
         self._position = position
@@ -124,7 +124,7 @@ class ArrayForm(Form):
 @cython.final
 @cython.cclass
 class ConstantForm(Form):
-    """An object without numbers in the buffer, such as None or a static argument."""
+    """The form of an object without numbers in the buffer, such as None or a static argument."""
 
     def __init__(self, constant: object) -> None:
         self._constant = constant
@@ -141,7 +141,7 @@ class ConstantForm(Form):
 @cython.final
 @cython.cclass
 class SequenceForm(Form):
-    """A list, tuple or namedtuple of class `cls`; `parts` are the forms of the items."""
+    """The form of a list, tuple or namedtuple of class `cls`; `parts` are the forms of the items."""
 
     def __init__(self, cls: Any, parts: list[Any]) -> None:
         self._cls = cls
@@ -177,7 +177,10 @@ class SequenceForm(Form):
 @cython.final
 @cython.cclass
 class DictForm(Form):
-    """A dict; `keys` and `parts` are in the order of the leaves, `order` is the key order of new dicts."""
+    """The form of a dict.
+
+    `keys` and `parts` are in the order of the leaves; `order` is the order of the keys in new dicts.
+    """
 
     def __init__(self, keys: list[Any], parts: list[Any], order: list[Any]) -> None:
         self._keys = keys
@@ -211,7 +214,7 @@ class DictForm(Form):
 @cython.final
 @cython.cclass
 class FieldsForm(Form):
-    """A dataclass of class `cls`; `parts` are the forms of the fields in `names`."""
+    """The form of a dataclass `cls`; `parts` are the forms of the fields in `names`."""
 
     def __init__(self, cls: Any, names: list[str], parts: list[Any]) -> None:
         self._cls = cls
@@ -231,7 +234,7 @@ class FieldsForm(Form):
 
     def build(self, row: cython.p_double) -> object:
         """See `Form.build`."""
-        # Without __init__, which may compute fields or reject the numbers of a gradient.
+        # Do not call __init__, which may compute fields or reject the numbers of a gradient.
         made: object = object.__new__(self._cls)
         i: cython.Py_ssize_t
         for i in range(len(self._names)):

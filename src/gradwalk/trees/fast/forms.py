@@ -18,7 +18,7 @@ _DEEPEST = 50  # maximum nesting depth of forms
 def form_of(treedef: TreeDef, leaves: Sequence[Any] | None = None) -> Any:
     """Return the form for a treedef, or None for unusual or deeply nested containers.
 
-    `leaves` are the forms of the leaves; by default, the numbers are contiguous from position 0.
+    `leaves` are the forms of the leaves. By default, their numbers are contiguous in the buffer, starting at 0.
     """
     given = list(leaf_forms(treedef) if leaves is None else leaves)
     if isinstance(treedef.spec, ModuleTreeDef):
@@ -34,7 +34,7 @@ def form_of(treedef: TreeDef, leaves: Sequence[Any] | None = None) -> Any:
 
 
 def leaf_forms(treedef: TreeDef, position: int = 0) -> Iterator[Form]:
-    """Iterate over the forms of leaves whose numbers are contiguous from `position` on."""
+    """Iterate over the forms of leaves whose numbers are contiguous in the buffer, starting at `position`."""
     for shape in treedef.shapes:
         yield NumberForm(position) if isinstance(shape, str) else ArrayForm(position, shape)
         position += size(shape)
@@ -50,7 +50,7 @@ def _of_module(treedef: ModuleTreeDef, leaves: list[Any]) -> Form | None:
 def _of_containers(spec: Any, example: Any, leaves: Iterator[Form], depth: int) -> Form | None:
     """Return the form for an optree treedef at nesting depth `depth`, or None.
 
-    `example` is a tree with this treedef, which supplies the order of dict keys; treedefs do not store it.
+    `example` is a tree with this treedef. It gives the order of dict keys, which treedefs do not store.
     """
     if spec.is_leaf():
         return next(leaves)

@@ -31,11 +31,11 @@ class _Part:
 
     Attributes:
         code: The code in `ModuleTreeDef.nodes`, or 0 for a static child.
-        is_new: Whether this is the first occurrence of the child.
+        is_new: Whether this is the first occurrence of the child in the Module.
         static: The code of a static child, or None.
         constant: The static child.
         is_copied: Whether new Modules get a copy of the static child.
-        node: The node, or None.
+        node: The child as a `_Node`, or None if it is not a node.
     """
 
     def __init__(self, code: Any, node: Any, is_new: bool) -> None:
@@ -50,11 +50,11 @@ class _Part:
 @cython.final
 @cython.cclass
 class _Node:
-    """A Module or container: see `ModuleTreeDef.nodes`.
+    """A node of a Module, which is a Module or a container: see `ModuleTreeDef.nodes`.
 
     Attributes:
-        first: The code of the first parameter if all children are new parameters, whose codes are then consecutive;
-            else -1.
+        first: The code of the first child if all children are new parameters, else -1. The codes of such children are
+            consecutive.
     """
 
     def __init__(self, cls: Any, keys: Any) -> None:
@@ -82,7 +82,7 @@ class _Node:
 @cython.final
 @cython.cclass
 class ModuleForm(form.Form):
-    """A Module whose parameters are numbers; the first parameter is at `position` in the buffer."""
+    """The form of a Module whose parameters are numbers; the first one is at `position` in the buffer."""
 
     def __init__(self, nodes: list[Any], treedef: ModuleTreeDef, position: int) -> None:
         self._nodes = nodes
@@ -128,7 +128,7 @@ class ModuleForm(form.Form):
         if part.static is not None:
             return form.is_settled(item, part.constant) or static_code(item) == part.static
         node: _Node = part.node
-        if node is not None and node.is_tuple:  # a tuple that is used twice is two nodes
+        if node is not None and node.is_tuple:  # a tuple that occurs twice counts as two nodes
             return self._reads_node(node, item, row, codes)
         if not object_codes.codes_agree(codes, item, part.code, part.is_new):
             return False
@@ -167,7 +167,7 @@ class ModuleForm(form.Form):
         return True
 
     def _reads_parameters(self, node: _Node, items: list, row: cython.p_double, codes: Any) -> cython.bint:
-        """Read a list of new parameters; this runs no code that could change the list."""
+        """Read a list of new parameters. No copy is needed: no other code runs that could change the list."""
         if len(items) != len(node.parts):
             return False
         i: cython.Py_ssize_t
@@ -208,7 +208,7 @@ class ModuleForm(form.Form):
         return module
 
     def fill(self, module: Any, numbers: list) -> dict:
-        """Return the attributes of a new Module with these parameters; the Module may contain itself."""
+        """Return the attributes of a new Module with these parameters. A Module may contain itself."""
         built: list = [module, *[node_shell(node) for node in self._nodes[1:]]]
         i: cython.Py_ssize_t
         for i in range(len(built) - 1, 0, -1):  # backwards, because the items of a tuple must be built before the tuple
@@ -218,7 +218,7 @@ class ModuleForm(form.Form):
         return found
 
     def _filled(self, node: _Node, shell: Any, numbers: list, built: list) -> object:
-        """Add the children to a new node and return it."""
+        """Add the children to a new node and return the node."""
         if node.keys is None:
             items: list = [self._item(node.parts[i], numbers, built) for i in range(len(node.parts))]
             if node.is_tuple:
@@ -245,7 +245,7 @@ class ModuleForm(form.Form):
 @cython.final
 @cython.cclass
 class Pending:
-    """The contents of a Module that has not been materialized yet: its form and the numbers of its parameters.
+    """The contents of a Module that has not been materialized yet: a form and the numbers of the parameters.
 
     Attributes:
         treedef: The treedef of the Module.
@@ -276,7 +276,7 @@ def node_shell(node: _Node) -> object:
 
 
 def module_form(treedef: ModuleTreeDef, position: int) -> ModuleForm | None:
-    """Return the form of a Module whose parameters are numbers, from `position` on in the buffer.
+    """Return the form of a Module whose parameters are numbers in the buffer, starting at `position`.
 
     Returns None if the Module holds unusual or deeply nested containers.
     """
@@ -292,7 +292,7 @@ def module_form(treedef: ModuleTreeDef, position: int) -> ModuleForm | None:
             pending.pop()
             continue
         if isinstance(code, tuple):
-            if isinstance(code[-1], Value):  # a Value that was computed
+            if isinstance(code[-1], Value):  # the result of an operation
                 return None
             node.add(_Part(code, None, False))
             continue
@@ -307,14 +307,14 @@ def module_form(treedef: ModuleTreeDef, position: int) -> ModuleForm | None:
 
 
 def _may_wait(cls: Any, names: Any) -> bool:
-    """Return whether Modules of a class may be materialized lazily: the class must not customize attribute access."""
+    """Return whether Modules of a class may be materialized lazily: it must not customize attribute access."""
     ours = ("__delattr__", "__getstate__", "__setattr__")
     if any(inspect.getattr_static(cls, name) is not inspect.getattr_static(Module, name) for name in ours):
         return False
-    # A class attribute of the same name would hide an attribute that is not materialized yet.
+    # A class attribute would hide an attribute of the same name that is not materialized yet.
     return not any(hasattr(cls, name) for name in names)
 
 
 def _is_usual(cls: Any) -> bool:
-    """Return whether nodes of a class can be read directly; a subclass of dict or list may present other items."""
+    """Return whether nodes of a class can be read directly. A subclass of dict or list may override item access."""
     return issubclass(cls, tuple) or cls in (dict, list) or (issubclass(cls, Module) and not slots_of(cls))

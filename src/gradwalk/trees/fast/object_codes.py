@@ -1,4 +1,4 @@
-"""Codes of the objects met in a traversal. Compiled modules use the C versions in `object_codes.pxd`."""
+"""Tables of codes for the objects in a traversal. Compiled modules use the C versions in `object_codes.pxd`."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from typing import Any
 
 
 def codes_by_object() -> dict[int, int]:
-    """Return an empty dict. In C this is the type of a hash table by address, on the stack."""
+    """Return an empty dict from ids to codes. In C, this name is the type of a hash table on the stack."""
     return {}
 
 
 def codes_begin(codes: dict[int, int], count: int) -> None:
-    """Initialize a table for at most `count` objects. In Python this does nothing."""
+    """Initialize a table for at most `count` objects in C; do nothing in Python."""
 
 
 def codes_end(codes: dict[int, int]) -> None:
-    """Free a table. In Python this does nothing."""
+    """Free a table in C; do nothing in Python."""
 
 
 def codes_agree(codes: dict[int, int], thing: object, code: int, is_new: bool) -> bool:
-    """Return whether an object has the expected code; a new object is given the code.
+    """Return whether an object has the expected code in a table.
 
-    `is_new` says whether the object is expected to be new. The object must stay alive while the table is used. After
-    False the table must not be used again.
+    If `is_new`, the object is expected to be new, and gets the code. Objects must stay alive while the table is used.
+    After a result of False, the table must not be used again.
     """
     if is_new:
         return codes.setdefault(id(thing), code) == code
@@ -30,5 +30,5 @@ def codes_agree(codes: dict[int, int], thing: object, code: int, is_new: bool) -
 
 
 def float_of_class(cls: Any, number: float) -> Any:
-    """Return a number as an instance of a subclass of float without additional fields."""
+    """Return a number as an instance of `cls`, a subclass of float without additional fields."""
     return cls(number)

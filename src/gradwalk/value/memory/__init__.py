@@ -1,1 +1,1 @@
-"""Allocation, marks and deallocation of nodes."""
+"""Allocation and deallocation of nodes, and the marks that traversals set on nodes."""

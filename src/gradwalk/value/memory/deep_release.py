@@ -1,8 +1,8 @@
-"""Free deep graphs iteratively on WebAssembly, where CPython's trashcan overflows the stack.
+"""Free deep graphs iteratively on WebAssembly, where CPython's recursive deallocation overflows the stack.
 
-CPython frees an object's operands recursively, and defers objects that are nested too deep. In Pyodide's CPython 3.13
-that depth exceeds the stack of browsers: freeing a chain of a few thousand nodes ends the interpreter. Compiled nodes
-are freed iteratively already (node_memory.h).
+CPython frees the operands of a node recursively, and only defers objects beyond a fixed nesting depth. In Pyodide's
+CPython 3.13, the stack of a browser overflows before this depth is reached: freeing a chain of a few thousand nodes
+crashes the interpreter. Compiled nodes do not need this module, because node_memory.h frees them iteratively.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ _is_releasing = False
 
 
 def release_operands(node: Any) -> None:
-    """Free the operands and details of an unreferenced node one by one: the `__del__` of nodes."""
+    """Free the operands and details of an unreferenced node without recursion; used as `ValueNode.__del__`."""
     global _is_releasing
     for name in ("_a", "_b", "_details"):
         _waiting.append(getattr(node, name, None))
         setattr(node, name, None)
-    if _is_releasing:  # the call for an earlier node empties the list
+    if _is_releasing:  # an outer call of this function empties the list
         return
     _is_releasing = True
     try:

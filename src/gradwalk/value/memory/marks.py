@@ -1,9 +1,9 @@
-"""Marks of nodes during a traversal. Outside of traversals every node is NEW.
+"""Marks that a traversal sets on nodes. Outside of traversals, every node has the mark NEW.
 
-Compiled modules use the constants of marks.pxd.
+Compiled modules use the same constants from marks.pxd.
 """
 
 NEW = 0
-OPEN = 1  # its operands are being visited
+OPEN = 1  # the operands of the node are being visited
 DONE = 2
-REACHED = 3  # in a backward sweep: a contribution has been added to its gradient
+REACHED = 3  # only in backward sweeps: a contribution has been added to the gradient of the node

@@ -1,11 +1,12 @@
-/* Allocation and deallocation of Values. See node_memory.py.
+/* Allocation and deallocation of Values.
 
-   A graph is often built as a whole and freed as a whole. Nodes that are created one after the other should be adjacent
-   in memory, and a graph of any size should be freed without recursion. So nodes are allocated in chunks, and nodes to
-   be freed form a linked list that uses their own memory.
+   A graph is often built at once and freed at once. This allocator has two aims: nodes that are created one after the
+   other are adjacent in memory, and a graph of any size is freed without recursion. Nodes are therefore allocated in
+   chunks, and nodes that wait to be freed form a linked list whose links are stored in the nodes themselves.
 
-   A chunk is filled from its start to its end. Once all of its nodes have been freed, it is filled from its start again
-   so that the next graph is in order, too. While some nodes are alive, freed nodes are reused, the last one first. */
+   A chunk is filled from start to end. When all of its nodes have been freed, it is filled from the start again, so
+   that the nodes of the next graph are adjacent, too. While some of its nodes are alive, new nodes take the place of
+   freed ones, the most recently freed first. */
 #include <Python.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +15,7 @@
 #include <sys/mman.h>
 #endif
 
-/* Without the GIL, and under a sanitizer that has to see each node, nodes are allocated like any other object. */
+/* Without the GIL, and under a sanitizer, which must see each allocation, nodes are allocated like other objects. */
 #if defined(Py_GIL_DISABLED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define NODES_IN_CHUNKS 0
 #else
@@ -40,16 +41,16 @@ typedef struct Node {
     int index;
 } Node;
 
-static PyTypeObject *node_type; /* Value; subclasses are allocated by Python */
+static PyTypeObject *node_type; /* Value; instances of subclasses are allocated by Python */
 
 /* Chunks */
 
 #if NODES_IN_CHUNKS
 
 #define CHUNK ((size_t)1 << 16) /* bytes; also the alignment of chunks */
-#define FIRST_REGION 16         /* chunks; each region doubles the number of chunks, up to the largest region */
+#define FIRST_REGION 16         /* chunks; each new region doubles the total number of chunks, up to LARGEST_REGION */
 #define LARGEST_REGION 1024     /* chunks */
-#define MOST_SPARE 512          /* empty chunks to keep when an empty region is returned */
+#define MOST_SPARE 512          /* an empty region is freed only if this many other chunks are empty */
 
 typedef struct Region {
     void *memory;
@@ -60,13 +61,13 @@ typedef struct Region {
 typedef enum { CURRENT, FULL, HOLED, EMPTY } ChunkState;
 
 typedef struct Chunk {
-    Node *freed;  /* list of freed nodes, the latest first */
+    Node *freed;  /* list of freed nodes, the most recently freed first */
     char *unused; /* start of the memory that has not been used yet */
     char *end;
     Py_ssize_t alive;
     ChunkState state;
     Region *region;
-    struct Chunk *next, *previous; /* list of the chunks in the same state, if it is HOLED or EMPTY */
+    struct Chunk *next, *previous; /* links in the list of chunks with this state, for HOLED and EMPTY */
 } Chunk;
 
 static Chunk no_chunk;
@@ -108,7 +109,7 @@ static int add_region(void) {
     *region = (Region){.memory = memory, .chunks = chunks, .empty = chunks};
     region->first = (char *)(((uintptr_t)memory + CHUNK - 1) / CHUNK * CHUNK);
 #if defined(MADV_HUGEPAGE)
-    madvise(region->first, chunks * CHUNK, MADV_HUGEPAGE); /* fewer page faults; it may fail without harm */
+    madvise(region->first, chunks * CHUNK, MADV_HUGEPAGE); /* reduces page faults; failure is harmless */
 #endif
     for (size_t i = chunks; i-- > 0;) { /* the first chunk is added last, so it is used first */
         Chunk *chunk = (Chunk *)(region->first + i * CHUNK);
@@ -131,7 +132,7 @@ static void remove_region(Region *region) {
 }
 
 static Node **link_of(Node *dead) {
-    return (Node **)&dead->grad; /* dead nodes do not need their gradient */
+    return (Node **)&dead->grad; /* stored in the gradient, which dead nodes do not need */
 }
 
 static Node *node_in_next_chunk(void) {
@@ -208,8 +209,8 @@ static inline Node *new_node(PyTypeObject *type) {
 #if defined(Py_DEBUG) || defined(Py_TRACE_REFS)
     PyObject_Init((PyObject *)node, type);
 #else
-    node->ob_base = (PyObject){.ob_type = type}; /* a static type, which does not count references of instances */
-    node->ob_base.ob_refcnt = 1; /* CPython 3.14 keeps flags next to it, which the line above sets to 0 */
+    node->ob_base = (PyObject){.ob_type = type}; /* the type is static, so instances do not hold a reference to it */
+    node->ob_base.ob_refcnt = 1; /* CPython 3.14 stores flags next to the count; the line above clears them */
 #endif
     return node;
 }
@@ -226,29 +227,31 @@ static inline Node *new_node(PyTypeObject *type) { return PyObject_New(Node, typ
 
 /* Deallocation */
 
-#define DEEPEST 100 /* nested subclasses and details that are freed by recursion */
+#define DEEPEST 100 /* maximum recursion depth for freeing instances of subclasses and their details */
 
-/* The nodes that a thread is freeing. Code that runs meanwhile in this thread, such as the finalizer of a subclass, may
-   free nodes, too: they are added to the same list. Each thread has its own list, because a finalizer may take long. */
+/* The nodes that a thread is freeing. Freeing may run other code, such as the finalizer of a subclass, which may free
+   further nodes; these are added to the list of the same thread. Each thread has its own list, because a finalizer may
+   take long. */
 typedef struct Freeing {
     unsigned long thread;
     Node *dead;     /* nodes that still hold their operands */
-    PyObject *late; /* a list of details that are nested deeper; NULL if there are none */
+    PyObject *late; /* list of details nested deeper than DEEPEST, or NULL */
     int depth;
-    struct Freeing *other; /* the entry of another thread */
+    struct Freeing *other; /* next entry, of another thread */
 } Freeing;
 
-static OF_THREAD Freeing first_freeing; /* the only entry, unless a finalizer switches to another thread that frees */
+static OF_THREAD Freeing first_freeing; /* the only entry, unless several threads are freeing nodes */
 static OF_THREAD Freeing *freeings;
 
-/* Return the entry of this thread. If it is new, also store it in `begun`; the caller then ends it. The entry is not on
-   the stack, because extensions such as greenlet switch stacks in the middle of a finalizer. */
+/* Return the entry of this thread. If the entry is new, also store it in `begun`; the caller must then end it with
+   `end_freeing`. Entries are not on the C stack, because extensions such as greenlet may switch stacks in a finalizer.
+   */
 static Freeing *freeing_of_thread(Freeing **begun) {
     const unsigned long thread = PyThread_get_thread_ident();
     for (Freeing *freeing = freeings; freeing; freeing = freeing->other)
         if (freeing->thread == thread) return freeing;
     Freeing *made = freeings ? PyMem_RawMalloc(sizeof(Freeing)) : &first_freeing;
-    if (!made) return freeings; /* out of memory: another thread frees the node */
+    if (!made) return freeings; /* out of memory: leave the node to another thread */
     *made = (Freeing){.thread = thread, .other = freeings};
     freeings = *begun = made;
     return made;
@@ -266,7 +269,7 @@ static inline void await_freeing(Freeing *freeing, Node *dead) {
     freeing->dead = dead;
 }
 
-/* Drop a reference to an operand. If it was the last one, add the operand to the list instead of recursing. */
+/* Drop a reference to an operand. If it is the last reference, add the operand to the list, which avoids recursion. */
 static inline void drop_operand(Freeing *freeing, PyObject *operand) {
 #if NODES_IN_CHUNKS
     if (Py_REFCNT(operand) == 1 && Py_TYPE(operand) == node_type) {
@@ -280,7 +283,7 @@ static inline void drop_operand(Freeing *freeing, PyObject *operand) {
 static void drop_details(Freeing *freeing, PyObject *details) {
     if (details != Py_None && freeing->depth >= DEEPEST) {
         if (!freeing->late) freeing->late = PyList_New(0);
-        if (!freeing->late || PyList_Append(freeing->late, details) < 0) PyErr_Clear(); /* free it by recursion */
+        if (!freeing->late || PyList_Append(freeing->late, details) < 0) PyErr_Clear(); /* free them by recursion */
     }
     Py_DECREF(details);
 }
@@ -293,7 +296,7 @@ static void free_dead_nodes(Freeing *freeing) {
             freeing->dead = *link_of(node);
             free_node(node);
             drop_operand(freeing, b);
-            drop_operand(freeing, a); /* last, so it is freed next: it is likely to be adjacent to the node */
+            drop_operand(freeing, a); /* last, so that `a` is freed next: it is often adjacent to the node */
             drop_details(freeing, details);
         }
         PyObject *late = freeing->late;

@@ -1,6 +1,7 @@
-"""Allocation of Values. The compiled `value.py` uses `node_memory.pxd` instead, and plain Python its own allocator.
+"""Creation of nodes in plain Python, with Python's own allocator.
 
-In C, consecutive nodes are adjacent in memory, and a graph of any size is freed without recursion: see `node_memory.h`.
+Compiled modules use the allocator of node_memory.h instead, through node_memory.pxd. There, consecutive nodes are
+adjacent in memory, and a graph of any size is freed without recursion.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from gradwalk.value.memory import marks
 
 
 def manage_nodes(cls: Any) -> None:
-    """Manage the memory of a class. Does nothing in plain Python."""
+    """Do nothing. The C version makes a class use the allocator of node_memory.h."""
 
 
 def make_node(cls: Any, opcode: int, level: int, a: Any, b: Any, primal: float, pa: float, pb: float) -> Any:
-    """Create a node. The arguments are the fields of `ValueNode`; an operand `a` or `b` is None if it is a constant."""
+    """Create a node from the fields of `ValueNode`. `a` or `b` is None if the operand is a constant or missing."""
     node = cls.__new__(cls)
     node._primal = primal
     node._grad = 0.0

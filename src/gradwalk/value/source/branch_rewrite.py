@@ -1,7 +1,7 @@
-"""Rewrite a branch or a loop of the user's program with `gradwalk.loops`, for the message that refuses to record it.
+"""Rewrite a branch or a loop that cannot be recorded with `gradwalk.loops`, as a suggestion in the error message.
 
-The statement is parsed and unparsed, so the user can copy the result. Nothing is suggested if the new statement would
-behave differently, as with `break` or assignments to attributes.
+The result is valid Python, which the user can copy. Nothing is suggested if the new statement would behave differently,
+as with `break` or assignments to attributes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Branch = ast.If | ast.While | ast.IfExp
 
 
 def rewritten(program: Sequence[str], position: Position) -> str:
-    """Rewrite the branch that an instruction decides.
+    """Rewrite the branch whose condition an instruction evaluates.
 
     Args:
         program: The lines of the program, with their line ends.
@@ -58,7 +58,7 @@ def rewritten(program: Sequence[str], position: Position) -> str:
 
 
 def _path(tree: ast.AST, position: Position) -> list[ast.AST]:
-    """Return the syntax nodes that contain a position, outermost first."""
+    """Return the syntax nodes that contain a source position, outermost first."""
     path, inner = [tree], True
     while inner:
         inner = False
@@ -80,7 +80,7 @@ def _is_within(position: Position, node: ast.AST) -> bool:
 
 
 def _block(path: Sequence[ast.AST], statement: ast.stmt) -> list[ast.stmt]:
-    """Return the list of statements that contains a statement."""
+    """Return the block that contains a statement, as a list of statements."""
     parent = path[[*path].index(statement) - 1]
     for field in ("body", "orelse", "finalbody"):
         block = getattr(parent, field, None)
@@ -110,7 +110,7 @@ class _Conditionals(ast.NodeTransformer):
 
 
 def _of_choice(branch: ast.If, following: Sequence[ast.stmt], later: set[str]) -> list[str]:
-    """Rewrite `if` as a `cond` that returns the result of the function or the assigned variables."""
+    """Rewrite `if` as a call of `cond` that returns the function's result or the variables assigned in the branches."""
     orelse = branch.orelse
     if _returned(branch.body) is not None:
         result = _returned([*orelse, *following])
@@ -153,7 +153,7 @@ def _returned(block: Sequence[ast.stmt]) -> ast.expr | None:
 
 
 def _of_loop(loop: ast.While, later: set[str]) -> list[str]:
-    """Rewrite `while` as a `while_loop` whose carry is the variables that a later step or statement reads."""
+    """Rewrite `while` as a call of `while_loop`. The carry holds the variables that a later step or statement reads."""
     if loop.orelse or not all(map(_is_assignment, loop.body)):
         return []
     names = _unique(_assigned(loop.body))
@@ -202,7 +202,7 @@ def _thunk(body: ast.expr) -> ast.Lambda:
 
 
 def _condition(test: ast.expr) -> ast.expr:
-    """Write a condition without `and`, `or`, `not` and chained comparisons, which call `bool()` on their operands."""
+    """Rewrite a condition without `and`, `or`, `not` and chained comparisons, which call `bool()` on their operands."""
     match test:
         case ast.BoolOp(op=ast.And(), values=values):
             return _product([_condition(value) for value in values])
@@ -211,7 +211,7 @@ def _condition(test: ast.expr) -> ast.expr:
             for value in values[2:]:
                 some = ast.BinOp(some, ast.Add(), _condition(value))
             return ast.Compare(some, [ast.Gt()], [ast.Constant(0)])
-        case ast.BoolOp(values=values):  # the numbers may have either sign, so their sum may be 0
+        case ast.BoolOp(values=values):  # not a sum, which may be 0 for numbers of opposite signs
             neither = _product([_condition(ast.UnaryOp(ast.Not(), value)) for value in values])
             return ast.Compare(neither, [ast.Eq()], [ast.Constant(0)])
         case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -273,7 +273,7 @@ def _loaded_after(path: Sequence[ast.AST], branch: Branch) -> set[str]:
     loop = next(
         (node for node in path[function:] if isinstance(node, ast.For | ast.While) and node is not branch), None
     )
-    first = loop.lineno if loop else (branch.end_lineno or 0) + 1  # the next step of a loop reads earlier lines, too
+    first = loop.lineno if loop else (branch.end_lineno or 0) + 1  # the next step of a loop may read earlier lines
     return {node.id for node in ast.walk(path[function]) if isinstance(node, ast.Name) and node.lineno >= first}
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 _DEEPEST = 4  # levels of nested operations to write out; deeper ones become "…"
 _OPERATORS = {**{symbol: symbol for symbol in ("+", "-", "*", "/", "//", "%", "**", "<", "<=")}, "=": "=="}
-_LONGEST = 8  # longest list of arguments, or table, to write out
+_LONGEST = 8  # maximum number of arguments, or of entries of a table, to write out
 
 
 def spelled(node: Any, depth: int = _DEEPEST) -> str:
-    """Return the expression that computed a Value, with labels where it has them, such as `sin(x) * 2 < y`.
+    """Return the expression that computed a Value, such as `sin(x) * 2 < y`. Labeled Values are written as labels.
 
-    `depth` is how many more levels of operations to write out.
+    `depth` is the number of levels of nested operations to write out.
     """
     if not hasattr(node, "arguments"):
         return f"{node:g}"
@@ -40,7 +40,7 @@ def _listed(arguments: Sequence[Any], depth: int) -> str:
 
 
 def _bracketed(part: str) -> str:
-    """Put an operand into brackets if it contains an operator."""
+    """Put an operand into parentheses if it contains an operator."""
     depth = 0
     for character in part:
         depth += (character in "([") - (character in ")]")

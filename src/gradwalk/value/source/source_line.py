@@ -1,7 +1,7 @@
 """Find the line of the user's program that is running.
 
-The text of a line is read when the line runs, and stored. File names read from a document are never opened: a document
-could name any file.
+The text of a line is read and stored when the line runs. File names in a JSON document are never opened, because the
+document could name any file.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class SourceLine(NamedTuple):
 
     Attributes:
         filename: The name of the file or of the notebook cell.
-        number: The line number, from 1.
-        text: The line when it ran, stripped and cut to 200 characters; "" if it is not known.
+        number: The line number; the first line is 1.
+        text: The text of the line when it ran, stripped and cut to 200 characters; "" if it is not known.
     """
 
     filename: str
@@ -52,7 +52,7 @@ class NamedLine(NamedTuple):
     Attributes:
         line: The line.
         variable: The name of the variable, such as `loss` or `w[0]`; "" if there is none.
-        makes: The nodes that the right-hand side creates, as in `Target`.
+        makes: Number of nodes that the right-hand side creates: see `Target.makes`.
         scope: The names of the scopes, joined by dots; "" if there is none.
     """
 
@@ -63,15 +63,15 @@ class NamedLine(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """A code object that has run: the lines of its file at that time, and the lines looked up in it so far."""
+    """A code object that has run, the lines of its file at that time, and the results found for it so far."""
 
-    code: CodeType  # kept alive, so that no other code gets its id
+    code: CodeType  # kept alive, so that no other code object gets the same id
     program: Sequence[str]
     lines: dict[int | None, SourceLine]
     targets: dict[int, Target | None]  # by instruction offset
 
 
-_seen: dict[int, _Seen] = {}  # by the id of the code: edited code that runs again can have the same name
+_seen: dict[int, _Seen] = {}  # by id(code), as edited code that runs again may have the same name
 _parsed: dict[str, tuple[Sequence[str], dict[Position, Target]]] = {}  # lines and targets, by file name
 
 
@@ -81,10 +81,10 @@ def users_line() -> SourceLine:
 
 
 def named_line(scope: str) -> SourceLine | NamedLine:
-    """Return the running line, with the variable that the new node is assigned to and the open scopes, if any.
+    """Return the running line, with the open scopes and the variable that the new node is assigned to, if any.
 
-    A node that a function returns gets its name from the line that called the function. `scope` joins the names of the
-    open scopes by dots.
+    A node that a function returns gets its name from the line that called the function. `scope` holds the names of the
+    open scopes, joined by dots.
     """
     frame = _users_frame(sys._getframe())
     line = _line(frame)
@@ -97,20 +97,20 @@ def named_line(scope: str) -> SourceLine | NamedLine:
         frame = _users_frame(frame.f_back)
         target = _target(frame)
         if target is not None and target.makes not in ("", name):
-            makes = MANY  # for example reduce(), which may have called the function several times
+            makes = MANY  # for example reduce(), which may call the function several times
     variable = target.variable if target is not None else ""
     return NamedLine(line, variable, makes, scope) if variable or scope else line
 
 
 def users_branch() -> str:
-    """Rewrite the branch that the user's line decides with `gradwalk.loops`; return "" if that is not possible."""
+    """Rewrite the branch on the user's running line with `gradwalk.loops`; return "" if that is not possible."""
     frame = _users_frame(sys._getframe())
     seen = _seen.get(id(frame.f_code)) or _see(frame.f_code)
     return rewritten(seen.program, position_of(seen.code, frame.f_lasti))
 
 
 def files_of(lines: Iterable[SourceLine]) -> dict[str, str]:
-    """Return the text of the programs that some lines come from, by file name.
+    """Return a dict from file names to the text of the programs that contain some lines.
 
     The lines must have been recorded in this process, by `users_line`. Programs that cannot be read, are large, or have
     been edited since are left out.
@@ -128,7 +128,7 @@ def files_of(lines: Iterable[SourceLine]) -> dict[str, str]:
 
 
 def _users_frame(frame: FrameType) -> FrameType:
-    """Return the innermost frame outside of gradwalk and NumPy, starting at this frame."""
+    """Return the given frame, or the innermost of its callers, that is outside of gradwalk and NumPy."""
     while frame.f_code.co_filename.startswith(_LIBRARIES) and frame.f_back is not None:
         frame = frame.f_back
     return frame
@@ -167,7 +167,7 @@ def _add(seen: _Seen, number: int | None) -> SourceLine:
 
 
 def _program(name: str) -> Sequence[str]:
-    """Return the lines of a program that has run; none if the file is large, or a device or a pipe."""
+    """Return the lines of a program that has run; no lines if its file is too large or not a regular file."""
     if name not in linecache.cache and not (name.startswith("<") and name.endswith(">")):
         try:
             status = os.stat(name)  # noqa: PTH116  an invalid path must raise here

@@ -1,7 +1,7 @@
 """Find the variable that a new node is assigned to, from the source position of the instruction that created the node.
 
-Python stores the line and column range of every instruction. This tells the node `loss` of `loss = (a - b)**2`, which
-the whole right-hand side creates, from the nodes of its subexpressions.
+Python stores the line and column range of every instruction. In `loss = (a - b)**2`, the range of the instruction `**`
+is the whole right-hand side, so its node is assigned to `loss`. The range of `-` is a part of it, so its node is not.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import NamedTuple
 
-RETURNED = ""  # the variable of a returned expression: the line of the caller names it
+RETURNED = ""  # marks a returned expression, whose variable is on the line of the caller
 ONE, MANY = "", "*"  # values of `Target.makes` other than a function name
 _LONGEST = 40  # characters of a name
 
@@ -30,8 +30,8 @@ class Target(NamedTuple):
 
     Attributes:
         variable: The name of the variable, such as `w[0]`; `RETURNED` if the expression is returned.
-        makes: `ONE` for an operator, which creates one node; the name of the called function, which creates one node if
-            an operation has that name; `MANY` for an expression that may create several.
+        makes: `ONE` for an operator, which creates one node. For a call, the name of the function, which creates one
+            node if it is the name of an operation. `MANY` for other expressions, which may create several nodes.
     """
 
     variable: str
@@ -45,7 +45,7 @@ def targets(program: Sequence[str]) -> dict[Position, Target]:
         program: The lines of the program, with their line ends.
 
     Returns:
-        The target of each expression, by the position of its last instruction. Empty if the program is not Python.
+        A dict from the source range of each expression's last instruction to its target; empty after a syntax error.
 
     Example:
         >>> targets(["x = 2*y"])
@@ -79,14 +79,14 @@ def _assigned(statement: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             yield from _unpacked(target, value)
         case ast.NamedExpr(target=target, value=value):
             yield from _unpacked(target, value)
-        case ast.AugAssign(target=target):  # the position of its operator is the whole statement
+        case ast.AugAssign(target=target):  # the source range of its operator is the whole statement
             yield from _unpacked(target, statement)
         case ast.Return(value=ast.expr() as value) | ast.Lambda(body=value):
             yield RETURNED, value
 
 
 def _unpacked(target: ast.expr, value: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """Yield the variables of a target with their expressions. Tuples of equal length are matched item by item."""
+    """Yield each variable of a target with the expression assigned to it. Tuples are matched item by item."""
     match target, value:
         case ((ast.Tuple(elts=names) | ast.List(elts=names)), (ast.Tuple(elts=parts) | ast.List(elts=parts))):
             if len(names) == len(parts) and not any(isinstance(part, ast.Starred) for part in (*names, *parts)):
@@ -114,7 +114,7 @@ def _name(target: ast.expr) -> str:
 
 
 def _results(expression: ast.AST) -> Iterator[ast.AST]:
-    """Yield the expressions that may create the result of an expression."""
+    """Yield the parts that may compute the value of an expression, such as both branches of `a if c else b`."""
     match expression:
         case ast.IfExp(body=body, orelse=orelse):
             yield from _results(body)
@@ -142,7 +142,7 @@ def _makes(expression: ast.AST) -> str:
 
 
 def _positions(expression: ast.AST) -> Iterator[Position]:
-    """Yield the possible positions of the instruction that creates the result."""
+    """Yield the possible source ranges of the instruction that computes an expression."""
     assert isinstance(expression, ast.expr | ast.stmt)
     end, last = expression.end_lineno, expression.end_col_offset
     yield expression.lineno, end, expression.col_offset, last
@@ -150,7 +150,7 @@ def _positions(expression: ast.AST) -> Iterator[Position]:
         case ast.Call(
             func=ast.Attribute(end_lineno=int() as line, end_col_offset=int() as column, attr=name) as method
         ):
-            if method.lineno != line:  # the method is on its own line: the instruction begins at its name
+            if method.lineno != line:  # the method has its own line, and the instruction begins at its name
                 start = column - len(name.encode())
                 yield line, line, start, column
                 yield line, end, start, last

@@ -22,14 +22,14 @@ from gradwalk.value.sweep.order import checked_root, topological_order, traversi
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_is_sweeping = cython.declare(cython.bint, False)  # whether the current traversal is a sweep's
+_is_sweeping = cython.declare(cython.bint, False)  # whether the current traversal belongs to a sweep
 _observers: tuple[Callable[[Any], Callable[[], object]], ...] = ()
 
 
 def backward(root: ValueNode) -> None:
     """Add d root / d node to the gradient of root and of each of its ancestors.
 
-    Raises `RuntimeError` if root was computed without a graph, or during a sweep over the same nodes.
+    Raises `RuntimeError` if root was computed without a graph, or if a sweep over the same nodes is running.
     """
     modes.refuse_if_recorded(root, "calls backward() on")
     if root._opcode == nodes.UNCONNECTED or (modes.is_without_gradient() and not root.operands):
@@ -45,15 +45,16 @@ def backward(root: ValueNode) -> None:
 
 
 def started(root: Any) -> list[Callable[[], object]]:
-    """Call the observers, and return the functions to call after a sweep that ends without an error."""
+    """Call the observers with a root. Return the functions to be called after a sweep that raised no error."""
     return [observer(root) for observer in _observers]
 
 
 @contextmanager
 def observed(observer: Callable[[Any], Callable[[], object]]) -> Iterator[None]:
-    """Call the observer with the root before every `backward()`, in any thread, after observers set earlier.
+    """Call the observer with the root before every `backward()` in any thread.
 
-    The observer returns a function, which is called after a sweep that ends without an error.
+    Observers are called in the order in which they were set. An observer returns a function, which is called after the
+    sweep if the sweep raised no error.
     """
     global _observers
     with traversing:
@@ -63,7 +64,7 @@ def observed(observer: Callable[[Any], Callable[[], object]]) -> Iterator[None]:
     finally:
         with traversing:
             others = list(_observers)
-            others.remove(observer)  # removes one entry: an outer context may have set the same observer
+            others.remove(observer)  # removes only one: an outer context may have set it, too
             _observers = tuple(others)
 
 
@@ -76,12 +77,12 @@ def zero_grad(root: Any) -> None:
 
     Raises:
         TypeError: If root is not a Value.
-        RecordingError: Inside a function that is being recorded.
+        RecordingError: If called inside a function that is being recorded.
     """
     modes.refuse_if_staging(checked_root(root), "sets .grad of the ancestors of")
     found = topological_order(root)
     node_locks.wait_for_others(found)
-    with traversing:  # not in the middle of another thread's sweep
+    with traversing:  # wait until the sweeps of other threads have ended
         _clear_gradients(found)
 
 
@@ -95,10 +96,14 @@ def _clear_gradients(nodes_in_order: list) -> object:
 @cython.cfunc
 @cython.exceptval(-1)
 def _swept_natively(root: ValueNode) -> cython.bint:
-    """Sweep in C; return False if a node has a custom rule, or a thread may be calling one."""
+    """Run the sweep in C.
+
+    Returns False, and changes no gradient, if a node has a custom rule, if a thread may be calling a custom rule, or
+    under `debug_nans()`.
+    """
     global _is_sweeping
     visited: list = []
-    earlier: list = []  # gradients from before, set aside because a sweep propagates only its own contributions
+    earlier: list = []  # gradients of earlier sweeps: a sweep propagates only its own contributions
     with traversing:
         if modes.refuses_nans() or node_locks.exist():
             return False
@@ -134,8 +139,8 @@ def derivatives_within(root: Any, leaves: list[Any]) -> list[float] | None:
         leaves: The inputs of the recording, at least one.
 
     Returns:
-        The derivatives. None if the root is not a Value of the recording, if a node has a custom rule or comes from
-        outside of the recording, or under `debug_nans()`.
+        The derivatives. None if the root is not a Value of the recording, if a node has a custom rule or was created
+        outside of the recording, if a thread may be calling a custom rule, or under `debug_nans()`.
     """
     level: cython.int = cython.cast(ValueNode, leaves[0])._level
     if not isinstance(root, ValueNode) or cython.cast(ValueNode, root)._level != level:
@@ -167,7 +172,7 @@ def derivatives_within(root: Any, leaves: list[Any]) -> list[float] | None:
 
 @cython.cfunc
 def _are_native(visited: list, level: cython.int) -> cython.bint:
-    """Return whether all nodes are leaves or native operations, created in one recording."""
+    """Return whether all nodes were created in the recording with this level and have no custom rule."""
     node: ValueNode
     for item in visited:
         node = cython.cast(ValueNode, item)
@@ -177,7 +182,7 @@ def _are_native(visited: list, level: cython.int) -> cython.bint:
 
 
 def _are_of_others(visited: list[Any], leaves: list[Any]) -> bool:
-    """Return whether the nodes include an input of another recording, which another thread has open."""
+    """Return whether any node is an input of a recording that another thread has open."""
     if modes.recordings == 0:
         return False
     own = set(map(id, leaves))
@@ -194,8 +199,9 @@ def _sweep_with_rules(root: ValueNode) -> None:
             root._grad = 1.0
             reached = {id(root)}
             for node in reversed(visited):
+                # A custom rule may add to nodes that are not its operands, so that the gradient is checked, too.
                 if id(node) not in reached and cython.cast(ValueNode, node)._grad == 0.0:
-                    continue  # not reached: a custom rule may have changed the gradient of a node it does not depend on
+                    continue
                 push(node)
                 reached.update(map(id, _receivers(node)))
                 if modes.refuses_nans():
@@ -219,7 +225,7 @@ def _visit(root: ValueNode, visited: list, earlier: list) -> None:
 
 @cython.cfunc
 def _take_back(visited: list, earlier: list) -> object:
-    """Restore the gradients from before a sweep."""
+    """Reset all gradients to their values before a sweep."""
     node: ValueNode
     for node in visited:
         node._grad = 0.0
@@ -239,7 +245,7 @@ def _add_back(earlier: list) -> object:
 
 @cython.cfunc
 def _pass_back(visited: list) -> object:
-    """Propagate gradients from the root to the leaves. All nodes are native, so no other code runs meanwhile.
+    """Propagate gradients from the root to the leaves. All nodes are native, so that no user code runs meanwhile.
 
     Nodes that no contribution has reached, such as unselected operands of `where`, are skipped: multiplying a zero
     gradient by an infinite partial would give nan.
@@ -270,7 +276,7 @@ def _refuse_what_is_swept(aside: list) -> None:
 
 
 def push(node: ValueNode) -> None:
-    """Add a node's contributions to its operands' gradients, by its custom rule if it has one."""
+    """Add the contributions of a node to the gradients of its operands. A custom rule is called if there is one."""
     if node._special and node._details.closure is not None:
         node._details.closure(node)
     else:
@@ -278,27 +284,30 @@ def push(node: ValueNode) -> None:
 
 
 def _receivers(node: ValueNode) -> Sequence[ValueNode]:
-    """Return the operands that get a contribution from a node; of `where` and similar ones, the selected operands."""
+    """Return the operands that get a contribution from a node.
+
+    If the operation selects, as `where` does, these are the selected operands.
+    """
     if (node._special and node._details.closure is not None) or not evaluate.selects(node._opcode):
         return node.operands
     return [operand for operand, local in zip(node.operands, partials_of(node), strict=True) if local != 0.0]
 
 
 def call_rule(rule: Callable[[Any], object], node: ValueNode) -> None:
-    """Call a custom rule outside of a sweep, while other threads that need the same gradients wait."""
+    """Call a custom rule outside of a sweep. Other threads that need the same gradients wait for its end."""
     with node_locks.claimed([node, *node.operands], once=False):
         rule(node)
 
 
 def push_native(node: ValueNode) -> None:
-    """Add a node's contributions to its operands' gradients by its partials, even if it has a custom rule."""
+    """Add partial * grad to the gradients of a node's operands, even if the node has a custom rule."""
     _push_partials(node, False)
 
 
 @cython.cfunc
 @cython.inline
 def _push_partials(node: ValueNode, marking: cython.bint) -> object:
-    """Add partial * grad to the gradient of every operand of a native node. `marking`: also mark them as reached."""
+    """Add partial * grad to the gradient of each operand of a native node. With `marking`, mark the operand REACHED."""
     if node._special:
         return _push_wide(node, marking)
     if node._a is not None:
@@ -310,7 +319,7 @@ def _push_partials(node: ValueNode, marking: cython.bint) -> object:
 
 @cython.cfunc
 def _push_wide(node: ValueNode, marking: cython.bint) -> object:
-    """Do the same for a node that stores its operands in its details."""
+    """Do the work of `_push_partials` for a node that stores its operands in its details."""
     partials: cython.p_double = node._details.partials
     i: cython.Py_ssize_t = 0
     for argument in node._details.arguments:
@@ -324,7 +333,7 @@ def _push_wide(node: ValueNode, marking: cython.bint) -> object:
 @cython.inline
 @cython.exceptval(check=False)
 def _give(node: ValueNode, operand: ValueNode, local: cython.double, marking: cython.bint) -> cython.void:
-    """Add a contribution to the gradient of an operand, unless the node selects and did not select that operand."""
+    """Add a contribution to the gradient of an operand, unless the operation selects and did not select it."""
     if local == 0.0 and evaluate.selects(node._opcode):
         return
     operand._grad += local * node._grad
@@ -333,7 +342,7 @@ def _give(node: ValueNode, operand: ValueNode, local: cython.double, marking: cy
 
 
 def partials_of(node: ValueNode) -> tuple[float, ...]:
-    """Return d node / d operand, as of the node's creation, for every operand that is a Value, in order."""
+    """Return d node / d operand for every operand that is a Value, in order, as stored at the last evaluation."""
     if not node._special:
         return tuple([p for operand, p in ((node._a, node._pa), (node._b, node._pb)) if operand is not None])
     if node._details.closure is not None:
@@ -343,7 +352,7 @@ def partials_of(node: ValueNode) -> tuple[float, ...]:
 
 
 def _probed_partials(node: ValueNode) -> tuple[float, ...]:
-    """Measure the partials of a custom rule: the contribution to each operand for a gradient of 1."""
+    """Call the custom rule of a node with gradient 1, and return its contribution to each operand as the partials."""
     operand: ValueNode
     involved = [node, *getattr(node._details.closure, "receivers", node.operands)]
     with node_locks.claimed(involved, once=False):

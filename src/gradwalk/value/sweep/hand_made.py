@@ -8,10 +8,10 @@ In micrograd's idiom the function is a closure over the node that holds it:
     out._backward = _backward
 
 This is a reference cycle: `out` holds the function, whose cell holds `out`. Only Python's cyclic garbage collector
-could free it, but `Value` does not use that collector, because it makes micrograd slow. So the function is stored with
-None in the cells and default arguments that held the node, and each call creates a new function with the node in them.
-Calls share no state, so several threads and nested rules may call at once. A function that refers to its node in
-another way, for example through a list, keeps the node alive forever.
+could free the cycle, but it does not track Values, because tracking makes micrograd slow. The function is therefore
+stored with None in the cells and default arguments that held the node, and each call creates a new function with the
+node in these places. Calls share no state, so that several threads or nested rules may call the function at the same
+time. A function that refers to its node in another way, for example through a list, keeps the node alive forever.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
 from typing import Any
 
-_SHARED = (FunctionType, BuiltinFunctionType, ModuleType, type)  # not copied by a deep copy
+_SHARED = (FunctionType, BuiltinFunctionType, ModuleType, type)  # types of objects that a deep copy shares
 
 
 class Closure:
@@ -43,7 +43,7 @@ class Closure:
         self._bound(node)()
 
     def _bound(self, node: object) -> Callable[[], object]:
-        """Return the function with the node put back into its cells and default arguments."""
+        """Return a new function with the node put back into the cells and default arguments that held it."""
         function = self._function
         if not (self._cells or self._defaults) or not isinstance(function, FunctionType):
             return function
@@ -56,10 +56,10 @@ class Closure:
         return _like(function, defaults, cells, function.__kwdefaults__)
 
     def replaced(self, memo: dict[int, Any]) -> Closure:
-        """Return a deep copy of this function; `memo` has the copies made so far, by `id`.
+        """Return a deep copy of this function. `memo` maps the `id` of each copied object to its copy.
 
-        Raises `TypeError` if the references of the function are unknown: for other callables than functions, and for
-        functions that refer to a copied object by a global name.
+        Raises `TypeError` if the references of the function cannot be replaced: it is a callable other than a function,
+        or it refers to a copied object by a global name.
         """
         function = self._function
         if not isinstance(function, FunctionType):
@@ -85,7 +85,7 @@ class Closure:
 def _like(
     function: FunctionType, defaults: list[Any], cells: list[CellType], keywords: dict[str, Any] | None
 ) -> FunctionType:
-    """Return the same function with other default arguments and cells."""
+    """Return a copy of a function with other default arguments and cells."""
     code, closure = function.__code__, tuple(cells) if function.__closure__ else None
     twin = FunctionType(code, function.__globals__, function.__name__, tuple(defaults), closure)
     if keywords:
@@ -102,7 +102,7 @@ def _contents(cell: CellType) -> object:
 
 
 def _copied_cell(cell: CellType, memo: dict[int, Any]) -> CellType:
-    """Return a cell with a deep copy of the contents; the cell itself if the contents are shared."""
+    """Return a new cell with a deep copy of the contents, or the cell itself if a deep copy shares the contents."""
     held = _contents(cell)
     copied = _copied(held, memo)
     return cell if copied is held else CellType(copied)

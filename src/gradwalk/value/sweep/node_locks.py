@@ -1,8 +1,8 @@
-"""Claims: the nodes whose gradients a thread uses while it calls custom rules.
+"""Claims on the nodes whose gradients a thread uses while it calls custom rules.
 
-A custom rule may run any code and may even wait for another thread that differentiates, so no lock is held meanwhile.
-Instead a thread claims the nodes of its sweep. Other threads that need the gradients of these nodes wait for the
-release of the claim.
+A custom rule may run any code and may even wait for another thread that differentiates, so the thread holds no lock
+while it calls the rule. Instead, the thread claims the nodes of its sweep. Other threads that need the gradients of
+these nodes wait until the claim is released.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 
 from gradwalk.value.sweep.order import traversing
 
-_claims: list[Claim] = []  # this list and the next dict change only while `traversing` is held
-_waiting: dict[int, Claim] = {}  # by thread, the claim that it waits for
+_claims: list[Claim] = []  # changes only while `traversing` is held
+_waiting: dict[int, Claim] = {}  # maps each waiting thread to the claim that it waits for
 
-_PATIENCE = 0.5  # seconds after which a waiting thread checks again
+_PATIENCE = 0.5  # seconds after which a waiting thread looks for the claim again
 
 
 class Claim:
@@ -60,7 +60,7 @@ def claimed(nodes: Sequence[Any], *, once: bool) -> Iterator[None]:
 
 
 def wait_for_others(nodes: Sequence[Any]) -> None:
-    """Wait until no other thread has claimed any of the nodes; raise RuntimeError if both would wait forever."""
+    """Wait until no other thread has claimed any of the nodes; raise `RuntimeError` if threads wait for each other."""
     if _claims:
         with claimed(nodes, once=False):
             pass
@@ -95,7 +95,7 @@ def _refuse_to_wait_in_a_circle(thread: int, other: Claim | None) -> None:
 
 
 def _wait_for(other: Claim) -> None:
-    """Wait until a claim has been released, or until the timeout."""
+    """Wait until a claim has been released, at most `_PATIENCE` seconds."""
     try:
         if other.is_held.acquire(timeout=_PATIENCE):
             _release(other)
@@ -111,13 +111,13 @@ def _give_up(claim: Claim) -> None:
 
 
 def _release(claim: Claim) -> None:
-    """Wake the threads that wait for a claim. Safe to call twice; woken threads also call it."""
+    """Wake a thread that waits for a claim; it then wakes the next one. May be called more than once."""
     with suppress(RuntimeError):  # the lock is already open
         claim.is_held.release()
 
 
 def _forget_other_threads() -> None:
-    """Keep only the claims of this thread, the only one in a forked process."""
+    """Drop the claims of other threads, which do not exist in a forked process."""
     _claims[:] = [claim for claim in _claims if claim.thread == threading.get_ident()]
     _waiting.clear()
 

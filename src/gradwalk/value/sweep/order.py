@@ -1,8 +1,8 @@
 """Topological order, with operands before results, by a depth-first search without recursion.
 
-A traversal marks the nodes that it visits, and clears the marks at its end. A node has room for one mark, so only one
-thread at a time runs a traversal. A finalizer or signal handler may start a traversal inside another one: it sets the
-marks of the outer traversal aside, and restores them at its end.
+A traversal marks the nodes that it visits, and clears the marks at its end. A node stores a single mark, so only one
+thread at a time can run a traversal. A finalizer or signal handler may start a traversal inside another one; the inner
+traversal saves the marks of the outer one, and restores them at its end.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ Root = TypeVar("Root", bound=ValueNode)
 
 traversing = process_lock()  # held while nodes have marks
 
-# Prefetch memory this many nodes ahead. In graphs larger than the caches every node would wait for memory otherwise.
+# Number of nodes by which memory is prefetched. Without prefetching, the traversal of a graph that is larger than the
+# CPU caches would wait for memory at every node.
 AHEAD = cython.declare(cython.int, 12)
 
-# In a traversal, the lowest level of the nodes whose operands are visited.
+# During a traversal, the operands of nodes below this level are not visited.
 floor = cython.declare(cython.int, 0)
 
-# Whether a traversal is running in the thread that holds the lock. If an interrupt in plain Python leaves this set,
-# later traversals look for marks to set aside, which only costs time.
+# Whether a traversal is running in the thread that holds the lock. If an interrupt in plain Python leaves this True,
+# later traversals search for marks to save, which only costs time.
 _has_begun = cython.declare(cython.bint, False)
 
 
 @cython.cfunc
 def begin(roots: list) -> tuple | None:
-    """Begin a traversal from some roots. The caller holds the lock, and passes the result to `end`.
+    """Begin a traversal from some roots. The caller must hold the lock, and pass the result to `end`.
 
     The result is None, or for a nested traversal the state of the outer one: its lowest level, and the marked nodes
     with their marks and indices.
@@ -89,11 +90,11 @@ def topological_order(root: Root, key: Callable[[Root], Any] | None = None) -> l
     The order is the same in every run of a program.
 
     Args:
-        root: The last Value of the order.
-        key: Visits operands in the order of `key(operand)`; by default from first to last.
+        root: A Value; it is the last one of the order.
+        key: A sort key for operands: they are visited in the order of `key(operand)`, by default from first to last.
 
     Returns:
-        The Values, each of them once.
+        The Values, without repetitions.
 
     Raises:
         TypeError: If root is not a Value.
@@ -115,7 +116,7 @@ def topological_order(root: Root, key: Callable[[Root], Any] | None = None) -> l
 
 
 def checked_root(root: Any) -> Any:
-    """Return the root of a graph; raise `TypeError` if it is not a Value."""
+    """Return the argument if it is a Value; raise `TypeError` otherwise."""
     if not isinstance(root, ValueNode):
         raise TypeError(
             f"the root of a graph must be a Value, got {type(root).__name__}; for several roots, call once for each"
@@ -137,10 +138,10 @@ def _ordered(root: ValueNode, keys: dict | None) -> list:
 
 
 def visit_all(roots: list, order: list, lowest_level: int) -> None:
-    """Fill the empty list `order` with the topological order of several roots; its nodes stay marked.
+    """Fill the empty list `order` with the topological order of several roots; the nodes stay marked.
 
-    The operands of nodes below the lowest level are not visited. The caller holds the lock, begins and ends the
-    traversal, and unmarks the order.
+    The operands of nodes below the lowest level are not visited. The caller must hold the lock, begin and end the
+    traversal, and unmark the nodes.
     """
     global floor
     floor = lowest_level
@@ -154,7 +155,7 @@ def visit_all(roots: list, order: list, lowest_level: int) -> None:
 @cython.cfunc
 @cython.exceptval(-1)
 def visit(root: ValueNode, keys: dict | None, order: list, earlier: list | None) -> cython.int:
-    """Fill `order` with the topological order of a root; its nodes stay marked.
+    """Fill `order` with the topological order of a root; the nodes stay marked.
 
     If `earlier` is given, also move the nodes' gradients there. Returns whether any node has a custom rule.
     """
@@ -190,9 +191,9 @@ def unmark(marked: list) -> object:
 @cython.cfunc
 @cython.inline
 def _close(node: ValueNode, order: list, earlier: list | None) -> object:
-    """Append a node whose operands have all been visited to the order."""
+    """Append a node to the order after its operands have been visited."""
     node._index = len(order)
-    order.append(node)  # before marking it: every marked node must be on the stack or in the order to be unmarked
+    order.append(node)  # before marking: after an error, only nodes on the stack or in the order are unmarked
     node._mark = marks.DONE
     if earlier is not None and node._grad != 0.0:
         earlier.append((node, node._grad))
@@ -203,7 +204,7 @@ def _close(node: ValueNode, order: list, earlier: list | None) -> object:
 @cython.cfunc
 @cython.exceptval(-1)
 def _push_operands(stack: list, order: list, earlier: list | None, node: ValueNode, keys: dict | None) -> cython.int:
-    """Push the unvisited operands of a node onto the stack, the next one to visit on top."""
+    """Push the unvisited operands of a node onto the stack, so that the first one is on top."""
     skipped: cython.int = 0
     if keys is None and not node._special:
         if earlier is not None and (node._pa == 0.0 or node._pb == 0.0):
@@ -227,7 +228,7 @@ def _push_operands(stack: list, order: list, earlier: list | None, node: ValueNo
 @cython.inline
 @cython.exceptval(-1)
 def _push_two(stack: list, order: list, earlier: list | None, node: ValueNode, skipped: cython.int) -> cython.int:
-    """Push the operands that a node holds itself onto the stack, without those whose bit is set in `skipped`."""
+    """Push the operands `_a` and `_b` of a node onto the stack, except operands whose bit is set in `skipped`."""
     if not skipped & 1 and not _is_settled(node._a, order, earlier):
         if not skipped & 2 and node._b is not None:
             _push_operand(stack, node._b)
@@ -238,9 +239,9 @@ def _push_two(stack: list, order: list, earlier: list | None, node: ValueNode, s
 
 
 def _without(arguments: list[Any], positions: int) -> list[Any]:
-    """Return the arguments without those whose bit is set in `positions`: a sweep must not visit them.
+    """Return the arguments, except arguments whose bit is set in `positions`.
 
-    Their contribution is 0, and 0 times an infinite partial would be nan.
+    A sweep must not visit these arguments: their gradient is 0, and 0 times an infinite partial would be nan.
     """
     return [argument for position, argument in enumerate(arguments) if not positions >> position & 1]
 
@@ -249,7 +250,11 @@ def _without(arguments: list[Any], positions: int) -> list[Any]:
 @cython.inline
 @cython.exceptval(check=False)
 def _is_settled(operand: ValueNode | None, order: list, earlier: list | None) -> cython.bint:
-    """Return whether an operand needs no visit: it is None or already visited, or a leaf, which is closed here."""
+    """Return whether an operand need not be pushed onto the stack.
+
+    This is so if it is None, has been visited, or has no operands to visit. In the last case, it is appended to the
+    order here.
+    """
     if operand is None or operand._mark == marks.DONE:
         return True
     if (operand._opcode <= 0 and not operand._special) or operand._level < floor:
@@ -274,7 +279,7 @@ def _sorted(operands: tuple[ValueNode, ...], keys: dict[int, Any]) -> list[Value
 
 
 def _cycle(stack: list, first: ValueNode | None) -> str:
-    """Format the cycle of open nodes that begins with `first`, for an error message."""
+    """Format the cycle of OPEN nodes that begins with `first`, for an error message."""
     open_nodes = [node for node in stack if cython.cast(ValueNode, node)._mark == marks.OPEN]
     start = [node is first for node in open_nodes].index(True)
     return " -> ".join([node.label or repr(node) for node in [*reversed(open_nodes[start:]), open_nodes[-1]]])

@@ -16,16 +16,16 @@ if not TYPE_CHECKING and cython.compiled:
 
 @cython.annotation_typing(False)
 def refresh(root: Any) -> None:
-    """Recompute root, and all nodes between it and the leaves, from the leaves' numbers. Gradients are not changed.
+    """Recompute root and its ancestors from the numbers of the leaves. Gradients are not changed.
 
     Args:
         root: A Value.
 
     Raises:
-        ValueError: If a node cannot be recomputed: a hand-made node, or one that was created with its partials, such as
-            the results of `linalg.solve`. No node is changed then.
+        ValueError: If a node cannot be recomputed. This is so for hand-made nodes, and for nodes that were created with
+            their partials, such as the results of `linalg.solve`. In this case no node is changed.
         TypeError: If root is not a Value.
-        RecordingError: Inside a function that is being recorded.
+        RecordingError: If called inside a function that is being recorded.
 
     Example:
         >>> from gradwalk import Value
