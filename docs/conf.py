@@ -1,4 +1,4 @@
-"""How Sphinx makes the documentation: `python tools/build_site.py`."""
+"""Sphinx configuration of the documentation, used by `python tools/build_site.py`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ version = release = gradwalk.__version__
 html_title = f"gradwalk {version}"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.linkcode", "website.extension"]
-exclude_patterns = ["README.md"]  # for forges; here the navigation stands beside every page
+exclude_patterns = ["README.md"]  # the index that GitHub shows; the site has a navigation bar instead
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 4
@@ -27,7 +27,7 @@ myst_number_code_blocks: list[str] = []
 
 default_role = "public"
 nitpicky = True
-nitpick_ignore = [("py:obj", "typing.~P")]  # the arguments of a function, in signatures of what is made of it
+nitpick_ignore = [("py:obj", "typing.~P")]  # parameters of a wrapped function, in the signatures of its wrapper
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 autodoc_member_order = "bysource"
@@ -43,7 +43,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = [("lesson.js", {"defer": "defer"})]
 html_copy_source = False
-html_show_search_summary = False  # it fetches pages, which browsers refuse for files
+html_show_search_summary = False  # summaries are fetched, which browsers refuse for local files
 html_theme_options = {
     "source_repository": f"{urls()['Source']}/",
     "source_branch": "main",

@@ -13,11 +13,11 @@
 # %% [markdown]
 # # From one product to a trained network
 #
-# This is a notebook kept as a script. Open it with Jupyter (`pip install jupytext` lets it open `.py` files as
-# notebooks) or with VS Code, or run it cell by cell. Every cell is run by the tests.
+# This is a notebook that is stored as a script. Open it with VS Code or with Jupyter, which opens `.py` files as
+# notebooks after `pip install jupytext`. The tests run every cell.
 #
 # A *gradient* answers one question: if I nudge this number a little, how much does the result move? We begin with an
-# expression small enough to answer that by hand.
+# expression that is small enough to answer this question by hand.
 
 # %%
 import sys
@@ -43,7 +43,7 @@ L.label = "L"
 L
 
 # %% [markdown]
-# A `Value` is a number that remembers how it was made. So we can draw the whole computation:
+# A `Value` is a number that records how it was computed. Therefore we can draw the whole computation:
 
 # %%
 draw(L)
@@ -51,8 +51,8 @@ draw(L)
 # %% [markdown]
 # ## By hand
 #
-# Nudge `a` by a little, compute everything again, and see how far `L` moved for each unit of the nudge. `refresh`
-# computes a graph again after its leaves were set.
+# Add a small number `h` to `a`, compute everything again, and divide the change of `L` by `h`. `refresh(L)` recomputes
+# the graph of `L` after we have changed the number of a leaf.
 
 # %%
 h = 0.0001
@@ -65,14 +65,14 @@ refresh(L)
 print(f"dL/da is about {slope:.6f}")
 
 # %% [markdown]
-# That works for any number in any program, but it costs a run of the program for each of them. The *chain rule* gets
-# all of them in one pass, from the result back to the leaves. Look at one operation at a time:
+# This works for any number in any program, but the program has to run again for each number. With the *chain rule*, we
+# get the gradients of all numbers in one pass, from the result back to the leaves. Look at one operation at a time:
 #
 # - `L = d * f`: if `d` grows by 1, `L` grows by `f`. A product *swaps and scales*.
 # - `d = e + c`: if `e` grows by 1, so does `d`. A sum *copies*.
 # - `e = a * b`: if `a` grows by 1, `e` grows by `b`.
 #
-# So `dL/da` is the product of these along the way from `L` to `a`:
+# `dL/da` is the product of these derivatives along the path from `L` to `a`:
 
 # %%
 by_hand = f.data * 1.0 * b.data
@@ -80,15 +80,16 @@ print(by_hand)
 assert abs(by_hand - slope) < 1e-6
 
 # %% [markdown]
-# ## Watch it being done
+# ## Watch the backward pass
 #
-# `walk` does what we just did, for every node, and says so:
+# `walk` applies the chain rule to every node, as we just did for `a`, and describes each step:
 
 # %%
 walk(L)
 
 # %% [markdown]
-# The steps are plain data. Each step of the backward pass visits a node and gives every operand its contribution:
+# The steps are plain data. Each step of the backward pass visits a node, and adds a contribution to the gradient of
+# each operand:
 
 # %%
 first = walk(L).backward[0]
@@ -98,7 +99,7 @@ for given in first.contributions:
     )
 
 # %% [markdown]
-# You can take them one at a time, forward and back, from either end:
+# A cursor takes one step at a time, forward or back:
 
 # %%
 cursor = walk(L).start()
@@ -107,38 +108,38 @@ print(cursor.next().sentence)
 print("back:", cursor.back().sentence)
 
 # %% [markdown]
-# `backward` puts the gradients into the Values, and a drawing then shows them: blue is positive, orange negative, and
-# the heavier a line, the more flows along it.
+# `backward` stores the gradients in the Values. A drawing then shows the gradients: positive gradients are blue,
+# negative gradients are orange, and a thicker line carries a larger gradient.
 
 # %%
 L.backward()
 draw(L)
 
 # %% [markdown]
-# A film, for slides:
+# For slides, you can show all steps as a film:
 
 # %%
 walk(L).film(seconds=1.5)
 
 # %% [markdown]
-# ## Can we trust it?
+# ## Check the gradients
 #
-# `check` nudges every node, intermediate ones included, and compares.
+# `check` nudges every node, including the intermediate nodes, and compares the change of `L` with the gradient.
 
 # %%
 print(check(L))
 
 # %% [markdown]
-# With the very step that we took by hand:
+# We can use the same step `h` and the same formula as by hand:
 
 # %%
 found = check(L, method="forward", h=0.0001)
 print({row.name: round(row.quotient, 9) for row in found.rows})
 
 # %% [markdown]
-# ## What can go wrong: forgetting to add up
+# ## What can go wrong: overwriting instead of adding
 #
-# Here `a` is used twice. Both ways contribute, and the contributions have to be *added*.
+# Here `a` is used twice. Each use contributes to the gradient of `a`, and the contributions must be *added*.
 
 # %%
 a = Value(3.0, label="a")
@@ -150,7 +151,8 @@ walk(b, overwrite=True)
 # %% [markdown]
 # ## What can go wrong: the order
 #
-# A node may pass its gradient on only when all of it has arrived. In this diamond, `a` is used by `b` and by `c`:
+# A node may propagate its gradient only after all contributions to it have arrived. In this graph, `a` is used by `b`
+# and by `c`:
 
 # %%
 a = Value(2.0, label="a")
@@ -165,8 +167,8 @@ right = walk(d)
 print("legal orders:", right.legal_orders, " gradient of a:", right.gradients["a"])
 
 # %% [markdown]
-# Visit `b` before `d`, and what `d` had for `b` comes too late. The walk says what was lost, where and why, and the
-# losses make up exactly what is missing:
+# If we visit `b` before `d`, the contribution of `d` to `b` arrives too late. The walk lists each lost contribution
+# with the reason. For every gradient, the losses add up to the difference from the correct gradient:
 
 # %%
 wrong = walk(d, ["b", "d", "c", "a"])
@@ -176,10 +178,10 @@ for gradient in wrong.wrong:
 wrong.draw()
 
 # %% [markdown]
-# ## Operations of your own
+# ## Your own operations
 #
-# A node made by hand gets its value and its rule from you. Is the rule right? `gradcheck` runs a function with nudged
-# arguments, and tells.
+# You can create a node by hand, from its value and a rule for its backward pass. To check whether the rule is correct,
+# `gradcheck` runs a function with nudged arguments.
 
 
 # %%
@@ -197,7 +199,8 @@ print(gradcheck(cube, 2.0))
 assert gradcheck(cube, 2.0)
 
 # %% [markdown]
-# A mistake is found, and named with its line where the lines were remembered:
+# `check` finds a mistake in a rule. Inside `source_lines()`, each node stores its source line, and `check` shows the
+# line:
 
 # %%
 with source_lines():
@@ -216,7 +219,7 @@ print(check(y))
 # %% [markdown]
 # ## A neuron, and then a network
 #
-# A neuron weighs its inputs, adds them up, and bends the sum:
+# A neuron multiplies its inputs by weights, adds the products and a bias, and applies a curved function to the sum:
 
 # %%
 x1, x2 = Value(2.0, label="x1"), Value(0.0, label="x2")
@@ -228,7 +231,8 @@ o.backward()
 draw(o)
 
 # %% [markdown]
-# Many neurons make a network. It is the same kind of expression, only larger; its parameters have labels of their own.
+# A network consists of many neurons. It is the same kind of expression, only larger. Its parameters are labeled
+# automatically.
 
 # %%
 import random
@@ -239,7 +243,8 @@ model = nn.MLP(2, [4, 1], activation=Value.tanh)
 draw(model(points[1][0]))
 
 # %% [markdown]
-# Training is: compute the loss, get the gradients, move every parameter a little against its gradient; again.
+# Training repeats three steps: compute the loss, compute the gradients, and move every parameter a little against its
+# gradient.
 
 # %%
 losses = []
@@ -255,7 +260,7 @@ print([round(model(x).data, 2) for x, _ in points])
 assert losses[-1] < 0.1
 
 # %% [markdown]
-# The graph of the loss has more nodes than one would like to read one by one, so it is drawn by module:
+# The graph of the loss has too many nodes to read one by one, so it is drawn by module:
 
 # %%
 zero_grad(loss)
@@ -263,7 +268,7 @@ loss.backward()
 draw(loss, max_nodes=50)
 
 # %% [markdown]
-# And every gradient of it can still be checked:
+# We can still check every gradient of this graph:
 
 # %%
 found = check(sum((model(x) - y) ** 2 for x, y in points))
