@@ -12,8 +12,8 @@ class cached_property(Generic[T]):  # noqa: N801  named like functools.cached_pr
     """A property that is computed at first use and cached in the instance.
 
     Up to Python 3.11, `functools.cached_property` has one lock for all instances of a class. So threads wait for each
-    other, and a process that is forked while the lock is held may deadlock. This class has no lock: two threads may
-    compute the same value.
+    other, and a process that is forked while the lock is held may deadlock. This class does not lock, so two threads
+    may compute the same value.
     """
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
@@ -30,5 +30,5 @@ class cached_property(Generic[T]):  # noqa: N801  named like functools.cached_pr
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
             return self
-        # This descriptor has no __set__, so the instance's dict has priority and later reads find the value there.
+        # Without __set__, the instance's dict has priority over this descriptor, so later reads find the value there.
         return instance.__dict__.setdefault(self._name, self._compute(instance))

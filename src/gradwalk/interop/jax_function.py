@@ -34,8 +34,8 @@ def to_jax(f: Callable[P, Any]) -> Callable[P, Any]:
 
     The function runs on the CPU. Under `jax.jit`, and on other devices, each call transfers the arguments to the host
     and the results back. Computations are in float64; a batch is computed in float32 if all its arrays are float32.
-    Results have the widest floating-point type among the arguments. Integer arguments are allowed, but have no
-    derivatives.
+    Results have the widest floating-point type among the arguments. Integer arguments are allowed, but not
+    differentiated.
 
     Args:
         f: A function that takes numbers, arrays or pytrees of them, and returns a number, an array or a pytree of them.

@@ -22,7 +22,7 @@ def to_pytensor(f: Callable[P, Any]) -> Callable[P, Any]:
 
     `f` is recorded as by `gradwalk.jit`. gradwalk computes the derivatives of `f`, in reverse mode and to any order.
     Computations are in float64, and results are converted to the type `pytensor.config.floatX`. Integer arguments are
-    allowed, but have no derivatives.
+    allowed, but not differentiated.
 
     Args:
         f: A function that takes numbers and arrays and returns a number, an array, or a tree of them.

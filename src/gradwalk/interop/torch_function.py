@@ -23,7 +23,7 @@ def to_torch(f: Callable[P, Any]) -> Callable[P, Any]:
     whole batch to gradwalk in a single call, and gradwalk computes the samples on SIMD lanes.
 
     Computations are in float64; a batch is computed in float32 if all its tensors are float32. Results have the widest
-    floating-point type among the arguments. Integer tensors are allowed, but have no derivatives.
+    floating-point type among the arguments. Integer tensors are allowed, but not differentiated.
 
     Args:
         f: A function that takes numbers, arrays or trees of them, and returns a number, an array or a tree of them.
