@@ -14,8 +14,8 @@ from importlib import import_module
 
 __version__ = "0.2.0"
 
-# All public names, by module. Each name is loaded at its first use, as in Scientific Python's SPEC 1, because most
-# programs need only a few.
+# Maps each module to its public names. A name is imported at its first use, as in Scientific Python's SPEC 1, because
+# most programs need only a few names.
 _NAMES = {
     "gradwalk": ("interop", "loops", "math", "nn", "numpy", "optim", "solvers"),
     "gradwalk.backend.about": ("about",),
@@ -54,7 +54,7 @@ __all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name at its first use, and store it in the package."""
+    """Import a public name at its first use, and store it in the package."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = _HOMES[name]
@@ -64,8 +64,8 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """Return the loaded names and the public names."""
+    """Return all names of the package, including public names that have not been imported yet."""
     return sorted({*globals(), *__all__})
 
 
-__getattr__("Value")  # loaded at once, because every program needs it
+__getattr__("Value")  # imported at once, because every program needs it

@@ -1,27 +1,28 @@
 """Loops and branches with the interface of `jax.lax`: `fori_loop`, `while_loop`, `scan`, `map`, `cond`, `switch`.
 
-On floats and Values, each function runs as ordinary Python code: walks and checks see every iteration, and only the
-selected branch is run. In a recorded function, a loop is a single instruction whose step is recorded once, and `cond`
-and `switch` are single instructions, too. When the recording runs on numbers, only the selected branch is run. Steps
-and branches may use numbers and Values from outside.
+On floats and Values, loops and branches run as ordinary Python code: walks and checks see every iteration, and only the
+selected branch is run. In a recorded function, a loop becomes a single instruction, and its step is recorded once.
+`cond` and `switch` become single instructions, too. When the recording is run, only the selected branch is run. Steps
+and branches may use numbers and Values of the enclosing function.
 
 The carry of a loop is a number, or a list, tuple, dict, dataclass or array of numbers.
 
-A condition is true if its number is not 0; it may be a Value.
+A condition is a bool, a number or a Value, and is true if its number is not 0.
 
-If the step function reads a number that is not known, as `xs[i]` does for a list, the loop is recorded step by step:
-the function runs once per step. Exceptions that the functions raise themselves always reach the caller.
+While a step is recorded, the numbers of its Values are not known. If the step function needs such a number, for example
+for `xs[i]` with a list `xs`, a loop with a known number of steps is recorded step by step: the step function is called
+once per step. Exceptions that step functions and branches raise always reach the caller.
 
-The backward pass of a recorded loop needs the carries in reverse order. `checkpoint` sets how many of them are stored;
-the other carries are recomputed. For n steps,
+The backward pass of a recorded loop needs the carries of all steps, in reverse order. The argument `checkpoint` sets
+how many carries are stored; the other carries are recomputed from the stored carries. For a loop of n steps,
 
-- None stores all n: no step is recomputed;
-- "sqrt" stores about √(2n), and recomputes each step at most twice;
-- "binomial" stores k, where k is about log₂(n)/2, and recomputes each step at most k times;
-- a number stores that many, and recomputes each step as few times as possible.
+- None stores all n carries, and no step is recomputed;
+- "sqrt" stores about √(2n) carries, and recomputes each step at most twice;
+- "binomial" stores k carries, where k is about log₂(n)/2, and recomputes each step at most k times;
+- a number k stores k carries, and recomputes each step as few times as possible.
 
-The same holds in batches by `vmap`, with two exceptions: `vmap` unrolls short loops, and None stores up to 32 MiB for
-the samples that run together.
+The same holds in batches by `vmap`, with two exceptions: short loops are unrolled, and None stores at most 32 MiB of
+carries for the samples that run together.
 """
 
 from __future__ import annotations
@@ -62,20 +63,23 @@ def fori_loop(
     """Repeat a function with a counter: `val = body_fun(i, val)` for i in range(lower, upper).
 
     Args:
-        lower: The first count, a whole number.
-        upper: The end of the counts, a whole number. If a bound is data of a recorded function and its number is not
-            whole (nan, inf or 2.5), the result and its derivatives are nan.
-        body_fun: Called with the count and the carry; returns the next carry. While a loop is recorded, the count is a
-            Value; if `body_fun` reads its number, for example as an index, the loop is recorded step by step.
+        lower: The first value of the counter, a whole number.
+        upper: The end of the range, a whole number that the counter does not reach. If a bound is a Value in a recorded
+            function, and its number turns out not to be whole (nan, inf or 2.5), the result and its derivatives are
+            nan.
+        body_fun: Function that takes the counter and the carry, and returns the next carry. While a loop is recorded,
+            the counter is a Value. If `body_fun` needs the counter's number, for example as an index, the loop is
+            recorded step by step.
         init_val: The first carry.
-        checkpoint: The number of carries to store for derivatives: see `gradwalk.loops`.
+        checkpoint: The number of carries to store for derivatives: None (all), "sqrt", "binomial" or an int (see
+            `gradwalk.loops`).
 
     Returns:
         The last carry, which is `init_val` if upper <= lower.
 
     Raises:
-        TypeError: `body_fun` returns a different structure than the carry, or a bound is not a number.
-        ValueError: A bound is not a whole number, or `checkpoint` is not a valid choice.
+        TypeError: The result of `body_fun` differs from the carry in structure, or a bound is not a number.
+        ValueError: A bound is not a whole number, or `checkpoint` is invalid.
 
     Example:
         >>> from gradwalk import grad
@@ -89,7 +93,7 @@ def fori_loop(
     first, end = _whole(lower, "lower"), _whole(upper, "upper")
     carry = Carried(init_val, "init_val", "body_fun")
     if _is_one_instruction() and end > first:
-        with refusals_ignored():  # then the steps below run one by one, with known counts
+        with refusals_ignored():  # if recording is refused, the steps run below, with known counts
             span = first, end - first
             return recorded_loop(lambda i, val, _: (body_fun(i, val), None), carry, [], span, None, memory)[0]  # type: ignore[no-any-return]
     val: Any = init_val
@@ -103,7 +107,7 @@ def fori_loop(
 def _counted_by_values(
     lower: Any, upper: Any, body_fun: Callable[[Any, Carry], Carry], init_val: Carry, checkpoint: Checkpoint
 ) -> Carry:
-    """Record a loop whose bounds are data. If a bound is not whole, the result is one step multiplied by nan."""
+    """Record a loop whose bounds are Values; if a bound is not whole, run one step and multiply its result by nan."""
     lower, is_lower_whole = _bound(lower, "lower")
     upper, is_upper_whole = _bound(upper, "upper")
     are_whole = where(is_lower_whole, is_upper_whole, 0.0)
@@ -136,24 +140,26 @@ def while_loop(
 ) -> Carry:
     """Repeat a function while a condition holds: `while cond_fun(val): val = body_fun(val)`.
 
-    The derivatives are computed for the steps that were run. The number of steps is treated as a constant.
+    The steps that were run are differentiated, and their number is treated as a constant.
 
     Args:
-        cond_fun: Called with the carry; returns a bool, or a number or Value that is 0 at the end of the loop.
-        body_fun: Called with the carry; returns the next carry.
+        cond_fun: Function that takes the carry, and returns a bool, a number or a Value. The loop ends when the result
+            is False or 0.
+        body_fun: Function that takes the carry, and returns the next carry.
         init_val: The first carry.
-        max_steps: The largest number of steps. In a batch by `vmap`, the results and derivatives of samples that need
-            more steps are nan.
-        checkpoint: The number of carries to store for derivatives: see `gradwalk.loops`.
+        max_steps: The largest allowed number of steps; None for no limit. In a batch by `vmap`, samples that need more
+            steps do not raise: their results and derivatives are nan.
+        checkpoint: The number of carries to store for derivatives: None (all), "sqrt", "binomial" or an int (see
+            `gradwalk.loops`).
 
     Returns:
         The first carry for which the condition is false.
 
     Raises:
-        TypeError: `body_fun` returns a different structure than the carry, `cond_fun` does not return a number, or
+        TypeError: The result of `body_fun` differs from the carry in structure, `cond_fun` does not return a number, or
             `max_steps` is not a number.
         ValueError: The condition still holds after `max_steps` steps, `max_steps` is not a whole number, or
-            `checkpoint` is not a valid choice.
+            `checkpoint` is invalid.
 
     Example:
         >>> from gradwalk import grad
@@ -193,22 +199,24 @@ def scan(
     """Loop over arrays with a carry and stack the outputs: `carry, y = f(carry, x)` for each x.
 
     Args:
-        f: Called with the carry and an element of `xs`; returns the next carry, and an output or None.
+        f: Function that takes the carry and an element of `xs`, and returns a pair: the next carry, and an output or
+            None.
         init: The first carry.
-        xs: An array, or a list, tuple, dict or dataclass of arrays whose first axes have the same length; the loop runs
-            over these axes. None for a loop of `length` steps, whose x is None.
+        xs: An array, or a list, tuple, dict or dataclass of arrays. The loop runs over the first axes, which must have
+            the same length. None for a loop of `length` steps in which x is None.
         length: The number of steps; required if `xs` is None.
-        reverse: Whether to run from the last element to the first. Each output has the index of its x.
-        checkpoint: The number of carries to store for derivatives: see `gradwalk.loops`.
+        reverse: Whether to run from the last element to the first. Each output is stored at the index of its x.
+        checkpoint: The number of carries to store for derivatives: None (all), "sqrt", "binomial" or an int (see
+            `gradwalk.loops`).
 
     Returns:
-        The last carry, and the outputs, stacked along a new first axis.
+        A pair: the last carry, and the outputs, which are stacked along a new first axis.
 
     Raises:
-        TypeError: `f` does not return a pair, or returns a different structure than the carry, or a leaf of `xs` is not
-            an array.
-        ValueError: The lengths of the arrays and `length` differ, both are missing, or `checkpoint` is not a valid
-            choice.
+        TypeError: `f` does not return a pair, the next carry differs from the carry in structure, or a leaf of `xs` is
+            not an array.
+        ValueError: The lengths of the arrays and `length` differ, `xs` and `length` are both missing, or `checkpoint`
+            is invalid.
 
     Example:
         >>> import numpy
@@ -219,7 +227,7 @@ def scan(
     columns = _Columns(xs, length)
     carry = Carried(init, "init", "f")
     if _is_one_instruction() and columns.length:
-        with refusals_ignored():  # then the steps below run one by one, with known numbers
+        with refusals_ignored():  # if recording is refused, the steps run below, with known numbers
             return _recorded_scan(f, carry, columns, reverse, memory)
     val: Any = init
     outputs: list[Any] = [None] * columns.length
@@ -238,7 +246,7 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
     """Apply a function to each element of an array in order, and stack the results.
 
     Args:
-        f: Called with an element.
+        f: Function that takes an element and returns a result.
         xs: An array, or a list, tuple, dict or dataclass of arrays; elements are taken along the first axes.
 
     Returns:
@@ -259,13 +267,14 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
     """Call one of two functions: `true_fun(*operands) if pred else false_fun(*operands)`.
 
-    The other function is not run and gets no derivative. A batch by `vmap` may run both functions if `pred` depends on
-    the sample; the function that was not selected then gets a derivative of 0, even if its own is inf or nan.
+    The other function is not run and does not contribute to derivatives. A batch by `vmap` may run both functions if
+    `pred` depends on the sample. Then the function that was not selected contributes 0 to the derivatives, even if its
+    own derivative is inf or nan.
 
     Args:
         pred: A bool, or a number or Value; 0 selects `false_fun`.
-        true_fun: Called with the operands.
-        false_fun: Called with the operands.
+        true_fun: The function to call if `pred` is true.
+        false_fun: The function to call if `pred` is false.
         *operands: The arguments of both functions.
 
     Returns:
@@ -290,11 +299,11 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
     """Call one of several functions, selected by index: `branches[index](*operands)`.
 
-    As with `cond`, the other functions are not run, or are run and masked in a batch.
+    The functions that are not selected are treated as in `cond`.
 
     Args:
-        index: A whole number, clamped to the range of `branches`. A recorded index is rounded down; the result for nan
-            is nan.
+        index: A whole number; a number outside the range of `branches` selects the first or the last function. In a
+            recorded function, an index that is a Value is rounded down, and the result is nan if the index is nan.
         branches: The functions, at least one.
         *operands: The arguments of each function.
 
@@ -347,7 +356,7 @@ class _Columns:
         return self._treedef and self._tree([leaf[i] for leaf in self._leaves])
 
     def zeros(self) -> Any:
-        """Return a tree of elements that are zero, for arrays that have none."""
+        """Return a tree of zeros with the structure and shapes of the elements, for arrays without elements."""
         return self._treedef and self._tree([numpy.zeros(leaf.shape[1:])[()] for leaf in self._leaves])
 
     def _tree(self, elements: list[Any]) -> Any:
@@ -373,7 +382,7 @@ def _recorded_scan(
 
 
 def _checked_memory(checkpoint: Any) -> Checkpoint:
-    """Return `checkpoint` if it is a valid choice; else raise ValueError."""
+    """Return `checkpoint` if it is valid; else raise ValueError."""
     if checkpoint in (None, "sqrt", "binomial"):
         return checkpoint  # type: ignore[no-any-return]
     if not is_number(checkpoint) or isinstance(checkpoint, bool) or checkpoint != checkpoint // 1 or checkpoint < 1:
@@ -382,7 +391,7 @@ def _checked_memory(checkpoint: Any) -> Checkpoint:
 
 
 def _stacked(results: list[Any], count: int) -> Any:
-    """Stack results of one structure, leaf by leaf, along a new first axis of this length."""
+    """Stack results of equal structure, leaf by leaf, along a new first axis of length `count`."""
     if results[0] is None:
         return None
     found = [flatten(result, "what f returned") for result in results]
@@ -395,7 +404,7 @@ def _stacked(results: list[Any], count: int) -> Any:
 
 
 def _array(column: tuple[Any, ...]) -> Any:
-    """Stack numbers, or arrays of one shape; the result is an object array if there are Values."""
+    """Stack numbers, or arrays of equal shape; the result is an object array if any of them is or contains a Value."""
     has_values = any(isinstance(x, Value) or getattr(x, "dtype", None) == numpy.dtype(object) for x in column)
     if not has_values:
         return numpy.array(column, numpy.float64)
@@ -421,12 +430,12 @@ def _check_arrays(leaves: list[Any], treedef: TreeDef) -> None:
 
 
 def _is_one_instruction() -> bool:
-    """Return whether to record loops as one instruction. Under `debug_nans()`, `grad` runs their steps instead."""
+    """Return whether to record loops as one instruction. Under `debug_nans()`, `grad` runs the steps one by one."""
     return depth() > 0 and (is_staging() or not refuses_nans())
 
 
 def _holds(condition: Any, what: str) -> bool:
-    """Return whether the number of a condition is not 0."""
+    """Return whether a condition is true: its number is not 0."""
     number = _number(condition, what)
     return bool(primal_of(number) != 0.0 if isinstance(number, Value) else number)
 
@@ -440,7 +449,7 @@ def _number(given: Any, what: str) -> Any:
 
 
 def _whole(given: Any, what: str, least: int = -_LARGEST) -> int:
-    """Convert a whole number to an int. A recorded number is refused: a recording has a fixed number of steps."""
+    """Convert a whole number to an int; refuse a Value that is being recorded, whose number is not known."""
     number = _number(given, what)
     if isinstance(number, Value):
         refuse_if_staging(number, "calls int() on the count")

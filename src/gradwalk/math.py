@@ -3,8 +3,9 @@
 The result is a float for floats, a `Value` for `Value`s, and an array for arrays and lists.
 
 The module is a drop-in replacement for Python's `math`, but returns IEEE results instead of raising errors: `log(0)` is
--inf. Functions of integers, and functions that decompose a float, are Python's own and do not accept `Value`s. The
-module also has further elementary functions, activations, and functions of sequences such as `logsumexp` and `softmax`.
+-inf. Functions of integers, such as `gcd`, and functions that decompose a float, such as `frexp`, are Python's own and
+do not accept `Value`s. The module also has further elementary functions, activations, and functions of sequences such
+as `logsumexp` and `softmax`.
 """
 
 from __future__ import annotations

@@ -45,27 +45,29 @@ class Number(float):
 
 
 class Numbers(numpy.ndarray):
-    """An array of numbers as a parameter, with one number for each of several results or samples."""
+    """A parameter that is an array, with one number for each of several results or samples."""
 
 
-PENDING = " pending"  # the only key in the dict of a Module that is not materialized yet; holds its attributes
+PENDING = " pending"  # key in the dict of a Module that is not materialized yet; its item creates the attributes
 _looking = process_lock()  # held while a Module is materialized
 
 
 class Module(Generic[Parameter]):
-    """A part of a network with parameters: attributes that are Values, Modules, or containers of these.
+    """A part of a network, with parameters in its attributes: Values, Modules, or containers of Values and Modules.
 
-    Containers are lists, tuples, dicts and arrays. Attributes may be in `__slots__`. Values in sets, in other
-    collections, in objects that are not Modules, and in arguments of partial functions cannot be parameters:
-    `parameters()` and the transforms refuse them, and transforms refuse bound methods of Modules.
+    Containers are lists, tuples, dicts and arrays. Attributes may be in `__slots__`. Values cannot be parameters if
+    they are in sets or other collections, in objects that are not Modules, or in arguments of partial functions:
+    `parameters()` and the transforms raise `TypeError`. The transforms also raise `TypeError` if an attribute is a
+    bound method of a Module.
 
-    Functions that are differentiated, recorded or batched treat a Module argument as a tree whose leaves are its
-    parameters. A result of the same structure, such as a gradient, is a Module with numbers as parameters. All other
-    attributes, such as the activation, are part of the structure: if one differs, `jit` records the function again.
+    Transforms such as `grad`, `jit` and `vmap` treat a Module argument as a tree whose leaves are its parameters. A
+    result of the same structure, such as a gradient, is a Module whose parameters are numbers. All other attributes,
+    such as the activation, are part of the structure: if one of them changes, `jit` records the function again.
 
-    Module is generic in the type of its parameters, which is Value by default. At run time a gradient has the class of
-    its Module, but its parameters are numbers. Transforms therefore declare `Any` as the type of the gradient; annotate
-    it as `Module[Number]`, or as `Module[Numbers]` for several results or samples.
+    For type checkers, Module is generic in the type of its parameters, which is Value by default. A gradient has the
+    same class as the Module argument, but its parameters are numbers. Transforms therefore declare the gradient's type
+    as `Any`. Annotate a gradient as `Module[Number]`, or as `Module[Numbers]` if each parameter has a number for each
+    of several results or samples.
 
     Example:
         >>> from gradwalk import grad
@@ -77,9 +79,9 @@ class Module(Generic[Parameter]):
         ...     p.data -= 0.1 * g
     """
 
-    # Most code never reads the attributes of a gradient, only its numbers. So the Modules that transforms return may
-    # have a single attribute at first, from which they are filled at the first access (see trees/fast/module_form.py).
-    # Users may have set other attributes in between.
+    # Most code reads only the numbers of a gradient and none of its attributes. So a Module that a transform returned
+    # may at first have only the attribute PENDING, which creates the other attributes at the first access (see
+    # trees/fast/module_form.py). Users may set attributes before this access.
 
     def __delattr__(self, name: str) -> None:
         materialize(self)
@@ -98,13 +100,14 @@ class Module(Generic[Parameter]):
         """Return all parameters, in the order of `named_parameters`.
 
         Raises:
-            TypeError: If a set, or another object that is not a container, has Values that are not parameters as well.
+            TypeError: If a set, or another object that is not a container, has a Value that is not also a parameter
+                elsewhere.
         """
         pending = attributes_of(self).get(PENDING)
         return pending.parameters() if pending else [parameter for _, parameter in self.named_parameters()]
 
     def label_parameters(self: Module[Value]) -> None:
-        """Label every parameter with its path, which drawings and checks show.
+        """Label every parameter with its path; drawings and checks show these labels.
 
         Neurons, layers and MLPs call this method when they are created. Other modules can call it at the end of their
         `__init__`.
@@ -116,15 +119,17 @@ class Module(Generic[Parameter]):
         """Iterate over all parameters with their paths, in the order of the attributes, each parameter once.
 
         Parameters are leaf Values, not results of operations. In a Module that a transform returned, such as a
-        gradient, they are the numbers or computed Values in the same positions.
+        gradient, parameters are the numbers or computed Values in the same positions.
 
-        Attributes in `__slots__` come first, beginning with the base classes.
+        Attributes in `__slots__` come before other attributes, and slots of base classes before slots of derived
+        classes.
 
         Yields:
-            A path such as `"layers.0.neurons.2.w.1"`, and the parameter.
+            Pairs of a path, such as `"layers.0.neurons.2.w.1"`, and the parameter with this path.
 
         Raises:
-            TypeError: If a set, or another object that is not a container, has Values that are not parameters as well.
+            TypeError: If a set, or another object that is not a container, has a Value that is not also a parameter
+                elsewhere.
         """
         seen: set[int] = set()
         collections: list[tuple[str, object]] = []
@@ -167,7 +172,7 @@ def other_collections(module: Module[Any]) -> Iterator[tuple[str, object]]:
 
 
 def _parts(module: Module[Any]) -> Iterator[tuple[str, object]]:
-    """Iterate over all parts of a Module and its containers, except containers themselves, with their paths."""
+    """Iterate over all objects in a Module, at any depth, except nonempty Modules and containers, with their paths."""
     seen: set[int] = set()
     pending: list[tuple[str, object]] = [("", module)]
     while pending:
@@ -188,14 +193,14 @@ _WITHOUT_VALUES = (str, bytes, bytearray, memoryview, range, array)
 _PLAIN = (*_WITHOUT_VALUES, list, tuple, dict)
 _COMMON = frozenset([type(None), bool, int, float, str, FunctionType, type])  # classes that never hold parameters
 _ITERATED = (Set, Sequence, ValuesView)
-_LIBRARIES = sys.stdlib_module_names | {"gradwalk"}  # the attributes of their objects are not the user's parameters
+_LIBRARIES = sys.stdlib_module_names | {"gradwalk"}  # attributes of their objects are never the user's parameters
 
 
 def is_other_collection(cls: Any) -> bool:
     """Return whether instances of a class may hold Values that cannot be parameters of a Module.
 
-    These classes are collections, bound methods, partial functions, and objects with attributes. `cls` is neither a
-    Module nor a container of parameters.
+    Such instances are collections, bound methods, partial functions, and objects with attributes. `cls` must not be the
+    class of a Module or container.
     """
     if cls in _COMMON or issubclass(cls, _PLAIN):
         return False
@@ -245,13 +250,13 @@ def attributes_of(module: Any) -> dict[str, Any]:
 
 
 def materialize(module: Module[Any]) -> dict[str, Any]:
-    """Materialize a Module if necessary, and return its dict of attributes."""
+    """Create the attributes of a Module if they are pending, and return its dict of attributes."""
     attributes = attributes_of(module)
     with _looking:
         pending = attributes.get(PENDING)
         if pending is not None:
             filled = pending.attributes(module)
-            # Attributes that were set since then replace the earlier ones.
+            # Attributes that were set in the meantime replace pending attributes of the same name.
             filled.update((name, item) for name, item in attributes.items() if name != PENDING)
             attributes.clear()
             attributes.update(filled)
@@ -262,7 +267,7 @@ _module_size = cython.declare(cython.Py_ssize_t, Module.__basicsize__)
 
 
 def slots_of(cls: Any) -> dict[str, Any]:
-    """Return the slot descriptors of a class of Modules by name, beginning with its base classes."""
+    """Return a dict from slot names to the slot descriptors of a class of Modules; slots of base classes come first."""
     return {} if cls.__basicsize__ == _module_size else _slots(cls)  # most classes do not have slots
 
 
@@ -289,7 +294,7 @@ def with_slots(module: Any, attributes: dict[str, Any]) -> dict[str, Any]:
 
 
 def set_attributes(module: Any, attributes: dict[str, Any]) -> None:
-    """Set attributes of a new Module without calling a `__setattr__` of its class."""
+    """Set attributes of a new Module without calling the `__setattr__` of its class."""
     slots = slots_of(type(module))
     named = attributes_of(module)
     if not slots:
@@ -303,7 +308,7 @@ def set_attributes(module: Any, attributes: dict[str, Any]) -> None:
 
 
 def _children(item: object) -> list[tuple[object, object]]:
-    """Return the parts of a Module or container, with their names."""
+    """Return the items in a Module or container, with their names; an empty list for any other object."""
     if isinstance(item, Module):
         return list(with_slots(item, vars(item)).items())
     if isinstance(item, dict):
@@ -321,9 +326,9 @@ class Neuron(Module):
     Args:
         nin: The number of inputs and of weights.
         nonlin: Whether to apply the activation.
-        activation: The activation, a function of a Value.
-        fused: Whether `w · x + b` is a single node, a `sumprod`, which is faster. If False, it consists of `*` and `+`
-            nodes, which drawings can explain. Both give the same numbers to the last bit.
+        activation: The activation function, which takes and returns a Value.
+        fused: Whether `w · x + b` is computed by a single `sumprod` node, which is faster. If False, it is computed by
+            `*` and `+` nodes, which drawings show one by one. Both ways give the same numbers to the last bit.
 
     Raises:
         TypeError: If the activation is not a function.
@@ -362,7 +367,7 @@ class Neuron(Module):
                 total = sum([w * number for w, number in zip(self.w, x, strict=True)], self.b)
         except ValueError:
             raise ValueError(f"{self!r} needs {len(self.w)} inputs, got {len(x)}") from None
-        # The total is a number if the parameters and the inputs are.
+        # The total is a number if the parameters and the inputs are numbers.
         act = total if isinstance(total, Value) else Value(total)
         return self.activation(act) if self.nonlin else act
 
@@ -381,8 +386,8 @@ class Layer(Module):
     Args:
         nin: The number of inputs.
         nout: The number of neurons.
-        nonlin: Whether the neurons have an activation.
-        activation: The activation, a function of a Value.
+        nonlin: Whether the neurons apply the activation.
+        activation: The activation function, which takes and returns a Value.
         fused: See `Neuron`.
     """
 
@@ -413,7 +418,7 @@ class MLP(Module):
     Args:
         nin: The number of inputs.
         nouts: The number of neurons in each layer.
-        activation: The activation of the other layers, a function of a Value.
+        activation: The activation function of all layers except the last, which takes and returns a Value.
         fused: See `Neuron`.
 
     Example:

@@ -1,1 +1,1 @@
-"""Helpers for all other packages: Cython names in plain Python, IEEE 754 functions and locks."""
+"""Helpers for all other packages: replacements of Cython's names in plain Python, IEEE 754 functions, and locks."""

@@ -1,8 +1,8 @@
-"""Replacement for the module `cython` in plain Python and for type checkers: type names and decorators without effect.
+"""Replacement for the module `cython` in plain Python and for type checkers: type names and empty decorators.
 
-Modules import this one as `cython`, then the real one in `if not TYPE_CHECKING and cython.compiled: import cython`.
-The Cython compiler handles the statement `import cython` even under a condition, and plain Python never runs it. So
-plain Python does not need Cython.
+A module first imports this module as `cython`, and then the real one with `if not TYPE_CHECKING and cython.compiled:
+import cython`. The Cython compiler obeys that `import cython` although it is conditional. Plain Python never executes
+it, so plain Python does not need Cython.
 """
 
 import builtins
@@ -31,7 +31,7 @@ compiled = False
 
 
 class _Lock:
-    """`nogil` and `gil` in plain Python, which keeps the GIL: a decorator and a context manager without effect."""
+    """`nogil` and `gil` in plain Python: a decorator and context manager that does nothing."""
 
     def __call__(self, function: T) -> T:
         return function
@@ -55,22 +55,22 @@ no_gc = final = cfunc = inline = cclass
 
 
 def freelist(size: int) -> Callable[[T], T]:
-    """Return a decorator without effect."""
+    """Return a decorator that does nothing."""
     return cclass
 
 
 def exceptval(value: object = None, *, check: bool = False) -> Callable[[T], T]:
-    """Return a decorator without effect."""
+    """Return a decorator that does nothing."""
     return cclass
 
 
 def annotation_typing(on: bool) -> Callable[[T], T]:
-    """Return a decorator without effect."""
+    """Return a decorator that does nothing."""
     return cclass
 
 
 def critical_section(owner: object) -> AbstractContextManager[None]:
-    """Return a context manager without effect."""
+    """Return a context manager that does nothing."""
     return nullcontext()
 
 
@@ -85,5 +85,5 @@ def cast(kind: type[T], value: object) -> T:
 
 
 def address(number: float) -> list[float]:
-    """Return a new list that contains the number."""
+    """Return a list that contains only the number (in C, the address of the number)."""
     return [number]

@@ -21,7 +21,7 @@ cdef extern from *:
         memcpy(&number, &bits, 8);
         return number;
     }
-    /* Threads run and count without a lock; some increments of `executed` may be lost. */
+    /* Threads update `executed` without a lock, so some increments may be lost. */
     typedef void (*run_pointer)(double *values);
     #if defined(__GNUC__)
         #define LOADED(cell) __atomic_load_n(cell, __ATOMIC_ACQUIRE)
@@ -74,11 +74,11 @@ cdef extern from *:
         return view.buf;
     }
     /* Extension types do not allow assignment to class attributes or to new instance attributes. Programs written for
-       micrograd do both: `Value.tanh = my_tanh`, `parameter.momentum = 0.0`. Instance attributes are stored in a dict
-       that `own_attributes` returns. As in Python, they take precedence over class attributes except for data
-       descriptors, such as properties. Reads look in the dict only after the first assignment, so that programs without
-       assignments are not slowed down. */
-    static PyObject *(*own_attributes)(PyObject *self, int made);  /* None if there is no dict */
+       micrograd do both: `Value.tanh = my_tanh`, `parameter.momentum = 0.0`. New instance attributes are stored in a
+       dict that `own_attributes` returns. As in Python, instance attributes take precedence over class attributes,
+       except over data descriptors such as properties. `tp_getattro` is replaced at the first assignment, so programs
+       without such assignments are not slowed down. */
+    static PyObject *(*own_attributes)(PyObject *self, int made);  /* returns None if there is no dict */
     static int class_decides(PyObject *self, PyObject *name) {
         PyObject *known = _PyType_Lookup(Py_TYPE(self), name);
         return known && Py_TYPE(known)->tp_descr_set;
@@ -110,10 +110,10 @@ cdef extern from *:
         Py_XDECREF(own);
         return result;
     }
-    /* Cython does not generate a vectorcall for a class whose base class is in another module. Without it, `Value(2.0)`
-       packs its arguments into a tuple and takes twice as long. */
+    /* Cython does not generate a vectorcall for a class whose base class is in another module. Without a vectorcall,
+       `Value(2.0)` packs its arguments into a tuple and takes twice as long. */
     static PyObject *(*from_one_argument)(PyObject *argument);
-    static PyObject *(*from_three_arguments)(PyObject *, PyObject *, PyObject *);  /* None if the type must be called */
+    static PyObject *(*from_three_arguments)(PyObject *, PyObject *, PyObject *);  /* returns None to call the type */
     static PyObject *construct(PyObject *type, PyObject *const *arguments, size_t flags, PyObject *names) {
         Py_ssize_t count = PyVectorcall_NARGS(flags), named = names ? PyTuple_GET_SIZE(names) : 0;
         if (count == 1 && named == 0) return from_one_argument(arguments[0]);
@@ -133,9 +133,9 @@ cdef extern from *:
         Py_XDECREF(positional); Py_XDECREF(keywords);
         return result;
     }
-    /* isinstance in Cython first compares the type with the class, then walks all base types. That is slow for the
-       operands, as a Value is a subclass of ValueNode. The last match is cached; static C types are never freed, so
-       their addresses stay valid. */
+    /* In Cython, isinstance compares the type with the class and, if they differ, walks the base types. This is slow
+       for operands: they are Values, and Value is a subclass of ValueNode. So the last match is cached. The cached
+       address stays valid, because static C types are never freed. */
     static inline int is_kind(PyObject *x, PyObject *base) {
         static PyTypeObject *known;
         static PyObject *known_base;

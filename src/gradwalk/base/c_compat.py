@@ -1,4 +1,4 @@
-"""Python versions of C functions, for uncompiled runs: arrays of doubles, bits of floats, type objects.
+"""Python versions of C functions for arrays of doubles, bits of floats and type objects, for uncompiled runs.
 
 Compiled modules use the C functions of the same names in c_compat.pxd.
 """
@@ -50,7 +50,7 @@ def integers(array: Any) -> Any:
     return memoryview(array)
 
 
-# Functions for machine code, which only compiled modules run. They are never called in Python.
+# Functions that run machine code. Only compiled modules call them.
 
 
 def adopt_run(cell: Any, address: int) -> None:
@@ -58,26 +58,26 @@ def adopt_run(cell: Any, address: int) -> None:
 
 
 def ran(cell: Any, executed: Any, length: int, values: Any) -> bool:
-    """Run the function in a cell and return True; if the cell is empty, add `length` to `executed`, return False."""
+    """Run the function in a cell and return True; if the cell is empty, add `length` to `executed` and return False."""
     raise NotImplementedError
 
 
 def is_due(executed: Any, hot: int, never: int) -> bool:
-    """Return True once, in one thread, after `executed` has reached `hot`, and reset `executed` to `never`."""
+    """Return True in exactly one thread once `executed` has reached `hot`, and set `executed` to `never`."""
     raise NotImplementedError
 
 
 def fetch_item(items: list[Any], i: int) -> None:
-    """Prefetch item i of a list; i < 0 does nothing. Has no effect in Python."""
+    """Prefetch item i of a list if i >= 0. Does nothing in Python."""
 
 
 def count(number: Any, by: int) -> None:
-    """Add to a number atomically, as other threads may add to it at the same time."""
+    """Add to a number atomically, because other threads may add to the same number."""
     raise NotImplementedError
 
 
 def untrack(container: object) -> None:
-    """Untrack an acyclic dict, list or tuple from the garbage collector. Does nothing in Python."""
+    """Stop the garbage collector from tracking an acyclic dict, list or tuple. Does nothing in Python."""
 
 
 def is_kind(x: object, base: type) -> bool:
@@ -88,13 +88,14 @@ def is_kind(x: object, base: type) -> bool:
 def construct_by(cls: type, one: Callable[[Any], Any], three: Callable[[Any, Any, Any], Any]) -> None:
     """Register fast constructors for calls of a class with one or three positional arguments.
 
-    `three` may return None to fall back to the normal call. Does nothing in Python.
+    If `three` returns None, the class is called as usual. Does nothing in Python.
     """
 
 
 def open_to_assignment(cls: type, attributes: Callable[[Any, int], Any]) -> None:
     """Allow assignment to attributes of an extension type and its instances: `Value.cube = lambda v: v**3`.
 
-    Does nothing in Python, whose classes always allow it. `attributes(instance, made)` returns the dict of the
-    instance's attributes; if there is none, it creates one if `made` is true, else it returns None.
+    Does nothing in Python, where classes always allow such assignments. `attributes(instance, made)` returns the dict
+    of the instance's attributes. For an instance without a dict, it creates one if `made` is true and returns None
+    otherwise.
     """

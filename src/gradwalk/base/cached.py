@@ -11,8 +11,9 @@ T = TypeVar("T")
 class cached_property(Generic[T]):  # noqa: N801  named like functools.cached_property
     """A property that is computed at first use and cached in the instance.
 
-    Until Python 3.11, `functools.cached_property` has one lock for all instances of a class. Threads wait for each
-    other there, and a process forked meanwhile deadlocks. Without a lock, two threads may compute the same value.
+    Up to Python 3.11, `functools.cached_property` has one lock for all instances of a class. So threads wait for each
+    other, and a process that is forked while the lock is held may deadlock. This class does not lock, so two threads
+    may compute the same value.
     """
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
@@ -29,5 +30,5 @@ class cached_property(Generic[T]):  # noqa: N801  named like functools.cached_pr
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
             return self
-        # Later reads find the value in the instance's dict first, as this descriptor has no __set__.
+        # Without __set__, the instance's dict has priority over this descriptor, so later reads find the value there.
         return instance.__dict__.setdefault(self._name, self._compute(instance))

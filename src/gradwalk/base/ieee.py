@@ -1,4 +1,4 @@
-"""All functions that formulas of operations may call, from libm.py and special.py, for uncompiled runs.
+"""The functions that formulas of operations may call in uncompiled runs, from libm.py and special.py.
 
 Compiled modules use the C functions of the same names in ieee.pxd.
 """

@@ -1,7 +1,8 @@
 """Division and real functions that never raise: 1/0 is inf, log(-1) is nan, exp(1000) is inf. For uncompiled runs.
 
-Python's `math` calls the C library but raises where IEEE 754 defines the result as inf or nan. These functions then
-take NumPy's result instead. Compiled modules use the C library's functions, which never raise, through ieee.pxd.
+Python's `math` calls the C library but raises an error for many results that IEEE 754 defines as inf or nan. In these
+cases, the functions of this module return NumPy's result. Compiled modules use the C library's functions, which never
+raise, through ieee.pxd.
 """
 
 import math
@@ -12,7 +13,7 @@ import numpy
 
 
 def _quiet(function: Callable[..., float], ufunc: Callable[..., float]) -> Callable[..., float]:
-    """Wrap `function` to return the result of `ufunc` instead of raising."""
+    """Wrap `function` so that it returns the result of `ufunc` where it would raise an error."""
 
     def quiet(*operands: float) -> float:
         try:
@@ -25,7 +26,7 @@ def _quiet(function: Callable[..., float], ufunc: Callable[..., float]) -> Calla
 
 
 def _as_float(ufunc: numpy.ufunc) -> Callable[[float], float]:
-    """Wrap a ufunc to return a float."""
+    """Wrap a ufunc so that it returns a float."""
     return lambda x: float(ufunc(x))
 
 
@@ -45,7 +46,8 @@ asin = _quiet(math.asin, numpy.arcsin)
 acos = _quiet(math.acos, numpy.arccos)
 sinh = _quiet(math.sinh, numpy.sinh)
 cosh = _quiet(math.cosh, numpy.cosh)
-# abs of a complex number calls the C library's hypot. math.hypot uses another algorithm, and its last bits differ.
+# abs of a complex number calls the C library's hypot. math.hypot uses another algorithm, whose results differ in the
+# last bits.
 hypot = _quiet(lambda x, y: abs(complex(x, y)), numpy.hypot)
 fmod = _quiet(math.fmod, numpy.fmod)
 remainder = _quiet(math.remainder, lambda *_: math.nan)
@@ -59,18 +61,18 @@ erf = math.erf
 erfc = math.erfc
 fabs = math.fabs
 asinh = math.asinh
-acosh = _quiet(lambda x: math.nan if x < 1.0 else math.acosh(x), numpy.arccosh)  # musl returns numbers for some x < 1
+acosh = _quiet(lambda x: math.nan if x < 1.0 else math.acosh(x), numpy.arccosh)  # in musl not nan for all x < 1
 atanh = _quiet(math.atanh, numpy.arctanh)
 cbrt = math.cbrt
 exp2 = _quiet(math.exp2, numpy.exp2)
-floor = _as_float(numpy.floor)  # Python's versions return integers, which lack inf, nan and -0.0
+floor = _as_float(numpy.floor)  # math.floor returns an int, which cannot be inf, nan or -0.0
 ceil = _as_float(numpy.ceil)
 trunc = _as_float(numpy.trunc)
 rint = _as_float(numpy.rint)
 
 
 def pow(x: float, y: float) -> float:  # noqa: A001  the C library's name
-    """Return x to the power of y; nan for a negative x and a y that is not an integer.
+    """Return x to the power of y; nan if x is negative and y is not an integer.
 
     Squares are computed as products: the C library's pow is much slower and may differ in the last bit.
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def from_scipy(module: str, name: str, what: str) -> Any:
-    """Import a class or function of SciPy; `what` names the feature that needs it in the error message."""
+    """Import a class or function of SciPy; the error message says that `what` needs it."""
     try:
         return getattr(importlib.import_module(module), name)
     except ImportError:

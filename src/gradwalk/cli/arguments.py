@@ -14,7 +14,8 @@ _EXAMPLE = 'gradwalk walk "tanh(x1*w1 + x2*w2 + b)" x1=2 x2=0 w1=-3 w2=1 b=6.881
 def parsed(arguments: Sequence[str], version: str) -> argparse.Namespace:
     """Parse the arguments that follow the program name; the result's `command` is "walk", "lesson", "run" or "about".
 
-    As in argparse, --help and errors print a message and raise `SystemExit`. `version` is printed for --version.
+    As in argparse, --help and errors print a message and raise `SystemExit`. `version` is the version that --version
+    prints.
     """
     parser = argparse.ArgumentParser(
         prog="gradwalk", description="Scalar reverse-mode automatic differentiation, step by step or at full speed."
@@ -90,12 +91,14 @@ def _add_order(walk: argparse.ArgumentParser) -> None:
 
 
 def _add_outputs(walk: argparse.ArgumentParser) -> None:
-    """Add the options for printed and written formats; `output.py` has a function for each."""
+    """Add the options for output formats; `output.py` has a function for each format."""
     walk.add_argument(
         "--svg", metavar="FILE", help="draw the graph as SVG, or as PNG or DOT if the name ends with .png or .dot"
     )
     walk.add_argument(
-        "--film", metavar="FILE", help="draw the graph after each step: an animated .svg or .gif, or one .png with all"
+        "--film",
+        metavar="FILE",
+        help="draw the graph after each step: an animated .svg or .gif, or one .png with all steps",
     )
     walk.add_argument(
         "--page", metavar="FILE", help="write an .html file with the walk, and the lines of a script, for a browser"
@@ -152,16 +155,17 @@ def _add_about(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _number(text: str) -> int:
-    """Parse the number of a pass."""
+    """Parse the number of a backward pass, an int of at least 1."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"the number of a pass must be at least 1, got {text!r}")
     return int(text)
 
 
 def _options_first(arguments: Sequence[str]) -> list[str]:
-    """Put the options of `walk` first and the other arguments after a --, because an expression may begin with a minus.
+    """Move the options of `walk` to the front, and put -- before the other arguments.
 
-    All arguments after the name of a script belong to the script.
+    Without the --, argparse would take an expression such as -x**2 for an option. All arguments after the name of a
+    script belong to the script.
     """
     if not arguments or arguments[0] != "walk":
         return list(arguments)

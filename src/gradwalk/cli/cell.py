@@ -1,6 +1,6 @@
 """Runs a Python program that a visitor wrote in the page, and returns the walk that the page should show.
 
-The page's worker (web/src/cell/worker.js) calls `answer` in Pyodide. For script files, `script.py` does the same.
+The page's worker (web/src/cell/worker.js) calls `answer` in Pyodide. `script.py` does the same for script files.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ PROGRAM = "program.py"  # the file name in tracebacks and in the page
 
 
 def answer(program: str) -> str:
-    """Run a program, and return what the page shows of it as JSON.
+    """Run a program, and return the walk that the page shows as a JSON object.
 
-    The page shows every `backward()` call of the program on a timeline. Without a `backward()` call, it shows the Value
-    of the program's last line if that line is an expression, and otherwise the Value assigned last.
+    If the program calls `backward()`, the page shows all calls on a timeline. Otherwise the page shows one Value: the
+    result of the program's last line if that is a Value, else the Value that was assigned last.
 
-    The JSON object has either `document`, a walk in the format of docs/walk.schema.json (null if the program made no
-    Value), or `error` and `line`: a traceback that begins in the program, and the line number in the program or null.
+    After a successful run, the object has the key `document`: a walk in the format of docs/walk.schema.json, or null if
+    the program created no Value. After an exception, the object has the keys `error`, a traceback that begins in the
+    program, and `line`, the last line number of the program in this traceback, or null.
     """
     recorder = Recorder()
-    Path(PROGRAM).write_text(program, encoding="utf-8")  # source_lines and tracebacks read it there
+    Path(PROGRAM).write_text(program, encoding="utf-8")  # source_lines and tracebacks read this file
     try:
         with observed(probe_points.observer(recorder)), source_lines():
             last = _last_value(program)
@@ -75,12 +76,12 @@ def _last_value(program: str) -> Value | None:
 
 
 def _no_input(prompt: object = "", /) -> str:
-    """Raise `EOFError`; replaces `input` in programs."""
+    """Raise `EOFError`; programs get this function as `input`."""
     raise EOFError(f"input() does not work in the page: write the answer in place of input({prompt!r})")
 
 
 def _told(error: BaseException) -> dict[str, Any]:
-    """Return a traceback that begins in the program, and the number of the program's last line in it."""
+    """Return a traceback that begins in the program, and the last line number of the program in this traceback."""
     begin = error.__traceback__
     while begin is not None and begin.tb_frame.f_code.co_filename != PROGRAM:
         begin = begin.tb_next

@@ -1,9 +1,9 @@
-"""Serves a script's downloads from local files when they exist.
+"""Replaces a script's downloads by local files that already exist.
 
 Small models often consist of one script that downloads its text on the first run: `urllib.request.urlretrieve(url,
-name)`. If the current folder or the script's folder has a file with that name, or with the name in the URL, that file
-is used instead of the download, and a message says so. Otherwise the script's call runs unchanged. This module itself
-opens no connection.
+name)`. If the current folder or the script's folder has a file with the name `name` or with the file name in the URL,
+the script gets that file instead of the download, and a message says so. Otherwise the script downloads the file
+itself. This module never opens a connection.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def cure(error: BaseException) -> str:
 
 
 class _Local:
-    """Local replacements for downloads, from the current folder and the script's folder."""
+    """Replacements for download functions, which look for files in the current folder and the script's folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -108,7 +108,7 @@ class _Local:
         try:
             return download(*arguments, **options)
         except (FileNotFoundError, PermissionError):
-            raise  # about the file to write, not the download
+            raise  # the error is about the file to write, not about the download
         except OSError as error:
             wanted = _names(url, names)
             folders = dict.fromkeys(str(folder.resolve()) for folder in (Path(), self._folder))
@@ -121,7 +121,7 @@ class _Local:
 
 
 def _address(url: Any) -> str:
-    """Return the address in a string or a `urllib.request.Request`."""
+    """Return the address of a download, given as a string or a `urllib.request.Request`."""
     return str(getattr(url, "full_url", url))
 
 

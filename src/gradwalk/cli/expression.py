@@ -1,7 +1,7 @@
 """Parses arithmetic such as `tanh(x*w + b)` and evaluates it with Values, without running it as Python.
 
 A program has one or more parts, separated by semicolons or line ends: `e = a + b; f = e*c`. Every part except the last
-assigns its result to a name, which later parts can use. The last part is the root.
+assigns its result to a name, which later parts can use. The result of the last part is the root of the graph.
 
 web/src/core/expression.js is the same parser for the page, with the same error messages. Change both together.
 """
@@ -32,8 +32,9 @@ _BINARY = {**dict.fromkeys(_COMPARISONS, 1), "+": 2, "-": 2, "*": 3, "/": 3, "//
 _SIGN = 4
 _ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "//": "floor_divide", "%": "mod", "**": "pow"}
 
-# Typeset formulas: other signs for the same operators, and superscript digits for powers. Python allows the middle dots
-# in names. Many keyboards have an en dash instead of a minus sign.
+# Signs of typeset formulas: other signs for the same operators, and superscript digits for powers. Some middle dots are
+# allowed in names in Python, but are products here. The en dash is included because many keyboards have it instead of a
+# minus sign.
 _OTHERS = {"\u2212": "-", "\u2013": "-", "\u00f7": "/", "\u2264": "<=", "\u2265": ">="}
 _SIGNS = dict.fromkeys("\u00b7\u0387\u22c5\u00d7", "*") | _OTHERS
 _RAISED = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b", "0123456789-")
@@ -52,7 +53,7 @@ _TOKEN = re.compile(
 )
 _BRACKET = re.compile(r"[^\S\n]*\(")
 
-# Names of functions in other languages and packages, and the expression to use here.
+# Maps names of functions in other languages and packages to the expressions to use here.
 _ELSEWHERE = {
     "absolute": "abs",
     "clip": "minimum(maximum(x, low), high)",
@@ -82,10 +83,10 @@ _ELSEWHERE = {
     "sum": "x + y",
     "swish": "silu",
 }
-# Functions of two operands that can be nested for more operands.
+# Functions of two operands whose calls can be nested for more operands, as in hypot(hypot(x, y), z).
 _NESTED = {"fmax", "fmin", "hypot", "logaddexp", "maximum", "minimum"}
-_SHOWN = 100  # maximum number of characters of the line in an error message
-_LONGEST = 1000  # maximum length of a label; without it, the labels of a long chain would take quadratic memory
+_SHOWN = 100  # maximum number of characters of a line that an error message shows
+_LONGEST = 1000  # maximum length of a label; longer labels would take quadratic memory in long chains
 
 _PLAIN_CALL = "call functions by their bare names, as in exp(x)"
 _ARITHMETIC = "there are numbers, names, + - * / // % **, one of < <= > >=, brackets and functions such as exp(x)"
@@ -111,9 +112,9 @@ class Step(NamedTuple):
 
     Attributes:
         kind: The type of the instruction.
-        what: The number, the name, the name of the operation in the table, or the comparison operator.
-        start: Offset in the text where the source of the step begins.
-        end: Offset where the source ends.
+        what: The number, the name, the operation's name in the table of operations, or the comparison operator.
+        start: Offset in the text at which the source of this instruction begins.
+        end: Offset in the text at which the source of this instruction ends.
     """
 
     kind: Literal["number", "name", "operation", "comparison", "assignment"]
@@ -153,10 +154,10 @@ def parse(text: str) -> Parsed:
 
 
 def evaluate(parsed: Parsed, values: Mapping[str, float]) -> tuple[Value, dict[str, Value]]:
-    """Evaluate a program with Values, and return the result of the last part and the leaves by name.
+    """Evaluate a program with Values; return the result of the last part, and a dict from names to leaves.
 
-    `values` has a number for each name. Every Value is labeled with its name or with its source text. Raises
-    `ExpressionError` if the value of a name is missing, or if a name in `values` is not in the program.
+    `values` maps each name that needs a value to a number. Every Value is labeled with its name or its source text.
+    Raises `ExpressionError` if the value of a name is missing, or if a name in `values` is not in the program.
 
     Example:
         >>> root, leaves = evaluate(parse("a*b"), {"a": 2.0, "b": -3.0})
@@ -231,7 +232,7 @@ def _normal(name: str) -> str:
 
 
 def _error(problem: str, text: str, offset: int, hint: str = "") -> ExpressionError:
-    """Create an error for an offset of the text."""
+    """Create an error that points to an offset in the text."""
     before = text[:offset]
     return ExpressionError(problem, text, before.count("\n") + 1, offset - (before.rfind("\n") + 1), hint)
 
@@ -245,9 +246,10 @@ class _Token(NamedTuple):
     Attributes:
         kind: "number", "name", "symbol", "exponent" (superscript digits), "function" (a name and its opening bracket),
             "attribute", "constant" (not a real number), "end" (of a part), "space", or "other" (not in this grammar).
-        text: The token's text; for a function its name, for a typeset sign Python's operator.
-        start: Offset where the token begins.
-        end: Offset where the token ends.
+        text: The token's text. For a function, this is its name; for a typeset sign, the operator that Python uses
+            instead.
+        start: Offset in the text at which the token begins.
+        end: Offset in the text at which the token ends.
     """
 
     kind: str
@@ -257,7 +259,7 @@ class _Token(NamedTuple):
 
 
 def _parts(text: str) -> list[list[_Token]]:
-    """Split a text into the tokens of each nonempty part, including its "end" token."""
+    """Split a text into its nonempty parts, each a list of tokens that ends with an "end" token."""
     parts: list[list[_Token]] = [[]]
     for token in _tokens(text):
         parts[-1].append(token)
@@ -321,7 +323,7 @@ def _word(text: str, start: int, end: int) -> _Token:
 
 
 class _Waiting(NamedTuple):
-    """An operator or opening bracket on the stack.
+    """An operator or opening bracket on the parser's stack.
 
     Attributes:
         what: The name of the operation or function, or the comparison operator; "+" for a unary plus, "(" for a
@@ -349,7 +351,7 @@ class _Parser:
         self._made: set[str] = set()
         self._text = text
         self._waiting: list[_Waiting] = []
-        self._spans: list[tuple[int, int]] = []  # start and end of each pending operand, with its brackets
+        self._spans: list[tuple[int, int]] = []  # start and end of each pending operand, including brackets
 
     def read(self, tokens: Sequence[_Token], *, is_last: bool) -> None:
         """Parse the tokens of a part, including its "end" token."""
@@ -373,7 +375,7 @@ class _Parser:
         self._spans.clear()
 
     def _assign(self, token: _Token, steps: Sequence[Step]) -> None:
-        """Name the result of a part."""
+        """Assign the result of a part to the name in a token."""
         name = token.text
         if name in self.names:
             hint = "a name is made once, before it is used"
@@ -445,7 +447,7 @@ class _Parser:
         self._waiting.append(_Waiting(_ROWS.get(symbol, symbol), token, binding, 2))
 
     def _raise(self, token: _Token) -> None:
-        """Apply a superscript exponent to the operand before it; no operator binds more tightly."""
+        """Raise the preceding operand to a superscript exponent; no operator binds more tightly."""
         self._push("number", token)
         self._apply(_Waiting("pow", token, _BINARY["**"], 2), self._spans[-2][0], token.end)
 
@@ -468,7 +470,7 @@ class _Parser:
             self._apply(opened, opened.token.start, token.end)
 
     def _reduce(self, binding: int) -> None:
-        """Apply the operators on the stack that have at least this precedence."""
+        """Pop and apply the operators on top of the stack whose precedence is at least `binding`."""
         while self._waiting and self._waiting[-1].binding >= binding:
             operator = self._waiting.pop()
             start = operator.token.start if operator.operands == 1 else self._spans[-2][0]

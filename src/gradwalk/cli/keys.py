@@ -51,7 +51,7 @@ def _posix_keys() -> Iterator[str]:
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
     try:
-        tty.setcbreak(terminal, termios.TCSADRAIN)  # TCSADRAIN keeps what was typed ahead
+        tty.setcbreak(terminal, termios.TCSADRAIN)  # TCSADRAIN keeps keys that were typed ahead
         while pressed := os.read(terminal, 1024):
             yield from _KEY.findall(pressed.decode(errors="replace"))
     finally:

@@ -32,17 +32,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line with the arguments `argv`, by default `sys.argv[1:]`.
 
     Returns:
-        The exit code: 0, 2 for bad input, or the exit code of the script that was run.
+        The exit code: 0 for success, 2 for invalid input, 130 after Ctrl-C, or the exit code of the script that was
+        run.
     """
-    sys.stdout = sys.stdout or io.StringIO()  # None if the caller has closed it
+    sys.stdout = sys.stdout or io.StringIO()  # sys.stdout is None if the caller has closed it
     sys.stdin = sys.stdin or io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # for terminals that lack a character
+            stream.reconfigure(errors="backslashreplace")  # for characters that the terminal cannot show
     options = arguments.parsed(sys.argv[1:] if argv is None else argv, gradwalk.__version__)
     try:
         code = _COMMANDS[options.command](options)
-        if not sys.stdout.closed:  # a script may have closed it
+        if not sys.stdout.closed:  # a script may have closed standard output
             sys.stdout.flush()
     except KeyboardInterrupt:
         return 130
@@ -63,7 +64,7 @@ def _failed(problem: object) -> int:
 
 
 def _walk(options: Namespace) -> int:
-    """Walk through an expression or a script, and print and write what the options ask for."""
+    """Walk through an expression or a script, and produce the output that the options request."""
     output.refuse_empty_names(options)
     if options.what.endswith(".py"):
         return _walk_script(options)
@@ -84,7 +85,7 @@ def _walk_script(options: Namespace) -> int:
 
     If the script raises, the passes before the exception are shown first, and then the exception is reported.
     """
-    # With --json, the script's output goes to standard error, to keep it out of the JSON.
+    # With --json, standard output is reserved for the JSON, so the script's output goes to standard error.
     printed = sys.stderr if options.json else sys.stdout
     ending, recorder = script.recorded(options.what, options.values, printed, options.number, options.replace)
     timeline = recorder.timeline()
@@ -114,7 +115,7 @@ def _nothing_to_walk(options: Namespace) -> str:
 
 
 def _show(options: Namespace, graph: Graph, timeline: Timeline | None) -> int:
-    """Walk through a graph, and print and write what the options ask for."""
+    """Walk through a graph, and produce the output that the options request."""
     order = None if options.order is None else _split(options.order)
     walked = walk(graph, order, overwrite=options.overwrite)
     output.write_files(options, walked, timeline)
@@ -125,7 +126,7 @@ def _show(options: Namespace, graph: Graph, timeline: Timeline | None) -> int:
 
 
 def _lesson(options: Namespace) -> int:
-    """Write a lesson, print its path, and open it if there is a browser."""
+    """Write a lesson, print its path, and open it in a browser if one is found."""
     if options.with_pyodide is not None:
         return _served_lesson(options.file or "index.html", Path(options.with_pyodide))
     file = options.file or ("gradwalk-microgpt.html" if options.microgpt else "gradwalk-lesson.html")
@@ -139,7 +140,7 @@ def _lesson(options: Namespace) -> int:
 
 
 def _served_lesson(file: str, distribution: Path) -> int:
-    """Write a lesson for a server, copy Python beside it, and print how to serve it."""
+    """Write a lesson for a web server, copy Pyodide beside the page, and print how to serve the page."""
     folder = Path(file).resolve().parent
     packages = serve.put_python(distribution, folder / serve.FOLDER)
     output.write_page(file, served_page(packages))
@@ -181,7 +182,7 @@ def _split(order: str) -> list[str]:
 
 
 def _values(given: Sequence[str]) -> dict[str, float]:
-    """Parse arguments such as `x=2` to numbers by name; raise `ExpressionError` for any other argument."""
+    """Parse arguments such as `x=2` into a dict from names to numbers; raise `ExpressionError` for other arguments."""
     values: dict[str, float] = {}
     for argument in given:
         name, equals, number = argument.partition("=")

@@ -38,9 +38,9 @@ class Ending:
     error: BaseException | None = None
 
     def report(self) -> int:
-        """Print the exception with a traceback that begins in the program, and return the exit code.
+        """Print the exception, if any, with a traceback that begins in the program, and return the exit code.
 
-        A `SystemExit` of the program is raised again, so that Python prints its message.
+        A `SystemExit` of the program is raised again, so that Python handles it as usual.
         """
         error = self.error
         if error is None:
@@ -61,8 +61,8 @@ class Ending:
 def as_micrograd() -> None:
     """Make `from micrograd.engine import Value` and `from micrograd.nn import MLP` import gradwalk's classes.
 
-    Call it in a notebook or in a project's `conftest.py`, before the first import of micrograd. On the command line,
-    `gradwalk run script.py` and `gradwalk run -m module` do the same for one program.
+    Call this function in a notebook or in a project's `conftest.py`, before the first import of micrograd. On the
+    command line, `gradwalk run script.py` and `gradwalk run -m module` do the same for one program.
 
     Example:
         >>> as_micrograd()
@@ -76,8 +76,9 @@ def as_micrograd() -> None:
 def run(script: str, arguments: list[str], replace: str | None = None, *, command: str = "run") -> Ending:
     """Run a script as `python script arguments...` does, with `micrograd` imported from gradwalk.
 
-    `replace` is the name of the script's class that gradwalk's Value replaces. Without `replace`, a message mentions
-    the option if the script defines such a class; if `command` is "run" and there is a terminal, a question is asked.
+    `replace` is the name of a class of the script, which is replaced by gradwalk's Value. If `replace` is None and the
+    script defines a class like micrograd's Value, the user is asked whether to replace the class. Without a terminal,
+    or if `command` is not "run", a message mentions the option --replace instead.
 
     Raises:
         OSError: The script cannot be read.
@@ -148,13 +149,13 @@ def _new_main(path: str, *, loader: Any, spec: ModuleSpec | None = None) -> Modu
 
 
 def _begin_path(folder: str) -> None:
-    """Put a folder first on Python's path, unless Python runs with `-P`."""
+    """Replace the first entry of `sys.path` by a folder, unless Python runs with `-P`."""
     if not sys.flags.safe_path:
         sys.path[0] = folder
 
 
 def _execute(source: bytes, script: str, name: str | None, namespace: dict[str, Any]) -> None:
-    """Execute a script in a namespace, and replace its class `name` if that is not None."""
+    """Execute a script in a namespace; if `name` is not None, replace the script's class of this name."""
     if name is None:
         exec(compile(source, script, "exec", dont_inherit=True), namespace)
     else:

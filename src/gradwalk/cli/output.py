@@ -33,7 +33,7 @@ def refuse_empty_names(options: Namespace) -> None:
 
 
 def write_files(options: Namespace, walked: Walk, timeline: Timeline | None) -> None:
-    """Write the files that the options name; `timeline` has the script's passes, or is None for an expression."""
+    """Write the requested files; `timeline` holds the backward passes of a script, or is None for an expression."""
     if options.svg:
         walked.draw().save(options.svg)
     if options.film:
@@ -48,7 +48,7 @@ def write_page(path: str, text: str) -> None:
 
 
 def print_walk(options: Namespace, walked: Walk, timeline: Timeline | None) -> None:
-    """Print a walk in the requested format; `timeline` has the script's passes, or is None for an expression."""
+    """Print a walk; `timeline` holds the backward passes of a script, or is None for an expression."""
     if options.json:
         _print_json(options.what, walked, timeline)
         return
@@ -70,7 +70,7 @@ def _described(timeline: Timeline | None) -> dict[str, Any]:
 
 
 def _print_json(what: str, walked: Walk, timeline: Timeline | None) -> None:
-    """Print the walk and its check as one JSON object; the check is null for a large graph or stale numbers."""
+    """Print the walk and its check as a JSON object; the check is null if the graph is large or numbers are stale."""
     document = walked.to_dict() | _described(timeline) | {"of": what, "check": None}
     if len(walked.graph) <= _LARGEST:
         with contextlib.suppress(StaleError):
@@ -107,7 +107,7 @@ def _print_large(terminal: Terminal, walked: Walk) -> None:
 
 
 def _print_stepwise(terminal: Terminal, walked: Walk) -> None:
-    """Take and print one step for each key press."""
+    """Step through a walk with key presses, and print each step."""
     report.print_graph(terminal, walked.graph)
     cursor = walked.start()
     last = len(walked.steps)

@@ -21,8 +21,9 @@ def recorded(
 ) -> tuple[Ending, Recorder]:
     """Run a script, and return how it ended and its recorded `backward()` calls.
 
-    `output` receives the script's standard output. `wanted` is the number of the pass to walk through, or None for the
-    last. `replace` is the name of the script's class that gradwalk's Value replaces, if any.
+    `output` receives the script's standard output. `wanted` is the number of the backward pass to walk through, counted
+    from 1, or None for the last pass. `replace` is the name of a class of the script to replace by gradwalk's Value, or
+    None.
     """
     recorder = Recorder(wanted)
     with observed(probe_points.observer(recorder)), source_lines(), contextlib.redirect_stdout(output):

@@ -1,4 +1,4 @@
-"""Copies Pyodide, NumPy and this gradwalk into one folder, for a served page that runs Python in the browser."""
+"""Copies Pyodide, NumPy and this gradwalk into one folder, for a web page that runs Python in the browser."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import gradwalk
 
-FOLDER = "pyodide"  # the page loads Python from this folder beside it
+FOLDER = "pyodide"  # folder beside the page, from which the page loads Python
 _OF_PYODIDE = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 _OURS = (".py", ".js", ".json", ".typed")
 
@@ -21,7 +21,7 @@ def put_python(distribution: Path, folder: Path) -> list[str]:
     """Copy Pyodide, its NumPy wheel and gradwalk from `distribution`, an unpacked Pyodide release, to `folder`.
 
     Returns:
-        The names of the archives that Python in the browser has to unpack, in order.
+        The names of the archives that the page has to unpack for Python, in this order.
 
     Raises:
         PyodideError: `distribution` lacks one of Pyodide's files, or does not have exactly one NumPy wheel.

@@ -1,9 +1,9 @@
 """Makes `import micrograd` import gradwalk's shims, in this process and in the processes that it spawns.
 
-The import finder comes first in `sys.meta_path`. So a folder named `micrograd` beside the script is not imported, and
-`sys.path[0]` can be the script's folder, as usual in Python. Child processes of `multiprocessing` install the finder
-before they run the main module (see `spawned.py`). Child processes of loky inherit only `sys.path`, so its second entry
-is the folder of the shims.
+The import finder comes first in `sys.meta_path`, so it takes precedence over a folder named `micrograd` beside the
+script. The script's folder can therefore be `sys.path[0]`, as usual in Python. Child processes of `multiprocessing`
+install the finder before they run the main module (see `spawned.py`). Child processes of loky inherit `sys.path` but
+not the finder, so the second entry of `sys.path` is the folder of the shims.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MAIN = ("init_main_from_name", "init_main_from_path")  # the keys for the main 
 
 
 class ShimFinder:
-    """Import finder for the package `micrograd`; Python finds the package's modules through its `__path__`."""
+    """Import finder for the package `micrograd`; Python finds the package's modules through `micrograd.__path__`."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
@@ -47,9 +47,9 @@ def install() -> None:
 
 
 def main_of_child() -> tuple[str, str]:
-    """Remove the main module from `sys.path`, where the parent process put it, and return it.
+    """Return the main module, which the parent process put first in `sys.path`, and remove that entry.
 
-    The result is one of the keys `_MAIN` and the module's name or path, or two empty strings without a main module.
+    The result is a key, which is one of `_MAIN`, and the module's name or path. Both are "" if there is no main module.
     """
     key, _, value = sys.path.pop(0).partition("=")
     return key, value

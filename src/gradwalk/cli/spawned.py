@@ -1,6 +1,7 @@
-"""Main module of a process that a program under `gradwalk run` spawned: installs the shims, then runs the program's.
+"""Main module of processes that a program under `gradwalk run` spawns.
 
-`multiprocessing` runs this file under the name `__mp_main__` and uses its globals as the globals of the main module.
+This module installs the shims and then runs the program's main module. `multiprocessing` runs this file under the name
+`__mp_main__` and uses its globals as the globals of the main module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions that gradwalk differentiates, for use in PyTorch, JAX, PyTensor, CasADi, IPOPT and scikit-learn.
+"""Wrappers for PyTorch, JAX, PyTensor, CasADi, IPOPT and scikit-learn, with derivatives computed by gradwalk.
 
 Each name, and the library it needs, is imported on first use.
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-# For each name, the module that defines it and the extra that installs the module's dependencies.
+# For each name: the module that defines it, and the pip extra that installs what this module imports.
 _HOMES = {
     "IpoptProblem": ("ipopt_problem", "scipy"),
     "MLPClassifier": ("estimators", "sklearn"),

@@ -23,19 +23,22 @@ Argnums = tuple[int, ...]
 class ArrayFunction:
     """A function of arrays that returns a list of arrays, recorded on the first call for each combination of shapes.
 
-    Its derivatives are functions of arrays as well, so derivatives of any order exist. Forward- and reverse-mode
-    derivatives are linear in their additional arguments, and transposes of each other.
+    The derivatives are ArrayFunctions, too, so derivatives of any order exist. The forward-mode derivative is linear in
+    the tangents, and the reverse-mode derivative is linear in the cotangents. Each is the transpose of the other.
 
     Args:
         f: A function of trees of numbers, or of arrays.
         rebuilt: Builds the arguments of `f` from a list of arrays.
-        transposed: Builds the derivative of the other mode, if this is a derivative.
-        points: Number of leading arguments in which a derivative is nonlinear (the primals).
-        derived: The function that a derivative was made from, "pushed" or "pulled", and the arguments of that method.
+        transposed: If this function is a derivative, a function that returns the derivative of the other mode; else
+            None.
+        points: If this function is a derivative, the number of its primals (the leading arguments, in which it is
+            nonlinear); else 0.
+        derived: If this function is a derivative, the differentiated function, the name of the method that was called
+            ("pushed" or "pulled"), and the method's arguments; else None.
 
     Attributes:
-        transposed: See above; None if this is not a derivative.
-        points: See above.
+        transposed: The argument `transposed`.
+        points: The argument `points`.
     """
 
     def __init__(
@@ -67,8 +70,8 @@ class ArrayFunction:
 
         Args:
             arrays: The leaves of the arguments.
-            batch: Number of leading axes that are batch axes. They are broadcast, and are the leading axes of the
-                results.
+            batch: Number of batch axes, which are the leading axes of each array. The batch axes of all arrays are
+                broadcast to one shape, which becomes the shape of the leading axes of the results.
 
         Returns:
             Arrays of float64, or of float32 if `batch` > 0 and all arrays are float32.
@@ -79,7 +82,7 @@ class ArrayFunction:
         return [numpy.asarray(leaf) for leaf in self._one(*map(_plain, arrays))]
 
     def leaves(self, *arrays: Any) -> tuple[Any, ...]:
-        """Return the leaves of the result for arguments with numbers or Values."""
+        """Return the leaves of the result for arguments that may contain Values."""
         result = self._f(*self._rebuilt(arrays))
         leaves, treedef = flatten(result, f"the result of {display_name(self)}")
         if not leaves:
@@ -90,7 +93,7 @@ class ArrayFunction:
         return tuple(leaves)
 
     def result(self, shapes: Sequence[tuple[int, ...]]) -> TreeDef:
-        """Return the treedef of the result for arguments of these shapes, recording `f` if needed without running it.
+        """Return the treedef of the result for arguments of these shapes; record `f` if necessary, without running it.
 
         Raises `TypeError` if `f` returns no numbers or captures Values.
         """
@@ -111,8 +114,8 @@ class ArrayFunction:
     def pushed(self, count: int, argnums: Argnums) -> ArrayFunction:
         """Return the forward-mode derivative with respect to some of the `count` arrays.
 
-        It is a function of the arrays, followed by a tangent for each position in `argnums`; it returns the tangents of
-        the leaves of the result.
+        The derivative takes the arrays, followed by a tangent for each array at a position in `argnums`. It returns the
+        tangents of the leaves of the result.
         """
 
         def push(*arrays: Any) -> Any:
@@ -124,7 +127,7 @@ class ArrayFunction:
     def pulled(self, count: int, argnums: Argnums) -> ArrayFunction:
         """Return the reverse-mode derivative with respect to some of the `count` arrays.
 
-        It is a function of the arrays, followed by a cotangent for each leaf of the result; it returns the cotangents
+        The derivative takes the arrays, followed by a cotangent for each leaf of the result. It returns the cotangents
         of the arrays at the positions in `argnums`.
         """
 
@@ -144,7 +147,7 @@ class ArrayFunction:
         return self._derivatives[key]
 
     def _of_chosen(self, arrays: Sequence[Any], argnums: Argnums) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Return the function of only the arrays at `argnums`, and these arrays."""
+        """Return a function of the arrays at the positions in `argnums` alone, and these arrays."""
 
         def of_chosen(*chosen: Any) -> Any:
             given = list(arrays)
@@ -170,7 +173,7 @@ def _derivative(function: ArrayFunction, mode: str, count: int, argnums: Argnums
 
 
 def structure(f: Jit[..., Any], args: Sequence[Any], name: str) -> TreeDef:
-    """Return the treedef of a function's result by recording it for arguments with this structure, without running it.
+    """Record a function for arguments like `args`, without running it, and return the treedef of its result.
 
     Raises `TypeError` if the function returns no numbers or captures Values.
     """
@@ -185,7 +188,7 @@ def structure(f: Jit[..., Any], args: Sequence[Any], name: str) -> TreeDef:
 
 
 def _plain(array: Any) -> Any:
-    """Return an array without dimensions as a number, any other array unchanged."""
+    """Return an array with 0 dimensions as a number, and any other array unchanged."""
     return array if array.ndim else array.item()
 
 

@@ -23,16 +23,19 @@ def to_casadi(f: Callable[..., Any], *shapes: int | Shape) -> Any:
     """Convert a function that gradwalk can record to a CasADi function with exact derivatives.
 
     `f` is recorded as by `gradwalk.jit`, without running it. CasADi receives the sparsity patterns of the Jacobians,
-    found as by `sparse_jacobian`, and Jacobian products in forward and reverse mode, which can be differentiated again.
-    `nlpsol` thus gets the exact Hessian of a Lagrangian that contains the function, and its sparsity pattern.
+    which are found as by `sparse_jacobian`, and functions that compute Jacobian-vector and vector-Jacobian products.
+    CasADi can differentiate these functions again. `nlpsol` therefore gets the exact Hessian of a Lagrangian that
+    contains `f`, and the sparsity pattern of this Hessian.
 
     Args:
-        f: A function of numbers and arrays that returns a number, an array, or a tuple of them.
-        *shapes: The shape of each argument: an int for a vector of this length, a pair for a matrix, () for a number.
+        f: A function that takes numbers and arrays and returns a number, an array, or a tuple of numbers and arrays.
+        *shapes: The shape of each argument: an int for a vector of this length, a pair of ints for a matrix, () for a
+            number.
 
     Returns:
-        A `casadi.Callback`. Keep a reference to it while any CasADi function that contains it is in use. Vectors are
-        columns, in arguments and results. It can be copied and pickled if `f` can.
+        A `casadi.Callback`. Keep a reference to the callback while any CasADi function that contains it is in use.
+        Vectors are CasADi column vectors, as arguments and as results. The callback can be copied, and it can be
+        pickled if `f` can be pickled.
 
     Raises:
         TypeError: `f` is not callable or does not return numbers, or a shape is invalid.
@@ -82,12 +85,12 @@ def _checked(shape: Any, i: int) -> Shape:
 
 
 def _shaped(column: Any, shape: Shape) -> Any:
-    """Reshape an argument whose numbers are in column-major order."""
+    """Reshape a column to an argument of `f`; CasADi stores matrices in column-major order."""
     return column[0] if shape == () else numpy.reshape(column, shape, "F")
 
 
 def _matrix(shape: Shape) -> Shape:
-    """Return the shape of an array as a CasADi matrix."""
+    """Return the shape of the CasADi matrix for an array of this shape."""
     return (*shape, 1, 1)[:2]
 
 
@@ -95,8 +98,9 @@ class _Port(NamedTuple):
     """An input or output of a CasADi function.
 
     Attributes:
-        shape: Its shape as a matrix.
-        is_used: Whether its numbers are used. CasADi passes the nominal results to derivatives, which ignore them.
+        shape: The shape of the matrix.
+        is_used: Whether the numbers of the matrix are used. CasADi passes the results of a function to its derivatives,
+            but derivatives by gradwalk ignore these inputs.
     """
 
     shape: Shape
@@ -109,7 +113,7 @@ class _Port(NamedTuple):
 
     @property
     def pattern(self) -> Any:
-        """The CasADi sparsity pattern: dense if it is used, otherwise empty."""
+        """The CasADi sparsity pattern: dense if the numbers are used, otherwise empty."""
         return casadi.Sparsity.dense(*self.shape) if self.is_used else casadi.Sparsity(*self.shape)
 
     @property
@@ -119,16 +123,16 @@ class _Port(NamedTuple):
 
 
 class _Function(casadi.Callback):  # type: ignore[misc]  # CasADi is Any
-    """The callback that CasADi calls: a function of columns, with its derivatives.
+    """A callback for CasADi: a function of columns, and its derivatives.
 
-    It does not define a Jacobian, which CasADi could not differentiate again; CasADi builds the Jacobian from
-    Jacobian-vector products and the sparsity pattern.
+    The callback does not define a Jacobian, because CasADi could not differentiate such a Jacobian again. Instead,
+    CasADi builds the Jacobian from Jacobian-vector products and the sparsity pattern.
 
     Args:
-        name: Its name.
-        function: The function of the columns of the used inputs.
-        inputs: Its inputs.
-        outputs: Its outputs.
+        name: The name of the callback.
+        function: The function to call with the columns of the inputs that are used.
+        inputs: The inputs of the callback.
+        outputs: The outputs of the callback.
         made_from: The arguments of `to_casadi`, for pickling; empty for a derivative.
     """
 
@@ -146,7 +150,7 @@ class _Function(casadi.Callback):  # type: ignore[misc]  # CasADi is Any
         self._outputs = outputs
         self._reduce_args = made_from
         self._argnums = tuple(range(sum(port.is_used for port in inputs)))
-        self._kept: list[Any] = []  # derivatives, which must live as long as this function
+        self._kept: list[Any] = []  # the derivatives, which must live as long as this function
         self.construct(name)
 
     def __reduce__(self) -> Any:
@@ -199,14 +203,14 @@ class _Function(casadi.Callback):  # type: ignore[misc]  # CasADi is Any
 
     @property
     def _nominal(self) -> list[_Port]:
-        """The inputs of derivatives that come before the seeds."""
+        """The inputs of a derivative before its tangents or cotangents: this function's inputs and results."""
         return [*self._inputs, *[port.ignored for port in self._outputs]]
 
     @functools.cached_property
     def _patterns(self) -> list[Any]:
-        """The sparsity pattern of the Jacobian of each output by each input, in column-major order."""
+        """The sparsity pattern of the Jacobian of each output with respect to each input, for all pairs."""
         columns = [numpy.ones(port.size) for port in self._inputs if port.is_used]
-        with without_numbers():  # only the lengths of the columns matter
+        with without_numbers():  # only the lengths of the columns are used
             whole = sparse_jacobian(self._function.leaves, argnums=self._argnums).structure(*columns)
         patterns = []
         for (row, across), (column, along) in itertools.product(_ranges(self._outputs), _ranges(self._inputs)):
@@ -222,6 +226,6 @@ class _Function(casadi.Callback):  # type: ignore[misc]  # CasADi is Any
 
 
 def _ranges(ports: Sequence[_Port]) -> list[tuple[_Port, slice]]:
-    """Return each port with the slice of its numbers in the concatenation of all ports."""
+    """Return each port, and the slice of its numbers in the concatenated numbers of all ports."""
     starts = itertools.accumulate([port.size for port in ports], initial=0)
     return [(port, slice(*ends)) for port, ends in zip(ports, itertools.pairwise(starts), strict=True)]

@@ -1,6 +1,6 @@
 """`MLPRegressor` and `MLPClassifier`: networks of `gradwalk.nn` as scikit-learn estimators.
 
-Only this module imports scikit-learn. The parameter names follow scikit-learn's own networks.
+Only this module imports scikit-learn. Parameters have the same names as in scikit-learn's own networks.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ACTIVATIONS = {"relu": Value.relu, "tanh": Value.tanh, "logistic": Value.sigmoi
 
 
 def _is_count(given: Any) -> bool:
-    """Return whether an object is a positive int, of Python or NumPy."""
+    """Return whether an object is a positive integer, which may be a NumPy integer."""
     return isinstance(given, Integral) and not isinstance(given, bool) and int(given) > 0
 
 
@@ -41,7 +41,7 @@ def _is_finite(given: Any) -> bool:
 
 
 def _layers(sizes: Any) -> Any:
-    """Return the sizes of the hidden layers as a sequence; an int is a single layer."""
+    """Return the sizes of the hidden layers as a sequence; an int is the size of a single layer."""
     return (sizes,) if isinstance(sizes, Integral) else sizes
 
 
@@ -63,7 +63,7 @@ _PARAMETERS: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 
 class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is Any
-    """A multilayer perceptron trained by Adam."""
+    """A multilayer perceptron that is trained by Adam with weight decay."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is Any
             X: The samples, one per row.
             targets: The target of each sample.
             outputs: Number of outputs of the network.
-            loss: A function of the network's output for a sample, and the target.
+            loss: A function that takes the network's output for a sample and the sample's target, and returns the loss.
         """
         self._check_parameters()
         generator = check_random_state(self.random_state)
@@ -120,14 +120,14 @@ class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is Any
         self.n_iter_ = self.max_iter
 
     def _check_parameters(self) -> None:
-        """Raise `ValueError` if a parameter is invalid. As in scikit-learn, this is checked when training begins."""
+        """Raise `ValueError` if a parameter is invalid; as in scikit-learn, `fit` calls this method."""
         for name, (is_right, expected) in _PARAMETERS.items():
             given = getattr(self, name)
             if not is_right(given):
                 raise ValueError(f"{name} must be {expected}, got {given!r}")
 
     def _outputs(self, X: ArrayLike) -> Array:  # noqa: N803  scikit-learn's name
-        """Return the outputs of the network for samples, one row per sample."""
+        """Return the outputs of the network, one row per sample."""
         check_is_fitted(self)
         samples = validate_data(self, X, reset=False, dtype=numpy.float64)
         weights = numpy.array([parameter.data for parameter in self.model_.parameters()])
@@ -137,21 +137,23 @@ class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is Any
 class MLPRegressor(RegressorMixin, _Network):  # type: ignore[misc]  # scikit-learn is Any
     """A network of `gradwalk.nn` for regression, as a scikit-learn estimator.
 
-    It minimizes the mean of half the squared errors by Adam, in minibatches that run on lanes. As for scikit-learn's
-    networks, samples and targets should be scaled, for example with a `StandardScaler`.
+    Training minimizes half the squared error, averaged over the samples, by Adam with weight decay. The samples of a
+    minibatch are computed together, on SIMD lanes. As for scikit-learn's networks, samples and targets should be scaled
+    before training, for example with a `StandardScaler`.
 
     Args:
-        hidden_layer_sizes: Number of neurons in each hidden layer; an int for a single layer.
+        hidden_layer_sizes: Number of neurons in each hidden layer: a sequence of ints, or an int for a single hidden
+            layer.
         activation: Activation of the hidden layers: "relu", "tanh" or "logistic".
         alpha: Weight decay coefficient.
-        batch_size: Number of samples per step; "auto" for 200, or all samples if there are fewer.
+        batch_size: Number of samples in a minibatch. "auto" is 200, or the number of all samples if there are fewer.
         learning_rate_init: Learning rate of Adam.
         max_iter: Number of passes over all samples.
         random_state: Seed, or a `numpy.random.RandomState`, for the initial weights and the order of the samples.
 
     Attributes:
         model_: The trained network, an `nn.MLP` that can be drawn, walked through and differentiated.
-        loss_curve_: The mean loss in each pass over the samples.
+        loss_curve_: A list with the mean loss of each pass over the samples.
 
     Example:
         >>> X = numpy.linspace(-1.0, 1.0, 100).reshape(-1, 1)
@@ -194,7 +196,8 @@ class MLPRegressor(RegressorMixin, _Network):  # type: ignore[misc]  # scikit-le
 class MLPClassifier(ClassifierMixin, _Network):  # type: ignore[misc]  # scikit-learn is Any
     """A network of `gradwalk.nn` for classification, as a scikit-learn estimator.
 
-    It minimizes the mean cross-entropy. See `MLPRegressor` for the method, the parameters and the attributes.
+    Training minimizes the mean cross-entropy. `MLPRegressor` describes the training, the parameters and the other
+    attributes.
 
     Attributes:
         classes_: The classes, in the order of the network's outputs.
@@ -244,7 +247,7 @@ class MLPClassifier(ClassifierMixin, _Network):  # type: ignore[misc]  # scikit-
 
 
 def _network(sizes: Sequence[int], activation: Callable[[Value], Value]) -> MLP:
-    """Return a network with arbitrary weights, without changing the state of Python's random generator."""
+    """Create a network with arbitrary weights; restore the state of Python's random number generator afterwards."""
     state = random.getstate()
     network = MLP(sizes[0], sizes[1:], activation)
     random.setstate(state)
@@ -252,7 +255,7 @@ def _network(sizes: Sequence[int], activation: Callable[[Value], Value]) -> MLP:
 
 
 def _answers(network: MLP) -> Callable[[Any, Any], Any]:
-    """Return a function of all weights and a sample that computes the outputs of a network as an array."""
+    """Return a function that takes all weights and a sample, and returns the network's outputs as an array."""
     treedef = flatten(network, "the network")[1]
 
     def answers(weights: Any, x: Any) -> Any:
@@ -263,7 +266,7 @@ def _answers(network: MLP) -> Callable[[Any, Any], Any]:
 
 
 def _drawn(sizes: Sequence[int], generator: Any) -> Array:
-    """Draw initial weights by Glorot and Bengio (2010); for each neuron, the weights precede the bias."""
+    """Draw initial weights as in Glorot and Bengio (2010); each neuron's weights are followed by its bias, 0."""
     layers = []
     for count, outputs in itertools.pairwise(sizes):
         bound = numpy.sqrt(6 / (count + outputs))

@@ -1,4 +1,4 @@
-"""`IpoptProblem`: an objective and constraints with sparse derivatives, in the interface of cyipopt."""
+"""`IpoptProblem`: an objective and constraints with sparse derivatives, with the interface that cyipopt expects."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ Structure = tuple[Array, Array]
 
 
 class IpoptProblem:
-    """A problem for IPOPT, in the interface of cyipopt: an objective, constraints, and their exact sparse derivatives.
+    """An objective, constraints, and their exact sparse derivatives, with the interface that cyipopt expects.
 
-    Pass it to `cyipopt.Problem(n=problem.n, m=problem.m, problem_obj=problem, lb=..., ub=..., cl=..., cu=...)`. The
-    functions are recorded as by `jit`. IPOPT receives only the structurally nonzero entries of the constraints'
-    Jacobian and of the lower triangle of the Lagrangian's Hessian.
+    Pass the problem to `cyipopt.Problem(n=problem.n, m=problem.m, problem_obj=problem, lb=..., ub=..., cl=...,
+    cu=...)`. The functions are recorded as by `jit`. IPOPT receives only the structurally nonzero entries of the
+    constraints' Jacobian and of the lower triangle of the Lagrangian's Hessian.
 
-    It can be pickled if the functions can.
+    The problem can be pickled if its functions can be pickled.
 
     Args:
         objective: A function of a vector that returns one number.
-        x: A vector with the length of the functions' arguments, such as the initial guess.
-        constraints: A function of a vector that returns a vector, or a list of numbers; None if there are only bounds.
+        x: A vector with the same length as the argument of both functions, such as the initial guess.
+        constraints: A function of a vector that returns the values of the constraints, as a vector or a list of
+            numbers. None if the variables have only bounds.
 
     Attributes:
         n: Number of variables.
@@ -97,7 +98,7 @@ class IpoptProblem:
         return type(self), self._reduce_args
 
     def objective(self, x: Array) -> float:
-        """Return the objective.
+        """Return the value of the objective.
 
         Args:
             x: The variables.
@@ -113,7 +114,7 @@ class IpoptProblem:
         return self._gradient(x)  # type: ignore[no-any-return]
 
     def constraints(self, x: Array) -> Array:
-        """Return the constraints.
+        """Return the values of the constraints.
 
         Args:
             x: The variables.
@@ -141,8 +142,8 @@ class IpoptProblem:
 
         Args:
             x: The variables.
-            lagrange: Multipliers of the constraints.
-            obj_factor: Factor of the objective.
+            lagrange: Lagrange multipliers of the constraints.
+            obj_factor: Factor of the objective in the Lagrangian.
         """
         return self._hessian(x, lagrange, obj_factor).data[self._is_lower]  # type: ignore[no-any-return]
 

@@ -1,8 +1,8 @@
 """`to_jax`: wrap a function for JAX. Only this module imports JAX.
 
-The function becomes a JAX primitive, for which compiled code calls back into gradwalk. The rules below define its
-derivatives, which bind the same primitive to other functions; its transpose, if it is linear; and its batching rule,
-which adds an axis.
+A call of the function is a JAX primitive, for which compiled code calls back into gradwalk. The rules below define the
+primitive's derivatives, its transpose if the function is linear, and its batching rule. Derivatives and transposes bind
+the same primitive to other functions, and the batching rule adds a batch axis.
 """
 
 from __future__ import annotations
@@ -28,20 +28,22 @@ _call.multiple_results = True
 def to_jax(f: Callable[P, Any]) -> Callable[P, Any]:
     """Convert a function that gradwalk can record to a JAX function, for use in `jit`, `grad`, `vmap` and `scan`.
 
-    `f` is recorded for each structure and set of shapes of its arguments, as by `gradwalk.jit`. gradwalk computes its
-    derivatives, in forward and reverse mode and to any order. A batch of `jax.vmap` runs on lanes in a single call.
+    As by `gradwalk.jit`, `f` is recorded once for each structure of the arguments and each combination of shapes.
+    gradwalk computes the derivatives of `f`, in forward and reverse mode and to any order. `jax.vmap` passes a whole
+    batch to gradwalk in a single call, and gradwalk computes the samples on SIMD lanes.
 
-    It runs on the CPU. Under `jax.jit`, and on other devices, each call transfers the data to and from the host.
-    Computations are in float64, or in float32 for batches in which all arrays are float32. Results have the widest type
-    of the floating-point arguments. Integers are passed as numbers without derivatives.
+    The function runs on the CPU. Under `jax.jit`, and on other devices, each call transfers the arguments to the host
+    and the results back. Computations are in float64; a batch is computed in float32 if all its arrays are float32.
+    Results have the widest floating-point type among the arguments. Integer arguments are allowed, but not
+    differentiated.
 
     Args:
-        f: A function of numbers, or of pytrees of arrays, that returns such a tree.
+        f: A function that takes numbers, arrays or pytrees of them, and returns a number, an array or a pytree of them.
 
     Returns:
-        A function of JAX arrays, and of pytrees of them, that returns the structure of the result of `f` with JAX
-        arrays as leaves. It raises `TypeError` if an argument holds anything but real numbers, and the same exceptions
-        as `gradwalk.jit`. It can be pickled if `f` can.
+        A function that takes JAX arrays or pytrees of them. Its result has the structure of the result of `f`, with JAX
+        arrays as leaves. The function raises `TypeError` if an argument contains anything but real numbers, and
+        otherwise the same exceptions as `gradwalk.jit`. It can be pickled if `f` can be pickled.
 
     Raises:
         TypeError: `f` is not callable.
@@ -117,13 +119,13 @@ def _types(*arrays: Any, function: ArrayFunction, batch: int) -> list[Any]:
 
 
 def _on_host(arrays: Sequence[Any], types: Sequence[Any], function: ArrayFunction, batch: int) -> list[Any]:
-    """Compute the results for arrays as NumPy arrays."""
+    """Compute the results as NumPy arrays."""
     results = function([_of_numpy(numpy.asarray(array)) for array in arrays], batch)
     return [numpy.asarray(result, kind.dtype) for result, kind in zip(results, types, strict=True)]
 
 
 def _run(*given: Any, function: ArrayFunction, batch: int) -> list[Any]:
-    """Compute the results for concrete arrays."""
+    """Compute the results for concrete arrays, as JAX arrays."""
     arrays = list(map(jax.numpy.asarray, given))
     types = _types(*arrays, function=function, batch=batch)
     return list(map(jax.numpy.asarray, _on_host(arrays, types, function, batch)))
@@ -132,8 +134,9 @@ def _run(*given: Any, function: ArrayFunction, batch: int) -> list[Any]:
 def _lowered(context: Any, *operands: Any, function: ArrayFunction, batch: int) -> Any:
     """Emit a Python callback in compiled code.
 
-    This does not use `jax.pure_callback`, which creates JAX arrays in the callback. If all XLA threads are in
-    callbacks, as on a machine with a single core, none is left to fill these arrays, and the callback would deadlock.
+    This does not use `jax.pure_callback`, which creates JAX arrays inside the callback. An XLA thread has to fill these
+    arrays. If all XLA threads are inside callbacks, as happens on a machine with a single core, the callback would
+    deadlock.
     """
     types = context.avals_out
 
@@ -163,7 +166,7 @@ def _pushed(primals: Sequence[Any], tangents: Sequence[Any], *, function: ArrayF
 
 
 def _transposed(adjoints: Sequence[Any], *arrays: Any, function: ArrayFunction, batch: int) -> list[Any]:
-    """Compute the cotangents of the undefined arguments, in which a derivative is linear."""
+    """Compute the cotangents of the undefined primals, which are the arguments in which a derivative is linear."""
     if function.transposed is None:
         raise TypeError(
             f"{function.__name__}() cannot be transposed because it is not known to be linear: transpose its "
@@ -188,7 +191,7 @@ def _of_one(array: Any, aval: Any) -> Any:
 def _batched(
     arrays: Sequence[Any], axes: Sequence[Any], *, function: ArrayFunction, batch: int
 ) -> tuple[Any, list[int]]:
-    """Compute the results of a batch, with the batch as their first axis."""
+    """Compute the results of a batch; the first axis of each result is the batch axis."""
     moved = [
         jax.numpy.expand_dims(array, 0) if axis is None else jax.numpy.moveaxis(array, axis, 0)
         for array, axis in zip(arrays, axes, strict=True)

@@ -20,17 +20,18 @@ P = ParamSpec("P")
 def to_pytensor(f: Callable[P, Any]) -> Callable[P, Any]:
     """Convert a function that gradwalk can record to a PyTensor function, such as a log-density for PyMC's samplers.
 
-    `f` is recorded as by `gradwalk.jit`. gradwalk computes its derivatives, in reverse mode and to any order.
-    Computations are in float64; results have the type `pytensor.config.floatX`. Integers are passed as numbers without
-    derivatives.
+    `f` is recorded as by `gradwalk.jit`. gradwalk computes the derivatives of `f`, in reverse mode and to any order.
+    Computations are in float64, and results are converted to the type `pytensor.config.floatX`. Integer arguments are
+    allowed, but not differentiated.
 
     Args:
-        f: A function of numbers and arrays that returns a number, an array, or a tree of them.
+        f: A function that takes numbers and arrays and returns a number, an array, or a tree of them.
 
     Returns:
-        A function of PyTensor variables that returns the structure of the result of `f` with variables as leaves. It
-        raises `TypeError` if an argument is not a real tensor, and `ValueError` if the length of an axis is not known
-        statically. It can be pickled if `f` can, as can PyTensor graphs that contain its results.
+        A function that takes PyTensor variables. Its result has the structure of the result of `f`, with PyTensor
+        variables as leaves. The function raises `TypeError` if an argument is not a real tensor, and `ValueError` if
+        the shape of an argument is not known statically. If `f` can be pickled, so can the function and every PyTensor
+        graph that contains its results.
 
     Raises:
         TypeError: `f` is not callable.
@@ -55,7 +56,7 @@ class PytensorFunction(WrappedFunction[P, Any]):
         self._call = _Call(ArrayFunction(f))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
-        """Return the result for variables."""
+        """Return the result for PyTensor variables."""
         if kwargs:
             raise TypeError(f"arguments of {self._call} must be positional, got {', '.join(kwargs)} by keyword")
         inputs = [as_tensor_variable(arg) for arg in args]
@@ -106,11 +107,11 @@ class _Call(Op):  # type: ignore[misc]  # PyTensor is Any
         found = dict(zip(argnums, pulled(*inputs, *adjoints, return_list=True), strict=True))
         return [found.get(i, x.zeros_like(dtype=config.floatX)) for i, x in enumerate(inputs)]
 
-    L_op = pullback  # its name before PyTensor 3
+    L_op = pullback  # the name of pullback before PyTensor 3
 
 
 def _like(adjoint: Any, variable: Any) -> Any:
-    """Return a cotangent with the static shape of the variable it belongs to."""
+    """Return a cotangent with the static shape of its variable."""
     return specify_shape(adjoint, variable.type.shape)
 
 

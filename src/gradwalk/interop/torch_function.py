@@ -18,21 +18,21 @@ P = ParamSpec("P")
 def to_torch(f: Callable[P, Any]) -> Callable[P, Any]:
     """Convert a function that gradwalk can record to a PyTorch function that autograd and `torch.func` differentiate.
 
-    `f` is recorded for each structure and set of shapes of its arguments, as by `gradwalk.jit`. gradwalk computes its
-    derivatives, in reverse and forward mode and to any order. A batch of `torch.func.vmap` runs on lanes in a single
-    call.
+    As by `gradwalk.jit`, `f` is recorded once for each structure of the arguments and each combination of shapes.
+    gradwalk computes the derivatives of `f`, in reverse and forward mode and to any order. `torch.func.vmap` passes a
+    whole batch to gradwalk in a single call, and gradwalk computes the samples on SIMD lanes.
 
-    Computations are in float64, or in float32 for batches in which all tensors are float32. Results have the widest
-    type of the floating-point arguments. Integer tensors are passed as numbers without derivatives.
+    Computations are in float64; a batch is computed in float32 if all its tensors are float32. Results have the widest
+    floating-point type among the arguments. Integer tensors are allowed, but not differentiated.
 
     Args:
-        f: A function of numbers, or of trees of arrays, that returns such a tree.
+        f: A function that takes numbers, arrays or trees of them, and returns a number, an array or a tree of them.
 
     Returns:
-        A function of tensors, and of lists, tuples, dicts and dataclasses of tensors, that returns the structure of the
-        result of `f` with tensors as leaves. It raises `TypeError` if an argument holds anything but numbers and
-        tensors of real numbers, `ValueError` if a tensor is not on the CPU, and the same exceptions as `gradwalk.jit`.
-        It can be pickled if `f` can.
+        A function that takes tensors, or lists, tuples, dicts and dataclasses of tensors. Its result has the structure
+        of the result of `f`, with tensors as leaves. The function raises `TypeError` if an argument contains anything
+        but real numbers and real tensors, `ValueError` if a tensor is not on the CPU, and otherwise the same exceptions
+        as `gradwalk.jit`. It can be pickled if `f` can be pickled.
 
     Raises:
         TypeError: `f` is not callable.
@@ -70,7 +70,7 @@ class TorchFunction(WrappedFunction[P, Any]):
 
 
 def _parted(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
-    """Flatten the arguments; the structure is None if the arguments are the leaves."""
+    """Flatten the arguments to leaves and a structure, which is None if all arguments are positional tensors."""
     if not kwargs and all(isinstance(arg, torch.Tensor) for arg in args):
         return list(args), None
     return opened((args, kwargs), "the arguments")
@@ -135,7 +135,7 @@ class _Call(torch.autograd.Function):  # type: ignore[misc]  # PyTorch is Any
         argnums = tuple([i for i, is_needed in enumerate(ctx.needs_input_grad[2:]) if is_needed])
         pulled = ctx.function.pulled(len(tensors), argnums)
         found = dict(zip(argnums, _Call.apply(pulled, ctx.batch, *tensors, *adjoints), strict=True))
-        # The cotangent of a tensor that was broadcast over the batch is the sum over the batch.
+        # If a tensor was broadcast over the batch, its cotangent is the sum over the batch.
         return None, None, *[found[i].sum_to_size(x.shape).to(x) if i in found else None for i, x in enumerate(tensors)]
 
     @staticmethod
@@ -150,7 +150,7 @@ class _Call(torch.autograd.Function):  # type: ignore[misc]  # PyTorch is Any
     def vmap(
         info: Any, in_dims: tuple[int | None, ...], function: ArrayFunction, batch: int, *tensors: torch.Tensor
     ) -> tuple[tuple[torch.Tensor, ...], int]:
-        """Return the leaves of the results of a batch, with the batch as their first axis."""
+        """Return the leaves of the results of a batch; the first axis of each leaf is the batch axis."""
         moved = [
             tensor.unsqueeze(0) if axis is None else tensor.movedim(axis, 0)
             for tensor, axis in zip(tensors, in_dims[2:], strict=True)

@@ -2,8 +2,8 @@
 
 An optimizer is a pair of pure functions. `init(params)` returns the initial state, and `update(gradients, state,
 params)` returns the updates to add to the parameters and the next state. Parameters, gradients and updates are trees of
-floats, arrays or Modules. Both functions can be traced, so a whole training loop written as a `gradwalk.loops.scan`
-compiles to a single program.
+floats, arrays or Modules. `jit` can record both functions, so a whole training loop, written with
+`gradwalk.loops.scan`, compiles to a single program.
 
 Example:
     >>> from gradwalk import grad, jit, loops, optim

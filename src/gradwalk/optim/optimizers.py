@@ -23,8 +23,8 @@ def sgd(
     """Create a stochastic gradient descent optimizer, optionally with momentum.
 
     Args:
-        learning_rate: Factor applied to each gradient; a number or a schedule.
-        momentum: Decay rate of the momentum; None for plain gradient descent.
+        learning_rate: Factor that multiplies each gradient: a number, or a schedule (a function of the step count).
+        momentum: Decay rate of the sum of past gradients; None for gradient descent without momentum.
         nesterov: Whether to use Nesterov momentum.
 
     Returns:
@@ -47,8 +47,9 @@ def momentum(
     """Create a stochastic gradient descent optimizer with momentum, as `sgd(learning_rate, momentum)` does.
 
     Args:
-        learning_rate: Factor applied to the momentum; a number or a schedule.
-        momentum: Decay rate of the momentum.
+        learning_rate: Factor that multiplies the sum of past gradients: a number, or a schedule (a function of the step
+            count).
+        momentum: Decay rate of the sum of past gradients.
         nesterov: Whether to use Nesterov momentum.
 
     Returns:
@@ -69,12 +70,13 @@ def adam(
     """Create an Adam optimizer (Kingma and Ba, 2014).
 
     Args:
-        learning_rate: Step size, a number or a schedule. A parameter rarely moves further than this in one step.
-        b1: Decay rate of the mean of the gradients.
-        b2: Decay rate of the mean of the squared gradients.
+        learning_rate: Step size: a number, or a schedule (a function of the step count). In one step, a parameter
+            rarely changes by more than the step size.
+        b1: Decay rate of the moving average of the gradients.
+        b2: Decay rate of the moving average of the squared gradients.
         eps: Constant added to the denominator outside the square root, to avoid division by zero.
-        eps_root: Constant added to the denominator inside the square root. Use a value above 0 to differentiate through
-            an update.
+        eps_root: Constant added to the denominator inside the square root. To differentiate through an update, use a
+            value above 0: the derivative of the square root is infinite at 0.
         nesterov: Whether to use Nesterov momentum (NAdam).
 
     Returns:
@@ -107,14 +109,15 @@ def adamw(
     """Create an Adam optimizer with decoupled weight decay (Loshchilov and Hutter, 2019).
 
     Args:
-        learning_rate: Step size, a number or a schedule. It also multiplies the weight decay.
-        b1: Decay rate of the mean of the gradients.
-        b2: Decay rate of the mean of the squared gradients.
+        learning_rate: Step size: a number, or a schedule (a function of the step count). The weight decay is multiplied
+            by the step size, too.
+        b1: Decay rate of the moving average of the gradients.
+        b2: Decay rate of the moving average of the squared gradients.
         eps: Constant added to the denominator outside the square root, to avoid division by zero.
         eps_root: Constant added to the denominator inside the square root.
         weight_decay: Strength of the weight decay: each step subtracts `learning_rate * weight_decay * param`.
-        mask: Parameters to decay: a tree with one bool per number or array of the parameters, or a function from the
-            parameters to such a tree. None decays all parameters.
+        mask: The parameters to decay: a tree with a bool for each leaf (number or array) of the parameters, or a
+            function that takes the parameters and returns such a tree. None decays all parameters.
         nesterov: Whether to use Nesterov momentum (NAdam).
 
     Returns:

@@ -1,4 +1,4 @@
-"""Learning-rate schedules: functions from a step count to a value."""
+"""Learning-rate schedules: functions that take a step count and return a value."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def constant_schedule(value: Number) -> Schedule:
     """Create a schedule that always returns the same value.
 
     Args:
-        value: The value.
+        value: The value to return.
 
     Returns:
-        A function from the step count to the value.
+        A function that takes the step count and returns the value.
     """
     return partial(_constant, value)
 
@@ -33,12 +33,12 @@ def linear_schedule(
     Args:
         init_value: Value at the start.
         end_value: Value at the end.
-        transition_steps: Number of steps from `init_value` to `end_value`. If it is not positive, the value stays at
-            `init_value`.
-        transition_begin: Number of steps before the change starts; negative numbers count as 0.
+        transition_steps: Number of steps in which the value changes from `init_value` to `end_value`. If this number is
+            not positive, the value stays at `init_value`.
+        transition_begin: Number of steps before the value starts to change. A negative number is treated as 0.
 
     Returns:
-        A function from the step count to the value.
+        A function that takes the step count and returns the value.
 
     Example:
         >>> [linear_schedule(1.0, 0.0, 4)(count) for count in range(6)]
@@ -50,21 +50,21 @@ def linear_schedule(
 def polynomial_schedule(
     init_value: Number, end_value: Number, power: Number, transition_steps: int, transition_begin: int = 0
 ) -> Schedule:
-    """Create a schedule that changes from one value to another along a power function.
+    """Create a schedule that changes polynomially from one value to another.
 
-    After n steps of the transition the value is `(init_value - end_value) * (1 - n / transition_steps)**power +
+    After n steps of the change, the value is `(init_value - end_value) * (1 - n / transition_steps)**power +
     end_value`.
 
     Args:
         init_value: Value at the start.
         end_value: Value at the end.
         power: Exponent of the polynomial.
-        transition_steps: Number of steps from `init_value` to `end_value`. If it is not positive, the value stays at
-            `init_value`.
-        transition_begin: Number of steps before the change starts; negative numbers count as 0.
+        transition_steps: Number of steps in which the value changes from `init_value` to `end_value`. If this number is
+            not positive, the value stays at `init_value`.
+        transition_begin: Number of steps before the value starts to change. A negative number is treated as 0.
 
     Returns:
-        A function from the step count to the value.
+        A function that takes the step count and returns the value.
     """
     if transition_steps <= 0:
         return constant_schedule(init_value)
@@ -83,16 +83,17 @@ def exponential_decay(
 
     Args:
         init_value: Value at the start.
-        transition_steps: Number of steps in which the value is multiplied by `decay_rate` once. If it is not positive,
-            the value stays at `init_value`.
-        decay_rate: Factor per `transition_steps` steps. If it is 0, the value stays at `init_value`.
-        transition_begin: Number of steps before the decay starts; negative numbers count as 0.
+        transition_steps: Number of steps after which the value has been multiplied by `decay_rate`. If this number is
+            not positive, the value stays at `init_value`.
+        decay_rate: Factor that multiplies the value once in `transition_steps` steps. If this factor is 0, the value
+            stays at `init_value`.
+        transition_begin: Number of steps before the decay starts. A negative number is treated as 0.
         staircase: Whether to round `n / transition_steps` down, so that the value changes only every `transition_steps`
             steps.
-        end_value: Bound of the value: the minimum if `decay_rate` < 1, else the maximum. None for no bound.
+        end_value: Limit of the value: a lower limit if `decay_rate` < 1, else an upper limit. None for no limit.
 
     Returns:
-        A function from the step count to the value.
+        A function that takes the step count and returns the value.
     """
     if transition_steps <= 0 or (not isinstance(decay_rate, Value) and decay_rate == 0):
         return constant_schedule(init_value)
@@ -103,16 +104,17 @@ def exponential_decay(
 def cosine_decay_schedule(
     init_value: Number, decay_steps: int, alpha: Number = 0.0, exponent: Number = 1.0
 ) -> Schedule:
-    """Create a schedule that decays along half a period of a cosine (Loshchilov and Hutter, 2017).
+    """Create a schedule that decays along half a period of a cosine curve (Loshchilov and Hutter, 2017).
 
     Args:
         init_value: Value at the start.
-        decay_steps: Number of steps of the decay, at least 1.
-        alpha: Final value as a fraction of `init_value`.
-        exponent: Exponent applied to the cosine curve.
+        decay_steps: Number of steps in which the value decays, at least 1.
+        alpha: Final value, as a fraction of `init_value`.
+        exponent: Exponent of the cosine term, which is `(0.5 * (1 + cos(pi * n / decay_steps)))**exponent` after n
+            steps.
 
     Returns:
-        A function from the step count to the value.
+        A function that takes the step count and returns the value.
 
     Raises:
         ValueError: If `decay_steps` is not positive.
@@ -138,10 +140,10 @@ def warmup_cosine_decay_schedule(
         warmup_steps: Number of steps of the warmup.
         decay_steps: Total number of steps, including the warmup.
         end_value: Value at the end of the decay.
-        exponent: Exponent applied to the cosine curve.
+        exponent: Exponent of the cosine term, as in `cosine_decay_schedule`.
 
     Returns:
-        A function from the step count to the value.
+        A function that takes the step count and returns the value.
     """
     alpha = 0.0 if not isinstance(peak_value, Value) and peak_value == 0.0 else end_value / peak_value
     down = cosine_decay_schedule(peak_value, decay_steps - warmup_steps, alpha, exponent)
@@ -151,14 +153,15 @@ def warmup_cosine_decay_schedule(
 def piecewise_constant_schedule(
     init_value: Number, boundaries_and_scales: Mapping[int, Number] | None = None
 ) -> Schedule:
-    """Create a schedule that is multiplied by a factor at each of the given steps and is constant between them.
+    """Create a piecewise constant schedule: its value is multiplied by a factor at each given step.
 
     Args:
         init_value: Value at the start.
-        boundaries_and_scales: Maps a step to the factor that multiplies the value from that step on.
+        boundaries_and_scales: A dict from steps to factors. From each step on, the value is multiplied by the factor
+            for that step.
 
     Returns:
-        A function from the step count to the value.
+        A function that takes the step count and returns the value.
 
     Raises:
         ValueError: If a factor is negative.
@@ -174,21 +177,21 @@ def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> 
     """Create a schedule that applies several schedules one after the other.
 
     Args:
-        schedules: The schedules. Each receives the number of steps since its own start.
-        boundaries: The step at which each schedule except the first starts.
+        schedules: The schedules. Each schedule is called with the number of steps since it started.
+        boundaries: The steps at which the second and later schedules start.
 
     Returns:
-        A function from the step count to the value.
+        A function that takes the step count and returns the value.
 
     Raises:
-        ValueError: If `boundaries` does not have exactly one entry less than `schedules`.
+        ValueError: If the length of `boundaries` is not `len(schedules) - 1`.
     """
     if len(boundaries) != len(schedules) - 1:
         raise ValueError(f"{len(schedules)} schedules need {len(schedules) - 1} boundaries, got {len(boundaries)}")
     return partial(_joined, schedules, boundaries)
 
 
-# Implementations of the schedules. They are module-level functions so that `functools.partial` of them can be pickled.
+# Implementations of the schedules. They are defined at module level, because pickle cannot store nested functions.
 
 
 def _constant(value: Number, count: Number) -> Number:
@@ -245,5 +248,5 @@ def _between(x: Number, least: Number, most: Number) -> Number:
 
 
 def _chosen(condition: Any, x: Number, y: Number) -> Number:
-    """Select x or y by a condition that is a bool or a Value."""
+    """Return x if a condition, which is a bool or a Value, is true, and y otherwise."""
     return math.where(condition, x, y) if isinstance(condition, Value) else x if condition else y

@@ -28,9 +28,9 @@ class GradientTransformation(NamedTuple):
     """A transformation of gradients. An optimizer is a transformation that returns updates to add to the parameters.
 
     Attributes:
-        init: Function from the parameters to the initial state.
-        update: Function from the gradients, the state and (if the transformation needs them) the parameters to the
-            transformed gradients and the next state.
+        init: Function that takes the parameters and returns the initial state.
+        update: Function that takes the gradients, the state and, if the transformation needs them, the parameters. It
+            returns the transformed gradients and the next state.
     """
 
     init: Callable[[Tree], Any]
@@ -51,7 +51,7 @@ class TraceState(NamedTuple):
     """State of `trace`.
 
     Attributes:
-        trace: Decayed sum of the gradients, a tree like the parameters.
+        trace: Decayed sum of the past gradients, a tree with the structure of the parameters.
     """
 
     trace: Tree
@@ -62,8 +62,8 @@ class ScaleByAdamState(NamedTuple):
 
     Attributes:
         count: Number of updates so far.
-        mu: Exponential moving average of the gradients, a tree like the parameters.
-        nu: Exponential moving average of the squared gradients, a tree like the parameters.
+        mu: Exponential moving average of the gradients, a tree with the structure of the parameters.
+        nu: Exponential moving average of the squared gradients, a tree with the structure of the parameters.
     """
 
     count: Number
@@ -92,7 +92,7 @@ def apply_updates(params: Tree, updates: Tree) -> Tree:
 
 
 def global_norm(updates: Tree) -> Number:
-    """Compute the Euclidean norm over all numbers of a tree.
+    """Compute the Euclidean norm of all numbers in a tree.
 
     Args:
         updates: Tree of numbers and arrays.
@@ -110,19 +110,19 @@ def global_norm(updates: Tree) -> Number:
 
 
 def chain(*transformations: GradientTransformation) -> GradientTransformation:
-    """Apply several transformations in sequence.
+    """Combine several transformations into one that applies them in sequence.
 
     Args:
         *transformations: The transformations, in the order in which they are applied.
 
     Returns:
-        A transformation whose state is the tuple of their states.
+        The combined transformation. Its state is a tuple with the state of each transformation.
     """
     return GradientTransformation(partial(_init_chain, transformations), partial(_update_chain, transformations))
 
 
 def identity() -> GradientTransformation:
-    """Return gradients unchanged."""
+    """Create a transformation that leaves gradients unchanged."""
     return _stateless(_unchanged)
 
 
@@ -143,7 +143,8 @@ def scale_by_learning_rate(learning_rate: Number | Schedule, *, flip_sign: bool 
 
     Args:
         learning_rate: A number or a schedule.
-        flip_sign: Whether to negate the result, as gradient descent requires.
+        flip_sign: Whether to multiply by the negative learning rate, as gradient descent requires. If False, gradients
+            are multiplied by the learning rate itself.
 
     Returns:
         The transformation.
@@ -158,7 +159,7 @@ def scale_by_schedule(step_size_fn: Schedule) -> GradientTransformation:
     """Multiply gradients by a factor that depends on the step count.
 
     Args:
-        step_size_fn: Function from the number of previous updates to the factor.
+        step_size_fn: Function that takes the number of previous updates and returns the factor.
 
     Returns:
         The transformation.
@@ -170,7 +171,7 @@ def trace(decay: Number, nesterov: bool = False) -> GradientTransformation:
     """Accumulate a decayed sum of past gradients (momentum).
 
     Args:
-        decay: Factor that multiplies the sum before each gradient is added.
+        decay: Factor that multiplies the sum in each step, before the new gradient is added.
         nesterov: Whether to use Nesterov momentum.
 
     Returns:
@@ -193,8 +194,8 @@ def add_decayed_weights(
 
     Args:
         weight_decay: The factor.
-        mask: Parameters to decay: a tree with one bool per number or array of the parameters, or a function from the
-            parameters to such a tree. None decays all parameters.
+        mask: The parameters to decay: a tree with a bool for each leaf (number or array) of the parameters, or a
+            function that takes the parameters and returns such a tree. None decays all parameters.
 
     Returns:
         The transformation. Its `update` function requires the parameters.
@@ -206,7 +207,7 @@ def clip(max_delta: Number) -> GradientTransformation:
     """Clip each number of the gradients to [-max_delta, max_delta].
 
     Args:
-        max_delta: The largest absolute value.
+        max_delta: Limit on the absolute value of each number.
 
     Returns:
         The transformation.
@@ -218,7 +219,7 @@ def clip_by_global_norm(max_norm: Number) -> GradientTransformation:
     """Scale gradients down so that their global norm is at most `max_norm`.
 
     Args:
-        max_norm: The largest norm, as computed by `global_norm`.
+        max_norm: Limit on the norm of the gradients, as computed by `global_norm`.
 
     Returns:
         The transformation.
@@ -226,8 +227,8 @@ def clip_by_global_norm(max_norm: Number) -> GradientTransformation:
     return _stateless(partial(_shortened, max_norm))
 
 
-# Implementations of the transformations. They are module-level functions so that `functools.partial` of them can be
-# pickled.
+# Implementations of the transformations. They are defined at module level, because pickle cannot store nested
+# functions.
 
 
 def _stateless(changed: Callable[[Tree, Tree], Tree]) -> GradientTransformation:
@@ -314,7 +315,7 @@ def _update_adam(
     mu = _mapped(lambda g, m: (1.0 - b1) * g + b1 * m, updates, state.mu)
     nu = _mapped(lambda g, n: (1.0 - b2) * (g * g) + b2 * n, updates, state.nu)
     count = state.count + 1
-    # Bias correction: the averages start at zero.
+    # Bias correction: the averages start at zero, so the first averages are too small.
     first, second = 1.0 - b1**count, 1.0 - b2**count
     if nesterov:  # Dozat, 2016
         ahead = 1.0 - b1 ** (count + 1)
@@ -387,6 +388,6 @@ def _clipped(x: Any, most: Number) -> Any:
 
 def _elementwise(f: Callable[[Any], Any], array: Any) -> Any:
     """Apply a scalar function to each entry of an array of floats or Values."""
-    with numpy.errstate(all="ignore"):  # sqrt of a scalar at 0 gives an infinite derivative without a warning, too
+    with numpy.errstate(all="ignore"):  # sqrt of a scalar does not warn at 0 either, where its derivative is infinite
         found = numpy.frompyfunc(f, 1, 1)(array)
     return found if array.dtype == object else found.astype(float)

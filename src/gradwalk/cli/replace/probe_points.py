@@ -1,4 +1,4 @@
-"""Sample numbers and graphs, and comparisons of two Value classes on them to the last bit."""
+"""Sample numbers and graphs, with which two Value classes are compared to the last bit."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _NUMBERS = (
     + _PLAIN[::-1]  # so that there are pairs of equal numbers
 )
 _COUNT = len(_NUMBERS)
-# Methods that agree on ordinary numbers may differ here: max(0, x) at nan, and 0 - x at 0.
+# Methods that agree on ordinary numbers may differ on these, for example max(0, x) at nan and 0 - x at 0.
 _NUMBERS += [-0.0, math.nan, math.inf, -math.inf, 5e-324, -5e-324, 1e-300, 1e308, -1e308]
 _CONSTANTS = (2, -1, 3.0, 0.5, -2.5, 0, -0.0, math.nan, math.inf)
 
 _GRAPHS = 30  # graphs for each operation
-_STEPS = 14  # operations in a graph; few, because some scripts' backward() visits every path
+_STEPS = 14  # operations in a graph; a small number, because backward() of some scripts visits every path
 _LARGEST = 3.0  # bound on the absolute values in a graph; larger values are scaled down
 _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "__add__": lambda a, b: a + b,
@@ -50,11 +50,12 @@ _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Outcome(NamedTuple):
-    """The result of a method for some operands.
+    """The result of a method that was called with sample operands.
 
     Attributes:
         operands: The operands as text.
-        numbers: The value, then the gradient of each operand of the class; or the result if it is not of the class.
+        numbers: If the result is an instance of the class: the result's value, then the gradient of each operand that
+            is an instance of the class. Otherwise: only the result.
     """
 
     operands: str
@@ -74,7 +75,7 @@ def observer(recorder: Callable[[Any], Callable[[], object]]) -> Callable[[Any],
 
 
 def operand_count(function: Callable[..., object]) -> int | None:
-    """Return a method's number of operands after self, 0 or 1; None if there are more, or optional ones."""
+    """Return how many operands a method takes after self: 0, 1, or None if there are more or optional ones."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -84,9 +85,10 @@ def operand_count(function: Callable[..., object]) -> int | None:
 
 
 def outcomes(cls: type, name: str, count: int) -> list[Outcome | None]:
-    """Call a method, which takes `count` operands after self, for each sample.
+    """Call a method with each sample of operands; the method takes `count` operands after self.
 
-    The outcomes have the same order for every class. An outcome is None if the method raised.
+    The outcomes have the same order for every class. An outcome is None if the method raised an exception, or if a
+    value or gradient is not a number.
     """
     with _going_on():
         return [_outcome(cls, name, leaves, constants) for leaves, constants in _samples(count)]
@@ -95,9 +97,9 @@ def outcomes(cls: type, name: str, count: int) -> list[Outcome | None]:
 def difference(
     theirs: list[Outcome | None], ours: list[Outcome | None], *, exactly: bool = True
 ) -> tuple[Outcome, Outcome | None] | None:
-    """Return both outcomes of the first sample on which two methods differ and the first did not raise, or None.
+    """Return the first pair of outcomes in which two methods differ, or None if they never differ.
 
-    If `exactly` is false, numbers may differ by rounding.
+    Samples for which `theirs` is None are skipped. If `exactly` is false, numbers are compared only up to rounding.
     """
     same = _same if exactly else _nearly_same
     for their, our in zip(theirs, ours, strict=True):
@@ -107,7 +109,7 @@ def difference(
 
 
 def overwrites(cls: type, name: str, count: int) -> bool:
-    """Return whether a method's backward rule overwrites the gradient of an operand instead of adding to it."""
+    """Return whether a method's backward rule overwrites an operand's gradient instead of adding to the gradient."""
     with _going_on():
         for leaves, constants in itertools.islice(_samples(count), len(_PLAIN)):
             operand: Any = cls(_NUMBERS[leaves[0]])
@@ -149,17 +151,17 @@ def gradients(cls: type) -> list[float]:
 class Graphs:
     """Sample graphs whose gradients depend, in the last bits, on the order in which contributions are added.
 
-    Each graph has sums, products and one more operation of `names`. With more operations, too few operands would be
-    used often enough.
+    Each graph has sums, products and one more operation of `names`. With more kinds of operations, most operands would
+    be used too rarely for the order to matter.
     """
 
     def __init__(self, names: Collection[str]) -> None:
         known = [name for name in _OPERATIONS if name in names]
         self._kinds = [list(dict.fromkeys((*known[:2], name))) for name in known[1:]]
-        self._alive: list[Any] = []  # all nodes, kept so that new nodes get new addresses and set orders vary
+        self._alive: list[Any] = []  # all nodes, kept alive so that addresses, and thus orders of sets, vary
 
     def gradients(self, cls: type) -> list[tuple[float, ...] | None]:
-        """Return the root's value and the leaves' gradients of each graph, or None if the class raises."""
+        """Return a tuple of the root's value and the leaves' gradients for each graph; None if the class raises."""
         with _going_on():
             draws = [(names, random.Random(seed)) for names in self._kinds for seed in range(_GRAPHS)]
             return [self._gradients_of_one(cls, names, draw) for names, draw in draws]
@@ -207,7 +209,7 @@ def _going_on() -> Iterator[None]:
 
 
 def _samples(count: int) -> Iterator[tuple[list[int], tuple[float, ...]]]:
-    """Yield operands: indices in `_NUMBERS` for Values (equal indices are the same Value), and constants."""
+    """Yield the operands of each sample: the indices in `_NUMBERS` of its Values, and its constants."""
     special = range(_COUNT, len(_NUMBERS))
     if count == 0:
         yield from (([i], ()) for i in range(len(_NUMBERS)))
@@ -217,7 +219,8 @@ def _samples(count: int) -> Iterator[tuple[list[int], tuple[float, ...]]]:
     yield from (([i, j], ()) for i in special for j in (*range(len(_PLAIN)), *special) if i != j)
     yield from (([j, i], ()) for i in special for j in range(len(_PLAIN)))
     yield from (([i], (constant,)) for i in range(20) for constant in _CONSTANTS)
-    # Without 0: a script that computes -0.0 - 0 as -0.0 + (-0) gets 0.0, and would keep its own a - b for that sign.
+    # The constant 0 is left out: a script that computes -0.0 - 0 as -0.0 + (-0) gets 0.0 instead of -0.0, and its
+    # method for a - b would be kept only because of this sign.
     yield from (([i], (constant,)) for i in special for constant in _CONSTANTS if constant)
 
 
@@ -226,7 +229,7 @@ def _outcome(cls: type, name: str, leaves: list[int], constants: tuple[float, ..
     operands: list[Any] = [*(nodes[i] for i in leaves), *constants]
     said = " and ".join([*(repr(_NUMBERS[i]) for i in leaves), *map(repr, constants)])
     if name in ("__repr__", "__str__"):
-        operands[0].grad = 0.25  # because an untouched gradient may be the integer 0
+        operands[0].grad = 0.25  # because the initial gradient may be the integer 0, which is printed differently
     try:
         result: Any = getattr(cls, name)(*operands)
         is_node = isinstance(result, cls)

@@ -3,8 +3,8 @@
 The script's class name is bound to `Value` itself, not to a subclass, because operations return a plain Value. A method
 of the script's class is replaced by gradwalk's method if both give the same value and gradients to the last bit. The
 script's other methods are set on `Value` and work on gradwalk's nodes. The script's `backward()` is also kept if it
-adds contributions in a different order than gradwalk's. The results are then compared with the results of the script's
-class, and a class whose numbers would change is refused.
+adds contributions in a different order than gradwalk's. Finally, Value is compared with the script's class, and the
+replacement is refused if a number would change.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gradwalk.value.value import Value
 _CALL = "__gradwalk_replacement__"
 _TAKES = "gradwalk's Value takes data, children, op or local gradients, and label, in this order"
 _RAISES = f"raises ({_TAKES})"
-_WATCHED = 20  # number of first passes to check for leftover gradients; a loop that leaves some does so at once
+_WATCHED = 20  # number of backward passes to check for leftover gradients, from the first
 _COLLECTIONS = (tuple, list, set, frozenset)  # types in which a class may keep operands
 _REFUSED = {
     *("__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__new__", "__del__"),
@@ -35,7 +35,7 @@ _REFUSED = {
 }
 _PREV: Any = Value.__dict__["_prev"]
 _BACKWARD: Any = Value.__dict__["backward"]
-_TOGETHER = (  # Python derives these methods from each other
+_TOGETHER = (  # Python derives the methods in each set from each other
     {"__eq__", "__ne__"},
     {"__lt__", "__le__", "__gt__", "__ge__"},
     {"__repr__", "__str__", "__format__"},
@@ -68,7 +68,7 @@ def offer(source: bytes, script: str, command: str, *, ask: bool) -> str | None:
 
 
 def own_class_name(source: bytes, script: str) -> str | None:
-    """Return the name of a script's first class like micrograd's Value; None if there is none or a syntax error."""
+    """Return the name of a script's first class like micrograd's Value; None if it has none or does not parse."""
     if b"def backward" not in source:
         return None
     try:
@@ -96,7 +96,7 @@ class Replacement:
     """Replaces a script's class; statements added to the script call `placed` and `check` after the class definition.
 
     Args:
-        classes: All classes of this name to replace, in the order of the script.
+        classes: All classes to replace, which have the same name, in the order of the script.
     """
 
     def __init__(self, classes: Sequence[OwnClass]) -> None:
@@ -106,16 +106,16 @@ class Replacement:
         self._native: list[str] = []
         self._kept: list[str] = []
         self._operands: list[str] = []
-        self._added: dict[str, Any] = {}  # members set on gradwalk's Value: the member that each replaced, or None
+        self._added: dict[str, Any] = {}  # maps each member set on Value to the member that it replaced, or None
         self._order: _Order | None = None
         self._left_to_watch = 0
 
     def placed(self, cls: type, index: int) -> type[Value]:
-        """Set the script's methods that must be kept on gradwalk's Value, and return Value as the new class.
+        """Extend gradwalk's Value by the script's methods that must be kept, and return Value as the new class.
 
         Args:
             cls: The script's class.
-            index: The index of the class among the classes of this name.
+            index: The index of the class in `classes`.
 
         Raises:
             ReplacementError: Instances of the class have data or gradients that differ from gradwalk's.
@@ -137,13 +137,13 @@ class Replacement:
                 added |= {name: getattr(object, name) for name in group - members.keys()}
         self._order = _Order(cls, {name: members[name] for name in self._native})
         self._add(added)
-        # gradwalk draws none, so the script's later random numbers would differ
+        # gradwalk draws no random numbers, so the script's later random numbers would differ
         if probe_points.random_states() != states:
             raise self._own.refusal("it draws random numbers while it computes")
         return Value
 
     def check(self) -> None:
-        """Compare Value with the script's class, and report the replacement.
+        """Compare Value with the script's class, and print a message about the replacement.
 
         Raises:
             ReplacementError: A method gives different numbers, or no method could be replaced.
@@ -164,7 +164,7 @@ class Replacement:
         say(f"{self._own.title} was replaced by gradwalk's Value{kept}{said}{self._said_of_graph()}")
 
     def _keep_order(self) -> str:
-        """Keep the script's `backward()` if its order of contributions differs; return a warning if that fails."""
+        """Keep the script's `backward()` if it adds contributions in another order; return a warning if that fails."""
         order = self._order
         assert order is not None
         self._order = None
@@ -184,7 +184,7 @@ class Replacement:
         return "; its backward() adds contributions in a different order, so the last digits of gradients may differ"
 
     def _add(self, members: Mapping[str, Any]) -> None:
-        """Set attributes of gradwalk's Value, and store the previous ones."""
+        """Set attributes of gradwalk's Value, and store the previous attributes."""
         for name, member in members.items():
             self._added[name] = vars(Value).get(name)
             setattr(Value, name, member)
@@ -199,7 +199,7 @@ class Replacement:
                 setattr(Value, name, earlier)
 
     def watch(self, root: Value) -> Callable[[], None]:
-        """Report gradients left from an earlier pass, in the first passes; return a no-op to call after the pass."""
+        """Print a message if nodes have gradients from an earlier pass; return a no-op to call after the pass."""
         if self._left_to_watch == 0:
             return _nothing
         self._left_to_watch -= 1
@@ -228,7 +228,7 @@ class Replacement:
             return True
         if not isinstance(member, FunctionType):
             raise self._own.refusal(f"its .{name} is not a function, and gradwalk's Value has a .{name} of its own")
-        code = member.__name__  # differs from `name` after __radd__ = __add__
+        code = member.__name__  # the name in the def statement, __add__ after __radd__ = __add__
         if code in self._own.effects:
             raise self._own.refusal(f"its {name} has a side effect in line {self._own.effects[code]}")
         count = probe_points.operand_count(member)
@@ -237,7 +237,7 @@ class Replacement:
         theirs = probe_points.outcomes(cls, name, count)
         self._expected[name] = count, theirs
         is_same = probe_points.difference(theirs, probe_points.outcomes(Value, name, count)) is None
-        shows_labels = name in ("__repr__", "__str__")  # gradwalk's also show the label
+        shows_labels = name in ("__repr__", "__str__")  # gradwalk's methods also show the label
         again = probe_points.outcomes(cls, name, count)
         if not shows_labels and (probe_points.difference(theirs, again) or probe_points.difference(again, theirs)):
             raise self._own.refusal(f"its {name} gives different numbers when it is called again")
@@ -266,7 +266,7 @@ class Replacement:
             )
 
     def _refuse_other_arguments(self, cls: type) -> None:
-        """Refuse a class if the script passes constructor arguments in a different order than gradwalk's."""
+        """Refuse a class if the script passes constructor arguments in another order than gradwalk's Value."""
         for index, line in sorted(self._own.lines_that_give().items()):
             if index > 0 and not _is_same_argument(cls, index):
                 names = [name for name, _ in self._own.arguments]
@@ -276,7 +276,7 @@ class Replacement:
                 )
 
     def _other_names(self, cls: type) -> dict[str, object]:
-        """Create properties for attributes whose names in the script's class differ from gradwalk's."""
+        """Create properties for attributes that have different names in the script's class and in gradwalk's Value."""
         a, b, leaf = cls(3.0), cls(-2.0), Value(3.0)
         out = a * b
         found: dict[str, object] = {}
@@ -305,7 +305,7 @@ def _nothing() -> None:
 
 
 def _has_such(node: Value, name: str, held: object) -> bool:
-    """Return whether gradwalk's nodes have an attribute of this name; a collection must also have the same type."""
+    """Return whether gradwalk's nodes have the attribute `name`; the type of a collection must be the same, too."""
     return hasattr(Value, name) and not (isinstance(held, _COLLECTIONS) and type(held) is not type(getattr(node, name)))
 
 
@@ -317,7 +317,8 @@ class _Order:
         native: The methods of the class that gradwalk's methods replace.
 
     Attributes:
-        is_fixed: Whether the class gives the same gradients twice; false if it iterates over sets of nodes.
+        is_fixed: Whether the class gives the same gradients when it is run again; false if it iterates over sets of
+            nodes.
     """
 
     def __init__(self, cls: type, native: Mapping[str, Any]) -> None:
@@ -328,14 +329,14 @@ class _Order:
         self.is_fixed = probe_points.same_gradients(self._theirs, self._graphs.gradients(cls))
 
     def is_same(self) -> bool:
-        """Return whether gradwalk's Value, as it is now, gives the same gradients."""
+        """Return whether gradwalk's Value, with the members added so far, gives the same gradients."""
         return probe_points.same_gradients(self._theirs, self._graphs.gradients(Value))
 
     def kept_members(self) -> list[dict[str, Any]]:
-        """Return sets of the script's members to keep for the same order, to be tried in turn.
+        """Return sets of members to keep, to be tried in turn until contributions are added in the script's order.
 
-        First `backward()` alone, then `backward()` with the methods that create several nodes where gradwalk creates
-        one. The list is empty if `backward()` uses super().
+        The first set is `backward()` alone. The second set has `backward()` and the methods that create several nodes
+        where gradwalk creates one. The list is empty if `backward()` uses super().
         """
         theirs = self._cls.backward
         if not isinstance(theirs, FunctionType) or "__class__" in theirs.__code__.co_freevars:
@@ -359,7 +360,7 @@ class _Order:
 
 
 def _is_composed(cls: Any, name: str) -> bool:
-    """Return whether a method of a script's class creates several nodes, as `a + (-b)` for `a - b`."""
+    """Return whether a method of a script's class creates several nodes, as if `a - b` is computed as `a + (-b)`."""
     a, b = cls(3.0), cls(2.0)
     count = probe_points.operand_count(getattr(cls, name))
     try:
@@ -371,7 +372,7 @@ def _is_composed(cls: Any, name: str) -> bool:
 
 
 def _operands(node: Any, product: Any, factors: tuple[Any, Any]) -> list[Any]:
-    """Return the operands of a node of a script's class: the attribute in which a product has its factors."""
+    """Return the operands of a node of a script's class, from the attribute in which a product holds its factors."""
     names = [name for name in _attributes(product) if _holds(getattr(product, name), factors)]
     return [*getattr(node, names[0], ())] if names else []
 
@@ -379,7 +380,7 @@ def _operands(node: Any, product: Any, factors: tuple[Any, Any]) -> list[Any]:
 def _is_same_argument(cls: Any, index: int) -> bool:
     """Return whether a constructor argument of a script's class has the same meaning as in gradwalk's Value.
 
-    `index` does not count self: 1 for children, 2 for op or local gradients, 3 for label.
+    `index` is 1 for children, 2 for op or local gradients, and 3 for label; self is not counted.
     """
     a, b = cls(3.0), cls(-2.0)
     product = a * b
@@ -404,7 +405,7 @@ def _holds(held: object, given: Any) -> bool:
 
 
 def _members(cls: type) -> dict[str, Any]:
-    """Return the members of a class and its bases by name, without slots and the names in `_LEFT_OUT`."""
+    """Return a dict of the members of a class and its base classes, without slots and the names in `_LEFT_OUT`."""
     members = {name: member for base in reversed(cls.__mro__[:-1]) for name, member in vars(base).items()}
     slots = [name for name, member in members.items() if isinstance(member, MemberDescriptorType)]
     return {name: member for name, member in members.items() if name not in _LEFT_OUT and name not in slots}
@@ -419,14 +420,14 @@ def _attributes(node: object) -> list[str]:
 
 
 def _role(held: object, operands: tuple[Any, Any]) -> property | None:
-    """Create a property of Value that matches an attribute of a product of two operands; None without a match."""
+    """Create the property of Value that corresponds to an attribute with the value `held` in a product, or None."""
     if callable(held):
         return property(lambda node: node._backward, lambda node, function: setattr(node, "_backward", function))
     if isinstance(held, str) and held == "*":
         return property(lambda node: node._op, lambda node, symbol: setattr(node, "_op", symbol))
     if not isinstance(held, _COLLECTIONS):
         return None
-    kind, ids = type(held), [*map(id, held)]  # ids, because == of the script's class may be anything
+    kind, ids = type(held), [*map(id, held)]  # ids, because the script's class may define == in any way
     if isinstance(held, (set, frozenset)) and set(ids) == {*map(id, operands)}:
         return property(_PREV.__get__, _PREV.__set__)
     if ids == [*map(id, operands)]:

@@ -28,7 +28,7 @@ class Script:
         self._classes = [node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef)]
 
     def like_micrograds(self) -> list[str]:
-        """Return the distinct names of classes like micrograd's Value, except array classes and derived classes."""
+        """Return the distinct names of classes like micrograd's Value that have no base class and do not use arrays."""
         found = [
             node.name
             for node in self._classes
@@ -60,7 +60,8 @@ class Script:
         """Return a new tree of the script, with two calls after each of the given classes and its helpers.
 
         For the first of the classes, `Value`, the calls are `Value = CALL.placed(Value, 0)` and `CALL.check()`, where
-        CALL is the global name `call`. The calls get the line number of the class, so no other line number changes.
+        CALL is the global name `call`. The calls have the line number of the class, so the line numbers of the script
+        do not change.
         """
         tree = ast.parse(self.source, self.path)  # deepcopy of a deep tree would exceed the recursion limit
         indices = {one.line: index for index, one in enumerate(classes)}
@@ -76,7 +77,7 @@ class Script:
         return ast.fix_missing_locations(tree)
 
     def family(self, node: ast.ClassDef) -> list[ast.ClassDef]:
-        """Return a class followed by its base classes in the script."""
+        """Return a list of a class and all its base classes that the script defines."""
         family = [node]
         for member in family:  # the list grows during the loop
             bases = {base.id for base in member.bases if isinstance(base, ast.Name)}
@@ -123,12 +124,14 @@ class OwnClass:
     Attributes:
         name: The class name.
         line: The line of the class definition.
-        title: The class name and the script; also the line if the script has several classes of this name.
-        arguments: The constructor's arguments after self, each with its default.
-        of_powers: The methods that compute powers or call NumPy; samples cannot prove that gradwalk's give equal bits.
-        effects: The methods with side effects, each with the line of one.
+        title: The class name and the script's path, with the line if the script has several classes of this name.
+        arguments: The name and the default, or None, of each constructor argument after self.
+        of_powers: The names of the methods that compute powers or call NumPy. Samples cannot prove that gradwalk's
+            methods give the same bits.
+        effects: A dict from the names of methods with side effects to the line of such an effect.
         used: The names of all attributes that the script reads.
-        used_outside: The names of attributes that the script reads outside classes of this name, with the first line.
+        used_outside: A dict from the names of attributes that the script reads outside classes of this name to the
+            first such line.
     """
 
     def __init__(self, script: Script, node: ast.ClassDef, *, is_only: bool) -> None:
@@ -175,9 +178,10 @@ class OwnClass:
         )
 
     def lines_that_give(self) -> dict[int, int]:
-        """Map the index of each constructor argument passed by position (self not counted) to the first such line.
+        """Map the index of each constructor argument that is passed by position to the first line that passes it.
 
-        Keyword arguments that gradwalk's Value does not have also count, because `replaced` passes them by position.
+        Indices do not count self. Keyword arguments that gradwalk's Value does not have are included, because
+        `replaced` turns them into positional arguments.
         """
         heirs = [heir for heir in self._script.heirs(self._node) if not _has_constructor(heir)]
         classes = {self.name, *(heir.name for heir in heirs)}
@@ -195,7 +199,7 @@ class OwnClass:
         return lines
 
     def _lines_that_set_the_class(self) -> Iterator[int]:
-        """Yield lines such as `Value.count += 1`, `cls.count = 0`, and `global tape` in a method."""
+        """Yield the numbers of lines such as `Value.count += 1`, `cls.count = 0`, and `global tape` in a method."""
         declared = _class_variables(self._node)
         inside = {id(part) for method in self._methods for part in ast.walk(method)}
         for node in ast.walk(self._script.tree):
@@ -214,7 +218,7 @@ class _Positions(ast.NodeTransformer):
 
     Args:
         name: The name of the class.
-        arguments: The constructor arguments of each class of this name, by the line of the class.
+        arguments: A dict from the lines of the classes of this name to their constructor arguments.
     """
 
     def __init__(self, name: str, arguments: dict[int, list[tuple[str, ast.expr | None]]]) -> None:
@@ -241,7 +245,7 @@ class _Positions(ast.NodeTransformer):
 
 
 def _arguments(methods: list[ast.FunctionDef]) -> list[tuple[str, ast.expr | None]]:
-    """Return the constructor's arguments after self, each with its default; an empty list without a constructor."""
+    """Return the name and the default, or None, of each constructor argument after self; [] without a constructor."""
     for method in methods:
         if method.name == "__init__":
             names = [argument.arg for argument in (*method.args.posonlyargs, *method.args.args)]
@@ -280,7 +284,7 @@ def _attributes(node: ast.ClassDef) -> set[str]:
 
 
 def _class_variables(node: ast.ClassDef) -> set[str]:
-    """Return the names of a class's variables."""
+    """Return the names of the variables that a class body assigns."""
     assigned = [target for statement in node.body if isinstance(statement, ast.Assign) for target in statement.targets]
     return {target.id for target in assigned if isinstance(target, ast.Name)}
 
@@ -326,9 +330,10 @@ def _bodies(tree: ast.Module) -> list[list[ast.stmt]]:
 
 
 def _length_with_helpers(body: list[ast.stmt], name: str) -> int:
-    """Count the statements of a class definition and of the functions and constants after it that it uses.
+    """Count the statements from a class definition to the last helper that the class uses.
 
-    `body` begins with the definition of the class `name`. None of the counted statements uses the class at once.
+    `body` begins with the definition of the class `name`. Helpers are functions, classes and constants that are defined
+    after the class. The counted statements themselves do not use the class when they are executed.
     """
     used = _names(body[0])
     length = 1
@@ -342,7 +347,10 @@ def _length_with_helpers(body: list[ast.stmt], name: str) -> int:
 
 
 def _only_defines(statement: ast.stmt, name: str) -> bool:
-    """Return whether a statement is an import or definition that calls nothing and does not use the class `name`."""
+    """Return whether a statement only imports or defines names.
+
+    Executing such a statement calls nothing and does not use the class `name`.
+    """
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return True
     if isinstance(statement, ast.FunctionDef):

@@ -1,6 +1,6 @@
-"""gradwalk under the name of micrograd; `gradwalk.cli.micrograd` makes it importable.
+"""The package `micrograd`, implemented by gradwalk; `gradwalk.cli.micrograd` makes it importable.
 
-The package also exports the names of its modules, because many forks of micrograd do.
+The package also exports the classes of its modules, because many forks of micrograd do so.
 """
 
 from .engine import Value

@@ -1,4 +1,4 @@
-"""micrograd.nn, implemented by gradwalk. Neurons use plain `*` and `+`, so drawings of them look like micrograd's."""
+"""micrograd.nn, implemented by gradwalk. Neurons use `*` and `+` nodes, so their drawings look like micrograd's."""
 
 import random
 from functools import partialmethod
@@ -11,20 +11,20 @@ __all__ = ["MLP", "Layer", "Module", "Neuron", "Value", "random"]
 
 
 class Neuron(nn.Neuron):
-    """A neuron that uses plain operations."""
+    """A neuron that consists of `*` and `+` nodes."""
 
     __init__ = partialmethod(nn.Neuron.__init__, fused=False)
 
 
 class Layer(nn.Layer):
-    """A layer of these neurons."""
+    """A layer of neurons of this module."""
 
     neuron = Neuron
     __init__ = partialmethod(nn.Layer.__init__, fused=False)
 
 
 class MLP(nn.MLP):
-    """A multi-layer perceptron of these layers."""
+    """A multi-layer perceptron with layers of this module."""
 
     layer = Layer
     __init__ = partialmethod(nn.MLP.__init__, fused=False)
