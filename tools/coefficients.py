@@ -181,7 +181,7 @@ def constants() -> Iterator[str]:
 
 
 def lines() -> Iterator[str]:
-    """The lines of fits.py."""
+    """Yield the lines of fits.py."""
     yield '"""Polynomial fits for definitions.py and the vectorized functions, each in powers of x minus the midpoint.'
     yield ""
     yield "`tools/coefficients.py` writes this file. Coefficients begin with the highest power. The comment above each"

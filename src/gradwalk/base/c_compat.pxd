@@ -78,7 +78,7 @@ cdef extern from *:
        that `own_attributes` returns. As in Python, they take precedence over class attributes except for data
        descriptors, such as properties. Reads look in the dict only after the first assignment, so that programs without
        assignments are not slowed down. */
-    static PyObject *(*own_attributes)(PyObject *self, int made);  /* None if there is no dict */
+    static PyObject *(*own_attributes)(PyObject *self, int made);  /* None for an object without a dict */
     static int class_decides(PyObject *self, PyObject *name) {
         PyObject *known = _PyType_Lookup(Py_TYPE(self), name);
         return known && Py_TYPE(known)->tp_descr_set;
