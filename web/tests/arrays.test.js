@@ -13,7 +13,7 @@ function graphOf(labels) {
   return Graph.record(leaves.reduce((sum, leaf) => new Value(0, "", add, [sum, leaf])));
 }
 
-/** Return the labels in each row of each array, by name; "" where a cell has no node. @param {readonly string[]} labels */
+/** Return the labels in each row of each array, by name; "" marks a cell without a node. @param {readonly string[]} labels */
 function rowsOf(labels) {
   const graph = graphOf(labels);
   const named = arraysOf(graph).map(({ name, rows }) => {

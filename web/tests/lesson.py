@@ -128,7 +128,7 @@ class Lesson:
     def end(self) -> None:
         self.button("Run to the end").click()
 
-    # What is shown
+    # Displayed state
 
     @property
     def focused(self) -> str:

@@ -154,7 +154,7 @@ def test_check_uses_the_edited_values(checks: Lesson) -> None:
     }
 
 
-def test_a_gradient_that_was_overwritten_differs(visit: Visit) -> None:
+def test_overwritten_gradient_differs(visit: Visit) -> None:
     lesson = visit("show=square&write=%3D&mode=check")
     row = table(lesson)["a"]
     assert (row.backprop, row.quotient, row.verdict) == ("3", "6", "differs")
@@ -178,7 +178,7 @@ def test_differentiated_expression_is_in_parentheses(visit: Visit) -> None:
     assert "∂(a*b - c)/∂a" in quotient(lesson)
 
 
-def test_the_nudge_is_drawn(checks: Lesson) -> None:
+def test_nudge_is_drawn(checks: Lesson) -> None:
     expect(checks.graph.locator(".quotient.blank")).to_have_count(1)
     step(checks).fill("0.0001")
     checks.press("Enter")

@@ -155,7 +155,7 @@ def test_no_text_stays_in_english(reader: Callable[..., Lesson], code: str, stat
 
 
 @pytest.mark.parametrize("code", ["de", "fr"])
-def test_everything_fits_on_a_phone_and_axe_finds_nothing(reader: Callable[..., Lesson], code: str) -> None:
+def test_translations_fit_on_a_phone_and_pass_axe(reader: Callable[..., Lesson], code: str) -> None:
     for fragment in STATES.values():
         page = reader("en-US", with_language(code, fragment), width=390, bypass_csp=True).page
         assert page.evaluate(SPILLED) == [], fragment
@@ -165,7 +165,7 @@ def test_everything_fits_on_a_phone_and_axe_finds_nothing(reader: Callable[..., 
 
 
 @pytest.mark.parametrize("code", ["de", "fr"])
-def test_the_help_is_translated_and_fits(reader: Callable[..., Lesson], code: str) -> None:
+def test_help_is_translated_and_fits(reader: Callable[..., Lesson], code: str) -> None:
     page = reader(code, "show=product", width=390).page
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()

@@ -34,7 +34,7 @@ TEXTS = """() => {
   return found;
 }"""
 
-# Width and height of all boxes together, minus those of the stage.
+# Width and height of all boxes together, minus the width and height of the stage.
 EXTENT = """(svg) => {
   const boxes = [...svg.querySelectorAll(".hit[role=button]")].filter(({ tagName }) => tagName === "rect");
   const all = boxes.map((box) => box.getBoundingClientRect());
@@ -73,7 +73,7 @@ def test_all_text_is_large_enough(page: Page, lesson_file: Path, preset: str) ->
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_the_walk_stays_in_view(page: Page, lesson_file: Path, preset: str) -> None:
+def test_current_node_stays_in_view(page: Page, lesson_file: Path, preset: str) -> None:
     page.goto("about:blank")
     lesson = Lesson(page)
     lesson.visit(lesson_file, f"show={preset}")
@@ -144,7 +144,7 @@ def middle(target: Locator) -> tuple[float, float]:
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-def test_a_mouse_drags_a_number(visit: Callable[..., Lesson]) -> None:
+def test_dragging_a_number_by_mouse(visit: Callable[..., Lesson]) -> None:
     lesson = visit("show=product&step=8")
     view = lesson.view
     x, y = middle(number(lesson, "a"))
@@ -180,7 +180,7 @@ def test_a_click_on_a_number_selects_its_box(visit: Callable[..., Lesson]) -> No
     assert lesson.rows["a"].data == "2"
 
 
-def test_a_finger_drags_a_number(browser: Browser, lesson_file: Path) -> None:
+def test_dragging_a_number_by_touch(browser: Browser, lesson_file: Path) -> None:
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, reduced_motion="reduce", has_touch=True, is_mobile=True
     )

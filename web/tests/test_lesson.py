@@ -199,7 +199,7 @@ def test_shortcuts_are_text_in_a_field(lesson: Lesson) -> None:
     assert lesson.position == 0
 
 
-def test_the_timeline(lesson: Lesson) -> None:
+def test_timeline(lesson: Lesson) -> None:
     expect(lesson.page.get_by_role("slider", name="Step of the walk")).to_have_count(1)
     expect(lesson.timeline).to_have_attribute("aria-valuetext", "Before the first step")
     lesson.timeline.focus()
@@ -311,7 +311,7 @@ def test_both_lines_of_a_plus_a_are_selectable(lesson: Lesson) -> None:
         )
 
 
-def test_the_graph_by_keyboard(lesson: Lesson) -> None:
+def test_graph_by_keyboard(lesson: Lesson) -> None:
     lesson.show("the diamond")
     expect(lesson.box("d")).to_be_attached()
     lesson.press("e", "g")
@@ -652,7 +652,7 @@ def test_every_graph_of_the_lesson(lesson: Lesson) -> None:
     expect(lesson.program).to_have_value("b = a + 1; c = a*3; d = b*c")
 
 
-def test_an_expression_by_keyboard(lesson: Lesson) -> None:
+def test_expression_by_keyboard(lesson: Lesson) -> None:
     lesson.program.focus()
     lesson.press("Control+a")
     lesson.program.press_sequentially("tanh(x*w + b)")

@@ -128,7 +128,7 @@ def test_slow_training(microgpt: Microgpt) -> None:
     assert microgpt.step == taken
 
 
-def test_a_click_on_the_curve_goes_to_a_step(microgpt: Microgpt) -> None:
+def test_click_on_the_curve_selects_a_step(microgpt: Microgpt) -> None:
     microgpt.train_to(250)
     box = microgpt.curve.bounding_box()
     assert box
@@ -208,7 +208,7 @@ def test_suggested_weight_is_the_one_named(microgpt: Microgpt) -> None:
         microgpt.page.locator(".story .close").click()
 
 
-def test_a_click_opens_a_number(microgpt: Microgpt) -> None:
+def test_click_selects_a_number(microgpt: Microgpt) -> None:
     microgpt.open("emma")
     canvas = microgpt.page.locator(".head").nth(2).locator("canvas")
     canvas.scroll_into_view_if_needed()
@@ -246,7 +246,7 @@ def test_gradient_is_the_sum_of_contributions(microgpt: Microgpt) -> None:
     assert sum(amounts) == pytest.approx(number.grad, rel=1e-12)
 
 
-def test_a_number_is_found_by_its_name(microgpt: Microgpt) -> None:
+def test_number_is_found_by_name(microgpt: Microgpt) -> None:
     field = microgpt.page.get_by_label("Find a number by its name")
     field.fill("query.3.5")
     microgpt.page.keyboard.press("Enter")
@@ -256,7 +256,7 @@ def test_a_number_is_found_by_its_name(microgpt: Microgpt) -> None:
     expect(microgpt.page.get_by_text("There is no “query.99.5”")).to_be_visible()
 
 
-def test_the_strongest_path_leads_from_the_loss(microgpt: Microgpt) -> None:
+def test_strongest_path_from_the_loss(microgpt: Microgpt) -> None:
     microgpt.open("emma")
     microgpt.choose("letters matrix", 12, 3)
     microgpt.button("To this number").click()
@@ -331,7 +331,7 @@ def test_numbers_agree_with_python(microgpt: Microgpt, example: Any) -> None:
 # Links
 
 
-def test_a_link_leads_to_the_same_number(microgpt: Microgpt, visit: Visit) -> None:
+def test_link_restores_the_selected_number(microgpt: Microgpt, visit: Visit) -> None:
     microgpt.use(NAMES)
     microgpt.train_to(20)
     microgpt.open("noah")

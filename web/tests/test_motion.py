@@ -100,7 +100,7 @@ def test_contributions_land_one_after_the_other(moving: Visit) -> None:
     assert lesson.rows["a"].gradient == "6"
 
 
-def test_quick_steps_skip_animations(moving: Visit) -> None:
+def test_quick_steps_finish_earlier_animations(moving: Visit) -> None:
     lesson = moving("show=product&step=5")
     for _ in range(2):
         lesson.button("Next step").click()

@@ -97,7 +97,7 @@ def test_source_is_shown_beside_the_graph(visit: Visit, script: Path) -> None:
     expect(source(lesson).locator("[aria-current]")).to_have_count(0)
 
 
-def test_the_line_of_each_step_is_marked(visit: Visit, script: Path) -> None:
+def test_source_line_of_each_step_is_marked(visit: Visit, script: Path) -> None:
     lesson = visit(path=script)
     made = {
         "a": "a = Value(2.0)",
@@ -174,7 +174,7 @@ def test_order_puzzle_and_links_of_a_program(visit: Visit, program: Path) -> Non
     lesson.button("Show a right order").click()
     lesson.button("Run this order").click()
     expect(lesson.panel.locator(".outcome")).to_contain_text("Every gradient is right.")
-    other = visit("mode=exercises", program)  # programs have no exercises
+    other = visit("mode=exercises", program)  # programs do not have exercises
     expect(other.tab("Walk")).to_have_attribute("aria-selected", "true")
     expect(other.problem).to_have_text("The link says mode=exercises, which is not valid here: ignored.")
     other.end()
@@ -198,7 +198,7 @@ def test_names_with_characters_reserved_in_links(visit: Visit, tmp_path: Path) -
     expect(again.inspector.locator(".name")).to_have_text("t=1:0")
 
 
-def test_a_walk_in_a_wrong_order(visit: Visit, tmp_path: Path) -> None:
+def test_walk_in_a_wrong_order(visit: Visit, tmp_path: Path) -> None:
     path = pages.written(tmp_path / "wrong.html", pages.page(walk(pages.diamond(), ["b", "d", "c", "a"]).essence()))
     lesson = visit("step=8&node=b", path)
     assert lesson.gradients == {"d": 1, "b": 6, "c": 3, "a": 9} | {"b": lesson.gradients["b"]}
@@ -284,7 +284,7 @@ def test_walk_reaches_nodes_in_closed_parts(visit: Visit, network: Path) -> None
 
 
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
-def test_a_graph_from_a_file(lesson: Lesson, tmp_path: Path, by: str) -> None:
+def test_opening_a_graph(lesson: Lesson, tmp_path: Path, by: str) -> None:
     path = pages.written(tmp_path / "diamond.json", Graph.record(pages.diamond()).to_json())
     lesson.tab("Exercises").click()
     lesson.open_file(path, by)

@@ -31,7 +31,7 @@ def test_hovering_a_node_highlights_its_paths(visit: Visit) -> None:
     expect(highlighted(lesson)).to_have_count(2)
     assert ends(lesson) == ["= 3", "= -6"]
     lesson.box("f").hover()
-    expect(highlighted(lesson).locator("path")).to_have_count(0)  # the root has no path
+    expect(highlighted(lesson).locator("path")).to_have_count(0)  # the root does not have a path
     lesson.box("d").hover()
     assert ends(lesson) == ["= 1"]
     lesson.button("Next step").hover()

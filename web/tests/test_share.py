@@ -151,7 +151,7 @@ def test_link_starts_at_the_chosen_place(visit: Visit) -> None:
     assert visit("ask=&answer=2").problem.inner_text().count("is not valid here") == 2
 
 
-def test_the_snippet_embeds_the_page(visit: Visit, context: BrowserContext, lesson_file: Path, tmp_path: Path) -> None:
+def test_html_snippet_embeds_the_page(visit: Visit, context: BrowserContext, lesson_file: Path, tmp_path: Path) -> None:
     teacher = visit("show=diamond&step=4")
     teacher.button("Share").click()
     dialog = teacher.page.get_by_role("dialog", name="Share")

@@ -28,7 +28,7 @@ def page(browser: Browser) -> Iterator[Page]:
     yield page
     page.close()
     expect.set_options(timeout=10_000)  # as in the other tests of the page
-    # The widget makes no requests; the notebook does, and fails if its server or the network is gone.
+    # The widget makes no requests. The notebook does, and reports errors when its server or the network is gone.
     assert [error for error in errors if error != "Failed to fetch"] == []
 
 

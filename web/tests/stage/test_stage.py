@@ -93,7 +93,7 @@ def test_operands_are_in_the_order_of_the_expression(page: Page) -> None:
     assert height["x1*w1 + x2*w2"] < height["b"]
 
 
-def test_a_value_used_twice_has_two_lines_and_two_tags(page: Page) -> None:
+def test_value_used_twice_has_two_lines_and_tags(page: Page) -> None:
     draw(page, twice(), 4)
     tags = page.evaluate("""[...harness.shadow.querySelectorAll(".tag.shown")].map((tag) => {
       const { top, bottom } = tag.getBoundingClientRect(); return [tag.textContent, top, bottom]; })""")
@@ -101,7 +101,7 @@ def test_a_value_used_twice_has_two_lines_and_two_tags(page: Page) -> None:
     assert tags[0][2] <= tags[1][1] + 3
 
 
-def test_lost_contributions_are_crossed(page: Page) -> None:
+def test_lost_contributions_are_crossed_out(page: Page) -> None:
     draw(page, diamond(), -1, order=[1, 3, 2, 0])
     crosses = "[...harness.shadow.querySelectorAll('.cross')].map((cross) => getComputedStyle(cross).display)"
     assert sorted(page.evaluate(crosses)) == ["inline", "none", "none", "none"]
