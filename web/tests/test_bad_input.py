@@ -224,7 +224,7 @@ FILES: dict[str, tuple[str, str]] = {
     "no graph": ('{"a":1}', 'this is not a graph: the entry "gradwalk": "graph" is missing'),
     "a list": ("[]", 'this is not a graph: the entry "gradwalk": "graph" is missing'),
     "null": ("null", 'this is not a graph: the entry "gradwalk": "graph" is missing'),
-    "columns that are no numbers": (
+    "columns with invalid numbers": (
         json.dumps(Graph.record(pages.diamond()).to_columns() | {"data": "AAA"}),
         "the column data of the graph is damaged or belongs to another graph",
     ),
@@ -236,12 +236,12 @@ FILES: dict[str, tuple[str, str]] = {
     "no output": (changed(GRAPH, outputs=[]), "the graph has no output"),
     "output outside": (changed(GRAPH, outputs=[9]), "an output refers to node 9, but the graph has 4 nodes"),
     "order twice": (changed(WALK, order=[3, 3, 2, 0]), "This walk's order must list exactly the nodes"),
-    "order of others": (changed(WALK, order=[3, 2, 1, 7]), "This walk's order must list exactly the nodes"),
+    "order of other nodes": (changed(WALK, order=[3, 2, 1, 7]), "This walk's order must list exactly the nodes"),
     "operand ahead": (
         changed(GRAPH, nodes=[GRAPH["nodes"][1], *GRAPH["nodes"]]),
         "node 0 has node 0 as operand, not an earlier node",
     ),
-    "a number that is none": (
+    "invalid number": (
         changed(GRAPH, nodes=[{"data": MARKUP, "grad": 0}]),
         "the data of node 0 is ",
     ),
