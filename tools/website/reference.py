@@ -19,7 +19,7 @@ import gradwalk
 from website.links import DOCS, target
 from website.names import HOMES, MODULES, public_names, source_of
 
-# Names that also mean something else in docstrings: `grad` is an attribute, `label` an argument.
+# Names with another meaning in docstrings: `grad` is also an attribute, `label` also an argument.
 _AMBIGUOUS = {"grad", "label", "trace", "check", "draw", "take", "threads", *MODULES}
 
 _COLON = "\N{PRESENTATION FORM FOR VERTICAL COLON}"  # replaces colons while napoleon reads a docstring
@@ -73,7 +73,7 @@ def public_role(
     """Render code in a docstring; a public name becomes a link."""
     literal = nodes.literal(rawtext, text, classes=["code"])
     name = text.removeprefix("gradwalk.")
-    is_known = name in HOMES or (text != name and name in public_names())  # `math.log` means Python's
+    is_known = name in HOMES or (text != name and name in public_names())  # `math.log` is Python's
     if text in _AMBIGUOUS or not is_known:
         return [literal], []
     target = f"gradwalk.{name}"

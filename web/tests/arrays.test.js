@@ -1,4 +1,4 @@
-// Arrays by the labels of their nodes.
+// Finding arrays in the labels of nodes.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,14 +6,14 @@ import { Graph, Value } from "../src/core/graph.js";
 import { arraysOf } from "../src/walk/arrays.js";
 import { BY_NAME } from "../src/core/table.js";
 
-/** A graph of leaves with these labels and their sum, which has none. @param {readonly string[]} labels */
+/** Build a graph of labeled leaves and their unlabeled sum. @param {readonly string[]} labels */
 function graphOf(labels) {
   const add = /** @type {import("../src/types.js").Row} */ (BY_NAME.get("add"));
   const leaves = labels.map((label) => new Value(1, label));
   return Graph.record(leaves.reduce((sum, leaf) => new Value(0, "", add, [sum, leaf])));
 }
 
-/** The labels in each row of each array, by name; "" where a cell has no node. @param {readonly string[]} labels */
+/** Return the labels in each row of each array, by name; "" marks a cell without a node. @param {readonly string[]} labels */
 function rowsOf(labels) {
   const graph = graphOf(labels);
   const named = arraysOf(graph).map(({ name, rows }) => {
@@ -22,14 +22,14 @@ function rowsOf(labels) {
   return Object.fromEntries(named);
 }
 
-test("a last number is the place in a row, two are row and column", () => {
+test("trailing numbers in labels are rows and columns", () => {
   assert.deepEqual(rowsOf(["x.0", "x.1", "w.0.0", "w.0.1", "w.1.1"]), {
     x: [["", "x.0", "x.1"]],
     w: [["0", "w.0.0", "w.0.1"], ["1", "", "w.1.1"]],
   });
 });
 
-test("rows that differ in a number are stacked, in the order of the numbers", () => {
+test("rows that differ in one number are stacked in order", () => {
   const places = [0, 2, 10].map((place) => `place${place}.head1.weight`);
   assert.deepEqual(rowsOf([...places].reverse().flatMap((path) => [`${path}.0`, `${path}.1`])), {
     "head1.weight": [0, 2, 10].map((place, i) => [`place${place}`, `${places[i]}.0`, `${places[i]}.1`]),
@@ -37,7 +37,7 @@ test("rows that differ in a number are stacked, in the order of the numbers", ()
   assert.deepEqual(Object.keys(rowsOf(["layers.0.neurons.0.w.0", "layers.0.neurons.1.w.0"])), ["layers.0.neurons.w"]);
 });
 
-test("what looks back from each place is told apart", () => {
+test("causal arrays are detected", () => {
   const rows = [0, 1, 2].flatMap((place) => Array.from({ length: place + 1 }, (_, i) => `place${place}.weight.${i}`));
   const isCausal = (/** @type {readonly string[]} */ labels) => arraysOf(graphOf(labels))[0]?.isCausal;
   assert.equal(isCausal(rows), true);
@@ -45,10 +45,10 @@ test("what looks back from each place is told apart", () => {
   assert.equal(isCausal(rows.filter((label) => label !== "place2.weight.1")), false);
 });
 
-test("other labels are in no array, nor is one cell alone one", () => {
+test("other labels and single cells make no array", () => {
   assert.deepEqual(rowsOf(["a", "b.c", "1", "x.0", "y.1e9", "z.9999", "z.9998", "..", "v.", "é.0"]), {});
 });
 
-test("what came last comes first", () => {
+test("the latest array comes first", () => {
   assert.deepEqual(Object.keys(rowsOf(["a.0", "b.0", "b.1", "a.1"])), ["a", "b"]);
 });

@@ -1,4 +1,4 @@
-// What the page's base does that Python has no counterpart of; tests/explain/page/test_page_base.py compares the rest with Python.
+// Behavior of the page's core that Python does not share; tests/explain/page/test_page_base.py compares the rest.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { elementOf } from "../src/core/rules.js";
 /** @param {string} text @param {Record<string, number>} values */
 const graphOf = (text, values) => evaluate(parse(text), new Map(Object.entries(values)));
 
-/** A graph in JSON with a hand-made square in the middle: b = square(a), c = b + a. @param {object} [changes] */
+/** Return a graph in JSON with a hand-made square: b = square(a), c = b + a. @param {object} [changes] */
 const byHand = (changes = {}) => ({
   gradwalk: "graph",
   version: 1,
@@ -22,7 +22,7 @@ const byHand = (changes = {}) => ({
   ...changes,
 });
 
-test("an expression's error has its parts", () => {
+test("expression errors have position, text and hint", () => {
   assert.throws(() => parse("e = a + b\nf = 名 + 2x"), (error) => {
     assert(error instanceof ExpressionError);
     assert.equal(error.problem, "syntax error: an operator is missing");
@@ -33,14 +33,14 @@ test("an expression's error has its parts", () => {
   });
 });
 
-test("no depth is too deep", () => {
+test("very deep expressions work", () => {
   for (const text of [`x${"+x".repeat(1e5)}`, `${"-".repeat(1e5)}x`, `${"(".repeat(1e5)}x${")".repeat(1e5)}`]) {
     const graph = graphOf(text, { x: 1 });
     assert.equal(graph.withData(new Map([[0, 2]])).nodes[graph.root].data, 2 * graph.nodes[graph.root].data);
   }
 });
 
-test("other numbers leave the graph as it was", () => {
+test("withData does not change the graph", () => {
   const graph = graphOf("e = a*b; f = e + c", { a: 2, b: -3, c: 10 });
   const other = graph.withData(new Map([[0, 5]]));
   assert.deepEqual(graph.nodes.map(({ data }) => data), [2, -3, -6, 10, 4]);
@@ -50,7 +50,7 @@ test("other numbers leave the graph as it was", () => {
   assert.deepEqual(other.nodes.map(({ name }) => name), ["a", "b", "e", "c", "f"]);
 });
 
-test("a node made by hand cannot be computed again", () => {
+test("hand-made nodes cannot be recomputed", () => {
   const graph = Graph.fromDocument(byHand());
   assert.throws(() => graph.withData(new Map([[0, 4]])), new GraphError(
     "b was made by hand: its formula is unknown, so its operands cannot be changed",
@@ -58,19 +58,19 @@ test("a node made by hand cannot be computed again", () => {
   assert.deepEqual(passing(graph.nodes[1]), [{ position: 0, place: 0 }]);
 });
 
-test("constants and conditions are passed nothing", () => {
+test("constants and conditions get no gradient", () => {
   const { nodes, root } = graphOf("where(a, b, 2)", { a: 1, b: 3 });
   assert.deepEqual(passing(nodes[root]), [{ position: 1, place: 1 }]);
 });
 
-test("a sum of products has the factors of each product half its length apart", () => {
+test("elements of a sum of products pair the two factors", () => {
   const operands = [0, 0, 0, 0, 0].map((_, position) => ({ constant: position }));
   const node = { data: 11, grad: 0, operation: "sumprod", operands, partials: operands.map(() => null) };
   const [sum] = Graph.fromDocument({ gradwalk: "graph", version: 1, outputs: [0], nodes: [node] }).nodes;
   assert.deepEqual([0, 1, 2, 3, 4].map((position) => elementOf(sum, position, 5)), [[], [1, 3], [2, 4], [1, 3], [2, 4]]);
 });
 
-test("what makes no graph is said to", () => {
+test("invalid graphs are rejected", () => {
   const node = byHand().nodes[0];
   for (const [json, message] of /** @type {[unknown, string][]} */ ([
     [null, 'this is not a graph: the entry "gradwalk": "graph" is missing'],

@@ -1,4 +1,4 @@
-// The cell's end of the conversation with Python, and the worker's, each with the other one played by the test.
+// The Python cell's session and worker; the test plays the other side of each.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { EXAMPLES } from "../src/cell/examples.js";
 import { python } from "../src/cell/worker.js";
 import * as en from "../src/languages/en.js";
 
-/** A folder as the page's is, whose Pyodide answers each program with its length. @param {string} fails the name of an archive that is missing */
+/** Return a folder like the page's, whose Pyodide answers each program with its length. @param {string} fails the name of an archive that is missing */
 function played(fails = "") {
   /** @type {unknown[]} */
   const replies = [];
@@ -45,7 +45,7 @@ function played(fails = "") {
   return { replies, unpacked, folder, take, answered };
 }
 
-test("the worker unpacks all archives in order, says how far it is, and answers", async () => {
+test("the worker unpacks archives, reports progress and answers", async () => {
   const { replies, unpacked, folder, take, answered } = played();
   const ready = answered("ready");
   take({ type: "start", python: { folder, packages: ["numpy.whl", "gradwalk.zip"] } });
@@ -56,7 +56,7 @@ test("the worker unpacks all archives in order, says how far it is, and answers"
   assert.deepEqual(replies.slice(-2), [{ type: "output", text: "é\n" }, { type: "answer", text: "5" }]);
 });
 
-test("a hundred lines come one by one in 300 ms, further ones together", async (context) => {
+test("after 100 lines in 300 ms, output is batched", async (context) => {
   let now = 1000;
   context.mock.method(performance, "now", () => now);
   const { replies, folder, take, answered } = played();
@@ -73,14 +73,14 @@ test("a hundred lines come one by one in 300 ms, further ones together", async (
   assert.deepEqual(printed(3), [1, 1, 1]);
 });
 
-test("what is missing in the folder is told", async () => {
+test("missing files are reported", async () => {
   const { folder, take, answered } = played("gradwalk.zip");
   const failed = answered("failed");
   take({ type: "start", python: { folder, packages: ["numpy.whl", "gradwalk.zip"] } });
   assert.match((await failed).text, /gradwalk\.zip: 404 Not Found/);
 });
 
-test("every example has a name, and ends with a line's end", () => {
+test("every example has a name and ends with a newline", () => {
   assert.deepEqual(Object.keys(EXAMPLES), Object.keys(en.cell.names));
   for (const program of Object.values(EXAMPLES)) assert.match(program, /^(import numpy as np\n)?from gradwalk import [^]*\n$/);
 });

@@ -1,4 +1,4 @@
-// The lesson: every beat has its words in every language, every question an answer that is none of its mistakes.
+// The lesson: every beat has a text in each language, and no answer equals a listed mistake.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,10 +13,10 @@ import { bare, decoded, encoded, stateOf } from "../src/model/state.js";
 
 const START = stateOf(PRESETS[0]);
 
-/** Every beat, with its chapter. @type {[import("../src/model/chapters.js").Chapter, import("../src/model/chapters.js").Beat, number][]} */
+/** Every beat with its chapter and index. @type {[import("../src/model/chapters.js").Chapter, import("../src/model/chapters.js").Beat, number][]} */
 const BEATS = CHAPTERS.flatMap((chapter) => chapter.beats.map((beat, i) => /** @type {[typeof chapter, typeof beat, number]} */ ([chapter, beat, i])));
 
-test("every beat has its words, in every language", () => {
+test("every beat has a text in every language", () => {
   for (const [code, { lesson }] of Object.entries(LANGUAGES)) {
     assert.deepEqual(Object.keys(lesson.chapters), CHAPTERS.map(({ key }) => key), code);
     for (const chapter of CHAPTERS) {
@@ -34,7 +34,7 @@ test("every beat has its words, in every language", () => {
   }
 });
 
-test("the answers are not among the mistakes, and no mistake is another", () => {
+test("answers and mistakes are all different", () => {
   for (const [chapter, { key, ask }, i] of BEATS) {
     if (ask?.kind !== "number") continue;
     const { program, values } = stageOf(chapter, i);
@@ -47,7 +47,7 @@ test("the answers are not among the mistakes, and no mistake is another", () => 
   }
 });
 
-test("every beat has a stage: its nodes are there, and its step is one of the walk", () => {
+test("every beat has a valid stage", () => {
   const modelOf = modeller(null);
   for (const [chapter, { key, at, select }, i] of BEATS) {
     const stage = stageOf(chapter, i);
@@ -58,7 +58,7 @@ test("every beat has a stage: its nodes are there, and its step is one of the wa
   }
 });
 
-test("a link leads to the beat", () => {
+test("links restore the beat", () => {
   for (const [chapter, , i] of BEATS) {
     const state = { ...bare(), ...stageOf(chapter, i), done: CHAPTERS.slice(0, 2).map(({ key }) => key) };
     const link = encoded(state);
@@ -66,14 +66,14 @@ test("a link leads to the beat", () => {
   }
 });
 
-test("a link keeps the values that were changed in a beat", () => {
+test("links keep values changed in a beat", () => {
   const stage = stageOf(CHAPTERS[0], 2);
   const state = { ...bare(), ...stage, values: new Map([...stage.values, ["a", 7]]) };
   assert.match(encoded(state), /at=/);
   assert.deepEqual(decoded(encoded(state), START).state, state);
 });
 
-test("links to chapters and beats that are none are told", () => {
+test("invalid chapters and beats in links are reported", () => {
   for (const link of ["chapter=nothing", "chapter=rule&beat=99", "beat=1", "done=x"]) {
     assert.equal(decoded(link, START).problems.length, 1, link);
   }

@@ -1,4 +1,4 @@
-"""What the tests of the page share: one browser, the page as a file, and tabs in which nothing may go wrong."""
+"""Fixtures for the page's tests: one browser, the page as a file, and tabs whose errors fail the test."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="session")
 def browser(playwright: Playwright) -> Iterator[Browser]:
-    assert pages.CHROMIUM, "there is no Chromium on this machine"
+    assert pages.CHROMIUM, "Chromium was not found"
     browser = playwright.chromium.launch(executable_path=pages.CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
     yield browser
     browser.close()
@@ -32,22 +32,22 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def lesson_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The lesson, as a reader opens it from disk."""
+    """Write the lesson to a file."""
     return pages.lesson(tmp_path_factory.mktemp("lesson"))
 
 
 @pytest.fixture(scope="session")
 def microgpt_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Microgpt, as a visitor opens it from disk."""
+    """Write the microgpt page to a file."""
     return pages.microgpt(tmp_path_factory.mktemp("microgpt"))
 
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    """A reader of their own. Nothing may be thrown, complained of on the console, or asked of the network."""
+    """Yield a browser context; fail on an exception, a console error or warning, or a network request."""
     context = browser.new_context(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE)
-    context.set_default_navigation_timeout(3 * PATIENCE)  # long links are worked out before the page is there
+    context.set_default_navigation_timeout(3 * PATIENCE)  # the page computes long programs before it loads
     problems: list[str] = []
     asked: list[str] = []
 
@@ -67,7 +67,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def visit(context: BrowserContext, lesson_file: Path) -> Callable[..., Lesson]:
-    """Open the lab, or another page, in a tab: `visit(fragment, path)`."""
+    """Return `visit(fragment, path)`, which opens the lab or another page in a tab."""
 
     def visit(fragment: str = "", path: Path = lesson_file) -> Lesson:
         lesson = Lesson(context.new_page())
@@ -79,13 +79,13 @@ def visit(context: BrowserContext, lesson_file: Path) -> Callable[..., Lesson]:
 
 @pytest.fixture
 def lesson(visit: Callable[..., Lesson]) -> Lesson:
-    """The lab as it begins."""
+    """Open the lab in its initial state."""
     return visit()
 
 
 @pytest.fixture
 def guided(context: BrowserContext, lesson_file: Path) -> Lesson:
-    """The lesson, as one opens it."""
+    """Open the lesson in its initial state."""
     guided = Lesson(context.new_page())
     guided.visit(lesson_file)
     return guided

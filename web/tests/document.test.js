@@ -1,11 +1,11 @@
-// Documents: which lines of the program stand beside its graph.
+// Documents: the source lines that are shown beside a graph.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { read } from "../src/model/document.js";
 
-/** A chain of nodes made by these lines. @param {readonly object[]} sources */
+/** Build a chain of nodes with these source lines. @param {readonly object[]} sources */
 const graph = (sources) => ({
   gradwalk: "graph",
   version: 1,
@@ -24,7 +24,7 @@ const walk = (sources, files) => {
   return { gradwalk: "walk", version: 1, graph: graph(sources), order, overwrite: false, files };
 };
 
-/** The lines of all files, by name. @param {unknown} json */
+/** Return the lines of all files, by name. @param {unknown} json */
 const linesOf = (json) => Object.fromEntries([...read(JSON.stringify(json)).files].map(([name, lines]) => [name, [...lines]]));
 
 const SOURCES = [
@@ -35,25 +35,25 @@ const SOURCES = [
   { file: "c.py", line: 1 },
 ];
 
-test("of a file that the document has not, the lines that made nodes are shown, with their numbers", () => {
+test("only lines that made nodes are shown without the file", () => {
   const lines = { "a.py": [[7, "return exp(x)"], [40, "y = f(x)"]], "b.py": [[3, "x = 2"]] };
   for (const json of [graph(SOURCES), walk(SOURCES), walk(SOURCES, {}), walk(SOURCES, [1])]) {
     assert.deepEqual(linesOf(json), lines);
   }
 });
 
-test("a file that the document has is shown whole", () => {
+test("files in the document are shown completely", () => {
   const found = linesOf(walk(SOURCES, { "a.py": "one\r\n\ntwo\n" }));
   assert.deepEqual(found, { "a.py": [[1, "one"], [2, ""], [3, "two"]], "b.py": [[3, "x = 2"]] });
 });
 
-test("documents of earlier versions name lines without their text", () => {
+test("older documents have source lines without text", () => {
   const { graph: found, files } = read(JSON.stringify(graph([{ file: "a.py", line: 1 }])));
   assert.deepEqual(found.nodes[0].source, { file: "a.py", line: 1, text: "" });
   assert.equal(files.size, 0);
 });
 
-test("names of files are only names", () => {
+test("file names are never opened or interpreted", () => {
   const names = ["__proto__", "constructor", "/etc/passwd", "", "a\0b", "x".repeat(5000)];
   const found = linesOf(graph(names.map((file) => ({ file, line: 2, text: "x" }))));
   assert.deepEqual(found, Object.fromEntries(names.map((file) => [file, [[2, "x"]]])));

@@ -1,4 +1,4 @@
-// Every language says all that English says, with what it is given, and none of it in English.
+// Every translation has the texts of English with the same arguments, and no English words.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -10,25 +10,25 @@ import { LANGUAGES } from "../src/languages/languages.js";
 const { en: ENGLISH, ...OTHERS } = LANGUAGES;
 const SOURCE = readFileSync(new URL("../src/languages/en.js", import.meta.url), "utf8");
 
-/** Words that a whole text may consist of in English and in another language, too. @type {Record<string, readonly string[]>} */
+/** Words that can be a whole text both in English and in another language. @type {Record<string, readonly string[]>} */
 const SHARED = {
   de: ["auto", "backprop", "gradient", "graph", "html", "link", "operator", "gradwalk", "python", "softmax"],
   fr: ["auto", "contribution", "gradient", "gradwalk", "html", "menu", "pause", "passes", "points", "python", "question", "quotient", "verdict"],
 };
 
-/** Words of English that stand in no sentence of another language. */
+/** English words that occur in no other language's sentences. */
 const ENGLISH_WORDS = /\b(the|and|of|with|it|its|is|are|as|by|not|this|that|which|you|your|from|node|nodes|step|leaf|root|value|gets)\b/;
 
 const SIGNS = "·²∂π–→←…−×÷•";
 
-/** What texts are written with, besides ASCII and signs. @type {Record<string, string>} */
+/** Letters that a language uses besides ASCII and SIGNS. @type {Record<string, string>} */
 const LETTERS = {
   en: "“”",
   de: "äöüÄÖÜß„“",
   fr: "àâçéèêëîïôùûœÀÂÇÉÊŒ’«»\u00a0\u202f",
 };
 
-/** Arguments to try, by their type in en.js. @type {Record<string, (i: number) => unknown[]>} */
+/** Sample arguments by their type in en.js. @type {Record<string, (i: number) => unknown[]>} */
 const SAMPLES = {
   "string": (i) => [`name${i}`],
   "string | null": (i) => [null, `name${i}`],
@@ -42,7 +42,7 @@ const SAMPLES = {
   "readonly number[]": () => [[], [0], [0, 1, 2]],
 };
 
-/** All texts and functions of a catalogue, with where they stand. @param {unknown} part @param {string} [path] @returns {[string, unknown][]} */
+/** List all texts and functions of a catalog with their paths. @param {unknown} part @param {string} [path] @returns {[string, unknown][]} */
 function entries(part, path = "") {
   if (typeof part !== "object" || part === null) return [[path, part]];
   return Object.entries(part).flatMap(([key, item]) => entries(item, path ? `${path}.${key}` : key));
@@ -53,7 +53,7 @@ function at(catalogue, path) {
   return path.split(".").reduce((/** @type {any} */ part, key) => part?.[key], catalogue);
 }
 
-/** Lists of arguments for a function of English, by the types that are written above it. @param {Function} f @param {string} path */
+/** List arguments for an English function, by the types in its comment. @param {Function} f @param {string} path */
 function samples(f, path) {
   const above = SOURCE.slice(0, SOURCE.indexOf(String(f)));
   const types = [...above.slice(above.lastIndexOf("/**")).matchAll(/@param \{([^}]*)\}/g)].map(([, type]) => type);
@@ -67,13 +67,13 @@ function samples(f, path) {
 /** @param {string} type @param {number} i */
 function choices(type, i) {
   const words = [...type.matchAll(/"([^"]*)"/g)].map(([, word]) => word);
-  if (!words.length) assert(SAMPLES[type], `what is a ${type}?`);
+  if (!words.length) assert(SAMPLES[type], `no samples for the type ${type}`);
   return words.length ? words : SAMPLES[type](i);
 }
 
 /** @typedef {{ path: string, english: string, other: string, given: readonly unknown[] }} Pair */
 
-/** What a function says: a text, or an error with a hint. @param {unknown} f @param {readonly unknown[]} given @returns {string} */
+/** Call a function and return its text, or an error's problem and hint. @param {unknown} f @param {readonly unknown[]} given @returns {string} */
 function saidBy(f, given) {
   assert(typeof f === "function");
   const told = f(...given);
@@ -83,7 +83,7 @@ function saidBy(f, given) {
   return text;
 }
 
-/** Every text of a language beside the English one: those of functions for many arguments. @param {string} code @returns {Generator<Pair>} */
+/** Pair every text with the English one; functions are called with many arguments. @param {string} code @returns {Generator<Pair>} */
 function* pairs(code) {
   for (const [path, english] of entries(ENGLISH)) {
     const other = at(LANGUAGES[code], path);
@@ -95,20 +95,20 @@ function* pairs(code) {
   }
 }
 
-/** What the texts of the table are asked for with. @param {string} path @returns {unknown[][]} */
+/** List arguments for the texts about operations. @param {string} path @returns {unknown[][]} */
 function tabled(path) {
   const all = [...REDUCTIONS, ...GATHERS];
   if (path === "operations.takes") return all.map(({ takes }) => [takes]);
   return [...TABLE, ...all].map(({ name, words }) => [name, words]);
 }
 
-/** An argument as a text of this language shows it. @param {unknown} given @param {string} code @returns {string[]} */
+/** List the forms in which a text of this language may show an argument. @param {unknown} given @param {string} code @returns {string[]} */
 function shown(given, code) {
   if (typeof given === "number" || typeof given === "bigint") return [String(given), given.toLocaleString(code)];
   return [String(given)];
 }
 
-test("every language has the texts that English has", () => {
+test("every language has all texts of English", () => {
   const paths = entries(ENGLISH).map(([path]) => path).sort();
   assert(paths.length > 300);
   for (const [code, catalogue] of Object.entries(LANGUAGES)) {
@@ -124,7 +124,7 @@ test("every language has the texts that English has", () => {
 });
 
 for (const code of Object.keys(OTHERS)) {
-  test(`${code}: what a text is given stands in it, as in English`, () => {
+  test(`${code}: texts contain their arguments, as in English`, () => {
     for (const { path, english, other, given } of pairs(code)) {
       if (path.startsWith("operations")) continue;
       for (const argument of given.flat().filter((item) => Number(item) > 1 || typeof item === "string")) {
@@ -134,10 +134,10 @@ for (const code of Object.keys(OTHERS)) {
     }
   });
 
-  test(`${code}: nothing is in English`, () => {
+  test(`${code}: no text is in English`, () => {
     const code_ = new Set([...TABLE.map(({ name }) => name), "out", "topo", "grad", "name", "other"]);
     for (const { path, english, other } of pairs(code)) {
-      if (path === "operations.words" && other === english) continue; // a new row of the table, not translated yet
+      if (path === "operations.words" && other === english) continue; // a new operation, not translated yet
       assert.doesNotMatch(other.replaceAll(/`[^`]*`/g, ""), ENGLISH_WORDS, path);
       const words = [...other.toLowerCase().matchAll(/\p{L}{3,}/gu)].map(([word]) => word);
       const isShared = words.every((word) => SHARED[code].includes(word) || code_.has(word));
@@ -146,7 +146,7 @@ for (const code of Object.keys(OTHERS)) {
   });
 }
 
-test("the lesson has the same code, formulas and numbers in every language", () => {
+test("the lesson has equal code, formulas and numbers everywhere", () => {
   const marked = (/** @type {string} */ text) => [...text.matchAll(/\$[^$]*\$/g)].map(([formula]) => formula);
   const coded = (/** @type {string} */ text) => [...text.matchAll(/`[^`]*`/g)].map(([code]) => code);
   const numbers = (/** @type {string} */ text) => new Set(text.match(/−?\d+(\.\d+)?/g));
@@ -162,7 +162,7 @@ test("the lesson has the same code, formulas and numbers in every language", () 
   }
 });
 
-test("texts are written with the letters and signs of their language", () => {
+test("texts use only letters and signs of their language", () => {
   for (const code of Object.keys(LANGUAGES)) {
     for (const { path, other } of pairs(code)) {
       const strange = [...other].filter((letter) => !/[\n -~]/.test(letter) && !`${SIGNS}${LETTERS[code]}`.includes(letter));
@@ -172,6 +172,6 @@ test("texts are written with the letters and signs of their language", () => {
   }
 });
 
-test("French keeps its signs on the line of the word before", () => {
+test("French punctuation is preceded by a no-break space", () => {
   for (const { path, other } of pairs("fr")) assert.doesNotMatch(other, / [:;!?»](?!\w)|« /, path);
 });

@@ -1,10 +1,10 @@
-// Layouts of random graphs: boxes stand apart, and lines pass between them.
+// Layouts of random graphs: boxes do not overlap, and lines do not cross boxes.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { arranged, layered } from "../src/stage/layered.js";
 
-/** Numbers from 0 to 1, the same in every run. @param {number} seed */
+/** Return a generator of reproducible numbers from 0 to 1. @param {number} seed */
 function random(seed) {
   let state = seed;
   return () => {
@@ -29,12 +29,12 @@ function request(seed) {
 const DOWN = { isDown: true, betweenColumns: 50, betweenBoxes: 20, betweenLines: 12 };
 
 for (let seed = 1; seed <= 30; seed += 1) {
-  test(`graph ${seed}, to the right`, () => standsApart(request(seed), undefined));
-  test(`graph ${seed}, downwards`, () => standsApart(request(seed), DOWN));
+  test(`graph ${seed}, to the right`, () => checkLayout(request(seed), undefined));
+  test(`graph ${seed}, downwards`, () => checkLayout(request(seed), DOWN));
 }
 
 /** @param {import("../src/stage/layered.js").Request} request @param {import("../src/stage/layered.js").Manner | undefined} manner */
-function standsApart({ sizes, edges }, manner) {
+function checkLayout({ sizes, edges }, manner) {
   const { corners, columns, routes } = layered({ sizes, edges }, manner);
   const along = (/** @type {{ x: number, y: number }} */ { x, y }) => (manner?.isDown ? y : x);
   const boxes = corners.map(({ x, y }, i) => ({ x, y, right: x + sizes[i].width, bottom: y + sizes[i].height }));
@@ -56,21 +56,21 @@ function standsApart({ sizes, edges }, manner) {
   });
 }
 
-// A chain of values, each made of the one before.
+// A chain of values, each computed from the previous one.
 const CHAIN = {
   sizes: Array.from({ length: 8 }, () => ({ width: 120, height: 58 })),
   edges: Array.from({ length: 7 }, (_, i) => /** @type {const} */ ([i, i + 1])),
 };
 
-test("a drawing runs the way in which it is larger", () => {
+test("the layout takes the direction with the larger scale", () => {
   assert.equal(arranged({ ...CHAIN, room: { width: 1800, height: 500 } }).manner.isDown, false);
   assert.equal(arranged({ ...CHAIN, room: { width: 400, height: 900 } }).manner.isDown, true);
 });
 
-test("where there is little room, boxes stand closer", () => {
+test("boxes are closer when space is limited", () => {
   const { width } = arranged({ ...CHAIN, room: { width: 1800, height: 500 } });
   const close = arranged({ ...CHAIN, room: { width: 1300, height: 100 } });
   const tooLarge = arranged({ ...CHAIN, room: { width: 700, height: 100 } });
-  assert.equal(tooLarge.width, width, "it cannot be seen at once anyway");
+  assert.equal(tooLarge.width, width, "spacing is not reduced when the graph cannot fit");
   assert.ok(!close.manner.isDown && close.width < width);
 });

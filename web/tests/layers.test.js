@@ -1,4 +1,4 @@
-// Lower parts never import higher ones: each folder of src imports from itself and from those before it only.
+// Each folder of src imports only from itself and from the layers below it.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ function layerOf(path) {
   return LAYERS.indexOf(path.split("/")[0]);
 }
 
-test("lower parts never import higher ones", () => {
+test("lower layers never import higher ones", () => {
   const modules = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".js") && path !== "types.js");
   assert(modules.length > 40);

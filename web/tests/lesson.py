@@ -1,4 +1,4 @@
-"""The page as its tests drive and read it: by the names that its readers see and hear."""
+"""Page object of the lesson and lab: elements are found by their accessible names."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from playwright.sync_api import Locator, Page, expect
 
-LAB = "show=product"  # where the lab's tests begin; without a fragment the page begins with the lesson
+LAB = "show=product"  # start of the lab's tests; without a fragment the page starts with the lesson
 
 
 class Row(NamedTuple):
-    """A node in the table of all values."""
+    """A row of the table of all values."""
 
     made: str
     data: str
@@ -19,7 +19,7 @@ class Row(NamedTuple):
     status: str
 
 
-# Where the focus is, and what it is called; the page stands in a shadow root.
+# Return the name of the focused element; the page is in a shadow root.
 FOCUSED = """() => {
   let focused = document.activeElement;
   while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
@@ -27,14 +27,14 @@ FOCUSED = """() => {
   return focused.ariaLabel || focused.textContent.trim() || focused.dataset.leaf || focused.localName;
 }"""
 
-# What elements say, with formulas as the text that they stand for.
+# Return the texts of elements, with formulas as their alternative texts.
 SPOKEN = """(elements) => elements.map((element) => {
   const copy = element.cloneNode(true);
   for (const formula of copy.querySelectorAll("math")) formula.replaceWith(formula.getAttribute("alttext"));
   return copy.textContent;
 })"""
 
-# A point of the screen on a line, where nothing lies over it.
+# Return a point of a line, in screen coordinates, where nothing covers the line.
 POINT_ON = """(path) => {
   const root = path.getRootNode();
   const matrix = path.getScreenCTM();
@@ -47,7 +47,7 @@ POINT_ON = """(path) => {
 
 
 class Lesson:
-    """A tab with the page in it."""
+    """The page in a tab."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -68,7 +68,7 @@ class Lesson:
         self.drawn()
 
     def drawn(self) -> None:
-        """Wait for the graph."""
+        """Wait until the graph is drawn."""
         expect(self.graph.locator(".node, .part").first).to_be_attached()
 
     # Controls
@@ -84,18 +84,18 @@ class Lesson:
             self.page.keyboard.press(key)
 
     def show(self, title: str) -> None:
-        """Choose a graph of the lesson."""
+        """Select a graph of the lesson."""
         self.presets.select_option(label=title)
 
     def draw(self, program: str, **values: float) -> None:
-        """Type a program and the numbers of its leaves."""
+        """Enter a program and the values of its leaves."""
         self.program.fill(program)
         self.button("Draw").click()
         for name, value in values.items():
             self.edit(name, repr(value))
 
     def leaf(self, name: str) -> Locator:
-        """The field of a leaf, among the values that can be changed."""
+        """Find the field of a leaf among the values."""
         return self.page.locator(f".values input[data-leaf={name!r}]")
 
     def edit(self, name: str, text: str) -> None:
@@ -107,7 +107,7 @@ class Lesson:
         self.page.locator(".tools > button").last.click()
 
     def colours(self) -> Locator:
-        """The choice of colours, in the menu."""
+        """Open the menu and find its choice of colors."""
         self.open_menu()
         return self.page.locator(".menu").get_by_label("Colors", exact=True)
 
@@ -128,7 +128,7 @@ class Lesson:
     def end(self) -> None:
         self.button("Run to the end").click()
 
-    # What is shown
+    # Displayed state
 
     @property
     def focused(self) -> str:
@@ -145,12 +145,12 @@ class Lesson:
         return found
 
     def settled(self, fragment: str) -> None:
-        """Wait until the address bar says it: it is written when the page has come to rest."""
+        """Wait for this fragment, which the page writes when it is at rest."""
         self.page.wait_for_function("(fragment) => location.hash.slice(1) === fragment", arg=fragment)
 
     @property
     def rows(self) -> dict[str, Row]:
-        """The table of all values."""
+        """The table of all values, by name."""
         read = "(rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent))"
         found = self.page.locator(".twin tbody tr").evaluate_all(read)
         return {name: Row(*cells) for name, *cells in found if len(cells) == len(Row._fields)}  # parts have fewer
@@ -161,22 +161,22 @@ class Lesson:
 
     @property
     def facts(self) -> dict[str, str]:
-        """The inspector's list of terms and what they are."""
+        """The inspector's list of terms and descriptions."""
         terms = self.inspector.locator("dt").all_text_contents()
         return dict(zip(terms, self.inspector.locator("dd").evaluate_all(SPOKEN), strict=True))
 
     def inspect(self, name: str) -> None:
-        """Select a node by the table of all values."""
+        """Select a node in the table of all values."""
         self.page.locator(".twin").get_by_role("button", name=name, exact=True).click()
 
     # The graph
 
     def box(self, name: str) -> Locator:
-        """A node or a part on the graph, by its name."""
+        """Find a node or part in the graph by its name."""
         return self.graph.locator(f".hit[aria-label^='{name},'], .hit[aria-label^='{name}:']")
 
     def line(self, giver: str, taker: str, operand: int = 1) -> Locator:
-        """The line that leads from a node to the one that it is an operand of."""
+        """Find the line from an operand to the node that uses it."""
         return self.graph.locator(f".hit[aria-label^='line from {giver} to {taker}, operand {operand}']")
 
     def click_line(self, giver: str, taker: str, operand: int = 1) -> None:
@@ -185,7 +185,7 @@ class Lesson:
 
     @property
     def view(self) -> tuple[float, float, float]:
-        """How far the graph is moved to the right and down, and its scale."""
+        """The graph's translation to the right and down, and its scale."""
         x, y, scale = self.world.evaluate(
             "(world) => { const { e, f, a } = new DOMMatrix(world.style.transform); return [e, f, a]; }"
         )

@@ -1,4 +1,4 @@
-"""Pictures of the page for people to look at. `python look.py FOLDER [WORD ...]`: those with all the words."""
+"""Take pictures of the page to look at. `python look.py FOLDER [WORD ...]` takes those whose names have all words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 SIZES = ((390, 844), (768, 1024), (1280, 800), (1920, 1080))
 PRESETS = ("product", "neuron", "square", "double", "twice", "loss", "reuse", "diamond", "network", "softmax")
-MIDDLE = {"network": 31, "neuron": 16, "softmax": 17}  # a step of the backward pass; else 8
+MIDDLE = {"network": 31, "neuron": 16, "softmax": 17}  # a step of the backward pass; the default is 8
 
 LESSONS = {
     **{f"preset-{key}": f"show={key}&step={MIDDLE.get(key, 8)}" for key in PRESETS},
@@ -42,14 +42,14 @@ FILES = {"lesson": LESSONS, "program": PROGRAM, "training": TRAINING, "network":
 
 
 def shots() -> Iterator[tuple[str, str, str]]:
-    """What there is to see: a name, the file, and the fragment of its link."""
+    """Yield each picture's name, file and fragment."""
     for file, fragments in FILES.items():
         for name, fragment in fragments.items():
             yield name, file, fragment
 
 
 def prepare(page: Page, name: str) -> None:
-    """Bring about what no link can."""
+    """Set up states that no link can describe."""
     if name == "help":
         page.keyboard.press("?")
     if name == "error":
@@ -64,7 +64,7 @@ def prepare(page: Page, name: str) -> None:
 
 
 def stretch(page: Page) -> None:
-    """Make the window as high as the page: what is out of sight is not painted."""
+    """Make the window as high as the page, because only visible content is painted."""
     height = page.evaluate("document.documentElement.scrollHeight")
     page.set_viewport_size({"width": page.viewport_size["width"] if page.viewport_size else 1280, "height": height})
     page.wait_for_timeout(500)

@@ -1,4 +1,4 @@
-// microgpt in the page: its document, its program run and swept, training, the ways back to a step, names, and paths.
+// The microgpt page: document, program, training, returning to a step, names, and paths.
 // tests/explain/page/test_microgpt_page.py compares all numbers with Python's.
 
 import assert from "node:assert/strict";
@@ -36,7 +36,7 @@ function near(found, expected, tolerance) {
 
 // The document
 
-test("every node has a name of its own, and is found by it", () => {
+test("every node has a unique name", () => {
   assert.equal(new Set(program.names).size, program.size);
   for (const name of ["query.3.5", "token.0", "place3.attention.head2.weight.1", "place15.logit.26", "loss.15", "loss"]) {
     assert.equal(program.names[program.find(name)], name);
@@ -46,20 +46,20 @@ test("every node has a name of its own, and is found by it", () => {
   assert.equal(program.find("narrow.15.63"), lesson.weights.length - 1);
 });
 
-test("operands stand before what is made from them", () => {
+test("operands precede the nodes that use them", () => {
   for (let node = 0; node < program.size; node += 1) {
     for (const slot of program.operandsOf(node)) assert(slot < node || slot >= program.size);
   }
 });
 
-test("letters are numbers, and back", () => {
+test("letters are encoded and decoded", () => {
   assert.deepEqual(lesson.encode("abc"), { tokens: [26, 0, 1, 2], targets: [0, 1, 2, 26] });
   assert.equal(lesson.text([0, 1, 26]), "ab·");
   assert.equal(lesson.names.length, 200);
   assert(lesson.names.every((name) => /^[a-z]{1,15}$/.test(name)));
 });
 
-test("the weight to begin at is that of the letter that a head looks at most", () => {
+test("the suggested weight is the largest of its head", () => {
   const choices = /** @type {import("../src/microgpt/ui/address.js").Choices} */ ({ node: "", place: 0 });
   const seen = new Set();
   for (const steps of [0, 20]) {
@@ -77,7 +77,7 @@ test("the weight to begin at is that of the letter that a head looks at most", (
 
 // Both passes
 
-test("gradients are what a small change makes of the loss", () => {
+test("gradients agree with difference quotients of the loss", () => {
   const trainer = trained(5);
   const { data, grad } = trainer.open("maximilian");
   const shorter = lesson.programFor("maximilian".length + 1);
@@ -93,7 +93,7 @@ test("gradients are what a small change makes of the loss", () => {
   }
 });
 
-test("what is written out gives the same bits as the table", () => {
+test("compiled programs agree exactly with the interpreted table", () => {
   for (const places of [1, 7, 16]) {
     const [quick, plain] = [lesson.programFor(places), new Program(lesson.programFor(places).columns, true)];
     plain.end = quick.end;
@@ -111,7 +111,7 @@ test("what is written out gives the same bits as the table", () => {
   }
 });
 
-test("a shorter name has no numbers where it does not come to", () => {
+test("shorter names have no numbers at unused places", () => {
   const { data, grad } = trained(0).open("a");
   const beyond = program.find("place2.logit.0");
   assert(Number.isNaN(data[beyond]) && Number.isNaN(grad[beyond]));
@@ -146,7 +146,7 @@ function opened(leaves) {
 
 const around = /** @type {any} */ ({ programFor: () => small, program: small });
 
-test("a program is run and swept", () => {
+test("forward and backward pass of a small program", () => {
   const { loss, grad } = opened([3, 5, 7]);
   assert.equal(loss, 240);
   assert.deepEqual([...grad.slice(0, 3)], [80, 48, 30]);
@@ -154,7 +154,7 @@ test("a program is run and swept", () => {
   assert.deepEqual(small.usersOf(6), []);
 });
 
-/** All paths from the root to a node, with their products. @param {Opened} given @param {number} node @returns {number[]} */
+/** Compute the products of all paths from the root to a node. @param {Opened} given @param {number} node @returns {number[]} */
 function products({ data }, node) {
   /** @type {number[]} */
   const found = [];
@@ -169,7 +169,7 @@ function products({ data }, node) {
   return found;
 }
 
-test("the path to a node is the one of all by which it gets most", () => {
+test("the path to a node has the largest contribution", () => {
   const random = randomNumbers(4);
   for (let turn = 0; turn < 50; turn += 1) {
     const given = opened([0, 1, 2].map(() => 4 * random() - 2));
@@ -183,11 +183,11 @@ test("the path to a node is the one of all by which it gets most", () => {
   }
 });
 
-test("the strongest path goes to whatever gets most", () => {
+test("the strongest path follows the largest contributions", () => {
   assert.deepEqual(strongestPath(around, opened([3, 5, 7])).nodes.map((node) => small.names[node]), ["f", "sum", "ab", "a"]);
 });
 
-test("a path leads to every letter of a name, through the operands of its nodes", () => {
+test("there is a path to every letter of a name", () => {
   const given = trained(20).open("zoe");
   const shorter = lesson.programFor(4);
   for (const [place, token] of given.tokens.entries()) {
@@ -206,13 +206,13 @@ test("a path leads to every letter of a name, through the operands of its nodes"
 
 // Training
 
-test("training makes the loss smaller, and is the same every time", () => {
+test("training reduces the loss and is reproducible", () => {
   const [one, other] = [trained(60), trained(60)];
   assert.deepEqual(one.losses, other.losses);
   assert(one.losses[57] < one.losses[0] / 2);
 });
 
-test("every step can be returned to", () => {
+test("training can return to every step", () => {
   const trainer = trained(0);
   const weights = Array.from({ length: 81 }, () => {
     const copy = trainer.weights.slice();
@@ -231,7 +231,7 @@ test("every step can be returned to", () => {
   assert.equal(trainer.canGoOn, false);
 });
 
-test("the same rate falls over as many steps as are given", () => {
+test("the learning rate decays over the given steps", () => {
   const short = new Trainer(lesson, ["ada"], 10);
   short.goTo(10);
   const before = short.weights.slice();
@@ -241,7 +241,7 @@ test("the same rate falls over as many steps as are given", () => {
   assert(Math.max(...again.weights.map((weight, i) => Math.abs(weight - before[i]))) < 0.002);
 });
 
-test("opening a name changes nothing", () => {
+test("opening a name does not affect training", () => {
   const [one, other] = [trained(10), trained(10)];
   const before = one.weights.slice();
   assert.equal(one.open().name, other.name);
@@ -251,7 +251,7 @@ test("opening a name changes nothing", () => {
   assert.equal(one.advance(), other.advance());
 });
 
-test("samples are names of the alphabet, by chance alone", () => {
+test("samples are reproducible names from the alphabet", () => {
   const trainer = trained(90);
   const [one, other] = [randomNumbers(7), randomNumbers(7)];
   const samples = Array.from({ length: 20 }, () => trainer.sample(0.3, one));
@@ -262,7 +262,7 @@ test("samples are names of the alphabet, by chance alone", () => {
 
 // Names
 
-test("names are read as they are meant, and what cannot be read is said", () => {
+test("names are normalized and problems reported", () => {
   const { names, problems } = readNames([" Ada", "", "o'neil", "zoë", "abcdefghijklmnopq", "BO "], lesson.letters, 15);
   assert.deepEqual(names, ["ada", "abcdefghijklmno", "bo"]);
   assert.deepEqual(problems, [
@@ -273,7 +273,7 @@ test("names are read as they are meant, and what cannot be read is said", () => 
   assert.deepEqual(readNames([" "], lesson.letters, 15).problems.map(({ kind }) => kind), ["empty"]);
 });
 
-test("without a name there is no training", () => {
+test("training needs at least one name", () => {
   const trainer = new Trainer(lesson, ["?"]);
   assert.equal(trainer.canGoOn, false);
   trainer.goTo(10);
@@ -285,7 +285,7 @@ test("without a name there is no training", () => {
 
 // One number
 
-test("a number is told with what made it and what uses it", () => {
+test("a number has a description, operands and users", () => {
   const given = trained(20).open("zoe");
   const found = scalarOf(lesson, given, program.find("place3.attention.head2.weight.1"));
   assert.match(found.title, /head 3 looks at letter 1, “z”/);
@@ -296,7 +296,7 @@ test("a number is told with what made it and what uses it", () => {
   assert(found.users.every(({ sentence, title }) => sentence && title));
 });
 
-test("the gradient of every number is the sum of what its users pass back", () => {
+test("every gradient is the sum of contributions from users", () => {
   const given = trained(20).open("zo");
   const shorter = lesson.programFor(3);
   for (let node = 0; node < program.size; node += 53) {
@@ -308,7 +308,7 @@ test("the gradient of every number is the sum of what its users pass back", () =
   }
 });
 
-test("what the loss is made from, and what is never changed, can be looked at", () => {
+test("the loss and the tokens can be inspected", () => {
   const given = trained(1).open("zo");
   const root = scalarOf(lesson, given, program.root);
   assert.deepEqual([root.grad, root.users.length, root.operands.map(({ data }) => data)[1]], [1, 0, 3]);
@@ -318,7 +318,7 @@ test("what the loss is made from, and what is never changed, can be looked at", 
 
 // The worker
 
-/** A worker's end, and what it replies. */
+/** Return a worker's message handler and its replies. */
 function worker() {
   /** @type {Reply[]} */
   const replies = [];
@@ -328,7 +328,7 @@ function worker() {
     replies.push(reply);
     heard?.();
   });
-  /** The next reply that is so. @type {(isWanted: (reply: Reply) => boolean) => Promise<any>} */
+  /** Wait for the next reply that satisfies the predicate. @type {(isWanted: (reply: Reply) => boolean) => Promise<any>} */
   const next = (isWanted) => new Promise((resolve) => {
     const look = () => {
       const at = replies.findIndex(isWanted);
@@ -340,7 +340,7 @@ function worker() {
   return { take, next };
 }
 
-test("the worker trains until it is told to pause, and tells all losses once", async () => {
+test("the worker trains until paused and reports losses once", async () => {
   const { take, next } = worker();
   take({ type: "start", document: json, names: ["Ada", "zoe!"] });
   const ready = await next(({ type }) => type === "ready");
@@ -366,7 +366,7 @@ test("the worker trains until it is told to pause, and tells all losses once", a
   assert.deepEqual([stepped.step, stepped.losses], [10, losses.slice(7, 10)]);
 });
 
-test("the worker opens names, invents some, and begins again with others", async () => {
+test("the worker opens, samples and changes names", async () => {
   const { take, next } = worker();
   take({ type: "start", document: json, names: null });
   take({ type: "open" });

@@ -1,4 +1,4 @@
-"""The page of microgpt as its tests drive and read it: by the names that its readers see and hear."""
+"""Page object of the microgpt page: elements are found by their accessible names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PATIENCE = 30_000  # milliseconds, for training on a busy machine
 
 
 class Number(NamedTuple):
-    """What stands of the number that is chosen."""
+    """The number selected on the page."""
 
     name: str
     data: float
@@ -19,13 +19,13 @@ class Number(NamedTuple):
 
 
 class Microgpt:
-    """A tab with the page."""
+    """The microgpt page in a tab."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
 
     def visit(self, path: Path, fragment: str = "") -> None:
-        """Open it, and wait until a name is opened."""
+        """Open the page and wait until a name is open."""
         self.page.goto("about:blank")
         self.page.goto(f"{path.as_uri()}#{fragment}")
         expect(self.heads.first).not_to_be_empty(timeout=PATIENCE)
@@ -53,24 +53,24 @@ class Microgpt:
         self.button("Use these names").click()
 
     def open(self, name: str) -> None:
-        """Look at a name."""
+        """Open a name."""
         self.name.fill(name)
         self.button("Open").click()
         expect(self.heads.first).to_contain_text(f"“{name}”")
 
     def predict(self, letter: int) -> None:
-        """Choose which letter is predicted, counted from 1."""
+        """Predict the letter at this position, counted from 1."""
         self.page.locator(f"[data-place='{letter - 1}']").click()
 
     def shows(self, kind: str) -> None:
-        """Let the cells show "values" or "gradients"."""
+        """Show "values" or "gradients" in the cells."""
         self.page.locator(".transport .segments label", has_text=kind).click()
 
     def grid(self, name: str) -> Locator:
         return self.page.get_by_role("grid", name=name, exact=True)
 
     def cell(self, grid: str, row: int, column: int) -> Locator:
-        """Walk by keyboard to a cell of a grid, counted from 0."""
+        """Move the focus by keyboard to a cell of a grid, counted from 0."""
         cell = self.grid(grid).get_by_role("gridcell")
         cell.scroll_into_view_if_needed()
         cell.focus()
@@ -79,26 +79,26 @@ class Microgpt:
         return self.grid(grid).get_by_role("gridcell")
 
     def choose(self, grid: str, row: int, column: int) -> Number:
-        """Open the number of a cell."""
+        """Select the number of a cell."""
         self.cell(grid, row, column)
         self.page.keyboard.press("Enter")
         return self.number
 
-    # What stands there
+    # State
 
     @property
     def step(self) -> int:
-        """The step that is shown."""
+        """Return the displayed step."""
         return int(self.page.locator(".at").get_attribute("data-step") or -1)
 
     def wait_for_step(self, step: int) -> None:
-        """Wait until training has come so far."""
+        """Wait until the displayed step is at least this."""
         js = f"""() => Number(document.querySelector("[data-gradwalk]").shadowRoot
           .querySelector(".at").dataset.step) >= {step}"""
         self.page.wait_for_function(js, timeout=PATIENCE)
 
     def train_to(self, step: int) -> None:
-        """Train as far as that, or a little farther, and pause."""
+        """Train to at least this step, then pause."""
         self.button("Train").click()
         self.wait_for_step(step)
         self.button("Pause").click()
@@ -106,7 +106,7 @@ class Microgpt:
 
     @property
     def heads(self) -> Locator:
-        """What is said of each head."""
+        """Find the descriptions of the heads."""
         return self.page.locator(".looks")
 
     @property
@@ -115,12 +115,12 @@ class Microgpt:
 
     @property
     def number(self) -> Number:
-        """The number that is chosen."""
+        """Return the selected number."""
         value, gradient = (self.story.locator(f".{part}").get_attribute("data-value") for part in ("value", "gradient"))
         return Number(self.story.locator(".name").text_content() or "", float(value or "nan"), float(gradient or "nan"))
 
     @property
     def fragment(self) -> str:
-        """The fragment of the link, once it is noted."""
+        """Return the link's fragment after the page has written it."""
         self.page.wait_for_timeout(400)
         return self.page.url.partition("#")[2]

@@ -1,4 +1,4 @@
-// A nudge on the graph: what follows from it is what the formulas give, and the quotient is told as it was taken.
+// A nudge in the graph: changed values agree with the formulas, and the quotient is described as it was computed.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -17,7 +17,7 @@ function checked(program, values, selected, change) {
   return { model, ...marks, traces: Object.fromEntries(named) };
 }
 
-test("what depends on the node is computed again, and nothing else is marked", () => {
+test("nodes that depend on the nudged node are recomputed and marked", () => {
   const { traces, quotient } = checked("e = a*b; d = e + c; L = d*f", { a: 2, b: -3, c: 10, f: -2 }, "a");
   assert.deepEqual(Object.keys(traces), ["a", "e", "d", "L"]);
   const shown = Object.values(traces).map(({ kind, data, change, turn }) => [kind, data, change, turn]);
@@ -28,7 +28,7 @@ test("what depends on the node is computed again, and nothing else is marked", (
   });
 });
 
-test("a root with a long name has a short numerator without it", () => {
+test("a root with a long name has a short numerator", () => {
   assert.equal(checked("relu(x)*b", { x: 1, b: 2 }, "x").quotient.brief, "(+h) − (−h)");
   assert.equal(checked("relu(x)*b", { x: 1, b: 2 }, "x", { method: "forward" }).quotient.brief, "(+h) − (0)");
 });
@@ -39,19 +39,19 @@ test("the forward method divides by h", () => {
   assert.equal(traces.x.mark, "+h");
 });
 
-test("before the walk has come to the gradient it is not told", () => {
+test("the gradient is hidden until the walk reaches it", () => {
   const { quotient } = checked("x*x", { x: 3 }, "x", { position: 2 });
   assert.deepEqual([quotient.value, quotient.gradient, quotient.verdict, quotient.kind], ["6", "?", "", ""]);
   const early = modelOf({ ...bare(), program: "x*x", values: new Map([["x", 3]]), mode: "check", position: 1, selected: "x" });
   assert.equal(nudgeMarks(early), null);
 });
 
-test("with = for += the wrong gradient stands beside the quotient", () => {
+test("overwriting shows the wrong gradient beside the quotient", () => {
   const { quotient } = checked("f = a + a", { a: 3 }, "a", { overwrite: true });
   assert.deepEqual([quotient.value, quotient.gradient, quotient.kind], ["2", "1", "differs"]);
 });
 
-test("a kink, a jump, a comparison, numbers that are not finite", () => {
+test("kinks, comparisons and nonfinite numbers", () => {
   const kink = checked("y = relu(x)", { x: 0 }, "x").quotient;
   assert.deepEqual([kink.value, kink.kind, kink.verdict], ["0.5", "unclear", "kink"]);
   const compared = checked("c = less(x, 1); y = where(c, 2*x, 5*x)", { x: 0.5 }, "x");
@@ -66,13 +66,13 @@ test("a kink, a jump, a comparison, numbers that are not finite", () => {
   assert.equal(infinite.quotient.kind, "unclear");
 });
 
-test("it is heard, too", () => {
+test("captions describe the nudge", () => {
   const { model } = checked("y = x*x", { x: 3 }, "x");
   assert.equal(nudgeCaption(model, 0), "nudged by 0.001, from 3");
   assert.equal(nudgeCaption(model, 1), "with the nudge 9.006001, changed by +0.006001, difference quotient 6, gradient to compare 6, agrees");
 });
 
-test("h is part of a link to a chapter only where it was changed", () => {
+test("chapter links contain h only if it was changed", () => {
   const start = { ...bare(), program: "x", values: new Map([["x", 1]]) };
   const { state } = decoded("chapter=check&beat=2", start);
   assert.equal(encoded(state), "chapter=check&beat=2");

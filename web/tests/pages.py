@@ -1,4 +1,4 @@
-"""The files that the tests and pictures of the page open: the lesson, microgpt, and graphs of programs and networks."""
+"""Pages for the tests and pictures: the lesson, microgpt, and graphs of programs and networks."""
 
 from __future__ import annotations
 
@@ -57,17 +57,17 @@ for epoch in range(12):
 
 
 def lesson(folder: Path) -> Path:
-    """The lesson."""
+    """Write the page of the lesson."""
     return written(folder / "lesson.html", page())
 
 
 def microgpt(folder: Path) -> Path:
-    """Microgpt, which trains in the page."""
+    """Write the microgpt page, which trains in the browser."""
     return written(folder / "microgpt.html", microgpt_page())
 
 
 def program(folder: Path) -> Path:
-    """The graph of a program, beside its lines."""
+    """Write a page with a program's graph and source."""
     script = written(folder / "train.py", PROGRAM)
     with source_lines():
         loss = runpy.run_path(str(script))["loss"]
@@ -75,7 +75,7 @@ def program(folder: Path) -> Path:
 
 
 def training(folder: Path) -> Path:
-    """The passes of a training loop that never zeroes its gradients, beside its lines."""
+    """Write a page with the passes and source of a training loop that never zeroes its gradients."""
     script = written(folder / "loop.py", TRAINING)
     recorder = Recorder()
     with observed(recorder), source_lines(), contextlib.redirect_stdout(io.StringIO()):
@@ -86,14 +86,14 @@ def training(folder: Path) -> Path:
 
 
 def network(folder: Path) -> Path:
-    """A loss of about 5,000 nodes, whose parameters say by their labels where they belong."""
+    """Write a page with a loss of about 5,000 nodes, whose parameters' labels name their modules."""
     return written(
         folder / "network.html", page(walk(loss_of_network(samples=68)).essence(), "the loss of a perceptron")
     )
 
 
 def loss_of_network(samples: int) -> Value:
-    """The loss of a perceptron with 16 and 16 neurons in its hidden layers."""
+    """Compute the loss of a perceptron with two hidden layers of 16 neurons."""
     random.seed(1337)
     model = nn.MLP(2, [16, 16, 1])
     for name, parameter in model.named_parameters():
@@ -105,7 +105,7 @@ def loss_of_network(samples: int) -> Value:
 
 
 def diamond() -> Value:
-    """d = (a + 1) * (3*a) at a = 2: two paths lead from a to d."""
+    """Build d = (a + 1) * (3*a) at a = 2, where two paths lead from a to d."""
     a = Value(2.0, label="a")
     b, c = a + 1, a * 3
     d = b * c
@@ -114,6 +114,6 @@ def diamond() -> Value:
 
 
 def written(path: Path, text: str) -> Path:
-    """The path, with that text in it."""
+    """Write a text to a path and return the path."""
     path.write_text(text, encoding="utf-8")
     return path

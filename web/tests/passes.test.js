@@ -1,4 +1,4 @@
-// The passes of a program: which of them have graphs, what leaves had before them, and the curve of their numbers.
+// The passes of a program: which ones have graphs, the gradients that leaves had before, and the curve of results.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { alike } from "../src/model/passes.js";
 import { bare } from "../src/model/state.js";
 import { places } from "../src/panels/walk/pass_curve.js";
 
-/** exp(a), after some passes. @param {number} a @param {number} grad */
+/** Return exp(a), after earlier passes. @param {number} a @param {number} grad */
 const graph = (a, grad) => ({
   gradwalk: "graph",
   version: 1,
@@ -49,7 +49,7 @@ test("the document's own pass has the document's graph", () => {
   assert.deepEqual(alike(passes.all, passes.all[2]).map(({ number }) => number), [1, 3]);
 });
 
-test("another pass shows another graph, and its own gradients", () => {
+test("another pass shows its own graph and gradients", () => {
   const found = document();
   const model = modeller(found);
   const own = model(bare());
@@ -63,7 +63,7 @@ test("another pass shows another graph, and its own gradients", () => {
   assert.equal(changed.graph.nodes[1].data, Math.exp(2));
 });
 
-test("a pass that is not there, or has no graph, is dropped, and that is told", () => {
+test("invalid passes are dropped and reported", () => {
   for (const pass of [2, 4, 999]) {
     const state = { ...bare(), pass };
     const model = modeller(document())(state);
@@ -75,7 +75,7 @@ test("a pass that is not there, or has no graph, is dropped, and that is told", 
   assert.deepEqual(dropped(own, modeller(document())(own)), []);
 });
 
-test("documents without passes, and with what is none", () => {
+test("invalid passes in documents are ignored", () => {
   for (const strange of [{}, { passes: 1 }, { passes: [1, null, []] }, { passes: [{}], pass: "x" }, { passes: [{ earlier: [{ place: 7 }], line: 1 }] }]) {
     const { pass: _, passes: __, calls: ___, ...rest } = json;
     const found = read(JSON.stringify({ ...rest, ...strange }));
@@ -85,7 +85,7 @@ test("documents without passes, and with what is none", () => {
   }
 });
 
-test("a curve goes from the top to the bottom, and leaves out what is not finite", () => {
+test("the curve spans the plot and omits nonfinite numbers", () => {
   const points = places([8, NaN, 0, Infinity, 4]);
   assert.deepEqual(points.map(({ y }) => y), [5, NaN, 55, NaN, 30]);
   assert(points.every(({ x }, i) => i === 0 || x > points[i - 1].x));

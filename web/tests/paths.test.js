@@ -1,4 +1,4 @@
-// Gradients as sums over paths, and mistakes told by the numbers that they make: on random graphs, against what is worked out here.
+// Gradients as sums over paths, and the diagnosis of wrong answers; compared on random graphs with results computed here.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -17,7 +17,7 @@ const GRAPHS = 400;
 
 /** @typedef {(sides: number) => number} Roll */
 
-/** A die that rolls the same numbers for the same seed. @param {number} seed @returns {Roll} */
+/** Return a die with reproducible rolls. @param {number} seed @returns {Roll} */
 function dice(seed) {
   let state = (seed + 1) * 2654435761;
   return (sides) => {
@@ -33,7 +33,7 @@ function apply(name, ...operands) {
   return /** @type {Value} */ (Value.apply(row, operands));
 }
 
-/** A graph whose later nodes use earlier ones, often twice. @param {number} seed */
+/** Build a graph whose later nodes use earlier ones, often twice. @param {number} seed */
 function random(seed) {
   const roll = dice(seed);
   const nodes = [0, 1, 2].map((i) => new Value([-3, -2, -1.5, 0.5, 1.25, 2, 3, 4][roll(8)], "abc"[i]));
@@ -46,7 +46,7 @@ function random(seed) {
   return Graph.record(nodes[nodes.length - 1]);
 }
 
-/** The products of all paths, by recursion from the root down. @param {Graph} graph @param {number} to @returns {number[]} */
+/** Compute the products of all paths by recursion from the root. @param {Graph} graph @param {number} to @returns {number[]} */
 function products({ nodes, root }, to) {
   const below = (/** @type {number} */ at, /** @type {number} */ product) => {
     /** @type {number[]} */
@@ -69,7 +69,7 @@ function near(one, other, scale = 1) {
   return Math.abs(one - other) <= 1e-9 * (Math.abs(one) + Math.abs(other) + scale);
 }
 
-test("a gradient is the sum of the products of all paths", () => {
+test("a gradient is the sum of all path products", () => {
   for (let seed = 0; seed < GRAPHS; seed++) {
     const graph = random(seed);
     const [right, counts] = [gradients(graph), pathCounts(graph)];
@@ -86,7 +86,7 @@ test("a gradient is the sum of the products of all paths", () => {
   }
 });
 
-test("a path says where it leads and what it multiplies", () => {
+test("paths have names, edges, local derivatives and products", () => {
   const graph = evaluate(parse("d = a*b; e = a + b; f = d*e"), new Map([["a", -2], ["b", 3]]));
   const found = pathsFrom(graph, 0).map((path) => [pathName(graph, path), path.edges, path.locals, path.product]);
   const expected = [
@@ -100,7 +100,7 @@ test("a path says where it leads and what it multiplies", () => {
   assert.deepEqual(pathsFrom(evaluate(parse("where(a, b, 1)"), new Map([["a", 1], ["b", 2]])), 0), []);
 });
 
-test("there can be more paths than can be listed, and they are counted", () => {
+test("at most 64 paths are listed, but all are counted", () => {
   let value = new Value(1, "a");
   for (let i = 0; i < 1500; i++) value = apply("add", value, value);
   const graph = Graph.record(value);
@@ -108,7 +108,7 @@ test("there can be more paths than can be listed, and they are counted", () => {
   assert.deepEqual([pathCounts(graph)[1490], pathCounts(graph)[0]], [1024, Infinity]);
 });
 
-test("what a choice leaves out passes nothing on, not even to an infinite derivative", () => {
+test("unselected operands get zero gradient despite infinite derivatives", () => {
   const zero = new Value(0, "x");
   const graph = Graph.record(apply("where", new Value(0, "c"), apply("log", zero), 2));
   const place = graph.nodes.findIndex(({ name }) => name === "x");
@@ -124,7 +124,7 @@ function planted(graph, by, giver, partials) {
   return sum(products(new Graph(nodes, graph.root), by));
 }
 
-/** Mistakes that one can make, and the numbers that come of them. @param {Graph} graph @param {number} by @returns {[string, number][]} */
+/** List common mistakes and the numbers that they give. @param {Graph} graph @param {number} by @returns {[string, number][]} */
 function plantedIn(graph, by) {
   const paths = products(graph, by);
   const right = sum(paths);
@@ -144,7 +144,7 @@ function plantedIn(graph, by) {
   return found;
 }
 
-test("each mistake is told by the number that it makes", () => {
+test("mistakes are identified by their numbers", () => {
   /** @type {Map<string, number>} */
   const met = new Map();
   let told = 0;
@@ -154,7 +154,7 @@ test("each mistake is told by the number that it makes", () => {
     const right = gradients(graph)[by];
     if (pathCounts(graph)[by] > 60 || graph.nodes.length < 2) continue;
     for (const [kind, answer] of plantedIn(graph, by)) {
-      if (!Number.isFinite(answer) || Math.abs(answer) < 1e-9) continue; // rounding errors are no answers
+      if (!Number.isFinite(answer) || Math.abs(answer) < 1e-9) continue; // skip rounding errors
       if (Math.abs(answer - right) <= 0.01 * Math.abs(right)) continue;
       const mistake = mistakeIn(graph, graph.root, by, answer);
       assert(mistake, `${seed}: ${kind} ${answer}`);
@@ -170,13 +170,13 @@ test("each mistake is told by the number that it makes", () => {
   }
 });
 
-test("what = leaves is known where there are too many paths to leave some out one by one", () => {
+test("overwriting is identified on graphs with many paths", () => {
   const graph = evaluate(parse("b = a + a; c = b + b; d = c + c; e = d + d; f = e*e"), new Map([["a", 3]]));
   const { kind, value } = mistakeIn(graph, graph.root, 0, 48) ?? {};
   assert.deepEqual([kind, value], ["overwritten", 48]);
 });
 
-test("what is said of wrong answers", () => {
+test("messages for wrong answers", () => {
   const diamond = evaluate(parse("b = a + 1; c = a*3; d = b*c"), new Map([["a", 2]]));
   const at = (/** @type {number} */ answer) => diagnose(diamond, 3, 0, answer);
   assert.equal(at(9), "9 comes from a → c → d only. Missing: a → b → d (6). Add the contributions of all paths.");

@@ -1,4 +1,4 @@
-// Answers are counted by question, and the code that is handed in tells when it was copied wrong.
+// Results: answers are counted per question, and the code to hand in detects typing errors.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,14 +10,14 @@ function answer(key, answer, isRight, hinted = false, kind = "exercise") {
   record({ kind, key, answer, isRight, hinted }, new Date(0));
 }
 
-test("answers are counted by question", () => {
+test("answers are counted per question", () => {
   assert.deepEqual(summary(), { asked: 0, right: 0, first: 0, alone: 0, tries: 0 });
   answer("a", "1", false);
   answer("a", "2", true);
   answer("b", "1", false);
   answer("c", "3", true, true);
   answer("d", "3", true);
-  answer("d", "3", true, true); // a hint that comes after the right answer
+  answer("d", "3", true, true); // a hint after the right answer does not count
   answer("a", "x", true, false, "lesson");
   assert.deepEqual(summary(), { asked: 5, right: 4, first: 2, alone: 3, tries: 7 });
   const file = JSON.parse(json());
@@ -37,7 +37,7 @@ test("answers are counted by question", () => {
   assert.deepEqual(summary(), { asked: 0, right: 0, first: 0, alone: 0, tries: 0 });
 });
 
-test("an answer that was shown is no try, and what is right after that is not right at the first", () => {
+test("shown answers do not count as tries or solutions", () => {
   answer("a", "1", false, false, "lesson");
   answer("a", "", false, false, "lesson");
   answer("b", "", false, false, "lesson");
@@ -49,7 +49,7 @@ test("an answer that was shown is no try, and what is right after that is not ri
   forget();
 });
 
-test("a code that was typed wrong is found", () => {
+test("typing errors in a code are detected", () => {
   for (let i = 0; i < 30; i++) answer(`${i}`, "1", i % 3 === 0);
   const right = code();
   assert.deepEqual(decodedSummary(` ${right.toLowerCase()} `), summary());

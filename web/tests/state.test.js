@@ -1,4 +1,4 @@
-// Links: every state comes back from its fragment, and no fragment, however it came about, does any harm.
+// Links: every state survives encoding and decoding, and no fragment does harm.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,7 +16,7 @@ const NAMES = ["a", "é", "名", "x1", "a,b", "a:b", "100%", "%2C", "%3A%", "=&#
 const NUMBERS = [0, -0, 1, -1.5, 0.1, 1e-320, 1e300, 123456789.123, NaN, Infinity, -Infinity];
 const PROGRAMS = ["tanh(x*w + b)", "e = a + b; f = e*c", "a%2", "é*名 & = #", "<script>", "a\nb", "", ...PRESETS.map((p) => p.program)];
 
-/** The same numbers for the same seed, from 0 up to 1. (Park and Miller's generator) @param {number} seed */
+/** Return a Park-Miller generator of numbers from 0 up to 1. @param {number} seed */
 function random(seed) {
   let state = seed % 2147483647 || 1;
   return () => (state = (state * 48271) % 2147483647) / 2147483647;
@@ -69,19 +69,19 @@ function anyTraining(draw) {
   };
 }
 
-test("every state comes back from its fragment", () => {
+test("states survive encoding and decoding", () => {
   const draw = random(1);
   for (let i = 0; i < 3000; i++) {
     const state = anyState(draw);
     const fragment = encoded(state);
-    const start = state.program || state.mode === "exercises" ? stateOf(PRESETS[0]) : bare(); // the lesson's, or a document's
+    const start = state.program || state.mode === "exercises" ? stateOf(PRESETS[0]) : bare(); // the start of the lesson or of a document
     const { state: again, problems } = decoded(fragment, start);
     assert.deepEqual(problems, [], fragment);
     if (state.mode === "exercises") {
       assert.deepEqual(again, { ...start, mode: "exercises", exercise: state.exercise });
       continue;
     }
-    // A preset's values come with it, but for those that were changed; a link never takes one away.
+    // Links store only the values that differ from the preset, and never remove one.
     const expected = PRESETS.find(({ program }) => program === state.program);
     const values = expected ? new Map([...Object.entries(expected.values), ...state.values]) : state.values;
     assert.deepEqual(new Map([...again.values].sort()), new Map([...values].sort()), fragment);
@@ -90,12 +90,12 @@ test("every state comes back from its fragment", () => {
   }
 });
 
-test("a fragment is plain letters that every chat and every browser leaves as they are", () => {
+test("fragments contain only characters that need no escaping", () => {
   const draw = random(2);
   for (let i = 0; i < 500; i++) assert.match(encoded(anyState(draw)), /^[\w.~!*'()+%&=-]*$/);
 });
 
-test("only what differs from the start is in a fragment", () => {
+test("fragments contain only differences from the start", () => {
   assert.equal(encoded(bare()), "");
   assert.equal(encoded(stateOf(PRESETS[1])), "show=neuron");
   assert.equal(encoded({ ...stateOf(PRESETS[1]), position: 3 }), "show=neuron&step=3");
@@ -108,7 +108,7 @@ const TEXTS = [
   ...['["a"]', '["a",1]', '{"length":1}', "<img src=x onerror=alert(1)>", "a*b", "((((", "tanh(", "x".repeat(300), "\ud800"],
 ];
 
-test("no fragment throws, and what makes no sense in it is told", () => {
+test("invalid fragments never throw and are reported", () => {
   const draw = random(3);
   const { one, whole } = choices(draw);
   const models = modeller(null);
@@ -127,7 +127,7 @@ test("no fragment throws, and what makes no sense in it is told", () => {
   }
 });
 
-test("keys that no link has are told, those of every object too", () => {
+test("unknown keys are reported, including names from Object.prototype", () => {
   for (const key of ["__proto__", "constructor", "toString", "hasOwnProperty", "x", ""]) {
     const { state, problems } = decoded(`${key}=1`, bare());
     assert.deepEqual(state, bare());
@@ -135,7 +135,7 @@ test("keys that no link has are told, those of every object too", () => {
   }
 });
 
-test("nothing of a link of two million characters is parsed", (context) => {
+test("links over the length limit are not parsed", (context) => {
   const parsing = context.mock.method(globalThis, "URLSearchParams", () => assert.fail("it is parsed"));
   const { state, problems } = decoded(`f=${"a+".repeat(1_000_000)}a`, bare());
   assert.deepEqual(state, bare());
@@ -143,7 +143,7 @@ test("nothing of a link of two million characters is parsed", (context) => {
   assert.equal(parsing.mock.callCount(), 0);
 });
 
-test("what a teacher puts around a graph comes back from a link", () => {
+test("a teacher's framing survives encoding and decoding", () => {
   for (const framing of [
     unframed(),
     { ...unframed(), language: "fr", theme: /** @type {const} */ ("dark"), note: "Read <b>this</b> & that\nfirst", isEmbedded: true },
@@ -168,7 +168,7 @@ test("what a teacher puts around a graph comes back from a link", () => {
   }
 });
 
-test("a link that is too long is left out as a whole", () => {
+test("a link that is too long is ignored entirely", () => {
   const { state, problems } = decoded(`show=neuron&node=${"x".repeat(1_000_000)}`, bare());
   assert.deepEqual(state, bare());
   assert.deepEqual(problems, ["The link is 1,000,017 characters long; the limit is 1,000,000."]);

@@ -1,4 +1,4 @@
-"""The page is for everybody: by keyboard alone, by ear, in either theme, with forced colours, and without motion."""
+"""Accessibility: keyboard, screen readers, both themes, forced colors, and reduced motion."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 AXE = Path(__file__).parent.parent / "node_modules/axe-core/axe.min.js"
 
-# axe looks at what is drawn now: an animation that has begun must have ended.
+# axe checks what is drawn now, so wait two frames for running animations to end.
 LOOK = """async () => {
   await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)));
   const { violations } = await axe.run();
   return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => [id, target, failureSummary]));
 }"""
 
-# What has the focus, by its name or its text, and what shows that it has. The page stands in a shadow root.
+# Return the focused element's name and how its focus is shown. The page is in a shadow root.
 FOCUS = """() => {
   let focused = document.activeElement;
   while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
@@ -89,7 +89,7 @@ Opener = Callable[..., Page]
 
 @pytest.fixture
 def opened(browser: Browser, files: dict[str, Path]) -> Iterator[Opener]:
-    """Open a state of the page for a reader with such settings: `opened(state, width=390, forced_colors="active")`."""
+    """Return `opened(state, width=390, forced_colors="active")`, which opens a state with browser settings."""
     contexts: list[BrowserContext] = []
 
     def open_(state: str, width: int = 1280, height: int = 860, **settings: Any) -> Page:
@@ -107,7 +107,7 @@ def opened(browser: Browser, files: dict[str, Path]) -> Iterator[Opener]:
 
 
 def faults(page: Page, *themes: Literal["light", "dark"]) -> list[Any]:
-    """What axe finds in each theme, with where and why."""
+    """List axe's violations in each theme, with their places and reasons."""
     page.add_script_tag(path=AXE)
     found: list[Any] = []
     for theme in themes or ("light", "dark"):
@@ -134,7 +134,7 @@ def test_axe_finds_nothing_on_a_phone(opened: Opener, state: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_axe_finds_nothing_in_an_error_and_in_what_opens(opened: Opener) -> None:
+def test_axe_finds_nothing_in_errors_menus_and_dialogs(opened: Opener) -> None:
     page = opened("start", bypass_csp=True)
     page.get_by_label("Expression").fill("tanh(x*w + b))")
     page.get_by_role("button", name="Draw").click()
@@ -155,13 +155,13 @@ def test_axe_finds_nothing_in_an_error_and_in_what_opens(opened: Opener) -> None
 @pytest.mark.parametrize(
     "state", ["backward", "node", "lost", "order-wrong", "check", "train-points", "large-backward"]
 )
-def test_axe_finds_nothing_with_forced_colours(opened: Opener, state: str) -> None:
+def test_axe_finds_nothing_with_forced_colors(opened: Opener, state: str) -> None:
     page = opened(state, bypass_csp=True, forced_colors="active")
     assert page.evaluate("matchMedia('(forced-colors: active)').matches")
     assert faults(page) == []
 
 
-def test_a_chosen_theme_holds_against_that_of_the_system(opened: Opener) -> None:
+def test_chosen_theme_overrides_the_system_theme(opened: Opener) -> None:
     page = opened("backward", bypass_csp=True, color_scheme="light")
     page.get_by_role("button", name="Menu").click()
     page.locator(".menu").get_by_label("Colors").select_option("dark")
@@ -170,7 +170,7 @@ def test_a_chosen_theme_holds_against_that_of_the_system(opened: Opener) -> None
     assert faults(page, "light") == []
 
 
-def test_nothing_moves_by_itself_for_those_who_do_not_want_it(opened: Opener) -> None:
+def test_nothing_moves_with_reduced_motion(opened: Opener) -> None:
     moving = """(elements) => elements.filter((element) => {
       const { transitionDuration, animationDuration, scrollBehavior } = getComputedStyle(element);
       const lasts = [transitionDuration, animationDuration].some((times) => times.split(",").some(parseFloat));
@@ -184,7 +184,7 @@ def test_nothing_moves_by_itself_for_those_who_do_not_want_it(opened: Opener) ->
 
 
 def tab_stops(page: Page) -> list[str]:
-    """The names of what Tab reaches, in turn. All must be in view and show that they have the focus."""
+    """List the names of the elements that Tab reaches; each must be in view and show its focus."""
     page.evaluate("document.activeElement.blur()")
     names: list[str] = []
     while True:
@@ -192,11 +192,11 @@ def tab_stops(page: Page) -> list[str]:
         focus = page.evaluate(FOCUS)
         if focus is None:
             return names
-        assert focus["name"], f"what follows {names} has no name"
-        assert focus["isShown"], f"nothing shows that {focus['name']} has the focus"
-        assert focus["isInside"], f"{focus['name']} has the focus and is out of view"
+        assert focus["name"], f"the element after {names} has no name"
+        assert focus["isShown"], f"{focus['name']} does not show its focus"
+        assert focus["isInside"], f"{focus['name']} has the focus but is out of view"
         names.append(focus["name"])
-        assert len(names) < 200, "Tab goes round and round"
+        assert len(names) < 200, "Tab never leaves the page"
 
 
 HEADER = [
@@ -208,12 +208,12 @@ HEADER = [
 WALK = ["To the start", "A step back", "Next step", "Run to the end", "Step of the walk", "Play", "Speed"]
 
 
-def test_tab_goes_through_all_controls_in_reading_order(opened: Opener) -> None:
+def test_tab_visits_all_controls_in_reading_order(opened: Opener) -> None:
     stops = tab_stops(opened("backward"))
     zoom = ["Zoom in", "Zoom out", "Show everything"]
     assert stops[: len(HEADER)] == HEADER
     graph, rest = stops[len(HEADER)], stops[len(HEADER) + 1 :]
-    assert "value" in graph  # one box; the arrow keys lead to the others
+    assert "value" in graph  # one tab stop; the arrow keys reach the other boxes
     assert rest[: len(zoom) + len(WALK) + 1] == [*zoom, *WALK, "Walk"]
     panel = rest[len(zoom) + len(WALK) + 1 :]
     assert {"x1", "w1", "x2", "w2", "b"} <= set(panel)
@@ -224,7 +224,7 @@ def test_tab_goes_through_all_controls_in_reading_order(opened: Opener) -> None:
     "state", ["order-wrong", "check", "train-points", "exercises", "program", "passes", "large-backward", "edge"]
 )
 @pytest.mark.parametrize("width", [390, 1280])
-def test_tab_reaches_what_stands_on_the_page_and_shows_where_it_is(opened: Opener, state: str, width: int) -> None:
+def test_tab_reaches_every_visible_button(opened: Opener, state: str, width: int) -> None:
     page = opened(state, width=width)
     stops = tab_stops(page)
     buttons = page.locator(":is(header, .zoom, .transport, [role=tabpanel]) button").locator("visible=true")
@@ -244,12 +244,12 @@ def test_every_control_has_a_name(opened: Opener, state: str) -> None:
 
 
 def is_nameless(line: str) -> bool:
-    """Whether a line of an accessibility tree is a control without a name."""
+    """Return whether a line of an accessibility tree is a control without a name."""
     role, _, rest = line.strip().removeprefix("- ").partition(" ")
     return role.rstrip(":") in {"button", "textbox", "combobox", "slider", "radio", "tab", "dialog"} and '"' not in rest
 
 
-def test_each_step_is_said(opened: Opener) -> None:
+def test_each_step_is_announced(opened: Opener) -> None:
     page = opened("start")
     said = page.locator(".sentence[aria-live=polite]")
     page.evaluate("""() => {
@@ -266,14 +266,14 @@ def test_each_step_is_said(opened: Opener) -> None:
     assert len(set(heard)) == 11
 
 
-def test_a_box_says_what_it_shows(opened: Opener) -> None:
+def test_box_is_announced_with_its_numbers(opened: Opener) -> None:
     page = opened("end")
     expect(page.get_by_role("button", name="z1, value 2, gradient -0.340999, this step")).to_be_attached()
     heading = page.get_by_role("heading", level=1)
     expect(heading).to_have_text("gradwalk")
 
 
-def test_the_help_takes_the_focus_and_gives_it_back(opened: Opener) -> None:
+def test_help_takes_and_returns_the_focus(opened: Opener) -> None:
     page = opened("start")
     page.get_by_role("button", name="Menu").focus()
     page.keyboard.press("Enter")
@@ -289,7 +289,7 @@ def test_the_help_takes_the_focus_and_gives_it_back(opened: Opener) -> None:
     assert page.evaluate(FOCUS)["name"] == "Menu"
 
 
-def test_the_menu_takes_the_focus_and_gives_it_back(opened: Opener) -> None:
+def test_menu_takes_and_returns_the_focus(opened: Opener) -> None:
     page = opened("start")
     menu = page.get_by_role("button", name="Menu")
     menu.focus()
@@ -310,8 +310,8 @@ def test_the_menu_takes_the_focus_and_gives_it_back(opened: Opener) -> None:
 
 
 @pytest.mark.parametrize("state", ["backward", "order-wrong", "program", "passes"])
-def test_it_can_be_read_at_four_times_the_size(opened: Opener, state: str) -> None:
-    """1280 pixels at 400 percent are 320."""
+def test_page_can_be_read_at_400_percent(opened: Opener, state: str) -> None:
+    """1280 pixels at 400 % are 320 pixels."""
     page = opened(state, width=320, height=256)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     wide = """(elements) => elements
@@ -321,8 +321,8 @@ def test_it_can_be_read_at_four_times_the_size(opened: Opener, state: str) -> No
 
 
 @pytest.mark.parametrize("state", ["backward", "order-wrong", "check", "train-points", "exercises", "passes"])
-def test_what_is_touched_is_large_enough(opened: Opener, state: str) -> None:
-    """24 pixels in both directions."""
+def test_touch_targets_are_large_enough(opened: Opener, state: str) -> None:
+    """A target must be at least 24 pixels wide and high."""
     page = opened(state, width=390, height=844, has_touch=True)
     small = """(elements) => elements
       .filter((element) => element.checkVisibility() && !element.matches(".link, .lines *"))

@@ -1,4 +1,4 @@
-"""The arrays of a walk: heat maps whose cells one can stand at, arcs of attention, and rows as bars."""
+"""The arrays of a walk: heat maps with selectable cells, attention arcs, and bars."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Visit = Callable[..., Lesson]
 
 
 def attention(places: int = 5, width: int = 3) -> Value:
-    """What attention is: at each place a mean of those before it, and how likely one of the results is."""
+    """Build causal attention over `places` positions and a cross-entropy loss."""
     matrix = [[Value((i - j) / 4, label=f"matrix.{i}.{j}") for j in range(width)] for i in range(width)]
     read: list[list[Value]] = []
     losses = []
@@ -36,7 +36,7 @@ def attention(places: int = 5, width: int = 3) -> Value:
 
 
 @pytest.fixture
-def shown(visit: Visit, tmp_path: Path) -> Lesson:
+def arrays_page(visit: Visit, tmp_path: Path) -> Lesson:
     lesson = visit("", pages.written(tmp_path / "attention.html", page(walk(attention()).essence(), "attention")))
     lesson.page.keyboard.press("e")
     lesson.page.wait_for_selector(".arcs path")
@@ -47,8 +47,8 @@ def choose(lesson: Lesson, name: str) -> None:
     lesson.page.get_by_label("Arrays", exact=True).first.select_option(name)
 
 
-def test_attention_is_a_heat_map_and_arcs(shown: Lesson) -> None:
-    arrays = shown.page.locator(".arrays")
+def test_attention_is_a_heat_map_and_arcs(arrays_page: Lesson) -> None:
+    arrays = arrays_page.page.locator(".arrays")
     names = arrays.locator("select").first.locator("option").all_text_contents()
     assert names == ["attention.logit", "attention.weight", "x", "matrix"]
     assert arrays.locator("select").first.input_value() == "attention.weight"
@@ -58,18 +58,18 @@ def test_attention_is_a_heat_map_and_arcs(shown: Lesson) -> None:
     assert arrays.locator(".bars").is_hidden()
 
 
-def test_a_cell_is_where_one_can_stand(shown: Lesson) -> None:
-    arrays = shown.page.locator(".arrays")
+def test_click_on_a_cell_selects_its_node(arrays_page: Lesson) -> None:
+    arrays = arrays_page.page.locator(".arrays")
     arrays.locator("[role=gridcell]").nth(4).click()
     assert arrays.locator("[aria-selected=true]").get_attribute("aria-label").startswith("place2.attention.weight.1 = ")
-    assert "place2.attention.weight.1" in shown.page.locator(".inspector").inner_text()
+    assert "place2.attention.weight.1" in arrays_page.page.locator(".inspector").inner_text()
     assert arrays.locator(".arcs path").count() == 3
-    shown.page.wait_for_selector("svg.stage .node.selected")
+    arrays_page.page.wait_for_selector("svg.stage .node.selected")
 
 
-def test_the_keyboard_goes_from_cell_to_cell(shown: Lesson) -> None:
-    arrays = shown.page.locator(".arrays")
-    step = shown.page.locator(".sentence").inner_text()
+def test_arrow_keys_move_between_cells(arrays_page: Lesson) -> None:
+    arrays = arrays_page.page.locator(".arrays")
+    step = arrays_page.page.locator(".sentence").inner_text()
     arrays.locator("[role=gridcell][tabindex='0']").focus()
     for key, label_ in (
         ("ArrowDown", "place1.attention.weight.0"),
@@ -79,17 +79,17 @@ def test_the_keyboard_goes_from_cell_to_cell(shown: Lesson) -> None:
         ("ArrowLeft", "place2.attention.weight.0"),
         ("ArrowUp", "place1.attention.weight.0"),
     ):
-        shown.page.keyboard.press(key)
+        arrays_page.page.keyboard.press(key)
         assert arrays.locator(":focus").get_attribute("aria-label").startswith(f"{label_} = "), key
         assert arrays.locator(".read").inner_text().startswith(f"{label_} = ")
-    assert shown.page.locator(".sentence").inner_text() == step
-    shown.page.keyboard.press("Enter")
+    assert arrays_page.page.locator(".sentence").inner_text() == step
+    arrays_page.page.keyboard.press("Enter")
     assert arrays.locator("[aria-selected=true]").get_attribute("aria-label").startswith("place1.attention.weight.0")
 
 
-def test_logits_are_bars_with_a_mark_at_the_target(shown: Lesson) -> None:
-    choose(shown, "attention.logit")
-    arrays = shown.page.locator(".arrays")
+def test_logits_are_bars_with_a_mark_at_the_target(arrays_page: Lesson) -> None:
+    choose(arrays_page, "attention.logit")
+    arrays = arrays_page.page.locator(".arrays")
     assert arrays.locator(".bars rect").count() == 3
     assert arrays.locator(".bars .negative").count() == 1
     assert "Raising place4.attention.logit.1 lowers loss most." in arrays.locator(".note").inner_text()
@@ -97,13 +97,13 @@ def test_logits_are_bars_with_a_mark_at_the_target(shown: Lesson) -> None:
     assert arrays.locator("td.negative").count() == 5
 
 
-def test_what_is_not_known_yet_is_hatched(visit: Visit, tmp_path: Path) -> None:
+def test_unknown_values_are_hatched(visit: Visit, tmp_path: Path) -> None:
     path = pages.written(tmp_path / "attention.html", page(walk(attention()).essence(), "attention"))
     arrays = visit("", path).page.locator(".arrays")
     assert arrays.locator("td.unknown").count() == arrays.locator("[role=gridcell]").count() == 15
     assert arrays.locator(".arcs").is_hidden()
 
 
-def test_a_graph_without_arrays_has_no_such_panel(visit: Visit, tmp_path: Path) -> None:
+def test_graph_without_arrays_has_no_arrays_panel(visit: Visit, tmp_path: Path) -> None:
     path = pages.written(tmp_path / "diamond.html", page(walk(pages.diamond()).essence(), "d"))
     assert visit("", path).page.locator(".arrays").is_hidden()

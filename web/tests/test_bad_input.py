@@ -1,4 +1,4 @@
-"""Bad input: what was wrong is told as the command line tells it, what was shown stays, and nothing of it is run."""
+"""Bad input: the page reports errors as the command line does, keeps its state, and runs none of the input."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Visit = Callable[..., Lesson]
 MARKUP = "<img src=x onerror='window.ran=1'><script>window.ran=1</script>"
 
 
-def whole(lesson: Lesson) -> None:
-    """The page goes on: nothing has run, and the walk can be walked."""
+def check_page_works(lesson: Lesson) -> None:
+    """Check that nothing was run and that the walk still works."""
     assert lesson.page.evaluate("window.ran") is None
     assert lesson.page.locator("img").count() == 0
     lesson.tab("Walk").click()
@@ -35,7 +35,7 @@ def whole(lesson: Lesson) -> None:
 
 
 def command_line_says(program: str) -> str:
-    """What Python's parser says of a program."""
+    """Return the message that Python's parser gives for a program."""
     with pytest.raises(expression.ExpressionError) as found:
         expression.evaluate(expression.parse(program), {})
     return str(found.value)
@@ -70,12 +70,12 @@ BROKEN = [
 ]
 
 
-def test_expressions_that_make_no_graph(lesson: Lesson) -> None:
+def test_invalid_expressions_are_reported(lesson: Lesson) -> None:
     lesson.end()
     before = lesson.rows
     for program in BROKEN:
         if "\n" in program:
-            continue  # a field of one line takes none
+            continue  # a single-line field cannot hold a newline
         lesson.program.fill(program)
         lesson.press("Enter")
         expect(lesson.problem).to_have_text(command_line_says(program), use_inner_text=True)
@@ -89,10 +89,10 @@ def test_expressions_that_make_no_graph(lesson: Lesson) -> None:
     expect(lesson.problem).to_have_text("")
     expect(lesson.program).not_to_have_attribute("aria-invalid", "true")
     assert list(lesson.rows) == ["x", "tanh(x)"]
-    whole(lesson)
+    check_page_works(lesson)
 
 
-def test_the_caret_stands_below_what_is_wrong(lesson: Lesson) -> None:
+def test_caret_points_at_the_error(lesson: Lesson) -> None:
     lesson.draw("a*(b + c")
     assert lesson.problem.text_content() == "syntax error: '(' was never closed\n  a*(b + c\n    ^"
     style = lesson.problem.evaluate(
@@ -102,19 +102,19 @@ def test_the_caret_stands_below_what_is_wrong(lesson: Lesson) -> None:
     assert "monospace" in style[1]
 
 
-def test_a_walk_goes_on_after_a_broken_expression(lesson: Lesson) -> None:
+def test_walk_continues_after_an_invalid_expression(lesson: Lesson) -> None:
     lesson.press("n")
     lesson.draw("a*(")
     told = lesson.problem.text_content()
     lesson.button("Next step").click()
     assert lesson.position == 2
-    assert lesson.problem.text_content() == told  # it holds until the expression is mended
+    assert lesson.problem.text_content() == told  # shown until the expression is corrected
     lesson.inspect("a")
     lesson.tab("Check").click()
     assert lesson.problem.text_content() == told
     expect(lesson.program).to_have_attribute("aria-invalid", "true")
     assert lesson.program.input_value() == "a*("
-    lesson.draw("e = a + b; f = e*c")  # what is shown already
+    lesson.draw("e = a + b; f = e*c")  # the graph that is already shown
     expect(lesson.problem).to_have_text("")
     expect(lesson.program).not_to_have_attribute("aria-invalid", "true")
 
@@ -128,7 +128,7 @@ def test_long_and_deep_programs(lesson: Lesson) -> None:
     expect(lesson.problem).to_have_text("")
     lesson.draw("(" * 3000 + "a*b" + ")" * 3000)
     assert list(lesson.rows) == ["a", "b", "a*b"]
-    whole(lesson)
+    check_page_works(lesson)
 
 
 # Links
@@ -168,7 +168,7 @@ TAMPERED = {
 
 
 def test_tampered_links(lesson: Lesson) -> None:
-    """On the page that is open already: what is told, and that it goes on."""
+    """Follow each link in a page that is already open."""
     for fragment, told in TAMPERED.items():
         lesson.page.evaluate("(hash) => { location.hash = hash; }", fragment)
         if told is None:
@@ -177,11 +177,11 @@ def test_tampered_links(lesson: Lesson) -> None:
             expect(lesson.problem).to_have_text(told, use_inner_text=True)
             assert lesson.problem.text_content() == told
         assert lesson.page.evaluate("window.ran") is None
-    whole(lesson)
+    check_page_works(lesson)
 
 
 def test_a_link_of_100_kilobytes(visit: Visit) -> None:
-    """A long program is one: it is shown by its parts."""
+    """The page shows a long program by its modules."""
     lesson = visit("node=a&step=99999&f=" + "%2B".join(["a"] * 25_000))
     expect(lesson.problem).to_have_text("")
     expect(lesson.inspector.locator(".total")).to_have_text("total 25000")
@@ -190,14 +190,14 @@ def test_a_link_of_100_kilobytes(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("fragment", [f for f in TAMPERED if f.startswith(("f=", "at=__", "x=", "%ZZ", "exercise"))])
-def test_a_tampered_link_that_opens_the_page(visit: Visit, fragment: str) -> None:
+def test_page_opens_from_a_tampered_link(visit: Visit, fragment: str) -> None:
     lesson = visit(fragment)
     told = TAMPERED[fragment]
     if told is not None:
         assert lesson.problem.text_content() == told
     if fragment.startswith("f=") and told:
-        assert lesson.program.input_value() == ("a*(" if "a*(" in fragment else MARKUP)  # to be mended
-    whole(lesson)
+        assert lesson.program.input_value() == ("a*(" if "a*(" in fragment else MARKUP)  # kept, to be corrected
+    check_page_works(lesson)
 
 
 # Files
@@ -224,7 +224,7 @@ FILES: dict[str, tuple[str, str]] = {
     "no graph": ('{"a":1}', 'this is not a graph: the entry "gradwalk": "graph" is missing'),
     "a list": ("[]", 'this is not a graph: the entry "gradwalk": "graph" is missing'),
     "null": ("null", 'this is not a graph: the entry "gradwalk": "graph" is missing'),
-    "columns that are no numbers": (
+    "columns with invalid numbers": (
         json.dumps(Graph.record(pages.diamond()).to_columns() | {"data": "AAA"}),
         "the column data of the graph is damaged or belongs to another graph",
     ),
@@ -236,12 +236,12 @@ FILES: dict[str, tuple[str, str]] = {
     "no output": (changed(GRAPH, outputs=[]), "the graph has no output"),
     "output outside": (changed(GRAPH, outputs=[9]), "an output refers to node 9, but the graph has 4 nodes"),
     "order twice": (changed(WALK, order=[3, 3, 2, 0]), "This walk's order must list exactly the nodes"),
-    "order of others": (changed(WALK, order=[3, 2, 1, 7]), "This walk's order must list exactly the nodes"),
+    "order of other nodes": (changed(WALK, order=[3, 2, 1, 7]), "This walk's order must list exactly the nodes"),
     "operand ahead": (
         changed(GRAPH, nodes=[GRAPH["nodes"][1], *GRAPH["nodes"]]),
         "node 0 has node 0 as operand, not an earlier node",
     ),
-    "a number that is none": (
+    "invalid number": (
         changed(GRAPH, nodes=[{"data": MARKUP, "grad": 0}]),
         "the data of node 0 is ",
     ),
@@ -254,7 +254,7 @@ FILES: dict[str, tuple[str, str]] = {
 }
 
 
-def test_files_that_cannot_be_shown(lesson: Lesson, tmp_path: Path) -> None:
+def test_invalid_files_are_reported(lesson: Lesson, tmp_path: Path) -> None:
     lesson.end()
     before = lesson.rows
     for name, (text, told) in FILES.items():
@@ -263,14 +263,14 @@ def test_files_that_cannot_be_shown(lesson: Lesson, tmp_path: Path) -> None:
         expect(lesson.problem).to_contain_text(told)
         assert lesson.problem.inner_text().startswith("The file cannot be shown. ")
         assert lesson.rows == before
-        lesson.button("A step back").click()  # what is told goes with the next step
+        lesson.button("A step back").click()  # the next step clears the message
         expect(lesson.problem).to_have_text("")
         lesson.button("Next step").click()
-    whole(lesson)
+    check_page_works(lesson)
 
 
 def test_labels_are_text(lesson: Lesson, tmp_path: Path) -> None:
-    """In a file: names, symbols, the file's own name and its lines."""
+    """Names, symbols, the file's name and its lines are text, not markup."""
     labels = [MARKUP, "</title><svg onload=window.ran=1>", "{{7*7}}", "\u202egnp.exe", "__proto__", "\n\n"]
     leaves = [Value(float(i + 1), label=label) for i, label in enumerate(labels)]
     root = Value(3.0, leaves[:2], MARKUP)
@@ -294,19 +294,19 @@ def test_labels_are_text(lesson: Lesson, tmp_path: Path) -> None:
         lesson.tab(mode).click()
         assert lesson.page.evaluate("window.ran") is None
     expect(lesson.graph.locator(f".hit[aria-label^='{MARKUP[:8]}']").first).to_be_attached()
-    whole(lesson)
+    check_page_works(lesson)
 
 
-def test_labels_are_text_in_a_page_of_python(visit: Visit, tmp_path: Path) -> None:
+def test_labels_are_text_in_a_page_from_python(visit: Visit, tmp_path: Path) -> None:
     root = Value(2.0, label=MARKUP) * Value(3.0, label="</script><script>window.ran=1</script>")
     path = pages.written(tmp_path / "markup.html", pages.page(walk(root).essence(), MARKUP))
     lesson = visit(path=path)
     assert list(lesson.rows)[:2] == [MARKUP, "</script><script>window.ran=1</script>"]
     expect(lesson.page).to_have_title(re.compile("<img src=x"))
-    whole(lesson)
+    check_page_works(lesson)
 
 
-def test_a_page_whose_walk_is_broken_shows_the_lesson(visit: Visit, tmp_path: Path, lesson_file: Path) -> None:
+def test_page_with_an_invalid_walk_shows_the_lesson(visit: Visit, tmp_path: Path, lesson_file: Path) -> None:
     data = '<script type="application/json" data-gradwalk-document>{"gradwalk":"walk","version":7}</script>'
     text = lesson_file.read_text(encoding="utf-8").replace("</main>\n", f"</main>\n{data}\n")
     lesson = visit(path=pages.written(tmp_path / "broken.html", text))
@@ -315,11 +315,11 @@ def test_a_page_whose_walk_is_broken_shows_the_lesson(visit: Visit, tmp_path: Pa
     expect(lesson.graph.locator(".node")).to_have_count(5)
 
 
-def test_a_file_can_be_closed_again(lesson: Lesson, tmp_path: Path) -> None:
+def test_an_opened_file_can_be_closed(lesson: Lesson, tmp_path: Path) -> None:
     lesson.open_file(pages.written(tmp_path / "diamond.json", json.dumps(GRAPH)))
     expect(lesson.program).to_be_hidden()
     lesson.button("Close the file").click()
     expect(lesson.program).to_be_visible()
     expect(lesson.button("Close the file")).to_be_hidden()
     assert list(lesson.rows) == ["a", "b", "e", "c", "f"]
-    whole(lesson)
+    check_page_works(lesson)

@@ -1,4 +1,4 @@
-"""The lesson: every chapter from its start to its end, by mouse, by keyboard and by touch; what is said to mistakes."""
+"""The lesson: every chapter by mouse, keyboard and touch, and the feedback to mistakes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 CHAPTERS = 10
 
-# What every number question of the lesson asks for, by chapter and beat: worked out by hand.
+# The answer to each number question, by chapter and beat. Computed by hand.
 ANSWERS = {
     ("What a gradient promises", 2): "10",
     ("Forward: a graph remembers", 4): "4",
@@ -36,7 +36,7 @@ ORDER = ["d", "c", "b", "a"]
 
 
 class Guide:
-    """The lesson's panel, as a learner uses it."""
+    """The lesson's panel as a learner uses it."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -53,13 +53,13 @@ class Guide:
 
     @property
     def here(self) -> tuple[str, int]:
-        """The chapter's title, and the number of the beat, from 1."""
+        """Return the chapter's title and the number of the beat, counted from 1."""
         beat = re.search(r"\d+", self.at.inner_text())
         assert beat
         return self.title.inner_text(), int(beat[0])
 
     def follow(self, press: Callable[[Locator], None]) -> None:
-        """Answer the question of a beat, if it asks one, as `press` presses buttons."""
+        """Answer the question of a beat, if it has one; `press` presses buttons."""
         if self.field.is_visible():
             self.field.fill(ANSWERS[self.here])
             press(self.panel.get_by_role("button", name="Check", exact=True))
@@ -77,7 +77,7 @@ class Guide:
             expect(self.feedback.first).to_have_attribute("data-verdict", "right")
 
     def walk(self, press: Callable[[Locator], None]) -> list[tuple[str, int]]:
-        """Go through the whole lesson, and list where it led."""
+        """Go through the whole lesson and list the beats visited."""
         seen = []
         while True:
             here = self.here
@@ -109,14 +109,14 @@ def by_touch(target: Locator) -> None:
 
 
 @pytest.mark.parametrize("press", [by_mouse, by_keyboard])
-def test_the_whole_lesson(guide: Guide, press: Callable[[Locator], None]) -> None:
+def test_whole_lesson(guide: Guide, press: Callable[[Locator], None]) -> None:
     seen = guide.walk(press)
     assert len({title for title, _ in seen}) == CHAPTERS
     assert [here for here in seen if here in ANSWERS] == list(ANSWERS)
     expect(guide.recap).to_contain_text("Where to go from here")
 
 
-def test_the_whole_lesson_by_touch_on_a_phone(browser: Browser, lesson_file: Path) -> None:
+def test_whole_lesson_by_touch_on_a_phone(browser: Browser, lesson_file: Path) -> None:
     with browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, reduced_motion="reduce") as phone:
         page = phone.new_page()
         page.goto(lesson_file.as_uri())
@@ -125,10 +125,10 @@ def test_the_whole_lesson_by_touch_on_a_phone(browser: Browser, lesson_file: Pat
         assert len({title for title, _ in guide.walk(by_touch)}) == CHAPTERS
 
 
-def test_keys_lead_through_the_lesson(guide: Guide) -> None:
+def test_keys_step_through_the_lesson(guide: Guide) -> None:
     guide.page.keyboard.press("n")
     assert guide.here[1] == 2
-    guide.page.keyboard.press("n")  # it asks: the first press gives the answer, the second goes on
+    guide.page.keyboard.press("n")  # a question: the first press shows the answer, the second continues
     assert guide.here[1] == 2
     guide.page.keyboard.press("ArrowRight")
     assert guide.here[1] == 3
@@ -147,7 +147,7 @@ def test_keys_lead_through_the_lesson(guide: Guide) -> None:
         ("x", "not a number"),
     ],
 )
-def test_a_mistake_is_told_what_it_is(guide: Guide, answer: str, said: str) -> None:
+def test_mistake_is_explained(guide: Guide, answer: str, said: str) -> None:
     guide.next.click()
     guide.field.fill(answer)
     guide.field.press("Enter")
@@ -158,7 +158,7 @@ def test_a_mistake_is_told_what_it_is(guide: Guide, answer: str, said: str) -> N
     expect(guide.feedback).to_have_attribute("data-verdict", "right")
 
 
-def test_a_wrong_order_is_told_what_it_loses(visit: Callable[..., Lesson]) -> None:
+def test_wrong_order_is_explained(visit: Callable[..., Lesson]) -> None:
     guide = Guide(visit("chapter=order&beat=1").page)
     for name in ("d", "b", "a", "c"):
         guide.pool.get_by_role("button", name=name, exact=True).click()
@@ -167,7 +167,7 @@ def test_a_wrong_order_is_told_what_it_loses(visit: Callable[..., Lesson]) -> No
     expect(guide.panel).to_contain_text("c's contribution 9 to a came too late")
 
 
-def test_what_was_typed_is_there_when_the_learner_comes_back(guide: Guide) -> None:
+def test_typed_answer_is_kept_when_going_back(guide: Guide) -> None:
     guide.next.click()
     guide.field.fill("1")
     guide.field.press("Enter")
@@ -175,17 +175,17 @@ def test_what_was_typed_is_there_when_the_learner_comes_back(guide: Guide) -> No
     guide.back.click()
     guide.next.click()
     expect(guide.field).to_have_value("12")
-    expect(guide.next).to_have_text("Show me")  # and it was not taken for an answer
+    expect(guide.next).to_have_text("Show me")  # the text was not submitted
 
 
-def test_a_comma_is_a_point(guide: Guide) -> None:
+def test_decimal_comma_is_accepted(guide: Guide) -> None:
     guide.next.click()
     guide.field.fill("10,0")
     guide.field.press("Enter")
     expect(guide.feedback).to_have_attribute("data-verdict", "right")
 
 
-def test_what_is_shown_was_not_right(guide: Guide) -> None:
+def test_a_shown_answer_does_not_count_as_right(guide: Guide) -> None:
     guide.next.click()
     guide.next.click()
     expect(guide.feedback).to_have_text("It is 10.")
@@ -193,7 +193,7 @@ def test_what_is_shown_was_not_right(guide: Guide) -> None:
 
 
 @pytest.mark.parametrize("fragment", ["chapter=nudge&beat=1", "chapter=nudge&beat=3", "chapter=seed&beat=3"])
-def test_a_projector_shows_question_and_answers_at_once(visit: Callable[..., Lesson], fragment: str) -> None:
+def test_question_and_answers_fit_on_a_projector(visit: Callable[..., Lesson], fragment: str) -> None:
     lesson = visit(fragment)
     lesson.page.set_viewport_size({"width": 800, "height": 600})
     guide = Guide(lesson.page)
@@ -213,7 +213,7 @@ def test_an_answered_question_stays_answered(guide: Guide) -> None:
     expect(guide.next).to_have_text("Continue")
 
 
-def test_the_end_of_the_lesson_counts_as_gone_through(visit: Callable[..., Lesson]) -> None:
+def test_last_beat_completes_its_chapter(visit: Callable[..., Lesson]) -> None:
     lesson = visit("chapter=passes&beat=3")
     guide = Guide(lesson.page)
     guide.options.first.click()
@@ -224,17 +224,14 @@ def test_the_end_of_the_lesson_counts_as_gone_through(visit: Callable[..., Lesso
 
 
 @pytest.mark.parametrize("fragment", ["chapter=foo", "chapter=rule&beat=99", "chapter="])
-def test_a_link_to_no_chapter_leads_to_the_lesson(visit: Callable[..., Lesson], fragment: str) -> None:
+def test_invalid_chapter_link_opens_the_lesson(visit: Callable[..., Lesson], fragment: str) -> None:
     lesson = visit(fragment)
     expect(Guide(lesson.page).title).to_be_visible()
     expect(lesson.problem).to_contain_text(fragment.rpartition("=")[0].rpartition("&")[2])
 
 
-def test_a_tangent_has_the_numbers_of_tanh(visit: Callable[..., Lesson]) -> None:
-    """At every place the slope that Python's math.tanh leads to; at first not the one that is asked for next.
-
-    The bias has moved the operand there, so the graph has the same numbers.
-    """
+def test_tangent_figure_agrees_with_tanh(visit: Callable[..., Lesson]) -> None:
+    """The readout agrees with math.tanh, and moving the bias moves the graph to the same numbers."""
     lesson = visit("chapter=neuron&beat=1")
     figure = lesson.page.locator(".tangent")
     expect(figure.locator(".readout")).to_have_text("n = -1; o = -0.761594; slope 0.419974")
@@ -249,7 +246,7 @@ def test_a_tangent_has_the_numbers_of_tanh(visit: Callable[..., Lesson]) -> None
             assert data_in(lesson.box(name)) == pytest.approx(number, rel=1e-5)
 
 
-def test_the_lab_has_the_same_graph_and_leads_back(guided: Lesson) -> None:
+def test_lab_has_the_same_graph_and_returns(guided: Lesson) -> None:
     guide = Guide(guided.page)
     for _ in range(2):
         guide.next.click()
@@ -262,7 +259,7 @@ def test_the_lab_has_the_same_graph_and_leads_back(guided: Lesson) -> None:
     assert guide.here == here
 
 
-def test_the_address_keeps_the_beat_and_what_is_done(guided: Lesson) -> None:
+def test_address_keeps_beat_and_progress(guided: Lesson) -> None:
     guide = Guide(guided.page)
     while guide.here[0] == "What a gradient promises":
         guide.follow(by_mouse)
@@ -273,8 +270,8 @@ def test_the_address_keeps_the_beat_and_what_is_done(guided: Lesson) -> None:
     expect(guide.panel.locator(".chapter[data-done]")).to_have_count(1)
 
 
-def test_the_search_is_micrograds(visit: Callable[..., Lesson]) -> None:
-    """Line by line, to micrograd's own list: this graph's depth-first order is a, b, c, d, e."""
+def test_search_follows_micrograd(visit: Callable[..., Lesson]) -> None:
+    """Step through the search: it must list this graph in micrograd's order a, b, c, d, e."""
     lesson = visit("chapter=order&beat=6")
     step = lesson.button("Next line")
     while "self.grad" not in lesson.page.locator(".code [aria-current]").inner_text():
@@ -285,8 +282,8 @@ def test_the_search_is_micrograds(visit: Callable[..., Lesson]) -> None:
     expect(lesson.phase).to_have_text("Backward: step 5 of 5, done")
 
 
-def test_passes_are_counted_and_find_the_same(visit: Callable[..., Lesson]) -> None:
-    """Both ways to the gradients of v1*tanh(w1*x + b1) + v2*tanh(w2*x + b2) + c, as a textbook has them."""
+def test_nudges_and_backward_pass_agree(visit: Callable[..., Lesson]) -> None:
+    """Nudges and backpropagation give the textbook gradients of v1*tanh(w1*x + b1) + v2*tanh(w2*x + b2) + c."""
     lesson = visit("chapter=passes&beat=2")
     lesson.button("Nudge them all").click()
     expect(lesson.page.locator(".cost").first).to_contain_text("9 runs", timeout=10_000)
@@ -302,8 +299,8 @@ def test_passes_are_counted_and_find_the_same(visit: Callable[..., Lesson]) -> N
     assert len(rows) == len(right)
 
 
-def test_either_way_keeps_what_the_other_has_found(visit: Callable[..., Lesson]) -> None:
-    """What the backward pass cuts short is done at once, and nudging again starts with its own column."""
+def test_each_method_keeps_the_results_of_the_other(visit: Callable[..., Lesson]) -> None:
+    """The backward pass completes interrupted nudges; nudging again clears only its own column."""
     lesson = visit("chapter=passes&beat=2")
     nudges, backward = lesson.page.locator(".cost").all()
     columns = [lesson.page.locator(f".count td:nth-of-type({i})") for i in (1, 2)]
@@ -319,14 +316,14 @@ def test_either_way_keeps_what_the_other_has_found(visit: Callable[..., Lesson])
     expect(backward).to_contain_text("1 backward pass")
 
 
-def test_what_comes_too_late_is_told_and_not_added(visit: Callable[..., Lesson]) -> None:
+def test_late_contribution_is_reported_and_not_added(visit: Callable[..., Lesson]) -> None:
     ledger = visit("chapter=order&beat=3").page.locator(".beside")
     expect(ledger.locator("li").last).to_have_text("from d, too late16")
     expect(ledger.get_by_role("heading", name="with +=")).to_be_hidden()
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 640)])
-def test_the_line_of_the_search_stays_in_sight(visit: Callable[..., Lesson], width: int, height: int) -> None:
+def test_current_line_of_the_search_stays_visible(visit: Callable[..., Lesson], width: int, height: int) -> None:
     lesson = visit("chapter=order&beat=6")
     lesson.page.set_viewport_size({"width": width, "height": height})
     step = lesson.button("Next line")
@@ -341,25 +338,25 @@ def test_the_line_of_the_search_stays_in_sight(visit: Callable[..., Lesson], wid
 
 
 def data_in(box: Locator) -> float:
-    """What a box is said to have as its value."""
+    """Return the value in a box's accessible name."""
     told = re.search(r"value (-?[\d.e-]+)", box.get_attribute("aria-label") or "")
     assert told
     return float(told[1])
 
 
 def gradient_in(box: Locator) -> float:
-    """What a box is said to have as its gradient."""
+    """Return the gradient in a box's accessible name."""
     told = re.search(r"gradient (-?[\d.e-]+)", box.get_attribute("aria-label") or "")
     assert told
     return float(told[1])
 
 
-def test_without_zero_grad_the_stage_shows_the_sum_that_the_next_step_takes(visit: Callable[..., Lesson]) -> None:
+def test_stage_shows_accumulated_gradient_without_zero_grad(visit: Callable[..., Lesson]) -> None:
     lesson = visit("chapter=training&beat=6")
     w, b, stored = -0.6, 0.2, 0.0
 
     def gradient() -> float:
-        """Of (o - y)**2 with respect to what tanh is taken of."""
+        """Return d(o - y)**2/dn, where o = tanh(n)."""
         o = math.tanh(1.5 * w + b)
         return 2 * (o - 0.2) * (1 - o * o)
 
@@ -372,14 +369,14 @@ def test_without_zero_grad_the_stage_shows_the_sum_that_the_next_step_takes(visi
     told = lesson.page.locator(".moves li").first.inner_text()
     assert f"{1.5 * stored:.4f}"[:5] in told
     guide = Guide(lesson.page)
-    guide.back.click()  # to a stage of its own
+    guide.back.click()  # a beat with its own stage
     assert gradient_in(lesson.box("w")) == pytest.approx(-1.53169, rel=1e-5)
 
 
-def test_programs_of_ones_own_have_no_lesson(visit: Callable[..., Lesson], tmp_path: Path) -> None:
+def test_own_programs_have_no_lesson(visit: Callable[..., Lesson], tmp_path: Path) -> None:
     lesson = visit("", pages.program(tmp_path))
     expect(lesson.button("Lesson")).to_be_hidden()
 
 
-def test_the_lab_is_where_links_of_before_lead(visit: Callable[..., Lesson]) -> None:
+def test_old_links_open_the_lab(visit: Callable[..., Lesson]) -> None:
     expect(visit(LAB).tab("Walk")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The numerical check: every node nudged, by a step of the reader's own or one that is found."""
+"""The numerical check: each node is nudged, by a chosen or an automatic step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Checked(NamedTuple):
 
 @pytest.fixture
 def checks(visit: Visit) -> Lesson:
-    """The check of L = (a*b + c)*f."""
+    """Open the check of L = (a*b + c)*f."""
     lesson = visit("show=loss")
     lesson.tab("Check").click()
     return lesson
@@ -40,7 +40,7 @@ def step(lesson: Lesson) -> Locator:
     return lesson.panel.locator(".checks .field input")
 
 
-def told(lesson: Lesson) -> Locator:
+def nudge_text(lesson: Lesson) -> Locator:
     return lesson.panel.locator(".nudged")
 
 
@@ -56,8 +56,8 @@ def test_every_node_is_checked(checks: Lesson) -> None:
 
 
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
-def test_forward_differences_of_a_ten_thousandth(checks: Lesson, by: str) -> None:
-    """Intermediate nodes are nudged in place, too."""
+def test_forward_differences_with_a_small_step(checks: Lesson, by: str) -> None:
+    """Intermediate nodes are also nudged."""
     if by == "mouse":
         step(checks).fill("1e-4")
         checks.page.get_by_role("radio", name="forward").check()
@@ -74,32 +74,32 @@ def test_forward_differences_of_a_ten_thousandth(checks: Lesson, by: str) -> Non
     expect(step(checks)).to_have_value("0.0001")
 
 
-def test_what_a_nudge_does(checks: Lesson) -> None:
-    expect(told(checks)).to_have_text("Select a node to see what its nudge does.")
-    expect(told(checks)).to_have_attribute("aria-live", "polite")
+def test_effect_of_a_nudge_is_described(checks: Lesson) -> None:
+    expect(nudge_text(checks)).to_have_text("Select a node to see what its nudge does.")
+    expect(nudge_text(checks)).to_have_attribute("aria-live", "polite")
     step(checks).fill("0.5")
     checks.press("Enter")
     checks.panel.locator(".checks tbody").get_by_role("button", name="a", exact=True).click()
-    expect(told(checks)).to_have_text(
+    expect(nudge_text(checks)).to_have_text(
         "a + 0.5 makes L -5; a - 0.5 makes it -11; the quotient is 6; backpropagation says 6"
     )
     expect(checks.panel.locator(".checks tr[data-selected] th")).to_have_text("a")
     checks.page.get_by_role("radio", name="forward").check()
-    expect(told(checks)).to_have_text("a + 0.5 makes L -5; the quotient is 6; backpropagation says 6")
+    expect(nudge_text(checks)).to_have_text("a + 0.5 makes L -5; the quotient is 6; backpropagation says 6")
     checks.box("d").click()  # on the graph
-    expect(told(checks)).to_have_text("d + 0.5 makes L -9; the quotient is -2; backpropagation says -2")
+    expect(nudge_text(checks)).to_have_text("d + 0.5 makes L -9; the quotient is -2; backpropagation says -2")
     checks.panel.locator(".checks tbody").get_by_role("button", name="f", exact=True).focus()
     checks.press("Enter")
-    expect(told(checks)).to_have_text("f + 0.5 makes L -6; the quotient is 4; backpropagation says 4")
+    expect(nudge_text(checks)).to_have_text("f + 0.5 makes L -6; the quotient is 4; backpropagation says 4")
     assert checks.focused == "f"
 
 
 def test_nudges_of_the_root(checks: Lesson) -> None:
     checks.panel.locator(".checks tbody").get_by_role("button", name="L", exact=True).click()
-    expect(told(checks)).to_contain_text("the quotient is 1; backpropagation says 1")
+    expect(nudge_text(checks)).to_contain_text("the quotient is 1; backpropagation says 1")
 
 
-def test_steps_that_are_none(checks: Lesson) -> None:
+def test_invalid_steps_are_reported(checks: Lesson) -> None:
     before = table(checks)
     for text in ("0", "-1", "h", "inf", "nan", "1e-4x"):
         step(checks).fill(text)
@@ -115,7 +115,7 @@ def test_steps_that_are_none(checks: Lesson) -> None:
     assert table(checks) == before
 
 
-def test_a_step_that_is_too_large_is_told(visit: Visit) -> None:
+def test_too_large_a_step_is_reported(visit: Visit) -> None:
     checks = visit("show=neuron&mode=check&h=1.0&method=forward")
     found = table(checks)
     assert found["n"].verdict == "h is too large"
@@ -134,12 +134,12 @@ def test_a_step_that_is_too_large_is_told(visit: Visit) -> None:
         ("x*x", "x:3", {"x": "agrees"}),
     ],
 )
-def test_where_a_quotient_cannot_tell(visit: Visit, program: str, at: str, verdicts: dict[str, str]) -> None:
+def test_verdicts_at_kinks_and_nonfinite_values(visit: Visit, program: str, at: str, verdicts: dict[str, str]) -> None:
     found = table(visit(f"f={program.replace('+', '%2B')}&at={at}&mode=check"))
     assert {name: found[name].verdict for name in verdicts} == verdicts
 
 
-def test_the_check_follows_the_values(checks: Lesson) -> None:
+def test_check_uses_the_edited_values(checks: Lesson) -> None:
     checks.tab("Walk").click()
     checks.edit("f", "3")
     checks.tab("Check").click()
@@ -154,7 +154,7 @@ def test_the_check_follows_the_values(checks: Lesson) -> None:
     }
 
 
-def test_a_gradient_that_was_overwritten_differs(visit: Visit) -> None:
+def test_overwritten_gradient_differs(visit: Visit) -> None:
     lesson = visit("show=square&write=%3D&mode=check")
     row = table(lesson)["a"]
     assert (row.backprop, row.quotient, row.verdict) == ("3", "6", "differs")
@@ -162,23 +162,23 @@ def test_a_gradient_that_was_overwritten_differs(visit: Visit) -> None:
 
 
 def shown(lesson: Lesson, name: str) -> list[str]:
-    """What stands in a box, row by row, besides its name."""
+    """Return the texts in a box, row by row, without its name."""
     box = lesson.box(name).locator("xpath=..")
     texts: list[str] = box.locator(".key, .number").all_text_contents()
     return [text for text in texts if text]
 
 
 def quotient(lesson: Lesson) -> list[str]:
-    """What stands in the root's box: the fraction, its number, the gradient, the verdict."""
+    """Return the texts in the root's box: the fraction, its number, the gradient, the verdict."""
     return [text for text in lesson.graph.locator(".quotient text").all_text_contents() if text]
 
 
-def test_an_expression_is_in_brackets_where_it_is_differentiated(visit: Visit) -> None:
+def test_differentiated_expression_is_in_parentheses(visit: Visit) -> None:
     lesson = visit("f=a*b - c&at=a:2,b:3,c:1&step=99&mode=check&node=a&h=0.01")
     assert "∂(a*b - c)/∂a" in quotient(lesson)
 
 
-def test_the_nudge_is_drawn(checks: Lesson) -> None:
+def test_nudge_is_drawn(checks: Lesson) -> None:
     expect(checks.graph.locator(".quotient.blank")).to_have_count(1)
     step(checks).fill("0.0001")
     checks.press("Enter")
@@ -186,7 +186,7 @@ def test_the_nudge_is_drawn(checks: Lesson) -> None:
     expect(checks.graph.locator(".node.nudge")).to_have_count(4)
     assert shown(checks, "a") == ["data", "2", "±h", "0.0001", "grad", "6"]
     assert shown(checks, "e") == ["+h", "-6.0003", "Δ", "-0.0003", "grad", "-2"]
-    assert shown(checks, "c") == ["data", "10", "grad", "-2"]  # nothing leads to it
+    assert shown(checks, "c") == ["data", "10", "grad", "-2"]  # c does not depend on a
     assert quotient(checks) == [f"L(a+h) {MINUS} L(a{MINUS}h)", "2h", "= 6", "∂L/∂a", "= 6", "✓ agrees"]
     heard = "with the nudge -7.9994, changed by +0.0006, difference quotient 6, gradient to compare 6, agrees"
     expect(checks.box("L")).to_have_attribute("aria-label", re.compile(re.escape(heard)))
@@ -198,7 +198,7 @@ def test_the_nudge_is_drawn(checks: Lesson) -> None:
 
 
 def test_h_is_a_slider_of_powers_of_ten(visit: Visit) -> None:
-    """With large steps the function bends away, with tiny ones digits are lost."""
+    """Large steps have a truncation error, small steps a rounding error."""
     checks = visit("show=neuron&mode=check&step=99&node=x1")
     slider = checks.panel.get_by_role("slider", name="Step h")
     errors = {}
@@ -216,18 +216,18 @@ def test_h_is_a_slider_of_powers_of_ten(visit: Visit) -> None:
     assert curve.locator(".side").all_text_contents() == ["rounding", "bending"]
 
 
-def test_a_wrong_gradient_is_seen_to_differ(visit: Visit) -> None:
+def test_wrong_gradient_differs_from_the_quotient(visit: Visit) -> None:
     checks = visit("show=twice&write=%3D&mode=check&step=99&node=a&h=0.0001")
     assert quotient(checks) == [f"f(a+h) {MINUS} f(a{MINUS}h)", "2h", "= -3", "∂f/∂a", "= 3", "✗ differs"]
     expect(checks.graph.locator(".quotient.differs")).to_have_count(1)
 
 
-def test_where_there_are_numbers_on_one_side_only(visit: Visit) -> None:
+def test_one_sided_quotient_at_the_edge_of_the_domain(visit: Visit) -> None:
     checks = visit("f=sqrt(x)&at=x:0&mode=check&step=99&node=x&h=0.01")
     assert quotient(checks)[1:] == ["h", "= 10", quotient(checks)[3], "= inf", "? not finite"]
 
 
-def test_the_nudge_starts_nothing_moving_where_motion_is_reduced(visit: Visit) -> None:
+def test_nudge_is_not_animated_with_reduced_motion(visit: Visit) -> None:
     checks = visit("show=loss&mode=check&step=99&node=a&h=0.0001")
     moving = checks.graph.locator("svg.stage").evaluate("(svg) => svg.getAnimations({ subtree: true }).length")
     assert moving == 0

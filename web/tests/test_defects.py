@@ -1,4 +1,4 @@
-"""Small things that once went wrong: what is told too early or too briefly, keys that go astray, what is covered."""
+"""Regression tests: results shown too early, misdirected keys, covered elements."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ NEXT = ("n", "ArrowRight", "PageDown")
 BACK = ("b", "ArrowLeft", "PageUp")
 
 
-# What is still to be found out
+# Open questions
 
 
 @pytest.mark.parametrize(("preset", "answer"), [("neuron", "0.5."), ("softmax", "-0.341"), ("square", "2a")])
-def test_a_note_tells_results_at_the_end_only(visit: Visit, preset: str, answer: str) -> None:
+def test_note_shows_results_only_at_the_end(visit: Visit, preset: str, answer: str) -> None:
     lesson = visit(f"show={preset}")
     note = lesson.page.locator("header > .note")
     expect(note).not_to_be_empty()
@@ -36,8 +36,8 @@ def test_a_note_tells_results_at_the_end_only(visit: Visit, preset: str, answer:
     expect(note).not_to_contain_text(answer)
 
 
-def test_local_derivatives_wait_for_the_forward_pass(visit: Visit) -> None:
-    lesson = visit("show=neuron&node=n&operand=0")  # from x1w1x2w2
+def test_local_derivatives_are_hidden_before_the_forward_pass(visit: Visit) -> None:
+    lesson = visit("show=neuron&node=n&operand=0")  # the edge from x1w1x2w2
     lesson.page.evaluate("(hash) => { location.hash = hash; }", "show=neuron&node=o&operand=0")
     expect(lesson.inspector.locator("dd math").first).to_have_attribute("alttext", "∂o/∂n = 1 - o²")
     lesson.inspect("n")
@@ -50,7 +50,7 @@ def test_local_derivatives_wait_for_the_forward_pass(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("place", ["Graphs of the lesson", "Speed", "Colors", "Step of the walk"])
-def test_stepping_keys_step_wherever_the_focus_is(lesson: Lesson, place: str) -> None:
+def test_stepping_keys_work_in_every_control(lesson: Lesson, place: str) -> None:
     control = lesson.colours() if place == "Colors" else lesson.page.get_by_label(place, exact=True)
     control.focus()
     chosen = control.input_value()
@@ -64,10 +64,10 @@ def test_stepping_keys_step_wherever_the_focus_is(lesson: Lesson, place: str) ->
     assert list(lesson.rows) == ["a", "b", "e", "c", "f"]
 
 
-def test_stepping_keys_in_the_graph_on_switches_and_in_text(lesson: Lesson) -> None:
+def test_stepping_keys_in_graph_switches_and_text(lesson: Lesson) -> None:
     lesson.press("g", "PageDown", "PageDown", "PageUp")
     assert lesson.position == 1
-    lesson.press("ArrowRight")  # to another box
+    lesson.press("ArrowRight")  # moves the focus to another box
     assert lesson.position == 1
     lesson.page.locator(".switch input").first.focus()
     lesson.press("PageDown", "ArrowRight")
@@ -82,7 +82,7 @@ def test_stepping_keys_in_the_graph_on_switches_and_in_text(lesson: Lesson) -> N
     assert "n" in lesson.program.input_value()
 
 
-# Much of something
+# Folding
 
 
 def test_sums_of_sixty_terms_are_folded(visit: Visit) -> None:
@@ -100,7 +100,7 @@ def test_sums_of_sixty_terms_are_folded(visit: Visit) -> None:
 
 
 def test_operands_of_one_node_are_folded(visit: Visit, tmp_path: Path) -> None:
-    """A sum of 30 products in one node."""
+    """A node that adds 30 products."""
     left = [Value(float(i), label=f"a{i}") for i in range(30)]
     right = [Value(1.0, label=f"b{i}") for i in range(30)]
     root = sumprod(left, right)
@@ -120,7 +120,7 @@ def test_operands_of_one_node_are_folded(visit: Visit, tmp_path: Path) -> None:
     expect(lesson.button("Show all")).to_be_hidden()
 
 
-# What stands where
+# Layout
 
 
 @pytest.mark.parametrize("preset", ["loss", "neuron", "softmax", "network"])
@@ -134,7 +134,7 @@ def test_verdicts_are_in_view(visit: Visit, preset: str) -> None:
 
 @pytest.mark.parametrize("size", [(844, 390), (667, 375), (932, 430)])
 @pytest.mark.parametrize("mode", ["walk", "order", "exercises"])
-def test_nothing_covers_the_graph_on_a_phone_on_its_side(
+def test_graph_is_not_covered_on_a_phone_in_landscape(
     browser: Browser, lesson_file: Path, size: tuple[int, int], mode: str
 ) -> None:
     context = browser.new_context(viewport={"width": size[0], "height": size[1]}, has_touch=True, is_mobile=True)
@@ -148,14 +148,14 @@ def test_nothing_covers_the_graph_on_a_phone_on_its_side(
     assert beside or below
     assert graph["height"] >= 200
     assert graph["width"] >= 300
-    assert min(size[1], graph["y"] + graph["height"]) - graph["y"] >= 200  # in view without scrolling
+    assert min(size[1], graph["y"] + graph["height"]) - graph["y"] >= 200  # visible without scrolling
     context.close()
 
 
-# What lasts
+# Persistence
 
 
-def test_the_theme_lasts(visit: Visit) -> None:
+def test_theme_is_kept(visit: Visit) -> None:
     lesson = visit()
     lesson.colours().select_option("dark")
     shown = "document.querySelector('[data-gradwalk]').dataset.theme"
@@ -165,20 +165,20 @@ def test_the_theme_lasts(visit: Visit) -> None:
     linked = visit("theme=light&show=neuron")
     assert linked.page.evaluate(shown) == "light"
     expect(linked.problem).to_have_text("")
-    linked.colours().select_option("auto")  # the reader has the last word
+    linked.colours().select_option("auto")  # the reader's choice overrides the link
     assert linked.page.evaluate(shown) is None
     linked.settled("show=neuron")
     assert visit().page.evaluate(shown) is None
 
 
-def test_the_theme_without_storage(context: BrowserContext, visit: Visit) -> None:
+def test_theme_works_without_storage(context: BrowserContext, visit: Visit) -> None:
     context.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('no') } })")
     lesson = visit()
     lesson.colours().select_option("dark")
     assert lesson.page.evaluate("document.querySelector('[data-gradwalk]').dataset.theme") == "dark"
 
 
-def test_the_node_that_is_asked_about_is_marked(visit: Visit) -> None:
+def test_node_in_question_is_marked(visit: Visit) -> None:
     lesson = visit("mode=exercises")
     marked = lesson.graph.locator(".node.asked")
     expect(marked).to_have_count(1)

@@ -1,4 +1,4 @@
-"""The documentation site in a browser, from disk: nothing asks the network, nothing complains, and the search finds."""
+"""The documentation site in a browser, opened from disk without network requests: layout, search, lesson, pictures."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def test_pages_are_no_wider_than_the_window(context, site, width):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
 
 
-def test_the_search_finds_functions_without_a_server(context, site):
+def test_search_works_without_a_server(context, site):
     page = opened(context, site / "search.html")
     page.get_by_role("textbox", name="search").or_(page.get_by_placeholder("Search")).first.fill("softplus")
     page.keyboard.press("Enter")
     expect(page.get_by_role("link", name="gradwalk.math.softplus")).to_be_visible()
 
 
-def test_the_lesson_runs_in_its_frame(context, site):
+def test_lesson_runs_in_its_frame(context, site):
     page = opened(context, site / "lesson.html")
     lesson = page.frame_locator("iframe").first
     expect(lesson.get_by_text("What a gradient promises")).to_be_visible()

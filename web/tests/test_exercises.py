@@ -1,4 +1,4 @@
-"""Exercises: questions whose answers are worked out here by difference quotients of the program as Python runs it."""
+"""Exercises. The expected answers are difference quotients of the program, computed in Python."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def score(lesson: Lesson) -> Locator:
 
 
 def question(lesson: Lesson) -> tuple[int, str, str]:
-    """Its number, the root, and what it is differentiated by."""
+    """Return the question's number, the root, and the variable of differentiation."""
     found = re.fullmatch(r"(\d+)\. What is [∂d](\w+)/[∂d](\w+)\?", lesson.panel.locator(".question").inner_text())
     assert found
     return int(found[1]), found[2], found[3]
 
 
 def solution(lesson: Lesson) -> float:
-    """The derivative that is asked for, from the table: the drawing may still be that of the question before."""
+    """Compute the answer from the table of values; the drawing may still show the previous question."""
     _, root, by = question(lesson)
     program = lesson.program.input_value()
     values = {name: float(row.data) for name, row in lesson.rows.items()}
@@ -64,7 +64,7 @@ def submit(lesson: Lesson, text: str) -> None:
     lesson.panel.get_by_role("button", name="Check", exact=True).click()
 
 
-def test_questions_in_a_row(exercises: Lesson) -> None:
+def test_all_questions_in_order(exercises: Lesson) -> None:
     for number in range(1, 19):
         assert question(exercises)[0] == number
         submit(exercises, f"{solution(exercises):.4g}")
@@ -77,10 +77,10 @@ def test_questions_in_a_row(exercises: Lesson) -> None:
     assert question(exercises)[0] == 18
 
 
-def test_the_first_question(exercises: Lesson) -> None:
+def test_first_question(exercises: Lesson) -> None:
     assert question(exercises) == (1, "f", "a")
     expect(score(exercises)).to_have_text("None solved yet.")
-    expect(exercises.page.locator(".transport .buttons")).to_be_hidden()  # they would give it away
+    expect(exercises.page.locator(".transport .buttons")).to_be_hidden()  # the walk would show the answer
     exercises.press("n", "e", "ArrowRight")
     labels = exercises.graph.locator(".node .hit").evaluate_all("(all) => all.map(({ ariaLabel }) => ariaLabel)")
     assert len(labels) == 5
@@ -93,14 +93,14 @@ def test_the_first_question(exercises: Lesson) -> None:
     submit(exercises, "-10")
     expect(feedback(exercises)).to_contain_text("Not -10. Look at the sign.")
     expect(score(exercises)).to_have_text("None solved yet.")
-    submit(exercises, "10.05")  # half a percent off
+    submit(exercises, "10.05")  # within the tolerance of 0.5 %
     expect(feedback(exercises)).to_contain_text("= 10.")
     expect(score(exercises)).to_have_text("Solved: 1, 1 of them without a hint. This is one of them.")
-    expect(exercises.page.locator(".transport .buttons")).to_be_visible()  # now all of it may be seen
+    expect(exercises.page.locator(".transport .buttons")).to_be_visible()  # the walk is available again
     assert exercises.position == 11
 
 
-def test_a_wrong_answer_is_told_its_mistake(visit: Visit) -> None:
+def test_wrong_answer_is_explained(visit: Visit) -> None:
     lesson = visit("mode=exercises&exercise=3")
     for text, told in {
         "9": "9 comes from a → c → d only. Missing: a → b → d (6). Add the contributions of all paths.",
@@ -113,14 +113,14 @@ def test_a_wrong_answer_is_told_its_mistake(visit: Visit) -> None:
         expect(feedback(lesson)).to_have_attribute("data-verdict", "wrong")
 
 
-def test_by_keyboard(exercises: Lesson) -> None:
+def test_exercises_by_keyboard(exercises: Lesson) -> None:
     answer(exercises).focus()
     exercises.page.keyboard.type("2*5")
     exercises.press("Enter")
     expect(feedback(exercises)).to_have_attribute("data-verdict", "right")
     exercises.button("Next question").focus()
     exercises.press("Enter")
-    assert exercises.focused.startswith("2. What is")  # the new question has the focus, and is read
+    assert exercises.focused.startswith("2. What is")  # the focus moves to the new question, which is read aloud
     assert answer(exercises).input_value() == ""
     expect(feedback(exercises)).to_have_text("")
     exercises.button("Previous").focus()
@@ -131,7 +131,7 @@ def test_by_keyboard(exercises: Lesson) -> None:
     expect(score(exercises)).to_have_text("None solved yet.")
 
 
-def test_what_is_no_answer(exercises: Lesson) -> None:
+def test_invalid_answers_are_reported(exercises: Lesson) -> None:
     submit(exercises, "")
     expect(feedback(exercises)).to_have_text("Write a number first.")
     for text in ("ten", "a*b", "1 2", "<b>", "nan", "inf", "1/0", "-1e400", "0*(1/0)"):
@@ -141,7 +141,7 @@ def test_what_is_no_answer(exercises: Lesson) -> None:
     expect(score(exercises)).to_have_text("None solved yet.")
 
 
-def test_hints_walk_a_step_and_are_counted(exercises: Lesson) -> None:
+def test_hints_take_a_step_and_are_counted(exercises: Lesson) -> None:
     hint = exercises.button("Hint: walk one step")
     hint.click()
     expect(exercises.sentence).to_contain_text("df/df = 1: the root's gradient with respect to itself is 1.")
@@ -154,11 +154,11 @@ def test_hints_walk_a_step_and_are_counted(exercises: Lesson) -> None:
     exercises.button("Next question").click()
     exercises.button("Previous").click()
     assert exercises.position == 5
-    submit(exercises, "10")  # again, without
+    submit(exercises, "10")  # again, without a hint
     expect(score(exercises)).to_have_text("Solved: 1, 0 of them without a hint. This is one of them.")
 
 
-def test_hints_come_to_an_end(exercises: Lesson) -> None:
+def test_hints_are_limited(exercises: Lesson) -> None:
     hint = exercises.button("Hint: walk one step")
     for _ in range(6):
         hint.click()
@@ -182,7 +182,7 @@ def test_progress_is_kept(exercises: Lesson, visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("stored", ["{", "null", "{}", "7", '[{"kind":"exercise"}]', '[7, null, {"__proto__":[]}]'])
-def test_progress_that_makes_no_sense(exercises: Lesson, stored: str) -> None:
+def test_invalid_stored_progress_is_ignored(exercises: Lesson, stored: str) -> None:
     exercises.page.evaluate("(text) => localStorage.setItem('gradwalk.results', text)", stored)
     exercises.page.reload()
     exercises.drawn()
@@ -190,10 +190,10 @@ def test_progress_that_makes_no_sense(exercises: Lesson, stored: str) -> None:
     expect(score(exercises)).to_contain_text("Solved: 1, 1 of them")
     stored_now = json.loads(exercises.page.evaluate("localStorage['gradwalk.results']"))
     assert [(answer["key"], answer["isRight"]) for answer in stored_now] == [("product.a", True)]
-    assert exercises.page.evaluate("Object.keys(localStorage)") == ["gradwalk.results"]  # and nowhere else
+    assert exercises.page.evaluate("Object.keys(localStorage)") == ["gradwalk.results"]  # only this key is used
 
 
-def test_exercises_and_back(exercises: Lesson) -> None:
+def test_leaving_and_returning_to_exercises(exercises: Lesson) -> None:
     exercises.button("Next question").click()
     exercises.settled("mode=exercises&exercise=1")
     exercises.tab("Walk").click()
@@ -201,13 +201,13 @@ def test_exercises_and_back(exercises: Lesson) -> None:
     expect(exercises.program).to_have_value("e = a + b; f = e*c")
     exercises.tab("Exercises").click()
     assert question(exercises)[0] == 2
-    exercises.show("the diamond")  # another graph leaves the exercises
+    exercises.show("the diamond")  # choosing another graph leaves the exercises
     expect(exercises.tab("Walk")).to_have_attribute("aria-selected", "true")
     assert list(exercises.rows) == ["a", "b", "c", "d"]
 
 
-def test_the_switch_does_not_reach_into_exercises(visit: Visit) -> None:
-    """With = chosen in the walk, the diamond's question still shows the right gradient once it is solved."""
+def test_overwrite_switch_does_not_affect_exercises(visit: Visit) -> None:
+    """The question shows the right gradient although the walk overwrites gradients."""
     lesson = visit("show=square&write=%3D")
     lesson.tab("Exercises").click()
     for _ in range(3):

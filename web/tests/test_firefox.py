@@ -1,4 +1,4 @@
-"""The page in Debian's Firefox: the lesson from start to end, and the numbers of every graph."""
+"""The page in Debian's Firefox: the whole lesson, and the numbers of every graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from test_chapters import CHAPTERS, Guide, by_keyboard, by_mouse
 
 FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
 
-# A root's value, and gradients, of each graph.
+# Value and gradient of nodes, by graph.
 GRAPHS = {
     "product": {"f": ("-10", "1"), "e": ("-1", "10"), "c": ("10", "-1"), "a": ("2", "10"), "b": ("-3", "10")},
     "neuron": {
@@ -36,8 +36,8 @@ GRAPHS = {
 
 @pytest.fixture(scope="module")
 def firefox(playwright: Playwright) -> Iterator[Browser]:
-    assert FIREFOX, "there is no Firefox on this machine"
-    # Debian's Firefox is driven by WebDriver BiDi; only Playwright's own build knows its older protocol.
+    assert FIREFOX, "Firefox was not found"
+    # Debian's Firefox supports only WebDriver BiDi; the older protocol needs Playwright's own build.
     browser = playwright.firefox.launch(channel="moz-firefox", executable_path=FIREFOX)
     yield browser
     browser.close()
@@ -60,7 +60,7 @@ def tab(firefox: Browser) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("press", [by_mouse, by_keyboard])
-def test_the_whole_lesson(tab: Page, lesson_file: Path, press: Callable[[Locator], None]) -> None:
+def test_whole_lesson(tab: Page, lesson_file: Path, press: Callable[[Locator], None]) -> None:
     tab.goto(lesson_file.as_uri())
     guide = Guide(tab)
     expect(guide.title).to_be_visible()
@@ -68,7 +68,7 @@ def test_the_whole_lesson(tab: Page, lesson_file: Path, press: Callable[[Locator
 
 
 @pytest.mark.parametrize("key", GRAPHS)
-def test_numbers(tab: Page, lesson_file: Path, key: str) -> None:
+def test_numbers_of_each_graph(tab: Page, lesson_file: Path, key: str) -> None:
     lesson = Lesson(tab)
     lesson.visit(lesson_file, f"show={key}&step=99")
     table = lesson.rows
@@ -76,18 +76,18 @@ def test_numbers(tab: Page, lesson_file: Path, key: str) -> None:
         assert (table[name].data, table[name].gradient) == numbers
 
 
-def test_steps_and_a_value_of_ones_own(tab: Page, lesson_file: Path) -> None:
+def test_steps_and_an_edited_value(tab: Page, lesson_file: Path) -> None:
     lesson = Lesson(tab)
     lesson.visit(lesson_file, "show=double")
     lesson.button("Run to the end").click()
     field = tab.locator(".values [data-leaf=a]")
     field.fill("5")
-    field.dispatch_event("change")  # by this protocol Enter is no end of an edit
+    field.dispatch_event("change")  # over WebDriver BiDi, Enter does not fire the change event
     expect(lesson.box("b")).to_have_attribute("aria-label", re.compile("value 10(,|$)"))
-    assert lesson.gradients == {"b": 1, "a": 2}  # and the walk is at its end, as before
+    assert lesson.gradients == {"b": 1, "a": 2}  # the walk is still at its end
 
 
-def test_microgpt_trains_and_its_numbers_are_opened(tab: Page, microgpt_file: Path) -> None:
+def test_microgpt_trains_and_shows_numbers(tab: Page, microgpt_file: Path) -> None:
     microgpt = Microgpt(tab)
     microgpt.visit(microgpt_file)
     microgpt.use("emma olivia ava")

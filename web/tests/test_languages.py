@@ -1,4 +1,4 @@
-"""The page in every language: all of it is translated, fits, and shows the same walk."""
+"""Translations: all text is translated and fits, and the walk has the same numbers in each language."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SENTENCES = {
     "fr": "tanh multiplie\u00a0: n reçoit le gradient amont 1 multiplié par 1 - out² (0.5), soit 0.5.",
 }
 
-# Words of English sentences and controls that neither German nor French has.
+# English words that occur in neither German nor French.
 ENGLISH = re.compile(
     r"\b(the|of|is|are|with|and|it|its|by|which|this|that|you|your|step|walk|order|check|exercises|node|nodes|leaf|root"
     r"|value|values|given|wrong|right|help|colours|language|draw|open|file|copy|next|back|speed|play|zoom)\b"
@@ -53,8 +53,7 @@ STATES = {
     "wrong-link": "show=nothing&f=x%2By&at=x%3A1",
 }
 
-# Every text that is seen or heard, but what is the reader's own or Python's: expressions, names and formulas. The page
-# stands in a shadow root.
+# All visible and accessible texts, without the reader's or Python's expressions, names and formulas. The page
 TEXTS = """() => {
   const root = document.querySelector("[data-gradwalk]").shadowRoot;
   const texts = [document.title];
@@ -68,7 +67,7 @@ TEXTS = """() => {
   return texts.filter((text) => text.trim());
 }"""
 
-# What sticks out of the window, or whose text sticks out of it or is cut off without a way to scroll to it.
+# Elements that overflow the window, or whose text is clipped and cannot be scrolled to.
 SPILLED = """() => {
   const root = document.querySelector("[data-gradwalk]").shadowRoot;
   const spilled = [];
@@ -92,7 +91,7 @@ LOOK = """async () => {
 
 @pytest.fixture
 def reader(browser: Browser, lesson_file: Path) -> Iterator[Callable[..., Lesson]]:
-    """Open the lesson as a reader whose browser speaks a language: `reader("de-AT", fragment, width=390)`."""
+    """Return `reader("de-AT", fragment, width=390)`, which opens the lesson in a browser with that locale."""
     contexts: list[BrowserContext] = []
 
     def open_(locale: str, fragment: str = "", width: int = 1280, **settings: Any) -> Lesson:
@@ -113,8 +112,8 @@ def with_language(code: str, fragment: str) -> str:
     return "&".join(filter(None, [f"lang={code}", fragment]))
 
 
-def spoken(page: Page) -> str:
-    """The language that the page says it is in."""
+def page_language(page: Page) -> str:
+    """Return the language of the page."""
     found: str = page.evaluate("document.documentElement.lang")
     assert page.title() == TITLES[found]
     expect(page.locator("h1 ~ .tools select[aria-label] option:checked[lang]")).to_have_text(NAMES[found])
@@ -122,7 +121,7 @@ def spoken(page: Page) -> str:
 
 
 def choose(page: Page, code: str) -> None:
-    """Choose a language by the menu."""
+    """Choose a language in the menu."""
     languages = page.locator(".menu select:has(option[lang])")
     if not languages.is_visible():
         page.locator(".tools > button").last.click()
@@ -130,7 +129,7 @@ def choose(page: Page, code: str) -> None:
     expect(page.locator("html")).to_have_attribute("lang", code)
 
 
-def test_the_same_walk_in_every_language(reader: Callable[..., Lesson]) -> None:
+def test_walk_is_the_same_in_every_language(reader: Callable[..., Lesson]) -> None:
     told: dict[str, list[list[str]]] = {}
     for code in NAMES:
         lesson = reader("en-US", f"lang={code}&show=neuron")
@@ -148,7 +147,7 @@ def test_the_same_walk_in_every_language(reader: Callable[..., Lesson]) -> None:
 
 @pytest.mark.parametrize("code", ["de", "fr"])
 @pytest.mark.parametrize("state", STATES)
-def test_nothing_stays_in_english(reader: Callable[..., Lesson], code: str, state: str) -> None:
+def test_no_text_stays_in_english(reader: Callable[..., Lesson], code: str, state: str) -> None:
     page = reader("en-US", with_language(code, STATES[state])).page
     texts: list[str] = page.evaluate(TEXTS)
     assert len(texts) > 50
@@ -156,7 +155,7 @@ def test_nothing_stays_in_english(reader: Callable[..., Lesson], code: str, stat
 
 
 @pytest.mark.parametrize("code", ["de", "fr"])
-def test_everything_fits_on_a_phone_and_axe_finds_nothing(reader: Callable[..., Lesson], code: str) -> None:
+def test_translations_fit_on_a_phone_and_pass_axe(reader: Callable[..., Lesson], code: str) -> None:
     for fragment in STATES.values():
         page = reader("en-US", with_language(code, fragment), width=390, bypass_csp=True).page
         assert page.evaluate(SPILLED) == [], fragment
@@ -166,42 +165,40 @@ def test_everything_fits_on_a_phone_and_axe_finds_nothing(reader: Callable[..., 
 
 
 @pytest.mark.parametrize("code", ["de", "fr"])
-def test_the_help_is_translated_and_fits(reader: Callable[..., Lesson], code: str) -> None:
+def test_help_is_translated_and_fits(reader: Callable[..., Lesson], code: str) -> None:
     page = reader(code, "show=product", width=390).page
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()
     assert page.evaluate(SPILLED) == []
 
 
-def test_the_browser_says_which_language(reader: Callable[..., Lesson]) -> None:
-    assert spoken(reader("de-AT").page) == "de"
-    assert spoken(reader("fr-CA").page) == "fr"
-    assert spoken(reader("nl-NL").page) == "en"
+def test_language_follows_the_browser(reader: Callable[..., Lesson]) -> None:
+    assert page_language(reader("de-AT").page) == "de"
+    assert page_language(reader("fr-CA").page) == "fr"
+    assert page_language(reader("nl-NL").page) == "en"
 
 
-def test_a_link_wins_over_a_choice_and_a_choice_over_the_browser(
-    reader: Callable[..., Lesson], lesson_file: Path
-) -> None:
+def test_language_precedence_is_link_choice_browser(reader: Callable[..., Lesson], lesson_file: Path) -> None:
     lesson = reader("de-DE", "lang=fr")
-    assert spoken(lesson.page) == "fr"
+    assert page_language(lesson.page) == "fr"
     choose(lesson.page, "en")
     lesson.settled("chapter=nudge&lang=en")
     lesson.page.goto("about:blank")
     lesson.visit(lesson_file)
-    assert spoken(lesson.page) == "en"
+    assert page_language(lesson.page) == "en"
     lesson.page.goto("about:blank")
     lesson.visit(lesson_file, "lang=fr")
-    assert spoken(lesson.page) == "fr"
+    assert page_language(lesson.page) == "fr"
 
 
-def test_another_language_leaves_everything_else_as_it_is(reader: Callable[..., Lesson]) -> None:
+def test_changing_language_keeps_everything_else(reader: Callable[..., Lesson]) -> None:
     lesson = reader("en-US", "show=reuse&at=a:5,b:-3&step=9&node=a&write=%3D")
     lesson.colours().select_option("dark")
     lesson.program.fill("a*b + ")
     before = lesson.rows
     for code in ("de", "fr", "en"):
         choose(lesson.page, code)
-        assert spoken(lesson.page) == code
+        assert page_language(lesson.page) == code
         assert lesson.position == 9
         assert [row[1:3] for row in lesson.rows.values()] == [row[1:3] for row in before.values()]
         expect(lesson.program).to_have_value("a*b + ")
@@ -211,7 +208,7 @@ def test_another_language_leaves_everything_else_as_it_is(reader: Callable[..., 
     assert lesson.page.locator(".app").count() == 1
 
 
-def test_the_menu_keeps_the_focus_and_the_keys_work_once(reader: Callable[..., Lesson]) -> None:
+def test_changing_language_keeps_focus_and_keys(reader: Callable[..., Lesson]) -> None:
     lesson = reader("en-US", "show=product")
     lesson.open_menu()
     lesson.page.locator(".menu").get_by_label("Language").focus()
@@ -223,7 +220,7 @@ def test_the_menu_keeps_the_focus_and_the_keys_work_once(reader: Callable[..., L
     assert lesson.position == 2
 
 
-def test_an_opened_file_stays_open(reader: Callable[..., Lesson], tmp_path: Path) -> None:
+def test_changing_language_keeps_the_opened_file(reader: Callable[..., Lesson], tmp_path: Path) -> None:
     lesson = reader("en-US", "show=reuse&step=3")
     path = tmp_path / "walk.json"
     path.write_text(pages.walk(pages.diamond()).to_json(), encoding="utf-8")
@@ -237,7 +234,7 @@ def test_an_opened_file_stays_open(reader: Callable[..., Lesson], tmp_path: Path
     expect(lesson.page.get_by_label("Graphen der Lektion")).to_have_value("reuse")
 
 
-def test_the_lesson_goes_on_in_another_language(reader: Callable[..., Lesson]) -> None:
+def test_changing_language_keeps_the_lesson_beat(reader: Callable[..., Lesson]) -> None:
     lesson = reader("en-US", "chapter=forward&beat=3&ask=Why%3F&answer=2.0123456789abc")
     lesson.page.locator(".asked input").fill("because")
     lesson.page.locator(".guide").get_by_label("Your answer").fill("4")
@@ -251,7 +248,7 @@ def test_the_lesson_goes_on_in_another_language(reader: Callable[..., Lesson]) -
     expect(lesson.page).to_have_url(re.compile("#chapter=forward&beat=4&lang=de&"))
 
 
-def test_errors_are_in_the_language_of_the_page(reader: Callable[..., Lesson]) -> None:
+def test_errors_are_translated(reader: Callable[..., Lesson]) -> None:
     lesson = reader("de-DE", "show=product")
     lesson.program.fill("tanh(x*w + b))")
     lesson.button("Zeichnen").click()

@@ -1,4 +1,4 @@
-"""A step of the transformer in examples/microgpt.py, with every product and sum a node: 90,000 of them."""
+"""One training step of examples/microgpt.py as scalars: a graph of 90,000 nodes."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def transformer(visit: Visit, tmp_path: Path) -> Lesson:
 
 
 def names(lesson: Lesson) -> set[str]:
-    """What stands on the boxes of closed parts."""
+    """Return the labels of the closed parts."""
     return set(lesson.page.locator("svg.stage .part .label").all_text_contents())
 
 
-def test_it_opens_by_modules(transformer: Lesson) -> None:
+def test_large_graph_opens_by_modules(transformer: Lesson) -> None:
     assert names(transformer) == {"embed", "attention", "mlp", "logits", "loss"}
     transformer.page.get_by_role("button", name="attention: ").click(force=True)
     transformer.page.wait_for_selector("svg.stage .part .label:text-is('attention.head0')")
@@ -47,10 +47,10 @@ def test_it_opens_by_modules(transformer: Lesson) -> None:
     assert names(transformer) >= matrices | {f"attention.head{head}" for head in range(4)}
 
 
-def test_it_is_walked_to_its_end_and_back(transformer: Lesson) -> None:
+def test_large_graph_is_walked_to_the_end_and_back(transformer: Lesson) -> None:
     visited = transformer.page.locator("svg.stage .part.visited")
     transformer.page.keyboard.press("e")
-    assert visited.count() == 3  # in attention and loss, maxima are subtracted, which no gradient flows to
+    assert visited.count() == 3  # no gradient flows through the maxima subtracted in attention and loss
     assert "is a leaf: it keeps its gradient" in transformer.page.locator(".sentence").inner_text()
     transformer.page.keyboard.press("s")
     assert visited.count() == 0

@@ -1,4 +1,4 @@
-"""What a reader has to make out: on a phone and on a projector, in every graph of the lesson."""
+"""Legibility on phones, laptops and projectors, for every graph of the lesson."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lesson import Lesson
 from look import MIDDLE, PRESETS
 from playwright.sync_api import Browser, CDPSession, Locator, Page, expect
 
-LEAST = 11  # pixels of the screen
+LEAST = 11  # screen pixels
 SIZES = {
     "laptop": (1280, 800),
     "wide": (1920, 1080),
@@ -19,7 +19,7 @@ SIZES = {
     "turned": (844, 390),
 }
 
-# The size on the screen of every text that shows, and the text: that of SVG is scaled with its drawing.
+# Each visible text and its size on the screen. SVG text is scaled with its drawing.
 TEXTS = """() => {
   const found = [];
   const roots = [document, ...[...document.querySelectorAll("*")].flatMap(({ shadowRoot }) => shadowRoot ?? [])];
@@ -34,7 +34,7 @@ TEXTS = """() => {
   return found;
 }"""
 
-# The boxes' rectangle and the stage's.
+# Width and height of all boxes together, minus the width and height of the stage.
 EXTENT = """(svg) => {
   const boxes = [...svg.querySelectorAll(".hit[role=button]")].filter(({ tagName }) => tagName === "rect");
   const all = boxes.map((box) => box.getBoundingClientRect());
@@ -54,7 +54,7 @@ def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_nothing_is_too_small_to_read(page: Page, lesson_file: Path, preset: str) -> None:
+def test_all_text_is_large_enough(page: Page, lesson_file: Path, preset: str) -> None:
     page.goto("about:blank")
     lesson = Lesson(page)
     lesson.visit(lesson_file, f"show={preset}&step={MIDDLE.get(preset, 7)}")
@@ -66,14 +66,14 @@ def test_nothing_is_too_small_to_read(page: Page, lesson_file: Path, preset: str
     across, down = lesson.graph.locator("svg.stage").evaluate(EXTENT)
     stage = lesson.graph.locator("svg.stage").bounding_box()
     assert stage
-    if (across > 1 or down > 1) and stage["height"] >= 320:  # on a lower stage it would cover what matters
+    if (across > 1 or down > 1) and stage["height"] >= 320:  # a minimap would cover too much of a lower stage
         expect(lesson.graph.locator(".minimap")).to_be_visible()
     elif across < -2 and down < -2:
         expect(lesson.graph.locator(".minimap")).to_be_hidden()
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_the_walk_stays_in_view(page: Page, lesson_file: Path, preset: str) -> None:
+def test_current_node_stays_in_view(page: Page, lesson_file: Path, preset: str) -> None:
     page.goto("about:blank")
     lesson = Lesson(page)
     lesson.visit(lesson_file, f"show={preset}")
@@ -97,7 +97,7 @@ def test_a_small_graph_is_enlarged(browser: Browser, lesson_file: Path) -> None:
     page.close()
 
 
-def test_a_graph_turns_with_a_phone(browser: Browser, lesson_file: Path) -> None:
+def test_layout_follows_phone_orientation(browser: Browser, lesson_file: Path) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
     lesson = Lesson(page)
     lesson.visit(lesson_file, "show=product")
@@ -110,7 +110,7 @@ def test_a_graph_turns_with_a_phone(browser: Browser, lesson_file: Path) -> None
     page.close()
 
 
-def test_the_minimap_pans(visit: Callable[..., Lesson]) -> None:
+def test_minimap_pans(visit: Callable[..., Lesson]) -> None:
     lesson = visit("show=network")
     lesson.page.set_viewport_size({"width": 390, "height": 844})
     minimap = lesson.graph.locator(".minimap")
@@ -130,11 +130,11 @@ def test_the_minimap_pans(visit: Callable[..., Lesson]) -> None:
     expect(minimap).to_be_hidden()
 
 
-# Numbers that are dragged
+# Dragging numbers
 
 
 def number(lesson: Lesson, name: str) -> Locator:
-    """What takes hold of a leaf's number."""
+    """Return the handle that drags a leaf's number."""
     return lesson.box(name).locator("xpath=following-sibling::*[@class='slide']")
 
 
@@ -144,14 +144,14 @@ def middle(target: Locator) -> tuple[float, float]:
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-def test_a_mouse_drags_a_number(visit: Callable[..., Lesson]) -> None:
+def test_dragging_a_number_by_mouse(visit: Callable[..., Lesson]) -> None:
     lesson = visit("show=product&step=8")
     view = lesson.view
     x, y = middle(number(lesson, "a"))
     lesson.page.mouse.move(x, y)
     lesson.page.mouse.down()
     lesson.page.mouse.move(x + 40, y, steps=5)
-    expect(lesson.leaf("a")).to_have_value("3.0")  # while it is dragged
+    expect(lesson.leaf("a")).to_have_value("3.0")  # before the mouse is released
     lesson.page.mouse.up()
     assert lesson.rows["a"].data == "3"
     assert lesson.rows["f"].data == "0"
@@ -180,7 +180,7 @@ def test_a_click_on_a_number_selects_its_box(visit: Callable[..., Lesson]) -> No
     assert lesson.rows["a"].data == "2"
 
 
-def test_a_finger_drags_a_number(browser: Browser, lesson_file: Path) -> None:
+def test_dragging_a_number_by_touch(browser: Browser, lesson_file: Path) -> None:
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, reduced_motion="reduce", has_touch=True, is_mobile=True
     )
@@ -197,7 +197,7 @@ def test_a_finger_drags_a_number(browser: Browser, lesson_file: Path) -> None:
 
 
 def slide(touch: CDPSession, x: float, y: float, far: float) -> None:
-    """Touch, move aside, and let go."""
+    """Touch, move horizontally, and release."""
     touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
     for i in range(1, 11):
         touch.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x + far * i / 10, "y": y}]})
@@ -205,13 +205,13 @@ def slide(touch: CDPSession, x: float, y: float, far: float) -> None:
 
 
 @pytest.mark.parametrize(("keys", "data"), [(["]"], "2.1"), (["Alt+ArrowDown"], "1.9"), (["[", "["], "1.8")])
-def test_keys_step_a_number(visit: Callable[..., Lesson], keys: list[str], data: str) -> None:
+def test_keys_change_a_number(visit: Callable[..., Lesson], keys: list[str], data: str) -> None:
     lesson = visit("show=product&step=8")
     lesson.press("g", *keys)
     assert lesson.rows["a"].data == data
     assert lesson.position == 8
 
 
-def test_the_numbers_of_a_question_stay(visit: Callable[..., Lesson]) -> None:
+def test_numbers_of_a_question_cannot_be_changed(visit: Callable[..., Lesson]) -> None:
     lesson = visit("mode=exercises&exercise=1")
     expect(lesson.graph.locator(".slide").first).to_be_hidden()

@@ -1,4 +1,4 @@
-"""The lesson: its numbers, and every control of the walk, by mouse and by keyboard alone."""
+"""The lab: the numbers of each graph, and every control of the walk by mouse and by keyboard."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from lesson import Lesson
 from playwright.sync_api import expect
 
-# What has to come out, by the graph's title: data and gradient of every node.
+# Expected data and gradient of each node, by the graph's title.
 NUMBERS: dict[str, dict[str, tuple[float, float]]] = {
     "a neuron with tanh": {
         "x1": (2, -1.5),
@@ -33,7 +33,7 @@ NUMBERS: dict[str, dict[str, tuple[float, float]]] = {
     "(a·b + c)·f": {"a": (2, 6), "b": (-3, -4), "c": (10, -2), "f": (-2, 4), "e": (-6, -2), "d": (4, -2), "L": (-8, 1)},
 }
 
-MICROGRAD = (  # its README's example, every name made once
+MICROGRAD = (  # the example in micrograd's README; names that it reassigns are numbered
     "c = a + b; d = a*b + b**3; c1 = c + (c + 1); c2 = c1 + (1 + c1 + (-a)); d1 = d + (d*2 + relu(b + a)); "
     "d2 = d1 + (3*d1 + relu(b - a)); e = c2 - d2; f = e**2; g1 = f/2.0; g = g1 + 10.0/f"
 )
@@ -47,7 +47,7 @@ def six_digits(number: float) -> str:
 
 
 @pytest.mark.parametrize("title", NUMBERS)
-def test_numbers_of_the_lesson(lesson: Lesson, title: str) -> None:
+def test_numbers_of_each_graph(lesson: Lesson, title: str) -> None:
     lesson.show(title)
     lesson.end()
     numbers = NUMBERS[title]
@@ -63,7 +63,7 @@ def test_numbers_of_the_lesson(lesson: Lesson, title: str) -> None:
             expect(lesson.inspector.locator(".total")).to_have_text(f"total {six_digits(grad)}")
 
 
-def test_numbers_of_the_lesson_when_typed_in(lesson: Lesson) -> None:
+def test_numbers_of_typed_graphs(lesson: Lesson) -> None:
     lesson.draw("x1w1 = x1*w1; x2w2 = x2*w2; s = x1w1 + x2w2; n = s + b; o = tanh(n)", x1=2.0, x2=0.0, w1=-3.0, w2=1.0)
     lesson.edit("b", "6.8813735870195432")
     lesson.end()
@@ -124,8 +124,8 @@ def test_overwriting_loses_contributions(lesson: Lesson, title: str, possible: l
     expect(verdict).to_be_hidden()
 
 
-def test_a_local_derivative_alone(lesson: Lesson) -> None:
-    """With c's gradient 1 alone, c = a*b gives b's 3 to a, and a's 2 to b."""
+def test_local_derivative_of_each_operand(lesson: Lesson) -> None:
+    """c = a*b has gradient 1 and passes b = 3 to a and a = 2 to b."""
     lesson.show("(a·b + a)²")
     lesson.end()
     for giver, derivative in (("a", "∂c/∂a = b = 3"), ("b", "∂c/∂b = a = 2")):
@@ -175,10 +175,10 @@ def test_steps_by_keyboard(lesson: Lesson, key: str) -> None:
     for name, position in expected:
         lesson.button(name).focus()
         lesson.press(key)
-        assert (lesson.position, lesson.focused) == (position, name)  # the focus stays, at the ends too
+        assert (lesson.position, lesson.focused) == (position, name)  # the focus stays, including at both ends
 
 
-def test_keys_of_the_page(lesson: Lesson) -> None:
+def test_page_shortcuts(lesson: Lesson) -> None:
     for key, position in [
         *[("n", 1), ("ArrowRight", 2), ("b", 1), ("ArrowLeft", 0), ("ArrowLeft", 0), ("b", 0)],
         *[("e", 11), ("n", 11), ("ArrowRight", 11), ("s", 0)],
@@ -189,7 +189,7 @@ def test_keys_of_the_page(lesson: Lesson) -> None:
     assert lesson.position == 0
 
 
-def test_keys_are_letters_in_a_field(lesson: Lesson) -> None:
+def test_shortcuts_are_text_in_a_field(lesson: Lesson) -> None:
     lesson.program.fill("")
     lesson.program.press_sequentially("n*b + s*e")
     assert lesson.position == 0
@@ -199,7 +199,7 @@ def test_keys_are_letters_in_a_field(lesson: Lesson) -> None:
     assert lesson.position == 0
 
 
-def test_the_timeline(lesson: Lesson) -> None:
+def test_timeline(lesson: Lesson) -> None:
     expect(lesson.page.get_by_role("slider", name="Step of the walk")).to_have_count(1)
     expect(lesson.timeline).to_have_attribute("aria-valuetext", "Before the first step")
     lesson.timeline.focus()
@@ -224,7 +224,7 @@ def test_the_timeline(lesson: Lesson) -> None:
     assert lesson.position == 11
 
 
-def test_what_does_nothing_says_so_and_keeps_the_focus(lesson: Lesson) -> None:
+def test_unavailable_controls_are_disabled_but_focusable(lesson: Lesson) -> None:
     back, start = lesson.button("A step back"), lesson.button("To the start")
     for control in (back, start):
         expect(control).to_have_attribute("aria-disabled", "true")
@@ -237,14 +237,14 @@ def test_what_does_nothing_says_so_and_keeps_the_focus(lesson: Lesson) -> None:
         expect(lesson.button(name)).to_have_attribute("aria-disabled", "true")
         lesson.button(name).click(force=True)
     assert lesson.position == 11
-    expect(lesson.button("Play")).to_be_attached()  # it is not Pause
+    expect(lesson.button("Play")).to_be_attached()  # Play, not Pause
 
 
 def test_playing(lesson: Lesson) -> None:
     speed = lesson.page.get_by_label("Speed")
     expect(lesson.sentence).to_have_attribute("aria-live", "polite")
     lesson.button("Play").click()
-    assert lesson.position == 1  # the first step is taken at once
+    assert lesson.position == 1  # playing takes the first step immediately
     expect(lesson.sentence).to_have_attribute("aria-live", "off")
     lesson.button("Pause").click()
     lesson.page.wait_for_timeout(100)
@@ -259,15 +259,15 @@ def test_playing(lesson: Lesson) -> None:
     expect(lesson.sentence).to_have_attribute("aria-live", "polite")
 
 
-def test_playing_by_key_stops_by_hand_and_changes_speed(lesson: Lesson) -> None:
+def test_playing_by_keyboard_stopping_and_changing_speed(lesson: Lesson) -> None:
     lesson.press("p")
     expect(lesson.button("Pause")).to_be_visible()
     lesson.press("p")
     expect(lesson.button("Play")).to_be_visible()
-    lesson.press("p", "n")  # a step by hand stops it
+    lesson.press("p", "n")  # stepping stops playback
     expect(lesson.button("Play")).to_be_visible()
     lesson.press("s", "p")
-    lesson.page.get_by_label("Speed").select_option("fastest")  # while it plays
+    lesson.page.get_by_label("Speed").select_option("fastest")  # while playing
     expect(lesson.timeline).to_have_value("11")
 
 
@@ -280,7 +280,7 @@ def test_nodes_are_selected_by_mouse(lesson: Lesson) -> None:
     assert lesson.facts == {"computed as": "a + b", "operation": "sum", "data": "not known yet"}
     expect(lesson.inspector.locator(".symbolic math")).to_have_attribute("alttext", "df/de = df/df · ∂f/∂e")
     expect(lesson.graph.locator(".node.selected")).to_have_count(1)
-    lesson.box("e").click()  # once more lets it go
+    lesson.box("e").click()  # clicking again deselects
     expect(lesson.graph.locator(".node.selected")).to_have_count(0)
     expect(lesson.inspector).to_contain_text("Without a selection, this follows the walk.")
 
@@ -299,7 +299,7 @@ def test_lines_are_selected_by_mouse(lesson: Lesson) -> None:
     expect(lesson.inspector).to_contain_text("It is the root: its gradient is 1 by definition.")
 
 
-def test_both_lines_of_a_plus_a(lesson: Lesson) -> None:
+def test_both_lines_of_a_plus_a_are_selectable(lesson: Lesson) -> None:
     lesson.show("a + a")
     expect(lesson.line("a", "b", 2)).to_be_attached()
     lesson.end()
@@ -311,7 +311,7 @@ def test_both_lines_of_a_plus_a(lesson: Lesson) -> None:
         )
 
 
-def test_the_graph_by_keyboard(lesson: Lesson) -> None:
+def test_graph_by_keyboard(lesson: Lesson) -> None:
     lesson.show("the diamond")
     expect(lesson.box("d")).to_be_attached()
     lesson.press("e", "g")
@@ -334,7 +334,7 @@ def test_the_graph_by_keyboard(lesson: Lesson) -> None:
     assert lesson.focused.startswith("c, ")
     lesson.press("ArrowUp")
     assert not lesson.focused.startswith("c, ")
-    assert lesson.position == 9  # arrows in the graph take no steps
+    assert lesson.position == 9  # arrow keys in the graph do not step the walk
 
 
 def test_links_in_the_inspector(lesson: Lesson) -> None:
@@ -349,7 +349,7 @@ def test_links_in_the_inspector(lesson: Lesson) -> None:
     expect(lesson.inspector.locator(".name")).to_have_text("c → d")
 
 
-def test_links_in_the_inspector_keep_the_keyboard(lesson: Lesson) -> None:
+def test_links_in_the_inspector_keep_the_focus(lesson: Lesson) -> None:
     lesson.end()
     lesson.inspect("a")
     lesson.inspector.get_by_role("button", name="df/de · ∂e/∂a").focus()
@@ -420,7 +420,7 @@ def test_dragging_pans_and_selects_nothing(lesson: Lesson) -> None:
     expect(lesson.world).not_to_have_attribute("style", re.compile(re.escape(f"scale({scale})")))
 
 
-def test_the_graph_follows_its_window(lesson: Lesson) -> None:
+def test_graph_follows_the_window_size(lesson: Lesson) -> None:
     scale = lesson.view[2]
     lesson.page.set_viewport_size({"width": 900, "height": 500})
     lesson.page.wait_for_timeout(100)
@@ -434,7 +434,7 @@ def test_editing_a_leaf(lesson: Lesson) -> None:
     lesson.end()
     end = lesson.position
     lesson.edit("a", "4")
-    assert lesson.position == end  # an edit never throws the walk away
+    assert lesson.position == end  # an edit keeps the position
     assert lesson.rows["f"].data == "10"
     assert lesson.gradients == {"a": 10, "b": 10, "e": 10, "c": 1, "f": 1}
     lesson.edit("c", " -2.5e1 ")
@@ -443,7 +443,7 @@ def test_editing_a_leaf(lesson: Lesson) -> None:
 
 
 def test_editing_a_leaf_in_the_inspector(lesson: Lesson) -> None:
-    """Where the panel does not list the leaves anyway."""
+    """In modes whose panel does not list the leaves."""
     lesson.inspect("b")
     field = lesson.inspector.locator("input")
     expect(field).to_be_hidden()
@@ -457,7 +457,7 @@ def test_editing_a_leaf_in_the_inspector(lesson: Lesson) -> None:
 
 
 def test_leaves_by_keyboard(lesson: Lesson) -> None:
-    """From field to field with Tab: each number counts, and the focus is not lost."""
+    """Tab moves to the next field and keeps the edit."""
     lesson.leaf("a").focus()
     lesson.press("Control+a", "1", "Tab")
     assert lesson.focused == "b"
@@ -469,7 +469,7 @@ def test_leaves_by_keyboard(lesson: Lesson) -> None:
     assert lesson.rows["f"].data == "15"
 
 
-def test_what_is_no_number_is_refused(lesson: Lesson) -> None:
+def test_invalid_numbers_are_rejected(lesson: Lesson) -> None:
     for text in ("", "two", "1,5,2", "0x10", "1 2", "<b>1</b>", "--1", "1e"):
         lesson.edit("a", text)
         expect(lesson.leaf("a")).to_have_attribute("aria-invalid", "true")
@@ -492,7 +492,7 @@ def test_what_is_no_number_is_refused(lesson: Lesson) -> None:
         ("1e308", "inf", {"a": "10", "c": "1e+308"}),
     ],
 )
-def test_numbers_without_end(lesson: Lesson, given: str, data: str, gradients: dict[str, str]) -> None:
+def test_nonfinite_numbers(lesson: Lesson, given: str, data: str, gradients: dict[str, str]) -> None:
     lesson.edit("a", given)
     lesson.end()
     rows = lesson.rows
@@ -502,7 +502,7 @@ def test_numbers_without_end(lesson: Lesson, given: str, data: str, gradients: d
     expect(lesson.panel.locator(".checks tbody tr")).to_have_count(5)
 
 
-def test_the_switch_by_keyboard(lesson: Lesson) -> None:
+def test_overwrite_switch_by_keyboard(lesson: Lesson) -> None:
     lesson.show("a + a")
     lesson.end()
     lesson.page.get_by_role("radio", name="+= adds to what is there").focus()
@@ -514,10 +514,10 @@ def test_the_switch_by_keyboard(lesson: Lesson) -> None:
     assert lesson.position == 5
 
 
-# Tables, tabs, help, colours
+# Tables, tabs, help, colors
 
 
-def test_the_table_says_where_the_walk_is(lesson: Lesson) -> None:
+def test_table_shows_the_progress_of_the_walk(lesson: Lesson) -> None:
     assert lesson.rows["e"] == ("a + b", "?", "?", "")
     lesson.press("n")
     current = lesson.page.locator(".twin tr[aria-current=step]")
@@ -579,7 +579,7 @@ def test_help(lesson: Lesson) -> None:
     lesson.press("n", "e")
     dialog.locator("h2").click()
     lesson.press("n", "e")
-    assert lesson.position == 0  # behind the dialog nothing moves
+    assert lesson.position == 0  # keys do not step the walk behind the dialog
     lesson.press("Escape")
     expect(dialog).to_be_hidden()
     lesson.press("?")
@@ -598,8 +598,8 @@ def test_help(lesson: Lesson) -> None:
 
 
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
-def test_letters_are_keys_unless_switched_off(lesson: Lesson, by: str) -> None:
-    """Those who speak to their machine say many letters."""
+def test_single_letter_shortcuts_can_be_disabled(lesson: Lesson, by: str) -> None:
+    """Speech input users can turn off single-letter shortcuts."""
     letters = lesson.page.get_by_role("checkbox", name="Single-letter shortcuts")
     for position in (0, 1):
         if position == 0:
@@ -617,7 +617,7 @@ def test_letters_are_keys_unless_switched_off(lesson: Lesson, by: str) -> None:
         assert lesson.position == position
 
 
-def test_colours(lesson: Lesson) -> None:
+def test_colors(lesson: Lesson) -> None:
     paper = "(main) => getComputedStyle(main).backgroundColor"
     host = lesson.page.locator("main")
     colours = lesson.colours()
@@ -652,29 +652,29 @@ def test_every_graph_of_the_lesson(lesson: Lesson) -> None:
     expect(lesson.program).to_have_value("b = a + 1; c = a*3; d = b*c")
 
 
-def test_an_expression_by_keyboard(lesson: Lesson) -> None:
+def test_expression_by_keyboard(lesson: Lesson) -> None:
     lesson.program.focus()
     lesson.press("Control+a")
     lesson.program.press_sequentially("tanh(x*w + b)")
     lesson.press("Enter")
     assert list(lesson.rows) == ["x", "w", "x*w", "b", "x*w + b", "tanh(x*w + b)"]
     assert lesson.presets.input_value() == ""
-    assert [lesson.leaf(name).input_value() for name in "xwb"] == ["1.0", "1.0", "-3.0"]  # b is as it was
-    lesson.press("Tab", "Enter")  # Draw, again
+    assert [lesson.leaf(name).input_value() for name in "xwb"] == ["1.0", "1.0", "-3.0"]  # b keeps its value
+    lesson.press("Tab", "Enter")  # draws the same program again
     assert lesson.focused == "Draw"
 
 
-def test_names_of_constants_begin_as_such(lesson: Lesson) -> None:
+def test_constant_names_have_their_values(lesson: Lesson) -> None:
     lesson.draw("sin(pi*x)")
     assert lesson.leaf("pi").input_value() == "3.141592653589793"
 
 
-def test_values_stay_where_names_do(lesson: Lesson) -> None:
+def test_values_are_kept_with_their_names(lesson: Lesson) -> None:
     lesson.draw("a*b*c*d")
     assert [lesson.leaf(name).input_value() for name in "abcd"] == ["2.0", "-3.0", "10.0", "1.0"]
 
 
-def test_the_address_keeps_all(lesson: Lesson) -> None:
+def test_address_keeps_the_whole_state(lesson: Lesson) -> None:
     lesson.show("(a·b)·(a + b)")
     lesson.settled("show=twice")
     lesson.edit("a", "5")
@@ -689,7 +689,7 @@ def test_the_address_keeps_all(lesson: Lesson) -> None:
     assert (lesson.rows, lesson.facts, lesson.sentence.inner_text()) == before
 
 
-def test_another_address_is_followed(lesson: Lesson) -> None:
+def test_changed_address_is_loaded(lesson: Lesson) -> None:
     lesson.page.evaluate("location.hash = 'show=diamond&step=9'")
     expect(lesson.phase).to_contain_text("done")
     assert lesson.gradients["a"] == 15
@@ -716,7 +716,7 @@ def test_the_link_is_copied(lesson: Lesson, visit: Callable[..., Lesson], by: st
 
 
 def described(lesson: Lesson) -> dict[str, Any]:
-    """All that can be seen of a state."""
+    """Return everything visible in a state."""
     return {
         "program": lesson.program.input_value(),
         "phase": lesson.phase.inner_text(),
@@ -743,7 +743,7 @@ STATES = [
 
 @pytest.mark.parametrize("fragment", STATES)
 def test_shared_links(visit: Callable[..., Lesson], fragment: str) -> None:
-    """What a link shows can be shared again: the page's own link to it shows the same."""
+    """Sharing a linked state gives a link to the same state."""
     first = visit(fragment)
     assert first.problem.inner_text() == ""
     first.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -755,7 +755,7 @@ def test_shared_links(visit: Callable[..., Lesson], fragment: str) -> None:
     assert described(visit(link.partition("#")[2])) == before
 
 
-def test_the_walk_waits_while_another_tab_is_open(lesson: Lesson) -> None:
+def test_walk_keeps_its_position_in_other_tabs(lesson: Lesson) -> None:
     lesson.press("n", "n")
     for name in ("Check", "Order", "Exercises"):
         lesson.tab(name).click()
@@ -763,7 +763,7 @@ def test_the_walk_waits_while_another_tab_is_open(lesson: Lesson) -> None:
         assert lesson.position == 2
 
 
-def test_the_browsers_way_back(lesson: Lesson) -> None:
+def test_browser_back_button(lesson: Lesson) -> None:
     lesson.show("a·a")
     lesson.settled("show=square")
     lesson.show("the diamond")
@@ -772,7 +772,7 @@ def test_the_browsers_way_back(lesson: Lesson) -> None:
     expect(lesson.program).to_have_value("f = a*a")
 
 
-def test_letters_can_be_letters(lesson: Lesson) -> None:
+def test_letters_do_nothing_without_shortcuts(lesson: Lesson) -> None:
     lesson.press("?")
     lesson.page.get_by_label("Single-letter shortcuts").uncheck()
     lesson.button("Close").click()

@@ -1,4 +1,4 @@
-"""The page of microgpt: it trains in the page, and every number of it can be opened."""
+"""The microgpt page: it trains in the browser, and each of its numbers can be inspected."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Visit = Callable[..., Microgpt]
 
 @pytest.fixture
 def visit(context: BrowserContext, microgpt_file: Path) -> Visit:
-    """Open the page in a tab: `visit(fragment)`."""
+    """Return `visit(fragment)`, which opens the page in a tab."""
 
     def visit(fragment: str = "") -> Microgpt:
         microgpt = Microgpt(context.new_page())
@@ -48,7 +48,7 @@ def microgpt(visit: Visit) -> Microgpt:
 # Training
 
 
-def test_training_makes_the_loss_smaller(microgpt: Microgpt) -> None:
+def test_training_reduces_the_loss(microgpt: Microgpt) -> None:
     microgpt.train_to(150)
     assert microgpt.step >= 150
     first, last = (float(re.findall(r"mean ([\d.]+)", told)[0]) for told in ends(microgpt))
@@ -57,7 +57,7 @@ def test_training_makes_the_loss_smaller(microgpt: Microgpt) -> None:
 
 
 def ends(microgpt: Microgpt) -> tuple[str, str]:
-    """What is said of the first step and of the last one."""
+    """Return the curve's descriptions of the first step and of the last step."""
     microgpt.curve.focus()
     microgpt.page.keyboard.press("Home")
     expect(microgpt.curve).to_have_attribute("aria-valuetext", re.compile("^step 0"))
@@ -67,7 +67,7 @@ def ends(microgpt: Microgpt) -> tuple[str, str]:
     return first, microgpt.curve.get_attribute("aria-valuetext") or ""
 
 
-def test_it_pauses_steps_and_begins_anew(microgpt: Microgpt) -> None:
+def test_pause_step_and_restart(microgpt: Microgpt) -> None:
     microgpt.train_to(5)
     taken = microgpt.step
     microgpt.page.wait_for_timeout(300)
@@ -81,7 +81,7 @@ def test_it_pauses_steps_and_begins_anew(microgpt: Microgpt) -> None:
     expect(microgpt.page.locator(".at")).to_have_attribute("data-step", "0")
 
 
-def test_a_step_that_is_returned_to_has_the_same_numbers(microgpt: Microgpt) -> None:
+def test_returning_to_a_step_restores_its_numbers(microgpt: Microgpt) -> None:
     for _ in range(3):
         microgpt.button("Step").click()
     microgpt.wait_for_step(3)
@@ -97,7 +97,7 @@ def test_a_step_that_is_returned_to_has_the_same_numbers(microgpt: Microgpt) -> 
     assert microgpt.number == before
 
 
-def test_the_curve_and_the_foot_tell_the_same_loss(microgpt: Microgpt) -> None:
+def test_curve_and_footer_show_the_same_loss(microgpt: Microgpt) -> None:
     microgpt.train_to(5)
     for _ in range(2):
         step, told = microgpt.page.locator(".at").get_attribute("data-step"), microgpt.page.locator(".told-at")
@@ -108,7 +108,7 @@ def test_the_curve_and_the_foot_tell_the_same_loss(microgpt: Microgpt) -> None:
         expect(microgpt.page.locator(".at")).not_to_have_attribute("data-step", step or "")
 
 
-def test_it_invents_again_after_a_restart(microgpt: Microgpt) -> None:
+def test_new_names_are_generated_after_a_restart(microgpt: Microgpt) -> None:
     microgpt.train_to(300)
     microgpt.button("Restart").click()
     expect(microgpt.page.locator(".at")).to_have_attribute("data-step", "0")
@@ -117,7 +117,7 @@ def test_it_invents_again_after_a_restart(microgpt: Microgpt) -> None:
     expect(microgpt.page.locator(".invented .note").first).not_to_have_text(last)
 
 
-def test_it_can_train_slowly(microgpt: Microgpt) -> None:
+def test_slow_training(microgpt: Microgpt) -> None:
     microgpt.page.get_by_label("Speed").select_option("20 steps a second")
     microgpt.button("Train").click()
     microgpt.wait_for_step(5)
@@ -128,7 +128,7 @@ def test_it_can_train_slowly(microgpt: Microgpt) -> None:
     assert microgpt.step == taken
 
 
-def test_a_click_on_the_curve_goes_to_a_step(microgpt: Microgpt) -> None:
+def test_click_on_the_curve_selects_a_step(microgpt: Microgpt) -> None:
     microgpt.train_to(250)
     box = microgpt.curve.bounding_box()
     assert box
@@ -139,7 +139,7 @@ def test_a_click_on_the_curve_goes_to_a_step(microgpt: Microgpt) -> None:
 # Names
 
 
-def test_own_names_are_learned_and_looked_at(microgpt: Microgpt) -> None:
+def test_own_names_can_be_learned(microgpt: Microgpt) -> None:
     microgpt.use(NAMES)
     expect(microgpt.page.get_by_text("It learns from 6 names.")).to_be_visible()
     expect(microgpt.name).to_have_value("emma")
@@ -148,7 +148,7 @@ def test_own_names_are_learned_and_looked_at(microgpt: Microgpt) -> None:
     expect(microgpt.page.get_by_text("It learns from 200 names.")).to_be_visible()
 
 
-def test_what_is_wrong_with_names_is_said_beside_them(microgpt: Microgpt) -> None:
+def test_problems_with_names_are_reported(microgpt: Microgpt) -> None:
     microgpt.use("emma zoë abcdefghijklmnopqrst")
     problems = microgpt.page.locator(".problems li")
     expect(problems).to_have_count(2)
@@ -165,7 +165,7 @@ def test_what_is_wrong_with_names_is_said_beside_them(microgpt: Microgpt) -> Non
     ("name", "problem"),
     [("", "Type a name."), ("zoë", "Only letters a to z are known, not “ë”."), ("a" * 16, "That is too long")],
 )
-def test_a_name_that_cannot_be_opened_is_refused(microgpt: Microgpt, name: str, problem: str) -> None:
+def test_invalid_names_are_rejected(microgpt: Microgpt, name: str, problem: str) -> None:
     microgpt.name.fill(name)
     microgpt.button("Open").click()
     expect(microgpt.page.locator("#name-problem")).to_contain_text(problem)
@@ -184,7 +184,7 @@ def test_names_of_all_lengths_can_be_opened(microgpt: Microgpt) -> None:
 # Opening numbers
 
 
-def test_heads_and_places_are_chosen(microgpt: Microgpt) -> None:
+def test_heads_and_places_can_be_chosen(microgpt: Microgpt) -> None:
     microgpt.open("emma")
     microgpt.predict(2)
     expect(microgpt.heads.nth(3)).to_contain_text("Head 4, predicting letter 2 of “emma”")
@@ -196,7 +196,7 @@ def test_heads_and_places_are_chosen(microgpt: Microgpt) -> None:
     assert microgpt.choose("weights", 0, 3).name == "place4.attention.head1.weight.3"
 
 
-def test_the_weight_to_begin_at_is_the_one_that_the_page_names(microgpt: Microgpt) -> None:
+def test_suggested_weight_is_the_one_named(microgpt: Microgpt) -> None:
     microgpt.open("emma")
     for letter in (2, 4):
         microgpt.predict(letter)
@@ -208,7 +208,7 @@ def test_the_weight_to_begin_at_is_the_one_that_the_page_names(microgpt: Microgp
         microgpt.page.locator(".story .close").click()
 
 
-def test_a_click_opens_a_number(microgpt: Microgpt) -> None:
+def test_click_selects_a_number(microgpt: Microgpt) -> None:
     microgpt.open("emma")
     canvas = microgpt.page.locator(".head").nth(2).locator("canvas")
     canvas.scroll_into_view_if_needed()
@@ -223,7 +223,7 @@ def test_a_click_opens_a_number(microgpt: Microgpt) -> None:
     assert shares[1] == weight.data
 
 
-def test_one_walks_from_number_to_number_and_back(microgpt: Microgpt) -> None:
+def test_following_numbers_and_going_back(microgpt: Microgpt) -> None:
     microgpt.open("emma")
     first = microgpt.choose("Logits", 0, 4)
     assert first.name == "place3.logit.4"
@@ -238,7 +238,7 @@ def test_one_walks_from_number_to_number_and_back(microgpt: Microgpt) -> None:
     expect(microgpt.story.locator(".name")).to_have_text(str(name))
 
 
-def test_gradients_are_what_users_give(microgpt: Microgpt) -> None:
+def test_gradient_is_the_sum_of_contributions(microgpt: Microgpt) -> None:
     microgpt.open("emma")
     number = microgpt.choose("Head 3", 3, 1)
     gives = microgpt.story.locator(".links-of").first.locator("[data-amount]")
@@ -246,7 +246,7 @@ def test_gradients_are_what_users_give(microgpt: Microgpt) -> None:
     assert sum(amounts) == pytest.approx(number.grad, rel=1e-12)
 
 
-def test_a_number_is_found_by_its_name(microgpt: Microgpt) -> None:
+def test_number_is_found_by_name(microgpt: Microgpt) -> None:
     field = microgpt.page.get_by_label("Find a number by its name")
     field.fill("query.3.5")
     microgpt.page.keyboard.press("Enter")
@@ -256,7 +256,7 @@ def test_a_number_is_found_by_its_name(microgpt: Microgpt) -> None:
     expect(microgpt.page.get_by_text("There is no “query.99.5”")).to_be_visible()
 
 
-def test_the_strongest_path_leads_from_the_loss(microgpt: Microgpt) -> None:
+def test_strongest_path_from_the_loss(microgpt: Microgpt) -> None:
     microgpt.open("emma")
     microgpt.choose("letters matrix", 12, 3)
     microgpt.button("To this number").click()
@@ -273,7 +273,7 @@ def test_the_strongest_path_leads_from_the_loss(microgpt: Microgpt) -> None:
     expect(steps).to_have_count(0)
 
 
-# The same numbers as Python
+# Agreement with Python
 
 
 @pytest.fixture(scope="module")
@@ -286,7 +286,7 @@ def example() -> Any:
     return module
 
 
-def test_numbers_are_those_of_python(microgpt: Microgpt, example: Any) -> None:
+def test_numbers_agree_with_python(microgpt: Microgpt, example: Any) -> None:
     names = NAMES.split()
     document = json.loads((Path(pages.__file__).parents[2] / "src/gradwalk/explain/page/microgpt.json").read_text())
     flat = np.frombuffer(base64.b64decode(document["weights"]))
@@ -331,7 +331,7 @@ def test_numbers_are_those_of_python(microgpt: Microgpt, example: Any) -> None:
 # Links
 
 
-def test_a_link_leads_to_the_same_number(microgpt: Microgpt, visit: Visit) -> None:
+def test_link_restores_the_selected_number(microgpt: Microgpt, visit: Visit) -> None:
     microgpt.use(NAMES)
     microgpt.train_to(20)
     microgpt.open("noah")
@@ -350,7 +350,7 @@ def test_a_link_leads_to_the_same_number(microgpt: Microgpt, visit: Visit) -> No
     expect(again.page.get_by_role("radio", name="letter 3, “a”")).to_be_checked()
 
 
-def test_an_address_that_the_reader_writes_stays(visit: Visit) -> None:
+def test_edited_address_is_not_overwritten(visit: Visit) -> None:
     """The page writes its choices into the address 200 ms after a click, unless the reader has changed the address."""
     microgpt = visit()
     microgpt.page.get_by_label("gradients").evaluate(
@@ -363,15 +363,15 @@ def test_an_address_that_the_reader_writes_stays(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("fragment", ["step=x&name=%00&place=-3&node=nothing", "place=99&head=77&names=%F0%9F%98%80"])
-def test_a_link_that_makes_no_sense_shows_the_page(context: BrowserContext, microgpt_file: Path, fragment: str) -> None:
+def test_invalid_link_shows_the_page(context: BrowserContext, microgpt_file: Path, fragment: str) -> None:
     page = context.new_page()
     page.goto(f"{microgpt_file.as_uri()}#{fragment}")
     expect(page.get_by_role("heading", level=1)).to_contain_text("microgpt")
     expect(page.get_by_role("button", name="Train", exact=True)).to_be_visible()
-    expect(page.locator(".head .looks").first).to_contain_text("Head 1")  # of some name, whatever the link says
+    expect(page.locator(".head .looks").first).to_contain_text("Head 1")  # opened at some name
 
 
-def test_a_neuron_asleep_passes_nothing_back(microgpt: Microgpt) -> None:
+def test_inactive_neuron_passes_no_gradient(microgpt: Microgpt) -> None:
     asleep = next(i for i in range(64) if microgpt.choose("Neurons", i // 16, i % 16).data == 0)
     microgpt.page.get_by_label("Find a number by its name").fill(f"place3.mlp.sumprod.{asleep}")
     microgpt.button("Find").click()
@@ -379,7 +379,7 @@ def test_a_neuron_asleep_passes_nothing_back(microgpt: Microgpt) -> None:
     expect(microgpt.story).not_to_contain_text("nan")
 
 
-def test_nothing_moves_when_one_points_at_a_cell(microgpt: Microgpt) -> None:
+def test_hovering_a_cell_does_not_move_the_layout(microgpt: Microgpt) -> None:
     sheet = microgpt.page.locator(".head .sheet").nth(2)
     below = microgpt.page.locator(".inside")
     sheet.scroll_into_view_if_needed()
@@ -389,7 +389,7 @@ def test_nothing_moves_when_one_points_at_a_cell(microgpt: Microgpt) -> None:
     assert below.bounding_box() == before
 
 
-def test_what_a_weight_is_stands_in_sight(microgpt: Microgpt) -> None:
+def test_description_of_a_weight_is_visible(microgpt: Microgpt) -> None:
     sheet = microgpt.page.locator("[data-matrix=letters] .sheet")
     sheet.scroll_into_view_if_needed()
     sheet.hover(position={"x": 40, "y": 10})
@@ -398,8 +398,8 @@ def test_what_a_weight_is_stands_in_sight(microgpt: Microgpt) -> None:
 
 
 @pytest.mark.parametrize("part", ["train", "attention", "weights"])
-def test_it_trains_on_while_one_looks(microgpt: Microgpt, part: str) -> None:
-    """How fast, and how long a frame takes meanwhile: benchmarks/page.py."""
+def test_training_continues_while_inspecting(microgpt: Microgpt, part: str) -> None:
+    """benchmarks/page.py measures the training speed and the frame time."""
     microgpt.open("isabella")
     microgpt.choose("Head 3", 3, 1)
     microgpt.button("Train").click()
@@ -407,7 +407,7 @@ def test_it_trains_on_while_one_looks(microgpt: Microgpt, part: str) -> None:
     microgpt.wait_for_step(100)
 
 
-# Everybody
+# Accessibility
 
 
 @pytest.mark.parametrize("width", [390, 768, 1280, 1920])
@@ -425,7 +425,7 @@ def test_axe_finds_nothing(browser: Browser, microgpt_file: Path, width: int, th
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_axe_finds_nothing_with_forced_colours(browser: Browser, microgpt_file: Path, width: int) -> None:
+def test_axe_finds_nothing_with_forced_colors(browser: Browser, microgpt_file: Path, width: int) -> None:
     context = browser.new_context(viewport={"width": width, "height": 860}, bypass_csp=True, forced_colors="active")
     microgpt = Microgpt(context.new_page())
     microgpt.visit(microgpt_file, "name=emma&place=4&node=query.0.0&show=gradients")
@@ -434,7 +434,7 @@ def test_axe_finds_nothing_with_forced_colours(browser: Browser, microgpt_file: 
     context.close()
 
 
-def test_the_keyboard_is_enough(microgpt: Microgpt) -> None:
+def test_page_works_by_keyboard(microgpt: Microgpt) -> None:
     page = microgpt.page
     microgpt.names.focus()
     page.keyboard.press("Control+A")
@@ -462,16 +462,16 @@ def test_the_keyboard_is_enough(microgpt: Microgpt) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_tab_reaches_all_and_shows_where_it_is(browser: Browser, microgpt_file: Path, width: int) -> None:
+def test_tab_reaches_all_controls_and_shows_focus(browser: Browser, microgpt_file: Path, width: int) -> None:
     context = browser.new_context(viewport={"width": width, "height": 860}, reduced_motion="reduce")
     microgpt = Microgpt(context.new_page())
     microgpt.visit(microgpt_file, "name=emma")
     microgpt.page.evaluate("document.activeElement.blur()")
     names: list[str] = []
     while (focus := stop(microgpt.page)) is not None:
-        assert focus["name"], f"what follows {names} has no name"
-        assert focus["isShown"] or focus["isRadio"], f"nothing shows that {focus['name']} has the focus"
-        assert focus["isInside"], f"{focus['name']} has the focus and is out of view"
+        assert focus["name"], f"the element after {names} has no name"
+        assert focus["isShown"] or focus["isRadio"], f"{focus['name']} does not show its focus"
+        assert focus["isInside"], f"{focus['name']} has the focus but is out of view"
         names.append(focus["name"])
         assert len(names) < 100
     assert {"Train", "Step", "Restart", "Menu", "Open", "Use these names"} <= set(names)
@@ -479,14 +479,14 @@ def test_tab_reaches_all_and_shows_where_it_is(browser: Browser, microgpt_file: 
 
 
 def stop(page: Page) -> Any:
-    """What the next Tab reaches."""
+    """Press Tab and describe the focused element."""
     page.keyboard.press("Tab")
     focus = page.evaluate(FOCUS)
     radio = """() => document.activeElement.shadowRoot?.activeElement?.type === "radio" """
     return None if focus is None else focus | {"isRadio": page.evaluate(radio)}
 
 
-def test_the_menu_leads_to_parts_and_to_colours(microgpt: Microgpt) -> None:
+def test_menu_links_to_parts_and_sets_colors(microgpt: Microgpt) -> None:
     microgpt.button("Menu").click()
     microgpt.page.get_by_role("link", name="Attention").click()
     heading = microgpt.page.get_by_role("heading", name="Four heads look back")
@@ -511,7 +511,7 @@ def test_nothing_is_wider_than_the_window(context: BrowserContext, microgpt_file
     assert page.locator(".microgpt :is(button, input, p, canvas, svg, h2, textarea)").evaluate_all(wide) == []
 
 
-def test_what_is_touched_stays_in_sight_on_a_phone(browser: Browser, microgpt_file: Path) -> None:
+def test_tapped_cell_stays_visible_on_a_phone(browser: Browser, microgpt_file: Path) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
     microgpt = Microgpt(context.new_page())
     microgpt.visit(microgpt_file, "name=emma")
@@ -532,7 +532,7 @@ def test_nothing_moves_by_itself(microgpt: Microgpt) -> None:
     assert microgpt.page.evaluate("document.getAnimations().length") == 0
 
 
-def test_what_is_touched_is_large_enough(browser: Browser, microgpt_file: Path) -> None:
+def test_touch_targets_are_large_enough(browser: Browser, microgpt_file: Path) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
     microgpt = Microgpt(context.new_page())
     microgpt.visit(microgpt_file, "name=emma&node=query.0.0")
@@ -543,8 +543,8 @@ def test_what_is_touched_is_large_enough(browser: Browser, microgpt_file: Path) 
     context.close()
 
 
-def test_a_new_visitor_finds_where_the_third_head_looks(microgpt: Microgpt) -> None:
-    """The way of somebody who types a name of their own, trains, and looks."""
+def test_new_visitor_sees_where_a_head_looks(microgpt: Microgpt) -> None:
+    """A new visitor types a name, trains, and looks."""
     microgpt.use("katarina")
     microgpt.train_to(60)
     told = microgpt.heads.nth(2).inner_text()

@@ -1,4 +1,4 @@
-"""Steps in motion: what travels and lands, and that at rest the picture is what it is without motion."""
+"""Animated steps: what moves and in which order; at rest the picture is the same as without animation."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ PICTURE = """(world) => {
   return copy.innerHTML.replaceAll(/tabindex="-?\\d"/g, "").replaceAll(/fill-opacity: [\\d.]+/g, "");
 }"""
 TIMES = "\N{MULTIPLICATION SIGN}"
-MOST = 20_000  # milliseconds that a walk may play, on a busy machine
+MOST = 20_000  # longest playback of a walk on a busy machine, in milliseconds
 
 
 @pytest.fixture
 def moving(context: BrowserContext, visit: Visit) -> Visit:
-    """Open the lesson as one who has nothing against motion, with a list of what moves in `window.seen`."""
+    """Return `moving(fragment)`, which opens the lesson with animations and records them in `window.seen`."""
 
     def moving(fragment: str = "", reduced_motion: str = "no-preference") -> Lesson:
         lesson = visit(fragment)
@@ -40,13 +40,13 @@ def moving(context: BrowserContext, visit: Visit) -> Visit:
 
 
 def seen(lesson: Lesson) -> list[str]:
-    """What has moved so far, in order."""
+    """Return what has moved, in order."""
     found: list[str] = lesson.page.evaluate("window.seen")
     return found
 
 
 def at_rest(lesson: Lesson) -> str:
-    """The picture when nothing moves any more."""
+    """Wait until nothing moves and return the picture."""
     expect(lesson.graph.locator(".motion > *")).to_have_count(0)
     lesson.page.wait_for_timeout(50)
     picture: str = lesson.world.evaluate(PICTURE)
@@ -61,7 +61,7 @@ def at_rest(lesson: Lesson) -> str:
         'show=diamond&mode=order&step=8&order=["d","b","a","c"]',
     ],
 )
-def test_at_rest_the_picture_is_as_without_motion(moving: Visit, fragment: str) -> None:
+def test_picture_at_rest_equals_picture_without_motion(moving: Visit, fragment: str) -> None:
     lesson = moving(fragment)
     lesson.page.get_by_label("Speed").select_option("fast")
     lesson.button("Next step").click()
@@ -71,8 +71,8 @@ def test_at_rest_the_picture_is_as_without_motion(moving: Visit, fragment: str) 
     assert picture == at_rest(moving(lesson.fragment, "reduce"))
 
 
-def test_what_moves(moving: Visit) -> None:
-    """Operands into the node; the seed; then for both operands of a*a the gradient, times the other one's value."""
+def test_moving_texts_of_each_step(moving: Visit) -> None:
+    """Operands move into the node, then the seed; a*a passes gradient times value to each operand."""
     lesson = moving("show=square")
     lesson.page.get_by_label("Speed").select_option("fast")
     for moved in (["33"], ["33", "33"], ["11"], [f"31{TIMES} 3", f"31{TIMES} 3", "3 + 3 = 6"], []):
@@ -100,7 +100,7 @@ def test_contributions_land_one_after_the_other(moving: Visit) -> None:
     assert lesson.rows["a"].gradient == "6"
 
 
-def test_quick_steps(moving: Visit) -> None:
+def test_quick_steps_finish_earlier_animations(moving: Visit) -> None:
     lesson = moving("show=product&step=5")
     for _ in range(2):
         lesson.button("Next step").click()
@@ -113,7 +113,7 @@ def test_quick_steps(moving: Visit) -> None:
     assert at_rest(lesson) == at_rest(moving("show=product&step=11", "reduce"))
 
 
-def test_back_and_jumps_do_not_move(moving: Visit) -> None:
+def test_back_and_jumps_are_not_animated(moving: Visit) -> None:
     lesson = moving("show=product&step=7")
     for name in ("A step back", "To the start", "Run to the end"):
         lesson.button(name).click()
@@ -128,7 +128,7 @@ def test_back_and_jumps_do_not_move(moving: Visit) -> None:
     expect(lesson.graph.locator(".node:not(.unknown)")).to_have_count(0)
 
 
-def test_what_is_selected_meanwhile_is_shown_and_the_motion_goes_on(moving: Visit) -> None:
+def test_selection_does_not_stop_the_animation(moving: Visit) -> None:
     lesson = moving("show=square&step=3")
     lesson.button("Next step").click()
     lesson.inspect("f")
@@ -137,7 +137,7 @@ def test_what_is_selected_meanwhile_is_shown_and_the_motion_goes_on(moving: Visi
     assert lesson.graph.locator(".motion").get_attribute("aria-hidden") == "true"
 
 
-def test_playing_through(moving: Visit) -> None:
+def test_playing_animates_every_step(moving: Visit) -> None:
     lesson = moving("show=double")
     lesson.page.get_by_label("Speed").select_option("fast")
     lesson.button("Play").click()
@@ -147,7 +147,7 @@ def test_playing_through(moving: Visit) -> None:
 
 
 @pytest.mark.parametrize("how", ["reduced", "fastest"])
-def test_nothing_moves(moving: Visit, how: str) -> None:
+def test_no_animation_if_reduced_or_fastest(moving: Visit, how: str) -> None:
     lesson = moving("show=product", "reduce" if how == "reduced" else "no-preference")
     lesson.page.get_by_label("Speed").select_option("fastest")
     if how == "reduced":
@@ -161,8 +161,8 @@ def test_nothing_moves(moving: Visit, how: str) -> None:
 
 
 @pytest.mark.parametrize("wait", [0, 1000], ids=["at once", "late"])
-def test_an_address_that_the_reader_writes_stays(visit: Visit, wait: int) -> None:
-    """The page writes its state into the address 200 ms after a step, unless the reader has changed the address."""
+def test_edited_address_is_not_overwritten(visit: Visit, wait: int) -> None:
+    """The page updates the address 200 ms after a step, unless the reader has changed it."""
     lesson = visit("show=product&step=7")
     lesson.button("Run to the end").evaluate(
         """(button, wait) => {

@@ -1,4 +1,4 @@
-"""The order puzzle: by click, by drag and by keyboard; which orders are legal, and what the others lose."""
+"""The order puzzle: by click, drag and keyboard; valid orders, and the contributions that other orders lose."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Visit = Callable[..., Lesson]
 
 @pytest.fixture
 def puzzle(visit: Visit) -> Lesson:
-    """The puzzle of the diamond: b = a + 1; c = a*3; d = b*c."""
+    """Open the puzzle of the diamond: b = a + 1; c = a*3; d = b*c."""
     return visit("show=diamond&mode=order&step=4")
 
 
@@ -50,13 +50,13 @@ def result(lesson: Lesson) -> Locator:
     return lesson.panel.locator(".outcome")
 
 
-def told(lesson: Lesson) -> Locator:
-    """What there is left to do."""
+def status(lesson: Lesson) -> Locator:
+    """Return the status: how many nodes are left to place."""
     return lesson.panel.locator(".puzzle [role=status]")
 
 
 def gradients(lesson: Lesson) -> dict[str, float]:
-    """The table of the result."""
+    """Return the gradients in the table of the result."""
     rows = (
         result(lesson)
         .locator("tr")
@@ -66,7 +66,7 @@ def gradients(lesson: Lesson) -> dict[str, float]:
 
 
 def visited_in(order: tuple[str, ...]) -> dict[str, float]:
-    """The diamond's gradients when its nodes are visited once each, in that order. By hand, not by gradwalk."""
+    """Compute the diamond's gradients by hand when its nodes are visited once each in that order."""
     partials = {"d": {"b": 6.0, "c": 3.0}, "b": {"a": 1.0}, "c": {"a": 3.0}, "a": {}}
     gradients = dict.fromkeys("abcd", 0.0) | {"d": 1.0}
     visited: set[str] = set()
@@ -81,15 +81,15 @@ def visited_in(order: tuple[str, ...]) -> dict[str, float]:
 # Building an order
 
 
-def test_by_click(puzzle: Lesson) -> None:
-    assert puzzle.position == 4  # all values are known
+def test_placing_by_click(puzzle: Lesson) -> None:
+    assert puzzle.position == 4  # all values are computed
     assert sorted(left(puzzle)) == ["a", "b", "c", "d"]
-    expect(told(puzzle)).to_have_text("4 to place.")
+    expect(status(puzzle)).to_have_text("4 to place.")
     for i, name in enumerate("dcba"):
         chip(puzzle, name).click()
         assert order(puzzle) == list("dcba")[: i + 1]
         assert sorted(left(puzzle)) == sorted("dcba"[i + 1 :])
-    expect(told(puzzle)).to_have_text("All nodes are placed: run the order, or watch it with Next step.")
+    expect(status(puzzle)).to_have_text("All nodes are placed: run the order, or watch it with Next step.")
     puzzle.button("Run this order").click()
     expect(result(puzzle)).to_contain_text("Every gradient is right.")
     expect(result(puzzle)).to_contain_text("This is one of 2 legal orders.")
@@ -97,20 +97,20 @@ def test_by_click(puzzle: Lesson) -> None:
     puzzle.settled(link(["d", "c", "b", "a"]))
 
 
-def test_by_click_on_the_graph(puzzle: Lesson) -> None:
+def test_placing_by_click_on_the_graph(puzzle: Lesson) -> None:
     for name in "dab":
         puzzle.box(name).click()
     assert order(puzzle) == ["d", "a", "b"]
     expect(puzzle.graph.locator(".badge text").filter(has_text=re.compile(r"^\d$"))).to_have_count(3)
-    puzzle.box("d").click()  # placed already: selected
+    puzzle.box("d").click()  # already placed, so the click selects it
     assert order(puzzle) == ["d", "a", "b"]
     expect(puzzle.graph.locator(".node.selected")).to_have_count(1)
 
 
-def test_by_keyboard(puzzle: Lesson) -> None:
+def test_placing_by_keyboard(puzzle: Lesson) -> None:
     chip(puzzle, "b").focus()
     puzzle.press("Enter")
-    assert puzzle.focused in left(puzzle)  # on to the next one
+    assert puzzle.focused in left(puzzle)  # the focus moves to the next node
     for _ in range(3):
         puzzle.press("Space")
     assert left(puzzle) == []
@@ -135,8 +135,8 @@ def test_moving_by_keyboard(visit: Visit) -> None:
         puzzle.press(key)
         assert order(puzzle) == rest
         handle(puzzle, "d").focus() if key == "Delete" else None
-    assert puzzle.focused == "d"  # back among the nodes to place
-    expect(told(puzzle)).to_have_text("2 to place.")
+    assert puzzle.focused == "d"  # the focus is on the node in the pool
+    expect(status(puzzle)).to_have_text("2 to place.")
     assert puzzle.position == 4
 
 
@@ -170,7 +170,7 @@ def test_moving_by_buttons(visit: Visit, by: str) -> None:
     assert puzzle.focused == "Run this order"
 
 
-def test_by_drag(puzzle: Lesson) -> None:
+def test_placing_by_drag(puzzle: Lesson) -> None:
     chip(puzzle, "d").drag_to(puzzle.panel.locator(".order"))
     chip(puzzle, "a").drag_to(handle(puzzle, "d"), target_position={"x": 20, "y": 30})
     assert order(puzzle) == ["d", "a"]
@@ -188,15 +188,15 @@ def test_by_drag(puzzle: Lesson) -> None:
     expect(puzzle.button("Run this order")).not_to_have_attribute("aria-disabled", "true")
 
 
-def test_a_drag_that_ends_elsewhere_changes_nothing(puzzle: Lesson) -> None:
+def test_drag_outside_the_list_changes_nothing(puzzle: Lesson) -> None:
     chip(puzzle, "d").drag_to(puzzle.page.locator("header h1"))
     assert order(puzzle) == []
     chip(puzzle, "d").click()
     assert order(puzzle) == ["d"]
 
 
-def test_by_finger(browser: Browser, lesson_file: Path) -> None:
-    """A drag by touch moves a node, and does not scroll the page."""
+def test_placing_by_touch(browser: Browser, lesson_file: Path) -> None:
+    """Dragging by touch moves a node and does not scroll the page."""
     context = browser.new_context(viewport={"width": 1280, "height": 860}, has_touch=True, reduced_motion="reduce")
     puzzle = Lesson(context.new_page())
     puzzle.visit(lesson_file, link(["d", "c", "b"]))
@@ -226,7 +226,7 @@ def middle(element: Locator) -> tuple[float, float]:
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-def test_running_waits_until_all_are_placed(puzzle: Lesson) -> None:
+def test_order_runs_only_when_complete(puzzle: Lesson) -> None:
     run = puzzle.button("Run this order")
     expect(run).to_have_attribute("aria-disabled", "true")
     run.click(force=True)
@@ -236,7 +236,7 @@ def test_running_waits_until_all_are_placed(puzzle: Lesson) -> None:
     expect(run).to_have_attribute("aria-disabled", "true")
 
 
-def test_an_order_step_by_step(visit: Visit) -> None:
+def test_stepping_through_an_order(visit: Visit) -> None:
     puzzle = visit(link(["d", "b", "a", "c"]).replace("step=9", "step=4"))
     puzzle.press("n", "n", "n", "n")
     expect(puzzle.sentence).to_have_text("a is a leaf: it keeps its gradient 6.")
@@ -248,10 +248,10 @@ def test_an_order_step_by_step(visit: Visit) -> None:
     expect(result(puzzle)).to_contain_text("One gradient is wrong.")
     expect(puzzle.graph.locator(".line.lost")).to_have_count(1)
     puzzle.press("b")
-    expect(told(puzzle)).to_have_text("All nodes are placed: run the order, or watch it with Next step.")
+    expect(status(puzzle)).to_have_text("All nodes are placed: run the order, or watch it with Next step.")
 
 
-# What comes of it
+# Results of an order
 
 
 def test_all_24_orders_of_the_diamond(visit: Visit) -> None:
@@ -274,7 +274,7 @@ def test_all_24_orders_of_the_diamond(visit: Visit) -> None:
     assert right == ["dbca", "dcba"]
 
 
-def test_why_a_contribution_is_lost(visit: Visit) -> None:
+def test_lost_contribution_is_explained(visit: Visit) -> None:
     puzzle = visit(link(["d", "b", "a", "c"]))
     expect(puzzle.panel.locator(".reasons li")).to_have_text(
         ["a gets 6 and should get 15. c's contribution 9 to a came too late: c was visited after a."]
@@ -283,24 +283,24 @@ def test_why_a_contribution_is_lost(visit: Visit) -> None:
     expect(result(puzzle).locator(".verdict")).to_have_attribute("role", "status")
     puzzle.tab("Walk").click()
     puzzle.end()
-    assert puzzle.gradients["a"] == 15  # the walk itself is in the right order
+    assert puzzle.gradients["a"] == 15  # the walk still uses a valid order
 
 
-def test_overwriting_in_a_legal_order(visit: Visit) -> None:
+def test_overwriting_in_a_valid_order(visit: Visit) -> None:
     puzzle = visit(link(["d", "c", "b", "a"], "&write=%3D"))
     expect(result(puzzle)).to_contain_text("Contributions are written with =, so legal orders can lose them, too.")
     assert gradients(puzzle)["a"] == 6
     expect(puzzle.panel.locator(".reasons li")).to_contain_text(["b's 6 was written over it"])
 
 
-def test_the_only_legal_order(visit: Visit) -> None:
+def test_only_valid_order(visit: Visit) -> None:
     puzzle = visit("show=double&mode=order")
     puzzle.button("Show a right order").click()
     puzzle.button("Run this order").click()
     expect(result(puzzle)).to_contain_text("This is the only legal order.")
 
 
-def test_other_graphs_take_over_what_they_know(visit: Visit) -> None:
+def test_order_is_kept_for_matching_names(visit: Visit) -> None:
     puzzle = visit(link(["d", "b"]))
     puzzle.program.fill("d = a*b; e = d + 1")
     puzzle.button("Draw").click()
@@ -309,7 +309,7 @@ def test_other_graphs_take_over_what_they_know(visit: Visit) -> None:
     assert sorted(left(puzzle)) == ["a", "e"]
 
 
-def test_graphs_too_large_for_it(visit: Visit) -> None:
+def test_too_large_graphs_have_no_puzzle(visit: Visit) -> None:
     program = "; ".join(["x1 = a + 1", *(f"x{i} = x{i - 1} + a" for i in range(2, 62))])
     puzzle = visit(f"f={quote(program)}&mode=order")
     expect(puzzle.panel).to_contain_text("The puzzle is for graphs of at most 60 nodes, and this one has 62.")

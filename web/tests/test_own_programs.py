@@ -1,4 +1,4 @@
-"""Graphs of the reader's own: a script's page with its source, large networks by their parts, and opened files."""
+"""The reader's own graphs: a script's page with its source, large networks by module, and opened files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ loss.backward()
 
 @pytest.fixture(scope="session")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of a script, as the command line writes it."""
+    """Write the page of a script with the command line."""
     folder = tmp_path_factory.mktemp("script")
     (folder / "unit.py").write_text(SCRIPT, encoding="utf-8")
     command = [sys.executable, "-m", "gradwalk", "walk", "--page", "out.html", "unit.py"]
@@ -74,7 +74,7 @@ def source(lesson: Lesson) -> Locator:
 
 
 def marked(lesson: Lesson) -> str:
-    """The line that is marked as the step's."""
+    """Return the source line that is marked for the current step."""
     return source(lesson).locator("[aria-current=step]").inner_text().strip()
 
 
@@ -85,7 +85,7 @@ def line(lesson: Lesson, text: str) -> Locator:
 # A script
 
 
-def test_the_source_stands_beside_the_graph(visit: Visit, script: Path) -> None:
+def test_source_is_shown_beside_the_graph(visit: Visit, script: Path) -> None:
     lesson = visit(path=script)
     expect(lesson.page).to_have_title("unit.py · gradwalk")
     expect(lesson.page.locator("header .of")).to_have_text("unit.py")
@@ -97,7 +97,7 @@ def test_the_source_stands_beside_the_graph(visit: Visit, script: Path) -> None:
     expect(source(lesson).locator("[aria-current]")).to_have_count(0)
 
 
-def test_the_line_of_each_step_is_marked(visit: Visit, script: Path) -> None:
+def test_source_line_of_each_step_is_marked(visit: Visit, script: Path) -> None:
     lesson = visit(path=script)
     made = {
         "a": "a = Value(2.0)",
@@ -118,7 +118,7 @@ def test_the_line_of_each_step_is_marked(visit: Visit, script: Path) -> None:
 
 
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
-def test_a_line_selects_what_it_made(visit: Visit, script: Path, by: str) -> None:
+def test_a_source_line_selects_its_node(visit: Visit, script: Path, by: str) -> None:
     lesson = visit(path=script)
     if by == "mouse":
         line(lesson, "c = a * b").click()
@@ -131,14 +131,14 @@ def test_a_line_selects_what_it_made(visit: Visit, script: Path, by: str) -> Non
     expect(source(lesson).get_by_role("button")).to_have_count(6)
 
 
-def test_hand_made_nodes_say_why_they_cannot_be_computed_again(visit: Visit, script: Path) -> None:
+def test_hand_made_nodes_cannot_be_recomputed(visit: Visit, script: Path) -> None:
     lesson = visit("step=13", script)
     before = lesson.rows
     lesson.edit("a", "5")
     expect(lesson.problem).to_contain_text("d was made by hand: its formula is unknown")
     expect(lesson.leaf("a")).to_have_attribute("aria-invalid", "true")
     assert lesson.rows == before
-    lesson.edit("<b>e</b>", "2")  # what no hand-made node depends on
+    lesson.edit("<b>e</b>", "2")  # no hand-made node depends on it
     expect(lesson.problem).to_have_text("")
     assert lesson.rows["loss"].data == "-432"
     assert lesson.gradients["a"] == -648
@@ -169,19 +169,19 @@ def test_editing_a_leaf_recomputes(visit: Visit, program: Path) -> None:
     assert lesson.rows["loss"].data == "1"
 
 
-def test_a_programs_order_puzzle_and_links(visit: Visit, program: Path) -> None:
+def test_order_puzzle_and_links_of_a_program(visit: Visit, program: Path) -> None:
     lesson = visit("mode=order", program)
     lesson.button("Show a right order").click()
     lesson.button("Run this order").click()
     expect(lesson.panel.locator(".outcome")).to_contain_text("Every gradient is right.")
-    other = visit("mode=exercises", program)  # there are none of a program
+    other = visit("mode=exercises", program)  # programs do not have exercises
     expect(other.tab("Walk")).to_have_attribute("aria-selected", "true")
     expect(other.problem).to_have_text("The link says mode=exercises, which is not valid here: ignored.")
     other.end()
     assert other.gradients["loss"] == 1
 
 
-def test_names_with_signs_that_links_use(visit: Visit, tmp_path: Path) -> None:
+def test_names_with_characters_reserved_in_links(visit: Visit, tmp_path: Path) -> None:
     x, y, z = Value(2.0, label="max(a, b)"), Value(3.0, label="t=1:0"), Value(4.0, label="100%2C")
     path = pages.written(tmp_path / "names.html", pages.page(walk(x * y + z).essence()))
     lesson = visit(path=path)
@@ -198,7 +198,7 @@ def test_names_with_signs_that_links_use(visit: Visit, tmp_path: Path) -> None:
     expect(again.inspector.locator(".name")).to_have_text("t=1:0")
 
 
-def test_a_walk_in_a_wrong_order(visit: Visit, tmp_path: Path) -> None:
+def test_walk_in_a_wrong_order(visit: Visit, tmp_path: Path) -> None:
     path = pages.written(tmp_path / "wrong.html", pages.page(walk(pages.diamond(), ["b", "d", "c", "a"]).essence()))
     lesson = visit("step=8&node=b", path)
     assert lesson.gradients == {"d": 1, "b": 6, "c": 3, "a": 9} | {"b": lesson.gradients["b"]}
@@ -224,7 +224,7 @@ def test_a_large_graph_opens_by_its_modules(visit: Visit, network: Path) -> None
 
 
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
-def test_parts_open_and_breadcrumbs_lead_back(visit: Visit, network: Path, by: str) -> None:
+def test_parts_open_and_breadcrumbs_return(visit: Visit, network: Path, by: str) -> None:
     lesson = visit("step=10", network)
     first = lesson.graph.locator(".part .hit[aria-label^='layers.0']").first
     name = str(first.get_attribute("aria-label")).partition(":")[0]
@@ -243,7 +243,7 @@ def test_parts_open_and_breadcrumbs_lead_back(visit: Visit, network: Path, by: s
     expect(lesson.path.locator("[aria-current=location]")).to_have_text(name)
     expect(first).not_to_have_attribute("aria-label", re.compile(f"^{re.escape(name)}:"))
     if by == "keyboard":
-        assert lesson.focused != ""  # the graph keeps it
+        assert lesson.focused != ""  # the focus stays in the graph
     inner = lesson.graph.locator(".part .hit").first
     use(inner)
     expect(lesson.path.get_by_role("button")).not_to_have_count(0)
@@ -257,7 +257,7 @@ def test_parts_open_and_breadcrumbs_lead_back(visit: Visit, network: Path, by: s
     assert lesson.position == 10
 
 
-def test_parts_in_the_table_open_too(visit: Visit, network: Path) -> None:
+def test_parts_open_from_the_table(visit: Visit, network: Path) -> None:
     lesson = visit(path=network)
     table = lesson.page.locator(".twin tbody")
     part = table.locator("tr", has_text="nodes: open to see them").first
@@ -269,7 +269,7 @@ def test_parts_in_the_table_open_too(visit: Visit, network: Path) -> None:
     expect(again.path.get_by_role("button")).to_have_text(lesson.path.get_by_role("button").all_inner_texts())
 
 
-def test_a_node_in_a_closed_part_can_be_walked_to(visit: Visit, network: Path) -> None:
+def test_walk_reaches_nodes_in_closed_parts(visit: Visit, network: Path) -> None:
     lesson = visit("step=3000", network)
     expect(lesson.graph.locator(".active")).not_to_have_count(0)
     expect(lesson.sentence).not_to_have_text("")
@@ -280,11 +280,11 @@ def test_a_node_in_a_closed_part_can_be_walked_to(visit: Visit, network: Path) -
     assert lesson.position == 3002
 
 
-# Files opened by hand
+# Opened files
 
 
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
-def test_a_graph_from_a_file(lesson: Lesson, tmp_path: Path, by: str) -> None:
+def test_opening_a_graph(lesson: Lesson, tmp_path: Path, by: str) -> None:
     path = pages.written(tmp_path / "diamond.json", Graph.record(pages.diamond()).to_json())
     lesson.tab("Exercises").click()
     lesson.open_file(path, by)
@@ -295,8 +295,8 @@ def test_a_graph_from_a_file(lesson: Lesson, tmp_path: Path, by: str) -> None:
     expect(lesson.program).to_be_hidden()
 
 
-def test_the_lines_that_a_graph_carries(lesson: Lesson, tmp_path: Path) -> None:
-    """Those that made nodes, with their numbers: lines between them are missing, and nothing opens the file."""
+def test_source_lines_stored_in_a_graph(lesson: Lesson, tmp_path: Path) -> None:
+    """Shows the lines that made nodes, with line numbers, and never reads the file."""
     script = pages.written(tmp_path / "train.py", pages.PROGRAM)
     with source_lines():
         loss = runpy.run_path(str(script))["loss"]
@@ -313,7 +313,7 @@ def test_the_lines_that_a_graph_carries(lesson: Lesson, tmp_path: Path) -> None:
     assert marked(lesson) in {lines[number - 1].strip() for number in numbers}
 
 
-def test_a_walk_from_a_file_and_another_after_it(lesson: Lesson, tmp_path: Path) -> None:
+def test_opening_one_walk_after_another(lesson: Lesson, tmp_path: Path) -> None:
     for name, factor in (("one.py", 3), ("two.py", 5)):
         script = pages.written(
             tmp_path / name, f"from gradwalk import Value\nroot = Value({factor}.0, label='a') * 3\n"
@@ -334,7 +334,7 @@ def test_a_walk_from_a_file_and_another_after_it(lesson: Lesson, tmp_path: Path)
 
 @pytest.fixture(scope="session")
 def training(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[list[float]]]:
-    """The page of a script that never zeroes its gradients, and what it printed after each pass."""
+    """Write the page of a script that never zeroes its gradients; also return what it printed after each pass."""
     folder = tmp_path_factory.mktemp("training")
     (folder / "train.py").write_text(pages.TRAINING, encoding="utf-8")
     paths = os.pathsep.join(str(Path(path).resolve()) for path in sys.path if path)
@@ -345,12 +345,12 @@ def training(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[list[
     return folder / "out.html", printed
 
 
-def told_pass(lesson: Lesson) -> str:
+def pass_text(lesson: Lesson) -> str:
     return lesson.page.locator(".pass-told").inner_text()
 
 
-def held(lesson: Lesson) -> dict[str, list[str]]:
-    """The table of what .grad holds, by leaf."""
+def accumulated(lesson: Lesson) -> dict[str, list[str]]:
+    """Return the table of accumulated gradients, by leaf."""
     rows = lesson.page.locator(".earlier tbody tr").evaluate_all(
         "(rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent))"
     )
@@ -360,12 +360,12 @@ def held(lesson: Lesson) -> dict[str, list[str]]:
 def test_every_pass_of_a_script_can_be_walked(visit: Visit, training: tuple[Path, list[list[float]]]) -> None:
     path, printed = training
     lesson = visit(path=path)
-    assert told_pass(lesson) == "Pass 12 of 12: backward() at line 8"
+    assert pass_text(lesson) == "Pass 12 of 12: backward() at line 8"
     expect(lesson.button("The next pass")).to_have_attribute("aria-disabled", "true")
     for number in range(11, 0, -1):
         lesson.button("The pass before").click()
-        assert told_pass(lesson) == f"Pass {number} of 12: backward() at line 8"
-        rows = held(lesson)
+        assert pass_text(lesson) == f"Pass {number} of 12: backward() at line 8"
+        rows = accumulated(lesson)
         if number == 1:
             expect(lesson.page.locator(".earlier")).to_be_hidden()
             break
@@ -379,21 +379,21 @@ def test_every_pass_of_a_script_can_be_walked(visit: Visit, training: tuple[Path
     assert lesson.gradients["slope"] == pytest.approx(printed[0][0], rel=1e-5)
 
 
-def test_a_pass_is_in_the_link(visit: Visit, training: tuple[Path, list[list[float]]]) -> None:
+def test_link_contains_the_pass(visit: Visit, training: tuple[Path, list[list[float]]]) -> None:
     path, _ = training
     lesson = visit("pass=4&node=slope", path)
-    assert told_pass(lesson) == "Pass 4 of 12: backward() at line 8"
+    assert pass_text(lesson) == "Pass 4 of 12: backward() at line 8"
     expect(lesson.inspector.locator(".why")).to_contain_text("not zeroed since pass 1. So .grad is now")
     lesson.page.get_by_label("Pass of the program").focus()
     lesson.press("ArrowRight")
-    assert told_pass(lesson).startswith("Pass 5 of 12")
+    assert pass_text(lesson).startswith("Pass 5 of 12")
     lesson.settled("node=slope&pass=5")
     strange = visit("pass=99", path)
     expect(strange.problem).to_have_text("The link says pass=99, which is not valid here: ignored.")
-    assert told_pass(strange).startswith("Pass 12 of 12")
+    assert pass_text(strange).startswith("Pass 12 of 12")
 
 
-def test_other_numbers_are_not_those_of_the_program(visit: Visit, training: tuple[Path, list[list[float]]]) -> None:
+def test_edited_values_hide_accumulated_gradients(visit: Visit, training: tuple[Path, list[list[float]]]) -> None:
     lesson = visit("pass=4&node=slope", training[0])
     lesson.edit("slope", "1")
     expect(lesson.page.locator(".earlier")).to_be_hidden()
@@ -402,7 +402,7 @@ def test_other_numbers_are_not_those_of_the_program(visit: Visit, training: tupl
     expect(lesson.page.locator(".earlier")).to_be_visible()
 
 
-def test_the_curve_of_the_loss_leads_to_a_pass(visit: Visit, training: tuple[Path, list[list[float]]]) -> None:
+def test_loss_curve_selects_a_pass(visit: Visit, training: tuple[Path, list[list[float]]]) -> None:
     lesson = visit(path=training[0])
     curve = lesson.page.get_by_role("img", name=re.compile("^loss over 12 passes: first 11.6667, last "))
     expect(curve).to_be_visible()
@@ -410,25 +410,25 @@ def test_the_curve_of_the_loss_leads_to_a_pass(visit: Visit, training: tuple[Pat
     expect(columns).to_have_count(12)
     assert columns.nth(0).locator("title").text_content() == "pass 1: loss = 11.666666666666666"
     columns.nth(2).locator(".hit").click()
-    assert told_pass(lesson).startswith("Pass 3 of 12")
+    assert pass_text(lesson).startswith("Pass 3 of 12")
     expect(columns.nth(2)).to_have_attribute("data-current", "")
     expect(curve.locator("[data-current]")).to_have_count(1)
 
 
-def test_what_checks_compare_is_said_not_to_be_all(visit: Visit, training: tuple[Path, list[list[float]]]) -> None:
+def test_check_mentions_gradients_of_earlier_passes(visit: Visit, training: tuple[Path, list[list[float]]]) -> None:
     lesson = visit("mode=check", training[0])
     expect(lesson.page.locator(".earlier")).to_contain_text(".grad is not the gradient of this pass alone")
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_lines_wrap(visit: Visit, training: tuple[Path, list[list[float]]], width: int) -> None:
+def test_long_source_lines_wrap(visit: Visit, training: tuple[Path, list[list[float]]], width: int) -> None:
     lesson = visit(path=training[0])
     lesson.page.set_viewport_size({"width": width, "height": 800})
     scroller = source(lesson).locator(".scroll")
     assert scroller.evaluate("(it) => it.scrollWidth <= it.clientWidth")
     long = source(lesson).locator("li", has_text="loss = sum(")
     assert long.evaluate("(it) => it.getBoundingClientRect().height") > 36
-    # A line that it wraps into begins farther right than its first one.
+    # Wrapped lines are indented more than the first.
     starts = long.locator("code").evaluate(
         """(code) => {
             const range = document.createRange();

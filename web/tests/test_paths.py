@@ -1,4 +1,4 @@
-"""The paths from a node to the root: lit on the graph, and listed with what they multiply."""
+"""The paths from a node to the root: highlighted in the graph and listed with their products."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from playwright.sync_api import Locator, expect
 Visit = Callable[..., Lesson]
 
 
-def lit(lesson: Lesson) -> Locator:
+def highlighted(lesson: Lesson) -> Locator:
     return lesson.graph.locator(".way")
 
 
 def ends(lesson: Lesson) -> list[str]:
-    """What stands at the ends of the paths that are lit."""
+    """Return the texts at the ends of the highlighted paths."""
     return lesson.graph.locator(".ways .brings").all_text_contents()
 
 
@@ -24,36 +24,36 @@ def listed(lesson: Lesson) -> list[str]:
     return lesson.inspector.locator(".paths li").all_text_contents()
 
 
-def test_pointing_at_a_node_lights_its_paths(visit: Visit) -> None:
+def test_hovering_a_node_highlights_its_paths(visit: Visit) -> None:
     lesson = visit("show=twice&step=5")
-    expect(lit(lesson)).to_have_count(0)
+    expect(highlighted(lesson)).to_have_count(0)
     lesson.box("a").hover()
-    expect(lit(lesson)).to_have_count(2)
+    expect(highlighted(lesson)).to_have_count(2)
     assert ends(lesson) == ["= 3", "= -6"]
     lesson.box("f").hover()
-    expect(lit(lesson).locator("path")).to_have_count(0)  # the root has no way to go
+    expect(highlighted(lesson).locator("path")).to_have_count(0)  # the root does not have a path
     lesson.box("d").hover()
     assert ends(lesson) == ["= 1"]
     lesson.button("Next step").hover()
-    expect(lit(lesson)).to_have_count(0)
+    expect(highlighted(lesson)).to_have_count(0)
 
 
-def test_the_focus_lights_paths(visit: Visit) -> None:
+def test_focus_highlights_paths(visit: Visit) -> None:
     lesson = visit("show=twice&step=5")
     lesson.press("g")
     assert lesson.focused.startswith("a, ")
-    expect(lit(lesson)).to_have_count(2)
+    expect(highlighted(lesson)).to_have_count(2)
     lesson.press("ArrowRight")
-    expect(lit(lesson)).to_have_count(1)
+    expect(highlighted(lesson)).to_have_count(1)
     lesson.press("Shift+Tab")
-    expect(lit(lesson)).to_have_count(0)
+    expect(highlighted(lesson)).to_have_count(0)
 
 
-def test_the_selected_node_keeps_its_paths_lit_and_listed(visit: Visit) -> None:
+def test_selected_node_keeps_its_paths_highlighted(visit: Visit) -> None:
     lesson = visit("show=reuse&step=5")
     lesson.inspect("a")
     assert listed(lesson) == ["a → c → d → e: 3 · 1 · 16 = 48", "a → d → e: 1 · 16 = 16", "48 + 16 = 64"]
-    expect(lit(lesson)).to_have_count(2)
+    expect(highlighted(lesson)).to_have_count(2)
     lesson.end()
     assert ends(lesson) == ["= 48", "= 16"]
     lesson.inspect("e")
@@ -61,20 +61,20 @@ def test_the_selected_node_keeps_its_paths_lit_and_listed(visit: Visit) -> None:
     assert lesson.graph.locator(".ways").get_attribute("aria-hidden") == "true"
 
 
-def test_before_the_forward_pass_is_done_only_names_are_known(visit: Visit) -> None:
+def test_products_are_hidden_before_the_forward_pass(visit: Visit) -> None:
     lesson = visit("show=reuse&step=4&node=a")
     assert listed(lesson) == ["a → c → d → e", "a → d → e"]
     expect(lesson.inspector).to_contain_text("Their products are known when the forward pass is done.")
-    expect(lit(lesson)).to_have_count(2)
+    expect(highlighted(lesson)).to_have_count(2)
     assert ends(lesson) == []
     lesson.press("n")
     assert ends(lesson) == ["= 48", "= 16"]
 
 
-def test_an_exercise_is_not_given_away(visit: Visit) -> None:
+def test_paths_do_not_reveal_an_exercise(visit: Visit) -> None:
     lesson = visit("mode=exercises&exercise=3")
     lesson.box("a").hover()
-    expect(lit(lesson)).to_have_count(2)
+    expect(highlighted(lesson)).to_have_count(2)
     assert ends(lesson) == []
     lesson.page.get_by_label("Your answer").fill("15")
     lesson.press("Enter")
@@ -88,6 +88,6 @@ def test_many_paths_are_counted(visit: Visit) -> None:
     expect(lesson.inspector).to_contain_text("The 1,024 paths to the root")
     assert len(listed(lesson)) == 13
     assert listed(lesson)[-1] == "And 1,012 more."
-    expect(lit(lesson)).to_have_count(1)
-    expect(lit(lesson).locator("path")).not_to_have_count(0)
+    expect(highlighted(lesson)).to_have_count(1)
+    expect(highlighted(lesson).locator("path")).not_to_have_count(0)
     assert ends(lesson) == []

@@ -1,4 +1,4 @@
-"""The page at the front of a room, on a phone's first screen, and on paper."""
+"""Presentation mode, the first screen of a phone, and printing."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def test_presenting_begins_and_ends(visit: Visit) -> None:
         expect(header).to_be_hidden()
         expect(lesson.panel).to_be_hidden()
         lesson.settled("show=product&step=2&present=1")
-        lesson.press("PageDown", "PageUp", "PageDown")  # what clickers send
+        lesson.press("PageDown", "PageUp", "PageDown")  # the keys that presentation clickers send
         assert lesson.position == 3
         lesson.press("PageUp")
-        lesson.page.reload()  # the link has it
+        lesson.page.reload()  # the link contains the mode
         lesson.drawn()
         expect(leave).to_be_visible()
         lesson.press("Escape")
@@ -56,7 +56,9 @@ def test_presenting_begins_and_ends(visit: Visit) -> None:
 
 @pytest.mark.parametrize("size", ROOMS)
 @pytest.mark.parametrize("preset", ["product", "neuron", "network"])
-def test_a_room_can_read_it(browser: Browser, lesson_file: Path, size: tuple[int, int], preset: str) -> None:
+def test_presented_graph_is_readable_in_a_room(
+    browser: Browser, lesson_file: Path, size: tuple[int, int], preset: str
+) -> None:
     lesson = opened(browser, lesson_file, size, f"show={preset}&step=12&present=1")
     stage = lesson.graph.locator("svg.stage").bounding_box()
     assert stage
@@ -75,7 +77,7 @@ def test_a_room_can_read_it(browser: Browser, lesson_file: Path, size: tuple[int
     lesson.page.close()
 
 
-def test_a_small_graph_grows_beyond_what_one_reader_needs(browser: Browser, lesson_file: Path) -> None:
+def test_small_graph_is_enlarged_when_presenting(browser: Browser, lesson_file: Path) -> None:
     lesson = opened(browser, lesson_file, (1920, 1080), "show=square&present=1")
     large = lesson.view[2]
     lesson.press("Escape")
@@ -88,10 +90,10 @@ def test_a_small_graph_grows_beyond_what_one_reader_needs(browser: Browser, less
 @pytest.mark.parametrize(
     ("fragment", "least"), [("chapter=nudge", 22), ("chapter=rule&beat=1", 22), ("chapter=neuron&beat=2", 13)]
 )
-def test_the_lesson_for_a_room(
+def test_presented_lesson_is_readable_in_a_room(
     browser: Browser, lesson_file: Path, size: tuple[int, int], fragment: str, least: int
 ) -> None:
-    """Large words, or as large as leaves everything in sight: a clicker does not scroll."""
+    """Text is large, but small enough to fit without scrolling, because a clicker cannot scroll."""
     lesson = opened(browser, lesson_file, size, f"{fragment}&present=1")
     words = lesson.page.locator(".guide .words")
     expect(words).to_be_visible()
@@ -108,7 +110,7 @@ def test_the_lesson_for_a_room(
     lesson.page.close()
 
 
-def test_clickers_bring_what_has_no_room(browser: Browser, lesson_file: Path) -> None:
+def test_clickers_scroll_to_hidden_content(browser: Browser, lesson_file: Path) -> None:
     lesson = opened(browser, lesson_file, (800, 600), "chapter=check&beat=7&present=1")
     expect(lesson.page.locator(".recap")).not_to_be_in_viewport(ratio=0.9)
     lesson.press("PageDown")
@@ -118,7 +120,7 @@ def test_clickers_bring_what_has_no_room(browser: Browser, lesson_file: Path) ->
     lesson.page.close()
 
 
-def test_clickers_lead_through_the_lesson(visit: Visit) -> None:
+def test_clickers_step_through_the_lesson(visit: Visit) -> None:
     lesson = visit("chapter=rule&present=1")
     lesson.press("PageDown")
     lesson.settled("chapter=rule&beat=1&present=1")
@@ -131,7 +133,7 @@ def test_clickers_lead_through_the_lesson(visit: Visit) -> None:
 # A phone
 
 
-def test_a_phone_shows_the_walk_on_its_first_screen(browser: Browser, lesson_file: Path) -> None:
+def test_walk_fits_the_first_screen_of_a_phone(browser: Browser, lesson_file: Path) -> None:
     for preset in ("product", "neuron", "network"):
         lesson = opened(browser, lesson_file, (390, 844), f"show={preset}&step=9")
         header = lesson.page.locator("header").bounding_box()
@@ -147,7 +149,7 @@ def test_a_phone_shows_the_walk_on_its_first_screen(browser: Browser, lesson_fil
         lesson.page.close()
 
 
-# Whether one rectangle lies over another.
+# Return whether two rectangles overlap.
 OVER = """([one, other]) => {
   const [a, b] = [one, other].map((element) => element.getBoundingClientRect());
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
@@ -155,7 +157,7 @@ OVER = """([one, other]) => {
 
 
 @pytest.mark.parametrize("preset", ["neuron", "network", "softmax"])
-def test_nothing_covers_where_the_walk_is_on_a_phone(browser: Browser, lesson_file: Path, preset: str) -> None:
+def test_current_node_is_not_covered_on_a_phone(browser: Browser, lesson_file: Path, preset: str) -> None:
     lesson = opened(browser, lesson_file, (390, 844), f"show={preset}")
     minimap, zoom = lesson.graph.locator(".minimap"), lesson.page.locator(".zoom")
     for _ in range(int(lesson.timeline.get_attribute("max") or 0)):
@@ -168,11 +170,11 @@ def test_nothing_covers_where_the_walk_is_on_a_phone(browser: Browser, lesson_fi
     lesson.page.close()
 
 
-# Paper
+# Printing
 
 
 def printed(lesson: Lesson, by: Literal["menu", "key"]) -> None:
-    """Ask for a print, which the test takes for the browser's."""
+    """Print by menu or key, with the browser's print function replaced."""
     lesson.page.evaluate("() => { window.prints = 0; window.print = () => { window.prints += 1; }; }")
     if by == "menu":
         lesson.open_menu()
@@ -183,8 +185,8 @@ def printed(lesson: Lesson, by: Literal["menu", "key"]) -> None:
     lesson.page.emulate_media(media="print", color_scheme="dark")
 
 
-def fits(page: Page, width: int) -> None:
-    """Nothing is wider than a sheet of paper, and nothing is cut."""
+def check_fits(page: Page, width: int) -> None:
+    """Check that nothing is wider than the paper or clipped."""
     page.set_viewport_size({"width": width, "height": 1000})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     cut = """(all) => all.filter(({ scrollWidth, clientWidth }) => clientWidth && scrollWidth > clientWidth + 1)
@@ -192,11 +194,11 @@ def fits(page: Page, width: int) -> None:
     assert page.locator(".paper :not(svg *)").evaluate_all(cut) == []
 
 
-PAPER = [703, 725]  # what is left of A4 and Letter between their margins, in pixels
+PAPER = [703, 725]  # printable width of A4 and Letter in pixels
 
 
 @pytest.mark.parametrize("by", ["menu", "key"])
-def test_the_lab_on_paper(visit: Visit, by: Literal["menu", "key"]) -> None:
+def test_printed_lab(visit: Visit, by: Literal["menu", "key"]) -> None:
     lesson = visit("show=neuron&step=14&theme=dark&note=Read&ask=How+much%3F&answer=2.0123456789abc")
     sentence = lesson.sentence.inner_text()
     printed(lesson, by)
@@ -210,11 +212,11 @@ def test_the_lab_on_paper(visit: Visit, by: Literal["menu", "key"]) -> None:
     colours = "(paper) => [getComputedStyle(paper).color, getComputedStyle(paper.getRootNode().host).backgroundColor]"
     assert paper.evaluate(colours) == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
     for width in PAPER:
-        fits(lesson.page, width)
+        check_fits(lesson.page, width)
     assert pages_in(lesson.page) == 1
     lesson.page.emulate_media(media="screen")
     expect(lesson.page.locator(".app")).to_be_visible()
-    expect(paper.locator("*")).to_have_count(0)  # the browser says that it has printed
+    expect(paper.locator("*")).to_have_count(0)  # the afterprint event
 
 
 def pages_in(page: Page) -> int:
@@ -222,8 +224,8 @@ def pages_in(page: Page) -> int:
 
 
 @pytest.mark.parametrize(("chapter", "passages"), [("nudge", 3), ("twice", 4), ("order", 4), ("training", 4)])
-def test_a_chapter_on_paper(guided: Lesson, chapter: str, passages: int) -> None:
-    """How it begins, and its questions."""
+def test_printed_chapter(guided: Lesson, chapter: str, passages: int) -> None:
+    """A printed chapter has its introduction and its questions."""
     guided.page.evaluate("(hash) => { location.hash = hash; }", f"chapter={chapter}&beat=1")
     expect(guided.page.locator(".guide .at")).to_contain_text("2")
     printed(guided, "menu")
@@ -232,15 +234,15 @@ def test_a_chapter_on_paper(guided: Lesson, chapter: str, passages: int) -> None
     assert paper.locator("svg.stage").count() >= 1
     assert paper.locator(".line, .options").count() >= 2
     assert "Yes" not in paper.inner_text()
-    questions = paper.locator("p.line, ul.options").count() - 1  # the first line is for the name
+    questions = paper.locator("p.line, ul.options").count() - 1  # the first line is for the student's name
     assert paper.locator(".answers li").count() == questions
     for width in PAPER:
-        fits(guided.page, width)
+        check_fits(guided.page, width)
     assert 1 <= pages_in(guided.page) <= 5
     assert guided.page.locator(".unseen").count() == 0
 
 
-def test_a_handout_tells_no_gradient_that_it_asks_for(guided: Lesson) -> None:
+def test_handout_hides_the_gradients_in_question(guided: Lesson) -> None:
     guided.page.evaluate("() => { location.hash = 'chapter=rule&beat=7'; }")
     expect(guided.page.locator(".guide .recap")).to_be_visible()
     printed(guided, "menu")
@@ -254,7 +256,7 @@ def test_a_handout_tells_no_gradient_that_it_asks_for(guided: Lesson) -> None:
     assert answers.evaluate("(part) => getComputedStyle(part).breakBefore") == "page"
 
 
-def test_a_print_from_the_browsers_own_menu(visit: Visit) -> None:
+def test_printing_from_the_browser_menu(visit: Visit) -> None:
     lesson = visit("show=product&step=3")
     assert pages_in(lesson.page) == 1
     lesson.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")

@@ -1,4 +1,4 @@
-"""Results of exercises and of the lesson: a file to save, and a code to hand in."""
+"""Results of exercises and the lesson: a file to save, and a code to hand in."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Visit = Callable[..., Lesson]
 SCHEMA = Path(__file__).parents[2] / "docs" / "results.schema.json"
 
 
-def handed_in(lesson: Lesson, by: Locator) -> dict[str, Any]:
-    """The file that a button saves, as its schema says it is."""
+def saved_results(lesson: Lesson, by: Locator) -> dict[str, Any]:
+    """Click a button that saves the results, and validate the file against its schema."""
     with lesson.page.expect_download() as saved:
         by.click()
     assert saved.value.suggested_filename == "gradwalk-results.json"
@@ -34,7 +34,7 @@ def test_results_as_a_file_and_as_a_code(visit: Visit) -> None:
         lesson.page.get_by_label("Your answer").fill(answer)
         lesson.panel.get_by_role("button", name="Check", exact=True).click()
     expect(code).to_contain_text("1-1-0-1-2-")
-    found = handed_in(lesson, lesson.button("Results as a file"))
+    found = saved_results(lesson, lesson.button("Results as a file"))
     assert found["summary"] == {"asked": 1, "right": 1, "first": 0, "alone": 1, "tries": 2}
     assert found["code"] == code.inner_text()
     assert [(given["answer"], given["right"]) for given in found["questions"][0]["answers"]] == [
@@ -48,17 +48,17 @@ def test_results_as_a_file_and_as_a_code(visit: Visit) -> None:
     expect(code).to_contain_text("0-0-0-0-0-")
 
 
-def test_the_lessons_answers_are_among_them(visit: Visit) -> None:
+def test_results_include_the_lesson(visit: Visit) -> None:
     lesson = visit("chapter=nudge&beat=1")
     guide = lesson.page.locator(".guide")
-    for answer in ("x", "1", "10", "10"):  # no number is no try, and what comes after the right one is none
+    for answer in ("x", "1", "10", "10"):  # an invalid number is not a try, nor is an answer after the right one
         guide.get_by_label("Your answer").fill(answer)
         lesson.press("Enter")
     lesson.button("Continue").click()
     lesson.button("Continue").click()
-    guide.locator(".option").nth(0).click()  # right at the first try
-    guide.locator(".option").nth(1).click()  # to see what is said to it
-    expect(guide.locator(".handing")).to_be_hidden()  # it stands at the end of a chapter
+    guide.locator(".option").nth(0).click()  # right on the first try
+    guide.locator(".option").nth(1).click()  # a wrong answer, to read its feedback
+    expect(guide.locator(".handing")).to_be_hidden()  # shown at the end of a chapter
     lesson.page.evaluate("location.hash = 'chapter=forward&beat=3'")
     lesson.button("Show me").click()
     for _ in range(4):
@@ -76,7 +76,7 @@ def test_the_lessons_answers_are_among_them(visit: Visit) -> None:
     lesson.page.evaluate("location.hash = 'chapter=nudge&beat=4'")
     expect(guide.locator("h2").first).to_have_text("What a gradient promises")
     guide.get_by_text("Hand in your answers").click()
-    found = handed_in(lesson, lesson.button("Results as a file"))
+    found = saved_results(lesson, lesson.button("Results as a file"))
     asked = {question["key"]: question for question in found["questions"]}
     assert all(question["kind"] == "lesson" for question in asked.values())
     assert [given["answer"] for given in asked["nudge.predict"]["answers"]] == ["1", "10"]

@@ -1,4 +1,4 @@
-"""What a teacher puts around a graph by a link: a note, a question with its answer, a page in a frame of another."""
+"""Links with a teacher's note and question, and the page embedded in another page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Visit = Callable[..., Lesson]
 MARKUP = "<img src=x onerror='window.ran=1'>"
 
 
-def test_a_note_stands_above_the_graph_as_text(visit: Visit) -> None:
+def test_note_above_the_graph_is_text(visit: Visit) -> None:
     lesson = visit(f"show=square&note={quote(f'First: {MARKUP}')}")
     note = lesson.graph.locator(".teacher")
     expect(note).to_have_text(f"First: {MARKUP}")
@@ -32,7 +32,7 @@ def test_a_note_stands_above_the_graph_as_text(visit: Visit) -> None:
     assert visit("note=" + "x" * 501).problem.text_content() != ""
 
 
-def test_the_page_in_a_frame(context: BrowserContext, lesson_file: Path, tmp_path: Path) -> None:
+def test_page_works_in_a_frame(context: BrowserContext, lesson_file: Path, tmp_path: Path) -> None:
     source = f"{lesson_file.as_uri()}#show=diamond&embed=1"
     text = f'<!doctype html><title>A course</title><iframe src="{source}" width="800" height="500"></iframe>'
     page = context.new_page()
@@ -49,7 +49,7 @@ def test_the_page_in_a_frame(context: BrowserContext, lesson_file: Path, tmp_pat
 
 
 def share(lesson: Lesson, **fields: str) -> str:
-    """The link that the dialog makes of its fields."""
+    """Fill in the dialog and return its link."""
     lesson.button("Share").click()
     dialog = lesson.page.get_by_role("dialog", name="Share")
     for name, text in fields.items():
@@ -84,12 +84,12 @@ def answer(lesson: Lesson, text: str, verdict: str | re.Pattern[str]) -> None:
     expect(asked(lesson).get_by_role("status")).to_have_text(verdict)
 
 
-def test_a_question_of_a_teachers_own(visit: Visit) -> None:
+def test_teachers_question(visit: Visit) -> None:
     teacher = visit("show=twice&step=7&node=a&at=a:-2,b:3")
     question = "What is ∂f/∂a here? (A <b>number</b> & no word)"
     link = share(teacher, note="Read first", question=question, answer="-3")
     assert "answer=" in link
-    assert teacher.page.get_by_text("Read first").count() == 0  # it is in the link, not on the teacher's page
+    assert teacher.page.get_by_text("Read first").count() == 0  # only the link has the note
     learner = visit(link)
     expect(learner.graph.locator(".teacher")).to_have_text("Read first")
     expect(asked(learner).locator(".asks")).to_have_text(question)
@@ -98,7 +98,7 @@ def test_a_question_of_a_teachers_own(visit: Visit) -> None:
     answer(learner, "", "Write an answer first.")
     answer(learner, "three", re.compile("“three” is not a number"))
     answer(learner, "3", re.compile("Look at the sign|Not 3"))
-    answer(learner, "-6", re.compile("-6"))  # what comes by one of two paths, or is f itself
+    answer(learner, "-6", re.compile("-6"))  # the contribution of one path, or the value of f
     answer(learner, "123", "Not right. Try again.")
     answer(learner, "1 - 4", "Right.")
     expect(asked(learner).get_by_role("status")).to_have_attribute("data-verdict", "right")
@@ -115,7 +115,7 @@ def test_a_question_of_a_teachers_own(visit: Visit) -> None:
     answer(learner, "-3.0", "Right.")
 
 
-def test_words_and_rounded_numbers_are_answers(visit: Visit) -> None:
+def test_words_and_rounded_numbers_are_accepted(visit: Visit) -> None:
     teacher = visit("show=product")
     link = share(teacher, question="Which rule?", answer="chain rule; Kettenregel")
     learner = visit(link)
@@ -123,20 +123,20 @@ def test_words_and_rounded_numbers_are_answers(visit: Visit) -> None:
     answer(learner, " the  Chain rule", "Not right. Try again.")
     answer(learner, "Chain  RULE", "Right.")
     link = share(teacher, question="How much?", answer="0.71")
-    assert share(teacher) == link  # what was typed stays
+    assert share(teacher) == link  # the dialog keeps its fields
     learner = visit(link)
     answer(learner, "0.72", "Not right. Try again.")
     answer(learner, "0,707", "Right.")
-    again = share(learner)  # a learner, or another teacher, passes the question on
+    again = share(learner)  # a reader can share the question again
     assert again == link
     changed = share(learner, question="How much, then?")
-    assert "answer=" not in changed  # the old answer was to another question
+    assert "answer=" not in changed  # the old answer belongs to another question
     only = visit(changed)
     expect(asked(only)).to_contain_text("How much, then?")
     expect(asked(only).get_by_role("textbox")).to_be_hidden()
 
 
-def test_a_link_begins_where_the_teacher_says(visit: Visit) -> None:
+def test_link_starts_at_the_chosen_place(visit: Visit) -> None:
     teacher = visit("show=loss&step=5&at=a:7,b:-3,c:10,f:-2&done=nudge")
     link = share(teacher, start="with this graph, nothing known", language="Deutsch", colours="dark")
     assert "done" not in link
@@ -148,10 +148,10 @@ def test_a_link_begins_where_the_teacher_says(visit: Visit) -> None:
     chapter = visit(share(teacher, start="4. The one rule", language="the reader's own", question="Why?"))
     expect(chapter.page.get_by_role("heading", name="The one rule")).to_be_visible()
     expect(asked(chapter)).to_contain_text("Why?")
-    assert visit("ask=&answer=2").problem.inner_text().count("makes no sense here") == 2
+    assert visit("ask=&answer=2").problem.inner_text().count("is not valid here") == 2
 
 
-def test_the_snippet_embeds_the_page(visit: Visit, context: BrowserContext, lesson_file: Path, tmp_path: Path) -> None:
+def test_html_snippet_embeds_the_page(visit: Visit, context: BrowserContext, lesson_file: Path, tmp_path: Path) -> None:
     teacher = visit("show=diamond&step=4")
     teacher.button("Share").click()
     dialog = teacher.page.get_by_role("dialog", name="Share")

@@ -1,4 +1,4 @@
-"""Learning in the page: steps of descent, the loss curve, gradients that are not zeroed, and points."""
+"""Training in the page: gradient descent, the loss curve, accumulated gradients, and data points."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ LINE = "f=L+%3D+(w*x+%2B+b+-+y)**2&at=w:0.5,x:2.0,b:0.25,y:2.0&rate=0.05&mode=tr
 
 @pytest.fixture
 def line(visit: Visit) -> Lesson:
-    """L = (w*x + b - y)**2, at w = 0.5, x = 2, b = 0.25, y = 2: each step halves the error at rate 0.05."""
+    """Open L = (w*x + b - y)**2 at w = 0.5, x = 2, b = 0.25, y = 2; at rate 0.05 each step halves the error."""
     return visit(LINE)
 
 
-def told(lesson: Lesson) -> list[str]:
+def step_text(lesson: Lesson) -> list[str]:
     return lesson.panel.locator(".stepped").inner_text().splitlines()
 
 
-def learned(lesson: Lesson) -> dict[str, tuple[bool, float, float]]:
-    """Of every leaf: whether it is learned, its value and its gradient."""
+def leaf_states(lesson: Lesson) -> dict[str, tuple[bool, float, float]]:
+    """Return for each leaf whether it is trained, its value and its gradient."""
     read = """(rows) => rows.map((row) => {
       const [name, value, gradient] = [...row.cells].map((cell) => cell.textContent);
       return [name, row.querySelector("input").checked, Number(value), Number(gradient)];
@@ -50,7 +50,7 @@ def learned(lesson: Lesson) -> dict[str, tuple[bool, float, float]]:
 
 
 def at(lesson: Lesson) -> str:
-    """What the curve reads out."""
+    """Return the curve's readout."""
     return lesson.panel.locator(".told-at").inner_text()
 
 
@@ -59,14 +59,14 @@ def learn_from(lesson: Lesson, title: str) -> None:
 
 
 def accuracy(lesson: Lesson) -> float:
-    """The share of points on the right side."""
+    """Return the fraction of correctly classified points."""
     found = re.search(r"\((\d+) of (\d+)\)", lesson.panel.locator(".tell").inner_text())
     assert found
     return int(found[1]) / int(found[2])
 
 
 def click_plane(lesson: Lesson, across: float, down: float) -> None:
-    """Click at such shares of the plane's width and height."""
+    """Click at a fraction of the plane's width and height."""
     plane = lesson.panel.locator(".field-of-plane svg")
     plane.scroll_into_view_if_needed()
     box = plane.bounding_box()
@@ -85,15 +85,15 @@ def steps(lesson: Lesson) -> int:
 # Descent on the graph
 
 
-def test_a_step_moves_the_parameters_and_says_so(line: Lesson) -> None:
-    assert learned(line) == {
+def test_step_updates_parameters_and_describes_it(line: Lesson) -> None:
+    assert leaf_states(line) == {
         "w": (True, 0.5, -3),
         "x": (False, 2, -0.75),
         "b": (True, 0.25, -1.5),
         "y": (False, 2, 1.5),
     }
     line.button("Step").click()
-    assert told(line) == [
+    assert step_text(line) == [
         "Step 1: L goes from 0.5625 to 0.1406.",
         f"w: 0.5 {MINUS} 0.05 · (-3) = 0.65",
         f"b: 0.25 {MINUS} 0.05 · (-1.5) = 0.325",
@@ -105,7 +105,7 @@ def test_a_step_moves_the_parameters_and_says_so(line: Lesson) -> None:
     assert line.rows["w"].gradient == "-1.5"
 
 
-def test_descent_is_what_a_program_does(line: Lesson) -> None:
+def test_descent_agrees_with_python(line: Lesson) -> None:
     values = {"w": 0.5, "x": 2.0, "b": 0.25, "y": 2.0}
     line.panel.get_by_label("Learning rate").fill("0.03")
     line.press("Enter")
@@ -123,7 +123,7 @@ def test_descent_is_what_a_program_does(line: Lesson) -> None:
     assert {name: float(text) for name, text in pairs.items()} == values
 
 
-def test_gradients_that_are_not_zeroed_are_those_of_a_program(line: Lesson) -> None:
+def test_accumulated_gradients_agree_with_python(line: Lesson) -> None:
     leaves = {name: Value(number) for name, number in {"w": 0.5, "x": 2.0, "b": 0.25, "y": 2.0}.items()}
     line.panel.get_by_label("zero_grad before each pass").uncheck()
 
@@ -142,31 +142,31 @@ def test_gradients_that_are_not_zeroed_are_those_of_a_program(line: Lesson) -> N
             assert line.gradients[name] == pytest.approx(leaf.grad, rel=1e-5, abs=1e-12), (step, name)
     line.page.wait_for_timeout(400)
     found = parse_qs(line.fragment)["grads"][0]
-    assert {name: float(text) for name, text in json.loads(found)} == held  # to the last digit
+    assert {name: float(text) for name, text in json.loads(found)} == held  # exact equality
     assert held["w"] != leaves["w"].grad
 
 
-def test_without_zero_grad_the_loss_swings_and_the_link_carries_what_is_stored(line: Lesson, visit: Visit) -> None:
+def test_link_carries_accumulated_gradients(line: Lesson, visit: Visit) -> None:
     line.panel.get_by_label("zero_grad before each pass").uncheck()
     line.button("Step").click()
     line.button("Step").click()
-    assert told(line)[1] == "w.grad held -3, the pass adds -1.5: -4.5"
+    assert step_text(line)[1] == "w.grad held -3, the pass adds -1.5: -4.5"
     line.button("A step back").click()
     line.button("Next step").click()
     assert (
         line.sentence.inner_text()
         == "w is a leaf: it keeps its gradient 0.75. Earlier passes left -4.5 there: -3.75 in all."
     )
-    shown = learned(line)
+    shown = leaf_states(line)
     line.page.wait_for_timeout(400)
     assert "zero=off" in line.fragment
     again = visit(line.fragment)
     assert again.problem.inner_text() == ""
-    assert learned(again) == shown
+    assert leaf_states(again) == shown
     assert not again.panel.get_by_label("zero_grad before each pass").is_checked()
 
 
-def test_a_rate_that_is_too_large_is_said(line: Lesson) -> None:
+def test_too_large_learning_rate_is_reported(line: Lesson) -> None:
     rate = line.panel.get_by_label("Learning rate")
     rate.fill("9")
     line.press("Enter")
@@ -175,12 +175,12 @@ def test_a_rate_that_is_too_large_is_said(line: Lesson) -> None:
     expect(line.panel.locator(".stepped")).to_contain_text("the learning rate is too large")
     expect(line.button("Run")).to_be_visible()
     line.button("Reset").click()
-    assert told(line) == ["No step has been taken."]
-    assert learned(line)["w"] == (True, 0.5, -3)
+    assert step_text(line) == ["No step has been taken."]
+    assert leaf_states(line)["w"] == (True, 0.5, -3)
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "fast", "inf", "nan"])
-def test_what_is_no_rate_is_refused(line: Lesson, text: str) -> None:
+def test_invalid_learning_rate_is_rejected(line: Lesson, text: str) -> None:
     line.panel.get_by_label("Learning rate").fill(text)
     line.press("Enter")
     expect(line.panel.get_by_role("alert").filter(has_text="not a learning rate")).to_be_visible()
@@ -189,20 +189,20 @@ def test_what_is_no_rate_is_refused(line: Lesson, text: str) -> None:
     expect(line.panel.get_by_role("alert").filter(has_text="not a learning rate")).to_have_count(0)
 
 
-def test_which_leaves_are_learned_can_be_chosen(line: Lesson, visit: Visit) -> None:
+def test_trained_leaves_can_be_chosen(line: Lesson, visit: Visit) -> None:
     line.panel.get_by_label("learn b").uncheck()
     line.panel.get_by_label("learn x").check()
     line.button("Step").click()
-    assert [sentence[:2] for sentence in told(line)[1:]] == ["w:", "x:"]
-    assert learned(line)["b"][1] == 0.25
+    assert [sentence[:2] for sentence in step_text(line)[1:]] == ["w:", "x:"]
+    assert leaf_states(line)["b"][1] == 0.25
     line.page.wait_for_timeout(400)
-    assert [name for name, (is_learned, *_) in learned(visit(line.fragment)).items() if is_learned] == ["w", "x"]
+    assert [name for name, (is_learned, *_) in leaf_states(visit(line.fragment)).items() if is_learned] == ["w", "x"]
     line.button("None").click()
-    before = learned(line)
+    before = leaf_states(line)
     line.button("Step").click()
-    assert learned(line) == before
+    assert leaf_states(line) == before
     line.button("Default").click()
-    assert [name for name, (is_learned, *_) in learned(line).items() if is_learned] == ["w", "b"]
+    assert [name for name, (is_learned, *_) in leaf_states(line).items() if is_learned] == ["w", "b"]
 
 
 def test_run_pause_and_reset_by_keyboard(line: Lesson) -> None:
@@ -222,10 +222,10 @@ def test_run_pause_and_reset_by_keyboard(line: Lesson) -> None:
     line.press("Tab", "Enter")
     assert line.focused == "Reset"
     assert steps(line) == 0
-    assert learned(line)["w"][1] == 0.5
+    assert leaf_states(line)["w"][1] == 0.5
 
 
-def test_what_runs_stops_with_another_mode_and_another_graph(line: Lesson) -> None:
+def test_training_stops_on_changing_mode_or_graph(line: Lesson) -> None:
     line.panel.get_by_label("Learning rate").fill("1e-6")
     line.press("Enter")
     line.button("Run").click()
@@ -239,7 +239,7 @@ def test_what_runs_stops_with_another_mode_and_another_graph(line: Lesson) -> No
     assert "The name d does not suggest a loss." in line.panel.inner_text()
 
 
-def test_the_curve_is_read_by_keyboard_and_marks_another_rate(line: Lesson) -> None:
+def test_curve_by_keyboard_and_changed_rate(line: Lesson) -> None:
     for _ in range(3):
         line.button("Step").click()
     line.button("÷3: a third of the rate").click()
@@ -253,7 +253,7 @@ def test_the_curve_is_read_by_keyboard_and_marks_another_rate(line: Lesson) -> N
     expect(line.panel.locator(".told-at")).to_have_text("step 4: 0.00605479; rate 0.017 from step 3")
     line.press("ArrowLeft", "ArrowLeft")
     expect(line.panel.locator(".told-at")).to_have_text("step 2: 0.0351562")
-    assert line.position == 17  # the walk's own keys are not meant
+    assert line.position == 17  # the keys move in the curve, not in the walk
 
 
 def test_values_change_in_place(line: Lesson) -> None:
@@ -264,10 +264,10 @@ def test_values_change_in_place(line: Lesson) -> None:
     expect(line.box("w")).to_have_attribute("aria-label", re.compile("w, value 0.65, gradient -1.5, .*"))
 
 
-def test_a_document_is_trained_too(visit: Visit, tmp_path: Path) -> None:
+def test_documents_can_be_trained(visit: Visit, tmp_path: Path) -> None:
     lesson = visit("mode=train", pages.program(tmp_path))
     before = float(at(lesson).split()[-1])
-    assert {name for name, (is_learned, *_) in learned(lesson).items() if is_learned} == {"w1", "w2", "b"}
+    assert {name for name, (is_learned, *_) in leaf_states(lesson).items() if is_learned} == {"w1", "w2", "b"}
     for _ in range(5):
         lesson.button("Step").click()
     assert float(at(lesson).split()[-1]) < 0.5 * before
@@ -294,16 +294,16 @@ def test_two_moons_are_learned(visit: Visit) -> None:
     assert accuracy(lesson) < 0.9
 
 
-def test_a_point_stands_on_the_graph(visit: Visit) -> None:
+def test_selected_point_is_shown_in_the_graph(visit: Visit) -> None:
     lesson = visit("mode=train")
     learn_from(lesson, "two blobs")
-    before = learned(lesson)
+    before = leaf_states(lesson)
     lesson.panel.get_by_label("Point on the graph").fill("12")
     lesson.press("Enter")
     expect(lesson.panel.locator(".points .note").filter(has_text="output")).to_have_count(1)
     point = {name: lesson.rows[name].data for name in ("x1", "x2", "y")}
     assert point["y"] == "-1"
-    assert learned(lesson) == before  # the gradients are those of all points
+    assert leaf_states(lesson) == before  # the gradients are of all points
     chosen = lesson.panel.locator(".chosen")
     spot = [float(chosen.get_attribute(name) or 0) / 300 for name in ("cx", "cy")]
     lesson.panel.get_by_label("Point on the graph").fill("1")
@@ -316,7 +316,7 @@ def test_a_point_stands_on_the_graph(visit: Visit) -> None:
     assert lesson.leaf("x1").input_value() == point["x1"]
 
 
-def test_the_network_is_chosen(visit: Visit) -> None:
+def test_network_can_be_chosen(visit: Visit) -> None:
     lesson = visit("mode=train")
     learn_from(lesson, "circles")
     lesson.panel.get_by_label("Network").select_option(label="2-3-3-1")
@@ -324,18 +324,18 @@ def test_the_network_is_chosen(visit: Visit) -> None:
     lesson.panel.get_by_label("Loss", exact=True).select_option("hinge")
     assert lesson.program.input_value().endswith("; L = relu(1 - y*o)")
     assert lesson.panel.get_by_label("Network").input_value() == "6"
-    assert len(learned(lesson)) == 2 * 3 + 3 + 9 + 3 + 3 + 1
-    first = learned(lesson)
+    assert len(leaf_states(lesson)) == 2 * 3 + 3 + 9 + 3 + 3 + 1
+    first = leaf_states(lesson)
     lesson.button("Other points and weights").click()
-    assert learned(lesson) != first
+    assert leaf_states(lesson) != first
     lesson.button("Step").click()
-    assert told(lesson)[0].startswith("Step 1: the mean of L over 100 points goes from ")
+    assert step_text(lesson)[0].startswith("Step 1: the mean of L over 100 points goes from ")
 
 
 def test_own_points(visit: Visit) -> None:
     lesson = visit("mode=train")
     learn_from(lesson, "your own points")
-    assert told(lesson) == ["There are no points yet: click into the field, or paste some."]
+    assert step_text(lesson) == ["There are no points yet: click into the field, or paste some."]
     lesson.button("Step").click()
     assert steps(lesson) == 0
     lesson.panel.get_by_label("adds class 1").check()
@@ -362,7 +362,7 @@ def test_own_points(visit: Visit) -> None:
     assert lesson.panel.locator(".tell").inner_text() == "There are no points yet: click into the field, or paste some."
 
 
-def test_a_csv(visit: Visit, tmp_path: Path) -> None:
+def test_csv_files(visit: Visit, tmp_path: Path) -> None:
     lesson = visit("mode=train")
     learn_from(lesson, "your own points")
     lesson.panel.locator(".by-hand summary").click()
@@ -383,10 +383,10 @@ def test_a_csv(visit: Visit, tmp_path: Path) -> None:
     assert lesson.panel.locator(".across").inner_text().startswith("x1 → -2.")
     learn_from(lesson, "two moons")
     learn_from(lesson, "your own points")
-    assert " of 300)" in lesson.panel.locator(".tell").inner_text()  # they are kept
+    assert " of 300)" in lesson.panel.locator(".tell").inner_text()  # the points are kept
 
 
-# How much gradient arrives
+# Gradients of each layer
 
 
 def test_gradient_vanishes_along_a_steep_chain(visit: Visit) -> None:

@@ -1,4 +1,4 @@
-"""While a question is open, nothing on the page tells its answer, and values cannot be changed to find it."""
+"""While a question is open, the page hides the answer and locks the values."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def answer(lesson: Lesson, text: str) -> None:
 
 
 @pytest.mark.parametrize("by", ["answer", "show"])
-def test_products_wait_for_the_answer(visit: Visit, by: str) -> None:
+def test_path_products_are_hidden_until_answered(visit: Visit, by: str) -> None:
     lesson = visit("chapter=nudge&beat=1")
     lesson.box("a").hover()
     expect(lesson.graph.locator(".way")).to_have_count(1)
     expect(ends(lesson)).to_have_count(0)
-    lesson.box("a").click()  # selected
+    lesson.box("a").click()  # select it
     expect(ends(lesson)).to_have_count(0)
     if by == "answer":
         answer(lesson, "9")
@@ -38,7 +38,7 @@ def test_products_wait_for_the_answer(visit: Visit, by: str) -> None:
     expect(ends(lesson)).to_have_text(["= 10"])
 
 
-def test_names_of_lines_wait_for_the_answer(visit: Visit) -> None:
+def test_local_derivatives_are_hidden_until_answered(visit: Visit) -> None:
     lesson = visit("chapter=rule&beat=1")
     line = lesson.line("d", "L")
     expect(line).to_have_attribute("aria-label", "line from d to L, operand 1")
@@ -48,8 +48,8 @@ def test_names_of_lines_wait_for_the_answer(visit: Visit) -> None:
     expect(line.locator("title")).to_have_text("line from d to L, operand 1, local derivative f = -2")
 
 
-def test_a_choice_about_the_graph_is_not_lit(visit: Visit) -> None:
-    """Which boxes change with a? The paths from a would say so."""
+def test_paths_are_hidden_until_a_choice_is_made(visit: Visit) -> None:
+    """The question asks which boxes depend on a; the paths from a would show them."""
     lesson = visit("chapter=forward&beat=7")
     lesson.box("a").hover()
     expect(lesson.graph.locator(".way path")).to_have_count(0)
@@ -58,7 +58,7 @@ def test_a_choice_about_the_graph_is_not_lit(visit: Visit) -> None:
     expect(lesson.graph.locator(".way path")).not_to_have_count(0)
 
 
-def test_values_are_not_dragged_where_they_would_answer_or_belie_the_words(visit: Visit) -> None:
+def test_values_are_locked_in_the_lesson(visit: Visit) -> None:
     lesson = visit("chapter=nudge&beat=1")
     for _ in range(2):
         expect(lesson.graph.locator("svg.stage.fixed")).to_have_count(1)
@@ -73,7 +73,7 @@ def test_values_are_not_dragged_where_they_would_answer_or_belie_the_words(visit
     expect(lesson.box("a")).to_have_attribute("aria-label", re.compile(r"value 2\.1(,|$)"))
 
 
-def test_the_quotient_waits_for_the_answer(visit: Visit) -> None:
+def test_quotient_is_hidden_until_answered(visit: Visit) -> None:
     lesson = visit("chapter=check&beat=1")
     value = lesson.graph.locator(".quotient .value").first
     expect(value).to_have_text("= ?")
@@ -84,7 +84,7 @@ def test_the_quotient_waits_for_the_answer(visit: Visit) -> None:
     expect(lesson.graph.locator(".quotient .verdict")).to_have_text("✓ agrees")
 
 
-def test_the_mistake_is_not_told_before_it_is_asked_about(visit: Visit) -> None:
+def test_wrong_gradient_is_hidden_until_answered(visit: Visit) -> None:
     lesson = visit("chapter=check&beat=3")
     expect(lesson.graph.locator(".quotient .value")).to_have_text(["= ?", "= ?"])
     lesson.page.locator(".option").nth(2).click()
@@ -92,14 +92,14 @@ def test_the_mistake_is_not_told_before_it_is_asked_about(visit: Visit) -> None:
     expect(lesson.graph.locator(".quotient .verdict")).to_have_text("✗ differs")
 
 
-def test_the_puzzle_is_not_solved_by_its_own_button(visit: Visit) -> None:
-    """The lesson's "Show me" does that, and says so in the results."""
+def test_puzzle_in_the_lesson_has_no_solve_button(visit: Visit) -> None:
+    """Only the lesson's "Show me" solves it, which the results record."""
     lesson = visit("chapter=order&beat=1")
     expect(lesson.button("Run this order")).to_be_visible()
     expect(lesson.button("Show a right order")).to_be_hidden()
 
 
-def test_an_exercise_tells_no_local_derivatives(visit: Visit) -> None:
+def test_exercise_hides_local_derivatives(visit: Visit) -> None:
     lesson = visit("mode=exercises&exercise=2")
     lines = lesson.graph.locator(".line .hit")
     told = lines.evaluate_all("(all) => all.map((line) => line.getAttribute('aria-label') + line.textContent)")

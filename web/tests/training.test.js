@@ -1,4 +1,4 @@
-// Learning: descent against a tiny engine of its own and against difference quotients, batches, points, and links.
+// Training: descent compared with a tiny autodiff engine and with difference quotients; batches, points and links.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -23,7 +23,7 @@ const graphOf = (text, values) => evaluate(parse(text), new Map(Object.entries(v
 /** @param {number} one @param {number} other @param {number} [tolerance] relative */
 const isNear = (one, other, tolerance = 1e-9) => Math.abs(one - other) <= tolerance * Math.max(1, Math.abs(one), Math.abs(other));
 
-// A tiny engine that is not the page's: a number, its gradient, and a function that adds to those of its operands.
+// A tiny engine independent of the page's: data, gradient, and a backward function.
 class Tiny {
   grad = 0;
   /** @param {number} data @param {Tiny[]} operands @param {(grad: number) => number[]} back */
@@ -62,7 +62,7 @@ class Tiny {
 const NETWORK = "h1 = tanh(w11*x1 + w12*x2 + b1); h2 = tanh(w21*x1 + w22*x2 + b2); o = v1*h1 + v2*h2 + c; L = (o - y)**2";
 const START = { x1: 1, x2: -0.5, y: 1, w11: 0.8, w12: -0.4, b1: 0.1, w21: -0.6, w22: 0.9, b2: 0.2, v1: 1.2, v2: -0.7, c: 0.05 };
 
-/** The network, in the tiny engine. @param {Record<string, Tiny>} p */
+/** The network in the tiny engine. @param {Record<string, Tiny>} p */
 function tinyNetwork({ x1, x2, y, w11, w12, b1, w21, w22, b2, v1, v2, c }) {
   const h1 = w11.times(x1).plus(w12.times(x2)).plus(b1).tanh();
   const h2 = w21.times(x1).plus(w22.times(x2)).plus(b2).tanh();
@@ -70,7 +70,7 @@ function tinyNetwork({ x1, x2, y, w11, w12, b1, w21, w22, b2, v1, v2, c }) {
 }
 
 for (const isZeroed of [true, false]) {
-  test(`descent is what a loop ${isZeroed ? "with" : "without"} zero_grad does`, () => {
+  test(`descent agrees with a loop ${isZeroed ? "with" : "without"} zero_grad`, () => {
     const leaves = Object.fromEntries(Object.entries(START).map(([name, number]) => [name, new Tiny(number)]));
     const parameters = ["w11", "w12", "b1", "w21", "w22", "b2", "v1", "v2", "c"];
     let graph = graphOf(NETWORK, START);
@@ -92,7 +92,7 @@ for (const isZeroed of [true, false]) {
   });
 }
 
-test("a step says what was stored, what the pass gave, and where it leads", () => {
+test("steps report stored and new gradients and updates", () => {
   const graph = graphOf("L = (w*x - y)**2", { w: 0.5, x: 2, y: 3 });
   const { moves, loss } = descend(graph, { parameters: ["w"], rate: 0.25, isZeroed: false, stored: new Map([["w", 1], ["x", 0.5]]) });
   assert.equal(loss, 4);
@@ -100,7 +100,7 @@ test("a step says what was stored, what the pass gave, and where it leads", () =
   assert.deepEqual(moves.find(({ name }) => name === "x"), { name: "x", isParameter: false, before: 2, stored: 0.5, fresh: -2, gradient: -1.5, after: 2 });
 });
 
-test("what is learned by default: not data, not constants; all where nothing else is left", () => {
+test("default parameters exclude data and constants", () => {
   const of = (/** @type {string} */ text, values = {}) => {
     const { names } = parse(text);
     return usualParameters(graphOf(text, Object.fromEntries(names.map((name) => [name, 1 / 3]).concat(Object.entries(values)))));
@@ -113,8 +113,8 @@ test("what is learned by default: not data, not constants; all where nothing els
   for (const name of ["f", "o", "Lx", "out"]) assert(!isLoss(name), name);
 });
 
-test("a batch is the mean of its points, whatever the network, and choices pass on what they do for one", () => {
-  const points = [...made("xor", 3).slice(0, 12), { x1: 0, x2: 0.5, y: 1 }]; // log(0) is left out, and infinitely steep
+test("batch gradients are means over the points", () => {
+  const points = [...made("xor", 3).slice(0, 12), { x1: 0, x2: 0.5, y: 1 }]; // log(0) is not selected, and its derivative is infinite
   const programs = HIDDEN.slice(0, 7).flatMap((hidden) => ACTIVATIONS.flatMap((activation) => LOSSES.map((loss) => network({ hidden, activation, loss }, 5))));
   const edge = { program: "L = maximum(log(w*abs(x1)), v*x2) + relu(v*y)", values: new Map([["w", 0.5], ["v", 0.3]]) };
   for (const { program, values } of [...programs, edge]) {
@@ -130,7 +130,7 @@ test("a batch is the mean of its points, whatever the network, and choices pass 
   }
 });
 
-test("a batch's gradients are its loss's difference quotients", () => {
+test("batch gradients agree with difference quotients", () => {
   const points = made("moons", 2);
   for (const { program, values } of [network({ hidden: [4], activation: "tanh", loss: "square" }, 1), network({ hidden: [3, 3], activation: "sigmoid", loss: "square" }, 2)]) {
     const graph = evaluate(parse(program), new Map([...values, ...Object.entries(points[0])]));
@@ -144,7 +144,7 @@ test("a batch's gradients are its loss's difference quotients", () => {
   }
 });
 
-test("descent over points learns each kind", () => {
+test("every kind of points can be learned", () => {
   for (const kind of KINDS) {
     const points = made(kind, 1);
     const { program, values } = network({ hidden: [6], activation: "tanh", loss: "square" }, 1);
@@ -159,7 +159,7 @@ test("descent over points learns each kind", () => {
   }
 });
 
-test("points are the same for the same seed, half of each class, and within a small plane", () => {
+test("generated points are reproducible, balanced and bounded", () => {
   for (const kind of KINDS) {
     const [one, again, other] = [made(kind, 7), made(kind, 7), made(kind, 8)];
     assert.deepEqual(one, again);
@@ -168,18 +168,18 @@ test("points are the same for the same seed, half of each class, and within a sm
     assert.equal(one.filter(({ y }) => y === 1).length, 50);
     assert(one.every(({ x1, x2, y }) => Math.abs(x1) < 3 && Math.abs(x2) < 3 && Math.abs(y) === 1));
   }
-  const draw = uniform(1); // as published: mulberry32 with seed 1
+  const draw = uniform(1); // reference values of mulberry32 with seed 1
   assert.deepEqual([draw(), draw()].map((number) => number.toFixed(9)), ["0.627073941", "0.002735721"]);
 });
 
-test("points are read in every common form", () => {
+test("points can be read in every common format", () => {
   const expected = [{ x1: 0.5, x2: -1, y: 1 }, { x1: 2, x2: 3, y: -1 }];
   for (const text of ["0.5,-1,1\n2,3,-1", "x1,x2,y\n0.5,-1,1\n2,3,0\n", "0.5;-1;1\r\n2;3;-1", "0,5;-1;1\n2;3;0", "a\tb\tc\n0.5\t-1\t1\n\n2\t3\t-1", '"y","x2","x1"\n1,-1,0.5\n-1,3,2', "\ufeffid,X1,X2,Y\n7,.5,-1,1\n8,2,3,-1", " 0.5 , \u22121 , 1 \n 2,3,-1.0"]) {
     assert.deepEqual(read(text), expected, text);
   }
 });
 
-test("what makes no points says the line, what was given and what was expected", () => {
+test("errors in points state line, value and expectation", () => {
   for (const [text, message] of [
     ["", "There are no points in the text: write lines such as 0.5,-1.2,1."],
     ["x1,x2,y\n", "There are no points in the text: write lines such as 0.5,-1.2,1."],
@@ -211,7 +211,7 @@ test("scaled points have mean 0 and deviation 1", () => {
   }
 });
 
-test("every design is known by its program", () => {
+test("every network design is recognized from its program", () => {
   for (const hidden of HIDDEN) {
     for (const activation of ACTIVATIONS) {
       for (const loss of LOSSES) {
@@ -224,7 +224,7 @@ test("every design is known by its program", () => {
   assert.equal(designOf("x1*x2"), null);
 });
 
-test("a network's output is the last node that knows nothing of the class", () => {
+test("the output is the last node independent of the class", () => {
   const names = [NETWORK, "L = relu(1 - y*(a*x1 + b*x2))", "z = y*y; L = (x1*w - y)**2 + x2*z"].map((program) => {
     const graph = graphOf(program, Object.fromEntries(parse(program).names.map((name) => [name, 1])));
     return graph.nodes[outputOf(graph)].name;
@@ -233,7 +233,7 @@ test("a network's output is the last node that knows nothing of the class", () =
   assert.equal(outputOf(graphOf("a*b", { a: 1, b: 2 })), -1);
 });
 
-test("gradient vanishes along a steep chain, a layer after the other", () => {
+test("gradients vanish layer by layer along a steep chain", () => {
   const { program, values } = chain(6);
   const graph = evaluate(parse(program), values);
   const found = gradients(graph);
@@ -246,7 +246,7 @@ test("gradient vanishes along a steep chain, a layer after the other", () => {
   assert(h6 && first.local === h6.partials[0]);
 });
 
-test("the line between positive and negative numbers of a grid", () => {
+test("contour lines separate positive and negative grid values", () => {
   const width = 21;
   const at = (/** @type {number} */ i) => i / 10 - 1;
   const circle = Array.from({ length: width * width }, (_, i) => at(i % width) ** 2 + at(Math.floor(i / width)) ** 2 - 0.5);
@@ -257,7 +257,7 @@ test("the line between positive and negative numbers of a grid", () => {
   assert.deepEqual(contour([1, -1, -1, 1], 2).length, 2);
 });
 
-test("stored gradients stand under what a pass adds, at every moment of it", () => {
+test("stored gradients are added to those of each moment", () => {
   const walk = new Walk(graphOf("a*a", { a: 3 }));
   const stored = new Map([[0, 10]]);
   const seen = [0, 1, 2, 3, 4].map((position) => onTop(walk.moment(position), stored).gradients[0]);
@@ -266,7 +266,7 @@ test("stored gradients stand under what a pass adds, at every moment of it", () 
   assert.equal(onTop(moment, new Map()), moment);
 });
 
-test("the model's boxes hold stored gradients in training alone, and no name that the graph does not have", () => {
+test("stored gradients appear only in training", () => {
   const start = { ...stateOf(/** @type {import("../src/model/presets.js").Preset} */ (presetOf("square"))), mode: /** @type {const} */ ("train"), position: Infinity };
   const training = { ...start.training, isZeroed: false, stored: new Map([["a", 4], ["nobody", 1]]), learned: ["a", "nobody"] };
   const model = modeller(null)({ ...start, training });
@@ -276,24 +276,24 @@ test("the model's boxes hold stored gradients in training alone, and no name tha
   assert.equal(modeller(null)({ ...start, training: { ...training, isZeroed: true } }).moment.gradients[0], 6);
 });
 
-test("points are kept for a graph that takes them, and dropped with another", () => {
+test("points are dropped for graphs that cannot use them", () => {
   const { program, values } = network({ hidden: [2], activation: "tanh", loss: "square" }, 1);
   const training = { ...bare().training, data: /** @type {const} */ ("moons") };
   const at = { ...bare(), program, values: new Map([...values, ["x1", 1], ["x2", 1], ["y", 1]]), training };
   assert.equal(modeller(null)(at).state.training.data, "moons");
   assert.equal(modeller(null)({ ...at, program: "a*b", values: new Map() }).state.training.data, "");
-  // What a comparison says is worked out once, for one point.
+  // A comparison is evaluated once, for a single point.
   assert.equal(modeller(null)({ ...at, program: "(x1 > 0)*w*x2 - y", values: new Map() }).state.training.data, "");
 });
 
-test("only graphs of the table's own operations run on many points", () => {
+test("only graphs of known operations run on points", () => {
   const leaf = { data: 1, grad: 0, label: "x1" };
   const byHand = { symbol: "f", operands: [0], partials: [1], data: 1, grad: 1, by_hand: true };
   assert(!isRunnable(Graph.fromDocument({ gradwalk: "graph", version: 1, outputs: [1], nodes: [leaf, byHand] })));
   for (const { program, values } of PRESETS) assert(isRunnable(graphOf(program, values)));
 });
 
-test("a link carries what is learned, how, and from what", () => {
+test("links carry the training state", () => {
   const own = [{ x1: 0.5, x2: -1.25, y: 1 }, { x1: 1e-9, x2: 3, y: -1 }];
   const training = { rate: 0.03, learned: ["b", "w,1"], isZeroed: false, stored: new Map([["w,1", 2.5], ["b", NaN]]), data: /** @type {const} */ ("own"), seed: 12, own };
   const fragment = encoded({ ...bare(), program: "a", training });

@@ -1,4 +1,4 @@
-// Works out again what tests/explain/page/test_page_walk.py hands in: walks, checks and modules of Python's graphs. JSON in and out.
+// Computes walks, checks and modules of the graphs that tests/explain/page/test_page_walk.py sends. JSON in, JSON out.
 
 import { readFileSync, writeSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-// While a question is open, nothing on the stage tells its answer: not the moment, not a name, not the end of a path.
+// While a question is open, the stage hides its answer: in moments, in accessible names and at the ends of paths.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -17,7 +17,7 @@ import { edgeKey } from "../src/walk/passes.js";
 
 const modelOf = modeller(null);
 
-/** Every beat that asks, as it is while the question is open, and once it is answered. */
+/** Every beat with a question, while the question is open and after it is answered. */
 const ASKED = CHAPTERS.flatMap((chapter) =>
   chapter.beats.flatMap(({ key, ask }, i) => {
     if (!ask) return [];
@@ -26,14 +26,14 @@ const ASKED = CHAPTERS.flatMap((chapter) =>
   }),
 );
 
-/** All that is heard of the boxes and lines. @param {Model} model */
-function heard(model) {
+/** Return the accessible names of boxes and lines. @param {Model} model */
+function accessibleNames(model) {
   const { graph } = model;
   const edges = graph.nodes.flatMap(({ place, operands }) => operands.flatMap((operand, i) => (operand < 0 ? [] : [edgeCaption(model, edgeKey(place, i))])));
   return { nodes: graph.nodes.map(({ place }) => nodeCaption(model, place)), edges };
 }
 
-test("no path has its product at its end while a question is open", () => {
+test("paths show no products while a question is open", () => {
   for (const { where, open, ask } of ASKED) {
     for (const { place } of open.graph.nodes) {
       const ways = waysOf(open, place);
@@ -43,12 +43,12 @@ test("no path has its product at its end while a question is open", () => {
   }
 });
 
-test("products are there once it is answered", () => {
+test("paths show products after the answer", () => {
   const { answered } = /** @type {typeof ASKED[number]} */ (ASKED.find(({ where }) => where === "nudge predict"));
   assert.deepEqual(waysOf(answered, 0).map(({ end }) => end), ["= 10"]);
 });
 
-test("the number that is asked for is in no box and in no name", () => {
+test("boxes and names hide the number in question", () => {
   for (const { where, open, ask } of ASKED) {
     if (ask.kind !== "number" || "number" in ask.answer) continue;
     const [asked] = Object.values(ask.answer);
@@ -57,20 +57,20 @@ test("the number that is asked for is in no box and in no name", () => {
     assert(node, where);
     if ("gradient" in ask.answer || "overwritten" in ask.answer) assert.equal(moment.gradients[node.place], null, where);
     if ("data" in ask.answer) assert.equal(moment.known[node.place], false, where);
-    const { nodes, edges } = heard(open);
+    const { nodes, edges } = accessibleNames(open);
     if (!("local" in ask.answer)) assert.doesNotMatch(nodes[node.place], /gradient -?\d/, where);
     const isBackward = [...moment.contributions].length;
     assert.equal(edges.filter((name) => name.includes("local derivative")).length, isBackward, where);
   }
 });
 
-test("names tell local derivatives again once it is answered", () => {
+test("names contain local derivatives after the answer", () => {
   const { answered, open } = /** @type {typeof ASKED[number]} */ (ASKED.find(({ where }) => where === "rule local"));
-  assert(heard(answered).edges.includes("line from d to L, operand 1, local derivative f = -2"));
-  assert(heard(open).edges.includes("line from d to L, operand 1"));
+  assert(accessibleNames(answered).edges.includes("line from d to L, operand 1, local derivative f = -2"));
+  assert(accessibleNames(open).edges.includes("line from d to L, operand 1"));
 });
 
-test("a gradient that is asked for at the end of the walk is taken out of it, with what came together to it", () => {
+test("the gradient in question and its contributions are hidden", () => {
   const model = modelOf({ ...bare(), ...stageOf(CHAPTERS[3], 7) });
   const place = model.graph.nodes.findIndex(({ name }) => name === "a");
   assert.equal(model.moment.gradients[place], 6);
@@ -81,7 +81,7 @@ test("a gradient that is asked for at the end of the walk is taken out of it, wi
   assert.equal([...moment.contributions].length, [...model.moment.contributions].length - 1);
 });
 
-test("the quotient is not told while it is asked for", () => {
+test("the quotient in question is hidden", () => {
   for (const { where, open, answered } of ASKED.filter(({ open }) => open.nudge)) {
     const quotient = nudgeMarks(open)?.quotient;
     assert.deepEqual([quotient?.value, quotient?.gradient, quotient?.verdict, quotient?.kind], ["?", "?", "", ""], where);
@@ -90,16 +90,16 @@ test("the quotient is not told while it is asked for", () => {
   assert(ASKED.some(({ open }) => open.nudge));
 });
 
-test("an exercise tells local derivatives only of what a hint has walked", () => {
+test("exercises show local derivatives only after hints", () => {
   const start = modelOf({ ...stateOf(PRESETS[0]), mode: "exercises", exercise: 2 });
   assert(start.isAsking);
-  assert(!heard(start).edges.some((name) => name.includes("local derivative")));
+  assert(!accessibleNames(start).edges.some((name) => name.includes("local derivative")));
   const hinted = modelOf({ ...stateOf(PRESETS[0]), mode: "exercises", exercise: 2, position: start.moment.position + 2 });
-  assert.equal(heard(hinted).edges.filter((name) => name.includes("local derivative")).length, [...hinted.moment.contributions].length);
+  assert.equal(accessibleNames(hinted).edges.filter((name) => name.includes("local derivative")).length, [...hinted.moment.contributions].length);
   assert(!modelOf({ ...stateOf(PRESETS[0]), mode: "exercises", exercise: 2, position: Infinity }).isAsking);
 });
 
-test("numbers that the lesson's texts about checks tell are those of the stage", () => {
+test("numbers in the lesson's texts agree with the stage", () => {
   const chapter = /** @type {import("../src/model/chapters.js").Chapter} */ (CHAPTERS.find(({ key }) => key === "check"));
   const told = (/** @type {string} */ key) => {
     const model = modelOf({ ...bare(), ...stageOf(chapter, chapter.beats.findIndex((beat) => beat.key === key)) });

@@ -1,4 +1,4 @@
-// Walks, the chain rule, nudges and modules. That the page agrees with Python is tests/explain/page/test_page_walk.py's to prove.
+// Walks, the chain rule, nudges and modules. tests/explain/page/test_page_walk.py compares the page with Python.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -33,7 +33,7 @@ function diamond() {
 }
 
 /**
- * A chain of so many operations, whose parameters have the labels given.
+ * Build a chain of `length` operations whose parameters have the labels `label(i)`.
  * @param {number} length @param {(i: number) => string} label
  */
 function chain(length, label) {
@@ -53,7 +53,7 @@ const MODULAR = [
   chain(300, (i) => `:.part 0+1.${i % 2}.__proto__.w`),
 ];
 
-test("a walk knows the order, its gradients and what was lost", () => {
+test("a walk has order, gradients and lost contributions", () => {
   const graph = diamond();
   assert.deepEqual(new Walk(graph).order, [3, 2, 1, 0]);
   assert.deepEqual(new Walk(graph).gradients, [15, 6, 3, 1]);
@@ -62,14 +62,14 @@ test("a walk knows the order, its gradients and what was lost", () => {
   assert.match(wrongSentence(wrong, wrong.wrong[0]), /d's contribution 6 to b came too late: d was visited after b\./);
 });
 
-test("legal orders are counted as by trying all", () => {
+test("the count of valid orders agrees with enumeration", () => {
   const graph = chain(3, () => "");
   const places = graph.nodes.map(({ place }) => place);
   const legal = permutations(places).filter((order) => new Walk(graph, order).isLegal).length;
   assert.equal(new Walk(graph).legalOrders, BigInt(legal));
 });
 
-test("64 nodes without an order among them are too many to count, and that is soon known", () => {
+test("counting orders gives up on 64 independent nodes", () => {
   let sum = new Value(0, "");
   for (let i = 0; i < 32; i++) sum = apply("add", sum, new Value(i, ""));
   const graph = Graph.record(sum);
@@ -78,7 +78,7 @@ test("64 nodes without an order among them are too many to count, and that is so
   assert.equal(new Walk(chain(31, () => "")).legalOrders, null);
 });
 
-test("moments go from nothing known to all gradients", () => {
+test("moments lead from unknown values to all gradients", () => {
   const walk = new Walk(diamond(), [1, 3, 2, 0]);
   const phases = walk.steps.map((_, i) => walk.moment(i).phase);
   const backward = ["backward", "backward", "backward"];
@@ -89,7 +89,7 @@ test("moments go from nothing known to all gradients", () => {
   assert.deepEqual([...end.lost], ["3:0"]);
 });
 
-test("the seed is a step: the root has gradient 1, and nothing has been visited", () => {
+test("the seed is a step of its own", () => {
   const walk = new Walk(diamond(), [1, 3, 2, 0]);
   const [before, after] = [walk.moment(walk.seeded - 1), walk.moment(walk.seeded)];
   assert.deepEqual(before.gradients, Array(4).fill(null));
@@ -99,7 +99,7 @@ test("the seed is a step: the root has gradient 1, and nothing has been visited"
   assert.equal(stepSentence(walk, walk.steps[walk.seeded - 1]), sentence);
 });
 
-test("a step lands bit by bit: each moment in the middle has what landed, and the last is that of the whole step", () => {
+test("contributions of a step arrive one by one", () => {
   for (const overwrite of [false, true]) {
     const x = new Value(3, "x");
     const walk = new Walk(Graph.record(apply("mul", x, x)), undefined, overwrite);
@@ -110,11 +110,11 @@ test("a step lands bit by bit: each moment in the middle has what landed, and th
     assert.deepEqual(found.map(({ lost }) => lost.size), [0, 0, overwrite ? 1 : 0]);
     assert.deepEqual([walk.moment(1, 0).known, walk.moment(walk.seeded, 0).gradients], [[false, false], [null, null]]);
     const last = walk.steps.length;
-    assert.deepEqual([walk.moment(last).phase, walk.moment(last, 0).phase], ["end", "end"]); // a leaf passes nothing on
+    assert.deepEqual([walk.moment(last).phase, walk.moment(last, 0).phase], ["end", "end"]); // a leaf has no operands
   }
 });
 
-test("a moment is found in well under a millisecond", () => {
+test("finding a moment takes little time", () => {
   const walk = new Walk(chain(50, () => ""));
   const moments = walk.steps.map((_, i) => walk.moment(i));
   const start = performance.now();
@@ -122,7 +122,7 @@ test("a moment is found in well under a millisecond", () => {
   assert(performance.now() - start < moments.length * 10);
 });
 
-test("the chain rule at a node is a term for every user", () => {
+test("the chain rule has a term for every user", () => {
   const walk = new Walk(diamond());
   const early = chainRule(walk, 0, walk.moment(4));
   assert.equal(early.symbolic, "dd/da = dd/dc · ∂c/∂a + dd/db · ∂b/∂a");
@@ -140,7 +140,7 @@ test("the chain rule at a node is a term for every user", () => {
   assert.equal(chainRule(walk, 3, walk.moment(9)).symbolic, "dd/dd = 1");
 });
 
-test("an edge tells its local derivative, and what became of its contribution", () => {
+test("edges report local derivative and contribution status", () => {
   const x = new Value(2, "x");
   const graph = Graph.record(labelled(apply("div", 1, labelled(apply("mul", x, x), "x*x")), "out"));
   const walk = new Walk(graph);
@@ -157,7 +157,7 @@ test("an edge tells its local derivative, and what became of its contribution", 
   assert.equal(edgeStory(chosen, "2:0", chosen.moment(0)).status, "inert");
 });
 
-test("a nudge shows both sides, and judges the gradient and not the step", () => {
+test("a nudge reports both sides and a verdict", () => {
   const graph = diamond();
   const nudged = nudge(graph, 0, 0.5, "central");
   assert.deepEqual([nudged.base, nudged.up, nudged.down], [18, 26.25, 11.25]);
@@ -170,7 +170,7 @@ test("a nudge shows both sides, and judges the gradient and not the step", () =>
   assert.equal(nudge(graph, 0, 1e-17, "forward").verdict, "rounding");
 });
 
-test("a nudge at a kink, a jump, a wrong derivative, and what cannot be run again", () => {
+test("verdicts for kinks, jumps, wrong derivatives and others", () => {
   const verdict = (/** @type {Graph} */ graph, place = 0) => nudge(graph, place, 1e-3, "central").verdict;
   const zero = new Value(0, "x");
   assert.equal(verdict(Graph.record(apply("relu", zero))), "kink");
@@ -197,7 +197,7 @@ test("a check has a row for every gradient", () => {
   assert.deepEqual(checkAll(diamond(), "forward", [2]).map(({ place, down }) => [place, down]), [[2, null]]);
 });
 
-test("small graphs are shown whole", () => {
+test("small graphs are shown completely", () => {
   const graph = diamond();
   const whole = parts(graph);
   assert.deepEqual(whole.children, [0, 1, 2, 3]);
@@ -209,7 +209,7 @@ test("small graphs are shown whole", () => {
   );
 });
 
-test("every opening shows few boxes, and every node is in one place", () => {
+test("parts have few boxes and contain each node once", () => {
   for (const graph of MODULAR) {
     const whole = parts(graph);
     const keys = new Set();
@@ -227,7 +227,7 @@ test("every opening shows few boxes, and every node is in one place", () => {
   }
 });
 
-test("a scene has a box for every node and a line for every edge between boxes", () => {
+test("a scene has all boxes and lines", () => {
   for (const graph of MODULAR) {
     const whole = parts(graph);
     const some = all(whole).filter((_, i) => i % 17 === 0 || i < 3);
@@ -249,12 +249,12 @@ test("a scene has a box for every node and a line for every edge between boxes",
   }
 });
 
-test("modules are named as their parameters are", () => {
+test("modules are named after their parameters", () => {
   const names = all(parts(MODULAR[4])).map(({ name }) => name);
   assert(names.includes("layers.39.neurons.4") || names.includes("layers.39"));
 });
 
-test("scopes that do the same at several places are parts inside of what they do", () => {
+test("scopes repeated at many places are grouped", () => {
   /** @type {object[]} */
   const nodes = [0, 1].map((i) => ({ data: 1, grad: 0, label: `w.${i}` }));
   for (let place = 0; place < 40; place++) {
@@ -267,7 +267,7 @@ test("scopes that do the same at several places are parts inside of what they do
   assert.deepEqual(names.slice(0, 3), ["the whole graph", "w", "attention"]);
 });
 
-test("deep and large graphs are no trouble", () => {
+test("deep and large graphs", () => {
   const graph = chain(20_000, () => "");
   const walk = new Walk(graph);
   assert.equal(walk.moment(walk.steps.length).phase, "end");
@@ -278,7 +278,7 @@ test("deep and large graphs are no trouble", () => {
   assert.equal(nudge(graph, graph.root - 1, 1e-4, "central").verdict, "agrees");
 });
 
-/** A part and all in it. @param {import("../src/types.js").Part} whole @returns {import("../src/types.js").Part[]} */
+/** List a part and all parts in it. @param {import("../src/types.js").Part} whole @returns {import("../src/types.js").Part[]} */
 function all(whole) {
   return [whole, ...whole.children.flatMap((child) => (typeof child === "number" ? [] : all(child)))];
 }

@@ -1,4 +1,4 @@
-"""A tab, and notebook servers on this machine that are gone when a test ends, however it ends."""
+"""Fixtures for the notebook tests: a tab, and local notebook servers that end with the test."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-PATIENCE = 60  # seconds for a server, a kernel or a widget to come up on a busy machine
+PATIENCE = 60  # seconds for a server, kernel or widget to start on a busy machine
 
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A tab in which nothing may be thrown that nobody catches."""
+    """Open a tab that fails on uncaught exceptions."""
     page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page.set_default_timeout(1000 * PATIENCE)
     expect.set_options(timeout=1000 * PATIENCE)
@@ -27,14 +27,14 @@ def page(browser: Browser) -> Iterator[Page]:
     page.on("pageerror", lambda error: errors.append(str(error)))
     yield page
     page.close()
-    expect.set_options(timeout=10_000)  # as the tests of the page have it
-    # The widget fetches nothing; the notebook around it does, and fails where its server or the network is gone.
+    expect.set_options(timeout=10_000)  # as in the other tests of the page
+    # The widget makes no requests. The notebook does, and reports errors when its server or the network is gone.
     assert [error for error in errors if error != "Failed to fetch"] == []
 
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Callable[..., str]]:
-    """Start a server in a home of its own: `serve(command...)` is its address; {port} in the command, its port."""
+    """Return `serve(command...)`, which starts a server with its own home and returns its address."""
     started: list[subprocess.Popen[bytes]] = []
     log = tmp_path / "server.log"
 
@@ -61,7 +61,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., str]]:
 
 
 def environment(home: Path) -> dict[str, str]:
-    """This one's, with all that Jupyter and marimo keep about their user in another home."""
+    """Copy the environment, with the directories of Jupyter and marimo in another home."""
     paths = [str(Path(path).resolve()) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "XDG_", "IPYTHON"))}
     return {**kept, "HOME": str(home), "PYTHONPATH": os.pathsep.join(paths)}
@@ -75,7 +75,7 @@ def free_port() -> int:
 
 
 def wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    """Return when the address answers."""
+    """Wait until the address answers."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end and server.poll() is None:
@@ -89,7 +89,7 @@ def wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def stop(server: subprocess.Popen[bytes]) -> None:
-    """End the server, and the kernels that it started."""
+    """Stop the server and the kernels that it started."""
     os.killpg(server.pid, signal.SIGTERM)
     try:
         server.wait(timeout=10)

@@ -1,4 +1,4 @@
-"""The widget in a real JupyterLab: it shows itself, its state reaches Python, and reloading the page loses nothing."""
+"""The widget in JupyterLab: it is displayed, its state reaches Python, and the state survives a reload."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CELLS = [
 
 @pytest.fixture
 def notebook(page: Page, serve: Callable[..., str], tmp_path: Path) -> Page:
-    """A notebook whose kernel is up."""
+    """Open a notebook and wait for its kernel."""
     cells = [nbformat.v4.new_code_cell(cell) for cell in CELLS]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), tmp_path / "walk.ipynb")
@@ -43,7 +43,7 @@ def idle(page: Page) -> None:
 
 
 def run(page: Page, position: int) -> Locator:
-    """Run a cell; its output."""
+    """Run a cell and return its output."""
     cell = page.locator(".jp-CodeCell").nth(position)
     cell.locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
@@ -54,14 +54,14 @@ def run(page: Page, position: int) -> Locator:
 
 
 def save(page: Page, path: Path) -> None:
-    """Save the notebook, and wait until its file has what it shows."""
+    """Save the notebook and wait until the file has its content."""
     page.keyboard.press("Control+s")
     while "widget-view" not in path.read_text(encoding="utf-8"):
         page.wait_for_timeout(100)
 
 
 def reload(page: Page) -> None:
-    """Reload the page. JupyterLab asks the kernel for the widgets, and gives up when a busy machine answers late."""
+    """Reload the page. JupyterLab asks the kernel for the widgets and gives up if a busy machine answers late."""
     for _ in range(5):
         page.reload()
         idle(page)
@@ -73,11 +73,11 @@ def reload(page: Page) -> None:
 
 
 def taken(page: Page) -> None:
-    """Wait until the notebook has the state: it is written when the widget has come to rest."""
+    """Wait until the notebook has the state, which is written when the widget is at rest."""
     page.wait_for_timeout(1000)
 
 
-def test_a_walk_shows_itself_and_keeps_its_state(notebook: Page, tmp_path: Path) -> None:
+def test_walk_is_displayed_and_keeps_its_state(notebook: Page, tmp_path: Path) -> None:
     shown = run(notebook, 0)
     expect(shown.get_by_role("button", name="Next step")).to_be_visible()
     expect(shown.get_by_text("Before the first step")).to_be_visible()
@@ -100,8 +100,8 @@ def test_a_walk_shows_itself_and_keeps_its_state(notebook: Page, tmp_path: Path)
     expect(again.get_by_text("Backward: step 1 of 4")).to_be_visible()
 
 
-def test_keys_in_the_widget_are_the_widgets(notebook: Page) -> None:
-    """JupyterLab has commands on plain keys: d, d deletes a cell, 0, 0 restarts the kernel, b inserts a cell."""
+def test_keys_pressed_in_the_widget_stay_there(notebook: Page) -> None:
+    """JupyterLab binds plain keys: d, d deletes a cell; 0, 0 restarts the kernel; b inserts a cell."""
     widget = run(notebook, 0)
     widget.get_by_role("button", name="Next step").focus()
     cells = notebook.locator(".jp-Cell")
@@ -126,7 +126,7 @@ def test_keys_in_the_widget_are_the_widgets(notebook: Page) -> None:
     expect(notebook.locator(".lm-TabBar .jp-mod-dirty")).to_have_count(0)
 
 
-def test_the_widget_has_the_theme_of_jupyterlab(notebook: Page) -> None:
+def test_widget_has_the_theme_of_jupyterlab(notebook: Page) -> None:
     colour = "(app) => getComputedStyle(app.getRootNode().host).backgroundColor"
     assert run(notebook, 0).locator(".app").evaluate(colour) == "rgb(255, 253, 249)"
     notebook.get_by_role("menuitem", name="Settings").click()

@@ -1,4 +1,4 @@
-"""The widget in a real marimo: a walk shows itself, and takes steps."""
+"""The widget in marimo: a walk is displayed and takes steps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _():
 """
 
 
-def test_a_walk_shows_itself(page: Page, serve: Callable[..., str], tmp_path: Path) -> None:
+def test_walk_is_displayed(page: Page, serve: Callable[..., str], tmp_path: Path) -> None:
     (tmp_path / "walk.py").write_text(NOTEBOOK, encoding="utf-8")
     command = (sys.executable, "-m", "marimo", "--quiet", "run", "walk.py", "--headless", "--no-token")
     page.goto(serve(*command, "--host", "127.0.0.1", "--port", "{port}"))

@@ -1,4 +1,4 @@
-"""Where there is no Pyodide with NumPy, which .ci/pyodide builds and names, the tests of it are left out."""
+"""Skips the tests of Pyodide unless GRADWALK_PYODIDE names a Pyodide with NumPy, as .ci/pyodide builds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page's cell for Python, served as `gradwalk lesson --with-pyodide` writes it, in Chromium."""
+"""The page's Python cell, served as `gradwalk lesson --with-pyodide` writes it, in Chromium."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, e
 from gradwalk.cli.main import main
 
 AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
-LOADING = 120_000  # milliseconds, for ten megabytes to be compiled on a busy machine
+LOADING = 120_000  # milliseconds, to compile 10 MB on a busy machine
 VIOLATIONS = (
     "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)]))"
 )
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    """Serves a folder, and logs nothing."""
+    """Serves a folder without logging."""
 
     def log_message(self, *_: Any) -> None:
-        """Nobody reads it."""
+        """Do nothing."""
 
 
 @contextlib.contextmanager
 def serving(handler: Any) -> Iterator[str]:
-    """A server of its own, and its address."""
+    """Start a server and yield its address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
@@ -43,7 +43,7 @@ def serving(handler: Any) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that the command writes."""
+    """Write the page with the command line."""
     folder = tmp_path_factory.mktemp("site")
     assert main(["lesson", "--with-pyodide", os.environ["GRADWALK_PYODIDE"], str(folder / "index.html")]) == 0
     return folder
@@ -51,7 +51,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def address(site: Path) -> Iterator[str]:
-    """Where the folder is served."""
+    """Serve the folder and yield its address."""
     with serving(partial(Quiet, directory=site)) as address:
         yield address
 
@@ -70,12 +70,12 @@ class Cell:
         self.run, self.stop = self.lesson.button("Run"), self.lesson.button("Stop")
 
     def ready(self) -> Cell:
-        """Wait until Python is there."""
+        """Wait until Python is loaded."""
         expect(self.status).to_have_text("Python is ready.", timeout=LOADING)
         return self
 
     def runs(self, program: str, status: str) -> None:
-        """Run a program to its end."""
+        """Run a program and wait for its status."""
         self.program.fill(program)
         self.run.click()
         expect(self.status).to_have_text(status, timeout=LOADING)
@@ -86,13 +86,13 @@ SHOWN = "The program has finished. Its graph is below."
 
 @pytest.fixture
 def problems() -> list[str]:
-    """What the page complains of."""
+    """Collect the page's errors and warnings."""
     return []
 
 
 @pytest.fixture
 def context(browser: Browser, address: str, problems: list[str]) -> Iterator[BrowserContext]:
-    """A visitor. Nothing may be complained of, nor loaded from anywhere but the page's own server."""
+    """Yield a browser context; fail on errors, warnings, and requests to other servers."""
     context = browser.new_context(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
     loaded: list[str] = []
 
@@ -111,7 +111,7 @@ def context(browser: Browser, address: str, problems: list[str]) -> Iterator[Bro
 
 @pytest.fixture
 def opened(context: BrowserContext, address: str) -> Callable[[], Cell]:
-    """Open the page and the cell."""
+    """Return a function that opens the page and the cell."""
 
     def open_cell() -> Cell:
         cell = Cell(context.new_page())
@@ -123,7 +123,7 @@ def opened(context: BrowserContext, address: str) -> Callable[[], Cell]:
     return open_cell
 
 
-def test_a_program_runs_and_its_graph_is_walked(opened: Callable[[], Cell]):
+def test_program_runs_and_shows_its_graph(opened: Callable[[], Cell]):
     cell = opened().ready()
     expect(cell.program).to_be_focused()
     cell.run.click()
@@ -138,32 +138,32 @@ def test_a_program_runs_and_its_graph_is_walked(opened: Callable[[], Cell]):
 
 
 @pytest.mark.parametrize("key", ["Control+Enter", "Shift+Enter"])
-def test_by_keyboard_and_every_backward_is_a_pass(opened: Callable[[], Cell], key: str):
+def test_running_by_keyboard_shows_every_pass(opened: Callable[[], Cell], key: str):
     cell = opened()
     program = example("loop")
     cell.page.get_by_label("Examples").select_option(label="a training loop")
     expect(cell.program).to_have_value(program)
-    cell.program.press(key)  # Python is still being loaded
+    cell.program.press(key)  # while Python is loading
     expect(cell.status).to_have_text(SHOWN, timeout=LOADING)
     assert numbers(cell.output.inner_text()) == pytest.approx(numbers(printed_here(program)), rel=1e-12)
     expect(cell.page.locator(".passes, .source").first).to_contain_text("20")
-    cell.program.press("n")  # elsewhere, a key of the page
+    cell.program.press("n")  # types text, because the focus is in the cell
     expect(cell.program).to_have_value(f"n{program}")
 
 
 def example(key: str) -> str:
-    """An example, as its file has it."""
+    """Read an example from the page's source."""
     text = (Path(__file__).parents[2] / "src/cell/examples.js").read_text(encoding="utf-8")
     return text.split(f"{key}: `")[1].split("`")[0]
 
 
 def numbers(text: str) -> list[float]:
-    """The numbers in a text, at its lines' ends: tanh differs by a bit between systems."""
+    """Return the number at the end of each line; results of tanh differ in the last bit between systems."""
     return [float(line.rpartition(" ")[2]) for line in text.splitlines()]
 
 
 def printed_here(program: str) -> str:
-    """What a program prints in the Python that runs this test."""
+    """Run a program in this Python and return what it printed."""
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(program, {})
     return printed.getvalue()
@@ -180,7 +180,7 @@ def test_each_example_runs(opened: Callable[[], Cell]):
         expect(cell.status).to_have_text(SHOWN)
 
 
-def test_an_error_is_shown_with_its_line(opened: Callable[[], Cell]):
+def test_errors_are_shown_with_their_line(opened: Callable[[], Cell]):
     cell = opened().ready()
     cell.runs("x = 1\nprint(x)\ny = x / 0\nz = 2\n", "There is an error in line 3.")
     expect(cell.output).to_contain_text("1\nTraceback (most recent call last):\n")
@@ -195,7 +195,7 @@ def test_an_error_is_shown_with_its_line(opened: Callable[[], Cell]):
     expect(cell.output).to_have_text("only this\n")
 
 
-def test_an_endless_program_is_stopped(opened: Callable[[], Cell]):
+def test_endless_program_can_be_stopped(opened: Callable[[], Cell]):
     cell = opened().ready()
     cell.program.fill("print('begun')\nwhile True:\n    pass\n")
     cell.run.click()
@@ -207,7 +207,7 @@ def test_an_endless_program_is_stopped(opened: Callable[[], Cell]):
     cell.runs("from gradwalk import Value\nx = Value(2.0)\nx * x\n", SHOWN)
 
 
-def test_all_that_is_printed_is_shown(opened: Callable[[], Cell]):
+def test_all_output_is_shown(opened: Callable[[], Cell]):
     cell = opened().ready()
     nothing = "The program has finished without a Value to walk: call backward(), or end with a Value."
     cell.runs("print('αβγ', end='')\n", nothing)
@@ -218,16 +218,16 @@ def test_all_that_is_printed_is_shown(opened: Callable[[], Cell]):
     expect(cell.output).to_contain_text("input() does not work in the page")
 
 
-def test_a_program_that_ends_python(opened: Callable[[], Cell], problems: list[str]):
+def test_python_restarts_after_a_crash(opened: Callable[[], Cell], problems: list[str]):
     cell = opened().ready()
     program = "x = []\nfor _ in range(100_000):\n    x = [x]\nrepr(x)\n"
     ended = "Python stopped with this program and is being loaded again: {}"
     cell.runs(program, ended.format("Uncaught RangeError: Maximum call stack size exceeded"))
-    problems.clear()  # what Pyodide says of it to the console
+    problems.clear()  # Pyodide's own messages about the crash
     cell.runs("from gradwalk import Value\nx = Value(2.0)\nx * x\n", SHOWN)
 
 
-def test_a_program_reaches_no_other_server(opened: Callable[[], Cell]):
+def test_program_cannot_reach_other_servers(opened: Callable[[], Cell]):
     asked: list[str] = []
 
     class Other(Quiet):
@@ -245,7 +245,7 @@ def test_a_program_reaches_no_other_server(opened: Callable[[], Cell]):
     expect(cell.output).to_contain_text("EvalError")
 
 
-def test_the_program_outlasts_another_language(opened: Callable[[], Cell]):
+def test_changing_language_keeps_the_program(opened: Callable[[], Cell]):
     cell = opened().ready()
     cell.program.fill("x = 1\n")
     cell.lesson.button("Menu").click()
@@ -256,7 +256,7 @@ def test_the_program_outlasts_another_language(opened: Callable[[], Cell]):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [(1280, 860), (390, 844), (844, 390)], ids=str)
-def test_for_everybody_everywhere(opened: Callable[[], Cell], scheme: Any, size: tuple[int, int]):
+def test_cell_is_accessible_in_all_sizes_and_themes(opened: Callable[[], Cell], scheme: Any, size: tuple[int, int]):
     cell = opened()
     cell.page.set_viewport_size({"width": size[0], "height": size[1]})
     cell.page.emulate_media(color_scheme=scheme)
@@ -273,7 +273,7 @@ def test_for_everybody_everywhere(opened: Callable[[], Cell], scheme: Any, size:
     expect(cell.element).to_be_hidden()
 
 
-def test_a_lone_file_has_no_cell(context: BrowserContext, site: Path):
+def test_single_file_has_no_cell(context: BrowserContext, site: Path):
     page = context.new_page()
     page.goto((site / "index.html").as_uri() + f"#{LAB}")
     expect(page.get_by_role("button", name="Menu")).to_be_visible()

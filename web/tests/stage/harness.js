@@ -1,4 +1,4 @@
-// Shows the stage alone, for looking at it and measuring it: open(json, order, overwrite), then show(position, marks).
+// Shows the stage alone, for tests and pictures: open(json, { order, overwrite, part }), then show(position, marks).
 
 import { Graph } from "../../src/core/graph.js";
 import { itemOf, parts, scene } from "../../src/walk/modules/modules.js";

@@ -31,18 +31,18 @@ process.stdout.write(made.outputFiles[0].text);
 
 
 def bundled() -> str:
-    """The harness as one script."""
+    """Bundle the harness into one script."""
     command = ["node", "--input-type=module", "-e", BUNDLE]
     return subprocess.run(command, cwd=WEB, capture_output=True, text=True, check=True).stdout
 
 
 def launched(playwright: Any) -> Browser:
-    """A browser without a window."""
+    """Launch a headless browser."""
     return playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
 
 
 def opened(browser: Browser, script: str, **options: Any) -> Page:
-    """A page with an empty stage."""
+    """Open a page with an empty stage."""
     page = browser.new_page(viewport={"width": 1100, "height": 520}, reduced_motion="reduce", **options)
     page.set_content("<!doctype html><html lang=en><title>stage</title><body style='margin:0'>")
     page.add_script_tag(content=script)
@@ -50,7 +50,7 @@ def opened(browser: Browser, script: str, **options: Any) -> Page:
 
 
 def draw(page: Page, root: Value, at: int = 0, marks: dict[str, Any] | None = None, **options: Any) -> dict[str, Any]:
-    """Draw a graph as it is at a step of its walk."""
+    """Draw a graph at a step of its walk."""
     document = json.loads(Graph.record(root).to_json())
     told: dict[str, Any] = page.evaluate("([json, options]) => harness.open(json, options)", [document, options])
     page.evaluate("([at, marks]) => harness.show(at, marks)", [at, marks or {}])
@@ -84,7 +84,7 @@ def diamond() -> Value:
 
 
 def tree() -> Value:
-    """About fifty nodes, and two that are used far away."""
+    """Build about fifty nodes, two of which are used far away."""
     leaves = [Value(0.1 * i - 0.7, label=f"x{i}") for i in range(16)]
     level = leaves
     while len(level) > 1:
@@ -108,7 +108,7 @@ HOSTILE = [
 
 
 def hostile() -> Value:
-    """Labels and numbers that find it hard to stay in their boxes."""
+    """Build a graph whose labels and numbers barely fit into the boxes."""
     sizes = [10.0 ** (i * 37 % 61 - 30) for i in range(len(HOSTILE))]
     values = [Value(-1.234567 * size, label=label) for size, label in zip(sizes, HOSTILE, strict=True)]
     out = values[0]
@@ -118,7 +118,7 @@ def hostile() -> Value:
 
 
 def network() -> Value:
-    """A perceptron, which is drawn by module."""
+    """Build the output of a perceptron, which is drawn by module."""
     model = nn.MLP(3, [8, 8, 1])
     for name, parameter in model.named_parameters():
         parameter.label = name
@@ -130,7 +130,7 @@ GRAPHS = {make.__name__: make for make in (neuron, twice, diamond, tree, hostile
 
 
 def main(folder: Path, names: list[str]) -> None:
-    """Draw every graph at five moments, and the diamond in the ways a walk can go wrong."""
+    """Draw every graph at five steps, and the diamond in each way that a walk can go wrong."""
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = launched(playwright)

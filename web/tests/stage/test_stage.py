@@ -1,4 +1,4 @@
-"""The stage in a real browser: what is drawn, how it is reached, and how it is moved."""
+"""The stage in a browser: drawing, selection, keyboard and panning."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def middle(box: dict[str, Any]) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("make", GRAPHS.values(), ids=GRAPHS)
-def test_boxes_stand_apart_and_hold_their_texts(page: Page, make: Any) -> None:
+def test_boxes_do_not_overlap_and_contain_their_texts(page: Page, make: Any) -> None:
     draw(page, make(), -1)
     found = boxes(page)
     for i, box in enumerate(found):
@@ -71,7 +71,7 @@ def test_boxes_stand_apart_and_hold_their_texts(page: Page, make: Any) -> None:
             assert apart_across or apart_down
 
 
-def test_labels_are_text_and_cut_to_their_box(page: Page) -> None:
+def test_labels_are_text_and_clipped_to_their_box(page: Page) -> None:
     draw(page, hostile(), -1)
     leaves = boxes(page)
     labels = [box["label"] for box in leaves]
@@ -85,7 +85,7 @@ def test_labels_are_text_and_cut_to_their_box(page: Page) -> None:
         assert box["window"]["right"] <= box["card"]["right"]
 
 
-def test_operands_stand_in_the_order_of_the_expression(page: Page) -> None:
+def test_operands_are_in_the_order_of_the_expression(page: Page) -> None:
     draw(page, neuron())
     height = {box["label"]: box["card"]["top"] for box in boxes(page)}
     assert height["x1"] < height["w1"] < height["x2"] < height["w2"]
@@ -93,7 +93,7 @@ def test_operands_stand_in_the_order_of_the_expression(page: Page) -> None:
     assert height["x1*w1 + x2*w2"] < height["b"]
 
 
-def test_a_value_used_twice_has_two_lines_and_two_tags(page: Page) -> None:
+def test_value_used_twice_has_two_lines_and_tags(page: Page) -> None:
     draw(page, twice(), 4)
     tags = page.evaluate("""[...harness.shadow.querySelectorAll(".tag.shown")].map((tag) => {
       const { top, bottom } = tag.getBoundingClientRect(); return [tag.textContent, top, bottom]; })""")
@@ -101,13 +101,13 @@ def test_a_value_used_twice_has_two_lines_and_two_tags(page: Page) -> None:
     assert tags[0][2] <= tags[1][1] + 3
 
 
-def test_lost_contributions_are_crossed(page: Page) -> None:
+def test_lost_contributions_are_crossed_out(page: Page) -> None:
     draw(page, diamond(), -1, order=[1, 3, 2, 0])
     crosses = "[...harness.shadow.querySelectorAll('.cross')].map((cross) => getComputedStyle(cross).display)"
     assert sorted(page.evaluate(crosses)) == ["inline", "none", "none", "none"]
 
 
-def test_the_keyboard_goes_along_the_lines(page: Page) -> None:
+def test_arrow_keys_follow_the_lines(page: Page) -> None:
     draw(page, neuron(), -1)
     page.keyboard.press("Tab")
     names = [focused(page)]
@@ -141,7 +141,7 @@ def test_a_part_opens(page: Page) -> None:
     assert key in parts
 
 
-def test_a_drag_is_no_click_and_the_wheel_scrolls_the_page(page: Page) -> None:
+def test_drag_pans_and_wheel_scrolls_the_page(page: Page) -> None:
     draw(page, neuron())
     place = "harness.shadow.querySelector('.world').style.transform"
     x, y = middle(boxes(page)[3])
@@ -162,7 +162,7 @@ def test_a_drag_is_no_click_and_the_wheel_scrolls_the_page(page: Page) -> None:
     page.wait_for_function(f"before => {place} !== before", arg=dragged)
 
 
-def test_boxes_stay_where_only_numbers_change(page: Page) -> None:
+def test_boxes_are_reused_when_only_numbers_change(page: Page) -> None:
     draw(page, neuron())
     page.evaluate("harness.node = harness.shadow.querySelector('.node')")
     other = neuron()
@@ -174,10 +174,13 @@ def test_axe_finds_nothing(page: Page) -> None:
     draw(page, neuron(), 14, {"badges": [[0, 1]], "selected": {"place": 2}})
     page.add_script_tag(path=WEB / "node_modules/axe-core/axe.min.js")
     found = page.evaluate("axe.run()")["violations"]
-    assert [violation["id"] for violation in found] == ["landmark-one-main", "page-has-heading-one"]  # of the harness
+    assert [violation["id"] for violation in found] == [
+        "landmark-one-main",
+        "page-has-heading-one",
+    ]  # the harness has neither
 
 
-def test_it_lays_out_where_workers_are_refused(browser: Browser, script: str, tmp_path: Path) -> None:
+def test_layout_works_without_workers(browser: Browser, script: str, tmp_path: Path) -> None:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; script-src 'sha256-{digest}'"
     head = f'<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
