@@ -47,7 +47,7 @@ class Kernel(Protocol):
     def backends(self) -> dict[str, str]:
         """A dict from parts and dtypes to executors; the key of a single executor is "".
 
-        An executor is "llvm", or "lanes: " and the reason why there is no machine code.
+        An executor is "llvm" (machine code), or "lanes: " and the reason why machine code is not used.
         """
         ...
 

@@ -58,9 +58,9 @@ class Columns:
     def add(self, array: Any, axis: cython.Py_ssize_t, shape: Any) -> cython.bint:
         """Append the columns of an array, if it fits; return whether it does.
 
-        An array fits if it has the right dtype, as many samples as earlier arrays, and the lengths `shape` along the
-        axes other than the batch axis `axis` (>= 0). If `shape` is None, any lengths fit. Arrays that kernels write to
-        must also be writable, and no two of their elements may share memory.
+        An array fits if it has the right dtype, the same number of samples as earlier arrays, and the lengths `shape`
+        along the axes other than the batch axis `axis` (>= 0). If `shape` is None, any lengths fit. Arrays that kernels
+        write to must also be writable, and no two of their elements may share memory.
         """
         if not column_table.columns_add(self.table, array, axis, shape, self.single, self._is_written):
             return False

@@ -105,7 +105,7 @@ class LaneKernel:
         self._hot = 0 if self.policy.backend == "llvm" else max(_HOT, _HOT_LANES * self._length)
         self._work = [0, 0]  # lanes * instructions run so far, for float64 and float32
         self._is_asked = [False, False]  # whether machine code has been requested, for each dtype
-        self._refusals = ["", ""]  # why there is no machine code, for each dtype
+        self._refusals = ["", ""]  # why machine code is not used, for each dtype
 
     def __str__(self) -> str:
         return str(self.schedule)
@@ -232,7 +232,7 @@ class LaneKernel:
             compile_queue.submit(lambda: self._compile_if_faster(count, single))
 
     def _compile_if_faster(self, count: int, single: bool) -> None:
-        """Compile the program, and switch to machine code unless it takes `_TIMES` times as long as lanes."""
+        """Compile the program, and switch to machine code unless it takes more than `_TIMES` times as long as lanes."""
         on_lanes = self._plans[single]
         self._compile(single)
         if self._plans[single] is on_lanes:
@@ -277,7 +277,7 @@ class LaneKernel:
 
     @property
     def backends(self) -> dict[str, str]:
-        """The executor for each dtype used so far: "llvm", or "lanes: " and the reason why there is no machine code."""
+        """The executor for each dtype used so far: "llvm", or "lanes: " and the reason why machine code is not used."""
         used = [single for single in (False, True) if self._work[single]] or [False]
         return {"float32" if single else "float64": self._backend(single) for single in used}
 

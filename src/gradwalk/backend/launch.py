@@ -18,8 +18,8 @@ if not TYPE_CHECKING and cython.compiled:
 
 # Functions that vector_functions.h implements for C libraries without vector mathematics.
 ROW_FUNCTIONS = ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh")
-# How the kernel was compiled: with libmvec, with ROW_FUNCTIONS or with neither, and by which compiler. GLIBC is the
-# version of glibc at run time.
+# Build options of the kernel: whether it uses libmvec, ROW_FUNCTIONS or neither, and its compiler. GLIBC is the version
+# of glibc at run time.
 USES_LIBMVEC = bool(lanes.USES_LIBMVEC)
 USES_OWN_FUNCTIONS = bool(lanes.USES_OWN_FUNCTIONS)
 COMPILER = lanes.COMPILER.decode().strip()

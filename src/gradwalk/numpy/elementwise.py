@@ -107,7 +107,7 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
         An array. An element equal to a bound gets half of the gradient, as in JAX.
 
     Raises:
-        ValueError: Some bounds are given as `a_min` or `a_max`, others as `min` or `max`.
+        ValueError: Bounds are given both as `a_min` or `a_max` and as `min` or `max`.
 
     Example:
         >>> from gradwalk import grad

@@ -1,6 +1,6 @@
 /* Table of the memory addresses of all columns that lanes.h reads or writes. A column has one number per sample.
 
-   An array has a batch axis. Each position along its other axes, in C order, is a column. */
+   An array has a batch axis. Each position along the other axes, in C order, is a column. */
 
 #ifndef GRADWALK_COLUMN_TABLE_H
 #define GRADWALK_COLUMN_TABLE_H
@@ -149,8 +149,8 @@ static inline int columns_are_apart(const Py_buffer *view) {
     return 1;
 }
 
-/* Mark the tiles among the columns from `first` on. A tile is TILE columns that are adjacent in memory and whose numbers
-   are not contiguous. */
+/* Mark the tiles among the columns from `first` on. A tile is TILE columns that are adjacent in memory and whose
+   numbers are not contiguous. */
 static inline void columns_tile(column_table *table, int64_t first, int64_t size) {
     for (int64_t k = first; k + TILE <= table->length; k += TILE) {
         const int64_t stride = table->strides[k];

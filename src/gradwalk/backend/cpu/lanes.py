@@ -47,12 +47,12 @@ def instruction_sets() -> int:
 
 
 def c_library() -> bytes:
-    """Return an empty version of glibc, because Python code does not know it."""
+    """Return an empty string, because Python does not know the version of glibc."""
     return b""
 
 
 def row_function(name: bytes, instruction_set: int, single: bool) -> int:
-    """Return 0 instead of an address, because there are no functions for rows in Python."""
+    """Return 0 instead of an address: functions for rows exist only in C."""
     return 0
 
 

@@ -195,8 +195,8 @@ class LoopKernel:
 def _samples(stage: Segment | CallStage) -> int:
     """Return the number of samples that run through a stage together.
 
-    In a reverse pass, the checkpoints of these samples must fit in `CHECKPOINT_BYTES`. With checkpoint=None, there is
-    space for as many checkpoints as with checkpoint="sqrt", so that no step runs more than twice.
+    In a reverse pass, the checkpoints of these samples must fit in `CHECKPOINT_BYTES`. With checkpoint=None, the number
+    is chosen so that all checkpoints of checkpoint="sqrt" fit. Then no step runs more than twice.
     """
     if isinstance(stage, Segment) or not isinstance(stage.call, LoopVjp):
         return _SAMPLES

@@ -240,7 +240,7 @@ class LoopVjpLanes:
 
 
 def likely_steps(loop: Loop) -> int:
-    """Return the maximum number of steps of a loop, or `LIKELY_STEPS` if the loop has no maximum."""
+    """Return the maximum number of steps of a loop, or `LIKELY_STEPS` if the number is unlimited."""
     return LIKELY_STEPS if loop.steps is None else loop.steps
 
 

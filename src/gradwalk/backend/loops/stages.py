@@ -19,7 +19,7 @@ from gradwalk.program.program import Program, trusted
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of a program between two calls, as a program of its own.
+    """The instructions of a program between two calls, as a separate program.
 
     Attributes:
         program: The instructions.

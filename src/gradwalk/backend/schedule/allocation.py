@@ -164,7 +164,7 @@ class _Writer:
         z: cython.int,
         time: cython.int,
     ) -> cython.void:
-        """Write an instruction. `out` is the index of the result or, for `STORE`, `SUM` and others, the destination."""
+        """Write an instruction. `out` is the index of the result or, for opcodes such as `STORE`, the destination."""
         form: cython.int = 0
         a: cython.int = self._placed(x)
         b: cython.int = self._placed(y) if arity > 1 else 0

@@ -34,8 +34,8 @@ def odeint(
     together with y. `backward()` integrates y together with its sensitivities to `y0` and to all these Values.
 
     Args:
-        func: Function `func(y, t, *args)` that returns dy/dt in the structure of y. It may return a list or tuple in
-            place of a one-dimensional array. It is recorded once per call of `odeint`, as by `jit`.
+        func: Function `func(y, t, *args)` that returns dy/dt in the structure of y. It may return a list or tuple
+            instead of a one-dimensional array. It is recorded once per call of `odeint`, as by `jit`.
         y0: y at the first time: a number, or a list, tuple, dict, dataclass or array of numbers.
         t: The times, a list or array of numbers in ascending or descending order. Equal times are allowed. If a time
             is nan, y is nan at this time and at all times after it.

@@ -1,7 +1,7 @@
 """`Ode`: a call that solves an ordinary differential equation. Its derivatives also solve differential equations.
 
 Let y' = f(y, t, p). The tangents s of y satisfy s' = f_y s + f_p dp. Forward mode integrates y and s together: it is an
-`Ode` with twice as many components. Reverse mode is `OdeBack`. It integrates the adjoint equation a' = -f_yᵀ a backward
+`Ode` of twice the size. Reverse mode is `OdeBack`. It integrates the adjoint equation a' = -f_yᵀ a backward
 from the last time to the first. The adjoints of p are the integral of f_pᵀ a (Pontryagin; Chen et al., "Neural ordinary
 differential equations", 2018). The backward integration evaluates the stored forward solution: integrating y backward
 would be unstable for stiff or damped equations.
@@ -171,7 +171,7 @@ class OdeBack(Call):
         self._pulled: dict[tuple[bool, ...], Program] = {}
 
     def __repr__(self) -> str:
-        return f"<the way back through {self.ode!r}>"
+        return f"<the backward pass of {self.ode!r}>"
 
     def __reduce__(self) -> Any:
         return OdeBack, (self.ode, self.wanted)

@@ -185,7 +185,7 @@ class _Own:
         self._structure = structure
 
     def __call__(self, equation: Equation, starts: Floats, params: Floats) -> Floats:
-        """Call the solver with the numbers `starts` in place of Values, and return the numbers of the solution."""
+        """Call the solver with the numbers `starts` instead of Values, and return the numbers of the solution."""
         solution = self._solver(*self._given.filled(starts), **self._keywords)
         numbers, structure = _numbers(solution, self._solver)
         if structure != self._structure:

@@ -167,8 +167,8 @@ def fixed_point(
     x is differentiated through the equation `x - func(x, *args) = 0`: see `root`.
 
     Args:
-        func: Function `func(x, *args)` that returns the next x, in the structure of x. It may return a list or tuple in
-            place of a one-dimensional array. It is recorded once per call, as by `jit`.
+        func: Function `func(x, *args)` that returns the next x, in the structure of x. It may return a list or tuple
+            instead of a one-dimensional array. It is recorded once per call, as by `jit`.
         x0: Initial guess: a number, or a list, tuple, dict, dataclass, Module or array of numbers.
         args: Further arguments of `func`: a tuple, or a single argument.
         xtol: Convergence tolerance for the relative change of x.
@@ -249,7 +249,7 @@ class ScalarSearch:
     settings: dict[str, Any]
 
     def in_place(self, call: Implicit) -> Implicit:
-        """Return a call that runs the method as a program, or `call` itself if the method has no program."""
+        """Return a call that runs the method as a program, or `call` itself if that is not possible."""
         if self.method not in _PROGRAMS:
             return call
         search, start, used, *defaults = _PROGRAMS[self.method]
