@@ -1,8 +1,8 @@
 """`Ode`: a call that solves an ordinary differential equation. Its derivatives also solve differential equations.
 
 Let y' = f(y, t, p). The tangents s of y satisfy s' = f_y s + f_p dp. Forward mode integrates y and s together: it is an
-`Ode` of twice the size. Reverse mode is `OdeBack`. It integrates the adjoint equation a' = -f_yᵀ a backward
-from the last time to the first. The adjoints of p are the integral of f_pᵀ a (Pontryagin; Chen et al., "Neural ordinary
+`Ode` of twice the size. Reverse mode is `OdeBack`. It integrates the adjoint equation a' = -f_yᵀ a backward from the
+last time to the first. The adjoints of p are the integral of f_pᵀ a (Pontryagin; Chen et al., "Neural ordinary
 differential equations", 2018). The backward integration evaluates the stored forward solution: integrating y backward
 would be unstable for stiff or damped equations.
 
