@@ -128,7 +128,7 @@ class LaneKernel:
     def memory(self) -> int:
         """Scratch memory per thread, in bytes.
 
-        Each slot takes lanes * 8 bytes plus a cache line. Tiles of 32 columns take lanes * 8 bytes per column. A block
+        Each slot takes lanes * 8 bytes plus a cache line. The tiles have 32 columns of lanes * 8 bytes. A block
         has 128 lanes. In large batches, it has up to 512 lanes if its slots then fit in 4 MB. Machine code has slots
         only for inputs and outputs, but its loops may need further memory. Not included are the input and output arrays
         and the totals of a reduction (16 bytes per output and shard, at most 64 shards).

@@ -196,7 +196,7 @@ static void NAME(take)(const Batch *batch, char **rows, const int32_t *code, int
         const REAL x = index[i * step];
         const REAL position = x < R(0.0) ? x + length : x;
         const int32_t k = position >= R(0.0) && position < length ? (int32_t)position : -1;
-        if (k < 0 || k >= entries[-1] || (REAL)k != position) out[i] = (REAL)NAN; /* the REAL `length` may be rounded up */
+        if (k < 0 || k >= entries[-1] || (REAL)k != position) out[i] = (REAL)NAN; /* `length` may be rounded up */
         else if (form & 2) out[i] = scalars[entries[k] / KINDS];
         else out[i] = NAME(entry)(batch, rows, entries[k], i, first + (i < count ? i : count - 1));
     }
