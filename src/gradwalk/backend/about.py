@@ -42,7 +42,7 @@ class About:
     Attributes:
         version: The version of gradwalk.
         python: The Python implementation and its version.
-        platform: The operating system and the processor, and musl if it is the C library.
+        platform: The operating system and the processor, followed by "musl" if musl is the C library.
         has_gil: Whether the GIL is enabled: False in free-threaded runs.
         compiler: The C compiler that gradwalk was compiled with; empty if gradwalk runs as plain Python.
         instruction_sets: Instruction sets of this machine that the batch kernels are compiled for, the smallest first.
@@ -111,7 +111,7 @@ def about() -> About:
         True
     """
     return About(
-        version=import_module("gradwalk").__version__,  # imported late: gradwalk imports this module
+        version=import_module("gradwalk").__version__,  # imported here because gradwalk imports this module
         python=f"{platform.python_implementation()} {platform.python_version()}",
         platform=_platform(),
         has_gil=getattr(sys, "_is_gil_enabled", lambda: True)(),

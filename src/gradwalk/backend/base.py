@@ -15,7 +15,7 @@ from gradwalk.program.program import Program
 
 
 class PythonCallError(ValueError):
-    """Raised for a program that calls a Python function for each sample: no kernel can run it."""
+    """Raised for a program that calls a Python function for each sample, which no kernel can do."""
 
 
 class Kernel(Protocol):
@@ -25,9 +25,9 @@ class Kernel(Protocol):
     depend on the other samples, its position in the batch, the batch size, the memory layout of the arrays or the
     number of threads. Operations that IEEE 754 defines exactly (+ - * /, sqrt, comparisons and selections) give the
     same bits as `Program.run` in float64 and as NumPy in float32: each operation rounds once, and a multiply-add rounds
-    twice. Other operations may differ by 4 ulp. Sums over a batch are accumulated in float64 for both dtypes. They
-    depend on the program and on the order and size of the batch, but not on the number of threads. Sums of the same
-    terms have the same bits on every backend.
+    twice. Other operations may differ by 4 ulp. Sums over a batch are accumulated in float64 for both dtypes. These
+    sums depend on the program, the order of the samples and the batch size, but not on the number of threads. Sums of
+    the same terms have the same bits on every backend.
 
     **Threads.** Any number of threads may call `run` of one kernel at the same time, with or without the GIL. An
     exception during a run, such as `KeyboardInterrupt`, does not affect later runs.
@@ -45,7 +45,10 @@ class Kernel(Protocol):
 
     @property
     def backends(self) -> dict[str, str]:
-        """The executor ("llvm", or "lanes: " and why) for each part and dtype; the key of a single executor is ""."""
+        """A dict from parts and dtypes to executors; the key of a single executor is "".
+
+        An executor is "llvm" (machine code), or "lanes: " and the reason why machine code is not used.
+        """
         ...
 
     @property
@@ -75,13 +78,13 @@ class Kernel(Protocol):
         Args:
             uniform: The inputs that are the same for all samples; float64.
             columns: The other inputs, one column per input, float32 if `single`, else float64. They are only read.
-            outputs: Arrays to write the varying outputs to, of the same dtype as `columns`: one column per output of
-                the program, including the fixed outputs. Empty if the kernel reduces.
+            outputs: Arrays of the same dtype as `columns`, with one column per output of the program. The kernel writes
+                the varying outputs to them and ignores the columns of fixed outputs. Empty if the kernel reduces.
             count: Number of samples; may be 0.
             single: Whether to compute in float32.
 
         Returns:
-            The fixed outputs in order of position or, if the kernel reduces, the sums of all outputs; float64.
+            The sums of all outputs if the kernel reduces, otherwise the fixed outputs in order of position; float64.
         """
         ...
 
@@ -94,11 +97,11 @@ class Backend(Protocol):
 
         Args:
             program: The program of one sample.
-            varies: Whether each input has one number per sample.
+            varies: For each input, whether it has one number per sample.
             reduced: Whether to return sums over the batch instead of the outputs.
 
         Raises:
-            ValueError: If the backend cannot run the program; the message says why. If a call of a Python function
-                depends on the batch, every backend raises its subclass `PythonCallError`.
+            ValueError: If the backend cannot run the program; the message says why. Every backend raises the subclass
+                `PythonCallError` if the program calls a Python function with an argument that depends on the batch.
         """
         ...

@@ -14,7 +14,7 @@ if not TYPE_CHECKING and cython.compiled:
     import cython
 
 
-_MOST_WORK = 1000  # limit for NumPy's exact overlap solver, which usually takes a few steps
+_MOST_WORK = 1000  # maximum number of steps of NumPy's exact overlap test, which usually takes a few
 
 
 def overlap(one: Any, other: Any) -> bool:
@@ -58,9 +58,9 @@ class Columns:
     def add(self, array: Any, axis: cython.Py_ssize_t, shape: Any) -> cython.bint:
         """Append the columns of an array, if it fits; return whether it does.
 
-        An array fits if it has the right dtype, `shape` along the axes other than the batch axis (`axis` >= 0; None
-        allows any shape), and the same number of samples as earlier arrays. Arrays that kernels write to must also be
-        writable, and no two of their elements may share memory.
+        An array fits if it has the right dtype, the same number of samples as earlier arrays, and the lengths `shape`
+        along the axes other than the batch axis `axis` (>= 0). If `shape` is None, any lengths fit. Arrays that kernels
+        write to must also be writable, and no two of their elements may share memory.
         """
         if not column_table.columns_add(self.table, array, axis, shape, self.single, self._is_written):
             return False
@@ -79,7 +79,7 @@ class Columns:
         return False
 
     def skip(self, columns: int) -> None:
-        """Append this number of columns that kernels neither read nor write."""
+        """Append `columns` columns that kernels neither read nor write."""
         column_table.columns_skip(self.table, columns)
 
     def fill(self, column: int, number: float) -> None:

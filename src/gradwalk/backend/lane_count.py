@@ -5,13 +5,13 @@ from __future__ import annotations
 FEWEST_LANES = 128
 _MOST_LANES = 512
 _LARGEST_BLOCK = 1 << 22  # in bytes, so that a block fits in the cache
-_FEWEST_BLOCKS = 8  # blocks only grow if this many remain, enough for several threads
+_FEWEST_BLOCKS = 8  # blocks grow only if the batch still has this many, so that several threads have work
 
 
 def lane_count(samples: float, bytes_of_a_lane: int) -> int:
-    """Return the number of lanes per block. Larger blocks amortize the decoding of instructions.
+    """Return the number of lanes per block. In larger blocks, each decoded instruction runs on more samples.
 
-    The result depends only on the program and the batch size, as the number of lanes affects how sums round.
+    The number of lanes affects the rounding of sums. It therefore depends only on the program and the batch size.
 
     Args:
         samples: The batch size.

@@ -32,13 +32,13 @@ SHARDS = 64
 # shards * outputs <= _LARGEST_TOTALS, but at least _FEWEST_SHARDS shards.
 _FEWEST_SHARDS = 8
 _LARGEST_TOTALS = 1 << 17
-# Below this many lanes times instructions, starting threads takes longer than running in the calling thread.
+# If lanes * instructions is less than this, starting threads takes longer than running in the calling thread.
 _LEAST_WORK = 2_000_000
-# Compile a kernel to machine code after lanes * instructions >= max(_HOT, _HOT_LANES * instructions).
+# Compile a kernel to machine code once lanes * instructions of all runs >= max(_HOT, _HOT_LANES * instructions).
 _HOT = 5_000_000
 _HOT_LANES = 30_000
-# Keep the lane interpreter if machine code takes _TIMES times as long, comparing the fastest of _TRIALS runs on at
-# most _MOST_SAMPLES samples.
+# Keep the lane interpreter if machine code takes more than _TIMES times as long. Both are timed by the fastest of
+# _TRIALS runs on at most _MOST_SAMPLES samples.
 _TIMES = 1.25
 _TRIALS = 5
 _MOST_SAMPLES = 4096
@@ -64,8 +64,8 @@ class LaneKernel:
         varies: Whether each input has one number per sample (a column) or one number for the whole batch.
         reduced: Whether to return sums over the batch instead of the outputs.
         lanes: Number of lanes per block, a multiple of 16; None to choose it from the program and the batch.
-        apart: Whether to sum the products of a sum-of-products output separately, which takes fewer instructions. If
-            such a sum is not finite, the kernel runs the batch again without splitting.
+        apart: Whether to split outputs that are sums of products, and to sum each product over the batch separately.
+            This takes fewer instructions. If a sum is not finite, the kernel runs the batch again without splitting.
 
     Attributes:
         schedule: The schedule that the kernel runs.
@@ -75,8 +75,8 @@ class LaneKernel:
         policy: When and how to compile machine code.
 
     Raises:
-        ValueError: If a call of a Python function depends on the batch, `lanes` is not a positive multiple of 16, or
-            this machine lacks the instruction set that GRADWALK_INSTRUCTION_SET names.
+        ValueError: If the program calls a Python function with an argument that depends on the batch, if `lanes` is not
+            a positive multiple of 16, or if this machine lacks the instruction set that GRADWALK_INSTRUCTION_SET names.
     """
 
     def __init__(
@@ -103,9 +103,9 @@ class LaneKernel:
         self._prologue = self.schedule.prologue.interpreter
         self._computed = len(self.schedule.prologue.outputs)
         self._hot = 0 if self.policy.backend == "llvm" else max(_HOT, _HOT_LANES * self._length)
-        self._work = [0, 0]  # lanes times instructions run so far, by type
-        self._is_asked = [False, False]  # whether machine code has been requested, by type
-        self._refusals = ["", ""]  # why there is no machine code, by type
+        self._work = [0, 0]  # lanes * instructions run so far, for float64 and float32
+        self._is_asked = [False, False]  # whether machine code has been requested, for each dtype
+        self._refusals = ["", ""]  # why machine code is not used, for each dtype
 
     def __str__(self) -> str:
         return str(self.schedule)
@@ -126,11 +126,12 @@ class LaneKernel:
 
     @property
     def memory(self) -> int:
-        """Scratch memory per thread, in bytes: lanes * 8 plus a cache line per slot, and lanes * 8 for 32 columns.
+        """Scratch memory per thread, in bytes.
 
-        A block has 128 lanes, in large batches up to 512 if its slots then fit in 4 MB. Machine code has slots only for
-        inputs and outputs, plus the memory that its loops need. Input and output arrays are not included, nor are the
-        totals of a reduction (16 bytes per output and shard, at most 64 shards).
+        Each slot takes lanes * 8 bytes plus a cache line. The tiles have 32 columns of lanes * 8 bytes. A block
+        has 128 lanes. In large batches, it has up to 512 lanes if its slots then fit in 4 MB. Machine code has slots
+        only for inputs and outputs, but its loops may need further memory. Not included are the input and output arrays
+        and the totals of a reduction (16 bytes per output and shard, at most 64 shards).
         """
         return max(plan.memory for plan in self._plans)
 
@@ -148,12 +149,13 @@ class LaneKernel:
         Args:
             uniform: The inputs that are the same for all samples; float64.
             columns: Arrays with the other inputs, float32 if `single`, else float64.
-            outputs: Arrays to write the varying outputs to, of the same dtype as `columns`; empty if `reduced`.
+            outputs: Arrays of the same dtype as `columns`, to which the varying outputs are written. Empty if
+                `reduced`.
             count: Number of samples.
             single: Whether to compute in float32.
 
         Returns:
-            The fixed outputs or, if `reduced`, the sums of all outputs; float64.
+            The sums of all outputs if `reduced`, otherwise the fixed outputs; float64.
         """
         inputs, written = Columns(single), Columns(single, is_written=True)
         for array in columns:
@@ -184,11 +186,11 @@ class LaneKernel:
     ) -> bool:
         """Run the program on prepared columns: see `run`.
 
-        `columns` holds the varying inputs and the varying outputs. The float64 array `results` receives the fixed
-        outputs or, if `reduced`, the sums (or means) of all outputs.
+        `columns` contains the varying inputs and the varying outputs. The results are written to the float64 array
+        `results`: the sums (or means) of all outputs if `reduced`, otherwise the fixed outputs.
 
-        Returns False if the sums of products that were split are not finite: the unsplit sums may still be finite, so
-        the caller must run `_undivided`.
+        Returns False if outputs were split into products and a sum is not finite. The sum without splitting may still
+        be finite, so the caller must run `_undivided`.
         """
         single = columns[0].single
         work = self._length * count
@@ -230,7 +232,7 @@ class LaneKernel:
             compile_queue.submit(lambda: self._compile_if_faster(count, single))
 
     def _compile_if_faster(self, count: int, single: bool) -> None:
-        """Compile the program, and switch to machine code unless it takes `_TIMES` times as long as lanes."""
+        """Compile the program, and switch to machine code unless it takes more than `_TIMES` times as long as lanes."""
         on_lanes = self._plans[single]
         self._compile(single)
         if self._plans[single] is on_lanes:
@@ -275,7 +277,7 @@ class LaneKernel:
 
     @property
     def backends(self) -> dict[str, str]:
-        """The executor for each dtype used: "llvm", or "lanes: " and why it is not compiled."""
+        """The executor for each dtype used so far: "llvm", or "lanes: " and the reason why machine code is not used."""
         used = [single for single in (False, True) if self._work[single]] or [False]
         return {"float32" if single else "float64": self._backend(single) for single in used}
 
@@ -303,7 +305,7 @@ class LaneKernel:
         return max(self._width(math.inf, True) * 4, self._width(math.inf, False) * 8)
 
     def _shards(self, blocks: int) -> int:
-        """Return the number of shards. It depends only on the program and the batch, as it affects how sums round."""
+        """Return the number of shards. It affects the rounding of sums, so it depends only on the program and batch."""
         outputs = max(1, len(self.schedule.program.outputs))
         most = max(_FEWEST_SHARDS, _LARGEST_TOTALS // outputs) if self.reduced else SHARDS
         return max(1, min(SHARDS, most, blocks))

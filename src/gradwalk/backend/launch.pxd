@@ -1,4 +1,4 @@
-# Declares `Launch` and `Plan`, so that other compiled modules call them as C functions.
+# Declares `Launch` and `Plan` for other compiled modules, which can then call their C functions.
 from libc.stdint cimport int64_t
 
 from gradwalk.backend.columns cimport Columns

@@ -18,7 +18,8 @@ if not TYPE_CHECKING and cython.compiled:
 
 # Functions that vector_functions.h implements for C libraries without vector mathematics.
 ROW_FUNCTIONS = ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh")
-# Build options of the kernel: libmvec, ROW_FUNCTIONS or neither, and the compiler. GLIBC: version at run time.
+# Build options of the kernel: whether it uses libmvec, ROW_FUNCTIONS or neither, and its compiler. GLIBC is the version
+# of glibc at run time.
 USES_LIBMVEC = bool(lanes.USES_LIBMVEC)
 USES_OWN_FUNCTIONS = bool(lanes.USES_OWN_FUNCTIONS)
 COMPILER = lanes.COMPILER.decode().strip()
@@ -27,9 +28,10 @@ INSTRUCTION_SETS = ("baseline", "avx2", "avx512")[: lanes.instruction_sets()]
 
 
 def row_functions(instruction_set: int, single: bool) -> dict[str, int]:
-    """Return the addresses of `ROW_FUNCTIONS` by C name, even if the kernel itself uses libmvec.
+    """Return a dict from C names to the addresses of `ROW_FUNCTIONS`, even if the kernel itself uses libmvec.
 
-    Each is a `void f(const void *from, void *to, int64_t lanes)` for one instruction set (an index) and dtype.
+    Each function is a `void f(const void *from, void *to, int64_t lanes)`. `instruction_set` is an index into
+    INSTRUCTION_SETS.
     """
     found = {name: lanes.row_function(name.encode(), instruction_set, single) for name in ROW_FUNCTIONS}
     return {name: address for name, address in found.items() if address}
@@ -90,15 +92,15 @@ class Scratch:
 @cython.final
 @cython.cclass
 class Launch:
-    """One run of a kernel on a batch. Several threads may run different shards of it at the same time.
+    """One run of a kernel on a batch. Several threads may run different shards of the batch at the same time.
 
     Args:
         schedule: The schedule of the kernel.
         plan: The plan to run.
-        sizes: Numbers of samples, of lanes per block, and of shards.
+        sizes: Number of samples, number of lanes per block, and number of shards.
         computed: Results of the uniform prologue; float64.
         columns: The input columns and the output columns.
-        totals: Array that accumulates sums, of shape (shards, 2 * outputs): a sum and its rounding error per output.
+        totals: Array of shape (shards, 2 * outputs) that accumulates a sum and its rounding error for each output.
         instruction_set: Index of the instruction set.
     """
 
@@ -177,11 +179,11 @@ class Launch:
                 result[k] /= count
         position: cython.Py_ssize_t = self._schedule.scalars
         computed: cython.p_double = c_compat.doubles(self._computed)
-        for fixed in self._schedule.fixed:  # the mean of a fixed output is the output itself, not rounded
+        for fixed in self._schedule.fixed:  # the mean of a fixed output is the output itself
             result[fixed] = computed[position] * (1.0 if is_mean else count) if count else 0.0
             position += 1
 
 
 def _stride(width: int, count: int) -> int:
-    """Return the lanes to allocate per row: fewer than `width` for a small batch, so that more rows stay in cache."""
+    """Return the number of lanes per row. For a small batch it is less than `width`, so that more rows fit in cache."""
     return min(width, max(16, -(-count // 16) * 16))

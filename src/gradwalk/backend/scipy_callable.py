@@ -1,4 +1,4 @@
-"""Traced functions as `scipy.LowLevelCallable`: SciPy's C routines call them without Python."""
+"""Conversion of traced functions to `scipy.LowLevelCallable`, which SciPy's C routines call without Python."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def low_level_callable(program: Program) -> Any:
 
     Args:
         program: The program of a traced function: `jit(f).program`, after a call. Its first inputs are the integration
-            variables, the other inputs come from SciPy's `args`. The result is nan if their number does not match.
+            variables, and the other inputs come from SciPy's `args`. The integrand is nan if the number of inputs does
+            not match.
 
     Returns:
         The `scipy.LowLevelCallable`.
@@ -48,7 +49,7 @@ def low_level_filter(program: Program) -> Any:
 
     Args:
         program: The program of a traced function: `jit(f).program`, after a call. Its inputs are the pixels under the
-            footprint. `generic_filter` raises `RuntimeError` if their number does not match.
+            footprint. `generic_filter` raises `RuntimeError` if the number of pixels does not match.
 
     Returns:
         The `scipy.LowLevelCallable`.

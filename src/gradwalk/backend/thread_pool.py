@@ -1,8 +1,8 @@
 """Thread pool that runs the shards of a batch.
 
 The pool uses only `SimpleQueue`, deques and dicts, whose operations are single C calls. An interrupt arrives between
-two bytecodes, so it never leaves them in an inconsistent state. It can do so with the locks of `concurrent.futures`,
-which is written in Python.
+two bytecodes, so it cannot leave these objects in an inconsistent state. It could leave the locks of
+`concurrent.futures` in such a state, because that package is written in Python.
 """
 
 from __future__ import annotations
@@ -64,21 +64,21 @@ def cores() -> int:
 
 
 class _Halted(BaseException):
-    """Raised in a thread to end its work after another thread has raised."""
+    """Raised in a thread to end its work after an exception in another thread."""
 
 
-# One deque for each `run_tasks` call that this thread is part of; it is non-empty once that call is halted.
+# One deque for each `run_tasks` call that this thread works for. The deque is empty until the call is halted.
 _halts: ContextVar[tuple[deque[None], ...]] = ContextVar("halts", default=())
 
 
 def look_for_halt() -> None:
-    """Raise `_Halted` if this thread works for a halted `run_tasks` call. Long tasks must call this regularly."""
+    """Raise `_Halted` if this thread works for a halted `run_tasks` call. Long tasks must call this function often."""
     if any(_halts.get()):
         raise _Halted
 
 
 class _Share:
-    """Work submitted to one pool thread, which its submitter can withdraw until a thread starts it."""
+    """Work for one pool thread. The submitting thread can withdraw it until a pool thread starts it."""
 
     def __init__(self, work: Callable[[], None]) -> None:
         self._work = work
@@ -95,7 +95,7 @@ class _Share:
         except BaseException as raised:  # `withdraw` returns it to the submitting thread
             error = raised
         finally:
-            for _ in range(2):  # twice, as an interrupt may lose the first item
+            for _ in range(2):  # twice, because an interrupt may lose the first item
                 self._ended.put(error)
 
     def withdraw(self) -> BaseException | None:
@@ -151,9 +151,9 @@ _pool = _Pool()
 def run_tasks(tasks: range, work: Callable[[Iterator[int]], None]) -> None:
     """Run each task once, distributed over several threads. Returns or raises only after all threads have stopped.
 
-    `work` is called in each thread with an iterator over the tasks that this thread takes. If `work` raises in one
-    thread, the exception is raised here and halts the other threads: each stops after its current task, or within it at
-    the next call of `look_for_halt`.
+    Each thread calls `work` with an iterator over the tasks that the thread takes. An exception in one thread is raised
+    here and halts the other threads. A halted thread stops after its current task, or during the task at the next call
+    of `look_for_halt`.
     """
     shared = min(available(), len(tasks)) - 1
     if shared <= 0:

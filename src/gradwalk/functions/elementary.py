@@ -13,7 +13,7 @@ Scalar = TypeVar("Scalar", float, Value)
 
 
 def fabs(x: Scalar) -> Scalar:
-    """Return the absolute value of x, under its name in Python's `math`.
+    """Return the absolute value of x, like Python's `math.fabs`.
 
     d/dx = sign(x)
 
@@ -134,14 +134,14 @@ def leaky_relu(x: Scalar | float, negative_slope: Scalar | float = 0.01) -> Scal
 
 
 def _not_positive(is_positive: Any, x: Any) -> Any:
-    """Return x if x <= 0, else 0. Programs compute unselected branches, too, which must stay finite."""
+    """Return x if x <= 0, else 0. Programs also compute the branch that is not selected; it must stay finite."""
     return rows.where(is_positive, 0.0, x)
 
 
 def clip(x: Scalar | float, min: Scalar | float | None = None, max: Scalar | float | None = None) -> Scalar:
     """Limit x to the range from `min` to `max`; return `max` if `max` < `min`.
 
-    d/dx = 1 between the bounds, 0 outside, 0.5 at a bound; the bound itself gets the other half
+    d/dx = 1 between the bounds, 0 outside, 0.5 at a bound (the bound gets the other half)
 
     Args:
         x: A `Value` or a real number.
@@ -203,7 +203,7 @@ def smooth_max(*operands: Scalar | float, temperature: Scalar | float = 1.0) -> 
         2.000005
     """
     scaled = [rows.divide(operand, temperature) for operand in operands]
-    if len(scaled) == 2:  # logaddexp is an operation of the table, whose derivatives are exact
+    if len(scaled) == 2:  # logaddexp is an operation of the table, with exact derivatives
         result: Scalar = rows.multiply(temperature, rows.logaddexp(*scaled))
         return result
     if not scaled:
@@ -222,7 +222,7 @@ def smooth_min(*operands: Scalar | float, temperature: Scalar | float = 1.0) -> 
             most temperature · log(n).
 
     Returns:
-        A new `Value`, or a float if no operand is a `Value`. For the source see `smooth_max`.
+        A new `Value`, or a float if no operand is a `Value`. Source: see `smooth_max`.
 
     Raises:
         TypeError: If no operand is given.

@@ -1,6 +1,6 @@
-"""Functions that take more operands than their operation in the table, like their namesakes in Python.
+"""`log`, `maximum`, `minimum` and `hypot`, which accept more operands than the operations of these names in the table.
 
-The module is compiled, because Python functions with any number of parameters are slow to call.
+The module is compiled because Python functions with a variable number of parameters are slow to call.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _MAXIMUM, _MINIMUM = NAMES.index("maximum"), NAMES.index("minimum")
 
 
 def log(x: Scalar | float, base: Scalar | float | None = None) -> Scalar:
-    """Return the natural logarithm of x, or its logarithm to any base.
+    """Return the natural logarithm of x, or the logarithm of x to a given base.
 
     d/dx = 1 / x
 
     Args:
         x: A `Value` or a real number.
-        base: The base, a `Value` or a real number. The result is log(x) / log(base) then.
+        base: A `Value` or a real number. With a base, the result is log(x) / log(base).
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
@@ -43,8 +43,8 @@ def maximum(*operands: Scalar | float) -> Scalar:
 
     d/dx = 0.5 if x = y, else 0 if x < y, else 1
 
-    More than two operands are compared from left to right, as in `maximum(maximum(x, y), z)`. If the largest two are
-    equal, each gets half of the gradient; if three are equal, the last gets half and the other two a quarter each.
+    More than two operands are compared from left to right, as in `maximum(maximum(x, y), z)`. If two operands share the
+    largest value, each gets half of the gradient. If three do, the last gets half and the other two get a quarter each.
 
     Args:
         *operands: `Value`s or real numbers.
@@ -108,7 +108,8 @@ def hypot(*coordinates: Scalar | float) -> Scalar:
         *coordinates: `Value`s or real numbers.
 
     Returns:
-        A new `Value`, or a float if no coordinate is a `Value`. For one coordinate its absolute value; for none 0.
+        A new `Value`, or a float if no coordinate is a `Value`. The length of a single coordinate is its absolute
+        value. Without coordinates, the length is 0.
 
     Example:
         >>> hypot(2.0, 3.0, 6.0)
@@ -119,10 +120,10 @@ def hypot(*coordinates: Scalar | float) -> Scalar:
 
 
 def _length(coordinates: tuple[Any, ...]) -> Any:
-    """Return the length of a vector. Dividing the coordinates by the largest one avoids overflow of the squares.
+    """Return the length of a vector. Dividing the coordinates by the largest one keeps the squares from overflowing.
 
-    `hypot(hypot(x, y), z)` would not be differentiable at x = y = 0. The scale does not affect the length, so it needs
-    no gradient.
+    `hypot(hypot(x, y), z)` is not used because it is not differentiable at x = y = 0. The length does not depend on the
+    divisor, so no gradient flows through the divisor.
     """
     if len(coordinates) < 2:
         return rows.absolute(coordinates[0]) if coordinates else 0.0

@@ -30,7 +30,7 @@ _abs, _sign, _less, _less_equal, _equal, _where, _maximum, _minimum = [
 
 
 def take(values: Any, index: Any) -> Any:
-    """Return `values[index]`; the index may be data, such as an argument of a recorded function.
+    """Return `values[index]`. The index may be a Value, such as an argument of a recorded function.
 
     d/dvalues[i] = 1 if i is the index, else 0
     d/dindex = 0
@@ -39,16 +39,15 @@ def take(values: Any, index: Any) -> Any:
     records, the result is nan instead, and so are its derivatives with respect to all elements of the table.
 
     Args:
-        values: A list, tuple or array of `Value`s and real numbers, or of rows, which are lists or arrays themselves.
+        values: A list, tuple or array of `Value`s and real numbers, or of rows. A row is a list or an array.
         index: A whole number, as a `Value` or a real number, or an array of these. Negative indices count from the end.
 
     Returns:
-        `values[index]` itself if the index is a plain number, else a new `Value`. For a table of rows, a row with the
-        elements at the index. For an array of indices, an array of elements or rows, as in
-        `numpy.take(values, index, axis=0)`.
+        `values[index]` itself if the index is a plain number, else a new `Value`. If `values` contains rows, a row. For
+        an array of indices, an array of elements or rows, as in `numpy.take(values, index, axis=0)`.
 
     Raises:
-        IndexError: If the index is out of range, and its number is known.
+        IndexError: If the index is known and out of range.
         TypeError: If the index is neither a `Value` nor a real number, or `values` is not a table.
         ValueError: If the rows differ in length.
 
@@ -75,7 +74,7 @@ def take(values: Any, index: Any) -> Any:
 
 
 def one_hot(x: Any, num_classes: int, axis: int = -1) -> Any:
-    """Return a vector that is 1 at index x and 0 elsewhere, like `jax.nn.one_hot`. The index may be data.
+    """Return a vector that is 1 at index x and 0 elsewhere, like `jax.nn.one_hot`. The index may be a Value.
 
     Args:
         x: A `Value` or a real number, or an array of these. The vector is all 0 if x is not one of 0, 1, ...,
@@ -120,7 +119,8 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
         side: "left" for the index before elements that equal `v`, "right" for the index after them.
 
     Returns:
-        An int; a `Value` with derivative 0 if `v` or an element is a `Value`. For an array, an array of these.
+        An int, or a `Value` with derivative 0 if `v` or an element of `a` is a `Value`. If `v` is an array or a list,
+        an array of these.
 
     Raises:
         ValueError: If `side` is neither "left" nor "right".
@@ -137,7 +137,7 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
 
 
 def _searched(a: Any, side: str, v: Any) -> Any:
-    """Bisect a table."""
+    """Return the index at which to insert a number into a sorted table."""
     comes_before = partial(_less_equal if side == "left" else _less, v)
     length = len(a)
     if length == 0:
@@ -155,8 +155,8 @@ def _searched(a: Any, side: str, v: Any) -> Any:
 def interp(x: Any, xp: Any, fp: Any) -> Any:
     """Interpolate linearly between points, like `numpy.interp`; the function is constant beyond the end points.
 
-    The derivative at a point is the slope of the segment on its right, and at the last point of the segment on its
-    left. It is 0 at a point whose right neighbor has an infinite ordinate.
+    At a point, the derivative is the slope of the segment to the right; at the last point, it is the slope of the
+    segment to the left. It is 0 at a point whose right neighbor has an infinite ordinate.
 
     Args:
         x: A `Value` or a real number, or an array or a list of these.
@@ -164,7 +164,7 @@ def interp(x: Any, xp: Any, fp: Any) -> Any:
         fp: The ordinates of the points.
 
     Returns:
-        A `Value`, or a float if no argument contains a `Value`. For an array `x`, an array of these.
+        A `Value`, or a float if no argument contains a `Value`. If `x` is an array or a list, an array of these.
 
     Raises:
         ValueError: If `xp` is empty, or `xp` and `fp` differ in length.
@@ -185,8 +185,8 @@ def _interpolated(x: Any, xp: Any, fp: Any) -> Any:
     is_wide = _less(left, right)  # two points may have the same abscissa: the function jumps there
     slope = (high - low) / _where(is_wide, right - left, 1.0)
     rising = low + (x - left) * slope
-    # At a point next to an infinite ordinate, NumPy returns the ordinate of the point. If `rising` is nan, NumPy
-    # computes the segment from its right end.
+    # As in NumPy, the result at a point next to an infinite ordinate is the ordinate of the point. If `rising` is nan,
+    # NumPy computes the result from the right end of the segment.
     from_right = _where(_equal(rising, rising), rising, high + (x - right) * slope)
     level = low + 0.0 * x  # nan if x is nan
     between = _where(_equal(low, high), level, from_right)
@@ -208,7 +208,7 @@ def pchip(x: Any, xp: Any, fp: Any) -> Any:
         fp: The ordinates of the points.
 
     Returns:
-        A `Value`, or a float if no argument contains a `Value`. For an array `x`, an array of these.
+        A `Value`, or a float if no argument contains a `Value`. If `x` is an array or a list, an array of these.
 
     Raises:
         ValueError: If there are fewer than two points, or `xp` and `fp` differ in length.
@@ -239,7 +239,7 @@ def _at_each(function: Callable[[Any], Any], x: Any, dtype: type = float) -> Any
 
 
 def _length(values: Any) -> int:
-    """Return the length of a table; raise `TypeError` for other objects than lists, tuples and arrays."""
+    """Return the length of a table; raise `TypeError` if the table is not a list, tuple or array."""
     is_table = isinstance(values, Sequence) and not isinstance(values, (str, bytes))
     if not is_table and not (isinstance(values, numpy.ndarray) and values.ndim):
         raise TypeError(f"a table must be a list, tuple or array of numbers or of rows, got {type(values).__name__}")
@@ -309,7 +309,7 @@ def _check_points(name: str, xp: Any, fp: Any, least: int) -> None:
 
 
 def _segment(x: Any, xp: Any, *tables: Any) -> list[Any]:
-    """Return the elements of each table at the left and right end of the segment that contains x or is nearest to x."""
+    """Return the elements of each table at both ends of the segment that contains x or is nearest to x."""
     right = _minimum(_maximum(searchsorted(xp, x, "right"), 1), len(xp) - 1)
     left = right - 1
     return [take(table, end) for table in tables for end in (left, right)]

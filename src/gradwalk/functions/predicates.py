@@ -1,7 +1,7 @@
 """Predicates of numbers, without derivatives.
 
-They return bools. Inside a function that `jit` or `vmap` records they return a Value of 1 or 0 for use with `where`, as
-comparisons of Values do there.
+They return bools. Inside a function that `jit` or `vmap` records, they return Values that are 1 or 0, as comparisons of
+Values do. Such a Value can be the condition of `where`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def isnan(x: Any) -> Any:
         x: A `Value`, a real number, or an array of these.
 
     Returns:
-        A bool; for an array, an array of bools. In a recorded function, a `Value`.
+        A bool, or an array of bools for an array. In a recorded function, `Value`s instead of bools.
 
     Example:
         >>> isnan(math.nan)
@@ -36,7 +36,7 @@ def isinf(x: Any) -> Any:
         x: A `Value`, a real number, or an array of these.
 
     Returns:
-        A bool; for an array, an array of bools. In a recorded function, a `Value`.
+        A bool, or an array of bools for an array. In a recorded function, `Value`s instead of bools.
 
     Example:
         >>> isinf(-math.inf)
@@ -52,7 +52,7 @@ def isfinite(x: Any) -> Any:
         x: A `Value`, a real number, or an array of these.
 
     Returns:
-        A bool; for an array, an array of bools. In a recorded function, a `Value`.
+        A bool, or an array of bools for an array. In a recorded function, `Value`s instead of bools.
 
     Example:
         >>> isfinite(1e308)
@@ -67,11 +67,11 @@ def isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> A
     Args:
         a: A `Value`, a real number, or an array of these.
         b: A `Value`, a real number, or an array of these.
-        rel_tol: The largest allowed difference relative to the larger absolute value.
-        abs_tol: The absolute difference that is always allowed.
+        rel_tol: Maximum difference relative to the larger of |a| and |b|.
+        abs_tol: Maximum absolute difference. One satisfied tolerance is enough.
 
     Returns:
-        A bool; for an array, an array of bools. In a recorded function, a `Value`.
+        A bool, or an array of bools for an array. In a recorded function, `Value`s instead of bools.
 
     Raises:
         ValueError: If a tolerance is negative.

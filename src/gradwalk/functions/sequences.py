@@ -31,11 +31,11 @@ def logsumexp(xs: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     Args:
         xs: `Value`s and real numbers, or an array of these.
         axis: The axis or axes of an array to reduce; all of them if None.
-        keepdims: Whether the reduced axes stay, with length 1.
+        keepdims: Whether to keep the reduced axes, with length 1.
 
     Returns:
-        A new `Value`, or a float if no operand is a `Value`; for an array and some of its axes, an array of these. The
-        result for no operands is -inf, the logarithm of 0.
+        A new `Value`, or a float if no operand is a `Value`. If axes of an array remain, an array of these. Without
+        operands, the result is -inf, the logarithm of 0.
 
     Raises:
         AxisError: If an axis is out of range.
@@ -76,8 +76,9 @@ def softmax(xs: Any, axis: Axis = -1) -> Any:
         axis: The axis or axes of an array to sum over; all of them if None.
 
     Returns:
-        A list of new `Value`s, or of floats if no operand is a `Value`. They add up to 1. If an operand is inf or nan,
-        all results are nan; an operand of -inf gives 0. For an array or a list of lists, an array of the same shape.
+        A list of new `Value`s, or of floats if no operand is a `Value`. For an array or a list of lists, an array of
+        the same shape. The results add up to 1. If an operand is inf or nan, all results are nan. An operand of -inf
+        has the result 0.
 
     Raises:
         AxisError: If an axis is out of range.
@@ -154,9 +155,10 @@ def _operands(name: str, xs: Any) -> Any:
 
 
 def _largest(operands: list[Any]) -> Any:
-    """Return the largest operand without its gradient.
+    """Return the largest operand, without gradient.
 
-    It is subtracted from all operands and cancels in the result, so derivatives of any order are right without it.
+    It is subtracted from all operands, and the result does not depend on it. Derivatives of any order are therefore
+    correct without its gradient.
     """
     return rows.stop_gradient(maximum(*operands))
 
@@ -173,7 +175,7 @@ def _sum(operands: list[Any]) -> Any:
 
 
 def fsum(xs: Iterable[Scalar]) -> Scalar:
-    """Compute the sum x[0] + x[1] + ... as if in twice the precision.
+    """Compute the sum x[0] + x[1] + ... as accurately as in twice the precision.
 
     d/dx[i] = 1
 
@@ -182,9 +184,9 @@ def fsum(xs: Iterable[Scalar]) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`. Sums of plain numbers use Python's `math.fsum`, whose only
-        error is the final rounding. For Values, the rounding errors of all additions are added at the end: Ogita, Rump
-        and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26 (2005), algorithm 4.4. Infinite operands and
-        overflow give the result of IEEE arithmetic instead of an error.
+        error is the final rounding. Sums of Values add up the rounding errors of all additions, and add them to the sum
+        at the end (Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26 (2005), algorithm
+        4.4). Infinite operands and overflow give the result of IEEE arithmetic instead of an exception.
 
     Example:
         >>> fsum([0.1] * 10)

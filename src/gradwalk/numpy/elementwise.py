@@ -35,8 +35,9 @@ _equal = _vectorised(math.equal, 2)
 def where(condition: Any, x: Any, y: Any) -> Any:
     """Select elements from `x` where a condition holds, otherwise from `y`.
 
-    A Value is true if its number is not 0; NumPy would treat every Value as true. In a recorded function both branches
-    are computed, but the branch not selected contributes no derivative, not even nan.
+    A Value is true if its number is not 0; NumPy would treat every Value as true. In a recorded function, both branches
+    are computed, but only the selected branch contributes derivatives: an infinite or nan derivative of the other
+    branch is ignored.
 
     Args:
         condition: An array of bools or Values.
@@ -44,7 +45,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
         y: An array of Values or numbers.
 
     Returns:
-        An array. If the condition is known, it consists of the elements of `x` and `y` themselves.
+        An array. If the numbers of the condition are known, it contains elements of `x` and `y`, not new Values.
 
     Example:
         >>> from gradwalk import Value
@@ -58,14 +59,14 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def maximum(x: Any, y: Any) -> Any:
-    """Return the larger of two elements, or nan if either is nan.
+    """Return the larger element of each pair, or nan if either is nan.
 
     Args:
         x: An array of Values or numbers.
         y: An array of Values or numbers.
 
     Returns:
-        An array. Equal elements get half of the gradient each, as in JAX.
+        An array. If the elements of a pair are equal, each gets half of the gradient, as in JAX.
 
     Example:
         >>> from gradwalk import grad
@@ -76,14 +77,14 @@ def maximum(x: Any, y: Any) -> Any:
 
 
 def minimum(x: Any, y: Any) -> Any:
-    """Return the smaller of two elements, or nan if either is nan.
+    """Return the smaller element of each pair, or nan if either is nan.
 
     Args:
         x: An array of Values or numbers.
         y: An array of Values or numbers.
 
     Returns:
-        An array. Equal elements get half of the gradient each, as in JAX.
+        An array. If the elements of a pair are equal, each gets half of the gradient, as in JAX.
 
     Example:
         >>> minimum([1.0, 5.0], 2.0).tolist()
@@ -99,14 +100,14 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
         a: An array of Values or numbers.
         a_min: Lower bounds, or None.
         a_max: Upper bounds, or None.
-        min: Lower bounds, under the name in the array API standard.
-        max: Upper bounds, under the name in the array API standard.
+        min: Lower bounds. This is the name in the array API standard.
+        max: Upper bounds. This is the name in the array API standard.
 
     Returns:
         An array. An element equal to a bound gets half of the gradient, as in JAX.
 
     Raises:
-        ValueError: Bounds are given under both names.
+        ValueError: Bounds are given both as `a_min` or `a_max` and as `min` or `max`.
 
     Example:
         >>> from gradwalk import grad
@@ -133,7 +134,9 @@ def sign(x: Any) -> Any:
 
 
 def divmod(x: Any, y: Any) -> tuple[Any, Any]:
-    """Return floored quotients and remainders. NumPy has both for arrays of Values, but not `numpy.divmod`.
+    """Return floored quotients and remainders.
+
+    `numpy.floor_divide` and `numpy.remainder` accept arrays of Values; `numpy.divmod` does not.
 
     Args:
         x: An array of Values or numbers.
@@ -160,7 +163,7 @@ def nan_to_num(x: Any, nan: float = 0.0, posinf: float | None = None, neginf: fl
         neginf: Replacement for minus infinity; None for minus the largest float.
 
     Returns:
-        An array. Elements that were replaced get no gradient.
+        An array. The replaced elements get no gradient.
 
     Example:
         >>> from gradwalk import Value
@@ -176,7 +179,7 @@ def nan_to_num(x: Any, nan: float = 0.0, posinf: float | None = None, neginf: fl
     return where(equal(x, -numpy.inf), -largest if neginf is None else neginf, x)
 
 
-# Comparisons and predicates return bools; in recorded functions, Values that are 1 or 0.
+# Comparisons and predicates return bools. In recorded functions, they return Values that are 1 or 0.
 
 
 def less(x: Any, y: Any) -> Any:
@@ -187,7 +190,7 @@ def less(x: Any, y: Any) -> Any:
         y: An array of Values or numbers.
 
     Returns:
-        An array of bools; in a recorded function, of Values that are 1 or 0.
+        An array of bools. In a recorded function, an array of Values that are 1 or 0.
 
     Example:
         >>> from gradwalk import Value
@@ -205,7 +208,7 @@ def less_equal(x: Any, y: Any) -> Any:
         y: An array of Values or numbers.
 
     Returns:
-        As `less` does.
+        An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
     return _decided(numpy.less_equal, _less_equal, x, y)
 
@@ -218,7 +221,7 @@ def greater(x: Any, y: Any) -> Any:
         y: An array of Values or numbers.
 
     Returns:
-        As `less` does.
+        An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
     return less(y, x)
 
@@ -231,7 +234,7 @@ def greater_equal(x: Any, y: Any) -> Any:
         y: An array of Values or numbers.
 
     Returns:
-        As `less` does.
+        An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
     return less_equal(y, x)
 
@@ -244,7 +247,7 @@ def equal(x: Any, y: Any) -> Any:
         y: An array of Values or numbers.
 
     Returns:
-        As `less` does.
+        An array of bools. In a recorded function, an array of Values that are 1 or 0.
 
     Example:
         >>> from gradwalk import Value
@@ -262,7 +265,7 @@ def not_equal(x: Any, y: Any) -> Any:
         y: An array of Values or numbers.
 
     Returns:
-        As `less` does.
+        An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
     return logical_not(equal(x, y))
 
@@ -275,7 +278,7 @@ def logical_and(x: Any, y: Any) -> Any:
         y: An array of Values, bools or numbers.
 
     Returns:
-        As `less` does.
+        An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
     return _decided(numpy.logical_and, lambda x, y: _choose(x, _choose(y, 1.0, 0.0), 0.0), x, y)
 
@@ -288,7 +291,7 @@ def logical_or(x: Any, y: Any) -> Any:
         y: An array of Values, bools or numbers.
 
     Returns:
-        As `less` does.
+        An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
     return _decided(numpy.logical_or, lambda x, y: _choose(x, 1.0, _choose(y, 1.0, 0.0)), x, y)
 
@@ -300,7 +303,7 @@ def logical_not(x: Any) -> Any:
         x: An array of Values, bools or numbers.
 
     Returns:
-        As `less` does.
+        An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
     return _decided(numpy.logical_not, lambda x: _choose(x, 0.0, 1.0), x)
 
@@ -312,7 +315,7 @@ def isnan(x: Any) -> Any:
         x: An array of Values or numbers.
 
     Returns:
-        As `less` does.
+        An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
     return _decided(numpy.isnan, lambda x: 1.0 - _equal(x, x), x)
 
@@ -324,7 +327,7 @@ def isinf(x: Any) -> Any:
         x: An array of Values or numbers.
 
     Returns:
-        As `less` does.
+        An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
     return _decided(numpy.isinf, lambda x: _equal(_abs(x), numpy.inf), x)
 
@@ -336,7 +339,7 @@ def isfinite(x: Any) -> Any:
         x: An array of Values or numbers.
 
     Returns:
-        As `less` does.
+        An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
     return _decided(numpy.isfinite, lambda x: _less(_abs(x), numpy.inf), x)
 

@@ -18,11 +18,11 @@ Row = list[Any]
 
 @dataclass(frozen=True)
 class Stage:
-    """The row operations that eliminate a column, to be applied to right-hand sides as well.
+    """The row operations that eliminate one column. They are also applied to right-hand sides.
 
     Attributes:
         exchanges: For each row below the pivot, in order, whether it was exchanged with the pivot row.
-        multipliers: For each row below the pivot, the multiple of the pivot row that was then subtracted.
+        multipliers: For each row below the pivot, the multiple of the pivot row that is subtracted after the exchanges.
     """
 
     exchanges: Row
@@ -31,11 +31,11 @@ class Stage:
 
 @dataclass(frozen=True)
 class Factors:
-    """The LU factors of a matrix by partial pivoting: the stages of the elimination, and the upper triangle.
+    """The LU factors of a matrix, computed with partial pivoting.
 
     Attributes:
-        stages: One stage per column.
-        upper: The rows of the triangle, each from the diagonal on.
+        stages: The stages of the elimination, one per column.
+        upper: The rows of the upper triangle. Each begins at the diagonal.
     """
 
     stages: list[Stage]
@@ -52,13 +52,13 @@ class Factors:
         return cls(stages, upper)
 
     def numbers(self) -> Row:
-        """Return all numbers in a list."""
+        """Return the numbers of all rows and stages in one list."""
         parts = zip(self.stages, self.upper, strict=True)
         return [x for stage, row in parts for x in (*row, *stage.exchanges, *stage.multipliers)]
 
     @property
     def pivots(self) -> Row:
-        """The diagonal of the triangle."""
+        """The diagonal of the upper triangle."""
         return [row[0] for row in self.upper]
 
     def solve(self, b: Row) -> Row:
@@ -109,10 +109,11 @@ def factorised(matrix: list[Row]) -> Factors:
 
 
 def determinant(matrix: list[Row]) -> Any:
-    """Compute the determinant of a matrix by complete pivoting down to three rows, whose determinant is a polynomial.
+    """Compute the determinant of a matrix by elimination down to three rows, then by the polynomial of these rows.
 
-    A pivot is then 0 only if the whole remaining matrix is 0. If this has more than three rows, the first three
-    derivatives of the determinant are 0 as well, whatever the divisor.
+    With complete pivoting, a pivot is 0 only if the whole remaining matrix is 0. If that matrix has more than three
+    rows, the first three derivatives of its determinant are also 0. The divisor is therefore arbitrary if the pivot
+    is 0.
     """
     rows, product = matrix, 1.0
     while len(rows) > 3:
@@ -125,7 +126,7 @@ def determinant(matrix: list[Row]) -> Any:
 
 
 def _largest_first(rows: list[Row]) -> tuple[list[Row], Any]:
-    """Move the largest element to the first row and column; also return the sign of the permutations."""
+    """Swap rows and columns so that the largest element comes first; also return the sign of the swaps."""
     if are_known(numpy.array(rows, dtype=object)):
         known = numpy.abs(numbers(numpy.array(rows, dtype=object)))
         row, column = numpy.unravel_index(numpy.argmax(known), known.shape)
@@ -139,7 +140,7 @@ def _largest_first(rows: list[Row]) -> tuple[list[Row], Any]:
 
 
 def _exchanged_first(lines: list[Row]) -> tuple[list[Row], Any]:
-    """Move the row with the largest leading entry to the front by recorded exchanges; also return their sign."""
+    """Move the row with the largest leading entry to the front by recorded swaps; also return the sign of the swaps."""
     lines, sign = list(lines), 1.0
     for i in range(1, len(lines)):
         exchange = math.less(lines[0][0], lines[i][0])
@@ -150,7 +151,7 @@ def _exchanged_first(lines: list[Row]) -> tuple[list[Row], Any]:
 
 
 def _first(items: list[Any], index: int) -> list[Any]:
-    """Return the items with one of them swapped with the first."""
+    """Return the items with the first item and the item at `index` swapped."""
     items = list(items)
     items[0], items[index] = items[index], items[0]
     return items

@@ -1,8 +1,8 @@
-"""Linear systems as calls, differentiated by the implicit function theorem.
+"""Calls that solve linear systems, differentiated by the implicit function theorem.
 
-A x = b implies A dx = db - dA x: the tangent of a solution is the solution of a system with the same matrix. In reverse
-mode, if Aᵀ y = x̄ for the cotangent x̄ of x, the cotangent of b is y and the cotangent of A is -y xᵀ (Giles, "Collected
-matrix derivative results for forward and reverse mode algorithmic differentiation", 2008, section 2.3.1).
+A x = b implies A dx = db - dA x: the tangent dx solves a system with the same matrix. In reverse mode, let x̄ be the
+cotangent of x, and let y solve Aᵀ y = x̄. Then the cotangent of b is y, and the cotangent of A is -y xᵀ (Giles,
+"Collected matrix derivative results for forward and reverse mode algorithmic differentiation", 2008, section 2.3.1).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gradwalk.program.tracing.trace import Indices, Recording
 
 
 class Solve(Call):
-    """The solution of A x = b, or of Aᵀ x = b, by LAPACK. The operands are the rows of A, then b.
+    """A call that solves A x = b, or Aᵀ x = b, with LAPACK. The operands are the rows of A, then b.
 
     Args:
         size: Number of unknowns.
@@ -53,13 +53,13 @@ class Solve(Call):
         return [*(-self._outer(adjoints, unknowns)).ravel().tolist(), *adjoints.tolist()]
 
     def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append the solution y with the transposed matrix and the products -y xᵀ; return the cotangents of A and b."""
+        """Append the solution y of Aᵀ y = x̄ and the products -y xᵀ; return the cotangents of A and b."""
         matrix, _ = self._parted(operands)
         solution = _appended(tape, self._transposed(), matrix, adjoints)
         return [*self._products(tape, solution, base), *solution]
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the solution for the right-hand side db - dA x, and return its indices."""
+        """Append the solution dx of A dx = db - dA x, and return its indices."""
         matrix, _ = self._parted(operands)
         of_matrix, right = self._parted(tangents)
         right = list(right)
@@ -76,11 +76,11 @@ class Solve(Call):
         return solver(self.outputs, not self._is_transposed, is_recorded=False)
 
     def _parted(self, operands: Any) -> tuple[Any, Any]:
-        """Split a sequence with an item per operand into the parts for A and for b."""
+        """Split a sequence with one item per operand into two parts: for A and for b."""
         return operands[: -self.outputs], operands[-self.outputs :]
 
     def _outer(self, adjoints: Any, solution: Any) -> Any:
-        """Return the products of two solutions, one for each element of A."""
+        """Return the outer product y xᵀ in the layout of A; `adjoints` is y, and `solution` is x."""
         products = numpy.multiply.outer(adjoints, solution)
         return products.T if self._is_transposed else products
 
@@ -92,15 +92,15 @@ class Solve(Call):
 
 
 class RecordedSolve(Solve):
-    """The solution of a linear system that is expanded into instructions after differentiation.
+    """A `Solve` call that instructions replace after differentiation.
 
-    The elimination of the matrix is shared by all systems with this matrix: cotangents and tangents of any order reuse
-    its factors.
+    The matrix is factored once for all systems with this matrix: cotangents and tangents of any order reuse the
+    factors.
     """
 
     @cached_property
     def expansion(self) -> Expansion:
-        """The programs of the elimination and of the solution by its factors."""
+        """The program that factors the matrix, and the program that solves with the factors."""
         solve = Factors.solve_transposed if self._is_transposed else Factors.solve
         factors = _elimination(self.outputs)
         count = len(factors.outputs)
@@ -111,7 +111,7 @@ class RecordedSolve(Solve):
         return Expansion(factors, _recorded(solution, [1.0] * (count + self.outputs)))
 
     def numbers(self, operands: Floats) -> Floats:
-        """Return the solution as a float64 array, with inf and nan if the matrix is singular."""
+        """Return the solution as a float64 array. It contains inf or nan if the matrix is singular."""
         matrix, right = self._parted(operands)
         factors = self.expansion.first.run(matrix)
         solution: Floats = self.expansion.rest.run(numpy.append(factors, right))
@@ -133,7 +133,7 @@ def _elimination(size: int) -> Program:
 
 
 def _recorded(f: Callable[..., Any], numbers: list[float]) -> Program:
-    """Record a function of numbers, at these numbers."""
+    """Record a function of numbers; `numbers` are example arguments."""
     recording = Recording(staged=True)
     given = [recording.add_inputs(number, "operand") for number in numbers]
     indices, _ = recording.run(f, given, {})
@@ -142,7 +142,7 @@ def _recorded(f: Callable[..., Any], numbers: list[float]) -> Program:
 
 @cache
 def solver(size: int, is_transposed: bool, *, is_recorded: bool) -> Solve:
-    """Return the cached call that solves systems of a size, expanded into instructions if `is_recorded`."""
+    """Return the cached call that solves `size` equations: a `RecordedSolve` if `is_recorded`, otherwise a `Solve`."""
     return RecordedSolve(size, is_transposed) if is_recorded else Solve(size, is_transposed)
 
 

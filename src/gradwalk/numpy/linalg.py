@@ -1,6 +1,6 @@
 """Functions of `numpy.linalg` for matrices of Values: solutions, inverses, determinants, Cholesky factors and norms.
 
-Functions of a matrix accept a single matrix; use `gradwalk.vmap` for stacks.
+Functions of a matrix accept a single matrix. Use `gradwalk.vmap` for stacks of matrices.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from gradwalk.value.value import Value
 def solve(a: Any, b: Any) -> Any:
     """Solve a x = b for x.
 
-    Derivatives are solutions of systems with the same matrix, not derivatives of the elimination. The numbers are
-    computed by LAPACK; in a recorded function, by elimination with partial pivoting, whose factors the derivatives
-    reuse.
+    Derivatives are computed by solving systems with the same matrix, not by differentiating the elimination. LAPACK
+    computes the numbers. A recorded function uses elimination with partial pivoting instead, and the derivatives reuse
+    the factors.
 
     Args:
         a: A square matrix of Values or numbers, shape (N, N).
-        b: A right-hand side of shape (N,), or one per column, shape (N, K).
+        b: A right-hand side of shape (N,), or an array of shape (N, K) whose columns are K right-hand sides.
 
     Returns:
         The solution, with the shape of `b`.
 
     Raises:
-        LinAlgError: The matrix is not square, or it is singular. In a recorded function, the solution of a singular
-            system has inf or nan instead.
+        LinAlgError: The matrix is not square, or it is singular. A recorded function does not raise for a singular
+            matrix; its solution contains inf or nan.
         ValueError: The shapes do not match.
 
     Example:
@@ -66,7 +66,7 @@ def solve(a: Any, b: Any) -> Any:
 
 
 def inv(a: Any) -> Any:
-    """Invert a matrix. The inverse is differentiated as a solution: its differential is -a⁻¹ da a⁻¹.
+    """Invert a matrix. The differential of the inverse is -a⁻¹ da a⁻¹.
 
     Args:
         a: A square matrix of Values or numbers.
@@ -75,8 +75,8 @@ def inv(a: Any) -> Any:
         The inverse.
 
     Raises:
-        LinAlgError: The matrix is not square, or it is singular. In a recorded function, the inverse of a singular
-            matrix has inf or nan instead.
+        LinAlgError: The matrix is not square, or it is singular. A recorded function does not raise for a singular
+            matrix; its inverse contains inf or nan.
 
     Example:
         >>> from gradwalk import grad
@@ -90,9 +90,10 @@ def inv(a: Any) -> Any:
 def det(a: Any) -> Any:
     """Compute the determinant of a matrix.
 
-    For up to three rows the polynomial is written out. Above that, the result is a single node whose partials are the
-    cofactors (Jacobi's formula). In a function that is recorded or differentiated it is the product of the pivots of an
-    elimination, whose first three derivatives are also correct for singular matrices.
+    The determinant of up to three rows is computed as a polynomial of the elements. For larger matrices, the result is
+    a single node whose partials are the cofactors (Jacobi's formula). In a function that is recorded or differentiated,
+    it is the product of the pivots of an elimination. The first three derivatives of this product are correct for
+    singular matrices, too.
 
     Args:
         a: A square matrix of Values or numbers.
@@ -119,8 +120,8 @@ def det(a: Any) -> Any:
 def slogdet(a: Any) -> tuple[Any, Any]:
     """Compute the sign of the determinant of a matrix, and the logarithm of its absolute value.
 
-    The logarithm is a single node whose partials are the transposed inverse. In a function that is recorded or
-    differentiated it is the sum of the logarithms of the pivots of an elimination.
+    The logarithm is a single node whose partials are the elements of the transposed inverse. In a function that is
+    recorded or differentiated, it is the sum of the logarithms of the absolute pivots of an elimination.
 
     Args:
         a: A square matrix of Values or numbers.
@@ -152,7 +153,7 @@ def slogdet(a: Any) -> tuple[Any, Any]:
     for pivot in factors.pivots:
         sign = sign * math.sign(pivot)
         logarithm = logarithm + math.log(math.abs(pivot))
-        is_singular = math.where(pivot, is_singular, 1.0)  # later pivots are then nan
+        is_singular = math.where(pivot, is_singular, 1.0)  # after a pivot of 0, pivots are nan
     if a.size:
         no_slope = math.log(sumprod([0.0] * a.size, a.ravel().tolist()))  # -inf, whose derivatives are nan
         logarithm = math.where(is_singular, no_slope, logarithm)
@@ -160,21 +161,21 @@ def slogdet(a: Any) -> tuple[Any, Any]:
 
 
 def cholesky(a: Any) -> Any:
-    """Compute the lower triangular L with L Lᵀ equal to a positive definite matrix. Only its lower triangle is read.
+    """Compute the lower triangular L with L Lᵀ = a for a positive definite a. Only the lower triangle of a is read.
 
-    L is computed column by column, with one sum of products per element. The algorithm itself is differentiated, which
-    takes as few steps as the formulas for the derivatives (Murray, "Differentiation of the Cholesky decomposition",
+    L is computed column by column, with one sum of products per element. Derivatives are taken through these steps.
+    This is as fast as formulas for the derivatives of L (Murray, "Differentiation of the Cholesky decomposition",
     2016).
 
     Args:
         a: A symmetric matrix of Values or numbers.
 
     Returns:
-        The lower triangle. Elements above the diagonal are 0.0.
+        L. Its elements above the diagonal are 0.0.
 
     Raises:
-        LinAlgError: The matrix is not square or not positive definite. In a recorded function, the triangle of a matrix
-            that is not positive definite has nan instead.
+        LinAlgError: The matrix is not square, or it is not positive definite. A recorded function does not raise for a
+            matrix that is not positive definite; L contains nan.
 
     Example:
         >>> from gradwalk import grad
@@ -208,7 +209,8 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
         An array, or a number.
 
     Raises:
-        TypeError: The norm of a matrix needs singular values: `ord` is 2, -2 or "nuc".
+        TypeError: `ord` is 2, -2 or "nuc" for a matrix of Values. These norms need singular values, which are not
+            differentiable here.
 
     Example:
         >>> from gradwalk import grad
@@ -253,10 +255,10 @@ def _size(a: Any) -> int:
 
 
 def _solution_of_nodes(a: Any, b: Any) -> Any:
-    """Return the solution x as nodes of the residuals r = b - a x, which are nodes themselves.
+    """Return the solution x as nodes whose operands are nodes of the residuals r = b - a x.
 
-    The partials of r are taken at the computed x, and dx = inv(a) dr. For n unknowns these are 2 n² + n
-    partials; the partials of x with respect to a and b would be n³ + n².
+    The partials of r are taken at the computed x, and dx = inv(a) dr. For n unknowns, the nodes have 2 n² + n partials.
+    Nodes of x with the operands a and b would have n³ + n² partials.
     """
     size = len(a)
     found = numpy.linalg.solve(numbers(a), numbers(b))
@@ -269,7 +271,7 @@ def _solution_of_nodes(a: Any, b: Any) -> Any:
 
 
 def _node(symbol: str, number: Any, operands: Iterable[Any], partials: Iterable[Any]) -> Value:
-    """Return a node with given partials and a symbol. Operands that are plain numbers are omitted."""
+    """Return a node with the given partials; `symbol` is its label. Operands that are plain numbers are omitted."""
     pairs = [(x, float(partial)) for x, partial in zip(operands, partials, strict=True) if isinstance(x, Value)]
     node = Value(float(number), [x for x, _ in pairs], [partial for _, partial in pairs])
     node._op = symbol
@@ -284,14 +286,14 @@ def _cofactors(matrix: Any) -> Any:
 
 
 def _transposed_inverse(matrix: Any) -> Any:
-    """Compute the transposed inverse from the singular value decomposition; inf and nan if it does not exist."""
+    """Compute the transposed inverse from the singular value decomposition, with inf and nan for a singular matrix."""
     u, values, v = numpy.linalg.svd(matrix)
     with numpy.errstate(divide="ignore", invalid="ignore"):
         return (u / values) @ v
 
 
 def _sign_of_exchanges(factors: Factors) -> Any:
-    """Return 1 for an even number of exchanged rows, -1 for an odd number."""
+    """Return 1 if rows were exchanged an even number of times, otherwise -1."""
     sign = 1.0
     for stage in factors.stages:
         for exchange in stage.exchanges:

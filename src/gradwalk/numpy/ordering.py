@@ -1,7 +1,7 @@
 """Functions that order elements: largest and smallest elements, their indices, and sorting.
 
-If the numbers are known, they decide, and the result consists of the elements themselves. A recorded function must work
-for all numbers: it compares all elements with one another and selects by `where`.
+If the numbers are known, they are compared directly, and results are elements of the array. A recorded function must
+work for all numbers: its program compares the elements and selects results with `where`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from gradwalk.batching.vmap import vmap
 from gradwalk.numpy.arrays import are_known, exchanged, holds_values, numbers
 from gradwalk.value.arrays import Axis, along, reduced
 
-_FEWEST = 1000  # from this number of elements on, they are compared as a batch by a single instruction
+_FEWEST = 1000  # recorded lists of at least this many elements are compared as a batch, by a single instruction
 
 
 def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Return the largest element, or nan if there is one.
+    """Return the largest element, or nan if any element is nan.
 
     Args:
         a: An array of Values or numbers.
@@ -28,7 +28,8 @@ def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         keepdims: Whether to keep the reduced axes, with length 1.
 
     Returns:
-        An array or an element. Equal elements share the gradient evenly, as in JAX; a nan has the gradient nan.
+        An array, or a single element if all axes are reduced. Equal elements share the gradient evenly, as in JAX. An
+        element that is nan gets the gradient nan.
 
     Raises:
         ValueError: The array is empty.
@@ -42,7 +43,7 @@ def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def min(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Return the smallest element, or nan if there is one.
+    """Return the smallest element, or nan if any element is nan.
 
     Args:
         a: An array of Values or numbers.
@@ -50,7 +51,8 @@ def min(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         keepdims: Whether to keep the reduced axes, with length 1.
 
     Returns:
-        An array or an element. Equal elements share the gradient evenly, as in JAX; a nan has the gradient nan.
+        An array, or a single element if all axes are reduced. Equal elements share the gradient evenly, as in JAX. An
+        element that is nan gets the gradient nan.
 
     Raises:
         ValueError: The array is empty.
@@ -72,7 +74,7 @@ def argmax(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
         keepdims: Whether to keep the reduced axis, with length 1.
 
     Returns:
-        An int, or an array of ints. In a recorded function, Values without gradient, which cannot be used as indices.
+        An int, or an array of ints. In a recorded function, Values without gradient; they cannot index arrays.
 
     Raises:
         ValueError: The array is empty.
@@ -97,7 +99,7 @@ def argmin(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
         keepdims: Whether to keep the reduced axis, with length 1.
 
     Returns:
-        An int, or an array of ints. In a recorded function, Values without gradient, which cannot be used as indices.
+        An int, or an array of ints. In a recorded function, Values without gradient; they cannot index arrays.
 
     Raises:
         ValueError: The array is empty.
@@ -111,7 +113,7 @@ def argmin(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
 def sort(a: Any, axis: int | None = -1) -> Any:
     """Sort the elements in ascending order, with nan last. The sort is stable.
 
-    A recorded function sorts n elements by a network of n (n - 1) / 2 comparisons with six instructions each.
+    A recorded function sorts n elements with n (n - 1) / 2 comparisons, each of which takes six instructions.
 
     Args:
         a: An array of Values or numbers.
@@ -141,7 +143,7 @@ def argsort(a: Any, axis: int | None = -1) -> Any:
         axis: The axis to sort along; None for the flattened array.
 
     Returns:
-        An array of ints. In a recorded function, Values without gradient, which cannot be used as indices.
+        An array of ints. In a recorded function, Values without gradient; they cannot index arrays.
 
     Example:
         >>> from gradwalk import Value
@@ -178,7 +180,7 @@ def _itself(x: Any) -> Any:
 
 
 def _first_best(row: list[Any], largest: bool) -> Any:
-    """Return the index of the largest or smallest element of a list, recorded."""
+    """Return the index of the first largest or smallest element of a recorded list."""
     name = "argmax" if largest else "argmin"
     if not row:
         raise ValueError(f"attempt to get {name} of an empty sequence")
@@ -193,7 +195,7 @@ def _sorted(row: list[Any]) -> tuple[list[Any], list[Any]]:
     for end in range(len(row) - 1, 0, -1):
         for i in range(end):
             x, y = row[i], row[i + 1]
-            # nan moves to the end; two nans are not exchanged
+            # Move nan to the end, but do not exchange two nans.
             exchange = math.where(math.equal(x, x), math.less(y, x), math.equal(y, y))
             for items in (row, indices):
                 items[i : i + 2] = exchanged(exchange, items[i], items[i + 1])

@@ -31,16 +31,17 @@ __all__ = [
 
 
 def recorded(f: Callable[..., Any], args: Sequence[Any], **unknowns: Any) -> tuple[Program, list[Any], TreeDef]:
-    """Record a function of unknowns and of further arguments.
+    """Record a function of unknowns and further arguments as a program.
 
     Args:
         f: The function.
-        args: The further arguments. Values in them are treated like Values that `f` captures; the rest is constant.
-        **unknowns: The first arguments, trees of numbers, by their names in error messages. Only the structures matter.
+        args: The further arguments. Values in them are treated like Values that `f` captures. Numbers are constants.
+        **unknowns: The first arguments of `f`: trees of numbers, of which only the structure is used. The keywords are
+            their names in error messages.
 
     Returns:
-        The program, whose inputs are the unknowns followed by the Values that `f` uses; these Values; and the treedef
-        of the result.
+        The program, the Values that `f` uses, and the treedef of the result. The inputs of the program are the
+        unknowns, followed by the Values.
     """
     check_callable(f)
 
@@ -77,7 +78,10 @@ def check_callable(f: Any) -> None:
 
 
 def pointwise(program: Program, params: Floats) -> Callable[[Any], Floats]:
-    """Return a program as a function of its first inputs, with the last inputs fixed, for use in one thread."""
+    """Return a function that runs a program on its first inputs, with `params` as the last inputs.
+
+    The function may be called by one thread at a time.
+    """
     row = numpy.empty(program.inputs)
     split = program.inputs - len(params)
     row[split:] = params
@@ -97,10 +101,11 @@ def check_count(f: Callable[..., Any], found: int, size: int) -> None:
 
 
 def check_structure(f: Callable[..., Any], found: TreeDef, unknowns: TreeDef, name: str) -> None:
-    """Raise an exception if the structure that a function returns differs from the structure of the unknowns.
+    """Raise an exception if the result of `f` does not have the structure of the unknowns.
 
-    A list, a tuple and a one-dimensional array of the same length are interchangeable, as are a number and one of these
-    of length 1. Raises `ValueError` if the number of numbers differs, `TypeError` if only the structure does.
+    Lists, tuples and one-dimensional arrays of the same length are interchangeable. A number and a sequence of length 1
+    are interchangeable, too. Raises `ValueError` if the count of numbers differs, `TypeError` if only the structure
+    does.
     """
     check_count(f, found.size, unknowns.size)
     if found.with_numbers() != unknowns.with_numbers() and not (is_row(found) and is_row(unknowns)):

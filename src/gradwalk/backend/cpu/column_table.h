@@ -1,6 +1,6 @@
 /* Table of the memory addresses of all columns that lanes.h reads or writes. A column has one number per sample.
 
-   An array has a batch axis. Each position along its other axes, in C order, is a column. */
+   An array has a batch axis. Each position along the other axes, in C order, is a column. */
 
 #ifndef GRADWALK_COLUMN_TABLE_H
 #define GRADWALK_COLUMN_TABLE_H
@@ -18,8 +18,8 @@ enum { FEW_COLUMNS = 16 };
 typedef struct {
     int64_t count;     /* number of samples; -1 before the first array */
     int64_t length, room;
-    char **addresses;  /* of the first number of each column */
-    int64_t *strides;  /* from one sample to the next, in bytes */
+    char **addresses;  /* address of each column's first number */
+    int64_t *strides;  /* per column: distance between samples, in bytes */
     int64_t *tiles;    /* per column: the first column of its tile, or -1 */
     char *few_addresses[FEW_COLUMNS];
     int64_t few_strides[FEW_COLUMNS], few_tiles[FEW_COLUMNS];
@@ -149,7 +149,8 @@ static inline int columns_are_apart(const Py_buffer *view) {
     return 1;
 }
 
-/* Mark tiles among the columns from `first` on: TILE adjacent columns in memory that are not contiguous themselves. */
+/* Mark the tiles among the columns from `first` on. A tile is TILE columns that are adjacent in memory and whose
+   numbers are not contiguous. */
 static inline void columns_tile(column_table *table, int64_t first, int64_t size) {
     for (int64_t k = first; k + TILE <= table->length; k += TILE) {
         const int64_t stride = table->strides[k];
@@ -160,8 +161,9 @@ static inline void columns_tile(column_table *table, int64_t first, int64_t size
     }
 }
 
-/* Append the columns of a float32 (if `single`) or float64 array and return 1. Return 0 if its dtype, shape or number
-   of samples does not fit, or if it must be writable and is read-only or has overlapping elements; -1 on errors. */
+/* Append the columns of a float32 (if `single`) or float64 array and return 1. Return 0 if the dtype, shape or number
+   of samples does not fit, or if the array must be writable but is read-only or has overlapping elements. Return -1 on
+   errors. */
 static inline int columns_add(
     column_table *table, PyObject *array, Py_ssize_t axis, PyObject *shape, int single, int is_written
 ) {

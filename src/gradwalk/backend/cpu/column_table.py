@@ -43,9 +43,9 @@ def columns_end(table: column_tables) -> None:
 def columns_add(table: column_tables, array: Any, axis: int, shape: Any, single: bool, is_written: bool) -> bool:
     """Append one column per position along the axes other than the batch axis; return whether the array fits.
 
-    The array must be float32 (if `single`) or float64, and have the lengths `shape` along the other axes (None allows
-    any) and the same number of samples as earlier arrays. If `is_written`, it must be writable without overlapping
-    elements. The caller must keep the array alive while it uses the table.
+    The array must be float32 (if `single`) or float64. It must have the same number of samples as earlier arrays, and
+    the lengths `shape` along the other axes; None allows any lengths. If `is_written`, it must be writable, and its
+    elements must not overlap. The caller must keep the array alive while it uses the table.
     """
     if array.dtype != (numpy.float32 if single else numpy.float64) or not 0 <= axis < array.ndim:
         return False

@@ -25,7 +25,8 @@
 
 #include "vector_functions.h"
 
-/* Functions of vector_functions.h: V(name) in formulas, and FUNCTION for a row, where angles may have any size. */
+/* Functions of vector_functions.h, if they are used: V(name) in formulas, and FUNCTION for a whole row. In FUNCTION,
+   angles may have any size. */
 #if USES_OWN_FUNCTIONS
 #define V(name) NAME(lane_##name)
 #define FUNCTION(opcode, name) case 8 * opcode: NAME(row_##name)(rows[code[2]], rows[code[1]], lanes); break;
@@ -44,7 +45,7 @@
 #define LANE(x) const REAL x = x##_row[i];
 #define LOOP(...) { REAL *out = (REAL *)rows[code[1]]; VECTORISE for (int64_t i = 0; i < lanes; i++) { __VA_ARGS__ } break; }
 
-/* All forms of an operation with one, two or three operands: each operand is a row or a scalar. */
+/* All forms of an operation with one, two or three operands. In each form, an operand is either a row or a scalar. */
 #define ONE(opcode, value) \
     case 8 * opcode: { ROW(x, 0) LOOP(LANE(x) out[i] = value;) }
 #define TWO(opcode, value) \
@@ -72,9 +73,9 @@ static inline REAL NAME(mod)(REAL x, REAL y) {
     return m == R(0.0) ? F(copysign)(R(0.0), y) : (m < R(0.0)) != (y < R(0.0)) ? m + y : m;
 }
 
-/* Return the numbers of a column for `count` samples, padded with the last number. Also prefetch the next block; if
-   columns share cache lines, only the first column in a line does so. Machine code (`ahead` == 0) prefetches contiguous
-   columns itself. */
+/* Return the numbers of a column for `count` samples, padded with the last number. Also prefetch the next block. If
+   several columns share a cache line, only the first column in the line prefetches it. Machine code (`ahead` == 0)
+   prefetches contiguous columns itself. */
 static const REAL *NAME(load)(const char *first, int64_t stride, REAL *row, int64_t count, int64_t lanes, int ahead) {
     const char *next = first + lanes * stride;
     if (stride == (int64_t)sizeof(REAL) && count == lanes && (uintptr_t)first % sizeof(REAL) == 0) {
@@ -139,13 +140,13 @@ typedef struct {
     int next;             /* index of the tile to replace next */
 } NAME(Tiles);
 
-/* Return the distance between the rows of slots in bytes. It is one cache line more than a row, as rows at multiples of
-   the page size would all compete for the same few cache sets. */
+/* Return the distance between the rows of slots in bytes. It is one cache line more than a row, because rows at
+   multiples of the page size would all compete for the same few cache sets. */
 static inline int64_t NAME(row_bytes)(const Batch *batch) {
     return batch->lanes * (int64_t)sizeof(REAL) + CACHE_LINE;
 }
 
-/* Return the numbers of a column for `count` samples from `first` on, copied to the slot's row or in place. */
+/* Return a pointer to the numbers of a column for `count` samples from `first` on: in the slot's row, or in place. */
 static const REAL *NAME(load_column)(
     const Batch *batch, const Shard *shard, NAME(Tiles) *tiles, int slot, int column, int64_t first, int64_t count,
     int ahead
@@ -223,7 +224,7 @@ static inline int64_t NAME(side_by_side)(const Batch *batch, const int32_t *code
             for (int k = 0; k < columns; k++) memcpy(sample + k * sizeof(REAL), row[k] + i, sizeof(REAL)); \
         break;
 
-/* Run STOREs to adjacent columns together, sample by sample, as the columns of a sample share a cache line. */
+/* Run STOREs to adjacent columns together, sample by sample, because the columns of a sample share a cache line. */
 static void NAME(store_tile)(
     const Batch *batch, char **rows, const int32_t *code, int64_t columns, int64_t start, int64_t count
 ) {
@@ -261,8 +262,8 @@ static inline double NAME(sum_of_16)(const double *x) {
 }
 
 /* Sum `term` over `count` lanes. The first `fours` lanes are added in groups of four before they are converted to
-   double: used for float32 products, which are rounded anyway, as a conversion takes as long as an addition. If a group
-   overflows, the sum is computed again with every term converted first. */
+   double. This is used for float32 products, which are rounded anyway: a conversion takes as long as an addition, so
+   fewer conversions save time. If a group overflows, the sum is computed again with every term converted first. */
 #define SUM_OF(fours, term) { \
     double sums[16] = {0.0}; \
     const int64_t whole = count & ~(int64_t)15; \
@@ -285,8 +286,8 @@ static double NAME(scaled_sum)(const REAL *x, REAL y, int64_t count) { SUM_OF(FO
 
 #include "lane_definitions.h"
 
-/* SCATTER: add the number of each lane to the total of the output that its index selects, if any. If the index is out
-   of range of the table (length `table`, 0 for none), add nan to the totals of all outputs in the list. */
+/* SCATTER: add the number of each lane to the total of the output that its index selects, if there is one. If `table`,
+   the length of the table, is not 0 and the index is out of range, add nan to the totals of all outputs in the list. */
 static void NAME(scatter)(const Batch *batch, const Shard *shard, const int32_t *code, int form, int64_t count) {
     const REAL *index = (const REAL *)shard->rows[code[2]];
     const REAL *number = form & 2 ? (const REAL *)batch->scalars + code[3] : (const REAL *)shard->rows[code[3]];

@@ -6,13 +6,13 @@
    generated from ops/table.py.
 
    The result of a lane does not depend on the other lanes: rows are padded to a multiple of 16 lanes, so that no loop
-   has a remainder, for which compilers would call other functions of the C library. Sums add lanes that are 16 apart,
-   then the 16 partial sums, in an order that is the same for all instruction sets. */
+   has a remainder. In a remainder, compilers would call other functions of the C library. A sum adds lanes that are 16
+   apart, then the 16 partial sums. This order is the same for all instruction sets. */
 
 #ifndef GRADWALK_LANES_H
 #define GRADWALK_LANES_H
 
-#include "column_table.h" /* first, as it includes Python.h */
+#include "column_table.h" /* first, because it includes Python.h */
 
 #include <math.h>
 #include <stdint.h>
@@ -21,8 +21,8 @@
 #include <gnu/libc-version.h>
 #endif
 
-/* Vector mathematics comes from libmvec since glibc 2.35, the first version with all of these functions, or else from
-   vector_functions.h, which has a few of them. Neither is used if loops are not vectorized (below -O3 or with a
+/* With glibc 2.35 or later, vector functions come from libmvec; older versions lack some of them. Otherwise they come
+   from vector_functions.h, which has a few of them. Neither is used if loops are not vectorized (below -O3 or with a
    sanitizer): only some functions would then call libmvec, and vector_functions.h would be slower than the C library.
    Tests define GRADWALK_OWN_VECTORS to use vector_functions.h everywhere. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || GRADWALK_OPTIMIZE < 3
@@ -145,8 +145,8 @@ typedef struct {
 #define JOIN(a, b) PASTE(a, b)
 #define NAME(name) JOIN(JOIN(name, SET), REAL)
 
-/* Number of independent sums, one register each, that hide the latency of an addition. Loops over them are unrolled to
-   keep them in registers. */
+/* Number of sums that are computed side by side, one register each, to hide the latency of additions. Loops over these
+   sums are unrolled, which keeps the sums in registers. */
 enum { SIDE_BY_SIDE = 8 };
 #if defined(__clang__)
 #define UNROLL _Pragma("unroll")
@@ -182,7 +182,7 @@ enum { SIDE_BY_SIDE = 8 };
 #endif
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
-#define HAS_SHUFFLES /* of 8 numbers; with shorter registers, shuffles are slower than copying single numbers */
+#define HAS_SHUFFLES /* shuffles of 8 numbers; with shorter registers, they are slower than copying single numbers */
 #endif
 #endif
 #define SET avx512
@@ -197,7 +197,7 @@ enum { SIDE_BY_SIDE = 8 };
 #endif
 #endif
 
-/* Return the address of the row function in vector_functions.h with this <math.h> name, or 0. */
+/* Return the address of the row function in vector_functions.h with this <math.h> name, or 0 if there is none. */
 #define IN_SET(name, set) {(uintptr_t)row_##name##_##set##_double, (uintptr_t)row_##name##_##set##_float},
 #if HAS_INSTRUCTION_SETS
 #define IN_ALL_SETS(name) {#name, {IN_SET(name, baseline) IN_SET(name, avx2) IN_SET(name, avx512)}},

@@ -1,4 +1,4 @@
-"""The lane kernel in Python, for uncompiled runs. Compiled modules use lanes.h by the same names, through lanes.pxd."""
+"""The lane kernel in Python, for uncompiled runs. Compiled modules use functions of lanes.h with the same names."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ class Batch(NamedTuple):
 
 
 def instruction_sets() -> int:
-    """Return the number of available instruction sets: 1 in Python."""
+    """Return 1, the number of instruction sets in Python."""
     return 1
 
 
 def c_library() -> bytes:
-    """Return the version of glibc: unknown in Python."""
+    """Return an empty string, because Python does not know the version of glibc."""
     return b""
 
 
 def row_function(name: bytes, instruction_set: int, single: bool) -> int:
-    """Return the address of a function that works on rows: 0 in Python, which has none."""
+    """Return 0 instead of an address: functions for rows exist only in C."""
     return 0
 
 
@@ -61,8 +61,8 @@ def run(
 ) -> None:
     """Run a batch's code on the shards `first` to `last - 1`, in float32 if `single`.
 
-    `totals` accumulates a sum and its rounding error for each output and shard. `instruction_set`, `rows` and `scratch`
-    are used only in C.
+    The sum of each output and shard and the rounding error of the sum are added to `totals`. `instruction_set`, `rows`
+    and `scratch` are used only in C.
     """
     blocks = -(-batch.samples // batch.width)
     with numpy.errstate(all="ignore"):
@@ -136,7 +136,7 @@ def _scatter(targets: Any, begin: int, totals: Any, operands: list[Any]) -> None
 
 
 def _computed(opcode: int, operands: list[Any], count: int, kind: Any) -> Any:
-    """Return the result row of an instruction. Fused instructions round after each operation, in `kind`."""
+    """Return the result row of an instruction. Fused instructions round to `kind` after each operation."""
     lanes = [numpy.broadcast_to(numpy.asarray(x, kind), count) for x in operands[: ARITIES[opcode]]]
     if opcode in FUSED:
         return fused(opcode, *lanes)

@@ -1,9 +1,9 @@
 /* Vectorizable exp, expm1, log, log1p, sin, cos and tanh, for C libraries without vector mathematics.
 
    The functions use only additions, multiplications, divisions, comparisons and bit operations, without branches, so
-   that compilers vectorize loops over them. Results have the same bits on all instruction sets, as no fused
-   multiply-add is used. They are within 1 ulp (tests/backend/cpu/test_vector_functions.py); nan, infinities, signed
-   zeros and subnormals follow IEEE 754 and annex F of the C standard.
+   that compilers vectorize loops over them. Results have the same bits on all instruction sets, because no
+   fused multiply-add is used. The error is at most 1 ulp (tests/backend/cpu/test_vector_functions.py). nan, infinities,
+   signed zeros and subnormals follow IEEE 754 and annex F of the C standard.
 
    Sources: W. J. Cody and W. Waite, Software Manual for the Elementary Functions (1980), for argument reduction by a
    constant in several parts; M. Payne and R. Hanek, Radian reduction for trigonometric functions (SIGNUM 18, 1983), for
@@ -33,7 +33,7 @@
 #define SPLITTER 134217729.0 /* 2^27 + 1: splits a double into two halves (Dekker) */
 
 /* Reduce an angle with |x| >= 1: return the nearest number of quarter turns, modulo 4, and the remaining angle as
-   high + rest. The angle is m 2^e; only 192 bits of 2/pi are used, as higher bits contribute whole turns. */
+   high + rest. The angle is m 2^e. Only 192 bits of 2/pi are used: higher bits contribute whole turns. */
 static uint64_t far_quarters(double x, double *high, double *rest) {
     uint64_t word;
     memcpy(&word, &x, sizeof word);
@@ -163,7 +163,7 @@ LANE_FUNCTION REAL NAME(lane_exp)(REAL x) {
     REAL first, second, third;
     const BITS n = NAME(reduced_exp)(within, 2 * BIAS, &first, &second, &third), half = n >> 1;
     const REAL sum = R(1.0) + first, rest = ((R(1.0) - sum) + first) + (second + third);
-    const REAL result = sum + rest; /* multiplied twice, as 2^n may be out of range */
+    const REAL result = sum + rest; /* multiplied in two steps, because 2^n may be out of range */
     return result * NAME(number)(half << DIGITS) * NAME(number)((n - half) << DIGITS);
 }
 
@@ -214,7 +214,7 @@ LANE_FUNCTION REAL NAME(normal_log)(REAL x, REAL shift, REAL *low) {
     return sum;
 }
 
-/* Extend a log that is valid for positive, finite x to all x. */
+/* Return log(x) for all x; `result` is correct for positive, finite x. */
 LANE_FUNCTION REAL NAME(whole_log)(REAL x, REAL result) {
     const REAL other = NAME(chosen)(x < R(0.0), (REAL)NAN, -(REAL)INFINITY);
     return NAME(chosen)(x <= R(0.0), other, NAME(chosen)(x < (REAL)INFINITY, result, x));

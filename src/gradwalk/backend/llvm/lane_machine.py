@@ -23,7 +23,7 @@ MOST_FLAT = 20_000
 _MOST_WRITTEN = 2000
 # Number of vectors that are computed side by side.
 _VECTORS = 2
-# Functions with vector versions in libmvec: the list in lanes.h.
+# Functions with vector versions in libmvec: the same list as in lanes.h.
 _ONE_OPERAND = (
     *(
         "exp",
@@ -48,7 +48,7 @@ _VECTOR_FUNCTIONS = frozenset([*_ONE_OPERAND, "pow", "atan2", "hypot"])
 
 
 class _Registers(NamedTuple):
-    """The vectors of an instruction set.
+    """The vector registers of an instruction set.
 
     Attributes:
         doubles: Number of float64 elements of a vector.
@@ -98,7 +98,7 @@ class Compiled(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """Settings of the lane interpreter, whose results machine code must match bit for bit.
+    """Settings of the lane interpreter. Machine code must give the same results bit for bit.
 
     Attributes:
         instruction_set: Name of the instruction set that may be used.
@@ -124,13 +124,13 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
         schedule: The schedule.
         lanes: Settings of the lane interpreter.
         single: Whether to compute in float32.
-        contract: Whether a product and a sum may be fused, with one rounding.
+        contract: Whether a product and a sum may be fused, so that they round only once.
 
     Raises:
-        RefusedError: The schedule is too long, or the processor or the C library lacks something that it needs.
+        RefusedError: The schedule is too long, or it needs something that the processor or the C library lacks.
         CompileError: Compilation failed.
     """
-    if lanes.instruction_set == "baseline" and lanes.uses_libmvec:  # C calls some libmvec functions for scalars
+    if lanes.instruction_set == "baseline" and lanes.uses_libmvec:  # C calls scalar versions of some functions
         raise RefusedError("the processor has no AVX2, or AVX2 is disabled")
     if lanes.lanes % _REGISTERS[lanes.instruction_set].lanes(single):
         raise RefusedError(
@@ -172,7 +172,7 @@ def compiled(code: Code, repeats: Sequence[Repeat], lanes: Lanes, *, single: boo
 
 
 def _addresses(source: str, rows: Mapping[str, int]) -> dict[str, int]:
-    """Find the functions that a module declares in the C library, in libmvec and in `rows`."""
+    """Return a dict from the functions that a module declares to addresses in the C library, libmvec and `rows`."""
     names = re.findall(r"^declare .*@(\w+)\(", source, re.MULTILINE)
     in_c = [name for name in names if name.startswith(PREFIX)]
     of_vectors = [name for name in names if name.startswith("_ZGV")]

@@ -1,4 +1,4 @@
-"""`LaneProgram`: the instructions of a schedule, most of them as one program that can be compiled."""
+"""`LaneProgram`: a schedule that runs most of its instructions as one program, which can be compiled."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LaneProgram(NamedTuple):
 
 
 def lane_program(analysis: Analysis, prologue: Prologue) -> LaneProgram:
-    """Build a `LaneProgram` of the instructions that vary over the batch, in the order of the program."""
+    """Build a `LaneProgram` from the instructions whose results vary over the batch, in the order of the program."""
     does_vary = (analysis.needed != 0) & (analysis.varying != 0)
     columns = numpy.flatnonzero(does_vary[: analysis.first])
     kept = numpy.flatnonzero(does_vary[analysis.first :])

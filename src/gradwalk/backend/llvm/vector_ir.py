@@ -1,7 +1,8 @@
-"""Printer of programs for lanes as LLVM IR. Each value is a vector of lanes, and loops that were found stay loops.
+"""Printer of programs as LLVM IR that runs them on lanes. Each value in the IR is a vector of lanes.
 
-The function runs the program for a few vectors of lanes side by side, to hide the latency of instructions, then for the
-next few. Within an iteration of a loop, results stay in registers.
+The printed function runs the program for a few vectors of lanes side by side, to hide the latency of instructions, and
+then for the next few. Loops that were found in the program are printed as loops. Within an iteration of a loop, results
+stay in registers.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Target(NamedTuple):
     Attributes:
         type: Type of the values: a vector of all lanes that are computed side by side.
         vectors: Vector versions of functions.
-        contract: Whether a product and a sum may be fused, with one rounding.
+        contract: Whether a product and a sum may be fused, so that they round only once.
     """
 
     type: Type
@@ -78,9 +79,9 @@ def lane_ir(code: Code, repeats: Sequence[Repeat], target: Target) -> LaneIR:
     """Print a program without calls as LLVM IR that runs it on lanes.
 
     The module defines `void run(ptr scalars, ptr rows, ptr memory, i64 lanes)`. The constants of `code` are
-    placeholders for the scalars, which are the same for all lanes. The rows are the addresses of the columns (the
+    placeholders for the scalars, which are the same for all lanes. `rows` contains the addresses of the columns (the
     inputs), followed by the addresses of the outputs. The number of lanes is rounded up to a multiple of the lanes of
-    the target's type. `memory` is scratch for results that loops keep. `repeats` are the loops found in `code`.
+    the target's type. `memory` is scratch memory for results that loops keep. `repeats` are the loops found in `code`.
     """
     printer = Printer(code, repeats, target)
     printer.print()
@@ -93,7 +94,7 @@ def lane_ir(code: Code, repeats: Sequence[Repeat], target: Target) -> LaneIR:
 
 
 def _attributes(target: Target) -> Iterable[str]:
-    """Yield the attribute groups: registers as wide as the vectors of `target.vectors`, a stack aligned to 64 bytes."""
+    """Yield the attribute groups. They request registers as wide as the target's vectors, and an aligned stack."""
     bits = target.vectors.lanes * (64 if target.type.real == "double" else 32)
     width = f'"min-legal-vector-width"="{bits}" "prefer-vector-width"="{bits}"'
     yield f"attributes #0 = {{ nounwind alignstack=64 {width} }}"
@@ -288,7 +289,7 @@ class Printer:
 
 
 def _cells(placement: Placement) -> NDArray[numpy.int64]:
-    """Return the cell of each kept index, without gaps if the operands' strides then remain uniform."""
+    """Return the cell of each kept index. Cells are consecutive if the strides of operands then remain uniform."""
     close = numpy.cumsum(placement.kept) - 1
     is_even = all(
         numpy.array_equal(close[indices(place, around)], indices(_in_cells(close, place), around))
@@ -310,7 +311,7 @@ class _Library:
         self._type, self._vectors = target.type, target.vectors
 
     def printed(self, function: str, arity: int) -> list[str]:
-        """Print a function of all lanes that calls the C function for each vector, or for each lane.
+        """Print a function that applies a C function to all lanes, one vector or one lane at a time.
 
         `function` is the name of the C function for double.
         """
@@ -337,7 +338,7 @@ class _Library:
         ]
 
     def _of_row(self, function: str, name: str) -> list[str]:
-        """Print a function of all lanes that copies the lanes to the stack and calls the function for rows."""
+        """Print a function that copies all lanes to the stack and calls the function for rows."""
         numbers = self._type.numbers
         return [
             f"declare void @{name}(ptr, ptr, i64)",

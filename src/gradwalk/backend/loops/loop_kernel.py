@@ -31,7 +31,8 @@ from gradwalk.program.tape import Tape
 
 # Calls of at most this many instructions are inlined, because lane kernels are fastest with flat programs.
 MOST_FLAT = 20_000
-# Samples that run through all steps together: enough to amortize the cost of starting a step, few enough for the cache.
+# Maximum number of samples that run through all steps together. It is large enough to outweigh the cost of starting a
+# step, and small enough for the cache.
 _SAMPLES = 8192
 _FEWEST_SAMPLES = 256
 
@@ -76,7 +77,7 @@ class LoopKernel:
         reduced: Whether the outputs are summed over the batch.
 
     Raises:
-        PythonCallError: A call of a Python function depends on the batch.
+        PythonCallError: The program calls a Python function with an argument that depends on the batch.
     """
 
     def __init__(self, program: Program, varies: Sequence[bool], *, reduced: bool = False) -> None:
@@ -116,7 +117,7 @@ class LoopKernel:
 
     @property
     def memory(self) -> int:
-        """Bytes of scratch for a run: the values of its samples and the checkpoints of reverse passes."""
+        """Scratch memory in bytes, for the values of the samples that run together and the checkpoints of loops."""
         kept = [part.memory(self.samples) for part in self._parts if isinstance(part, LoopVjpLanes)]
         return 8 * self.samples * self._program.code.count + sum(kept)
 
@@ -167,7 +168,7 @@ class LoopKernel:
         return _KINDS[type(stage.call)](make_kernel, stage.call, [of_index[index] for index in stage.operands])
 
     def _uniform(self, uniform: NDArray[Any]) -> dict[int, float]:
-        """Compute the values that are the same for all samples, keyed by index."""
+        """Return a dict from indices to the values that are the same for all samples."""
         code, stage = self._program.code, self._stages.uniform
         numbers = dict(zip(stage.inputs, uniform.tolist(), strict=True))
         numbers |= dict(enumerate(code.constants, code.inputs))
@@ -194,8 +195,8 @@ class LoopKernel:
 def _samples(stage: Segment | CallStage) -> int:
     """Return the number of samples that run through a stage together.
 
-    In a reverse pass, the checkpoints of these samples must fit in `CHECKPOINT_BYTES`. With checkpoint=None the number
-    is chosen for the slots of "sqrt", so that no step runs more than twice.
+    In a reverse pass, the checkpoints of these samples must fit in `CHECKPOINT_BYTES`. With checkpoint=None, the number
+    is chosen so that all checkpoints of checkpoint="sqrt" fit. Then no step runs more than twice.
     """
     if isinstance(stage, Segment) or not isinstance(stage.call, LoopVjp):
         return _SAMPLES

@@ -23,8 +23,8 @@ from gradwalk.program.program import Program
 Number = Any  # a float that is the same for all samples, or an array with one number per sample
 MakeKernel = Callable[[Program, Sequence[bool]], Kernel]
 
-# Maximum size in bytes of the carries kept for the reverse pass of the samples that run together, with
-# checkpoint=None. If the carries of all steps need more, some are recomputed.
+# With checkpoint=None, maximum size in bytes of the carries that are kept for all samples that run together.
+# If the carries of all steps need more, some are recomputed.
 CHECKPOINT_BYTES = 1 << 25
 _MIN_CARRIES = 4  # number of carries that are kept even if they need more bytes
 LIKELY_STEPS = 10_000  # assumed number of steps of a loop without a maximum
@@ -95,7 +95,7 @@ class _Given:
 
 
 class _Varies(NamedTuple):
-    """For the constants and each step's slice of xs, whether they vary over the batch. Carries always vary."""
+    """Whether each constant, and each element of a step's slice of xs, varies over the batch. Carries always vary."""
 
     fixed: list[bool]
     row: list[bool]
@@ -147,7 +147,7 @@ class LoopLanes:
         return found if self._condition is None else found | prefix_keys("condition", self._condition.backends)
 
     def run(self, operands: Sequence[Number], samples: int, kind: type[Any]) -> list[Number]:
-        """Run the loop; return one array per result, nan for samples that exceed the maximum number of steps."""
+        """Run the loop; return one array per result, with nan for samples that exceed the maximum number of steps."""
         carry = self.loop.sizes.carry
         given, at = self.entered(operands, samples, kind)
         last = numpy.empty((carry, samples), kind)
@@ -195,7 +195,7 @@ class LoopLanes:
 
 
 class LoopVjpLanes:
-    """The reverse pass of a loop on a batch; arguments as for `LoopLanes`."""
+    """The reverse pass of a loop on a batch. For the arguments, see `LoopLanes`."""
 
     def __init__(self, make: MakeKernel, back: LoopVjp, varies: Sequence[bool]) -> None:
         self._back = back
@@ -240,7 +240,7 @@ class LoopVjpLanes:
 
 
 def likely_steps(loop: Loop) -> int:
-    """Return the maximum number of steps of a loop, by default `LIKELY_STEPS`."""
+    """Return the maximum number of steps of a loop, or `LIKELY_STEPS` if the number is unlimited."""
     return LIKELY_STEPS if loop.steps is None else loop.steps
 
 
@@ -252,9 +252,10 @@ def _bounded_policy(loop: Loop, carry_bytes: int) -> Policy:
 
 
 class _ReversedStates:
-    """The states of a batch before each step of a loop, from the last step to the first, by a `CheckpointPlan`.
+    """The states of a batch before each step of a loop, from the last step to the first.
 
-    A state is the carries of the samples that take the step. The object can be iterated once and yields (step, state).
+    A `CheckpointPlan` decides which states are kept and which are recomputed. A state contains the carries of the
+    samples that take the step. The object can be iterated once and yields (step, state).
 
     Attributes:
         given: The constants and xs of the loop.
@@ -265,7 +266,7 @@ class _ReversedStates:
         self._lanes = lanes
         self.given, start = lanes.entered(operands, samples, kind)
         policy = _bounded_policy(lanes.loop, start.carry.nbytes)
-        self._kept: list[_At] = []  # the state in each slot in use
+        self._kept: list[_At] = []  # the kept states, one per slot in use
         self._counts: NDArray[numpy.intp] | None = None  # steps per sample; None if all take the same number
         self.lost: NDArray[numpy.intp] | slice = _NO_LANES
         if lanes.loop.condition is None:
@@ -324,7 +325,7 @@ class _ReversedStates:
 
 
 class SwitchLanes:
-    """A switch on a batch: each branch runs for the samples that select it; arguments as for `LoopLanes`."""
+    """A switch on a batch. Each branch runs for the samples that select it. For the arguments, see `LoopLanes`."""
 
     def __init__(self, make: MakeKernel, choice: Switch, varies: Sequence[bool]) -> None:
         self._choice = choice
@@ -341,7 +342,7 @@ class SwitchLanes:
         return {name: text for part, branch in named for name, text in prefix_keys(part, branch.backends).items()}
 
     def run(self, operands: Sequence[Number], samples: int, kind: type[Any]) -> list[Number]:
-        """Run the switch and return one array per result; nan for samples whose index is nan."""
+        """Run the switch and return one array per result, with nan for samples whose index is nan."""
         chosen = rows_of(operands[:1], samples, kind)[0]
         numbers = list(zip(operands[1:], self._varies, strict=True))
         uniform = [x for x, does in numbers if not does]
@@ -349,7 +350,7 @@ class SwitchLanes:
         found = numpy.full((self._choice.outputs, samples), numpy.nan, kind)
         last = len(self._branches) - 1
         for i, branch in enumerate(self._branches):
-            # As without lanes, an index between i and i + 1 selects branch i.
+            # As outside of batches, an index between i and i + 1 selects branch i.
             own = (chosen < i + 1 if i < last else chosen == chosen) & (chosen >= i if i else chosen == chosen)
             if own.all():
                 return list(branch(uniform, [varying], samples, kind))

@@ -19,7 +19,7 @@ from gradwalk.program.program import Program, trusted
 
 @dataclass(frozen=True)
 class Segment:
-    """A program of instructions without a call between them.
+    """The instructions of a program between two calls, as a separate program.
 
     Attributes:
         program: The instructions.
@@ -117,7 +117,7 @@ def _users(code: Code, rows: Sequence[Sequence[int]], varies: Sequence[bool], le
 
 
 def _taken(code: Code, rows: Sequence[Sequence[int]], own: Iterable[int]) -> set[int]:
-    """Return the inputs of the instructions `own`: indices that they use but do not compute, except constants."""
+    """Return the indices that the instructions `own` use but do not compute, except constants."""
     results = {code.first + i for i in own}
     used = {index for i in own for index in code.used(rows[i])}
     return {index for index in used - results if index < code.inputs or index >= code.first}

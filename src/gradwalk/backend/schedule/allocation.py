@@ -45,7 +45,7 @@ class Allocation(NamedTuple):
 
 
 def allocate(analysis: Analysis, prologue: Prologue, order: Any) -> Allocation:
-    """Assign a slot to each row of an order of `orders`, and encode the instructions."""
+    """Assign slots to the rows of a schedule, and encode the instructions in the given order (see `orders`)."""
     events: cython.p_int = c_compat.integers(order)
     start: cython.p_int = c_compat.integers(analysis.starts)
     instruction: cython.p_int = c_compat.integers(analysis.program.instructions)
@@ -75,7 +75,7 @@ def allocate(analysis: Analysis, prologue: Prologue, order: Any) -> Allocation:
 
 
 def _last_uses(analysis: Analysis, order: Any) -> Any:
-    """Return the position in the order of the last use of each index, `_NEVER` if it is not used."""
+    """Return the position in the order at which each index is last used, or `_NEVER` if it is not used."""
     uses = numpy.full(len(analysis.varying), _NEVER, numpy.int32)
     last: cython.p_int = c_compat.integers(uses)
     events: cython.p_int = c_compat.integers(order)
@@ -111,14 +111,14 @@ class _Writer:
     _last: cython.p_int  # index -> time of its last use
     _slot: cython.p_int  # index -> its slot, or _NO_SLOT
     _code: cython.p_int
-    _length: cython.int  # of the code
+    _length: cython.int  # length of _code so far
     _entry: cython.p_int  # the tables that `take` reads
     _entries: cython.int  # length of _entry so far
     _offset: cython.p_int  # table of the program -> its position in _entry, or -1
     # Stacks: the slot that was freed last is reused first, because it is in the cache.
     _free: cython.p_int
     _free_count: cython.int
-    # Slots of inputs. They may be the caller's memory, so that only inputs reuse them, never results.
+    # Free slots of inputs. Their rows may be the caller's memory, so only inputs reuse these slots, not results.
     _input_free: cython.p_int
     _input_free_count: cython.int
     _slots: cython.int
@@ -164,7 +164,7 @@ class _Writer:
         z: cython.int,
         time: cython.int,
     ) -> cython.void:
-        """Write an instruction. `out` is an index, or an output position if the opcode exists only in schedules."""
+        """Write an instruction. `out` is the index of the result or, for opcodes such as `STORE`, the destination."""
         form: cython.int = 0
         a: cython.int = self._placed(x)
         b: cython.int = self._placed(y) if arity > 1 else 0
@@ -188,7 +188,7 @@ class _Writer:
     @cython.cfunc
     @cython.exceptval(check=False)
     def write_take(self, i: cython.int, table: cython.int, time: cython.int) -> cython.void:
-        """Write instruction `i`, a `take` from this table of the program."""
+        """Write instruction `i`, a `take` from the program's table number `table`."""
         start: cython.int = self._start[i]
         end: cython.int = self._start[i + 1]
         index: cython.int = self._operand[start]
@@ -231,7 +231,7 @@ class _Writer:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _placed(self, index: cython.int) -> cython.int:
-        """Return the scalar number or the slot of an operand. Load an input at its first use."""
+        """Return the slot of an operand, or its number if it is a scalar. Load an input at its first use."""
         if not self._varying[index]:
             return self._scalar[index]
         if self._slot[index] == _NO_SLOT:

@@ -27,7 +27,7 @@ _MUL = cython.declare(cython.int, OPCODES["mul"])
 _MULADD = cython.declare(cython.int, OPCODES["muladd"])
 _SUM = cython.declare(cython.int, SUM)
 _DOT = cython.declare(cython.int, DOT)
-_MOST_APART = cython.declare(cython.int, 2)  # more products of an output are first added per sample, in registers
+_MOST_APART = cython.declare(cython.int, 2)  # outputs with more products add them per sample first, in registers
 
 # Opcode -> number of operands stored in the instruction itself. The operands of a call and the table of a `take` are
 # stored in lists of the program.
@@ -79,7 +79,7 @@ def analyse(program: Program, varies: Sequence[bool], reduced: bool, apart: bool
         apart: Whether the terms of an output that is a sum of products may be summed over the batch separately.
 
     Raises:
-        PythonCallError: A call of a Python function depends on the batch.
+        PythonCallError: The program calls a Python function with an argument that depends on the batch.
     """
     first = program.inputs + len(program.constants)
     starts, operands = _operands(program)
@@ -108,7 +108,7 @@ def analyse(program: Program, varies: Sequence[bool], reduced: bool, apart: bool
 
 
 def arities_of(instructions: Any) -> NDArray[numpy.int32]:
-    """Return the number of operands that each instruction of a `Code` stores itself; int32."""
+    """Return the number of operands stored in each instruction of a `Code`; int32."""
     return _ARITIES.take(instructions[::4])
 
 
@@ -161,11 +161,11 @@ def _sums(
     """Return the roots of outputs that are summed over the batch.
 
     A product that is used only once, as in the gradient of a weight, is added directly to the total of its output and
-    needs no row. With `apart`, an output that is a sum of at most `_MOST_APART` such products, or of terms that a
-    `SCATTER` can add, is split into its terms. `uses` counts for each index how often it is an operand or an output.
+    needs no row. With `apart`, an output is split into its terms if it is a sum of at most `_MOST_APART` such products,
+    or of terms that a `SCATTER` can add. `uses` counts how often each index is an operand or an output.
     """
     length = len(instructions) // 4
-    # Each product that is split off gives one root, and the rest of each output gives one.
+    # Each product that is split off becomes one root, and so does the rest of each output.
     roots = numpy.empty(4 * (len(positions) + length), numpy.int32)
     use: cython.p_int = c_compat.integers(uses)
     root: cython.p_int = c_compat.integers(roots)
@@ -185,7 +185,7 @@ def _sums(
             k = 4 * (index - first)
             root[count + 1] = position
             if index >= first and use[index] == 1 and _is_product(code, k, does_vary) and (may_part or code[k] == _MUL):
-                # If one factor does not vary, it comes second.
+                # A factor that does not vary comes second.
                 root[count] = _DOT
                 root[count + 2] = code[k + 1] if does_vary[code[k + 1]] else code[k + 2]
                 root[count + 3] = code[k + 2] if does_vary[code[k + 1]] else code[k + 1]

@@ -66,7 +66,7 @@ def _visit(
     event: cython.p_int,
     count: cython.int,
 ) -> cython.int:
-    """Append the dependencies of the index on the stack to the order, then the index; return the new length."""
+    """Append the instructions that `stack[0]` depends on to the order, then `stack[0]`; return the new length."""
     top: cython.int = 1
     index: cython.int
     j: cython.int

@@ -17,8 +17,8 @@ class Prologue(NamedTuple):
     """The part of a program that is computed once per batch.
 
     Attributes:
-        program: Program from the inputs that do not vary to the scalars (the uniform values that the lanes use),
-            followed by the outputs that do not vary.
+        program: Program whose inputs are the inputs that do not vary. Its outputs are the scalars (the uniform values
+            that the lanes use), followed by the outputs that do not vary.
         scalars: For each index of the whole program, the number of its scalar; int32.
     """
 

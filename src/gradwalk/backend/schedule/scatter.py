@@ -1,4 +1,4 @@
-"""Scatter-add: sum over the batch where each sample adds to one of many outputs, as in the gradient of a `take`.
+"""Scatter-add: a sum over the batch in which each sample adds to one of many outputs, as in the gradient of a `take`.
 
 The derivative of `take` is one `where` per element of the table: the cotangent if the index selects that element,
 otherwise 0, or nan if the index is out of range. Summing each `where` over the batch would cost time proportional to
@@ -57,7 +57,7 @@ def _table_lengths(program: Program, constants: NDArray[numpy.float64]) -> NDArr
 
 
 def _is_position_in(program: Program, position: int, taken: int) -> bool:
-    """Return whether `position` is the index of the `take` at `taken`, plus the table length if it is negative."""
+    """Return whether `position` is the index of the `take` at `taken`, plus the table length if the index is < 0."""
     first = program.inputs + len(program.constants)
     rows = program.instructions.reshape(-1, 4)
     _, index, table, _ = rows[taken - first].tolist()
@@ -83,12 +83,12 @@ def _constant(program: Program, index: int) -> float | None:
 def scattered(
     program: Program, roots: NDArray[numpy.int32], picked: NDArray[numpy.int32]
 ) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
-    """Merge the sums that `picks` found: one `SCATTER` for all that share the index, the number and the table length.
+    """Merge the sums that `picks` found: sums with the same index, number and table length become one `SCATTER`.
 
-    Returns the new roots and the lists of targets. A `SCATTER` root holds the start of its list in place of an output.
-    At that position the list has the number of targets, followed by the outputs for the indices 0, 1, ... (-1: no
-    output). The entry before it is the length of the table, or 0. If it is not 0, an index out of range adds nan to all
-    targets; if it is 0, such an index adds nothing.
+    Returns the new roots and the lists of targets. In place of an output, a `SCATTER` root has the start k of its list
+    in `targets`. `targets[k]` is the number of targets. The outputs for the indices 0, 1, ... follow (-1 for an index
+    without an output). `targets[k - 1]` is the length of the table, or 0. If it is not 0, an index out of range adds
+    nan to all outputs in the list. If it is 0, an index out of range adds nothing.
     """
     if (picked < 0).all():
         return roots, numpy.zeros(1, numpy.int32)
@@ -104,7 +104,7 @@ def scattered(
         index = int(program.instructions[4 * (equality - first) + 1])
         table = len(program.tables[program.instructions[4 * (zero - first) + 2]]) if zero >= first else 0
         targets = groups.setdefault((index, number, table), {})
-        if int(picked[chosen]) in targets:  # another output has the same gradient
+        if int(picked[chosen]) in targets:  # another output is the same sum
             kept.append(root)
         else:
             targets[int(picked[chosen])] = output

@@ -30,8 +30,8 @@ class Schedule:
         program: The program for one sample.
         varies: For each input, whether it has one number per sample.
         reduced: Whether the outputs are summed over the batch.
-        prologue: The uniform prologue: the program that computes, from the inputs that do not vary, the scalars for the
-            lanes and then the outputs that do not vary.
+        prologue: The uniform prologue. Its inputs are the inputs that do not vary. Its outputs are the scalars for the
+            lanes, followed by the outputs that do not vary.
         scalars: Number of scalars.
         fixed: Positions of the outputs that do not vary.
         code: Instructions that run on each block of lanes; int32, in the format of `encoding`.
@@ -98,7 +98,8 @@ def make_schedule(program: Program, varies: Sequence[bool], *, reduced: bool, ap
     """Schedule a program: try two orders and return the schedule with fewer slots.
 
     Takes time linear in the number of instructions. `apart` allows the terms of an output to be summed over the batch
-    separately. Raises `PythonCallError` if a call of a Python function depends on the batch.
+    separately. Raises `PythonCallError` if the program calls a Python function with an argument that depends on the
+    batch.
     """
     analysis = analyse(program, varies, reduced, apart)
     prologue = make_prologue(analysis)
@@ -114,7 +115,7 @@ def make_schedule(program: Program, varies: Sequence[bool], *, reduced: bool, ap
 
 
 def _listed(lists: NDArray[numpy.int32], begin: int) -> list[int]:
-    """Return the list that begins at `begin` with its length."""
+    """Return the list whose length is at `begin`."""
     return [int(x) for x in lists[begin + 1 : begin + 1 + lists[begin]]]
 
 

@@ -1,1 +1,1 @@
-"""`odeint`: the Dormand-Prince method, and derivatives of its solutions."""
+"""`odeint`: integration of ordinary differential equations, and derivatives of the solutions."""

@@ -1,7 +1,7 @@
-"""`Stepper`: the Dormand-Prince method of orders 5 and 4, applied to the program of a field.
+"""`Stepper`: the Dormand-Prince method of orders 5 and 4, applied to a program that computes the right-hand side.
 
-Steps, error estimates and step lengths are the same as in SciPy's RK45, as is the dense output: a polynomial of degree
-4 (Shampine, "Some practical Runge-Kutta formulas", 1986). No Python code runs in a step.
+Steps, error estimates and step lengths are the same as in SciPy's RK45. So is the dense output: one polynomial of
+degree 4 per step (Shampine, "Some practical Runge-Kutta formulas", 1986). A step runs no Python code.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _chunk = cython.declare(cython.Py_ssize_t, 4096)  # number of steps between two 
 @cython.final
 @cython.cclass
 class Path:
-    """A solution with dense output; `size` is the number of components of the state."""
+    """A solution that can be evaluated at any time (dense output). The state has `size` components."""
 
     # The types of the fields are declared in dormand_prince.pxd.
 
@@ -42,7 +42,7 @@ class Path:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _next(self) -> cython.Py_ssize_t:
-        """Append a step and return the index of its first cell."""
+        """Append space for a step and return its position in the array."""
         begin: cython.Py_ssize_t = self._steps * self._width
         if begin == len(self._array):
             grown = numpy.empty(2 * begin)
@@ -53,7 +53,7 @@ class Path:
 
     @cython.cfunc
     def _write(self, t: cython.double, to: cython.p_double) -> object:
-        """Write the solution at a time to the array `to`, searching from the step of the previous call."""
+        """Write the solution at time t to `to`. The search for the right step starts at the step found last."""
         cell: cython.p_double = self._cells
         i: cython.int
         at: cython.Py_ssize_t = self._latest * self._width
@@ -74,7 +74,10 @@ class Path:
 def _value(
     cell: cython.p_double, at: cython.Py_ssize_t, size: cython.int, x: cython.double, h: cython.double
 ) -> cython.double:
-    """Evaluate a component in a step at x in [0, 1]. Its initial value and coefficients are at distances of `size`."""
+    """Evaluate the polynomial of one component in a step of length h, at x between 0 (start) and 1 (end).
+
+    `cell[at]` is the component at the start of the step. Its four coefficients follow at distances of `size`.
+    """
     total: cython.double = cell[at + 4 * size]
     k: cython.int
     for k in range(3, 0, -1):
@@ -85,15 +88,15 @@ def _value(
 @cython.final
 @cython.cclass
 class Stepper:
-    """An integrator for a field, to be used by one thread.
+    """An integrator of a differential equation, for use by one thread.
 
     Args:
-        field: Interpreter of the field's program.
-        row: Inputs of the program; the state, the time and the values of `along` are overwritten.
-        places: Index of the first input that is a state component, number of such inputs, and index of the time.
+        field: Interpreter of the program that computes the derivative of the state.
+        row: Inputs of the program. Each evaluation overwrites the state, the time and the values of `along`.
+        places: Index of the first state input, number of state inputs, and index of the time input.
         size: Number of components of the state.
         tolerances: Relative tolerance, absolute tolerance, and maximum step length.
-        along: Solution that supplies the first inputs, or None.
+        along: Solution whose value at the current time is written to the first inputs, or None.
     """
 
     # The types of the fields are declared in dormand_prince.pxd.
@@ -125,7 +128,7 @@ class Stepper:
         self._new = c_compat.doubles(self._arrays[2])
 
     def rows(self, start: Any, times: Any, path: Path | None = None) -> Any:
-        """Return the state at strictly monotonic times, of shape (times, size), and append all steps to `path`.
+        """Return the state at strictly monotonic times, an array of shape (times, size). Append all steps to `path`.
 
         Raises `ArithmeticError` with the time as its argument if the steps become too small.
         """
@@ -171,7 +174,7 @@ class Stepper:
 
     @cython.cfunc
     def _change(self, t: cython.double, state: cython.p_double, stage: cython.int) -> object:
-        """Evaluate the slope of a stage."""
+        """Compute the derivative of `state` at time t, and store it as the slope of a stage."""
         i: cython.int
         value: cython.p_double = self._frame.value
         along: Path | None = self._along
@@ -188,7 +191,10 @@ class Stepper:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _norm(self, numbers: cython.p_double, at: cython.Py_ssize_t, less: cython.Py_ssize_t) -> cython.double:
-        """Return the root mean square, relative to the tolerance, of numbers, minus those at `less` if `less` >= 0."""
+        """Return the root mean square of the numbers from `at` on, each divided by its tolerance.
+
+        If `less` >= 0, the numbers from `less` on are subtracted first.
+        """
         total: cython.double = 0.0
         number: cython.double
         i: cython.int

@@ -27,18 +27,18 @@ def odeint(
 ) -> Any:
     """Solve `dy/dt = func(y, t, *args)` and return y at the given times, as `jax.experimental.ode.odeint` does.
 
-    `method` is one of the methods of `scipy.integrate.solve_ivp`: RK45 runs in compiled code, the other methods in
-    SciPy, with the exact Jacobian if the method uses one. y can be differentiated to any order with respect to `y0`,
-    `t`, and all Values in `args` or captured by `func`. Reverse mode integrates the adjoint equation backward along the
-    solution. Forward mode integrates the tangents together with y. `backward()` uses the sensitivities to all inputs,
-    which are integrated together.
+    RK45 runs in compiled code. The other methods run in SciPy; methods that use a Jacobian get the exact one.
+
+    y can be differentiated to any order with respect to `y0`, `t`, and all Values in `args` or captured by `func`.
+    Reverse mode integrates the adjoint equation backward along the solution. Forward mode integrates the tangents
+    together with y. `backward()` integrates y together with its sensitivities to `y0` and to all these Values.
 
     Args:
-        func: Function `func(y, t, *args)` that returns dy/dt in the structure of y; a list or tuple may replace a
-            one-dimensional array. It is recorded once per call of `odeint`, as by `jit`.
+        func: Function `func(y, t, *args)` that returns dy/dt in the structure of y. It may return a list or tuple
+            instead of a one-dimensional array. It is recorded once per call of `odeint`, as by `jit`.
         y0: y at the first time: a number, or a list, tuple, dict, dataclass or array of numbers.
-        t: The times, a list or array of numbers in ascending or descending order. Equal times get equal results; from
-            the first nan on, y is nan.
+        t: The times, a list or array of numbers in ascending or descending order. Equal times are allowed. If a time
+            is nan, y is nan at this time and at all times after it.
         *args: Further arguments of `func`.
         rtol: Relative tolerance of the error per step.
         atol: Absolute tolerance of the error per step.
@@ -50,12 +50,14 @@ def odeint(
         y in the structure of `y0`, with an additional leading axis for the times.
 
     Raises:
-        RuntimeError: The steps become too small (in a batch, for any sample).
-        ValueError: The times are infinite or not in order; `func` returns more or fewer numbers than `y0` has; `y0` or
-            `t` is empty; a tolerance is negative; `hmax` is not positive; or SciPy does not have the method.
-        TypeError: `func` is not callable, or returns another structure than `y0` has.
-        RecordingError: `func` branches on a Value or converts one to a float: see `jit`.
-        ImportError: The method needs SciPy, which is not installed.
+        RuntimeError: The integration fails, for example because the steps become too small. In a batch, the failure of
+            one sample is enough.
+        ValueError: A time is infinite, or the times are not in order; `func` returns more or fewer numbers than `y0`
+            contains; `y0` or `t` is empty; a tolerance is negative; `hmax` is not positive; or SciPy does not know the
+            method.
+        TypeError: `func` is not callable, or its result does not have the structure of `y0`.
+        RecordingError: `func` branches on a Value or converts a Value to a float: see `jit`.
+        ImportError: The method is not RK45, and SciPy is not installed.
 
     Example:
         >>> from gradwalk import grad
@@ -79,7 +81,7 @@ def odeint(
 
 
 def _times(t: Any) -> list[Any]:
-    """Return the times as a nonempty list."""
+    """Return the times as a list; raise `ValueError` if `t` is empty or not one-dimensional."""
     times, treedef = flat(t, "t")
     if treedef.with_numbers().is_scalar or not is_row(treedef) or not times:
         raise ValueError(f"t of odeint must be a nonempty list or one-dimensional array of numbers, got {treedef}")
@@ -87,7 +89,7 @@ def _times(t: Any) -> list[Any]:
 
 
 def _stacked(numbers: list[Any], times: int, treedef: TreeDef) -> Any:
-    """Return a tree of arrays whose first axis is the time."""
+    """Return a tree of arrays with the structure of `treedef` and a leading axis for the times."""
     table = of_objects(numbers, (times, treedef.size)) if any(isinstance(x, Value) for x in numbers) else None
     table = numpy.array(numbers).reshape(times, -1) if table is None else table
     shapes = [() if isinstance(shape, str) else shape for _, shape in treedef.ranges()]

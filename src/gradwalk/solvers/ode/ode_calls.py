@@ -1,12 +1,13 @@
-"""`Ode`: the solution of an ordinary differential equation as a call, whose derivatives are solutions as well.
+"""`Ode`: a call that solves an ordinary differential equation. Its derivatives also solve differential equations.
 
-For y' = f(y, t, p), tangents solve s' = f_y s + f_p dp together with y, so forward mode is a call with a larger field.
-Reverse mode is `OdeBack`: adjoints solve a' = -f_yᵀ a backward from the last time to the first, and the adjoints of p
-are the integral of f_pᵀ a (Pontryagin; Chen et al., "Neural ordinary differential equations", 2018). The backward
-integration uses the stored forward solution: integrating y backward would be unstable for stiff or damped equations.
+Let y' = f(y, t, p). The tangents s of y satisfy s' = f_y s + f_p dp. Forward mode integrates y and s together: it is an
+`Ode` of twice the size. Reverse mode is `OdeBack`. It integrates the adjoint equation a' = -f_yᵀ a backward from the
+last time to the first. The adjoints of p are the integral of f_pᵀ a (Pontryagin; Chen et al., "Neural ordinary
+differential equations", 2018). The backward integration evaluates the stored forward solution: integrating y backward
+would be unstable for stiff or damped equations.
 
-`OdeBack` is linear in the adjoints of the results, so its derivatives can be written with forward mode, as in
-`gradwalk.program.calls.loop`. These two calls suffice for derivatives of any order.
+`OdeBack` is linear in the adjoints of the results. Its own derivatives are therefore built from the JVP of the `Ode`,
+as in `gradwalk.program.calls.loop`, so these two calls suffice for derivatives of any order.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _REMEDY = (
 
 
 class Ode(Call):
-    """The solution y at given times, as a function of y at the first time, the times, and p.
+    """A call that maps y at the first time, the times, and p to y at all times.
 
     Args:
         field: The program of f. Its inputs are y, t and p.
@@ -49,7 +50,7 @@ class Ode(Call):
         self.outputs = self.size * times
         self.steps = steps
         self._backs: dict[tuple[bool, ...], OdeBack] = {}
-        self._latest: tuple[bytes, Any] = (b"", None)  # operands, and the Jacobian there
+        self._latest: tuple[bytes, Any] = (b"", None)  # the last operands as bytes, and the Jacobian at them
 
     def __repr__(self) -> str:
         return f"<the solution of {self.size} differential equations at {self.times} times>"
@@ -58,12 +59,12 @@ class Ode(Call):
         return Ode, (self.field.program, self.times, self.steps)
 
     def parted(self, operands: Any) -> tuple[Any, Any, Any]:
-        """Split a sequence with an item per operand into the parts for y at the first time, the times, and p."""
+        """Split a sequence with one item per operand into three parts: for y at the first time, the times, and p."""
         end = self.size + self.times
         return operands[: self.size], operands[self.size : end], operands[end : end + self.field.params]
 
     def numbers(self, operands: Floats) -> Floats:
-        """Return y at all times, one time after the other: see `Call.numbers`."""
+        """Return all components of y at the first time, then at the second time, and so on: see `Call.numbers`."""
         start, times, params = self.parted(operands)
         found: Floats = self.steps.rows(self.field.forward(params), start, times).ravel()
         return found
@@ -83,7 +84,7 @@ class Ode(Call):
         start, times, params = self.parted(operands)
         of_start, of_times, of_params = self.parted(tangents)
         moved = instantiate_zeros(tape, of_start)
-        if of_times[0] != NO_INDEX:  # a later start is a shift of y0 by -y' dt
+        if of_times[0] != NO_INDEX:  # starting later by dt changes y at the old start by -y' dt
             speeds = self._speeds(tape, operands, base, 0)
             behind = [tape.append("mul", speed, of_times[0]) for speed in speeds]
             moved = [tape.append("sub", x, y) for x, y in zip(moved, behind, strict=True)]
@@ -110,18 +111,18 @@ class Ode(Call):
         pulled_times = [NO_INDEX] * self.times
         for i in itertools.compress(range(self.times), of_times):
             moved = seeds[i * self.size : (i + 1) * self.size]
-            if i == 0:  # a later start is a shift of y0 by -y' dt
+            if i == 0:  # starting later by dt changes y at the old start by -y' dt
                 moved = [tape.append("sub", x, y) for x, y in zip(moved, found[: self.size], strict=True)]
             pulled_times[i] = _product(tape, moved, self._speeds(tape, operands, base, i))
         return [*found[: self.size], *pulled_times, *pulled]
 
     def back(self, wanted: tuple[bool, ...]) -> OdeBack:
-        """Return the cached backward pass for the wanted components of p."""
+        """Return the backward pass that computes the adjoints of the wanted components of p; passes are cached."""
         return self._backs.setdefault(wanted, OdeBack(self, wanted))
 
     @cached_property
     def dual(self) -> Ode:
-        """The call that solves for y and its tangents s, given p and its tangents."""
+        """The `Ode` that integrates y together with its tangents s."""
         tape = Tape()
         y, s = _inputs(tape, self.size), _inputs(tape, self.size)
         t = tape.input()
@@ -131,13 +132,13 @@ class Ode(Call):
         return Ode(tape.program([*outputs, *pushed]), self.times, self.steps)
 
     def _speeds(self, tape: Tape, operands: Indices, base: int, i: int) -> Indices:
-        """Append the derivative of y at one of the times."""
+        """Append y' at time i, and return the indices of its components."""
         _, times, params = self.parted(operands)
         y = range(base + i * self.size, base + (i + 1) * self.size)
         return tape.inline(self.field.program, [*y, times[i], *params])
 
     def _differentiated(self, operands: Floats) -> Any:
-        """Return the Jacobian of all results by all operands."""
+        """Return the Jacobian of all results with respect to all operands."""
         start, times, params = self.parted(operands)
         size, first = self.size, self.size + self.times
         state = numpy.append(start, numpy.eye(size, size + self.field.params))
@@ -153,7 +154,7 @@ class Ode(Call):
 
 
 class OdeBack(Call):
-    """The backward pass of an `Ode`: maps its operands and the adjoints of its results to adjoints of y0 and p.
+    """The backward pass of an `Ode`: maps the operands and the adjoints of the results to the adjoints of y0 and p.
 
     Args:
         ode: The `Ode`.
@@ -170,13 +171,13 @@ class OdeBack(Call):
         self._pulled: dict[tuple[bool, ...], Program] = {}
 
     def __repr__(self) -> str:
-        return f"<the way back through {self.ode!r}>"
+        return f"<the backward pass of {self.ode!r}>"
 
     def __reduce__(self) -> Any:
         return OdeBack, (self.ode, self.wanted)
 
     def numbers(self, operands: Floats) -> Floats:
-        """Return the adjoints: see `Call.numbers`."""
+        """Return the adjoints of y0, then the adjoints of the wanted components of p: see `Call.numbers`."""
         ode = self.ode
         seeds = operands[-ode.outputs :].reshape(ode.times, ode.size)
         found: Floats = ode.steps.back(ode.field, self.wanted, *ode.parted(operands), seeds)
@@ -185,29 +186,29 @@ class OdeBack(Call):
     def vjp_needed(
         self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
     ) -> Indices:
-        """Append the cotangents of the operands and seeds: see the module docstring."""
+        """Append the cotangents of the operands and of the seeds (adjoints of the `Ode`): see `Call.vjp_needed`."""
         program = self._pulled.get(tuple(wanted)) or self._pulled.setdefault(tuple(wanted), self._reverse(wanted))
         found = iter(tape.inline(program, [*operands, *instantiate_zeros(tape, adjoints)]))
         return [next(found) if is_wanted else NO_INDEX for is_wanted in wanted]
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the tangents of the results: see the module docstring."""
+        """Append the tangents of the results: see `Call.jvp`."""
         _, of_times, _ = self.ode.parted(tangents)
         program = self._still if all(i == NO_INDEX for i in of_times) else self._moving
         return tape.inline(program, [*operands, *instantiate_zeros(tape, tangents)])
 
     @cached_property
     def _still(self) -> Program:
-        """The JVP program for tangents of the times that are all 0."""
+        """The JVP program for times whose tangents are all 0."""
         return self._forward(moves=False)
 
     @cached_property
     def _moving(self) -> Program:
-        """The JVP program for arbitrary tangents."""
+        """The JVP program for times with arbitrary tangents."""
         return self._forward(moves=True)
 
     def _forward(self, *, moves: bool) -> Program:
-        """Build the JVP program, forward over reverse: differentiate both the solution and the seeds."""
+        """Build the JVP program: the gradient of seeds · dy + d(seeds) · y with respect to y0 and the wanted p."""
         ode = self.ode
         tape = Tape()
         operands, seeds = self._opened(tape)
@@ -220,7 +221,10 @@ class OdeBack(Call):
         return tape.program(tape.reverse(pairs, [*start, *itertools.compress(params, self.wanted)]))
 
     def _reverse(self, wanted: Sequence[bool]) -> Program:
-        """Build the VJP program, reverse over reverse: the VJP of the solution's JVP along the given adjoints."""
+        """Build the VJP program from s, the JVP of the `Ode` along the given adjoints.
+
+        The cotangents of the operands are the gradient of seeds · s, and the cotangents of the seeds are s.
+        """
         ode = self.ode
         tape = Tape()
         operands, seeds = self._opened(tape)
@@ -234,7 +238,7 @@ class OdeBack(Call):
         return tape.program([*pulled, *itertools.compress(moved, wanted[len(operands) :])])
 
     def _opened(self, tape: Tape) -> tuple[Indices, Indices]:
-        """Append inputs for the operands of the `Ode` and for the adjoints of its results."""
+        """Append inputs for the operands of the `Ode`, and inputs for the adjoints of the results."""
         ode = self.ode
         return _inputs(tape, ode.size + ode.times + ode.field.params), _inputs(tape, ode.outputs)
 

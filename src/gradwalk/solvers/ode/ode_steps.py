@@ -17,19 +17,19 @@ from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.solvers.ode.dormand_prince import Path, Stepper
 
-_OWN = "RK45"  # the method implemented here
+_OWN = "RK45"  # the method implemented in dormand_prince.py
 _IMPLICIT = ("Radau", "BDF", "LSODA")  # methods that use a Jacobian
 
 
 class Flow(NamedTuple):
-    """The right-hand side of a differential equation for some state.
+    """The right-hand side of a differential equation: the derivative of the state, for a time and a state.
 
     Attributes:
         program: Program that computes the derivative of the state.
-        row: Inputs of the program; the state, the time and the values of `along` are overwritten.
-        places: Index of the first input that is a state component, number of such inputs, and index of the time.
-        jacobian: Function of the time and the state that returns the Jacobian of the derivative by the state.
-        along: Solution that supplies the first inputs, or None.
+        row: Inputs of the program. Each evaluation overwrites the state, the time and the values of `along`.
+        places: Index of the first state input, number of state inputs, and index of the time input.
+        jacobian: Function `jacobian(t, state)` that returns the Jacobian of the right-hand side.
+        along: Solution whose value at the current time is written to the first inputs, or None.
     """
 
     program: Program
@@ -39,7 +39,7 @@ class Flow(NamedTuple):
     along: Any = None
 
     def change(self, t: float, state: Any) -> Any:
-        """Return the derivative of the state."""
+        """Return the derivative of the state at time t."""
         begin, fed, time = self.places
         if self.along is not None:
             known = self.along(t)
@@ -68,7 +68,7 @@ class Field:
 
     @cached_property
     def partials(self) -> Program:
-        """The program of the partials of f with respect to y and p, row by row."""
+        """The program that computes the partials of f with respect to y and p, one row per component of f."""
         tape, inputs, outputs = to_tape(self.program)
         one = tape.constant(1.0)
         columns = [tape.forward([(x, one)], outputs) for i, x in enumerate(inputs) if i != self.size]
@@ -76,9 +76,9 @@ class Field:
 
     @cached_property
     def varied(self) -> Program:
-        """The program of f and of the derivatives of the sensitivities of y to y0 and p, row by row.
+        """The program that computes the time derivatives of y and of the sensitivities of y to y0 and p.
 
-        Its inputs are y, the sensitivities, t and p.
+        Its inputs are y, the sensitivities, t and p. The sensitivities have one row per component of y.
         """
         size, count = self.size, self.size + self.params
         tape = Tape()
@@ -95,7 +95,7 @@ class Field:
         return tape.program([*outputs, *[partial for row in zip(*columns, strict=True) for partial in row]])
 
     def swept(self, wanted: tuple[bool, ...]) -> Program:
-        """Return the program of the adjoint equation: -f_yᵀ a, and -f_pᵀ a for the wanted components of p.
+        """Return the program that computes -f_yᵀ a, and -f_pᵀ a for the wanted components of p.
 
         Its inputs are y, t, p and a. `wanted` has a flag for each component of p.
         """
@@ -108,19 +108,19 @@ class Field:
         return self._swept.setdefault(wanted, program)
 
     def forward(self, params: Floats) -> Flow:
-        """Return the flow of y for the parameters p."""
+        """Return the right-hand side for y, with given p."""
         row = numpy.concatenate([numpy.zeros(self.size + 1), params])
         matrix = self._matrix(params)
         return Flow(self.program, row, (0, self.size, self.size), lambda t, y: matrix(t, y)[:, : self.size])
 
     def with_partials(self, params: Floats) -> Flow:
-        """Return the flow of y and of its sensitivities to y0 and p, for the parameters p."""
+        """Return the right-hand side for y and the sensitivities of y to y0 and p, with given p."""
         size, count = self.size, self.size + self.params
         length = size * (1 + count)
         row = numpy.concatenate([numpy.zeros(length + 1), params])
         matrix = self._matrix(params)
 
-        def jacobian(t: float, state: Any) -> Any:  # omits the derivatives of f_y and f_p by y
+        def jacobian(t: float, state: Any) -> Any:  # approximate: without second derivatives of f
             inner = matrix(t, state[:size])[:, :size]
             whole = numpy.zeros((length, length))
             whole[:size, :size], whole[size:, size:] = inner, numpy.kron(inner, numpy.eye(count))
@@ -129,7 +129,7 @@ class Field:
         return Flow(self.varied, row, (0, length, length), jacobian)
 
     def backward(self, wanted: Sequence[bool], params: Floats, along: Any) -> Flow:
-        """Return the flow of the adjoints of y and of the wanted components of p, along a solution y(t)."""
+        """Return the right-hand side for the adjoints of y and of the wanted components of p; `along` is y(t)."""
         size = self.size
         row = numpy.concatenate([numpy.zeros(size + 1), params, numpy.zeros(size)])
         matrix, columns = self._matrix(params), [*[True] * size, *wanted]
@@ -142,7 +142,7 @@ class Field:
         return Flow(self.swept(tuple(wanted)), row, (size + 1 + self.params, size, size), jacobian, along)
 
     def _matrix(self, params: Floats) -> Callable[[float, Any], Any]:
-        """Return the partials of f with respect to y and p as a function of the time and y."""
+        """Return a function of t and y that computes the partials of f with respect to y and p."""
         row = numpy.concatenate([numpy.zeros(self.size + 1), params])
 
         def matrix(t: float, y: Any) -> Any:
@@ -169,10 +169,10 @@ class Steps:
     hmax: float
 
     def rows(self, flow: Flow, start: Floats, times: Floats) -> Any:
-        """Integrate from `start` at the first time; return the state at all times, of shape (times, size).
+        """Integrate from `start` at the first time, and return the state at all times, of shape (times, size).
 
-        From the first nan in `times` on, all rows are nan. Raises `ValueError` if a time is infinite or the times are
-        neither ascending nor descending; adjacent times may be equal.
+        If a time is nan, its row and all later rows are nan. Raises `ValueError` if a time is infinite, or if the times
+        are neither ascending nor descending. Adjacent times may be equal.
         """
         if numpy.isinf(times).any():
             raise ValueError(f"t of odeint must be finite, got {times.tolist()!s:.100}")
@@ -188,7 +188,7 @@ class Steps:
         return found
 
     def _distinct(self, flow: Flow, start: Floats, times: Floats) -> Any:
-        """Return the state at times without adjacent equal times."""
+        """Return the state at all times; adjacent times must differ."""
         if len(times) == 1:
             return start[numpy.newaxis]
         if self.method == _OWN:
@@ -196,7 +196,7 @@ class Steps:
         return self._by_scipy(flow, start, times, t_eval=times).y.T
 
     def path(self, flow: Flow, start: Floats, times: Floats) -> Any:
-        """Return the solution between two different times: a `Path`, or a function of the time."""
+        """Return the solution between two different times: a `Path`, or SciPy's function of the time."""
         if self.method == _OWN:
             path = Path(len(start))
             self._own(flow, start, times, path)
@@ -217,7 +217,7 @@ class Steps:
             seeds: The adjoints of y at the times, an array of shape (times, size).
 
         Returns:
-            The adjoints of y at the first time, and of the wanted components of p.
+            The adjoints of y at the first time, then the adjoints of the wanted components of p.
         """
         adjoints = numpy.zeros(field.size + sum(wanted))
         scale = numpy.max(numpy.abs(seeds))

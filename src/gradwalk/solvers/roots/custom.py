@@ -38,16 +38,18 @@ def custom_root(optimality_fun: Callable[..., Any]) -> Callable[[Solver], Solver
 
     Args:
         optimality_fun: Function `optimality_fun(solution, *args)`, where `args` are the solver's arguments after the
-            first. It returns one number per unknown, all zero at the solution. It is recorded.
+            first. It returns one number per unknown; all of them are 0 at the solution. It is recorded, as by `jit`.
 
     Returns:
         A decorator for a solver `solver(init_params, *args)` that returns a solution in the structure of `init_params`.
-        If `init_params` is None, the solver is called once more to find the structure; `jit` and `vmap` do not support
-        this. Derivatives with respect to `init_params` are 0. Keyword-only arguments of the solver may be anything but
-        Values, and are not passed to `optimality_fun`. The decorated solver raises `TypeError` if the solution contains
-        Values or has a different structure, or if `jit` or `vmap` records it and its closures, attributes or
-        `functools.partial` contain Values of the recording; and `RecordingError` if `optimality_fun` branches on a
-        Value or converts one to a float.
+        If `init_params` is None, the solver is called one more time to find the structure of the solution; `jit` and
+        `vmap` do not support this. Derivatives with respect to `init_params` are 0. The solver's keyword-only arguments
+        must not be Values, and are not passed to `optimality_fun`.
+
+        The decorated solver raises `TypeError` if the solution contains Values or does not have the structure of
+        `init_params`. While `jit` or `vmap` records it, it also raises `TypeError` if the solver uses Values of the
+        recording from its closure, its attributes or a `functools.partial`. It raises `RecordingError` if
+        `optimality_fun` branches on a Value or converts a Value to a float.
 
     Raises:
         TypeError: `optimality_fun` or the solver is not callable.
@@ -74,7 +76,7 @@ def custom_fixed_point(fixed_point_fun: Callable[..., Any]) -> Callable[[Solver]
 
     Args:
         fixed_point_fun: Function `fixed_point_fun(solution, *args)`, where `args` are the solver's arguments after the
-            first. It returns the solution, in its structure. It is recorded, as by `jit`.
+            first. Its result has the structure of the solution. It is recorded, as by `jit`.
 
     Returns:
         A decorator for a solver: see `custom_root`.
@@ -171,8 +173,8 @@ class _Own:
 
     Args:
         solver: The solver.
-        given: Its arguments.
-        keywords: Its keyword-only arguments.
+        given: The arguments of the solver.
+        keywords: The keyword-only arguments of the solver.
         structure: The treedef of the solution.
     """
 
@@ -183,7 +185,7 @@ class _Own:
         self._structure = structure
 
     def __call__(self, equation: Equation, starts: Floats, params: Floats) -> Floats:
-        """Return the solution for the numbers of the arguments."""
+        """Call the solver with the numbers `starts` instead of Values, and return the numbers of the solution."""
         solution = self._solver(*self._given.filled(starts), **self._keywords)
         numbers, structure = _numbers(solution, self._solver)
         if structure != self._structure:
@@ -195,7 +197,7 @@ class _Own:
 
 
 def _first_solution(solver: Callable[..., Any], given: _Arguments, keywords: dict[str, Any]) -> Any:
-    """Return a solution from which the structure of all solutions is taken."""
+    """Call the solver without initial parameters, to find the structure of solutions; return the solution."""
     if is_staging():
         raise TypeError(
             f"init_params of {display_name(solver)} must not be None while it is recorded, because the structure of "
@@ -215,7 +217,7 @@ def _numbers(solution: Any, solver: Callable[..., Any]) -> tuple[list[float], Tr
 
 
 def _holds_recorded(solver: Callable[..., Any], keywords: dict[str, Any]) -> bool:
-    """Return whether a solver captures Values of the current recording; it would see only their present numbers."""
+    """Return whether a solver captures Values of the current recording. Changes of these Values would be ignored."""
     held = [solver, *keywords.values()]
     for _ in range(_DEPTH):
         if any(isinstance(x, Value) and level_of(x) > 0 for tree in held for x in _numbers_in(tree)):
@@ -225,7 +227,7 @@ def _holds_recorded(solver: Callable[..., Any], keywords: dict[str, Any]) -> boo
 
 
 def _parts(x: Any) -> list[Any]:
-    """Return the objects that a function or an object refers to and that can affect its result."""
+    """Return the objects that a function or object refers to: closure variables, attributes and bound arguments."""
     if isinstance(x, functools.partial):
         return [x.func, *x.args, *x.keywords.values()]
     if inspect.ismethod(x):

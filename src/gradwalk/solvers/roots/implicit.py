@@ -1,9 +1,9 @@
-"""`Implicit`: the solution of an equation as a call, differentiated by the implicit function theorem.
+"""`Implicit`: a call that solves an equation and is differentiated by the implicit function theorem.
 
-F(x, p) = 0 implies J dx = -F_p dp, where J is the Jacobian of F with respect to the unknowns x. The tangent of a
-solution is thus the solution of a linear system, independent of the solver. In reverse mode, the cotangent of p is
--F_pᵀ y, where Jᵀ y = x̄. J and these products are programs of x and p, so derivatives of any order follow (Blondel et
-al., "Efficient and modular implicit differentiation", 2022, section 2).
+F(x, p) = 0 implies J dx = -F_p dp, where J is the Jacobian of F with respect to the unknowns x. The tangent dx
+therefore solves a linear system and does not depend on the solver. In reverse mode, the cotangent of p is -F_pᵀ y,
+where y solves Jᵀ y = x̄ and x̄ is the cotangent of x. J and these products are programs of x and p, which can be
+differentiated again, to any order (Blondel et al., "Efficient and modular implicit differentiation", 2022, section 2).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LARGEST_ELIMINATED = 8  # maximum number of unknowns for which linear systems a
 
 
 class Equation:
-    """A system of equations F(x, p) = 0 for `size` unknowns x; `residual` is the program of F, with inputs x, p."""
+    """A system of equations F(x, p) = 0 for `size` unknowns x. The program `residual` computes F from x and p."""
 
     def __init__(self, residual: Program) -> None:
         self.residual = residual
@@ -35,7 +35,7 @@ class Equation:
 
     @cached_property
     def jacobian(self) -> Program:
-        """The program of the partials of F with respect to x, row by row."""
+        """The program that computes J, the partials of F with respect to x, row by row."""
         tape, inputs, outputs = to_tape(self.residual)
         one = tape.constant(1.0)
         columns = [tape.forward([(x, one)], outputs) for x in inputs[: self.size]]
@@ -56,10 +56,10 @@ Search = Callable[[Equation, Floats, Floats], Floats]
 
 
 class Implicit(Call):
-    """The solution x of F(x, p) = 0, as a function of p and of the numbers that the solver starts from.
+    """A call that maps starting values and p to the solution x of F(x, p) = 0.
 
     Args:
-        name: Name in displays.
+        name: Name to display.
         equation: The equation.
         starts: Number of starting values. The derivatives of the solution with respect to them are 0.
         search: The solver: a function of the equation, the starting values, and p.
@@ -76,7 +76,7 @@ class Implicit(Call):
         self.equation = equation
         self.starts = starts
         self.search = search
-        self._latest: tuple[bytes, Any] = (b"", None)  # operands; their solution and the inverse of J there
+        self._latest: tuple[bytes, Any] = (b"", None)  # the last operands as bytes; x and J⁻¹ for them
 
     def __repr__(self) -> str:
         return f"<the solution of {self.outputs} equations by {self.name}>"
@@ -103,7 +103,7 @@ class Implicit(Call):
         return [*[0.0] * self.starts, *partials]
 
     def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append the solution of the system with the transposed Jacobian, and the VJP of F for it: see `Call.vjp`."""
+        """Append the solution y of Jᵀ y = x̄ and the cotangents -F_pᵀ y of p: see `Call.vjp`."""
         point = self._point(operands, base)
         found = self._solved(tape, point, instantiate_zeros(tape, adjoints), is_transposed=True)
         seeds = [tape.append("neg", y) for y in found]
@@ -111,36 +111,36 @@ class Implicit(Call):
         return [*[NO_INDEX] * self.starts, *of_params]
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the solution of the system for the tangent of F: see `Call.jvp`."""
+        """Append the solution dx of J dx = -F_p dp: see `Call.jvp`."""
         point = self._point(operands, base)
         still = [tape.constant(0.0)] * self.outputs
         moved = tape.inline(self.equation.pushed, [*point, *still, *instantiate_zeros(tape, tangents[self.starts :])])
         return self._solved(tape, point, [tape.append("neg", x) for x in moved], is_transposed=False)
 
     def _point(self, operands: Indices, base: int) -> Indices:
-        """Return the indices of the solution and of p."""
+        """Return the indices of x and p."""
         return [*range(base, base + self.outputs), *operands[self.starts :]]
 
     def _solved(self, tape: Tape, point: Indices, right: Indices, *, is_transposed: bool) -> Indices:
-        """Append the solution of a linear system with the Jacobian at a point as its matrix."""
+        """Append the solution of a linear system whose matrix is the Jacobian at `point`, or its transpose."""
         matrix = tape.inline(self.equation.jacobian, point)
         if self.outputs == 1:
             return [tape.append("div", right[0], matrix[0])]
         return append_call(_linear(self.outputs, is_transposed), tape, [*matrix, *right])
 
     def _differentiated(self, operands: Floats) -> tuple[Floats, Any]:
-        """Return the solution, and the inverse of the Jacobian there."""
+        """Return the solution, and the inverse of the Jacobian at the solution."""
         x = self.numbers(operands)
         point = numpy.concatenate([x, operands[self.starts :]])
         return x, _inverse(self.equation.jacobian.run(point).reshape(self.outputs, self.outputs))
 
 
 class SearchedInPlace(Implicit):
-    """An `Implicit` call that is replaced by the program of its search after differentiation.
+    """An `Implicit` call whose solver is a program. After differentiation, the program replaces the call.
 
     Args:
         implicit: The call.
-        search: The program of the search; it has the operands and the results of the call.
+        search: The program of the solver. Its inputs and outputs are the operands and results of the call.
     """
 
     def __init__(self, implicit: Implicit, search: Program) -> None:
@@ -153,13 +153,13 @@ class SearchedInPlace(Implicit):
 
     @cached_property
     def expansion(self) -> Expansion:
-        """The program of the search, without a postprocessing step."""
+        """The program that replaces the call; its outputs are the results."""
         tape = Tape()
         return Expansion(self._program, tape.program([tape.input() for _ in range(self.outputs)]))
 
 
 class _Linear(Solve):
-    """The solution of a linear system by LAPACK; nan if the matrix is singular, as in recorded elimination."""
+    """A call that solves a linear system with LAPACK. The solution is nan if the matrix is singular."""
 
     def numbers(self, operands: Floats) -> Floats:
         """Return the solution as a float64 array."""
@@ -174,7 +174,10 @@ class _Linear(Solve):
 
 @cache
 def _linear(size: int, is_transposed: bool) -> Solve:
-    """Return the call that solves linear systems of a size; small ones are recorded so that `vmap` can use lanes."""
+    """Return the call that solves `size` linear equations: by recorded elimination, or with LAPACK if `size` is large.
+
+    Batch kernels can run recorded elimination.
+    """
     if size <= _LARGEST_ELIMINATED:
         return solver(size, is_transposed, is_recorded=True)
     return _Linear(size, is_transposed)

@@ -30,8 +30,8 @@ from gradwalk.value.modes import is_staging
 Tree = TypeVar("Tree")
 
 _WITH_JACOBIAN = ("hybr", "lm")  # SciPy's methods that use a Jacobian
-# Methods available as programs: the function, name and length of the starting values, the number of functions called
-# (f, or f and its derivative), and SciPy's default xtol, rtol and maxiter.
+# Methods that can run as programs. For each: the function; the argument with the starting values, and their number; the
+# number of functions it calls (1 for f, 2 for f and its derivative); and SciPy's defaults of xtol, rtol and maxiter.
 _PROGRAMS = {
     "newton": (newton, ("x0", 1), 2, 1.48e-8, 0.0, 50),
     "brentq": (brentq, ("bracket", 2), 1, 2e-12, 4.0 * numpy.finfo(float).eps, 100),
@@ -64,9 +64,9 @@ def root(
         x, in the structure of `x0`.
 
     Raises:
-        RuntimeError: The search does not converge (in a batch, for any sample).
-        ValueError: `fun` returns the wrong number of numbers, or SciPy does not have the method.
-        RecordingError: `fun` branches on a Value or converts one to a float: see `jit`.
+        RuntimeError: The search does not converge (in a batch: for at least one sample).
+        ValueError: `fun` does not return one number per unknown, or SciPy does not know the method.
+        RecordingError: `fun` branches on a Value or converts a Value to a float: see `jit`.
         ImportError: SciPy is not installed.
 
     Example:
@@ -103,8 +103,8 @@ def root_scalar(
 
     x is differentiated through the equation: see `root`. Derivatives with respect to `bracket`, `x0` and `x1` are 0.
 
-    In a function that `jit` or `vmap` records, "newton" and "brentq" become programs that take the same steps. There, x
-    is nan if the search does not converge or `f` has the same sign at both ends of the bracket.
+    In a function that `jit` or `vmap` records, "newton" and "brentq" become part of the program and take the same steps
+    as in SciPy. x is then nan if the search does not converge, or if `f` has the same sign at both ends of the bracket.
 
     Args:
         f: Function `f(x, *args)` that returns a number. It is recorded once per call, as by `jit`.
@@ -122,11 +122,11 @@ def root_scalar(
         x.
 
     Raises:
-        RuntimeError: The search does not converge (in a batch, for any sample).
+        RuntimeError: The search does not converge (in a batch: for at least one sample).
         ValueError: `f` has the same sign at both ends of the bracket; neither `bracket` nor `x0` is given; SciPy does
-            not have the method, or the method needs further arguments; `bracket` is not two numbers or `x0` not one; or
-            a setting is too small.
-        RecordingError: `f` branches on a Value or converts one to a float: see `jit`.
+            not know the method; the method needs an argument that is missing; `bracket` is not two numbers; `x0` or
+            `x1` is not one number; or `xtol`, `rtol` or `maxiter` is too small.
+        RecordingError: `f` branches on a Value or converts a Value to a float: see `jit`.
         ImportError: SciPy is not installed.
 
     Example:
@@ -167,22 +167,22 @@ def fixed_point(
     x is differentiated through the equation `x - func(x, *args) = 0`: see `root`.
 
     Args:
-        func: Function `func(x, *args)` that returns the structure of x; a list or tuple may replace a one-dimensional
-            array. It is recorded once per call, as by `jit`.
+        func: Function `func(x, *args)` that returns the next x, in the structure of x. It may return a list or tuple
+            instead of a one-dimensional array. It is recorded once per call, as by `jit`.
         x0: Initial guess: a number, or a list, tuple, dict, dataclass, Module or array of numbers.
         args: Further arguments of `func`: a tuple, or a single argument.
         xtol: Convergence tolerance for the relative change of x.
         maxiter: Maximum number of iterations.
-        method: "del2" for Steffensen's acceleration, applied to each number separately, or "iteration" for none.
+        method: "del2" for Steffensen's acceleration of each number separately, or "iteration" for plain iteration.
 
     Returns:
         x, in the structure of `x0`.
 
     Raises:
-        RuntimeError: The iteration does not converge (in a batch, for any sample).
-        ValueError: `func` returns the wrong number of numbers, or the method is unknown.
-        TypeError: `func` returns another structure than `x0` has.
-        RecordingError: `func` branches on a Value or converts one to a float: see `jit`.
+        RuntimeError: The iteration does not converge (in a batch: for at least one sample).
+        ValueError: `func` returns more or fewer numbers than `x0` contains, or the method is unknown.
+        TypeError: The result of `func` does not have the structure of `x0`.
+        RecordingError: `func` branches on a Value or converts a Value to a float: see `jit`.
         ImportError: SciPy is not installed.
 
     Example:
@@ -203,14 +203,14 @@ def fixed_point(
 
 
 def without(program: Program) -> Program:
-    """Return the program of x - f(x, p), given the program of f: its roots are the fixed points of f."""
+    """Return the program of x - f(x, p), whose roots are the fixed points of f; `program` computes f."""
     tape, inputs, outputs = to_tape(program)
     return tape.program([tape.append("sub", x, y) for x, y in zip(inputs, outputs, strict=False)])
 
 
 @dataclasses.dataclass(frozen=True)
 class SystemSearch:
-    """A search with `scipy.optimize.root`; the attributes are its arguments."""
+    """A search with `scipy.optimize.root`. The attributes are arguments of that function."""
 
     method: str
     tol: float | None
@@ -240,8 +240,8 @@ class ScalarSearch:
 
     Attributes:
         method: The method.
-        where: Name of each argument with starting values, and how many numbers it has.
-        settings: The other keyword arguments.
+        where: For each of `bracket`, `x0` and `x1`, its name and how many numbers it has; 0 if it was not given.
+        settings: Keyword arguments `xtol`, `rtol` and `maxiter`.
     """
 
     method: str
@@ -249,11 +249,11 @@ class ScalarSearch:
     settings: dict[str, Any]
 
     def in_place(self, call: Implicit) -> Implicit:
-        """Return the call with its search as a program if there is one for the method, otherwise the call itself."""
+        """Return a call that runs the method as a program, or `call` itself if that is not possible."""
         if self.method not in _PROGRAMS:
             return call
         search, start, used, *defaults = _PROGRAMS[self.method]
-        if [given for given in self.where if given[1]] != [start]:  # SciPy ignores or rejects extra arguments
+        if [given for given in self.where if given[1]] != [start]:  # let SciPy ignore or reject extra arguments
             return call
         settings = [x if given is None else given for x, given in zip(defaults, self.settings.values(), strict=True)]
         functions = [call.equation.residual, call.equation.jacobian][:used]
@@ -284,7 +284,7 @@ class ScalarSearch:
 
 @dataclasses.dataclass(frozen=True)
 class Iteration:
-    """A search with `scipy.optimize.fixed_point`; `program` computes the next x, the other attributes are arguments."""
+    """A search with `scipy.optimize.fixed_point`. `program` computes the next x from x and the parameters."""
 
     program: Program
     xtol: float
@@ -339,5 +339,5 @@ def _scalar(program: Program, params: Floats) -> Callable[[float], float]:
 
 
 def _tuple(args: Any) -> tuple[Any, ...]:
-    """Return further arguments as a tuple; as in SciPy, a single argument need not be in one."""
+    """Return `args` as a tuple. As in SciPy, a single argument need not be in a tuple."""
     return args if isinstance(args, tuple) else (args,)

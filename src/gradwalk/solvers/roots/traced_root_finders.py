@@ -1,7 +1,7 @@
 """Newton's and Brent's methods as recorded programs, so that `jit` and `vmap` find roots without calling Python.
 
-They take the same steps as SciPy's `newton` and `brentq` and return the same numbers; where SciPy raises an exception
-they return nan. SciPy's tolerances are for float64; on float32 lanes, `_if_coarse` adds larger tolerances.
+They take the same steps as SciPy's `newton` and `brentq` and return the same numbers. If SciPy would raise an
+exception, they return nan. SciPy's tolerances assume float64; in float32, `_if_coarse` makes them larger.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _EPSILON = 2.0**-23  # of float32
 def searched(
     search: Callable[..., Any], functions: Sequence[Program], starts: int, settings: Sequence[float]
 ) -> Program:
-    """Record a search as a program of its starting values and the parameters.
+    """Record a search as a program whose inputs are the starting values and the parameters.
 
     Args:
         search: `newton` or `brentq`.
-        functions: The programs it calls; their inputs are x and the parameters.
+        functions: The programs that `search` calls. Their inputs are x and the parameters.
         starts: Number of starting values.
         settings: xtol, rtol and maxiter.
     """
@@ -46,7 +46,7 @@ def searched(
 
 
 def newton(f: Function, slope: Function, start: Any, xtol: float, rtol: float, maxiter: float) -> Any:
-    """Find a root by Newton's method, or return nan; `slope` is the derivative of `f`.
+    """Find a root by Newton's method; return nan if the search fails. `slope` is the derivative of `f`.
 
     The search ends when a step is at most `xtol + rtol * |x|`.
     """
@@ -55,7 +55,8 @@ def newton(f: Function, slope: Function, start: Any, xtol: float, rtol: float, m
         x, _, count = state
         value, by_x = f(x), slope(x)
         new = x - value / by_x
-        # sqrt(epsilon), as SciPy's 1.48e-8 is in float64: after a step of this size the error is about its square.
+        # SciPy's xtol, 1.48e-8, is sqrt(epsilon) of float64; here it is sqrt(epsilon) of float32. After a step of this
+        # size, the error is about the square of the step.
         rounding = _if_coarse(x, math.sqrt(_EPSILON) * absolute(x) + 4.0 * _EPSILON)
         is_near = less_equal(absolute(new - x), xtol + rtol * absolute(x) + rounding)
         stands = where(equal(value, 0.0), _FOUND, where(equal(by_x, 0.0), _LOST, is_near))
@@ -71,18 +72,18 @@ def newton(f: Function, slope: Function, start: Any, xtol: float, rtol: float, m
 
 
 def brentq(f: Function, low: Any, high: Any, xtol: float, rtol: float, maxiter: float) -> Any:
-    """Find a root in a bracket by Brent's method, or return nan; `f` must have different signs at `low` and `high`.
+    """Find a root between `low` and `high` by Brent's method; return nan if the search fails.
 
-    The search ends when x is known to within `xtol + rtol * |x|`.
+    `f` must have different signs at `low` and `high`. The search ends when x is known to within `xtol + rtol * |x|`.
     """
 
     def step(state: Any) -> Any:
         (before, x, other), (f_before, f_x, f_other), (last, move), _, count = state
-        # The root is between x and `other`, which becomes the previous point if f changed its sign since then.
+        # The root is between x and `other`. If f changed its sign in the last step, `other` is set to the previous x.
         changed = less(sign(f_before) * sign(f_x), 0.0)
         other, f_other = where(changed, before, other), where(changed, f_before, f_other)
         last, move = where(changed, x - before, last), where(changed, x - before, move)
-        swap = less(absolute(f_other), absolute(f_x))  # make x the better of the two
+        swap = less(absolute(f_other), absolute(f_x))  # make x the point with the smaller |f|
         before, x, other = where(swap, x, before), where(swap, other, x), where(swap, x, other)
         f_before, f_x, f_other = where(swap, f_x, f_before), where(swap, f_other, f_x), where(swap, f_x, f_other)
         least = (xtol + rtol * absolute(x) + _if_coarse(x, 4.0 * _EPSILON * absolute(x))) / 2.0
@@ -110,6 +111,6 @@ def brentq(f: Function, low: Any, high: Any, xtol: float, rtol: float, maxiter: 
 
 
 def _if_coarse(x: Any, tolerance: Any) -> Any:
-    """Return the tolerance if the arithmetic is float32, in which 1 + 2**-30 rounds to 1; return 0 in float64."""
+    """Return the tolerance in float32 arithmetic, where 1 + 2**-30 rounds to 1. Return 0 in float64."""
     size = 1.0 + absolute(x)
     return where(equal(size + size * 2.0**-30, size), tolerance, 0.0)
