@@ -67,8 +67,8 @@ def jit(
         static_argnames: Names of static arguments.
         branches: "refuse" (the default) raises an error if `f` branches on a number. "record" records the path that is
             taken. The path is replayed for other arguments if all its conditions have the same outcomes; otherwise
-            another path is tried or recorded. Each path has a separate recording, and so does each number of iterations of
-            a `while`. To put all branches or iterations in one recording, use `gradwalk.loops`.
+            another path is tried or recorded. Each path has a separate recording, and so does each number of iterations
+            of a `while`. To put all branches or iterations in one recording, use `gradwalk.loops`.
         backend: With None (the default), code that has run often is compiled to machine code in a background thread, if
             the extra `native` is installed. A batch uses machine code only if it was measured to be faster. "llvm"
             compiles during the first call. "lanes" uses the interpreter and never compiles. All backends return the
