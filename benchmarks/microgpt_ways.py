@@ -66,11 +66,11 @@ class OfExample:
 
     def __init__(self, weights: Weights, steps: int, run: str) -> None:
         gpt = example("microgpt")
-        optimiser = gpt.adam(steps)
+        optimizer = gpt.adam(steps)
         self.weights = weights
         self._run = run
-        self._state = optimiser.init(weights)
-        self._step = gpt.step_of(run, optimiser)
+        self._state = optimizer.init(weights)
+        self._step = gpt.step_of(run, optimizer)
 
     def train(self, spelling: Any) -> float:
         """Train on one name."""
@@ -92,7 +92,7 @@ class InBatches:
 
     def __init__(self, weights: Weights, steps: int, dtype: Any) -> None:
         gpt = example("microgpt")
-        self._optimiser = gpt.adam(steps)
+        self._optimizer = gpt.adam(steps)
         self._own = Flat(weights, dtype)
         self._moments = numpy.zeros((2, len(self._own.numbers)), dtype)
         self._count = 0.0
@@ -102,9 +102,9 @@ class InBatches:
 
     def _learnt(self, weight: Any, mean: Any, square: Any, slope: Any, count: Any) -> Any:
         """Update one weight and its Adam moments."""
-        moments, schedule = self._optimiser.init(weight)
+        moments, schedule = self._optimizer.init(weight)
         state = moments._replace(count=count, mu=mean, nu=square), schedule._replace(count=count)
-        update, (moments, _) = self._optimiser.update(slope, state, weight)
+        update, (moments, _) = self._optimizer.update(slope, state, weight)
         return optim.apply_updates(weight, update), moments.mu, moments.nu
 
     @property

@@ -188,22 +188,22 @@ def objective(m: Library, weights: Any, extra: Any, state: Any, sequence: Any) -
 # k-means
 
 
-def cost(centres: Any, point: Any) -> Any:
+def cost(centers: Any, point: Any) -> Any:
     """Return the squared distance of a point from the nearest center."""
-    nearest = gnp.argmin(((centres - point) ** 2).sum(axis=1))
-    return sum((math.take(list(column), nearest) - x) ** 2 for column, x in zip(centres.T, point, strict=True))
+    nearest = gnp.argmin(((centers - point) ** 2).sum(axis=1))
+    return sum((math.take(list(column), nearest) - x) ** 2 for column, x in zip(centers.T, point, strict=True))
 
 
 def directions() -> Callable[[Any, Any], Any]:
     """Return a function that computes the negative gradient divided by the diagonal of the Hessian."""
 
-    def both(centres: Any, point: Any) -> Any:
-        return jvp(lambda c: grad(cost)(c, point), (centres,), (numpy.ones(centres.shape),))
+    def both(centers: Any, point: Any) -> Any:
+        return jvp(lambda c: grad(cost)(c, point), (centers,), (numpy.ones(centers.shape),))
 
     summed = jit(vmap(both, in_axes=(None, 0), reduce="sum"))
 
-    def found(centres: Any, points: Any) -> Any:
-        gradient, diagonal = summed(centres, points)
+    def found(centers: Any, points: Any) -> Any:
+        gradient, diagonal = summed(centers, points)
         return -gradient / diagonal
 
     return found
@@ -213,15 +213,15 @@ def directions_in_jax() -> Callable[[Any, Any], Any]:
     """Return the same function in JAX."""
     j = jax()
 
-    def total(centres: Any, points: Any) -> Any:
-        return j.numpy.min(((points[:, None] - centres) ** 2).sum(2), axis=1).sum()
+    def total(centers: Any, points: Any) -> Any:
+        return j.numpy.min(((points[:, None] - centers) ** 2).sum(2), axis=1).sum()
 
-    def found(centres: Any, points: Any) -> Any:
-        gradient, diagonal = j.jvp(lambda c: j.grad(total)(c, points), (centres,), (j.numpy.ones(centres.shape),))
+    def found(centers: Any, points: Any) -> Any:
+        gradient, diagonal = j.jvp(lambda c: j.grad(total)(c, points), (centers,), (j.numpy.ones(centers.shape),))
         return -gradient / diagonal
 
     compiled = j.jit(found)
-    return lambda centres, points: compiled(centres, points).block_until_ready()
+    return lambda centers, points: compiled(centers, points).block_until_ready()
 
 
 # A mixture of Gaussians
@@ -395,7 +395,7 @@ def with_sums(quick: bool) -> list[Problem]:
     j, other = jax(), of_jax()
     generator = numpy.random.default_rng(0)
     sample = generator.normal(size=6_400 if quick else 640_000)
-    points, centres = generator.normal(size=(1_000 if quick else 10_000, 5)), generator.normal(size=(20, 5))
+    points, centers = generator.normal(size=(1_000 if quick else 10_000, 5)), generator.normal(size=(20, 5))
     sequence = numpy.eye(LETTERS)[generator.integers(0, LETTERS, 64 if quick else 1024)]
     weights, extra, state = (0.3 * generator.normal(size=(n, LETTERS)) for n in (16, 3, 2 * LAYERS))
     given = (weights.reshape(2 * LAYERS, -1), extra, state, sequence)
@@ -404,8 +404,8 @@ def with_sums(quick: bool) -> list[Problem]:
         "C++": in_cpp("logsumexp", [len(sample), sample], [len(sample)]),
     }
     kmeans: dict[str, Run] = {
-        "JAX": partial(directions_in_jax(), *map(j.numpy.asarray, (centres, points))),
-        "C++": in_cpp("kmeans", [len(points), *centres.shape, points, centres], [centres.size]),
+        "JAX": partial(directions_in_jax(), *map(j.numpy.asarray, (centers, points))),
+        "C++": in_cpp("kmeans", [len(points), *centers.shape, points, centers], [centers.size]),
     }
     ours, theirs = (m.grad(partial(objective, m), argnums=(0, 1)) for m in (OURS, other))
     lstm: dict[str, Run] = {
@@ -415,7 +415,7 @@ def with_sums(quick: bool) -> list[Problem]:
     total = grad(vmap(lambda x: x, reduce="logsumexp"))
     return [
         Problem(f"log-sum-exp of {len(sample):,} numbers", recorded(total, sample), logsumexp),
-        Problem(f"k means of {len(points):,} points", lambda: partial(directions(), centres, points), kmeans),
+        Problem(f"k means of {len(points):,} points", lambda: partial(directions(), centers, points), kmeans),
         Problem(f"LSTM of {len(sequence):,} letters", recorded(ours, *given), lstm),
     ]
 

@@ -28,7 +28,7 @@ MARKET = np.array([100.0, 100.0, 0.03, 0.2, 1.0])  # spot, strike, annual intere
 NAMES = ("price", "d spot", "d strike", "d rate", "d volatility", "d years")
 STEPS = 252  # trading days per year
 BATCH = 1000  # paths simulated at a time, which limits memory
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"  # color-blind safe
+BLUE, ORANGE, GRAY = "#0072B2", "#D55E00", "#888888"  # color-blind safe
 
 
 def log_prices(market: Any, shocks: Any) -> list[Any]:
@@ -109,11 +109,11 @@ def estimates(paths: Array, means: Array, answer: Array) -> dict[str, tuple[Arra
     return {name: (its, np.sqrt(spread / paths[:, None])) for name, (its, spread) in found.items()}
 
 
-def band(axes: Axes, paths: Array, found: tuple[Array, Array], i: int, colour: str, name: str) -> None:
+def band(axes: Axes, paths: Array, found: tuple[Array, Array], i: int, color: str, name: str) -> None:
     """Plot an estimate with a band of two standard errors against the number of paths."""
     its, error = found[0][:, i], found[1][:, i]
-    axes.fill_between(paths, its - 2 * error, its + 2 * error, color=colour, alpha=0.25, linewidth=0)
-    axes.plot(paths, its, color=colour, linewidth=2, label=name)
+    axes.fill_between(paths, its - 2 * error, its + 2 * error, color=color, alpha=0.25, linewidth=0)
+    axes.plot(paths, its, color=color, linewidth=2, label=name)
 
 
 def draw(paths: Array, found: dict[str, tuple[Array, Array]], answer: Array, output: str) -> None:
@@ -125,8 +125,8 @@ def draw(paths: Array, found: dict[str, tuple[Array, Array]], answer: Array, out
         axes[name].axhline(answer[i], color=ORANGE, linestyle="--", label="known answer")
         axes[name].set_title(name)
     axes["price"].legend(fontsize="small")
-    for name, colour in (("arithmetic", GREY), ("arithmetic, with control", BLUE)):
-        band(axes["arithmetic"], paths, found[name], 0, colour, f"{name}, ± 2 standard errors")
+    for name, color in (("arithmetic", GRAY), ("arithmetic, with control", BLUE)):
+        band(axes["arithmetic"], paths, found[name], 0, color, f"{name}, ± 2 standard errors")
     axes["arithmetic"].set(title="The Asian call itself, of the arithmetic average: price", xlabel="paths")
     axes["arithmetic"].legend()
     for its_axes in axes.values():

@@ -36,7 +36,7 @@ WEIGHT_DECAY = 0.01
 BLUE, ORANGE = "#0072B2", "#D55E00"  # color-blind safe
 
 
-class Tumours(NamedTuple):
+class Tumors(NamedTuple):
     """Standardized measurements, one row per tumor, and labels: 1.0 if malignant, -1.0 if benign."""
 
     measurements: Any
@@ -57,13 +57,13 @@ class Momentum:
             parameter.data += self.velocities[i]
 
 
-def load() -> tuple[Tumours, Tumours]:
+def load() -> tuple[Tumors, Tumors]:
     """Return the training set and the test set, both standardized with statistics of the training set."""
     data = load_breast_cancer()
     signs = np.where(data.target == 0, 1.0, -1.0)
     train, test, *both = train_test_split(data.data, signs, test_size=0.25, stratify=signs, random_state=0)
     scaler = StandardScaler().fit(train)
-    return Tumours(scaler.transform(train), both[0]), Tumours(scaler.transform(test), both[1])
+    return Tumors(scaler.transform(train), both[0]), Tumors(scaler.transform(test), both[1])
 
 
 def score(model: MLP, measurements: Any) -> Any:
@@ -82,10 +82,10 @@ def penalty(model: MLP) -> Any:
     return WEIGHT_DECAY * sumprod(parameters, parameters)
 
 
-def gradient_eagerly(model: MLP, batch: Tumours) -> list[float]:
+def gradient_eagerly(model: MLP, batch: Tumors) -> list[float]:
     """Return the gradient of the mean loss with penalty, by `backward()` on a graph of Values."""
     model.zero_grad()
-    losses = [loss(model, *tumour) for tumour in zip(batch.measurements.tolist(), batch.signs.tolist(), strict=True)]
+    losses = [loss(model, *tumor) for tumor in zip(batch.measurements.tolist(), batch.signs.tolist(), strict=True)]
     (sum(losses, Value(0)) / len(losses) + penalty(model)).backward()
     return [parameter.grad for parameter in model.parameters()]
 
@@ -97,23 +97,23 @@ mean_loss = jit(vmap(loss, in_axes=(None, 0, 0), reduce="mean"))
 scores = jit(vmap(score, in_axes=(None, 0)))
 
 
-def gradient_replayed(model: MLP, batch: Tumours) -> list[float]:
+def gradient_replayed(model: MLP, batch: Tumors) -> list[float]:
     """Return the same gradient by replaying the recorded gradient of one tumor."""
     gradient: list[float] = gradients(model, *batch).parameters()
     return gradient
 
 
 def train_epoch(
-    model: MLP, optimizer: Momentum, train: Tumours, rate: float, gradient: Callable[[MLP, Tumours], list[float]]
+    model: MLP, optimizer: Momentum, train: Tumors, rate: float, gradient: Callable[[MLP, Tumors], list[float]]
 ) -> None:
     """Train on all tumors once, in random order and small batches."""
     order = random.sample(range(len(train.signs)), len(train.signs))
     for start in range(0, len(order), BATCH_SIZE):
         batch = order[start : start + BATCH_SIZE]
-        optimizer.step(rate, gradient(model, Tumours(train.measurements[batch], train.signs[batch])))
+        optimizer.step(rate, gradient(model, Tumors(train.measurements[batch], train.signs[batch])))
 
 
-def confusion(model: MLP, sample: Tumours) -> Counter[tuple[bool, bool]]:
+def confusion(model: MLP, sample: Tumors) -> Counter[tuple[bool, bool]]:
     """Count the tumors by (is malignant, is predicted to be malignant)."""
     held = scores(model, sample.measurements) > 0
     return Counter(zip((sample.signs > 0).tolist(), held.tolist(), strict=True))
@@ -132,7 +132,7 @@ def draw(losses: Sequence[float], accuracies: Sequence[float], output: str) -> N
     lower.plot(accuracies, color=ORANGE, marker="^", markersize=4, label="test accuracy")
     upper.yaxis.set_major_formatter("{x:g}")
     lower.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    upper.set(title="Breast tumours, told apart by an MLP of scalars", ylabel="mean log loss")
+    upper.set(title="Breast tumors, told apart by an MLP of scalars", ylabel="mean log loss")
     lower.set(xlabel="epoch", ylabel="correctly classified", ylim=(None, 1.01))
     for axes in (upper, lower):
         axes.grid(alpha=0.3)

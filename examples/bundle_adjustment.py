@@ -33,7 +33,7 @@ SPREAD = np.r_[np.tile([0.02] * 3 + [0.3] * 3, CAMERAS), np.full(3 * POINTS, 0.3
 SPREAD[[*range(6), POSES]] = 0.0  # the first pose is known and, for the scale, x of the first point
 FREE = SPREAD > 0.0
 OBSERVATIONS = [(camera, point) for camera in range(CAMERAS) for point in range(POINTS)]
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"  # color-blind safe
+BLUE, ORANGE, GRAY = "#0072B2", "#D55E00", "#888888"  # color-blind safe
 
 
 def project(pose: Any, point: Any) -> Any:
@@ -75,9 +75,9 @@ def true_scene(rng: np.random.Generator) -> Array:
     along, height, is_left = rng.uniform(0.2, 4.0, POINTS), rng.uniform(0.0, 3.0, POINTS), np.arange(POINTS) % 2 == 0
     points = np.column_stack([np.where(is_left, 0.0, along), np.where(is_left, along, 0.0), height])
     angles = np.radians(np.linspace(195.0, 255.0, CAMERAS))
-    centres = np.column_stack([1.0 + 8.0 * np.cos(angles), 1.0 + 8.0 * np.sin(angles), rng.uniform(1.2, 2.2, CAMERAS)])
+    centers = np.column_stack([1.0 + 8.0 * np.cos(angles), 1.0 + 8.0 * np.sin(angles), rng.uniform(1.2, 2.2, CAMERAS)])
     turns = Rotation.from_euler("zx", np.column_stack([-np.pi / 2 - angles, np.full(CAMERAS, np.pi / 2)]))
-    return np.concatenate([np.hstack([turns.as_rotvec(), -turns.apply(centres)]).ravel(), points.ravel()])
+    return np.concatenate([np.hstack([turns.as_rotvec(), -turns.apply(centers)]).ravel(), points.ravel()])
 
 
 def adjusted(guess: Array, observed: Array) -> Array:
@@ -111,13 +111,13 @@ def draw(guess: Array, found: Array, observed: Array, output: str) -> None:
     figure = Figure(figsize=(8.5, 6), layout="constrained")
     axes = figure.subplot_mosaic([["plan", "guessed"], ["plan", "found"]], width_ratios=[1.8, 1])
     plan = axes["plan"]
-    plan.plot([0, 0, 4.3], [4.3, 0, 0], color=GREY, linewidth=7, alpha=0.4, label="true walls")
-    for name, scene, colour, inside in (("guessed", guess, ORANGE, "none"), ("found", found, BLUE, BLUE)):
+    plan.plot([0, 0, 4.3], [4.3, 0, 0], color=GRAY, linewidth=7, alpha=0.4, label="true walls")
+    for name, scene, color, inside in (("guessed", guess, ORANGE, "none"), ("found", found, BLUE, BLUE)):
         poses, points = parts(scene)
-        centres = -Rotation.from_rotvec(poses[:, :3]).inv().apply(poses[:, 3:])
-        plan.plot(*points[:, :2].T, "o", color=colour, markersize=5, markerfacecolor=inside, label=f"points {name}")
-        plan.plot(*centres[:, :2].T, "^", color=colour, markersize=9, markerfacecolor=inside, label=f"cameras {name}")
-        axes[name].plot(*(pixels(scene) - observed).T, ".", color=colour, markersize=4)
+        centers = -Rotation.from_rotvec(poses[:, :3]).inv().apply(poses[:, 3:])
+        plan.plot(*points[:, :2].T, "o", color=color, markersize=5, markerfacecolor=inside, label=f"points {name}")
+        plan.plot(*centers[:, :2].T, "^", color=color, markersize=9, markerfacecolor=inside, label=f"cameras {name}")
+        axes[name].plot(*(pixels(scene) - observed).T, ".", color=color, markersize=4)
         axes[name].set(title=f"Reprojection, {name}", xlabel="x error in pixels", ylabel="y error in pixels")
         axes[name].axis("equal")
     plan.set(title="The scene from above", xlabel="x in metres", ylabel="y in metres", aspect="equal")

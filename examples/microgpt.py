@@ -179,11 +179,11 @@ Step = Callable[..., Any]  # maps (weights, state, tokens, targets) to (weights,
 RUNS = ("program", "recorded", "eager", "batches")
 
 
-def step_of(run: str, optimiser: optim.GradientTransformation) -> Step:
+def step_of(run: str, optimizer: optim.GradientTransformation) -> Step:
     """Return a training step that runs in the given way."""
 
     def learn(weights: Weights, state: Any, slopes: Weights) -> tuple[Weights, Any]:
-        updates, state = optimiser.update(slopes, state, weights)
+        updates, state = optimizer.update(slopes, state, weights)
         return optim.apply_updates(weights, updates), state
 
     gradients: dict[str, Callable[..., Any]] = {
@@ -222,9 +222,9 @@ def train(
     weights: Weights, names: Sequence[str], tokenizer: Tokenizer, steps: int, run: str, rng: random.Random
 ) -> Iterator[tuple[float, Weights]]:
     """Yield the loss before each step and the weights after it."""
-    optimiser = adam(steps)
-    state = optimiser.init(weights)
-    step = step_of(run, optimiser)
+    optimizer = adam(steps)
+    state = optimizer.init(weights)
+    step = step_of(run, optimizer)
     for _, (tokens, targets) in zip(range(steps), examples(names, tokenizer, run, rng), strict=False):
         weights, state, value = step(weights, state, tokens, targets)
         yield float(value), weights

@@ -57,8 +57,8 @@ def draw_scores(axes: Axes, model: MLP, points: Any) -> None:
     xs, ys = (np.linspace(coordinates.min() - 0.5, coordinates.max() + 0.5, 120) for coordinates in points.T)
     grid = np.stack(np.meshgrid(xs, ys), axis=-1)
     scores = vmap(score, in_axes=(None, 0))(model, grid.reshape(-1, 2)).reshape(len(ys), len(xs))
-    colours = LinearSegmentedColormap.from_list("moons", [LIGHT_ORANGE, "white", LIGHT_BLUE])
-    filled = axes.contourf(xs, ys, scores, levels=np.linspace(-4, 4, 17), cmap=colours, extend="both")
+    colors = LinearSegmentedColormap.from_list("moons", [LIGHT_ORANGE, "white", LIGHT_BLUE])
+    filled = axes.contourf(xs, ys, scores, levels=np.linspace(-4, 4, 17), cmap=colors, extend="both")
     axes.contour(xs, ys, scores, levels=[-1, 0, 1], colors="black", linewidths=[1, 2, 1], linestyles=["--", "-", "--"])
     axes.figure.colorbar(filled, ax=axes, label="score (boundary at 0, margins at ±1)")
 
@@ -68,9 +68,9 @@ def draw(model: MLP, points: Any, labels: Any, output: str) -> None:
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
     draw_scores(axes, model, points)
-    for label, name, marker, colour in ((-1, "upper moon", "^", ORANGE), (1, "lower moon", "o", BLUE)):
+    for label, name, marker, color in ((-1, "upper moon", "^", ORANGE), (1, "lower moon", "o", BLUE)):
         xs, ys = points[labels == label].T
-        axes.scatter(xs, ys, label=name, marker=marker, color=colour, edgecolors="black", s=45)
+        axes.scatter(xs, ys, label=name, marker=marker, color=color, edgecolors="black", s=45)
     axes.set(xlabel="x", ylabel="y", title=f"Two moons, separated by {len(model.parameters())} scalars", aspect="equal")
     axes.legend(loc="upper right")
     figure.savefig(output, dpi=150)

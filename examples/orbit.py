@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 GM = 4.0 * np.pi**2  # gravitational parameter of the sun, in astronomical units (AU) and years
 EARTH, MARS = 1.0, 1.524  # orbital radii in AU; the orbits are assumed circular
 REVOLUTIONS = 10
-BLUE, ORANGE, YELLOW, GREY = "#0072B2", "#D55E00", "#F0E442", "#888888"  # color-blind safe
+BLUE, ORANGE, YELLOW, GRAY = "#0072B2", "#D55E00", "#F0E442", "#888888"  # color-blind safe
 
 
 class Kepler(NamedTuple):
@@ -99,14 +99,14 @@ def shoot(steps: int) -> Array:
 def draw_planes(orbit: Axes, flight: Axes, run: Array, flown: Array) -> None:
     """Draw the planet's orbit and the flight to Mars, each with Kepler's ellipse."""
     angles = np.linspace(0.0, 2.0 * np.pi, 200)
-    orbit.plot(*PLANET.state(angles)[:2], color=GREY, label="Kepler")
+    orbit.plot(*PLANET.state(angles)[:2], color=GRAY, label="Kepler")
     orbit.plot(*run[:2, : flown.shape[1] : 10], "o", color=BLUE, markersize=4, label="leapfrog, every 10th step")
     orbit.set_title(f"An orbit of eccentricity {PLANET.eccentricity}")
-    flight.plot(*TRANSFER.state(angles)[:2], color=GREY, label="Kepler")
+    flight.plot(*TRANSFER.state(angles)[:2], color=GRAY, label="Kepler")
     flight.plot(*flown[:2], color=ORANGE, linewidth=4, alpha=0.8, label="leapfrog, found by shooting")
     flight.set_title(f"From the Earth to Mars in {FLIGHT:.3f} years")
     for name, radius, place in (("Earth", EARTH, LEAVING), ("Mars", MARS, ARRIVING)):
-        flight.plot(radius * np.cos(angles), radius * np.sin(angles), color=GREY, linewidth=1, linestyle=":")
+        flight.plot(radius * np.cos(angles), radius * np.sin(angles), color=GRAY, linewidth=1, linestyle=":")
         flight.plot(*place[:2], "o", color="gray", markersize=8)
         flight.annotate(name, (place[0], place[1]), xytext=(14, -6), textcoords="offset points")
     for axes in (orbit, flight):

@@ -96,17 +96,13 @@ def draw(its: Run, output: str) -> None:
     figure = Figure(figsize=(8, 6.5), layout="constrained")
     upper, lower = figure.subplots(2, sharex=True)
     lines = (("A", 1, BLUE, "-", "o"), ("B", 1e4, ORANGE, "--", "^"), ("C", 1, GREEN, "-.", "s"))
-    for y, end, (name, factor, colour, style, marker) in zip(states, REFERENCE, lines, strict=False):
+    for y, end, (name, factor, color, style, marker) in zip(states, REFERENCE, lines, strict=False):
         label = name if factor == 1 else f"{name} · {factor:,.0f}"
-        upper.semilogx(times, factor * y, color=colour, linestyle=style, linewidth=2, label=label)
-        upper.plot(
-            LAST, factor * end, color=colour, marker=marker, markersize=9, markeredgecolor="black", clip_on=False
-        )
-    for k, known, exponent, (_, _, colour, style, _) in zip(
-        (1, 2, 3), EXPONENTS, exponents(states), lines, strict=True
-    ):
+        upper.semilogx(times, factor * y, color=color, linestyle=style, linewidth=2, label=label)
+        upper.plot(LAST, factor * end, color=color, marker=marker, markersize=9, markeredgecolor="black", clip_on=False)
+    for k, known, exponent, (_, _, color, style, _) in zip((1, 2, 3), EXPONENTS, exponents(states), lines, strict=True):
         lower.axhline(known, color="gray", linewidth=0.8, linestyle=":")
-        lower.semilogx(times, exponent, color=colour, linestyle=style, linewidth=2, label=f"k{k} (known: {known:+g})")
+        lower.semilogx(times, exponent, color=color, linestyle=style, linewidth=2, label=f"k{k} (known: {known:+g})")
     upper.set(title="Robertson's reactions (markers: the published end)", ylabel="concentration")
     lower.set(title="How A depends on the rates", xlabel="time in seconds", ylabel="d log A / d log k")
     lower.set(xlim=(FIRST, LAST))

@@ -81,8 +81,8 @@ def runs(x: Array, hess: Callable[[Array], Any]) -> list[Run]:
 def draw_corner(axes: Axes, hessian: Any) -> None:
     """Draw the first rows and columns of the Hessian, coloring the stored entries."""
     corner = hessian[:CORNER, :CORNER].toarray()
-    colours = LinearSegmentedColormap.from_list("signs", [ORANGE, "white", BLUE])
-    image = axes.imshow(corner, cmap=colours, norm=SymLogNorm(100, vmin=-2000, vmax=2000))
+    colors = LinearSegmentedColormap.from_list("signs", [ORANGE, "white", BLUE])
+    image = axes.imshow(corner, cmap=colors, norm=SymLogNorm(100, vmin=-2000, vmax=2000))
     axes.set(title=f"Hessian: first {CORNER} of {hessian.shape[0]:,} rows", xlabel="column", ylabel="row")
     label = f"entry ({hessian.nnz:,} of {hessian.shape[0] ** 2:,} stored)"
     axes.figure.colorbar(image, ax=axes, label=label, shrink=0.9, ticks=[-1000, -100, 0, 100, 1000], format="{x:,.0f}")
@@ -91,10 +91,10 @@ def draw_corner(axes: Axes, hessian: Any) -> None:
 def draw_wave(axes: Axes, found: Run) -> None:
     """Draw the distance of each x[i] from 1 by iteration."""
     distances = np.abs(np.array(found.path) - 1.0).T
-    colours = LinearSegmentedColormap.from_list("distances", ["white", LIGHT_BLUE, BLUE, DARK_BLUE])
+    colors = LinearSegmentedColormap.from_list("distances", ["white", LIGHT_BLUE, BLUE, DARK_BLUE])
     extent = (0, distances.shape[1], distances.shape[0], 0)
     norm = LogNorm(1e-6, 1, clip=True)
-    image = axes.imshow(distances, cmap=colours, norm=norm, aspect="auto", extent=extent, interpolation="nearest")
+    image = axes.imshow(distances, cmap=colors, norm=norm, aspect="auto", extent=extent, interpolation="nearest")
     axes.set(title="Newton-CG turns x into ones", xlabel="iteration", ylabel="index i")
     axes.figure.colorbar(image, ax=axes, label="distance of x[i] from 1", extend="both")
 
@@ -103,11 +103,11 @@ def draw(found: list[Run], hessian: Any, output: str) -> None:
     """Save a picture of f by iteration, of the Hessian, and of how the solution spreads."""
     figure = Figure(figsize=(9, 7), layout="constrained")
     axes = figure.subplot_mosaic([["values", "values"], ["hessian", "wave"]], height_ratios=[0.8, 1])
-    for its, colour, style in zip(found, (BLUE, ORANGE, GREEN), ("-", "--", "-."), strict=True):
-        axes["values"].semilogy(its.values, color=colour, linestyle=style, linewidth=2.5)
+    for its, color, style in zip(found, (BLUE, ORANGE, GREEN), ("-", "--", "-."), strict=True):
+        axes["values"].semilogy(its.values, color=color, linestyle=style, linewidth=2.5)
         name = f"{its.method},\n{its.knows}".replace(" ", "\n", 1)
         offset: Any = {"xytext": (-8, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
-        axes["values"].annotate(name, (its.result.nit, 1e-8), color=colour, **offset)
+        axes["values"].annotate(name, (its.result.nit, 1e-8), color=color, **offset)
     title = f"Rosenbrock's chained function of {len(found[0].path[0]):,} numbers"
     axes["values"].set(title=title, xlabel="iteration", ylabel="f", ylim=(1e-16, None))
     axes["values"].grid(alpha=0.3)

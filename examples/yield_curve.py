@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 TRUE = np.array([0.030, -0.015, -0.020, 0.025, 1.6, 9.0])  # level, slope, two humps, and their positions in years
 GUESS = np.array([0.025, 0.0, 0.0, 0.0, 1.0, 6.0])
 NAMES = ("level", "slope", "first hump", "second hump", "first place", "second place")
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"  # color-blind safe
+BLUE, ORANGE, GRAY = "#0072B2", "#D55E00", "#888888"  # color-blind safe
 
 
 class Bond(NamedTuple):
@@ -100,10 +100,10 @@ def draw(p: Array, quotes: Array, risks: Array, bumped: Array, output: str) -> N
     figure = Figure(figsize=(8, 6.5), layout="constrained")
     axes = figure.subplot_mosaic([["curve", "curve"], ["errors", "risk"]], height_ratios=[1.2, 1])
     times = np.linspace(0.05, 30.0, 300)
-    curves = ((GUESS, GREY, ":", "first guess"), (TRUE, ORANGE, "-", "true"), (p, BLUE, "--", "calibrated"))
-    for its, colour, style, name in curves:
+    curves = ((GUESS, GRAY, ":", "first guess"), (TRUE, ORANGE, "-", "true"), (p, BLUE, "--", "calibrated"))
+    for its, color, style, name in curves:
         rates = [100.0 * zero_rate(its, t) for t in times.tolist()]
-        axes["curve"].plot(times, rates, color=colour, linestyle=style, linewidth=3, label=name)
+        axes["curve"].plot(times, rates, color=color, linestyle=style, linewidth=3, label=name)
     axes["curve"].set(title=f"A yield curve from the prices of {len(BONDS)} bonds", ylabel="zero rate in % a year")
     axes["errors"].vlines(MATURITIES, 0.0, 100.0 * (quotes - price_all(p)), color=BLUE, linewidth=5)
     axes["errors"].set(title="Errors of prices", ylabel="quote - price in cents")

@@ -18,7 +18,7 @@ from PIL import Image
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs/images"
-COLOURS = 128  # size of the palette; the files are a third of the size of files without a palette
+COLORS = 128  # size of the palette; the files are a third of the size of files without a palette
 
 # Matplotlib's dark style, with the background color of the site's dark pages.
 DARK: dict[str, object] = {
@@ -38,7 +38,7 @@ def draw(example: Path, target: Path, settings: dict[str, object]) -> None:
         configuration.write_text("".join(lines), encoding="utf-8")
         command = [sys.executable, str(example), "--output", str(picture)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env={**os.environ, "MATPLOTLIBRC": folder})
-        Image.open(picture).convert("RGB").quantize(COLOURS).save(target, optimize=True)
+        Image.open(picture).convert("RGB").quantize(COLORS).save(target, optimize=True)
 
 
 def main() -> None:

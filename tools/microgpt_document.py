@@ -103,13 +103,13 @@ def arranged(graph: Graph, weights: Mapping[str, Any], places: int) -> list[int]
 
 def update_of_a_weight(model: Any) -> Graph:
     """Record a step of the example's Adam for one weight. `done` counts the steps of the learning rate schedule."""
-    optimiser = model.adam(STEPS)
+    optimizer = model.adam(STEPS)
     with source_lines():
         names = ("weight", "gradient", "mean", "square", "count", "done")
         weight, gradient, mean, square, count, done = (Value(0.5, label=name) for name in names)
-        adam, schedule = optimiser.init(0.0)
+        adam, schedule = optimizer.init(0.0)
         state = adam._replace(count=count, mu=mean, nu=square), schedule._replace(count=done)
-        updates, (adam, _) = optimiser.update(gradient, state, weight)
+        updates, (adam, _) = optimizer.update(gradient, state, weight)
         return Graph.record([optim.apply_updates(weight, updates), adam.mu, adam.nu])
 
 

@@ -40,7 +40,10 @@ HABITS = {
     ),
     "that of": (r"\b([Tt]hat|[Tt]hose) of\b", "repeat the noun"),
     "Of first": (r"^Of [a-z]", "begin with the subject"),
-    "is no": (r"(?<!here )\b(are|is|makes|takes) no (?!longer\b)[a-z]+|\b[Nn]obody\b", "write 'is not a', or 'without'"),
+    "is no": (
+        r"(?<!here )\b(are|is|makes|takes) no (?!longer\b)[a-z]+|\b[Nn]obody\b",
+        "write 'is not a', or 'without'",
+    ),
     "stands": (r"\bstands?\b(?! (?:in )?for\b)", "write 'is', 'is stored' or 'is written'"),
     "in place of": (
         r"\bin (?:the )?place of\b|\bof (?:her|his|its|our|their) own\b",

@@ -13,7 +13,7 @@ const ERF = "@stdlib/math-base-special-erf";
 const isChecking = process.argv.includes("--check");
 
 /** Combine the licenses of bundled libraries into a comment. @param {readonly string[]} licensed */
-function licences(licensed) {
+function licenses(licensed) {
   const texts = licensed.map((name) => {
     const text = readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8");
     return `${name}\n\n${text.trim()}`;
@@ -34,7 +34,7 @@ async function bundled(entry, licensed) {
     legalComments: "none", // complete licenses are at the end of the module
     plugins: [layoutLibrary, pythonLibrary, trainingLibrary, styles],
   });
-  return result.outputFiles[0].text + licences(licensed);
+  return result.outputFiles[0].text + licenses(licensed);
 }
 
 /** @param {string} name of the file @param {string} text */

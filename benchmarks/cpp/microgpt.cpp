@@ -31,7 +31,7 @@ static void linear_back(const float (&matrix)[ROWS][COLUMNS], const float *x, co
 }
 
 // Scales a vector to a root mean square of 1 and returns the factor.
-static float normalise(const float *x, float *out) {
+static float normalize(const float *x, float *out) {
     float total = 0;
     for (int i = 0; i < WIDTH; i++) total += x[i] * x[i];
     float scale = 1 / std::sqrt(total / WIDTH + 1e-5f);
@@ -39,7 +39,7 @@ static float normalise(const float *x, float *out) {
     return scale;
 }
 
-static void normalise_back(const float *out, float scale, const float *out_bar, float *x_bar) {
+static void normalize_back(const float *out, float scale, const float *out_bar, float *x_bar) {
     float total = 0;
     for (int i = 0; i < WIDTH; i++) total += out[i] * out_bar[i];
     for (int i = 0; i < WIDTH; i++) x_bar[i] += scale * (out_bar[i] - out[i] * total / WIDTH);
@@ -55,8 +55,8 @@ static void softmax(float *x, int count) {
 static void forward(const Weights &w, const int *letters, int t, Place *places) {
     Place &p = places[t];
     for (int i = 0; i < WIDTH; i++) p.embedded[i] = w.letters[letters[t]][i] + w.places[t][i];
-    p.root_x = normalise(p.embedded, p.x);
-    p.root_before = normalise(p.x, p.before);
+    p.root_x = normalize(p.embedded, p.x);
+    p.root_before = normalize(p.x, p.before);
     linear(w.query, p.before, p.query);
     linear(w.key, p.before, p.key);
     linear(w.value, p.before, p.value);
@@ -74,7 +74,7 @@ static void forward(const Weights &w, const int *letters, int t, Place *places) 
     }
     linear(w.mix, p.found, p.attended);
     for (int i = 0; i < WIDTH; i++) p.attended[i] += p.x[i];
-    p.root_between = normalise(p.attended, p.between);
+    p.root_between = normalize(p.attended, p.between);
     linear(w.widen, p.between, p.hidden);
     for (int i = 0; i < HIDDEN; i++) p.hidden[i] = std::fmax(p.hidden[i], 0.0f);
     linear(w.narrow, p.hidden, p.out);
@@ -94,7 +94,7 @@ static void backward(const Weights &w, const int *letters, int t, int count, con
     linear_back(w.narrow, p.hidden, out_bar, bar.narrow, hidden_bar);
     for (int i = 0; i < HIDDEN; i++) hidden_bar[i] = p.hidden[i] > 0 ? hidden_bar[i] : 0;
     linear_back(w.widen, p.between, hidden_bar, bar.widen, between_bar);
-    normalise_back(p.between, p.root_between, between_bar, out_bar); // now the adjoint of `attended`
+    normalize_back(p.between, p.root_between, between_bar, out_bar); // now the adjoint of `attended`
 
     float found_bar[WIDTH] = {}, query_bar[WIDTH] = {}, before_bar[WIDTH] = {}, embedded_bar[WIDTH] = {};
     linear_back(w.mix, p.found, out_bar, bar.mix, found_bar);
@@ -119,8 +119,8 @@ static void backward(const Weights &w, const int *letters, int t, int count, con
     linear_back(w.query, p.before, query_bar, bar.query, before_bar);
     linear_back(w.key, p.before, key_bar[t], bar.key, before_bar);
     linear_back(w.value, p.before, value_bar[t], bar.value, before_bar);
-    normalise_back(p.before, p.root_before, before_bar, out_bar); // now the adjoint of `x`
-    normalise_back(p.x, p.root_x, out_bar, embedded_bar);
+    normalize_back(p.before, p.root_before, before_bar, out_bar); // now the adjoint of `x`
+    normalize_back(p.x, p.root_x, out_bar, embedded_bar);
     for (int i = 0; i < WIDTH; i++) {
         bar.letters[letters[t]][i] += embedded_bar[i];
         bar.places[t][i] += embedded_bar[i];

@@ -119,7 +119,7 @@ static inline Lanes inverse_root(Lanes x) {
     return x;
 }
 
-static Lanes normalise(const Lanes *x, Lanes *out) {
+static Lanes normalize(const Lanes *x, Lanes *out) {
     Lanes total = {};
     for (int i = 0; i < WIDTH; i++) total += x[i] * x[i];
     const Lanes scale = inverse_root(total * (1.0f / WIDTH) + 1e-5f);
@@ -127,7 +127,7 @@ static Lanes normalise(const Lanes *x, Lanes *out) {
     return scale;
 }
 
-static void normalise_back(const Lanes *out, Lanes scale, const Lanes *out_bar, Lanes *x_bar) {
+static void normalize_back(const Lanes *out, Lanes scale, const Lanes *out_bar, Lanes *x_bar) {
     Lanes total = {};
     for (int i = 0; i < WIDTH; i++) total += out[i] * out_bar[i];
     total *= 1.0f / WIDTH;
@@ -192,15 +192,15 @@ static float forward(const Weights &w, const int *letters, int t, int count, Pla
         embedded[l] += place;
     }
     transpose(embedded, embedded);
-    p.root_x = normalise(embedded, p.x);
-    p.root_before = normalise(p.x, p.before.of);
+    p.root_x = normalize(embedded, p.x);
+    p.root_before = normalize(p.x, p.before.of);
     linear(w.query, p.before.of, p.query);
     linear(w.key, p.before.of, p.key);
     linear(w.value, p.before.of, p.value);
     attend(t, places);
     linear(w.mix, p.found.of, p.attended);
     for (int i = 0; i < WIDTH; i++) p.attended[i] += p.x[i];
-    p.root_between = normalise(p.attended, p.between.of);
+    p.root_between = normalize(p.attended, p.between.of);
     linear(w.widen, p.between.of, p.hidden.of);
     for (int i = 0; i < HIDDEN; i++) p.hidden.of[i] = p.hidden.of[i] > 0.0f ? p.hidden.of[i] : Lanes{};
     linear(w.narrow, p.hidden.of, p.out.of);
@@ -228,7 +228,7 @@ static void backward(const Weights &w, const int *letters, int t, int count, Pla
     Lanes between_bar[WIDTH] = {}, found_bar[WIDTH] = {}, before_bar[WIDTH] = {}, embedded_bar[WIDTH] = {};
     linear_back(w.widen, p.hidden_bar, between_bar);
     std::memcpy(p.attended_bar, p.out_bar, sizeof p.out_bar);
-    normalise_back(p.between.of, p.root_between, between_bar, p.attended_bar);
+    normalize_back(p.between.of, p.root_between, between_bar, p.attended_bar);
     linear_back(w.mix, p.attended_bar, found_bar);
     attend_back(t, places, found_bar);
     linear_back(w.query, p.query_bar, before_bar);
@@ -236,8 +236,8 @@ static void backward(const Weights &w, const int *letters, int t, int count, Pla
     linear_back(w.value, p.value_bar, before_bar);
     Lanes x_bar[WIDTH];
     std::memcpy(x_bar, p.attended_bar, sizeof x_bar);
-    normalise_back(p.before.of, p.root_before, before_bar, x_bar);
-    normalise_back(p.x, p.root_x, x_bar, embedded_bar);
+    normalize_back(p.before.of, p.root_before, before_bar, x_bar);
+    normalize_back(p.x, p.root_x, x_bar, embedded_bar);
     transpose(embedded_bar, embedded_bar);
     for (int l = 0; l < LANES; l++)
         for (int i = 0; i < WIDTH; i++) {

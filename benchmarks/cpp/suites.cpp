@@ -148,7 +148,7 @@ extern "C" double logsumexp(int n, const double *x, double *gradient) {
 }
 
 // The Newton step for k-means: minus the gradient divided by the diagonal of the Hessian.
-extern "C" void kmeans(int n, int k, int d, const double *points, const double *centres, double *out) {
+extern "C" void kmeans(int n, int k, int d, const double *points, const double *centers, double *out) {
     std::vector<double> count(k, 0.0);
     std::fill(out, out + k * d, 0.0);
     for (int i = 0; i < n; i++) {
@@ -157,11 +157,11 @@ extern "C" void kmeans(int n, int k, int d, const double *points, const double *
         double least = 1e300;
         for (int c = 0; c < k; c++) {
             double distance = 0;
-            for (int j = 0; j < d; j++) distance += (p[j] - centres[c * d + j]) * (p[j] - centres[c * d + j]);
+            for (int j = 0; j < d; j++) distance += (p[j] - centers[c * d + j]) * (p[j] - centers[c * d + j]);
             if (distance < least) least = distance, best = c;
         }
         count[best]++;
-        for (int j = 0; j < d; j++) out[best * d + j] += p[j] - centres[best * d + j];
+        for (int j = 0; j < d; j++) out[best * d + j] += p[j] - centers[best * d + j];
     }
     for (int c = 0; c < k; c++)
         for (int j = 0; j < d; j++) out[c * d + j] /= count[c];

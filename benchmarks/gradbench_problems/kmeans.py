@@ -19,37 +19,37 @@ from gradbench_problems import tapes
 from gradbench_problems.base import Case, Maker, Run, in_cpp, in_jax, in_torch, torch
 
 
-def in_jax_by_products(centres: Any, points: Any) -> Any:
+def in_jax_by_products(centers: Any, points: Any) -> Any:
     """Return the direction in JAX, which finds the nearest centers with a matrix product."""
     j = jax()
-    nearest = j.numpy.argmin((centres**2).sum(1) - 2 * points @ centres.T, axis=1)
+    nearest = j.numpy.argmin((centers**2).sum(1) - 2 * points @ centers.T, axis=1)
 
-    def cost(centres: Any) -> Any:
-        return ((points - centres[nearest]) ** 2).sum()
+    def cost(centers: Any) -> Any:
+        return ((points - centers[nearest]) ** 2).sum()
 
-    gradient, diagonal = j.jvp(j.grad(cost), (centres,), (j.numpy.ones_like(centres),))
+    gradient, diagonal = j.jvp(j.grad(cost), (centers,), (j.numpy.ones_like(centers),))
     return -gradient / diagonal
 
 
-def in_torch_by_products(centres: Any, points: Any) -> Any:
+def in_torch_by_products(centers: Any, points: Any) -> Any:
     """Return the same direction in PyTorch."""
     t = torch()
-    nearest = t.addmm((centres**2).sum(1), points, centres.T, alpha=-2).argmin(1)
-    centres = centres.detach().requires_grad_()
-    cost = ((points - centres.index_select(0, nearest)) ** 2).sum()
-    (gradient,) = t.autograd.grad(cost, centres, create_graph=True)
-    (diagonal,) = t.autograd.grad(gradient.sum(), centres)
+    nearest = t.addmm((centers**2).sum(1), points, centers.T, alpha=-2).argmin(1)
+    centers = centers.detach().requires_grad_()
+    cost = ((points - centers.index_select(0, nearest)) ** 2).sum()
+    (gradient,) = t.autograd.grad(cost, centers, create_graph=True)
+    (diagonal,) = t.autograd.grad(gradient.sum(), centers)
     return (-gradient / diagonal).detach()
 
 
-def on_tape(tape: tapes.Tapes, centres: Any, points: Any) -> Run:
+def on_tape(tape: tapes.Tapes, centers: Any, points: Any) -> Run:
     """Return the direction on a tape of the squared distances between each point and a separate copy of its center."""
     both = tape.seconds("kmeans", points.ravel())
 
     def run() -> Any:
-        nearest = numpy.argmin((centres**2).sum(1) - 2 * points @ centres.T, axis=1)
-        found = both(centres[nearest].ravel()).reshape(2, *points.shape)
-        sums = numpy.zeros((2, *centres.shape))
+        nearest = numpy.argmin((centers**2).sum(1) - 2 * points @ centers.T, axis=1)
+        found = both(centers[nearest].ravel()).reshape(2, *points.shape)
+        sums = numpy.zeros((2, *centers.shape))
         for total, parts in zip(sums, found, strict=True):
             numpy.add.at(total, nearest, parts)
         return -sums[0] / sums[1]
@@ -57,9 +57,9 @@ def on_tape(tape: tapes.Tapes, centres: Any, points: Any) -> Run:
     return run
 
 
-def recorded(centres: Any, points: Any) -> Run:
+def recorded(centers: Any, points: Any) -> Run:
     """Return the direction in gradwalk, recorded at its first call."""
-    return partial(directions(), centres, points)
+    return partial(directions(), centers, points)
 
 
 def cases(quick: bool) -> Iterator[Case]:
@@ -67,12 +67,12 @@ def cases(quick: bool) -> Iterator[Case]:
     generator = numpy.random.default_rng(0)
     for k, n, d in [(5, 100, 4)] if quick else [(10, 1000, 8), (100, 10_000, 8), (1000, 100_000, 16)]:
         points = generator.uniform(size=(n, d))
-        centres = points[-k:].copy()
+        centers = points[-k:].copy()
         makers: dict[str, Maker] = {
-            "gradwalk": partial(recorded, centres, points),
-            "C++": in_cpp("kmeans", [n, k, d, points, centres], [(k, d)]),
-            "JAX": in_jax(in_jax_by_products, centres, points),
-            "PyTorch": in_torch(in_torch_by_products, centres, points),
+            "gradwalk": partial(recorded, centers, points),
+            "C++": in_cpp("kmeans", [n, k, d, points, centers], [(k, d)]),
+            "JAX": in_jax(in_jax_by_products, centers, points),
+            "PyTorch": in_torch(in_torch_by_products, centers, points),
         }
-        makers |= tapes.makers(on_tape, centres, points)
-        yield Case("kmeans", f"{k:,} centres, {n:,} points, {d} dimensions", makers)
+        makers |= tapes.makers(on_tape, centers, points)
+        yield Case("kmeans", f"{k:,} centers, {n:,} points, {d} dimensions", makers)

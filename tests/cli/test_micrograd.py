@@ -52,20 +52,20 @@ def test_imports_from_the_package(tmp_path):
 
 
 def test_script_has_its_own_main_module_and_path(tmp_path):
-    (tmp_path / "neighbour.py").write_text("name = 'neighbour'\n")
+    (tmp_path / "neighbor.py").write_text("name = 'neighbor'\n")
     result = run(
         tmp_path,
         """
         import pickle, sys
-        import neighbour
+        import neighbor
         class Mine: pass
         pickle.dumps(Mine())
-        print(sys.argv[1:], __name__, __file__ == sys.argv[0], neighbour.name, sys.modules["__main__"].Mine is Mine)
+        print(sys.argv[1:], __name__, __file__ == sys.argv[0], neighbor.name, sys.modules["__main__"].Mine is Mine)
         """,
         "--steps",
         "3",
     )
-    assert result.stdout == "['--steps', '3'] __main__ True neighbour True\n", result.stderr
+    assert result.stdout == "['--steps', '3'] __main__ True neighbor True\n", result.stderr
     assert result.returncode == 0
 
 

@@ -23,7 +23,7 @@ print(sys.argv, sys.path[0], sys.modules["__main__"].__dict__ is globals())
 # The folder micrograd must not shadow the shims, although the script's folder comes first in sys.path.
 FOLDER = {
     "real/show.py": WORLD,
-    "real/neighbour.py": "",
+    "real/neighbor.py": "",
     "package/__init__.py": "",
     "package/__main__.py": WORLD,
     "package/module.py": WORLD,
@@ -94,7 +94,7 @@ from concurrent.futures import ProcessPoolExecutor
 from micrograd.engine import Value
 
 def world(_):
-    with open(os.path.join(sys.path[0], {neighbour!r})):
+    with open(os.path.join(sys.path[0], {neighbor!r})):
         return Value.__module__, sys.path[0], os.path.basename(__file__), sys.argv[1:]
 
 def in_child(method):
@@ -117,20 +117,20 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize(
-    ("given", "first", "neighbour"),
+    ("given", "first", "neighbor"),
     [
-        (["real/show.py", "x"], "real", "neighbour.py"),
-        (["-m", "package.module", "x"], "", "real/neighbour.py"),
+        (["real/show.py", "x"], "real", "neighbor.py"),
+        (["-m", "package.module", "x"], "", "real/neighbor.py"),
     ],
 )
 def test_child_processes_have_the_same_shims_and_path(
-    folder: Path, given: list[str], first: str, neighbour: str
+    folder: Path, given: list[str], first: str, neighbor: str
 ) -> None:
     # A folder `micrograd` next to the script does not shadow the shims.
     (folder / first / "micrograd").mkdir(exist_ok=True)
     (folder / first / "micrograd" / "__init__.py").write_text(FOLDER["micrograd/__init__.py"], encoding="utf-8")
     for name in ("real/show.py", "package/module.py"):
-        (folder / name).write_text(CHILDREN.format(neighbour=neighbour), encoding="utf-8")
+        (folder / name).write_text(CHILDREN.format(neighbor=neighbor), encoding="utf-8")
     expected = ("gradwalk.value.value", str((folder / first).resolve()), Path(given[-2]).name, ["x"])
     if given[0] == "-m":
         expected = (*expected[:2], "module.py", ["x"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy
-from graphs_of_the_lesson import labelled, leaves
+from graphs_of_the_lesson import labeled, leaves
 
 import gradwalk.numpy as gnp
 from gradwalk import Graph, Value
@@ -23,7 +23,7 @@ def computed(root: Value) -> str:
 
 def test_sentences_of_forward_steps():
     x, y = leaves(x=-2.0, y=0.5)
-    x_plus_y = labelled(x + y, "x + y")
+    x_plus_y = labeled(x + y, "x + y")
     told = {
         "v2 = -x = -(-2) = 2": -x,
         "v3 = x ** y = (-2) ** 0.5 = nan": x**y,
@@ -31,9 +31,9 @@ def test_sentences_of_forward_steps():
         "v4 = tanh(x + y) = tanh(-1.5) = -0.905148": x_plus_y.tanh(),
         "v4 = (x + y) * 3 = (-1.5) * 3 = -4.5": x_plus_y * 3,
         "v3 = where(x, y, 1) = where(-2, 0.5, 1) = 0.5": x.where(y, 1.0),
-        "v4 = take([x, y, 1], i) = take([-2, 0.5, 1], -2) = 0.5": take([x, y, 1.0], labelled(Value(-2.0), "i")),
+        "v4 = take([x, y, 1], i) = take([-2, 0.5, 1], -2) = 0.5": take([x, y, 1.0], labeled(Value(-2.0), "i")),
         "v2 = take([0, 1, 2, ..., 9], i) = take([0, 1, 2, ..., 9], 3) = 3": (
-            take([float(i) for i in range(10)], labelled(Value(3.0), "i"))
+            take([float(i) for i in range(10)], labeled(Value(3.0), "i"))
         ),
         "v3 = sumprod of 5 operands = 0": sumprod([x, y], [0.0, 0.0]),
         "v2 = mine of 1 operands = 7": Value(7.0, (x,), "mine"),
@@ -53,7 +53,7 @@ def test_sentences_of_derivative_rules():
         "exp scales: x gets upstream 1 times out's own value 1.64872, making 1.64872.": x.exp(),
         "tanh scales: x gets upstream 1 times 1 - out² (0.786448), making 0.786448.": x.tanh(),
         "ReLU lets through: x gets upstream 1 as it is.": x.relu(),
-        "ReLU holds back: x gets nothing of upstream 1.": labelled(Value(-1.0), "x").relu(),
+        "ReLU holds back: x gets nothing of upstream 1.": labeled(Value(-1.0), "x").relu(),
         "max holds back: x gets nothing of upstream 1. max lets through: y gets upstream 1 as it is.": x.maximum(y),
         "max is at a tie and splits: x gets upstream 1 times 0.5, making 0.5.": x.maximum(0.5),
         "where lets through: y gets upstream 1 as it is.": x.where(y, 3.0),
@@ -83,13 +83,13 @@ def test_sentences_about_zero_derivatives():
             x.where(y, 3.0)
         ),
         "copysign is flat in its second operand: it passes nothing to y.": x.copysign(y),
-        "take is flat in its first operand: it passes nothing to i.": take([x, y], labelled(Value(0.0), "i")),
+        "take is flat in its first operand: it passes nothing to i.": take([x, y], labeled(Value(0.0), "i")),
         "stop passes nothing to x.": x.stop_gradient(),
     }
     for sentence, root in told.items():
         root.label = "out"
         assert sentences(root)["out"].endswith(sentence)
-    assert "flat" not in sentences(labelled(x.where(1.0, 3.0) * x.mod(y), "out"))["out"]
+    assert "flat" not in sentences(labeled(x.where(1.0, 3.0) * x.mod(y), "out"))["out"]
 
 
 def test_sentences_of_custom_backward_rules():
@@ -100,7 +100,7 @@ def test_sentences_of_custom_backward_rules():
         x.grad += 6 * out.grad
 
     out._backward = push
-    graph = Graph.record(labelled(out, "out"))
+    graph = Graph.record(labeled(out, "out"))
     (step, _) = backward_steps(graph, swept(graph), overwrite=False)
     assert "square follows a rule made by hand: x gets upstream 1 times 6, making 6." in step.sentence
     assert step.contributions[0].formula == ""
@@ -109,9 +109,9 @@ def test_sentences_of_custom_backward_rules():
 def test_sentences_of_stored_derivatives():
     a, b = leaves(a=2.0, b=4.0)
     told = "has the local derivatives that it was made with: a gets upstream 1 times 3, making 3"
-    assert told in sentences(labelled(Value(9.0, (a, b), (3.0, 1.0)), "out"))["out"]
+    assert told in sentences(labeled(Value(9.0, (a, b), (3.0, 1.0)), "out"))["out"]
     matrix = numpy.diag([a, b, 1.0, 1.0])
-    assert f"slogdet {told.replace('3', '0.5')}" in sentences(labelled(gnp.linalg.slogdet(matrix)[1], "out"))["out"]
+    assert f"slogdet {told.replace('3', '0.5')}" in sentences(labeled(gnp.linalg.slogdet(matrix)[1], "out"))["out"]
 
 
 def test_hostile_names_are_on_one_line():

@@ -12,7 +12,7 @@ import pytest
 from graphs_of_the_lesson import (
     GRADIENTS,
     diamond,
-    labelled,
+    labeled,
     leaves,
     loss,
     neuron,
@@ -62,8 +62,8 @@ def test_example_of_micrograd():
     d += d * 2 + (b + a).relu()
     d += 3 * d + (b - a).relu()
     e = c - d
-    g = labelled(e**2 / 2.0, "half")
-    g = labelled(g + 10.0 / e**2, "g")
+    g = labeled(e**2 / 2.0, "half")
+    g = labeled(g + 10.0 / e**2, "g")
     walked = walk(g)
     assert walked.forward[-1].data == pytest.approx(24.7041, abs=1e-4)
     assert walked.gradients["a"] == pytest.approx(138.8338, abs=1e-4)
@@ -133,7 +133,7 @@ def test_orders_of_invalid_type_raise():
 
 def test_nodes_without_gradient_are_listed_last():
     a, b = leaves(a=2.5, b=3.0)
-    out = labelled(labelled(a * a, "c").floor() * b, "out")
+    out = labeled(labeled(a * a, "c").floor() * b, "out")
     walked = walk(out)
     assert list(walked.gradients.items()) == [("out", 1.0), ("b", 6.0), ("v3", 3.0), ("c", 0.0), ("a", 0.0)]
     table = str(walked).partition("Gradients, in the order of the backward pass")[2].split("Check")[0]
@@ -142,7 +142,7 @@ def test_nodes_without_gradient_are_listed_last():
 
 def test_conditions_are_not_visited():
     condition, x = leaves(condition=1.0, x=2.0)
-    out = labelled(condition.where(x, 3.0), "out")
+    out = labeled(condition.where(x, 3.0), "out")
     assert walk(out).order == (2, 1)
     assert walk(out).gradients == walk(out).right_gradients == {"out": 1.0, "x": 1.0, "condition": 0.0}
     with pytest.raises(OrderError, match="visits condition, but no gradient flows to it"):
@@ -163,7 +163,7 @@ def test_several_roots_raise():
 
 def test_nodes_with_the_same_label():
     a, b = Value(2.0, label="x"), Value(3.0, label="x")
-    assert walk(labelled(a * b, "x")).gradients == {"x (3)": 1.0, "x (2)": 2.0, "x": 3.0}
+    assert walk(labeled(a * b, "x")).gradients == {"x (3)": 1.0, "x (2)": 2.0, "x": 3.0}
 
 
 def test_single_leaf():

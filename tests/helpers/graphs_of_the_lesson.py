@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradwalk import Value
 
 
-def labelled(value: Value, label: str) -> Value:
+def labeled(value: Value, label: str) -> Value:
     value.label = label
     return value
 
@@ -16,44 +16,44 @@ def leaves(**numbers: float) -> list[Value]:
 
 def neuron() -> Value:
     x1, x2, w1, w2, b = leaves(x1=2.0, x2=0.0, w1=-3.0, w2=1.0, b=6.8813735870195432)
-    x1w1, x2w2 = labelled(x1 * w1, "x1w1"), labelled(x2 * w2, "x2w2")
-    n = labelled(labelled(x1w1 + x2w2, "x1w1x2w2") + b, "n")
-    return labelled(n.tanh(), "o")
+    x1w1, x2w2 = labeled(x1 * w1, "x1w1"), labeled(x2 * w2, "x2w2")
+    n = labeled(labeled(x1w1 + x2w2, "x1w1x2w2") + b, "n")
+    return labeled(n.tanh(), "o")
 
 
 def twice() -> Value:
     (a,) = leaves(a=3.0)
-    return labelled(a + a, "b")
+    return labeled(a + a, "b")
 
 
 def square() -> Value:
     (a,) = leaves(a=3.0)
-    return labelled(a * a, "f")
+    return labeled(a * a, "f")
 
 
 def product_of_product_and_sum() -> Value:
     a, b = leaves(a=-2.0, b=3.0)
-    return labelled(labelled(a * b, "d") * labelled(a + b, "e"), "f")
+    return labeled(labeled(a * b, "d") * labeled(a + b, "e"), "f")
 
 
 def sum_times() -> Value:
     a, b, c = leaves(a=2.0, b=-3.0, c=10.0)
-    return labelled(labelled(a + b, "e") * c, "f")
+    return labeled(labeled(a + b, "e") * c, "f")
 
 
 def diamond() -> Value:
     (a,) = leaves(a=2.0)
-    return labelled(labelled(a + 1, "b") * labelled(a * 3, "c"), "d")
+    return labeled(labeled(a + 1, "b") * labeled(a * 3, "c"), "d")
 
 
 def power() -> Value:
     a, b = leaves(a=2.0, b=3.0)
-    return labelled(labelled(labelled(a * b, "c") + a, "d") ** 2, "e")
+    return labeled(labeled(labeled(a * b, "c") + a, "d") ** 2, "e")
 
 
 def loss() -> Value:
     a, b, c, f = leaves(a=2.0, b=-3.0, c=10.0, f=-2.0)
-    return labelled(labelled(labelled(a * b, "e") + c, "d") * f, "L")
+    return labeled(labeled(labeled(a * b, "e") + c, "d") * f, "L")
 
 
 GRADIENTS = {

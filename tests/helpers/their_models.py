@@ -89,8 +89,8 @@ def graph() -> Value:
 
 
 def state() -> Any:
-    optimiser = optim.adamw(optim.warmup_cosine_decay_schedule(0.0, 0.1, 2, 10))
-    return optimiser.update([1.0, 2.0], optimiser.init([0.5, 0.5]), [0.5, 0.5])[1]
+    optimizer = optim.adamw(optim.warmup_cosine_decay_schedule(0.0, 0.1, 2, 10))
+    return optimizer.update([1.0, 2.0], optimizer.init([0.5, 0.5]), [0.5, 0.5])[1]
 
 
 def network() -> MLP:
@@ -122,7 +122,7 @@ OBJECTS: dict[str, tuple[Any, str]] = {
     "Values in an array": (lambda: numpy.array([Value(1.0), Value(2.0)]), "[x.data for x in found]"),
     "a Module": (network, "found([0.5, 0.2])"),
     "a dataclass": (lambda: Pair(Value(1.0), 2.0), "(found.first.data, found.second)"),
-    "the state of an optimiser": (state, "found"),
+    "the state of an optimizer": (state, "found"),
     "adam": (lambda: optim.adam(0.1), STEP),
     "adamw with a schedule": (lambda: optim.adamw(optim.linear_schedule(0.1, 0.0, 5), mask=[True, False]), STEP),
     "sgd with momentum": (lambda: optim.sgd(optim.exponential_decay(0.1, 2, 0.5), 0.9, nesterov=True), STEP),

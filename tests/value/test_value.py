@@ -666,10 +666,10 @@ class TestHandMadeNodes:
             pass
 
         for cls, a, b in ((Ordinary, Ordinary(), Ordinary()), (Value, Value(1.0), Value(2.0))):
-            monkeypatch.setattr(cls, "color", "grey", raising=False)
-            assert (a.color, b.color) == ("grey", "grey")
+            monkeypatch.setattr(cls, "color", "gray", raising=False)
+            assert (a.color, b.color) == ("gray", "gray")
             a.color = "red"
-            assert (a.color, b.color, cls.color) == ("red", "grey", "grey")
+            assert (a.color, b.color, cls.color) == ("red", "gray", "gray")
             cls.color = "blue"
             assert (a.color, b.color) == ("red", "blue")
             del a.color

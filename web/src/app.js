@@ -7,7 +7,7 @@ import { ExpressionError } from "./core/expression.js";
 import { GraphError } from "./core/graph.js";
 import { flightsOf } from "./walk/step_animation.js";
 import { itemOf, pathTo } from "./walk/modules/modules.js";
-import { dropped, modeller } from "./model/model.js";
+import { dropped, modeler } from "./model/model.js";
 import { CHAPTERS, chapterOf, stageOf } from "./model/chapters.js";
 import { Guide } from "./lesson/guide.js";
 import { handout, titleOf } from "./lesson/handout.js";
@@ -94,7 +94,7 @@ export class App {
     this.framing = unframed();
     /** @type {import("./model/framing.js").Theme} */
     this.theme = isPage ? keptTheme() : "auto";
-    this.#modelOf = modeller(null);
+    this.#modelOf = modeler(null);
     this.#state = startOf(null);
 
     this.header = new Header(act, this.#headerActions);
@@ -312,7 +312,7 @@ export class App {
   /** Continue from an App in another language. @param {App} before */
   #follow(before) {
     [this.document, this.home] = [before.document, before.home];
-    this.#modelOf = modeller(this.document);
+    this.#modelOf = modeler(this.document);
     this.#left = before.#left;
     [this.framing, this.theme] = [before.framing, before.theme];
     this.#frame();
@@ -341,7 +341,7 @@ export class App {
   /** Show a document, or the lesson. @param {import("./model/document.js").Document | null} document @param {string} fragment */
   #turn(document, fragment) {
     this.document = document;
-    this.#modelOf = modeller(document);
+    this.#modelOf = modeler(document);
     this.go(fragment);
   }
 

@@ -82,11 +82,11 @@ export function followed(place, onTheme) {
   };
 }
 
-/** Return whether a CSS color is closer to white than to black. @param {string} colour */
-function isLight(colour) {
+/** Return whether a CSS color is closer to white than to black. @param {string} color */
+function isLight(color) {
   const context = document.createElement("canvas").getContext("2d");
   if (!context) return false;
-  context.fillStyle = colour;
+  context.fillStyle = color;
   context.fillRect(0, 0, 1, 1);
   const [red, green, blue] = context.getImageData(0, 0, 1, 1).data;
   return red + green + blue > 3 * 128;

@@ -7,7 +7,7 @@ import { LANGUAGES } from "../src/languages/languages.js";
 import { CHAPTERS, quantityIn, stageOf } from "../src/model/chapters.js";
 import { unframed } from "../src/model/framing.js";
 import { isRight } from "../src/model/exercises/exercises.js";
-import { modeller } from "../src/model/model.js";
+import { modeler } from "../src/model/model.js";
 import { PRESETS } from "../src/model/presets.js";
 import { bare, decoded, encoded, stateOf } from "../src/model/state.js";
 
@@ -48,7 +48,7 @@ test("answers and mistakes are all different", () => {
 });
 
 test("every beat has a valid stage", () => {
-  const modelOf = modeller(null);
+  const modelOf = modeler(null);
   for (const [chapter, { key, at, select }, i] of BEATS) {
     const stage = stageOf(chapter, i);
     const { state, selected } = modelOf({ ...bare(), ...stage });

@@ -106,7 +106,7 @@ class Lesson:
         """Open the menu in the header."""
         self.page.locator(".tools > button").last.click()
 
-    def colours(self) -> Locator:
+    def colors(self) -> Locator:
         """Open the menu and find its choice of colors."""
         self.open_menu()
         return self.page.locator(".menu").get_by_label("Colors", exact=True)

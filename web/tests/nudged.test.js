@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { modeller } from "../src/model/model.js";
+import { modeler } from "../src/model/model.js";
 import { nudgeCaption, nudgeMarks } from "../src/model/nudges.js";
 import { bare, decoded, encoded } from "../src/model/state.js";
 
-const modelOf = modeller(null);
+const modelOf = modeler(null);
 
 /** @param {string} program @param {Record<string, number>} values @param {string} selected @param {Partial<import("../src/model/state.js").State>} [change] */
 function checked(program, values, selected, change) {

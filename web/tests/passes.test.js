@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { read } from "../src/model/document.js";
-import { dropped, modeller } from "../src/model/model.js";
+import { dropped, modeler } from "../src/model/model.js";
 import { alike } from "../src/model/passes.js";
 import { bare } from "../src/model/state.js";
 import { places } from "../src/panels/walk/pass_curve.js";
@@ -51,7 +51,7 @@ test("the document's own pass has the document's graph", () => {
 
 test("another pass shows its own graph and gradients", () => {
   const found = document();
-  const model = modeller(found);
+  const model = modeler(found);
   const own = model(bare());
   assert.equal(own.graph, found.graph);
   assert.equal(own.pass?.number, 3);
@@ -66,20 +66,20 @@ test("another pass shows its own graph and gradients", () => {
 test("invalid passes are dropped and reported", () => {
   for (const pass of [2, 4, 999]) {
     const state = { ...bare(), pass };
-    const model = modeller(document())(state);
+    const model = modeler(document())(state);
     assert.equal(model.state.pass, 0);
     assert.equal(model.pass?.number, 3);
     assert.equal(dropped(state, model).length, 1);
   }
   const own = { ...bare(), pass: 3 };
-  assert.deepEqual(dropped(own, modeller(document())(own)), []);
+  assert.deepEqual(dropped(own, modeler(document())(own)), []);
 });
 
 test("invalid passes in documents are ignored", () => {
   for (const strange of [{}, { passes: 1 }, { passes: [1, null, []] }, { passes: [{}], pass: "x" }, { passes: [{ earlier: [{ place: 7 }], line: 1 }] }]) {
     const { pass: _, passes: __, calls: ___, ...rest } = json;
     const found = read(JSON.stringify({ ...rest, ...strange }));
-    const model = modeller(found)({ ...bare(), pass: 1 });
+    const model = modeler(found)({ ...bare(), pass: 1 });
     assert.equal(model.pass, null);
     assert.equal(model.graph, found.graph);
   }

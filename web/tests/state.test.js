@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { modeller } from "../src/model/model.js";
+import { modeler } from "../src/model/model.js";
 import { PRESETS } from "../src/model/presets.js";
 import { DATA } from "../src/model/training.js";
 import { encodedAnswer } from "../src/model/exercises/ask.js";
@@ -111,7 +111,7 @@ const TEXTS = [
 test("invalid fragments never throw and are reported", () => {
   const draw = random(3);
   const { one, whole } = choices(draw);
-  const models = modeller(null);
+  const models = modeler(null);
   for (let i = 0; i < 4000; i++) {
     const pairs = Array.from({ length: whole(5) }, () => `${one([...KEYS, ...KEYS, ...TEXTS])}=${one(TEXTS)}`);
     const { state, problems } = decoded(pairs.join("&"), stateOf(PRESETS[0]));

@@ -165,8 +165,8 @@ def test_chosen_theme_overrides_the_system_theme(opened: Opener) -> None:
     page = opened("backward", bypass_csp=True, color_scheme="light")
     page.get_by_role("button", name="Menu").click()
     page.locator(".menu").get_by_label("Colors").select_option("dark")
-    colour = "getComputedStyle(document.querySelector('[data-gradwalk]')).backgroundColor"
-    assert page.evaluate(colour) == "rgb(23, 24, 28)"
+    color = "getComputedStyle(document.querySelector('[data-gradwalk]')).backgroundColor"
+    assert page.evaluate(color) == "rgb(23, 24, 28)"
     assert faults(page, "light") == []
 
 

@@ -51,7 +51,7 @@ def test_local_derivatives_are_hidden_before_the_forward_pass(visit: Visit) -> N
 
 @pytest.mark.parametrize("place", ["Graphs of the lesson", "Speed", "Colors", "Step of the walk"])
 def test_stepping_keys_work_in_every_control(lesson: Lesson, place: str) -> None:
-    control = lesson.colours() if place == "Colors" else lesson.page.get_by_label(place, exact=True)
+    control = lesson.colors() if place == "Colors" else lesson.page.get_by_label(place, exact=True)
     control.focus()
     chosen = control.input_value()
     for i, key in enumerate(NEXT, start=1):
@@ -157,7 +157,7 @@ def test_graph_is_not_covered_on_a_phone_in_landscape(
 
 def test_theme_is_kept(visit: Visit) -> None:
     lesson = visit()
-    lesson.colours().select_option("dark")
+    lesson.colors().select_option("dark")
     shown = "document.querySelector('[data-gradwalk]').dataset.theme"
     again = visit()
     assert again.page.evaluate(shown) == "dark"
@@ -165,7 +165,7 @@ def test_theme_is_kept(visit: Visit) -> None:
     linked = visit("theme=light&show=neuron")
     assert linked.page.evaluate(shown) == "light"
     expect(linked.problem).to_have_text("")
-    linked.colours().select_option("auto")  # the reader's choice overrides the link
+    linked.colors().select_option("auto")  # the reader's choice overrides the link
     assert linked.page.evaluate(shown) is None
     linked.settled("show=neuron")
     assert visit().page.evaluate(shown) is None
@@ -174,7 +174,7 @@ def test_theme_is_kept(visit: Visit) -> None:
 def test_theme_works_without_storage(context: BrowserContext, visit: Visit) -> None:
     context.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('no') } })")
     lesson = visit()
-    lesson.colours().select_option("dark")
+    lesson.colors().select_option("dark")
     assert lesson.page.evaluate("document.querySelector('[data-gradwalk]').dataset.theme") == "dark"
 
 

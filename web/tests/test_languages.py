@@ -30,7 +30,7 @@ SENTENCES = {
 # English words that occur in neither German nor French.
 ENGLISH = re.compile(
     r"\b(the|of|is|are|with|and|it|its|by|which|this|that|you|your|step|walk|order|check|exercises|node|nodes|leaf|root"
-    r"|value|values|given|wrong|right|help|colours|language|draw|open|file|copy|next|back|speed|play|zoom)\b"
+    r"|value|values|given|wrong|right|help|colors|language|draw|open|file|copy|next|back|speed|play|zoom)\b"
 )
 
 STATES = {
@@ -193,7 +193,7 @@ def test_language_precedence_is_link_choice_browser(reader: Callable[..., Lesson
 
 def test_changing_language_keeps_everything_else(reader: Callable[..., Lesson]) -> None:
     lesson = reader("en-US", "show=reuse&at=a:5,b:-3&step=9&node=a&write=%3D")
-    lesson.colours().select_option("dark")
+    lesson.colors().select_option("dark")
     lesson.program.fill("a*b + ")
     before = lesson.rows
     for code in ("de", "fr", "en"):

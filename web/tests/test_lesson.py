@@ -620,17 +620,17 @@ def test_single_letter_shortcuts_can_be_disabled(lesson: Lesson, by: str) -> Non
 def test_colors(lesson: Lesson) -> None:
     paper = "(main) => getComputedStyle(main).backgroundColor"
     host = lesson.page.locator("main")
-    colours = lesson.colours()
+    colors = lesson.colors()
     light, dark = "rgb(255, 253, 249)", "rgb(23, 24, 28)"
     seen = []
     for choice, preferred in (("dark", "light"), ("light", "dark"), ("auto", "dark"), ("auto", "light")):
         lesson.page.emulate_media(color_scheme=preferred)
-        colours.select_option(choice)
+        colors.select_option(choice)
         seen.append(host.evaluate(paper))
     assert seen == [dark, light, dark, light]
-    colours.focus()
+    colors.focus()
     lesson.press("ArrowDown", "ArrowDown")
-    assert colours.input_value() == "dark"
+    assert colors.input_value() == "dark"
 
 
 # Graphs and links

@@ -493,9 +493,9 @@ def test_menu_links_to_parts_and_sets_colors(microgpt: Microgpt) -> None:
     expect(heading).to_be_focused()
     expect(heading).to_be_in_viewport()
     microgpt.button("Menu").click()
-    microgpt.page.get_by_label("Colours").select_option("dark")
-    colour = "getComputedStyle(document.querySelector('[data-gradwalk]')).backgroundColor"
-    assert microgpt.page.evaluate(colour) == "rgb(23, 24, 28)"
+    microgpt.page.get_by_label("Colors").select_option("dark")
+    color = "getComputedStyle(document.querySelector('[data-gradwalk]')).backgroundColor"
+    assert microgpt.page.evaluate(color) == "rgb(23, 24, 28)"
 
 
 @pytest.mark.parametrize("width", [320, 390, 768])

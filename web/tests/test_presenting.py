@@ -209,8 +209,8 @@ def test_printed_lab(visit: Visit, by: Literal["menu", "key"]) -> None:
         expect(paper).to_contain_text(text)
     expect(paper.locator("tbody tr")).to_have_count(10)
     assert paper.locator("button, input, [tabindex], [role=button]").count() == 0
-    colours = "(paper) => [getComputedStyle(paper).color, getComputedStyle(paper.getRootNode().host).backgroundColor]"
-    assert paper.evaluate(colours) == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
+    colors = "(paper) => [getComputedStyle(paper).color, getComputedStyle(paper.getRootNode().host).backgroundColor]"
+    assert paper.evaluate(colors) == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
     for width in PAPER:
         check_fits(lesson.page, width)
     assert pages_in(lesson.page) == 1

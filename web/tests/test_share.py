@@ -54,7 +54,7 @@ def share(lesson: Lesson, **fields: str) -> str:
     dialog = lesson.page.get_by_role("dialog", name="Share")
     for name, text in fields.items():
         field = dialog.get_by_label(LABELS[name], exact=True)
-        if name in ("start", "language", "colours"):
+        if name in ("start", "language", "colors"):
             field.select_option(label=text)
         else:
             field.fill(text)
@@ -67,7 +67,7 @@ def share(lesson: Lesson, **fields: str) -> str:
 LABELS = {
     "start": "Begins",
     "language": "Language",
-    "colours": "Colors",
+    "colors": "Colors",
     "note": "Note above the graph",
     "question": "Question of your own",
     "answer": "Right answer; others after semicolons",
@@ -138,7 +138,7 @@ def test_words_and_rounded_numbers_are_accepted(visit: Visit) -> None:
 
 def test_link_starts_at_the_chosen_place(visit: Visit) -> None:
     teacher = visit("show=loss&step=5&at=a:7,b:-3,c:10,f:-2&done=nudge")
-    link = share(teacher, start="with this graph, nothing known", language="Deutsch", colours="dark")
+    link = share(teacher, start="with this graph, nothing known", language="Deutsch", colors="dark")
     assert "done" not in link
     learner = visit(link)
     expect(learner.page.locator("html")).to_have_attribute("lang", "de")

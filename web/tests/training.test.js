@@ -11,7 +11,7 @@ import { descend, descended, isLoss, leavesOf, onTop, usualParameters } from "..
 import { layersOf } from "../src/learn/flow.js";
 import { ACTIVATIONS, chain, designOf, HIDDEN, LOSSES, network, outputOf } from "../src/learn/network.js";
 import { columnsOf, KINDS, made, MOST, needsScaling, PointsError, read, scaled, uniform } from "../src/learn/points.js";
-import { modeller } from "../src/model/model.js";
+import { modeler } from "../src/model/model.js";
 import { unframed } from "../src/model/framing.js";
 import { bare, decoded, encoded, stateOf } from "../src/model/state.js";
 import { PRESETS, presetOf } from "../src/model/presets.js";
@@ -269,21 +269,21 @@ test("stored gradients are added to those of each moment", () => {
 test("stored gradients appear only in training", () => {
   const start = { ...stateOf(/** @type {import("../src/model/presets.js").Preset} */ (presetOf("square"))), mode: /** @type {const} */ ("train"), position: Infinity };
   const training = { ...start.training, isZeroed: false, stored: new Map([["a", 4], ["nobody", 1]]), learned: ["a", "nobody"] };
-  const model = modeller(null)({ ...start, training });
+  const model = modeler(null)({ ...start, training });
   assert.equal(model.moment.gradients[0], 10);
   assert.deepEqual([...model.state.training.stored.keys(), ...(model.state.training.learned ?? [])], ["a", "a"]);
-  assert.equal(modeller(null)({ ...start, training, mode: "walk" }).moment.gradients[0], 6);
-  assert.equal(modeller(null)({ ...start, training: { ...training, isZeroed: true } }).moment.gradients[0], 6);
+  assert.equal(modeler(null)({ ...start, training, mode: "walk" }).moment.gradients[0], 6);
+  assert.equal(modeler(null)({ ...start, training: { ...training, isZeroed: true } }).moment.gradients[0], 6);
 });
 
 test("points are dropped for graphs that cannot use them", () => {
   const { program, values } = network({ hidden: [2], activation: "tanh", loss: "square" }, 1);
   const training = { ...bare().training, data: /** @type {const} */ ("moons") };
   const at = { ...bare(), program, values: new Map([...values, ["x1", 1], ["x2", 1], ["y", 1]]), training };
-  assert.equal(modeller(null)(at).state.training.data, "moons");
-  assert.equal(modeller(null)({ ...at, program: "a*b", values: new Map() }).state.training.data, "");
+  assert.equal(modeler(null)(at).state.training.data, "moons");
+  assert.equal(modeler(null)({ ...at, program: "a*b", values: new Map() }).state.training.data, "");
   // A comparison is evaluated once, for a single point.
-  assert.equal(modeller(null)({ ...at, program: "(x1 > 0)*w*x2 - y", values: new Map() }).state.training.data, "");
+  assert.equal(modeler(null)({ ...at, program: "(x1 > 0)*w*x2 - y", values: new Map() }).state.training.data, "");
 });
 
 test("only graphs of known operations run on points", () => {

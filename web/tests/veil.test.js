@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { short } from "../src/core/numbers.js";
 import { edgeCaption, nodeCaption } from "../src/model/captions.js";
 import { CHAPTERS, quantityIn, stageOf } from "../src/model/chapters.js";
-import { modeller } from "../src/model/model.js";
+import { modeler } from "../src/model/model.js";
 import { nudgeMarks } from "../src/model/nudges.js";
 import { PRESETS } from "../src/model/presets.js";
 import { bare, stateOf } from "../src/model/state.js";
@@ -15,7 +15,7 @@ import { edgeKey } from "../src/walk/passes.js";
 
 /** @typedef {import("../src/model/model.js").Model} Model */
 
-const modelOf = modeller(null);
+const modelOf = modeler(null);
 
 /** Every beat with a question, while the question is open and after it is answered. */
 const ASKED = CHAPTERS.flatMap((chapter) =>

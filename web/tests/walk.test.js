@@ -20,7 +20,7 @@ function apply(name, ...operands) {
 }
 
 /** @param {Value} value @param {string} label */
-function labelled(value, label) {
+function labeled(value, label) {
   value.label = label;
   return value;
 }
@@ -28,8 +28,8 @@ function labelled(value, label) {
 /** a=2; b=a+1, c=a*3, d=b*c: places 0, 1, 2, 3. */
 function diamond() {
   const a = new Value(2, "a");
-  const [b, c] = [labelled(apply("add", a, 1), "b"), labelled(apply("mul", a, 3), "c")];
-  return Graph.record(labelled(apply("mul", b, c), "d"));
+  const [b, c] = [labeled(apply("add", a, 1), "b"), labeled(apply("mul", a, 3), "c")];
+  return Graph.record(labeled(apply("mul", b, c), "d"));
 }
 
 /**
@@ -142,7 +142,7 @@ test("the chain rule has a term for every user", () => {
 
 test("edges report local derivative and contribution status", () => {
   const x = new Value(2, "x");
-  const graph = Graph.record(labelled(apply("div", 1, labelled(apply("mul", x, x), "x*x")), "out"));
+  const graph = Graph.record(labeled(apply("div", 1, labeled(apply("mul", x, x), "x*x")), "out"));
   const walk = new Walk(graph);
   const story = edgeStory(walk, "2:1", walk.moment(walk.steps.length));
   assert.equal(story.symbolic, "dout/dout · ∂out/∂(x*x)");

@@ -181,9 +181,9 @@ def evaluate(parsed: Parsed, values: Mapping[str, float]) -> tuple[Value, dict[s
             case "operation":
                 operands = results[-BY_NAME[step.what].arity :]
                 del results[-len(operands) :]
-                results.append(_labelled(apply(OPCODES[step.what], *operands), _source(step, parsed.text)))
+                results.append(_labeled(apply(OPCODES[step.what], *operands), _source(step, parsed.text)))
             case "assignment":
-                named[step.what] = _labelled(results[-1], step.what)
+                named[step.what] = _labeled(results[-1], step.what)
     root = results[-1]
     return root if isinstance(root, Value) else Value(root, label=_label_of_constant(parsed)), leaves
 
@@ -209,7 +209,7 @@ def _found(step: Step, named: Mapping[str, Value | float], text: str) -> Value |
     return named[name]
 
 
-def _labelled(result: Value | float, label: str) -> Value | float:
+def _labeled(result: Value | float, label: str) -> Value | float:
     if isinstance(result, Value):
         result.label = label
     return result

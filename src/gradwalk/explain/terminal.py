@@ -28,7 +28,7 @@ class Terminal:
         self._printed = False
         refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         forced = os.environ.get("FORCE_COLOR", "0") != "0" and stream is sys.stdout
-        self._coloured = bool(forced or self._is_terminal) and not refused
+        self._colored = bool(forced or self._is_terminal) and not refused
 
     def heading(self, text: str) -> None:
         """Print a heading, with an empty line before every heading except the first."""
@@ -79,5 +79,5 @@ class Terminal:
         longest = max(_LONGEST_NAME, shutil.get_terminal_size().columns // 4)
         return shortened(one_line(text), longest) if self._is_terminal else one_line(text)
 
-    def _in(self, colour: str, text: str) -> str:
-        return f"{colour}{text}{_RESET}" if self._coloured else text
+    def _in(self, color: str, text: str) -> str:
+        return f"{color}{text}{_RESET}" if self._colored else text

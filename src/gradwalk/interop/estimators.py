@@ -100,9 +100,9 @@ class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is Any
         answers = _answers(self.model_)
         error = value_and_grad(lambda weights, x, target: loss(answers(weights, x), target))
         step = jit(vmap(error, in_axes=(None, 0, 0), reduce="mean"))
-        optimiser = optim.adamw(self.learning_rate_init, weight_decay=self.alpha)
+        optimizer = optim.adamw(self.learning_rate_init, weight_decay=self.alpha)
         weights = _drawn(sizes, generator)
-        state = optimiser.init(weights)
+        state = optimizer.init(weights)
         batch_size: Any = min(200, len(X)) if self.batch_size == "auto" else self.batch_size
         self.loss_curve_ = []
         for _ in range(self.max_iter):
@@ -111,7 +111,7 @@ class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is Any
             for start in range(0, len(X), batch_size):
                 batch = order[start : start + batch_size]
                 value, gradient = step(weights, X[batch], targets[batch])
-                updates, state = optimiser.update(gradient, state, weights)
+                updates, state = optimizer.update(gradient, state, weights)
                 weights = optim.apply_updates(weights, updates)
                 total += value * len(batch)
             self.loss_curve_.append(total / len(X))

@@ -7,14 +7,14 @@ floats, arrays or Modules. `jit` can record both functions, so a whole training 
 
 Example:
     >>> from gradwalk import grad, jit, loops, optim
-    >>> optimiser = optim.adam(0.1)
+    >>> optimizer = optim.adam(0.1)
     >>> def step(carry, _):
     ...     x, state = carry
-    ...     updates, state = optimiser.update(grad(lambda x: (x - 3.0) ** 2)(x), state)
+    ...     updates, state = optimizer.update(grad(lambda x: (x - 3.0) ** 2)(x), state)
     ...     return (optim.apply_updates(x, updates), state), None
     >>> @jit
     ... def trained(x):
-    ...     (x, _), _ = loops.scan(step, (x, optimiser.init(x)), None, length=500)
+    ...     (x, _), _ = loops.scan(step, (x, optimizer.init(x)), None, length=500)
     ...     return x
     >>> round(trained(0.0), 6)
     3.0

@@ -32,8 +32,8 @@ def sgd(
 
     Example:
         >>> from gradwalk.optim import apply_updates
-        >>> optimiser = sgd(0.1)
-        >>> updates, state = optimiser.update([4.0, -2.0], optimiser.init([1.0, 1.0]))
+        >>> optimizer = sgd(0.1)
+        >>> updates, state = optimizer.update([4.0, -2.0], optimizer.init([1.0, 1.0]))
         >>> apply_updates([1.0, 1.0], updates)
         [0.6, 1.2]
     """
@@ -84,8 +84,8 @@ def adam(
 
     Example:
         >>> from gradwalk.optim import apply_updates
-        >>> optimiser = adam(0.1)
-        >>> updates, state = optimiser.update(4.0, optimiser.init(1.0))
+        >>> optimizer = adam(0.1)
+        >>> updates, state = optimizer.update(4.0, optimizer.init(1.0))
         >>> round(apply_updates(1.0, updates), 6), state[0].count
         (0.9, 1)
     """

@@ -13,7 +13,7 @@ import sys
 import numpy
 import pytest
 from checkout import ROOT
-from graphs_of_the_lesson import GRADIENTS, diamond, labelled, leaves, loss
+from graphs_of_the_lesson import GRADIENTS, diamond, labeled, leaves, loss
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from programs import EVERY, ORDINARY, TAME, as_values, programs
@@ -174,9 +174,9 @@ def test_wrong_derivatives_of_every_operation_are_found(tmp_path, position):
 
 def test_culprit_is_the_wrong_operation_itself():
     x, y = leaves(x=0.5, y=2.0)
-    product = labelled(x * y, "product")
+    product = labeled(x * y, "product")
     product._backward = lambda: None
-    root = labelled((product + x).tanh(), "root")
+    root = labeled((product + x).tanh(), "root")
     found = check(root)
     assert {row.name for row in found.rows if row.verdict == "wrong"} == {"x", "y"}
     assert [(c.name, c.operand, c.local, c.quotient) for c in found.culprits] == [
@@ -261,7 +261,7 @@ def test_custom_nodes():
         x.grad += 6 * square.grad
 
     square._backward = push
-    found = check(labelled(square * 2, "out"))
+    found = check(labeled(square * 2, "out"))
     assert {row.name: row.verdict for row in found.rows} == {"x": "by hand", "s": "right", "out": "right"}
     assert "not checked: 1 behind hand-made nodes; gradcheck" in str(found)
     assert found.ok
@@ -269,8 +269,8 @@ def test_custom_nodes():
 
 def test_nodes_with_stored_derivatives():
     values = numpy.array(leaves(a=2.0, b=1.0, c=0.5, d=4.0), dtype=object)
-    right = labelled(Value(3.0), "right")
-    found = check(labelled(gnp.linalg.solve(values.reshape(2, 2), [right, 4.0])[0], "out"))
+    right = labeled(Value(3.0), "right")
+    found = check(labeled(gnp.linalg.solve(values.reshape(2, 2), [right, 4.0])[0], "out"))
     verdicts = {row.name: row.verdict for row in found.rows}
     assert {verdicts[name] for name in ("a", "b", "c", "d", "right")} == {"stored"}
     assert verdicts["out"] == "right"
@@ -342,7 +342,7 @@ def test_unselected_nan_hides_no_error():
 
 def test_stale_numbers_raise():
     (a,) = leaves(a=2.0)
-    root = labelled(a * a, "b")
+    root = labeled(a * a, "b")
     a.data = 3.0
     with pytest.raises(ValueError, match=r"b is 4.0, but \* of its operands is 9.0.*Call refresh\(root\) first"):
         check(root)
@@ -386,14 +386,14 @@ def test_invalid_roots_raise():
 def test_text_names_worst_node_operation_and_line():
     with source_lines():
         x = Value(2.0, label="x")
-        y = labelled(x * x, "y")
+        y = labeled(x * x, "y")
     y._backward = lambda: None
     text = str(check(y))
     line = test_text_names_worst_node_operation_and_line.__code__.co_firstlineno + 3
     assert f"test_check.py:{line - 1}" in text
     assert "worst: x, wrong, off by 1.0e+00 of its gradient" in text
     assert "to blame: d y / d x is 0.0 and should be about 4: the derivative of * is wrong" in text
-    assert f"test_check.py:{line}: y = labelled(x * x, " in text
+    assert f"test_check.py:{line}: y = labeled(x * x, " in text
 
 
 def test_json():

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy
 import pytest
 from checkout import ROOT
-from graphs_of_the_lesson import GRADIENTS, diamond, labelled, leaves, loss, neuron, power, product_of_product_and_sum
+from graphs_of_the_lesson import GRADIENTS, diamond, labeled, leaves, loss, neuron, power, product_of_product_and_sum
 from programs import OPCODES
 
 from gradwalk import Graph, Value, Walk, check, loops, nn, stop_gradient, walk
@@ -99,7 +99,7 @@ def readme_of_micrograd() -> Value:
     e = c - d
     f = e**2
     g = f / 2.0
-    return labelled(g + 10.0 / f, "g")
+    return labeled(g + 10.0 / f, "g")
 
 
 def random_walks() -> Iterable[Walk]:

@@ -153,7 +153,7 @@ export function parse(given) {
 }
 
 /**
- * Evaluate a program and return its graph. Every node is labelled with its name or its part of the text. Throws
+ * Evaluate a program and return its graph. Every node is labeled with its name or its part of the text. Throws
  * `ExpressionError` if the value of a name is missing, or if a value is given for an unknown name.
  * @param {Program} program
  * @param {ReadonlyMap<string, number>} given values by name
@@ -172,13 +172,13 @@ export function evaluate(program, given) {
     } else if (step.kind === "name") {
       results.push(found(step, named, text));
     } else if (step.kind === "assignment") {
-      named.set(step.what, labelled(results[results.length - 1], step.what));
+      named.set(step.what, labeled(results[results.length - 1], step.what));
     } else if (step.kind === "comparison") {
       const [left, right] = results.splice(-2).map((operand) => (operand instanceof Value ? operand.data : operand));
       results.push(Number(COMPARISONS.get(step.what)?.(left, right)));
     } else {
       const row = /** @type {import("../types.js").Row} */ (BY_NAME.get(step.what));
-      results.push(labelled(Value.apply(row, results.splice(-row.arity)), source(step, text)));
+      results.push(labeled(Value.apply(row, results.splice(-row.arity)), source(step, text)));
     }
   }
   const root = results[results.length - 1];
@@ -215,7 +215,7 @@ function found({ what, start }, named, text) {
  * @param {Value | number} result
  * @param {string} label
  */
-function labelled(result, label) {
+function labeled(result, label) {
   if (result instanceof Value) result.label = label;
   return result;
 }

@@ -58,7 +58,7 @@ export function leavesOf(graph) {
 }
 
 /**
- * Return the names of the default parameters: the labelled leaves except data and constants such as pi, or all leaves
+ * Return the names of the default parameters: the labeled leaves except data and constants such as pi, or all leaves
  * if none is left.
  * @param {Graph} graph @returns {readonly string[]}
  */

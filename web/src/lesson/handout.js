@@ -5,7 +5,7 @@ import { element } from "../dom.js";
 import { short } from "../core/numbers.js";
 import { lesson as say } from "../languages/languages.js";
 import { CHAPTERS, quantityIn, stageOf } from "../model/chapters.js";
-import { modeller } from "../model/model.js";
+import { modeler } from "../model/model.js";
 import { bare } from "../model/state.js";
 import { veiled } from "../model/exercises/hide_answers.js";
 import { line } from "../panels/shell/paper.js";
@@ -40,7 +40,7 @@ export function handout(chapter, pictures) {
 
 /** Create the page with the correct answers. @param {Chapter} chapter */
 function answers(chapter) {
-  const modelOf = modeller(null);
+  const modelOf = modeler(null);
   const items = chapter.beats.flatMap(({ ask, key }, i) => {
     if (!ask) return [];
     const { graph, walk } = modelOf({ ...bare(), ...stageOf(chapter, i) });
@@ -64,7 +64,7 @@ function onPaper({ beats }) {
  * @param {Chapter} chapter @param {(model: Model) => Promise<Element | null>} draw
  */
 export async function picturesOf(chapter, draw) {
-  const modelOf = modeller(null);
+  const modelOf = modeler(null);
   /** @type {Map<number, Element>} */
   const found = new Map();
   let before = "";

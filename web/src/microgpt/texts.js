@@ -20,7 +20,7 @@ export const say = {
   contents: "On this page",
   sections: { train: "Teach it", tokens: "A name", embedding: "Embedding", attention: "Attention", neurons: "Neurons", prediction: "Prediction", weights: "All weights" },
   menu: "Menu",
-  theme: "Colours",
+  theme: "Colors",
   themes: { auto: "as the system", light: "light", dark: "dark" },
   loading: "The recorded program is unpacked …",
   broken: (/** @type {string} */ text) => `Something went wrong: ${text}`,

@@ -46,7 +46,7 @@ import { swept, Walk } from "../walk/steps.js";
  * @param {Document | null} document
  * @returns {(state: State) => Model}
  */
-export function modeller(document) {
+export function modeler(document) {
   const graphOf = remembered((/** @type {string} */ program, /** @type {ReadonlyMap<string, number>} */ values, /** @type {Graph | null} */ given) =>
     given ? changed(given, values) : evaluate(parse(program), values),
   );

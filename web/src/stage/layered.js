@@ -114,16 +114,16 @@ function inColumns(sizes, edges, manner) {
   edges.forEach(([from, to], i) => graph.setEdge(String(from), String(to), {}, String(i)));
   layout(graph, { customOrder: order });
 
-  const centres = sizes.map((_, i) => graph.node(String(i)));
-  const columns = columnsOf(centres, sizes);
+  const centers = sizes.map((_, i) => graph.node(String(i)));
+  const columns = columnsOf(centers, sizes);
   const { width = 0, height = 0 } = graph.graph();
   return {
     manner,
     corners: sizes.map((size, i) => ({
-      x: Math.round(columnAt(columns, centres[i].x).end - size.width),
-      y: Math.round(centres[i].y - size.height / 2),
+      x: Math.round(columnAt(columns, centers[i].x).end - size.width),
+      y: Math.round(centers[i].y - size.height / 2),
     })),
-    columns: centres.map(({ x }) => columnAt(columns, x)),
+    columns: centers.map(({ x }) => columnAt(columns, x)),
     routes: edges.map(([from, to], i) => {
       const { points } = graph.edge(String(from), String(to), String(i));
       return straightThroughColumns(points.slice(1, -1), columns);
@@ -196,11 +196,11 @@ function crossings(graph, columns) {
 
 /** @typedef {Map<number, Span>} Columns by center x, which is the same for all boxes of a column */
 
-/** @param {readonly Point[]} centres @param {readonly Size[]} sizes @returns {Columns} */
-function columnsOf(centres, sizes) {
+/** @param {readonly Point[]} centers @param {readonly Size[]} sizes @returns {Columns} */
+function columnsOf(centers, sizes) {
   /** @type {Map<number, number>} */
   const widths = new Map();
-  centres.forEach(({ x }, i) => {
+  centers.forEach(({ x }, i) => {
     const widest = widths.get(Math.round(x)) ?? 0;
     widths.set(Math.round(x), Math.max(widest, sizes[i]?.width ?? 0));
   });

@@ -93,7 +93,7 @@ export class Stage {
     const world = drawn("g", { class: "world" }, this.#boxes, this.#lines, this.#ways.element, this.#tags, this.#motion.element);
     this.#svg = drawn("svg", { class: "stage", role: "group" }, world);
     host.append(this.#svg);
-    this.#minimap = new Minimap(host, (point) => this.#view.centre(point));
+    this.#minimap = new Minimap(host, (point) => this.#view.center(point));
     this.#view = new View(this.#svg, world, {
       onMove: (seen, fits) => this.#minimap.look(seen, fits),
       onResize: () => this.#adapt(),

@@ -100,7 +100,7 @@ export class View {
   }
 
   /** Center the view on a point of the drawing, without animation. @param {Point} point */
-  centre({ x, y }) {
+  center({ x, y }) {
     const { width, height } = this.size;
     this.#follow(() => this.#move(width / 2 - x * this.#scale, height / 2 - y * this.#scale, this.#scale));
   }

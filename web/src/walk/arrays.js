@@ -7,7 +7,7 @@
 /** @typedef {import("../core/graph.js").Graph} Graph */
 
 /**
- * @typedef {object} LabelledArray
+ * @typedef {object} LabeledArray
  * @property {string} name
  * @property {readonly Row[]} rows
  * @property {number} width length of the longest row
@@ -23,7 +23,7 @@
 const INDEX = /^[0-9]{1,3}$/u;
 const NUMBERED = /[0-9]$/u;
 
-/** @param {Graph} graph @returns {readonly LabelledArray[]} arrays of two or more elements, latest in the graph first */
+/** @param {Graph} graph @returns {readonly LabeledArray[]} arrays of two or more elements, latest in the graph first */
 export function arraysOf(graph) {
   /** @type {Map<string, Map<string, number[]>>} */
   const found = new Map();
@@ -50,7 +50,7 @@ function cellNamed(label) {
   return { array: path.join("."), row, column: Number(last) };
 }
 
-/** @param {string} name @param {ReadonlyMap<string, number[]>} rows @returns {LabelledArray} */
+/** @param {string} name @param {ReadonlyMap<string, number[]>} rows @returns {LabeledArray} */
 function arrayOf(name, rows) {
   const sorted = [...rows].sort(([one], [other]) => numberOf(one) - numberOf(other));
   const made = sorted.map(([row, places]) => ({ name: row, places: Array.from(places, (place) => place ?? -1) }));
@@ -67,7 +67,7 @@ function numberOf(row) {
   return Number(/[0-9]*$/u.exec(row)?.[0]);
 }
 
-/** @param {LabelledArray} array */
+/** @param {LabeledArray} array */
 function isArray({ rows }) {
   return rows.reduce((count, { places }) => count + places.filter((place) => place >= 0).length, 0) > 1;
 }

@@ -127,10 +127,10 @@ def test_keys_pressed_in_the_widget_stay_there(notebook: Page) -> None:
 
 
 def test_widget_has_the_theme_of_jupyterlab(notebook: Page) -> None:
-    colour = "(app) => getComputedStyle(app.getRootNode().host).backgroundColor"
-    assert run(notebook, 0).locator(".app").evaluate(colour) == "rgb(255, 253, 249)"
+    color = "(app) => getComputedStyle(app.getRootNode().host).backgroundColor"
+    assert run(notebook, 0).locator(".app").evaluate(color) == "rgb(255, 253, 249)"
     notebook.get_by_role("menuitem", name="Settings").click()
     notebook.get_by_text("Theme", exact=True).hover()
     notebook.get_by_role("menuitem", name="JupyterLab Dark", exact=True).click()
     expect(notebook.locator("body[data-jp-theme-light=false]")).to_be_attached()
-    assert run(notebook, 1).locator(".app").evaluate(colour) == "rgb(23, 24, 28)"
+    assert run(notebook, 1).locator(".app").evaluate(color) == "rgb(23, 24, 28)"

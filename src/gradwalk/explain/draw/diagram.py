@@ -145,7 +145,7 @@ class Scene:
 
     def _anchors(self, index: int) -> tuple[Point, Point, Point]:
         """Return the centers of a node's operation and of its box, and the point where its outgoing edges start."""
-        x, y = self._layout.centres[index]
+        x, y = self._layout.centers[index]
         unit = self._units[index]
         wide, high = self._size(unit)
         if self._downward:
@@ -212,9 +212,9 @@ class Scene:
         number = "·" if gradient is None else fixed(gradient)
         _paint_cell(group, left + unit.cells[0] + unit.cells[1], unit.cells[2], baseline, "grad", number)
 
-    def _paint_operation(self, group: Canvas, unit: _Unit, centre: Point, box: Point, role: str, weight: str) -> None:
+    def _paint_operation(self, group: Canvas, unit: _Unit, center: Point, box: Point, role: str, weight: str) -> None:
         """Draw the shape of an operation and the line to the box of its result."""
-        x, y = centre
+        x, y = center
         if self._downward:
             group.path(f"M{x:.1f},{y + _PILL / 2:.1f}V{box[1] - _BOX / 2:.1f}", stroke=role, stroke_width=weight)
         else:
@@ -242,7 +242,7 @@ def paint_groups(graph: Graph, theme: Theme) -> str:
     body = canvas.group(transform=f"translate({_MARGIN:g},{_MARGIN + _HEAD:g})")
     for (start, end), pair, route in zip(edges, pairs, layout.routes, strict=True):
         _paint_bundle(body, edges[start, end], (start, end) != pair, _ends(layout, sizes, pair, route))
-    for group, lines, (x, y), (w, h) in zip(groups, texts, layout.centres, sizes, strict=True):
+    for group, lines, (x, y), (w, h) in zip(groups, texts, layout.centers, sizes, strict=True):
         _paint_group(body.group(group.name), lines, (x - w / 2, y - h / 2, w, h))
     return canvas.finished(wide, high)
 
@@ -273,7 +273,7 @@ def _paint_bundle(canvas: Canvas, count: int, back: bool, points: list[Point]) -
 def _ends(
     layout: Layout, sizes: Sequence[tuple[float, float]], pair: tuple[int, int], route: Sequence[Point]
 ) -> list[Point]:
-    (x1, y1), (x2, y2) = layout.centres[pair[0]], layout.centres[pair[1]]
+    (x1, y1), (x2, y2) = layout.centers[pair[0]], layout.centers[pair[1]]
     return [(x1 + sizes[pair[0]][0] / 2, y1), *route, (x2 - sizes[pair[1]][0] / 2, y2)]
 
 
@@ -363,7 +363,7 @@ def _rounded_right(x: float, y: float, w: float, h: float, r: float) -> str:
 def _turned(layout: Layout) -> Layout:
     """Transpose a layout from left-to-right to top-to-bottom."""
     return Layout(
-        tuple([(x, y) for y, x in layout.centres]),
+        tuple([(x, y) for y, x in layout.centers]),
         layout.columns,
         tuple([tuple([(x, y) for y, x in route]) for route in layout.routes]),
         layout.height,

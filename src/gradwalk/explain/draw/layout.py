@@ -27,14 +27,14 @@ class Layout:
     """The positions of all nodes and edges.
 
     Attributes:
-        centres: The center of each node.
+        centers: The center of each node.
         columns: The left and right end of each node's layer.
         routes: The intermediate points of each edge.
         width: The width of the whole drawing.
         height: The height of the whole drawing.
     """
 
-    centres: tuple[Point, ...]
+    centers: tuple[Point, ...]
     columns: tuple[Point, ...]
     routes: tuple[tuple[Point, ...], ...]
     width: float
@@ -53,7 +53,7 @@ def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
         The positions, in the unit of `sizes`. The origin is in the upper left corner, and y points down.
 
     Example:
-        >>> layered([(10, 10), (10, 10)], [(0, 1)], gap=50).centres
+        >>> layered([(10, 10), (10, 10)], [(0, 1)], gap=50).centers
         ((5.0, 5.0), (65.0, 5.0))
     """
     ranks = _ranks(len(sizes), edges)
@@ -63,7 +63,7 @@ def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
     ys = _levels(plan, heights)
     widths = [max((sizes[i][0] for i in layer if i < len(sizes)), default=0.0) for layer in plan.layers]
     lefts = [sum(widths[:rank]) + gap * rank for rank in range(len(widths))]
-    centres = tuple((lefts[rank] + widths[rank] / 2, ys[i]) for i, rank in enumerate(ranks))
+    centers = tuple((lefts[rank] + widths[rank] / 2, ys[i]) for i, rank in enumerate(ranks))
     columns = tuple((lefts[rank], lefts[rank] + widths[rank]) for rank in ranks)
     routes = []
     for chain in plan.chains:
@@ -73,7 +73,7 @@ def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
             route += [(left, ys[bend]), (left + widths[plan.ranks[bend]], ys[bend])]
         routes.append(tuple(route))
     height = max((y + h / 2 for y, h in zip(ys, heights, strict=True)), default=0.0)
-    return Layout(centres, columns, tuple(routes), sum(widths) + gap * max(len(widths) - 1, 0), height)
+    return Layout(centers, columns, tuple(routes), sum(widths) + gap * max(len(widths) - 1, 0), height)
 
 
 def _ranks(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
@@ -137,21 +137,19 @@ def _sort(plan: _Plan) -> None:
     for _ in range(_SORTING_ROUNDS):
         if fewest == 0:
             break
-        for layers, neighbours in ((plan.layers[1:], plan.before), (plan.layers[-2::-1], plan.after)):
+        for layers, neighbors in ((plan.layers[1:], plan.before), (plan.layers[-2::-1], plan.after)):
             for layer in layers:
-                _sort_layer(plan, layer, neighbours)
+                _sort_layer(plan, layer, neighbors)
         crossings = _crossings(plan)
         if crossings < fewest:
             best, fewest = [list(layer) for layer in plan.layers], crossings
     plan.layers = best
 
 
-def _sort_layer(plan: _Plan, layer: list[int], neighbours: list[list[int]]) -> None:
+def _sort_layer(plan: _Plan, layer: list[int], neighbors: list[list[int]]) -> None:
     """Sort one layer by the average rank of the neighbors on one side; items without neighbors keep their rank."""
     rank = {item: i for fixed in plan.layers for i, item in enumerate(fixed)}
-    averages = {
-        item: sum(rank[n] for n in neighbours[item]) / len(neighbours[item]) for item in layer if neighbours[item]
-    }
+    averages = {item: sum(rank[n] for n in neighbors[item]) / len(neighbors[item]) for item in layer if neighbors[item]}
     sortable = iter(sorted(averages, key=averages.__getitem__))
     layer[:] = [next(sortable) if item in averages else item for item in layer]
 

@@ -168,8 +168,8 @@ def arrowhead(tip: tuple[float, float], downward: bool, weight: float) -> str:
 def _rules(palette: dict[str, str]) -> str:
     """Return CSS rules that define the color of every role."""
     return " ".join(
-        f".{SCOPE} .fill-{role} {{ fill: {colour} }} .{SCOPE} .stroke-{role} {{ stroke: {colour} }}"
-        for role, colour in palette.items()
+        f".{SCOPE} .fill-{role} {{ fill: {color} }} .{SCOPE} .stroke-{role} {{ stroke: {color} }}"
+        for role, color in palette.items()
     )
 
 

@@ -24,7 +24,7 @@ NONE = cython.declare(cython.int, -1)  # not colored yet
 # The role of a vertex v among its neighbors of one color.
 ALONE = cython.declare(cython.int, 0)  # one such neighbor, which has no other neighbor of v's color
 SPOKE = cython.declare(cython.int, 1)  # one such neighbor, which has other neighbors of v's color
-CENTRE = cython.declare(cython.int, 2)  # several such neighbors
+CENTER = cython.declare(cython.int, 2)  # several such neighbors
 
 
 def column_coloring(indptr: Any, indices: Any, n: int) -> Any:
@@ -42,8 +42,8 @@ def column_coloring(indptr: Any, indices: Any, n: int) -> Any:
     """
     indptr, indices = as_pattern(indptr, indices, n)
     ends, rows = transposed(indptr, indices, n)
-    neighbours = numpy.bincount(indices, numpy.repeat(numpy.diff(indptr), numpy.diff(indptr)), n)
-    order = numpy.argsort(-neighbours, kind="stable").tolist()
+    neighbors = numpy.bincount(indices, numpy.repeat(numpy.diff(indptr), numpy.diff(indptr)), n)
+    order = numpy.argsort(-neighbors, kind="stable").tolist()
     colors, latest = numpy.full(n, -1, numpy.int32), numpy.full(n + 1, -1, numpy.int32)
     start: cython.p_int = c_compat.integers(indptr)
     column: cython.p_int = c_compat.integers(indices)
@@ -114,21 +114,21 @@ class Stars:
     _met: cython.p_int  # for each color: the latest vertex with a neighbor of this color
     _repeated: cython.p_int  # for each color: the latest vertex with several such neighbors
     _count: cython.p_int  # for each vertex: number of its entries, one per color of its neighbors
-    _neighbour: cython.p_int  # for each entry: a neighbor of its color; the entries of v begin where its edges begin
-    _role: cython.p_int  # for each entry: ALONE, SPOKE or CENTRE
+    _neighbor: cython.p_int  # for each entry: a neighbor of its color; the entries of v begin where its edges begin
+    _role: cython.p_int  # for each entry: ALONE, SPOKE or CENTER
     _arrays: Any
 
     def __init__(self, indptr: Any, indices: Any) -> None:
         n = len(indptr) - 1
         colors, taken, met, repeated = numpy.full((4, n + 1), -1, numpy.int32)
-        count, neighbour, role = [numpy.zeros(length, numpy.int32) for length in (n, len(indices), len(indices))]
-        self._arrays = [indptr, indices, colors, taken, met, repeated, count, neighbour, role]
+        count, neighbor, role = [numpy.zeros(length, numpy.int32) for length in (n, len(indices), len(indices))]
+        self._arrays = [indptr, indices, colors, taken, met, repeated, count, neighbor, role]
         self.colors = colors[:n]
         self._start, self._vertex = c_compat.integers(indptr), c_compat.integers(indices)
         self._color, self._taken = c_compat.integers(colors), c_compat.integers(taken)
         self._met, self._repeated = c_compat.integers(met), c_compat.integers(repeated)
         self._count, self._role = c_compat.integers(count), c_compat.integers(role)
-        self._neighbour = c_compat.integers(neighbour)
+        self._neighbor = c_compat.integers(neighbor)
 
     def color(self, v: cython.int) -> None:
         """Assign the first allowed color to an uncolored vertex."""
@@ -168,7 +168,7 @@ class Stars:
         is_repeated: cython.bint = self._repeated[self._color[w]] == v
         for k in range(self._start[w], self._start[w] + self._count[w]):
             if is_repeated or self._role[k] == SPOKE:
-                self._taken[self._color[self._neighbour[k]]] = v
+                self._taken[self._color[self._neighbor[k]]] = v
         return None
 
     @cython.cfunc
@@ -176,12 +176,12 @@ class Stars:
         """Add the edge between two colored vertices to its star."""
         mine: cython.int = self._entry(v, w)
         theirs: cython.int = self._entry(w, v)
-        if self._neighbour[mine] != w:
-            self._role[mine] = CENTRE
-            self._role[theirs] = self._role[self._entry(self._neighbour[mine], v)] = SPOKE
-        elif self._neighbour[theirs] != v:
-            self._role[theirs] = CENTRE
-            self._role[mine] = self._role[self._entry(self._neighbour[theirs], w)] = SPOKE
+        if self._neighbor[mine] != w:
+            self._role[mine] = CENTER
+            self._role[theirs] = self._role[self._entry(self._neighbor[mine], v)] = SPOKE
+        elif self._neighbor[theirs] != v:
+            self._role[theirs] = CENTER
+            self._role[mine] = self._role[self._entry(self._neighbor[theirs], w)] = SPOKE
         return None
 
     @cython.cfunc
@@ -191,10 +191,10 @@ class Stars:
         k: cython.int
         end: cython.int = self._start[v] + self._count[v]
         for k in range(self._start[v], end):
-            if self._color[self._neighbour[k]] == self._color[w]:
+            if self._color[self._neighbor[k]] == self._color[w]:
                 return k
         self._count[v] += 1
-        self._neighbour[end] = w
+        self._neighbor[end] = w
         self._role[end] = ALONE
         return end
 

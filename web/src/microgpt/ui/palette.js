@@ -4,13 +4,13 @@ import { element } from "../../dom.js";
 
 const NAMES = /** @type {const} */ (["paper", "ink", "faint", "line", "rule", "accent", "share", "positive", "negative", "hairline", "active", "halo"]);
 
-/** @typedef {Record<typeof NAMES[number], string>} Colours */
+/** @typedef {Record<typeof NAMES[number], string>} Colors */
 
 export class Palette {
   /** @type {Set<() => void>} */
   #listeners = new Set();
-  /** @type {Colours | null} */
-  #colours = null;
+  /** @type {Colors | null} */
+  #colors = null;
 
   /** @param {HTMLElement} root element that defines the colors */
   constructor(root) {
@@ -21,9 +21,9 @@ export class Palette {
     }
   }
 
-  /** @returns {Colours} */
-  get colours() {
-    return (this.#colours ??= /** @type {Colours} */ (Object.fromEntries(NAMES.map((name) => [name, this.#read(name)]))));
+  /** @returns {Colors} */
+  get colors() {
+    return (this.#colors ??= /** @type {Colors} */ (Object.fromEntries(NAMES.map((name) => [name, this.#read(name)]))));
   }
 
   /** Call a listener when the colors change. @param {() => void} listener */
@@ -33,7 +33,7 @@ export class Palette {
 
   /** Notify the listeners of a new theme. */
   changed() {
-    this.#colours = null;
+    this.#colors = null;
     for (const listener of this.#listeners) listener();
   }
 

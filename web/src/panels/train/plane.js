@@ -13,7 +13,7 @@ export const CELLS = 45; // grid points per row
 const SIZE = 300; // width and height in the coordinates of the drawing
 const NEAR = 14; // a click this close to a point selects it, in the same coordinates
 const SURE = 0.42; // opacity for an output of 1 or more
-const COLOURS = [[0, 114, 200], [226, 108, 10]]; // blue and orange: distinct for color-blind readers, on light and dark backgrounds
+const COLORS = [[0, 114, 200], [226, 108, 10]]; // blue and orange: distinct for color-blind readers, on light and dark backgrounds
 
 export class Plane {
   /** @type {readonly Point[]} */
@@ -60,14 +60,14 @@ export class Plane {
   }
 
   /** Color the plane by a network's outputs on the grid. @param {ArrayLike<number>} outputs */
-  colour(outputs) {
+  color(outputs) {
     const context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
     const image = context.createImageData(CELLS, CELLS);
     const { data } = image;
     for (let i = 0; i < outputs.length; i += 1) {
       const output = outputs[i];
-      const colour = COLOURS[output > 0 ? 0 : 1];
-      for (let channel = 0; channel < 3; channel += 1) data[4 * i + channel] = colour[channel];
+      const color = COLORS[output > 0 ? 0 : 1];
+      for (let channel = 0; channel < 3; channel += 1) data[4 * i + channel] = color[channel];
       data[4 * i + 3] = Number.isNaN(output) ? 0 : 255 * SURE * Math.min(0.35 + 0.65 * Math.abs(output), 1);
     }
     context.putImageData(image, 0, 0);

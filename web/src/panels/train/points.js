@@ -178,7 +178,7 @@ export class Points {
     this.plane.call(say.field(right, count));
     if (this.#grid) {
       this.#grid.forward(graph);
-      this.plane.colour(this.#grid.column(output));
+      this.plane.color(this.#grid.column(output));
     }
     const point = this.#points[place];
     write(this.point, point ? say.point(short(point.x1), short(point.x2), short(point.y), short(outputs[place])) : say.none);

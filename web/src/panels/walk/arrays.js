@@ -1,4 +1,4 @@
-// The labelled arrays of the open part, as heat maps. The selected row is also drawn as bars, or as arcs if it holds
+// The labeled arrays of the open part, as heat maps. The selected row is also drawn as bars, or as arcs if it holds
 // attention weights (the array is causal, and the row sums to 1).
 
 import { element, fill, set, write } from "../../dom.js";
@@ -9,7 +9,7 @@ import { arraysOf } from "../../walk/arrays.js";
 import { innermost, pathTo } from "../../walk/modules/modules.js";
 
 /** @typedef {import("../../model/model.js").Model} Model */
-/** @typedef {import("../../walk/arrays.js").LabelledArray} LabelledArray */
+/** @typedef {import("../../walk/arrays.js").LabeledArray} LabeledArray */
 /** @typedef {{ row: number, column: number, place: number, element: HTMLElement }} Cell */
 
 const STEPS = /** @type {Record<string, readonly [down: number, across: number]>} */ ({ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] });
@@ -20,9 +20,9 @@ const LEAST = 0.01; // smallest weight that is drawn as an arc
 export class Arrays {
   /** @type {Model | null} */
   #model = null;
-  /** @type {readonly LabelledArray[]} all arrays of the graph */
+  /** @type {readonly LabeledArray[]} all arrays of the graph */
   #all = [];
-  /** @type {LabelledArray | null} */
+  /** @type {LabeledArray | null} */
   #array = null;
   /** @type {Cell[]} */
   #cells = [];
@@ -92,7 +92,7 @@ export class Arrays {
     this.#drawRow(model, array, selected?.row ?? array.rows.length - 1);
   }
 
-  /** @param {LabelledArray} array */
+  /** @param {LabeledArray} array */
   #build(array) {
     this.#array = array;
     [this.#cells, this.#current] = [[], null];
@@ -169,7 +169,7 @@ export class Arrays {
     next.element.focus();
   }
 
-  /** Draw a row as arcs or as bars. @param {Model} model @param {LabelledArray} array @param {number} row */
+  /** Draw a row as arcs or as bars. @param {Model} model @param {LabeledArray} array @param {number} row */
   #drawRow(model, array, row) {
     const { places } = array.rows[row];
     const numbers = places.map((place) => (place < 0 || !model.moment.known[place] ? NaN : model.graph.nodes[place].data));

@@ -101,7 +101,7 @@ export class Cells {
   #draw() {
     this.#isDrawn = true;
     if (!this.#grid || !this.#view || !this.geometry) return;
-    paint(this.canvas, this.#grid, this.geometry, this.#view, this.board.palette.colours);
+    paint(this.canvas, this.#grid, this.geometry, this.#view, this.board.palette.colors);
     this.options.onDrawn?.();
   }
 
