@@ -69,7 +69,7 @@ test("a kink, a jump, a comparison, numbers that are not finite", () => {
 test("it is heard, too", () => {
   const { model } = checked("y = x*x", { x: 3 }, "x");
   assert.equal(nudgeCaption(model, 0), "nudged by 0.001, from 3");
-  assert.equal(nudgeCaption(model, 1), "with the nudge 9.006001, changed by +0.006001, difference quotient 6, gradient to compare 6, agrees");
+  assert.equal(nudgeCaption(model, 1), "9.006001 after the nudge, a change of +0.006001, difference quotient 6, gradient to compare 6, agrees");
 });
 
 test("h is part of a link to a chapter only where it was changed", () => {

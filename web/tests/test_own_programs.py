@@ -176,7 +176,7 @@ def test_a_programs_order_puzzle_and_links(visit: Visit, program: Path) -> None:
     expect(lesson.panel.locator(".outcome")).to_contain_text("Every gradient is right.")
     other = visit("mode=exercises", program)  # there are none of a program
     expect(other.tab("Walk")).to_have_attribute("aria-selected", "true")
-    expect(other.problem).to_have_text("The link says mode=exercises, which is not valid here: ignored.")
+    expect(other.problem).to_have_text("The link contains mode=exercises, which is not valid here and is ignored.")
     other.end()
     assert other.gradients["loss"] == 1
 
@@ -260,7 +260,7 @@ def test_parts_open_and_breadcrumbs_lead_back(visit: Visit, network: Path, by: s
 def test_parts_in_the_table_open_too(visit: Visit, network: Path) -> None:
     lesson = visit(path=network)
     table = lesson.page.locator(".twin tbody")
-    part = table.locator("tr", has_text="nodes: open to see them").first
+    part = table.locator("tr", has_text="nodes: open this part to see them").first
     part.get_by_role("button").click()
     expect(lesson.path).to_be_visible()
     lesson.page.wait_for_function("() => location.hash.includes('open=')")
@@ -389,7 +389,7 @@ def test_a_pass_is_in_the_link(visit: Visit, training: tuple[Path, list[list[flo
     assert told_pass(lesson).startswith("Pass 5 of 12")
     lesson.settled("node=slope&pass=5")
     strange = visit("pass=99", path)
-    expect(strange.problem).to_have_text("The link says pass=99, which is not valid here: ignored.")
+    expect(strange.problem).to_have_text("The link contains pass=99, which is not valid here and is ignored.")
     assert told_pass(strange).startswith("Pass 12 of 12")
 
 
