@@ -152,7 +152,7 @@ function choose(code) {
   for (const { app } of shown) app.ask(code);
 }
 
-/** Switch to the language of a link, or else the reader's. @param {string} fragment */
+/** Switch to the language of a link, or to the reader's language if the link has none. @param {string} fragment */
 function speakFor(fragment) {
   turnTo(languageFor(languageIn(fragment)));
 }
@@ -164,7 +164,10 @@ function turnTo(code) {
   for (const one of shown) one.again();
 }
 
-/** Return the subject of a fragment, without the step. @param {string} fragment */
+/**
+ * Return a key for the graph, mode and question of a fragment, which ignores the step of the walk.
+ * @param {string} fragment
+ */
 function subjectOf(fragment) {
   if (fragment.length > LONGEST_LINK) return ""; // too long to be read
   const parts = new URLSearchParams(fragment);

@@ -54,7 +54,10 @@ export function row(...parts) {
   return parts.length === 1 ? parts[0] : made("mrow", ...parts);
 }
 
-/** Build d of / d by. @param {"d" | "∂"} d @param {string} of @param {string} by */
+/**
+ * Build the derivative of `of` with respect to `by` as a fraction.
+ * @param {"d" | "∂"} d @param {string} of @param {string} by
+ */
 export function derivative(d, of, by) {
   return fraction(row(made("mi", d), name(operand(of))), row(made("mi", d), name(operand(by))));
 }

@@ -100,7 +100,7 @@ test("invalid graphs are rejected", () => {
     [byHand({ nodes: [{ ...node, source: { file: "a.py", line: 1, text: 3 } }] }), "the text of node 0 is 3, not a string"],
     [
       byHand({ nodes: [{ ...node, source: { file: "a.py", line: 1, text: "é".repeat(201) } }] }),
-      "the text of node 0 has 201 letters, and at most 200 are read",
+      "the text of node 0 must have at most 200 characters, got 201",
     ],
   ])) {
     assert.throws(() => Graph.fromDocument(json), new GraphError(message));

@@ -45,7 +45,7 @@ class Microgpt:
 
     @property
     def curve(self) -> Locator:
-        return self.page.get_by_role("slider", name="Step, by the curve of the loss")
+        return self.page.get_by_role("slider", name="Step of the training")
 
     def use(self, names: str) -> None:
         """Train on other names."""

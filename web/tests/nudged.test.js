@@ -69,7 +69,7 @@ test("kinks, comparisons and nonfinite numbers", () => {
 test("captions describe the nudge", () => {
   const { model } = checked("y = x*x", { x: 3 }, "x");
   assert.equal(nudgeCaption(model, 0), "nudged by 0.001, from 3");
-  assert.equal(nudgeCaption(model, 1), "with the nudge 9.006001, changed by +0.006001, difference quotient 6, gradient to compare 6, agrees");
+  assert.equal(nudgeCaption(model, 1), "9.006001 after the nudge, a change of +0.006001, difference quotient 6, gradient to compare 6, agrees");
 });
 
 test("chapter links contain h only if it was changed", () => {

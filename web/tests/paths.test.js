@@ -180,14 +180,14 @@ test("messages for wrong answers", () => {
   const diamond = evaluate(parse("b = a + 1; c = a*3; d = b*c"), new Map([["a", 2]]));
   const at = (/** @type {number} */ answer) => diagnose(diamond, 3, 0, answer);
   assert.equal(at(9), "9 comes from a → c → d only. Missing: a → b → d (6). Add the contributions of all paths.");
-  const six = "6 comes from a → b → d only. Missing: a → c → d (9). Add the contributions of all paths; = instead of += keeps only the last one.";
+  const six = "6 comes from a → b → d only. Missing: a → c → d (9). Add the contributions of all paths; with = instead of +=, only the last contribution is kept.";
   assert.equal(at(6), six);
   assert.equal(at(-15), "Not -15. Look at the sign.");
-  assert.equal(at(2), "2 is the value of a. The question is how fast the root changes.");
-  assert.equal(at(18), "18 is the value of d. The question is how fast the root changes.");
+  assert.equal(at(2), "2 is the value of a. The question asks how fast the root changes.");
+  assert.equal(at(18), "18 is the value of d. The question asks how fast the root changes.");
   assert.equal(at(54), "54 multiplies the paths together. Multiply along each path, then add the products.");
   assert.equal(at(123), diagnoses.general("123"));
-  assert.equal(at(4), "4 adds up the local derivatives of all users of a. First multiply each by the gradient of that user.");
+  assert.equal(at(4), "4 adds up the local derivatives of all nodes that use a. First multiply each local derivative by the gradient of its node.");
   assert.equal(at(0), diagnoses.general("0"));
   const chain = evaluate(parse("e = a + b; f = e*c"), new Map([["a", 2], ["b", -3], ["c", 10]]));
   assert.equal(diagnose(chain, 4, 0, 1), "1 is only the local derivative ∂e/∂a. Multiply it by the gradient of e.");
@@ -195,7 +195,7 @@ test("messages for wrong answers", () => {
   assert.match(diagnose(chain, 4, 3, 10), /^10 uses an operand's own value at f/);
   assert.match(diagnose(chain, 2, 0, -1), /sign/); // another root: e
   const cube = evaluate(parse("a*a*a"), new Map([["a", 2]]));
-  assert.match(diagnose(cube, cube.root, 0, 19), /^19 is the change of/); // 27 - 8
+  assert.match(diagnose(cube, cube.root, 0, 19), /^19 is the difference quotient/); // 27 - 8
   const deep = evaluate(parse("b = a + a; c = b*b"), new Map([["a", 3]]));
   assert.match(diagnose(deep, 2, 0, 6), /Missing: /);
   const difference = evaluate(parse("a*b - c"), new Map([["a", 2], ["b", 3], ["c", 5]]));

@@ -131,7 +131,7 @@ test("unknown keys are reported, including names from Object.prototype", () => {
   for (const key of ["__proto__", "constructor", "toString", "hasOwnProperty", "x", ""]) {
     const { state, problems } = decoded(`${key}=1`, bare());
     assert.deepEqual(state, bare());
-    assert.deepEqual(problems, [`The link says ${key}=1, which is not valid here: ignored.`]);
+    assert.deepEqual(problems, [`The link contains ${key}=1, which is not valid here and is ignored.`]);
   }
 });
 
@@ -160,7 +160,7 @@ test("a teacher's framing survives encoding and decoding", () => {
   for (const key of ["lang=xx", "theme=pink", "embed=yes", "present=2", `note=${"x".repeat(501)}`, long, "ask=", "ask=+", "answer=2.0123456789abc"]) {
     const { framing, problems } = decoded(key, bare());
     assert.deepEqual(framing, unframed());
-    assert.match(problems[0], /is not valid here: ignored\.$/);
+    assert.match(problems[0], /is not valid here and is ignored\.$/);
   }
   for (const answer of ["0.25", "", "2.", `2.${"a".repeat(2000)}`]) {
     const { framing, problems } = decoded(`ask=why&answer=${answer}`, bare());

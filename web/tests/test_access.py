@@ -202,7 +202,7 @@ def tab_stops(page: Page) -> list[str]:
 HEADER = [
     *("Lesson", "Lab"),
     "Graphs of the lesson",
-    "Expression, such as tanh(x*w + b), or several as in e = a + b; f = e*c",
+    "Expression such as tanh(x*w + b), or several such as e = a + b; f = e*c",
     *("Draw", "Share", "Menu"),
 ]
 WALK = ["To the start", "A step back", "Next step", "Run to the end", "Step of the walk", "Play", "Speed"]

@@ -134,32 +134,33 @@ def test_long_and_deep_programs(lesson: Lesson) -> None:
 # Links
 
 TAMPERED = {
-    "step=abc": "The link says step=abc, which is not valid here: ignored.",
-    "step=-1": "The link says step=-1, which is not valid here: ignored.",
-    "step=1e3&node=zz": "The link says step=1e3, which is not valid here: ignored.\n"
+    "step=abc": "The link contains step=abc, which is not valid here and is ignored.",
+    "step=-1": "The link contains step=-1, which is not valid here and is ignored.",
+    "step=1e3&node=zz": "The link contains step=1e3, which is not valid here and is ignored.\n"
     "The link selects zz, but there is no such node.",
-    "show=nothing": "The link says show=nothing, which is not valid here: ignored.",
-    "mode=party": "The link says mode=party, which is not valid here: ignored.",
-    "order={}": "The link says order={}, which is not valid here: ignored.",
-    "order=[1,2]": "The link says order=[1,2], which is not valid here: ignored.",
+    "show=nothing": "The link contains show=nothing, which is not valid here and is ignored.",
+    "mode=party": "The link contains mode=party, which is not valid here and is ignored.",
+    "order={}": "The link contains order={}, which is not valid here and is ignored.",
+    "order=[1,2]": "The link contains order=[1,2], which is not valid here and is ignored.",
     "order=%E0%A4%A": None,
     "%ZZ=%": None,
-    'mode=order&order=["a","zz","a"]': "The graph has no zz: ignored.",
-    "at=a:x": "The link says at=a:x, which is not valid here: ignored.",
-    "at=zz:1": "The graph has no zz: ignored.",
+    'mode=order&order=["a","zz","a"]': "Ignored, because it is not in the graph: zz.",
+    "at=a:x": "The link contains at=a:x, which is not valid here and is ignored.",
+    "at=zz:1": "Ignored, because it is not in the graph: zz.",
     "at=__proto__:1&__proto__=1&constructor=2&toString=3": ""
-    "The link says __proto__=1, which is not valid here: ignored.\n"
-    "The link says constructor=2, which is not valid here: ignored.\n"
-    "The link says toString=3, which is not valid here: ignored.\nThe graph has no __proto__: ignored.",
-    "h=0&mode=check": "The link says h=0, which is not valid here: ignored.",
-    "method=sideways": "The link says method=sideways, which is not valid here: ignored.",
+    "The link contains __proto__=1, which is not valid here and is ignored.\n"
+    "The link contains constructor=2, which is not valid here and is ignored.\n"
+    "The link contains toString=3, which is not valid here and is ignored.\n"
+    "Ignored, because it is not in the graph: __proto__.",
+    "h=0&mode=check": "The link contains h=0, which is not valid here and is ignored.",
+    "method=sideways": "The link contains method=sideways, which is not valid here and is ignored.",
     "operand=7&node=a": "",
     "step=9999999": "",
     "open=part 0%2B9": "",
     "exercise=9999999&mode=exercises": "",
     f"node={quote(MARKUP)}": f"The link selects {MARKUP}, but there is no such node.",
-    f"{quote(MARKUP)}=1": f"The link says {MARKUP}=1, which is not valid here: ignored.",
-    "x=" + "y" * 100_000: f"The link says x={'y' * 80}, which is not valid here: ignored.",
+    f"{quote(MARKUP)}=1": f"The link contains {MARKUP}=1, which is not valid here and is ignored.",
+    "x=" + "y" * 100_000: f"The link contains x={'y' * 80}, which is not valid here and is ignored.",
     "x=" + "y" * 1_000_000: "The link is 1,000,002 characters long; the limit is 1,000,000.",
     "f=a*(": "syntax error: '(' was never closed\n  a*(\n    ^",
     f"f={quote(MARKUP)}": command_line_says(MARKUP),
@@ -172,7 +173,7 @@ def test_tampered_links(lesson: Lesson) -> None:
     for fragment, told in TAMPERED.items():
         lesson.page.evaluate("(hash) => { location.hash = hash; }", fragment)
         if told is None:
-            expect(lesson.problem).to_contain_text("is not valid here: ignored.")
+            expect(lesson.problem).to_contain_text("is not valid here and is ignored.")
         else:
             expect(lesson.problem).to_have_text(told, use_inner_text=True)
             assert lesson.problem.text_content() == told
@@ -311,7 +312,7 @@ def test_page_with_an_invalid_walk_shows_the_lesson(visit: Visit, tmp_path: Path
     text = lesson_file.read_text(encoding="utf-8").replace("</main>\n", f"</main>\n{data}\n")
     lesson = visit(path=pages.written(tmp_path / "broken.html", text))
     expect(lesson.problem).to_contain_text("The file cannot be shown. This walk has version 7; version 1 can be read.")
-    expect(lesson.page.locator(".guide h2").first).to_have_text("What a gradient promises")
+    expect(lesson.page.locator(".guide h2").first).to_have_text("What a gradient predicts")
     expect(lesson.graph.locator(".node")).to_have_count(5)
 
 

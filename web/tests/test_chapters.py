@@ -16,7 +16,7 @@ CHAPTERS = 10
 
 # The answer to each number question, by chapter and beat. Computed by hand.
 ANSWERS = {
-    ("What a gradient promises", 2): "10",
+    ("What a gradient predicts", 2): "10",
     ("Forward: a graph remembers", 4): "4",
     ("Forward: a graph remembers", 6): "-8",
     ("The seed: a gradient to start from", 2): "1",
@@ -141,8 +141,8 @@ def test_keys_step_through_the_lesson(guide: Guide) -> None:
     [
         ("1", "multiplied by c"),
         ("2", "value of a"),
-        ("-10", "how fast it changes"),
-        ("0.01", "How many times 0.001"),
+        ("-10", "how fast f changes"),
+        ("0.01", "Divide it by 0.001"),
         ("5", "Not 5"),
         ("x", "not a number"),
     ],
@@ -261,7 +261,7 @@ def test_lab_has_the_same_graph_and_returns(guided: Lesson) -> None:
 
 def test_address_keeps_beat_and_progress(guided: Lesson) -> None:
     guide = Guide(guided.page)
-    while guide.here[0] == "What a gradient promises":
+    while guide.here[0] == "What a gradient predicts":
         guide.follow(by_mouse)
         guide.next.click()
     expect(guided.page).to_have_url(re.compile("done=nudge"))

@@ -75,13 +75,13 @@ def test_forward_differences_with_a_small_step(checks: Lesson, by: str) -> None:
 
 
 def test_effect_of_a_nudge_is_described(checks: Lesson) -> None:
-    expect(nudge_text(checks)).to_have_text("Select a node to see what its nudge does.")
+    expect(nudge_text(checks)).to_have_text("Select a node to see what changes when it is nudged.")
     expect(nudge_text(checks)).to_have_attribute("aria-live", "polite")
     step(checks).fill("0.5")
     checks.press("Enter")
     checks.panel.locator(".checks tbody").get_by_role("button", name="a", exact=True).click()
     expect(nudge_text(checks)).to_have_text(
-        "a + 0.5 makes L -5; a - 0.5 makes it -11; the quotient is 6; backpropagation says 6"
+        "with a + 0.5, L is -5; with a - 0.5, it is -11; the quotient is 6; backpropagation says 6"
     )
     expect(checks.panel.locator(".checks tr[data-selected] th")).to_have_text("a")
     checks.page.get_by_role("radio", name="forward").check()
@@ -106,7 +106,7 @@ def test_invalid_steps_are_reported(checks: Lesson) -> None:
         checks.press("Enter")
         expect(step(checks)).to_have_attribute("aria-invalid", "true")
         expect(checks.panel.locator(".checks [role=alert]")).to_have_text(
-            f"“{text}” is not a step: write a positive number such as 0.0001, or nothing."
+            f"“{text}” is not a valid step: write a positive number such as 0.0001, or leave the field empty."
         )
         assert table(checks) == before
     step(checks).fill("")
@@ -188,7 +188,7 @@ def test_nudge_is_drawn(checks: Lesson) -> None:
     assert shown(checks, "e") == ["+h", "-6.0003", "Δ", "-0.0003", "grad", "-2"]
     assert shown(checks, "c") == ["data", "10", "grad", "-2"]  # c does not depend on a
     assert quotient(checks) == [f"L(a+h) {MINUS} L(a{MINUS}h)", "2h", "= 6", "∂L/∂a", "= 6", "✓ agrees"]
-    heard = "with the nudge -7.9994, changed by +0.0006, difference quotient 6, gradient to compare 6, agrees"
+    heard = "-7.9994 after the nudge, a change of +0.0006, difference quotient 6, gradient to compare 6, agrees"
     expect(checks.box("L")).to_have_attribute("aria-label", re.compile(re.escape(heard)))
     checks.box("a").click()
     expect(checks.graph.locator(".node.nudge")).to_have_count(0)
@@ -212,7 +212,7 @@ def test_h_is_a_slider_of_powers_of_ten(visit: Visit) -> None:
     assert errors[-1] > 1e-2 > errors[-2] > 1e-5 > errors[-4] > errors[-5]
     assert errors[-10] > 1e-8 > errors[-5]
     checks.settled("show=neuron&mode=check&step=21&node=x1&h=1e-10")
-    curve = checks.panel.get_by_role("img", name="Error of the quotient against the step h")
+    curve = checks.panel.get_by_role("img", name="Error of the difference quotient for each step h")
     assert curve.locator(".side").all_text_contents() == ["rounding", "bending"]
 
 

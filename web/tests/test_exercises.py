@@ -88,7 +88,8 @@ def test_first_question(exercises: Lesson) -> None:
     expect(feedback(exercises)).to_have_attribute("role", "status")
     submit(exercises, "9")
     expect(feedback(exercises)).to_have_text(
-        "Not 9. Follow every path from the root back; multiply along a path, add where paths meet."
+        "Not 9. Follow every path from the root back. "
+        "Multiply the local derivatives along each path, and add where paths meet."
     )
     submit(exercises, "-10")
     expect(feedback(exercises)).to_contain_text("Not -10. Look at the sign.")
@@ -105,8 +106,9 @@ def test_wrong_answer_is_explained(visit: Visit) -> None:
     for text, told in {
         "9": "9 comes from a → c → d only. Missing: a → b → d (6). Add the contributions of all paths.",
         "-15": "Not -15. Look at the sign.",
-        "2": "2 is the value of a. The question is how fast the root changes.",
-        "123": "Not 123. Follow every path from the root back; multiply along a path, add where paths meet.",
+        "2": "2 is the value of a. The question asks how fast the root changes.",
+        "123": "Not 123. Follow every path from the root back. "
+        "Multiply the local derivatives along each path, and add where paths meet.",
     }.items():
         submit(lesson, text)
         expect(feedback(lesson)).to_have_text(told)

@@ -139,7 +139,7 @@ def test_local_derivative_of_each_operand(lesson: Lesson) -> None:
 def test_steps_by_mouse(lesson: Lesson) -> None:
     lesson.show("a + a")
     expect(lesson.phase).to_have_text("Before the first step")
-    expect(lesson.sentence).to_have_text("Nothing is known yet. The next step gives the first leaf its number.")
+    expect(lesson.sentence).to_have_text("No value is known yet. The next step gives the first leaf its value.")
     told = []
     for _ in range(5):
         lesson.button("Next step").click()
@@ -282,7 +282,7 @@ def test_nodes_are_selected_by_mouse(lesson: Lesson) -> None:
     expect(lesson.graph.locator(".node.selected")).to_have_count(1)
     lesson.box("e").click()  # clicking again deselects
     expect(lesson.graph.locator(".node.selected")).to_have_count(0)
-    expect(lesson.inspector).to_contain_text("Without a selection, this follows the walk.")
+    expect(lesson.inspector).to_contain_text("Without a selection, this panel shows the current step of the walk.")
 
 
 def test_lines_are_selected_by_mouse(lesson: Lesson) -> None:
@@ -575,7 +575,7 @@ def test_help(lesson: Lesson) -> None:
     lesson.open_menu()
     lesson.button("Help").click()
     expect(dialog).to_be_visible()
-    expect(dialog).to_contain_text("in the graph: from box to box, along the lines")
+    expect(dialog).to_contain_text("in the graph: move from box to box along the lines")
     lesson.press("n", "e")
     dialog.locator("h2").click()
     lesson.press("n", "e")

@@ -288,7 +288,7 @@ def test_lost_contribution_is_explained(visit: Visit) -> None:
 
 def test_overwriting_in_a_valid_order(visit: Visit) -> None:
     puzzle = visit(link(["d", "c", "b", "a"], "&write=%3D"))
-    expect(result(puzzle)).to_contain_text("Contributions are written with =, so legal orders can lose them, too.")
+    expect(result(puzzle)).to_contain_text("written with =, so even a legal order can lose some of them.")
     assert gradients(puzzle)["a"] == 6
     expect(puzzle.panel.locator(".reasons li")).to_contain_text(["b's 6 was written over it"])
 
@@ -312,7 +312,7 @@ def test_order_is_kept_for_matching_names(visit: Visit) -> None:
 def test_too_large_graphs_have_no_puzzle(visit: Visit) -> None:
     program = "; ".join(["x1 = a + 1", *(f"x{i} = x{i - 1} + a" for i in range(2, 62))])
     puzzle = visit(f"f={quote(program)}&mode=order")
-    expect(puzzle.panel).to_contain_text("The puzzle is for graphs of at most 60 nodes, and this one has 62.")
+    expect(puzzle.panel).to_contain_text("The puzzle works for graphs of at most 60 nodes, but this graph has 62.")
     expect(puzzle.panel.locator(".order")).to_be_hidden()
     puzzle.tab("Walk").click()
     puzzle.end()

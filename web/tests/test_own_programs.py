@@ -176,7 +176,7 @@ def test_order_puzzle_and_links_of_a_program(visit: Visit, program: Path) -> Non
     expect(lesson.panel.locator(".outcome")).to_contain_text("Every gradient is right.")
     other = visit("mode=exercises", program)  # programs do not have exercises
     expect(other.tab("Walk")).to_have_attribute("aria-selected", "true")
-    expect(other.problem).to_have_text("The link says mode=exercises, which is not valid here: ignored.")
+    expect(other.problem).to_have_text("The link contains mode=exercises, which is not valid here and is ignored.")
     other.end()
     assert other.gradients["loss"] == 1
 
@@ -260,7 +260,7 @@ def test_parts_open_and_breadcrumbs_return(visit: Visit, network: Path, by: str)
 def test_parts_open_from_the_table(visit: Visit, network: Path) -> None:
     lesson = visit(path=network)
     table = lesson.page.locator(".twin tbody")
-    part = table.locator("tr", has_text="nodes: open to see them").first
+    part = table.locator("tr", has_text="nodes: open this part to see them").first
     part.get_by_role("button").click()
     expect(lesson.path).to_be_visible()
     lesson.page.wait_for_function("() => location.hash.includes('open=')")
@@ -389,7 +389,7 @@ def test_link_contains_the_pass(visit: Visit, training: tuple[Path, list[list[fl
     assert pass_text(lesson).startswith("Pass 5 of 12")
     lesson.settled("node=slope&pass=5")
     strange = visit("pass=99", path)
-    expect(strange.problem).to_have_text("The link says pass=99, which is not valid here: ignored.")
+    expect(strange.problem).to_have_text("The link contains pass=99, which is not valid here and is ignored.")
     assert pass_text(strange).startswith("Pass 12 of 12")
 
 

@@ -64,7 +64,7 @@ def test_selected_node_keeps_its_paths_highlighted(visit: Visit) -> None:
 def test_products_are_hidden_before_the_forward_pass(visit: Visit) -> None:
     lesson = visit("show=reuse&step=4&node=a")
     assert listed(lesson) == ["a → c → d → e", "a → d → e"]
-    expect(lesson.inspector).to_contain_text("Their products are known when the forward pass is done.")
+    expect(lesson.inspector).to_contain_text("The products along the paths are known when the forward pass is done.")
     expect(highlighted(lesson)).to_have_count(2)
     assert ends(lesson) == []
     lesson.press("n")

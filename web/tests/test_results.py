@@ -74,7 +74,7 @@ def test_results_include_the_lesson(visit: Visit) -> None:
         if order == "dbac":
             lesson.button("Clear").click()
     lesson.page.evaluate("location.hash = 'chapter=nudge&beat=4'")
-    expect(guide.locator("h2").first).to_have_text("What a gradient promises")
+    expect(guide.locator("h2").first).to_have_text("What a gradient predicts")
     guide.get_by_text("Hand in your answers").click()
     found = saved_results(lesson, lesson.button("Results as a file"))
     asked = {question["key"]: question for question in found["questions"]}

@@ -150,12 +150,12 @@ def test_link_carries_accumulated_gradients(line: Lesson, visit: Visit) -> None:
     line.panel.get_by_label("zero_grad before each pass").uncheck()
     line.button("Step").click()
     line.button("Step").click()
-    assert step_text(line)[1] == "w.grad held -3, the pass adds -1.5: -4.5"
+    assert step_text(line)[1] == "w.grad was -3, and this pass adds -1.5: -4.5"
     line.button("A step back").click()
     line.button("Next step").click()
     assert (
-        line.sentence.inner_text()
-        == "w is a leaf: it keeps its gradient 0.75. Earlier passes left -4.5 there: -3.75 in all."
+        line.sentence.inner_text() == "w is a leaf: it keeps its gradient 0.75. "
+        "The gradients of earlier passes, -4.5, are still there: -3.75 in all."
     )
     shown = leaf_states(line)
     line.page.wait_for_timeout(400)
@@ -335,7 +335,7 @@ def test_network_can_be_chosen(visit: Visit) -> None:
 def test_own_points(visit: Visit) -> None:
     lesson = visit("mode=train")
     learn_from(lesson, "your own points")
-    assert step_text(lesson) == ["There are no points yet: click into the field, or paste some."]
+    assert step_text(lesson) == ["There are no points yet: click in the plane of x1 and x2, or paste some points."]
     lesson.button("Step").click()
     assert steps(lesson) == 0
     lesson.panel.get_by_label("adds class 1").check()
@@ -359,7 +359,8 @@ def test_own_points(visit: Visit) -> None:
     lesson.button("Remove the last point").click()
     assert " of 2)" in lesson.panel.locator(".tell").inner_text()
     lesson.button("Remove all points").click()
-    assert lesson.panel.locator(".tell").inner_text() == "There are no points yet: click into the field, or paste some."
+    none = "There are no points yet: click in the plane of x1 and x2, or paste some points."
+    assert lesson.panel.locator(".tell").inner_text() == none
 
 
 def test_csv_files(visit: Visit, tmp_path: Path) -> None:
@@ -378,8 +379,8 @@ def test_csv_files(visit: Visit, tmp_path: Path) -> None:
     chooser.value.set_files(path)
     expect(lesson.panel.get_by_text("300 points are read.")).to_be_visible()
     expect(problem).to_have_text("")
-    expect(lesson.panel.get_by_text("A link has room for 200 points")).to_be_visible()
-    lesson.button("Scale them to mean 0 and deviation 1").click()
+    expect(lesson.panel.get_by_text("A link can hold at most 200 points")).to_be_visible()
+    lesson.button("Scale the coordinates to mean 0 and standard deviation 1").click()
     assert lesson.panel.locator(".across").inner_text().startswith("x1 → -2.")
     learn_from(lesson, "two moons")
     learn_from(lesson, "your own points")
@@ -391,7 +392,7 @@ def test_csv_files(visit: Visit, tmp_path: Path) -> None:
 
 def test_gradient_vanishes_along_a_steep_chain(visit: Visit) -> None:
     lesson = visit("mode=train")
-    learn_from(lesson, "a chain of six tanh, too steep")
+    learn_from(lesson, "a chain of six tanh with large weights")
     sizes = [float(text.split(";")[0]) for text in lesson.panel.locator(".layers .size").all_inner_texts()]
     assert len(sizes) == 6
     assert all(far < 0.5 * near for near, far in itertools.pairwise(sizes))

@@ -89,7 +89,7 @@ _SHOWN = 100  # maximum number of characters of a line that an error message sho
 _LONGEST = 1000  # maximum length of a label; longer labels would take quadratic memory in long chains
 
 _PLAIN_CALL = "call functions by their bare names, as in exp(x)"
-_ARITHMETIC = "there are numbers, names, + - * / // % **, one of < <= > >=, brackets and functions such as exp(x)"
+_ARITHMETIC = "use only numbers, names, + - * / // % **, one of < <= > >=, brackets and functions such as exp(x)"
 
 
 class ExpressionError(ValueError):
@@ -194,7 +194,7 @@ def _check_values(parsed: Parsed, values: Mapping[str, float]) -> None:
     needed = set(parsed.names)
     for name, value in values.items():
         if name in made:
-            raise ExpressionError(f"{name}={value:g} is given, but the program makes {name} itself")
+            raise ExpressionError(f"{name}={value:g} is given, but the program computes {name} itself")
         if name not in needed:
             known = ", ".join(parsed.names) or "none"
             raise ExpressionError(f"{name}={value:g} is given, but the expression has no '{name}'; it has: {known}")
@@ -358,7 +358,7 @@ class _Parser:
         first, begin = len(self.steps), tokens[0]
         if begin.kind == "name" and tokens[1].text == "=":
             if begin.text in self._made:
-                raise self._error(f"'{begin.text}' is made twice", begin, "give one of the two another name")
+                raise self._error(f"'{begin.text}' is defined twice", begin, "give one of the two parts another name")
             self._read_expression(tokens[2:])
             self._assign(begin, self.steps[first:])
         else:
@@ -378,10 +378,10 @@ class _Parser:
         """Assign the result of a part to the name in a token."""
         name = token.text
         if name in self.names:
-            hint = "a name is made once, before it is used"
+            hint = "define a name once, before it is used"
             raise self._error(f"'{name}' is used before it is defined", token, hint)
         if all(step.kind != "name" for step in steps):
-            hint = f"leave this part out, and give {name} its value as you do for other names"
+            hint = f"leave this part out, and give {name} a value as you do for other names"
             raise self._error(f"'{name}' is computed from numbers only", token, hint)
         if len(steps) == 1:
             other = steps[0].what
@@ -497,7 +497,7 @@ class _Parser:
         row = _FUNCTIONS[function.what]
         if given != row.arity:
             arguments = "argument" if row.arity == 1 else "arguments"
-            hint = f"of more, nest calls: {row.name}({row.name}(x, y), z)" if given > 2 and row.name in _NESTED else ""
+            hint = f"nest the calls: {row.name}({row.name}(x, y), z)" if given > 2 and row.name in _NESTED else ""
             raise self._error(f"{row.name}() takes {row.arity} {arguments}, not {given}", function.token, hint)
 
     def _no_operand(self, token: _Token) -> ExpressionError:

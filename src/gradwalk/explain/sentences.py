@@ -72,7 +72,7 @@ def formula(node: Node, position: int) -> str:
     if node.variadic is not None:
         for other, operand_name in _element(node, position):
             if partial == variable(operand_name) and other != position:
-                return f"the factor beside it, number {other + 1} of the operands"
+                return f"the other factor, operand {other + 1}"
     return text(partial)
 
 

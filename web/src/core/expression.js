@@ -36,8 +36,8 @@ const ROWS = new Map([["+", "add"], ["-", "sub"], ["*", "mul"], ["/", "div"], ["
 
 // Python's whitespace: \s without U+FEFF, with the ASCII separators.
 const SPACE = "(?:(?!\\ufeff)\\s|[\\x1c-\\x1f\\x85])";
-// Typeset formulas use other characters for the same operators, and superscript digits for powers. Unicode counts the
-// middle dots as letters of a name. Many keyboards have an en dash for a minus sign.
+// Typeset formulas use other characters for the same operators, and superscript digits for powers. Python allows the
+// middle dots in names, but here they are products. Many keyboards have an en dash for a minus sign.
 const SIGNS = new Map([
   ["\u00b7", "*"],
   ["\u0387", "*"],
@@ -76,7 +76,7 @@ const KEYWORDS = new Set( // Python's keywords; they cannot be used as names
   ).split(" "),
 );
 
-// Function names of other languages and packages, and the equivalent here.
+// Maps function names of other languages and packages to the equivalent expression here.
 const ELSEWHERE = new Map(Object.entries({
   absolute: "abs", expit: "sigmoid", gammaln: "lgamma", int: "trunc", ln: "log", logistic: "sigmoid", sigm: "sigmoid",
   max: "maximum", min: "minimum", ndtr: "norm_cdf", ndtri: "norm_ppf", power: "pow", probit: "norm_ppf",
@@ -87,7 +87,7 @@ const ELSEWHERE = new Map(Object.entries({
   softmax: "exp(x) / (exp(x) + exp(y))", square: "x**2", sum: "x + y",
 }));
 
-// Functions of two operands; nest calls for more operands.
+// Functions of two operands whose calls can be nested for more operands.
 const NESTED = new Set(["fmax", "fmin", "hypot", "logaddexp", "maximum", "minimum"]);
 const SHOWN = 100; // characters of the line in an error message
 const LONGEST = 1000; // maximum length of a label; without it the labels of a long chain take quadratic memory

@@ -162,7 +162,7 @@ function gatherFormula(position, count) {
 }
 
 /**
- * Return whether an operation passes on some of its operands and ignores the rest, such as `where` or `maximum`.
+ * Return whether an operation, such as `where` or `maximum`, returns one of its operands and ignores the others.
  * @param {Node} node
  */
 export function selects({ row, reduction, gather }) {

@@ -17,7 +17,7 @@ export function bracketed(name) {
   return isIdentifier(name) ? name : `(${name})`;
 }
 
-/** Return whether a name is a valid identifier; `a·b` is a product and is not. @param {string} text */
+/** Return whether a name is a valid identifier. `a·b` is not: it is a product. @param {string} text */
 export function isIdentifier(text) {
   return /^[\p{XID_Start}_](?:(?![\u00b7\u0387])\p{XID_Continue})*$/u.test(text);
 }

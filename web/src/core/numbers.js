@@ -62,8 +62,7 @@ export function readNumber(text) {
 }
 
 /**
- * Print a positive number with `print` and this many digits after the point, rounding ties to even; `print` rounds ties
- * up.
+ * Print a positive number with `digits` digits after the point, rounding ties to even. `print` itself rounds ties up.
  * @param {number} size
  * @param {(digits: number) => string} print
  * @param {number} digits
@@ -107,7 +106,8 @@ function spelled(number) {
 }
 
 /**
- * Convert digits of all scripts to ASCII. Unicode has the ten digits of each script in a row, starting with zero.
+ * Convert digits of all scripts to ASCII. In Unicode, the ten digits of each script are consecutive, starting with
+ * zero.
  * @param {string} text
  */
 function inAscii(text) {

@@ -24,7 +24,7 @@ export const presets = {
   own: "eigener Ausdruck",
   product: {
     title: "(a + b)·c",
-    lesson: "Eine Summe kopiert ihren Gradienten zu beiden Operanden. Ein Produkt vertauscht: Jeder Operand bekommt den Wert des anderen.",
+    lesson: "Eine Summe kopiert ihren Gradienten zu beiden Operanden. Ein Produkt vertauscht: Jeder Operand bekommt den Gradienten mal den Wert des anderen Operanden.",
   },
   neuron: {
     title: "ein Neuron mit tanh",
@@ -32,27 +32,27 @@ export const presets = {
   },
   square: {
     title: "a·a",
-    lesson: "Ein Knoten ist beide Operanden: Zwei Kanten führen zu ihm zurück, und ebenso zwei Beiträge.",
+    lesson: "Das Blatt a ist beide Operanden des Produkts. Zwei Kanten verbinden es mit dem Produkt, und jede trägt einen Beitrag zu a zurück.",
   },
   double: {
     title: "a + a",
-    lesson: "Der kleinste Graph, der ohne += schiefgeht: Mit = überschreibt der zweite Beitrag den ersten.",
+    lesson: "Der kleinste Graph, der += braucht. Mit = überschreibt der zweite Beitrag den ersten, und der Gradient ist falsch.",
   },
   twice: {
     title: "(a·b)·(a + b)",
-    lesson: "Beide Blätter werden zweimal benutzt. Stell auf = um und sieh nach, welche Hälfte jedes Gradienten verloren geht.",
+    lesson: "Beide Blätter werden zweimal benutzt. Also bekommt jedes zwei Beiträge. Stell auf = um und sieh nach, welcher der beiden verloren geht.",
   },
   loss: {
     title: "(a·b + c)·f",
-    lesson: "Der klassische erste Graph. Verändere unter Probe einen Knoten um 0.0001 und vergleiche mit dem, was die Backpropagation sagt.",
+    lesson: "Der klassische erste Graph. Öffne den Reiter Probe, verändere einen Knoten um 0.0001 und vergleiche das Ergebnis mit der Backpropagation.",
   },
   reuse: {
     title: "(a·b + a)²",
-    lesson: "a steckt im Produkt und in der Summe: Sein Gradient muss auf beide warten.",
+    lesson: "Das Produkt und die Summe benutzen beide a. Der Gradient von a ist erst vollständig, wenn die Beiträge beider angekommen sind.",
   },
   diamond: {
     title: "die Raute",
-    lesson: "Zwei Pfade führen von a nach d. Besuche unter Reihenfolge a zu früh, und der Beitrag eines Pfades geht verloren.",
+    lesson: "Zwei Pfade führen von a nach d. Öffne den Reiter Reihenfolge und besuche a zu früh: Der Beitrag eines Pfades geht verloren.",
   },
   network: {
     title: "ein Netz mit zwei Schichten",
@@ -60,7 +60,7 @@ export const presets = {
   },
   softmax: {
     title: "Softmax mit Kreuzentropie",
-    lesson: "Der erste Score gehört zur richtigen Klasse. Was haben die Gradienten der Scores mit ihren Wahrscheinlichkeiten zu tun?",
+    lesson: "Der erste Score gehört zur richtigen Klasse. Wie hängen die Gradienten der Scores mit den Wahrscheinlichkeiten zusammen?",
   },
 };
 
@@ -93,22 +93,22 @@ export const header = {
     "Ein Kasten ist ein Wert: sein Name, seine Zahl und sein Gradient. Was noch nicht bekannt ist, ist blass.",
     "Das Zeichen vor einem Namen ist die Operation, aus der der Wert hervorging. Jede Kante, die in seinen Kasten führt, ist ein Operand: Wähle sie aus, um die lokale Ableitung zu sehen.",
     "Zieh die Zahl eines Blatts nach links oder rechts wie einen Schieberegler: Alles, was aus ihr folgt, ändert sich, und der Durchlauf bleibt, wo er ist.",
-    "Rückwärts gibt ein Knoten jedem Operanden einen Beitrag weiter: seinen eigenen Gradienten, der dort der ankommende heißt, mal die lokale Ableitung. Was ein Operand bekommt, summiert sich zu seinem Gradienten.",
-    "Zeig auf einen Kasten oder wähle ihn aus, und seine Pfade zur Wurzel leuchten auf, jeder mit dem Produkt seiner lokalen Ableitungen. Ihre Summe ist der Gradient.",
-    "Der helle Hof zeigt, wo der Durchlauf gerade steht; ein Haken markiert, was der Rückwärtsdurchlauf besucht hat; ein Fähnchen ist ein Beitrag auf dem Weg.",
-    "Farben auf Kanten sind Beiträge, die zurückfließen: blau positiv, orange negativ, dicker für größere. Eine durchgestrichene, gestrichelte Kante steht für einen, der verloren ging.",
+    "Im Rückwärtsdurchlauf gibt ein Knoten jedem Operanden einen Beitrag weiter: seinen eigenen Gradienten, den ankommenden Gradienten, mal die lokale Ableitung. Die Beiträge zu einem Operanden summieren sich zu dessen Gradienten.",
+    "Zeig auf einen Kasten oder wähle ihn aus: Seine Pfade zur Wurzel leuchten auf. Jeder Pfad zeigt das Produkt der lokalen Ableitungen auf ihm. Die Summe dieser Produkte ist der Gradient.",
+    "Der helle Hof markiert den aktuellen Schritt. Ein Haken markiert einen Knoten, den der Rückwärtsdurchlauf besucht hat. Ein Fähnchen ist ein Beitrag auf dem Weg zu einem Operanden.",
+    "Farbige Kanten sind Beiträge, die zurückfließen: Blau ist positiv, Orange ist negativ, und eine dickere Kante ist ein größerer Beitrag. Eine durchgestrichene, gestrichelte Kante ist ein verlorener Beitrag.",
   ],
   keys: [
     ["n", "nächster Schritt (außerhalb des Graphen auch →)"],
     ["b", "ein Schritt zurück (auch ←)"],
-    ["Bild ab, Bild auf", "ein Schritt vor, ein Schritt zurück, wie Presenter es senden: überall außer in Textfeldern"],
+    ["Bild ab, Bild auf", "ein Schritt vor, ein Schritt zurück; Presenter senden diese Tasten (nicht in Textfeldern)"],
     ["s", "an den Anfang"],
     ["e", "ans Ende"],
     ["p", "abspielen oder anhalten"],
     ["g", "zum Graphen"],
     ["Pfeile", "im Graphen: von Kasten zu Kasten, den Kanten nach"],
     ["Eingabe", "im Graphen: einen Kasten oder eine Kante auswählen, einen Teil öffnen"],
-    ["d", "im Graphen: zu den Kanten eines Kastens, und von Kante zu Kante"],
+    ["d", "im Graphen: zu den Kanten eines Kastens, dann von Kante zu Kante"],
     ["[ ]", "im Graphen: eine kleinere oder größere Zahl für ein Blatt (auch Alt mit den Pfeilen auf und ab; mit Umschalt in feineren Schritten)"],
     ["+ - 0", "im Graphen: näher, weiter weg, alles"],
     ["f", "vorführen: Graph und Satz füllen den Bildschirm (Escape beendet)"],
@@ -141,7 +141,7 @@ export const transport = {
   timeline: "Schritt des Durchlaufs",
   speed: "Geschwindigkeit",
   speeds: { slow: "langsam", normal: "mittel", fast: "schnell", fastest: "sehr schnell" },
-  nothing: "Noch ist nichts bekannt. Der nächste Schritt gibt dem ersten Blatt seine Zahl.",
+  nothing: "Noch ist kein Wert bekannt. Der nächste Schritt gibt dem ersten Blatt seinen Wert.",
   phase(phase, position, forward, backward) {
     if (phase === "start") return "Vor dem ersten Schritt";
     if (phase === "forward") return `Vorwärts: Schritt ${position} von ${forward}${position === forward ? ", fertig" : ""}`;
@@ -168,7 +168,7 @@ export const arrays = {
   measures: { data: "Werte", gradient: "Gradienten" },
   unknown: "?",
   cell: (name, data, gradient) => `${name} = ${data}, Gradient ${gradient}`,
-  steepest: (name, root) => `Die Balken sind eine Zeile, gefärbt nach ihren Gradienten. Steigt ${name}, so sinkt ${root} am meisten.`,
+  steepest: (name, root) => `Jeder Balken ist eine Zahl einer Zeile, gefärbt nach ihrem Gradienten. Unter diesen Zahlen senkt ein größeres ${name} ${root} am meisten.`,
 };
 
 /** @type {typeof en.writing} */
@@ -199,7 +199,7 @@ export const timeline = {
   back: "Der Durchlauf davor",
   next: "Der nächste Durchlauf",
   pass: (number, count, line) => `Durchlauf ${number} von ${count}${line === null ? "" : `: backward() in Zeile ${line}`}`,
-  range: (name, here, first, last) => `${name} = ${here}; über die Durchläufe von ${first} bis ${last}`,
+  range: (name, here, first, last) => `${name} = ${here}; es geht über alle Durchläufe von ${first} bis ${last}`,
   curve: (name, count, first, last, least) =>
     `${name} über ${counted(count, "Durchlauf", "Durchläufe")}: zuerst ${first}, zuletzt ${last}, am kleinsten ${least}. Der Regler darüber führt zu einem Durchlauf.`,
   point: (number, name, data) => `Durchlauf ${number}: ${name} = ${data}`,
@@ -217,7 +217,7 @@ export const earlier = {
   more: (count) => `und ${grouped(count)} weitere`,
   told(own, grad, now, since) {
     const because = since ? `seit Durchlauf ${since} nicht auf 0 gesetzt` : "vom Programm gesetzt";
-    return `Dieser Durchlauf: ${own}. Davor war es ${grad}: ${because}. Also ist .grad jetzt ${now}.`;
+    return `Der Gradient dieses Durchlaufs ist ${own}. Davor war .grad ${grad} (${because}). Also ist .grad jetzt ${now}.`;
   },
 };
 
@@ -273,42 +273,42 @@ export const paths = {
   sum: (products, sum) => `${products.map((product) => (product.startsWith("-") ? `(${product})` : product)).join(" + ")} = ${sum}`,
   end: (product) => `= ${product}`,
   more: (count) => `Und ${grouped(count)} weitere.`,
-  early: "Ihre Produkte sind bekannt, sobald der Vorwärtsdurchlauf fertig ist.",
+  early: "Die Produkte entlang der Pfade sind bekannt, sobald der Vorwärtsdurchlauf fertig ist.",
 };
 
 /** @type {typeof en.diagnoses} */
 export const diagnoses = {
   general: (answer) =>
-    `Nicht ${answer}. Geh jeden Pfad von der Wurzel zurück; multipliziere entlang eines Pfades, addiere, wo Pfade zusammenkommen.`,
+    `Nicht ${answer}. Geh jeden Pfad von der Wurzel zurück. Multipliziere die lokalen Ableitungen entlang jedes Pfades, und addiere, wo Pfade zusammenkommen.`,
   sign: (answer) => `Nicht ${answer}. Achte auf das Vorzeichen.`,
   brings: (path, product) => `${path} (${product})`,
   missing: (answer, kept, missed, isOverwritten) =>
-    `${answer} kommt über ${listed(kept)}. Es fehlt: ${listed(missed)}. Addiere, was über jeden Pfad kommt${isOverwritten ? "; mit = statt += bleibt nur das Letzte stehen" : ""}.`,
-  overwritten: (answer) => `${answer} bleibt bei = übrig: Ein späterer Beitrag hat einen früheren überschrieben. Addiere sie, wie += es tut.`,
+    `${answer} kommt nur über ${listed(kept)}. Es fehlt: ${listed(missed)}. Addiere die Beiträge aller Pfade${isOverwritten ? "; mit = statt += bleibt nur der letzte Beitrag stehen" : ""}.`,
+  overwritten: (answer) => `${answer} ist das Ergebnis mit =: Ein späterer Beitrag hat einen früheren überschrieben. Addiere die Beiträge, wie += es tut.`,
   swapped: (answer, node) =>
-    `Bei ${answer} ist in ${node} der eigene Wert des Operanden eingesetzt. Ein Produkt vertauscht: Jeder Operand bekommt den Wert des anderen.`,
+    `Bei ${answer} ist in ${node} der eigene Wert des Operanden eingesetzt. Ein Produkt vertauscht: Die lokale Ableitung nach einem Operanden ist der Wert des anderen.`,
   sumAsProduct: (answer, node, symbol) =>
-    `${answer} behandelt ${node} wie ein Produkt. Das ${symbol} darin multipliziert mit keinem Wert: Seine lokalen Ableitungen sind 1 oder -1.`,
+    `${answer} behandelt ${node} wie ein Produkt. Aber die Operation dort ist ${symbol}, und deren lokale Ableitungen sind 1 oder -1.`,
   oneSign: (answer, node) =>
     `Bei ${answer} ist ein Vorzeichen falsch: ${node} zieht seinen Operanden ab, also ist die lokale Ableitung -1.`,
   upstream: (answer, user, by) =>
-    `${answer} ist nur die lokale Ableitung ∂${user}/∂${by}. Multipliziere sie mit dem, was bei ${user} ankommt.`,
+    `${answer} ist nur die lokale Ableitung ∂${user}/∂${by}. Multipliziere sie mit dem Gradienten von ${user}.`,
   upstreams: (answer, by) =>
-    `${answer} ist die Summe der lokalen Ableitungen von allem, was ${by} benutzt. Multipliziere zuerst jede mit dem, was dort ankommt.`,
+    `${answer} ist die Summe der lokalen Ableitungen aller Knoten, die ${by} benutzen. Multipliziere zuerst jede lokale Ableitung mit dem Gradienten ihres Knotens.`,
   factor: (answer, user, operand, local) => `Bei ${answer} fehlt ein Faktor: die lokale Ableitung ∂${user}/∂${operand} = ${local}.`,
   along: (answer) =>
     `${answer} addiert lokale Ableitungen entlang eines Pfades. Entlang eines Pfades wird multipliziert; addiert wird nur, wo Pfade zusammenkommen.`,
   between: (answer) => `${answer} multipliziert die Pfade miteinander. Multipliziere entlang jedes Pfades, und addiere dann.`,
   data: (answer, node) => `${answer} ist der Wert von ${node}. Gefragt ist, wie schnell sich die Wurzel ändert.`,
-  reciprocal: (answer) => `${answer} steht auf dem Kopf: 1 geteilt durch die Ableitung.`,
+  reciprocal: (answer) => `${answer} ist 1 geteilt durch die Ableitung: Zähler und Nenner sind vertauscht.`,
   quotient: (answer, root, by, step) =>
-    `Um ${answer} ändert sich ${root} je 1 von ${by}, wenn der Schritt ${step} ist. Die Ableitung ist das, was daraus bei immer kleineren Schritten wird.`,
+    `${answer} ist der Differenzenquotient für die Schrittweite ${step}: die Änderung von ${root} geteilt durch die Änderung von ${by}. Die Ableitung ist der Grenzwert dieses Quotienten für immer kleinere Schritte.`,
 };
 
 /** @type {typeof en.inspector} */
 export const inspector = {
   title: "Hier",
-  nothing: "Wähle im Graphen einen Kasten oder eine Kante aus. Solange nichts ausgewählt ist, folgt dies dem Durchlauf.",
+  nothing: "Wähle im Graphen einen Kasten oder eine Kante aus. Solange nichts ausgewählt ist, zeigt dieses Feld den aktuellen Schritt des Durchlaufs.",
   made: "entsteht als",
   operation: "das ist",
   data: "Wert",
@@ -326,8 +326,8 @@ export const inspector = {
   less: "weniger",
   stored: (gradient) => `${gradient} war schon vor diesem Durchlauf da`,
   root: "Das ist die Wurzel: Ihr Gradient ist definitionsgemäß 1.",
-  unused: "Hierher fließt kein Gradient: Nichts, was zur Wurzel führt, hängt davon ab, oder dieser Wert entscheidet nur.",
-  inert: "Hier fließt kein Gradient: Der Operand entscheidet nur.",
+  unused: "Zu diesem Knoten fließt kein Gradient: Die Wurzel hängt nicht von ihm ab, oder die Operationen, die ihn benutzen, geben ihm nie einen Gradienten weiter.",
+  inert: "Auf dieser Kante fließt kein Gradient: Die Operation gibt diesem Operanden nie einen Gradienten weiter.",
   lost: (because) => `verloren: ${because}`,
   back: (name) => `Alles zu ${name}`,
 };
@@ -335,7 +335,7 @@ export const inspector = {
 /** @type {typeof en.orders} */
 export const orders = {
   title: "Das Reihenfolge-Rätsel",
-  intro: "In welcher Reihenfolge soll der Rückwärtsdurchlauf die Knoten besuchen? Klick sie an, hier oder im Graphen, zieh sie, oder nimm die Tasten. Dann lass ihn laufen.",
+  intro: "In welcher Reihenfolge soll der Rückwärtsdurchlauf die Knoten besuchen? Klick die Knoten hier oder im Graphen an, zieh sie, oder nimm die Tasten. Dann lass deine Reihenfolge laufen.",
   pool: "Noch nicht eingereihte Knoten",
   list: "Deine Reihenfolge",
   run: "So durchlaufen",
@@ -351,7 +351,7 @@ export const orders = {
       ? `Noch ${count} einzureihen.`
       : `Alle sind eingereiht: Lass den Durchlauf laufen${isLesson ? "." : ", oder sieh ihm mit „Nächster Schritt“ zu."}`,
   tooMany: (count, most) => `Das Rätsel ist für Graphen mit höchstens ${most} Knoten, und dieser hat ${grouped(count)}.`,
-  unknown: (names) => `Im Graphen gibt es ${names.join(", ")} nicht: ausgelassen.`,
+  unknown: (names) => `Ausgelassen, weil es im Graphen nicht vorkommt: ${names.join(", ")}.`,
 };
 
 /** @type {typeof en.outcomes} */
@@ -393,8 +393,8 @@ export const checks = {
   curve: (error, step) => `Fehler des Quotienten über der Schrittweite h: am kleinsten ist er mit ${error}, bei etwa h = ${step}`,
   traces: {
     own: (data, step) => `angestupst um ${step}, von ${data} aus`,
-    moved: (data, change) => `mit dem Stups ${data}, geändert um ${change}`,
-    still: (data, change) => `mit dem Stups ${data}, geändert um ${change}`,
+    moved: (data, change) => `${data} nach dem Stups, eine Änderung um ${change}`,
+    still: (data, change) => `${data} nach dem Stups, eine Änderung um ${change}`,
   },
   quotient: (quotient, gradient, verdict) => [`Differenzenquotient ${quotient}`, `Gradient zum Vergleich ${gradient}`, verdict].filter(Boolean).join(", "),
   notNudged: (name, verdict) => `${name} lässt sich nicht verändern: ${verdict}.`,
@@ -419,7 +419,7 @@ export const checks = {
     ]
       .filter(Boolean)
       .join("; "),
-  noStep: (text) => `„${text}“ ist keine Schrittweite: Schreib eine positive Zahl wie 0.0001, oder nichts.`,
+  noStep: (text) => `„${text}“ ist keine Schrittweite: Schreib eine positive Zahl wie 0.0001, oder lass das Feld leer.`,
   others: (count) =>
     count === 1
       ? "1 weiterer Knoten steht in einem geschlossenen Teil des Graphen."
@@ -438,7 +438,7 @@ export const exercises = {
   forget: "Meinen Fortschritt vergessen",
   file: "Ergebnisse als Datei",
   code: "Code zum Abgeben: ",
-  noProof: ". Darin stehen, für Übungen und Lektion zusammen: die Fragen, die richtigen, die im ersten Versuch, die ohne Tipp, und die Versuche. Sein Ende findet Tippfehler; er beweist nichts.",
+  noProof: ". Der Code enthält fünf Anzahlen für Übungen und Lektion zusammen: Fragen, richtige Antworten, richtige im ersten Versuch, richtige ohne Tipp, und Versuche. An seinen letzten Zeichen erkennt man Tippfehler. Er lässt sich fälschen, also beweist er nichts.",
   question: (number, root, by) => `${number}. Was ist ∂${root}/∂${by}?`,
   noNumber: (text) => (text.trim() ? `„${text}“ ist keine Zahl: Schreib eine wie -1.5, 1/3 oder 3*2.` : "Schreib zuerst eine Zahl."),
   right: (root, by, gradient) => `Richtig: ∂${root}/∂${by} = ${gradient}.`,
@@ -463,7 +463,7 @@ export const share = {
   copy: "Link kopieren",
   copied: "Kopiert.",
   notCopied: "Der Text ist ausgewählt: Kopiere ihn mit der Tastatur.",
-  ofFile: "Diese Seite ist eine Datei auf diesem Rechner. Für andere: Leg die Datei auf eine Website oder schick sie mit, und ersetze, was vor dem # steht, durch den Ort, an dem sie dann ist.",
+  ofFile: "Diese Seite ist eine Datei auf deinem Rechner. Um sie zu teilen, leg die Datei auf eine Website oder schick sie mit dem Link zusammen. Ersetze dann den Teil des Links vor dem # durch die neue Adresse der Datei.",
   start: "Beginnt",
   here: "so, wie alles gerade steht",
   begin: "mit diesem Graphen, nichts bekannt",
@@ -472,17 +472,17 @@ export const share = {
   note: "Hinweis über dem Graphen",
   question: "Eigene Frage",
   answer: "Richtige Antwort; weitere nach Semikolon",
-  noQuestion: "Eine Frage steht beim Graphen. Gibt es eine richtige Antwort, prüft die Seite, was Lernende eingeben.",
-  noAnswer: "Ohne Antwort wird die Frage gezeigt, zum Besprechen.",
-  keptAnswer: "Es bleibt bei der Antwort des Links, der hierher führte.",
-  counts: (ways) => `Richtig: ${ways.join("; ")}. Der Link zeigt es nicht, aber wer alle naheliegenden Antworten probiert, findet es.`,
+  noQuestion: "Die Frage steht beim Graphen. Wenn du eine richtige Antwort angibst, prüft die Seite die Antworten der Lernenden.",
+  noAnswer: "Ohne richtige Antwort wird die Frage nur gezeigt, zum Besprechen.",
+  keptAnswer: "Die richtige Antwort aus dem Link, den du geöffnet hast, bleibt erhalten.",
+  counts: (ways) => `Als richtig gilt: ${ways.join("; ")}. Der Link zeigt die Antwort nicht, aber wer alle naheliegenden Antworten probiert, findet sie.`,
   exactly: (number) => `genau ${number}`,
   rounded: (number) => `was gerundet ${number} ergibt`,
   word: (word) => `der Text „${word}“`,
   embed: "In eine Seite einbetten",
   snippet: "HTML",
   copySnippet: "HTML kopieren",
-  src: "src muss sagen, wo die Seite liegt: ihre Datei neben der Seite, die sie einbettet, oder ihre Adresse auf einer Website.",
+  src: "src muss die Adresse dieser Seite sein: ihre Adresse auf einer Website, oder ihr Dateiname, wenn die Datei neben der einbettenden Seite liegt.",
 };
 
 /** @type {typeof en.ask} */
@@ -507,7 +507,7 @@ export const files = {
   notJson: (reason) => `Das ist kein JSON: ${reason}`,
   noVersion: "keine",
   version: (version, known) => `Die Version dieses Durchlaufs ist ${version}; gelesen werden kann Version ${known}.`,
-  noOrder: "Die Reihenfolge dieses Durchlaufs enthält nicht jeden Knoten, zu dem Gradient fließt, genau einmal.",
+  noOrder: "Die Reihenfolge dieses Durchlaufs muss jeden Knoten, der einen Gradienten bekommt, genau einmal enthalten, und keinen anderen.",
   refused: (problem) =>
     `Die Datei lässt sich nicht zeigen. ${problem}\nDateien zum Öffnen schreiben gradwalk walk --json, Walk.to_json() und Graph.to_json(); aus einem Skript macht gradwalk walk --page eine Seite.`,
 };
@@ -521,46 +521,46 @@ export const lesson = {
   views: "Lektion oder Labor",
   chapters: {
     nudge: {
-      title: "Was ein Gradient verspricht",
-      goal: "Sagen können, was ein Gradient ist, indem du eine Zahl anstupst.",
+      title: "Was ein Gradient vorhersagt",
+      goal: "Lernen, was ein Gradient ist, indem du eine Zahl anstupst, also ein wenig änderst.",
       beats: {
         meet: "Ein Programm macht aus Zahlen ein Ergebnis. Dieses nimmt `a`, `b` und `c` und berechnet `f = (a + b)·c`. Mit den Zahlen in den Kästen ist `f` gleich −10.",
         predict: {
-          text: "Bevor wir nachsehen: Erhöhe `a` um ein winziges Stück, etwa von 2 auf 2.001. *Wievielmal so stark wie `a` ändert sich `f`?*",
+          text: "Bevor wir nachsehen: Erhöhe `a` um ein winziges Stück, etwa von 2 auf 2.001. *Das Wievielfache der Änderung von `a` ist die Änderung von `f`?*",
           right: "Ja. `e` ändert sich genauso stark wie `a`, und `f` dann `c` = 10 mal so stark.",
           mistakes: {
             one: "`e` ändert sich tatsächlich genauso stark wie `a`. Aber dann wird `e` mit `c` multipliziert.",
-            change: "Um so viel ändert sich `f`, wenn sich `a` um 0.001 ändert. Wievielmal 0.001 ist das?",
-            own: "Das ist der Wert von `a`. Es kommt nicht darauf an, wie groß `a` ist, sondern was eine Änderung von `a` bewirkt.",
-            root: "Das ist der Wert von `f`. Gefragt ist, wie schnell er sich ändert.",
+            change: "Um so viel ändert sich `f`, wenn sich `a` um 0.001 ändert. Teile es durch 0.001.",
+            own: "Das ist der Wert von `a`. Gefragt ist nach den Änderungen von `a` und `f`, nicht nach ihren Werten.",
+            root: "Das ist der Wert von `f`. Gefragt ist, wie schnell sich `f` ändert.",
           },
         },
-        see: "Bewege den Regler: Der Punkt läuft auf `f` entlang. Nahe der Stelle, an der wir stehen, ändert sich `f` *10 mal so stark* wie `a`. Diese Zahl ist der *Gradient von `f` nach `a`*: $[df/da] = 10$. Er ist die Steigung der Geraden.",
+        see: "Bewege den Regler: Der Punkt läuft auf dem Graphen von `f` entlang. In der Nähe von `a` = 2 ist die Änderung von `f` das *10-Fache* der Änderung von `a`. Diese Zahl ist der *Gradient von `f` nach `a`*: $[df/da] = 10$. Er ist die Steigung der Geraden.",
         promise: {
           text: "Der Gradient von `f` nach `c` ist −1. *Was macht `f`, wenn `c` von 10 auf 10.1 wächst?*",
           options: ["Es fällt um etwa 0.1.", "Es steigt um etwa 0.1.", "Es fällt auf −1."],
           feedback: [
             "Ja: 0.1 mal −1.",
-            "Die Größe stimmt. Aber achte auf das Vorzeichen: Bei negativem Gradienten geht es mit `f` abwärts, wenn es mit `c` aufwärts geht.",
-            "−1 ist nicht, wo `f` landet. Es ist, wievielmal so stark sich `f` ändert wie `c`.",
+            "Die Größe stimmt. Aber achte auf das Vorzeichen: Bei negativem Gradienten fällt `f`, wenn `c` steigt.",
+            "−1 ist nicht der neue Wert von `f`. Es ist ein Verhältnis: die Änderung von `f` geteilt durch die Änderung von `c`.",
           ],
         },
-        kept: "Sieh selbst: Die Gerade fällt. Ein Gradient ist ein Versprechen über kleine Änderungen, eines für jeden Eingang, und jedes lässt sich so überprüfen.",
+        kept: "Sieh selbst: Die Gerade fällt. Ein Gradient sagt vorher, was eine kleine Änderung bewirkt. Jeder Eingang hat seinen eigenen Gradienten, und jeden kannst du so überprüfen.",
       },
-      recap: "Ändere einen Eingang ein wenig, und das Ergebnis ändert sich um das Gradientenfache davon.",
+      recap: "Ändere einen Eingang ein wenig, und das Ergebnis ändert sich um den Gradienten mal diese Änderung.",
     },
     forward: {
       title: "Vorwärts: Ein Graph merkt sich den Weg",
       goal: "Sehen, wie aus einer Formel beim Rechnen ein Graph wird.",
       beats: {
-        remember: "Jeden Eingang von Hand anzustupsen ist mühsam. Um Gradienten stattdessen durch Nachdenken zu finden, muss sich ein Programm *merken, wie es zu seinem Ergebnis kam*. Jeder Wert wird ein Kasten. Noch ist nichts bekannt.",
+        remember: "Jeden Eingang von Hand anzustupsen ist mühsam. Um Gradienten stattdessen zu berechnen, muss sich ein Programm *merken, wie es sein Ergebnis berechnet hat*. Jeder Wert wird ein Kasten. Noch ist kein Wert bekannt.",
         leaves: "`a` und `b` sind gegeben: Sie wurden nicht berechnet. Solche Kästen heißen *Blätter*.",
         product: "Ihr Produkt ist ein neuer Kasten, `e = a·b`. Er kennt seinen Wert, −6, und er merkt sich seine *Operanden*, also die Kästen, aus denen er entstand: `a` und `b`.",
         sum: {
           text: "Auch `c` ist gegeben. Der nächste Kasten ist `d = e + c`. *Welchen Wert bekommt er?*",
           right: "Ja: −6 + 10.",
           mistakes: {
-            product: "Das ist das Produkt. Das Zeichen in `d` ist ein Plus.",
+            product: "Das ist das Produkt von `e` und `c`. Aber `d` ist ihre Summe.",
             sign: "Achte auf das Vorzeichen von `e`: Es ist −6.",
           },
         },
@@ -568,15 +568,15 @@ export const lesson = {
         last: {
           text: "Der letzte Kasten ist `L = d·f`, und `f` ist −2. *Was ist `L`?*",
           right: "Ja: 4 mal −2.",
-          mistakes: { sum: "Das ist die Summe. Das Zeichen in `L` ist ein Mal." },
+          mistakes: { sum: "Das ist die Summe von `d` und `f`. Aber `L` ist ihr Produkt." },
         },
-        done: "Das war der *Vorwärtsdurchlauf*. Aus `L` entsteht kein Kasten mehr: Es ist die *Wurzel*, das Ergebnis, um das es uns geht.",
+        done: "Das war der *Vorwärtsdurchlauf*. Aus `L` entsteht kein Kasten mehr: Es ist die *Wurzel*, das Ergebnis, dessen Gradienten wir suchen.",
         reach: {
           text: "Angenommen, `a` ändert sich. *Welche anderen Kästen ändern sich mit?*",
           options: ["Nur `e`", "`e`, `d` und `L`", "Alle"],
           feedback: [
             "`e` ändert sich als Erstes. Aber `d` entsteht aus `e`.",
-            "Ja: was aus `a` entsteht und was daraus entsteht, bis zur Wurzel. Die Gradienten nehmen denselben Weg, nur rückwärts.",
+            "Ja: jeder Kasten, der direkt oder indirekt aus `a` berechnet wird, bis zur Wurzel. Die Gradienten nehmen denselben Weg, nur rückwärts.",
             "`b`, `c` und `f` sind gegeben: Sie entstehen nicht aus `a`.",
           ],
         },
@@ -585,25 +585,25 @@ export const lesson = {
     },
     seed: {
       title: "Der Startwert: ein erster Gradient",
-      goal: "Den ersten Gradienten kennen, ganz ohne Regel.",
+      goal: "Den einen Gradienten finden, den man ohne Rechnung kennt.",
       beats: {
-        turn: "Jetzt drehen wir um. Wir wollen den Gradienten von `L` nach *jedem* Kasten: $[dL/da]$, $[dL/db]$ und so weiter. Man findet sie von der Wurzel aus rückwärts, jeden aus denen der Kästen, die mit ihm berechnet wurden. Also brauchen wir einen ersten.",
+        turn: "Jetzt geht es rückwärts. Wir wollen den Gradienten von `L` nach *jedem* Kasten: $[dL/da]$, $[dL/db]$ und so weiter. Den Gradienten eines Kastens berechnet man aus den Gradienten der Kästen, die ihn benutzen. Also beginnen wir bei der Wurzel und brauchen dort einen ersten Gradienten.",
         self: {
           text: "*Was ist der Gradient von `L` nach `L` selbst,* $[dL/dL]$?",
-          right: "Ja: Was `L` um 0.001 ändert, ändert `L` um 0.001.",
+          right: "Ja: Ändert sich `L` um 0.001, dann ändert sich `L` um 0.001. Das Verhältnis ist 1.",
           mistakes: {
-            zero: "0 würde heißen: Ändere `L`, und `L` ändert sich nicht.",
-            value: "Das ist der Wert von `L`. Frag dich, wievielmal so stark sich `L` ändert, wenn sich `L` ändert.",
+            zero: "0 würde heißen, dass sich `L` nicht ändert, wenn sich `L` ändert.",
+            value: "Das ist der Wert von `L`. Gefragt ist nach der Änderung von `L`, geteilt durch die Änderung von `L`.",
           },
         },
-        planted: "Diese 1 ist der *Startwert* (englisch *seed*, Saatkorn). In micrograd, der kleinen Python-Bibliothek, an die sich dieser Kurs hält, ist es die Zeile `self.grad = 1`. Alle anderen Gradienten beginnen bei 0 (ein Kasten zeigt keinen, bis etwas angekommen ist), und alles, was rückwärts fließt, kommt von hier.",
+        planted: "Diese 1 ist der *Startwert* (englisch *seed*, Saatkorn). In micrograd, der kleinen Python-Bibliothek, an die sich dieser Kurs hält, ist es die Zeile `self.grad = 1`. Alle anderen Gradienten beginnen bei 0. (Ein Kasten zeigt keinen Gradienten, bis ein Beitrag angekommen ist.) Jeder Gradient wird aus dem Startwert berechnet.",
         other: {
-          text: "*Was käme mit 2 als Startwert heraus?*",
+          text: "*Wie wären die Gradienten mit 2 als Startwert?*",
           options: ["Dieselben Gradienten", "Nur `L` hätte einen anderen Gradienten", "Alle Gradienten wären verdoppelt"],
           feedback: [
-            "Alle Gradienten entstehen durch Multiplizieren und Addieren aus dem ersten. Geht doppelt so viel hinein…",
-            "Die anderen entstehen daraus: Sie würden sich auch ändern.",
-            "Ja. Mit Startwert 2 sind es die Gradienten von 2·`L`. Und mit 0 wären alle 0.",
+            "Alle Gradienten werden durch Multiplizieren und Addieren aus dem Startwert berechnet. Was geschieht, wenn er sich verdoppelt?",
+            "Die anderen Gradienten werden aus dem Gradienten von `L` berechnet, also würden sie sich auch ändern.",
+            "Ja. Mit Startwert 2 sind es die Gradienten von 2·`L`. Mit Startwert 0 wären alle Gradienten 0.",
           ],
         },
       },
@@ -613,41 +613,41 @@ export const lesson = {
       title: "Die eine Regel",
       goal: "Einen Gradienten durch ein Produkt und eine Summe weitergeben.",
       beats: {
-        rule: "Jetzt gibt jeder Kasten Gradient an seine Operanden weiter, nach einer einzigen Regel: `operand.grad += local · this.grad`. `local` ist die *lokale Ableitung*: wievielmal so stark sich *dieser Kasten* ändert wie sein Operand, wenn alles andere bleibt, wie es ist. `this.grad` ist der *ankommende Gradient*: der, den dieser Kasten selbst bekommen hat. Und `+=` addiert zu dem, was da ist: Warum addiert wird, zeigt Kapitel 6.",
+        rule: "Jetzt gibt jeder Kasten einen Beitrag an jeden seiner Operanden weiter. Dafür gibt es eine einzige Regel: `operand.grad += local · this.grad`. `local` ist die *lokale Ableitung*: eine kleine Änderung *dieses Kastens*, geteilt durch die Änderung des Operanden, die sie bewirkt, während alle anderen Operanden gleich bleiben. `this.grad` ist der *ankommende Gradient*: der Gradient dieses Kastens. `+=` addiert den Beitrag zum bisherigen Gradienten. Warum addiert wird, zeigt Kapitel 6.",
         local: {
           text: "`L = d·f`, mit `d` = 4 und `f` = −2. Sieh dir die Kante von `d` nach `L` an. *Was ist ihre lokale Ableitung,* $[∂L/∂d]$? (Man schreibt ∂, wo alles andere bleibt, wie es ist.)",
           right: "Ja. In einem Produkt wird eine Änderung des einen Faktors mit dem *anderen* multipliziert: 0.001 mehr bei `d` sind 0.001 · (−2) bei `L`.",
           mistakes: {
             own: "4 ist der Wert von `d` selbst. Wenn `d` um 0.001 wächst: Um wie viel ändert sich dann `d·f`?",
-            whole: "Das ist der Wert von `L`, nicht, wie schnell er sich ändert.",
+            whole: "Das ist der Wert von `L`. Gefragt ist, wie schnell sich `L` ändert.",
             one: "Das wäre die Regel für eine Summe. Hier wird eine Änderung von `d` mit `f` multipliziert.",
           },
         },
         other: {
-          text: "Und umgekehrt: *Was bekommt `f`?* Multipliziere die lokale Ableitung mit dem Gradienten von `L`, also mit 1.",
+          text: "Jetzt der andere Operand: *Was bekommt `f`?* Multipliziere die lokale Ableitung mit dem Gradienten von `L`, also mit 1.",
           right: "Ja: 4, der Wert von `d`, mal 1.",
-          mistakes: { own: "−2 ist der Wert von `f` selbst. Vertausche: `f` wird mit `d` multipliziert." },
+          mistakes: { own: "−2 ist der Wert von `f` selbst. Die lokale Ableitung ist der Wert des anderen Faktors, `d`." },
         },
-        swapped: "*Ein Produkt vertauscht*: Jeder Operand bekommt den Wert des anderen, mal den Gradienten, der ankam. `d` hat jetzt −2 und `f` hat 4.",
+        swapped: "*Ein Produkt vertauscht*: Jeder Operand bekommt den Wert des anderen Operanden, mal den ankommenden Gradienten. Jetzt ist der Gradient von `d` −2 und der Gradient von `f` 4.",
         sum: {
           text: "Als Nächstes `d = e + c`. Es hat den Gradienten −2. *Was bekommt `e`?*",
           right: "Ja. Wächst `e` um 0.001, dann auch `d`: Die lokale Ableitung einer Summe ist 1.",
           mistakes: {
             beside: "10 ist der Wert von `c`: Das wäre die Regel für ein Produkt. Was macht `d`, wenn `e` um 1 wächst?",
             local: "1 ist die lokale Ableitung. Multipliziere sie jetzt mit dem Gradienten von `d`.",
-            own: "−6 ist der Wert von `e`. In einer Summe kommt es auf die Werte nicht an.",
+            own: "−6 ist der Wert von `e`. Die lokale Ableitung einer Summe hängt nicht von den Werten ab.",
           },
         },
-        copied: "*Eine Summe kopiert*: `e` und `c` bekommen beide −2, so wie es ankam.",
+        copied: "*Eine Summe kopiert*: `e` und `c` bekommen beide den Gradienten von `d`, −2, unverändert.",
         through: {
           text: "Jetzt `e = a·b`, mit `a` = 2 und `b` = −3; der Gradient ist −2. *Was bekommt `a`?*",
           right: "Ja: −3, der Wert von `b`, mal −2. Das ist die Kettenregel: $[dL/da] = [dL/de]·[∂e/∂a]$.",
           mistakes: {
-            local: "−3 ist die lokale Ableitung. Dazu kommt der Gradient von `e`: Multipliziere mit −2.",
-            unswapped: "Das bekommt `b`. Ein Produkt vertauscht: `a` bekommt den Wert von `b`.",
+            local: "−3 ist die lokale Ableitung. Multipliziere sie jetzt mit dem Gradienten von `e`, −2.",
+            unswapped: "Das bekommt `b`. Ein Produkt vertauscht: `a` bekommt den Wert von `b`, mal den Gradienten von `e`.",
           },
         },
-        all: "Fertig. Jeder Kasten kennt jetzt $[dL/d•]$, und dafür brauchte er nur seine Operanden und seinen eigenen Gradienten.",
+        all: "Fertig. Jeder Kasten hat jetzt seinen Gradienten, $[dL/d•]$. Um seine Beiträge weiterzugeben, brauchte jeder Kasten nur seine Operanden und seinen eigenen Gradienten.",
       },
       recap: "`operand.grad += local · this.grad`. Summen kopieren, Produkte vertauschen.",
     },
@@ -655,34 +655,34 @@ export const lesson = {
       title: "Ein Neuron",
       goal: "Sehen, was tanh mit einem Gradienten macht.",
       beats: {
-        meet: "Das ist ein Neuron: Eingänge mal Gewichte, ein Bias `b`, und tanh auf ihre Summe `n`. Produkte und Summen kennst du. Neu ist tanh.",
-        curve: "tanh drückt jede Zahl zwischen −1 und 1. Seine lokale Ableitung ist die *Steigung* der Kurve an der Stelle `n`. Bewege `n` und sieh dir die Tangente an die Kurve an. (Der Bias ist vorerst 5.)",
+        meet: "Das ist ein Neuron. Es multipliziert jeden Eingang mit einem Gewicht, addiert einen Bias `b` und wendet tanh auf die Summe `n` an. Produkte und Summen kennst du. Neu ist tanh.",
+        curve: "tanh bildet jede Zahl auf eine Zahl zwischen −1 und 1 ab. Seine lokale Ableitung ist die *Steigung* der Kurve an der Stelle `n`. Bewege `n` und sieh dir die Tangente an die Kurve an. (Der Bias ist vorerst 5.)",
         steepest: {
           text: "*Wo ist die Steigung am größten, und wie groß ist sie dort?*",
           options: ["Weit rechts: fast 1", "In der Mitte: 1", "Sie ist überall gleich"],
           feedback: [
             "Dort ist der *Wert* fast 1. Die Kurve ist dort flach: Ihre Steigung ist fast 0.",
             "Ja. Bei 0 ist die Steigung 1, und nach beiden Seiten fällt sie auf 0.",
-            "Das wäre eine Gerade.",
+            "Nur eine Gerade hat überall dieselbe Steigung.",
           ],
         },
         slope: {
-          text: "Dafür gibt es eine Formel, in der das Ergebnis selbst steht: Die Steigung ist $1 − o^2$. Der Bias ist wieder 6.88, und `o` = 0.7071. *Wie groß ist die Steigung?*",
+          text: "Für die Steigung gibt es eine Formel, die das Ergebnis `o` benutzt: Die Steigung ist $1 − o^2$. Der Bias ist wieder 6.88, und `o` = 0.7071. *Wie groß ist die Steigung?*",
           right: "Ja: 1 − 0.5.",
           mistakes: {
-            value: "Das ist `o`. Quadriere es, und zieh das von 1 ab.",
-            unsquared: "Das ist 1 − `o`. Das `o` wird quadriert.",
+            value: "Das ist `o`. Quadriere es, und zieh das Quadrat von 1 ab.",
+            unsquared: "Das ist 1 − `o`. Quadriere `o`, bevor du es abziehst.",
           },
         },
-        passed: "Von der 1, die bei `o` ankam, geht also die Hälfte nach `n` durch: 0.5 · 1. Die Summen davor kopieren 0.5 zu allen ihren Operanden.",
+        passed: "Also kommt die Hälfte des Gradienten von `o` bei `n` an: 0.5 · 1. Die Summen vor `n` kopieren 0.5 zu allen ihren Operanden.",
         weight: {
           text: "`x1w1 = x1·w1` hat den Gradienten 0.5. *Was bekommt das Gewicht `w1`?*",
           right: "Ja: `x1` = 2, mal 0.5.",
           mistakes: {
-            upstream: "0.5 kam an. Multipliziere es mit der lokalen Ableitung.",
-            local: "2 ist die lokale Ableitung. Multipliziere sie mit dem, was ankam: 0.5.",
-            unswapped: "Das bekommt `x1`. Ein Produkt vertauscht.",
-            own: "−3 ist der Wert von `w1` selbst. Ein Produkt vertauscht: `w1` bekommt den Wert von `x1`, mal dem, was ankam.",
+            upstream: "0.5 ist der ankommende Gradient. Multipliziere ihn mit der lokalen Ableitung.",
+            local: "2 ist die lokale Ableitung. Multipliziere sie mit dem ankommenden Gradienten, 0.5.",
+            unswapped: "Das bekommt `x1`. Ein Produkt vertauscht: `w1` bekommt den Wert von `x1`, mal den ankommenden Gradienten.",
+            own: "−3 ist der Wert von `w1` selbst. Ein Produkt vertauscht: `w1` bekommt den Wert von `x1`, mal den ankommenden Gradienten.",
           },
         },
         zero: {
@@ -690,81 +690,81 @@ export const lesson = {
           options: ["Sein Eingang `x2` ist 0", "Sein Wert ist zu klein", "tanh lässt nichts durch"],
           feedback: [
             "Ja. Solange `x2` gleich 0 ist, kann `w2` am Ergebnis nichts ändern.",
-            "Der Wert von `w2` spielt keine Rolle: Ein Produkt vertauscht.",
-            "tanh ließ die Hälfte durch, für beide Gewichte.",
+            "Auf den Wert von `w2` kommt es hier nicht an. Ein Produkt vertauscht: `w2` bekommt den Wert des anderen Faktors, mal den ankommenden Gradienten.",
+            "tanh ließ die Hälfte des Gradienten durch, für beide Gewichte.",
           ],
         },
-        all: "Alle Gradienten des Neurons. Die von `w1`, `w2` und `b` sagen, wie man es ändern sollte.",
-        saturated: "Jetzt ist der Bias 12. `o` ist 0.99999, die Kurve ist flach, und *es kommt kaum etwas durch*: Alle Gradienten sind fast 0. So ein Neuron heißt gesättigt. Es kann kaum lernen.",
+        all: "Das sind alle Gradienten des Neurons. Die Gradienten von `w1`, `w2` und `b` sagen, wie man den Ausgang ändert, indem man diese drei Zahlen ändert.",
+        saturated: "Jetzt ist der Bias 12. `o` ist 0.99999, die Kurve ist flach, und *es kommt kaum Gradient durch*: Alle Gradienten vor tanh sind fast 0. So ein Neuron heißt gesättigt. Es kann kaum lernen.",
       },
-      recap: "tanh lässt von einem Gradienten $1 − o^2$ durch: alles in der Mitte, nichts, wo die Kurve flach ist.",
+      recap: "tanh multipliziert einen Gradienten mit $1 − o^2$: in der Mitte der Kurve mit 1, wo sie flach ist mit fast 0.",
     },
     twice: {
       title: "Ein Wert, zweimal benutzt",
       goal: "Wissen, warum es += heißt und nicht =.",
       beats: {
-        meet: "`b = a + a`: Ein Wert kann mehr als einmal benutzt werden. Zwei Kanten führen von `a` nach `b`, und jede bringt etwas zurück.",
+        meet: "`b = a + a`: Ein Wert kann mehr als einmal benutzt werden. Zwei Kanten führen von `a` nach `b`, und jede trägt einen Beitrag zu `a` zurück.",
         both: {
-          text: "*Was ist der Gradient von `a`?* Überlege, was `b` macht, wenn `a` um 0.001 wächst.",
-          right: "Ja. `b` wächst doppelt so stark.",
+          text: "*Was ist der Gradient von `a`?* Um wie viel wächst `b`, wenn `a` um 0.001 wächst?",
+          right: "Ja. `b` wächst doppelt so stark wie `a`.",
           mistakes: {
-            one: "1 bringt *eine* der Kanten. Es sind zwei.",
-            own: "3 ist der Wert von `a`. In einer Summe kommt es auf die Werte nicht an.",
-            value: "6 ist der Wert von `b`.",
-            change: "Um so viel wächst `b`. Wievielmal so viel wie `a` ist das?",
+            one: "1 ist der Beitrag *einer* Kante. Es sind zwei Kanten.",
+            own: "3 ist der Wert von `a`. Die lokalen Ableitungen einer Summe hängen nicht von den Werten ab.",
+            value: "6 ist der Wert von `b`. Gefragt ist, wie schnell sich `b` ändert.",
+            change: "Um so viel wächst `b`. Teile es durch die Änderung von `a`.",
           },
         },
-        added: "Jede Kante bringt 1, eine nach der anderen, und was kommt, wird zu dem *addiert*, was da ist. Das ist das `+` in `+=`.",
+        added: "Jede Kante trägt den Beitrag 1 zurück, eine nach der anderen. Jeder Beitrag wird zum bisherigen Gradienten *addiert*. Deshalb steht in der Regel `+=`.",
         equals: {
           text: "Angenommen, die Regel hieße `operand.grad = local · this.grad`. *Was wäre der Gradient von `a`?*",
-          right: "Ja. Die zweite 1 tritt an die Stelle der ersten.",
+          right: "Ja. Die zweite 1 ersetzt die erste.",
           mistakes: {
-            right: "Das kommt mit `+=` heraus. Mit `=` wird die zweite nicht addiert.",
-            zero: "Was zuletzt kommt, bleibt stehen.",
+            right: "Das kommt mit `+=` heraus. Mit `=` wird der zweite Beitrag nicht addiert.",
+            zero: "Der letzte Beitrag bleibt in `a.grad` stehen.",
           },
         },
-        lost: "Das macht `=`, neben `+=`: Die 1 der durchgestrichenen Kante wurde überschrieben. Der Gradient ist *halb so groß, wie er sein müsste*, und keine Fehlermeldung sagt es dir.",
+        lost: "Hier siehst du `=` neben `+=`. Mit `=` wurde die 1 der durchgestrichenen Kante überschrieben. Der Gradient ist *halb so groß, wie er sein müsste*, und keine Fehlermeldung sagt es dir.",
         paths: {
-          text: "Hier wird `a` von `d = a·b` und von `e = a + b` benutzt, und `f = d·e`. `a` = −2, `b` = 3; `d` hat den Gradienten 1 und `e` hat −6. *Was ist der Gradient von `a`?*",
-          right: "Ja: 3 · 1 über `d` und 1 · (−6) über `e`. Multipliziere entlang eines Pfades, addiere, wo Pfade zusammenkommen.",
+          text: "Hier wird `a` von `d = a·b` und von `e = a + b` benutzt, und `f = d·e`. `a` ist −2 und `b` ist 3. Der Gradient von `d` ist 1, und der Gradient von `e` ist −6. *Was ist der Gradient von `a`?*",
+          right: "Ja: 3 · 1 über `d`, plus 1 · (−6) über `e`. Multipliziere entlang jedes Pfades, und addiere, wo Pfade zusammenkommen.",
           mistakes: {
-            first: "3 ist der Pfad über `d`. Die −6 des Pfades über `e` fehlt.",
-            second: "−6 ist der Pfad über `e`. Die 3 des Pfades über `d` fehlt.",
+            first: "3 ist der Beitrag über `d`. Der Beitrag über `e`, −6, fehlt.",
+            second: "−6 ist der Beitrag über `e`. Der Beitrag über `d`, 3, fehlt.",
           },
         },
         met: "Zwei Pfade führen von `a` zur Wurzel, also bekommt `a` zwei Beiträge, und sein Gradient ist ihre Summe.",
       },
-      recap: "Ein Gradient ist eine Summe über alle Pfade, also wird addiert, was kommt: `+=`.",
+      recap: "Ein Gradient ist eine Summe über alle Pfade, also werden Beiträge addiert: `+=`.",
     },
     order: {
       title: "Wer ist an der Reihe?",
-      goal: "Wissen, warum die Reihenfolge topologisch ist, und wie man eine findet.",
+      goal: "Verstehen, welche Reihenfolgen für den Rückwärtsdurchlauf richtig sind, und wie ein Programm eine findet.",
       beats: {
-        question: "`a` wird von `b` und von `c` benutzt, und beide von `d`. Ein Kasten nach dem anderen kommt an die Reihe und gibt den Gradienten weiter, den er *bis dahin* hat. Was später zu ihm kommt, zählt nicht.",
+        question: "`a` wird von `b` und von `c` benutzt, und beide von `d`. Ein Kasten nach dem anderen kommt an die Reihe und gibt den Gradienten weiter, den er *in diesem Moment* hat. Beiträge, die später ankommen, werden nicht weitergegeben.",
         puzzle: {
-          text: "*In welcher Reihenfolge sollten sie drankommen?* Wähle einen Kasten nach dem anderen, im Graphen oder in der Liste, und lass den Durchlauf dann laufen.",
-          paper: "*In welcher Reihenfolge sollten sie drankommen?* Schreib ihre Namen auf.",
+          text: "*In welcher Reihenfolge sollten die Kästen drankommen?* Wähle einen Kasten nach dem anderen, im Graphen oder in der Liste. Lass deine Reihenfolge dann laufen.",
+          paper: "*In welcher Reihenfolge sollten die Kästen drankommen?* Schreib ihre Namen auf.",
           right: "Ja: Kein Gradient ist falsch.",
-          wrong: "Etwas geht verloren. Lies, was, und ändere die Reihenfolge.",
+          wrong: "Ein Beitrag geht verloren. Lies, welcher, und ändere die Reihenfolge.",
         },
-        why: "Ein Kasten darf seinen Gradienten erst weitergeben, wenn *alles, was ihn benutzt, bei ihm abgeliefert hat*. Dann ist sein Gradient vollständig. Eine Reihenfolge, in der das so ist, heißt *topologisch* (hier rückwärts: Ergebnisse vor Operanden).",
-        early: "Hier ist `c = a·b`, `d = c + a` und `e = d**2`, das Quadrat von `d`; und `c` kam vor `d` an die Reihe. Bis dahin war bei `c` nichts angekommen, also gab es 0 an `a` und `b` weiter. Was `d` zu `c` bringt, kommt *zu spät, um weitergegeben zu werden*: `a` hat 16 statt 64. (micrograd würde es trotzdem zu `c.grad` addieren: `c` sähe richtig aus, und `a` wäre falsch.)",
+        why: "Ein Kasten darf seinen Gradienten erst weitergeben, wenn *jeder Kasten, der ihn benutzt, schon an der Reihe war*. Dann ist sein Gradient vollständig. Eine solche Reihenfolge heißt *topologisch*. Hier ist sie umgekehrt: Ergebnisse kommen vor Operanden.",
+        early: "Hier ist `c = a·b`, `d = c + a` und `e = d**2`, das Quadrat von `d`. Aber `c` kam vor `d` an die Reihe. In diesem Moment war bei `c` noch kein Beitrag angekommen, also gab `c` 0 an `a` und `b` weiter. Der Beitrag von `d` zu `c` kommt *zu spät, um weitergegeben zu werden*: Der Gradient von `a` ist 16 statt 64. (micrograd würde diesen Beitrag trotzdem zu `c.grad` addieren. Dann wäre `c.grad` richtig, aber `a.grad` falsch.)",
         which: {
-          text: "Zurück zu `L = d·f`, `d = e + c`, `e = a·b`. *Welche dieser Reihenfolgen geht schief?*",
+          text: "Zurück zu `L = d·f`, `d = e + c`, `e = a·b`. *Welche dieser Reihenfolgen ergibt einen falschen Gradienten?*",
           options: ["`L`, `f`, `d`, `c`, `e`, `b`, `a`", "`L`, `d`, `e`, `a`, `b`, `c`, `f`", "`L`, `e`, `d`, `a`, `b`, `c`, `f`"],
           feedback: [
-            "Hier kommt jeder Kasten nach allen, die ihn benutzen. Blätter wie `f` geben nichts weiter: Sie können irgendwann nach denen kommen, die sie benutzen.",
-            "Jeder Kasten kommt nach allen, die ihn benutzen: `d` nach `L`, `e` nach `d`. Die Reihenfolge ist in Ordnung: Es kann mehrere geben.",
-            "Ja. `e` wird von `d` benutzt; kommt es vor `d` an die Reihe, hat es nichts weiterzugeben.",
+            "In dieser Reihenfolge kommt jeder Kasten nach allen Kästen, die ihn benutzen. Blätter wie `f` geben nichts weiter, also dürfen sie irgendwann nach diesen Kästen kommen.",
+            "In dieser Reihenfolge kommt jeder Kasten nach allen Kästen, die ihn benutzen: `d` nach `L`, `e` nach `d`. Ein Graph kann mehrere richtige Reihenfolgen haben, und dies ist eine.",
+            "Ja. `d` benutzt `e`. Kommt `e` vor `d` an die Reihe, ist bei `e` noch kein Beitrag angekommen, und es hat nichts weiterzugeben.",
           ],
         },
         append: {
           text: "Wie findet ein Programm so eine Reihenfolge? Durch *Tiefensuche*: Es geht von der Wurzel zu einem Operanden, weiter zu dessen Operanden und so fort, und nimmt jeden Kasten in eine Liste auf. *Wann muss ein Kasten hinein, damit in der Liste Operanden vor Ergebnissen stehen?*",
           options: ["Wenn er zum ersten Mal gesehen wird", "Wenn alle seine Operanden darin sind", "Wenn nichts mehr zu tun ist"],
           feedback: [
-            "Die Wurzel wird als Erste gesehen: Sie stünde vor all dem, woraus sie entsteht.",
-            "Ja. Also stehen Operanden vor Ergebnissen; und vom Ende zum Anfang gelesen hat die Liste Ergebnisse vor Operanden.",
-            "Dann kämen alle auf einmal hinein, und nichts sagte, was zuerst kommt.",
+            "Die Suche erreicht die Wurzel zuerst, also stünde die Wurzel vor all ihren Operanden.",
+            "Ja. Also stehen Operanden vor Ergebnissen. Rückwärts gelesen, vom Ende zum Anfang, hat die Liste Ergebnisse vor Operanden.",
+            "Dann kämen alle Kästen auf einmal hinein, und ihre Reihenfolge wäre nicht bestimmt.",
           ],
         },
         search: "Das ist `backward()` aus micrograd. Geh es Schritt für Schritt durch: `append` steht nach der Schleife, also kommt ein Kasten *nach* seinen Operanden in die Liste. Die Zahlen an den Kästen sind ihre Plätze darin; und `visited` sorgt dafür, dass ein zweimal benutzter Kasten nur einmal hineinkommt.",
@@ -774,9 +774,9 @@ export const lesson = {
     },
     check: {
       title: "Vertrauen und nachprüfen",
-      goal: "Einen Gradienten allein mit dem Programm selbst überprüfen.",
+      goal: "Einen Gradienten allein mit dem Vorwärtsdurchlauf überprüfen.",
       beats: {
-        doubt: "Du kannst jetzt jeden Gradienten ausrechnen. Aber kannst du ihm *trauen*, und dem Programm, das ihn für dich ausrechnet? Ein Gradient ist ein Versprechen darüber, was ein Stups bewirkt. Also *stups an* und vergleiche. Dazu genügt der Vorwärtsdurchlauf.",
+        doubt: "Du kannst jetzt jeden Gradienten ausrechnen. Aber kannst du deinem Ergebnis *trauen*, und einem Programm, das Gradienten für dich berechnet? Ein Gradient sagt vorher, was ein Stups bewirkt. Also *stups einen Kasten an* und vergleiche. Du brauchst nur den Vorwärtsdurchlauf.",
         quotient: {
           text: "`a` bekommt einen Stups von `h` = 0.0001, und die hellen Kästen sind bis `L` gefolgt. Mit `a` + `h` ist `L` gleich −7.9994, mit `a` − `h` gleich −8.0006. *Teile die Änderung von `L` durch die Änderung von `a`: Was kommt heraus?*",
           right: "Ja: 0.0012 / 0.0002. Das ist der *Differenzenquotient*.",
@@ -787,107 +787,107 @@ export const lesson = {
             up: "Um so viel hat sich `L` auf einer Seite geändert. Teile es durch die Änderung von `a`.",
           },
         },
-        drawn: "Jetzt ist auch die Backpropagation gelaufen: Im Kasten der Wurzel steht der Quotient *neben dem Gradienten*, und beide stimmen überein. Wähle einen anderen Kasten, dann bekommt er den Stups. Verändere `h`: Dieser Graph ist für jeden seiner Kästen eine Gerade, also ändert sich kaum etwas.",
+        drawn: "Jetzt ist auch die Backpropagation gelaufen: Im Kasten der Wurzel steht der Quotient *neben dem Gradienten*, und beide stimmen überein. Wähle einen anderen Kasten, dann bekommt er den Stups. Verändere dann `h`. `L` ist eine lineare Funktion jedes Kastens, also ändert sich der Quotient kaum.",
         notice: {
-          text: "Angenommen, jemand schreibt `=`, wo `+=` stehen müsste. Hier wird `a` zweimal benutzt, also wird sein Gradient falsch. *Wird der Quotient das bemerken?*",
+          text: "Angenommen, in der Regel steht `=` statt `+=`. Hier wird `a` zweimal benutzt, also wird sein Gradient falsch. *Wird der Quotient das zeigen?*",
           options: ["Nein: Er wird genauso falsch", "Nur wenn `h` klein genug ist", "Ja: Er wird vom Gradienten abweichen"],
           feedback: [
-            "Was geht in den Quotienten ein? Nur Vorwärtsdurchläufe: In ihnen kommt kein `+=` vor.",
-            "Dem Gradienten fehlt ein ganzer Beitrag. Das verbirgt kein `h`.",
+            "Woraus wird der Quotient berechnet? Nur aus Vorwärtsdurchläufen, und in ihnen kommt kein `+=` vor.",
+            "Dem Gradienten fehlt ein ganzer Beitrag. Der Unterschied zeigt sich auch, wenn `h` nicht sehr klein ist.",
             "Ja. Der Quotient kommt allein aus dem Vorwärtsdurchlauf, also steckt der Fehler nicht in ihm.",
           ],
         },
-        caught: "Ertappt: Der Gradient sagt 3, der Quotient −3. Der Beitrag −6 wurde überschrieben. Es gab keine Fehlermeldung, und ohne die Probe hätte es niemand gemerkt. Verändere `h`: Es bleibt falsch.",
-        bent: "Hier krümmt `tanh` den Weg von `x1` zu `o`, und mit `h` = 0.1 liegt der Quotient daneben. Mach `h` kleiner und sieh zu, wie er dem Gradienten näher kommt, der −1.5 ist.",
+        caught: "Die Probe hat den Fehler gefunden: Der Gradient ist 3, aber der Quotient ist −3. Der Beitrag −6 wurde überschrieben. Python meldete keinen Fehler, also zeigt ihn nur die Probe. Verändere `h`: Der Gradient bleibt falsch.",
+        bent: "Wegen `tanh` ist `o` keine lineare Funktion von `x1`. Mit `h` = 0.1 ist der Quotient ungenau. Mach `h` kleiner und sieh zu, wie der Quotient dem Gradienten näher kommt, der −1.5 ist.",
         small: {
           paper: "Mit `h` = 0.1 ist der Quotient für `x1` gleich −1.521, mit `h` = 0.01 gleich −1.5002, und der Gradient ist −1.5. *Ist also das kleinste `h` das beste?*",
           text: "Ein kleineres `h` hat den Quotienten besser gemacht. *Ist also das kleinste `h` das beste?*",
-          options: ["Ja, je kleiner, desto besser", "Nein: Mit winzigem `h` wird es wieder falsch", "Ab irgendwann macht `h` keinen Unterschied mehr"],
+          options: ["Ja, je kleiner, desto besser", "Nein: Mit winzigem `h` wird der Quotient wieder schlechter", "Ab irgendwann macht `h` keinen Unterschied mehr"],
           feedback: [
-            "Auf dem Papier schon. Aber der Computer behält nur etwa 16 Stellen. Was bleibt von der Differenz zweier fast gleicher Zahlen?",
-            "Ja. Der Computer behält etwa 16 Stellen. Von der Differenz zweier fast gleicher Zahlen bleiben nur die letzten paar übrig.",
+            "Mit exakten Zahlen schon. Aber der Computer behält nur etwa 16 Stellen. Wie viele richtige Stellen hat die Differenz zweier fast gleicher Zahlen?",
+            "Ja. Der Computer behält etwa 16 Stellen. Die Differenz zweier fast gleicher Zahlen hat nur noch wenige richtige Stellen.",
             "So wäre es, wenn Zahlen unendlich viele Stellen hätten. Der Computer behält etwa 16.",
           ],
         },
-        rounded: "Sieh hin: Bei `h` = 1e-10 sind die letzten Stellen Rauschen (nicht mehr, als so ein Schritt macht, darum gilt es noch als Übereinstimmung). Die Kurve zeigt den Fehler für jedes `h`. Rechts macht ihn die *Krümmung* der Funktion, links das *Runden* der Stellen, und das beste `h` liegt dazwischen.",
+        rounded: "Bei `h` = 1e-10 sind die letzten Stellen des Quotienten Rauschen. (So viel Rauschen ist bei einem so kleinen Schritt zu erwarten, darum gilt es noch als Übereinstimmung.) Die Kurve zeigt den Fehler für jedes `h`. Rechts ist der Fehler groß, weil die Funktion *gekrümmt* ist. Links ist er groß, weil der Computer *rundet*. Das beste `h` liegt dazwischen.",
       },
-      recap: "Der Differenzenquotient überprüft einen Gradienten. Er ist langsam und ungenau; die Backpropagation ist beides nicht.",
+      recap: "Der Differenzenquotient überprüft einen Gradienten, aber er ist langsam und ungenau. Die Backpropagation ist schnell, und bis auf Rundung genau.",
     },
     training: {
       title: "Lernen",
       goal: "Mit Gradienten einen Fehler verkleinern, und sehen, was schiefgehen kann.",
       beats: {
-        loss: "Ein Neuron sagt `o`. Es hätte `y` sagen sollen. Das Quadrat des Fehlers ist der *Verlust* `L` (englisch *loss*): Lernen heißt, ihn kleiner zu machen. Die Gradienten sagen, wie.",
+        loss: "Ein Neuron gibt `o` aus. Die richtige Ausgabe ist `y`. Das Quadrat des Fehlers ist der *Verlust* `L` (englisch *loss*): Lernen heißt, ihn kleiner zu machen. Die Gradienten sagen, wie.",
         which: {
           text: "$[dL/dw]$ ist negativ. *Was sollte `w` tun, damit `L` kleiner wird?*",
           options: ["Steigen", "Sinken", "Bleiben"],
           feedback: [
-            "Ja. Bei negativem Gradienten geht es mit `L` abwärts, wenn es mit `w` aufwärts geht. Also gehen wir *gegen* den Gradienten.",
-            "Dann würde `L` steigen: Ein negativer Gradient sagt, dass sich die beiden gegenläufig bewegen.",
-            "Das würde nur ein Gradient von 0 sagen.",
+            "Ja. Bei negativem Gradienten fällt `L`, wenn `w` steigt. Also ändern wir `w` *gegen* den Gradienten.",
+            "Dann würde `L` steigen: Bei negativem Gradienten ändern sich `w` und `L` in entgegengesetzter Richtung.",
+            "Das wäre nur richtig, wenn der Gradient 0 wäre.",
           ],
         },
-        descend: "`w −= rate · w.grad`, und so für jeden *Parameter*, also für jede Zahl, die geändert werden darf: hier `w` und `b`. Die *Lernrate* `rate` sagt, wie groß ein Schritt ist. Das ist *Gradientenabstieg*. Mach ein paar Schritte und sieh dir die Kurve des Verlusts an.",
+        descend: "Ein Schritt ist `w −= rate · w.grad`, und so für jeden anderen *Parameter*. Parameter sind die Zahlen, die beim Lernen geändert werden dürfen: hier `w` und `b`. Die *Lernrate* `rate` sagt, wie groß ein Schritt ist. Das ist *Gradientenabstieg*. Mach ein paar Schritte und sieh dir die Kurve des Verlusts an.",
         rate: {
           paper: "Also macht jeder Parameter kleine Schritte: `w −= rate · w.grad`, und ebenso `b`, mit `rate` = 0.1. *Und wenn die Lernrate 25-mal so groß ist?*",
           text: "*Und wenn die Lernrate 25-mal so groß ist?*",
-          options: ["Es lernt 25-mal so schnell", "Es macht keinen Unterschied", "Es kann über das Tal hinwegspringen"],
+          options: ["Es lernt 25-mal so schnell", "Es macht keinen Unterschied", "Ein Schritt kann über das Minimum hinwegspringen"],
           feedback: [
-            "Ein Gradient ist ein Versprechen über *kleine* Änderungen.",
+            "Ein Gradient sagt nur vorher, was *kleine* Änderungen bewirken.",
             "Jeder Schritt wäre 25-mal so lang.",
-            "Ja. Das Versprechen eines Gradienten gilt nur für kleine Änderungen.",
+            "Ja. Ein Gradient sagt nur vorher, was kleine Änderungen bewirken.",
           ],
         },
-        large: "Mach einen Schritt: `w` springt über das Ziel hinaus, auf den flachen Teil von tanh. Dort kommt nichts mehr durch, und der Verlust bleibt, wie er ist.",
+        large: "Mach einen Schritt: `w` springt über das Minimum hinaus, dorthin, wo tanh flach ist. Dort kommt kaum noch Gradient durch, und der Verlust bleibt, wie er ist.",
         again: {
-          text: "In `w.grad` steht noch der Gradient des letzten Durchlaufs. *Was geschieht, wenn der nächste Rückwärtsdurchlauf läuft, ohne dass es auf 0 gesetzt wird?*",
-          options: ["Der neue Gradient tritt an seine Stelle", "Der neue Gradient wird dazuaddiert", "Python meldet einen Fehler"],
+          text: "In `w.grad` steht noch der Gradient des letzten Durchlaufs. *Was geschieht, wenn ihn vor dem nächsten Rückwärtsdurchlauf nichts auf 0 setzt?*",
+          options: ["Der neue Gradient ersetzt ihn", "Der neue Gradient wird dazuaddiert", "Python meldet einen Fehler"],
           feedback: [
-            "Das wäre `=`. Die Regel sagt `+=`.",
-            "Ja: Es heißt `+=`, aus gutem Grund. So häufen sich die Gradienten alter Durchläufe an, wenn `zero_grad()` sie nicht löscht.",
-            "Nein, und deshalb ist dieser Fehler so häufig.",
+            "Das geschähe mit `=`. Aber in der Regel steht `+=`.",
+            "Ja: In der Regel steht `+=`. Also summieren sich die Gradienten früherer Durchläufe, wenn `zero_grad()` sie nicht auf 0 setzt.",
+            "Python meldet keinen Fehler, und deshalb ist dieser Fehler so häufig.",
           ],
         },
-        unzeroed: "Ohne `zero_grad()` folgt jeder Schritt der *Summe aller bisherigen Gradienten*: Er gewinnt an Fahrt, schießt über das Ziel hinaus und schwingt. Vom zweiten Schritt an zeigen die Zeilen darunter, was summiert wird. (Nur Blätter behalten ihre Gradienten: Jeder Vorwärtsdurchlauf macht die anderen Kästen neu.) Schalte es ein und aus, und fang neu an.",
-        vanished: "Und hier, mit `w` = 4, `b` = 2 und `y` = −0.8, ist das Neuron gesättigt: Der Verlust ist so groß wie möglich, aber $1 − o^2$ ist fast 0, also kommt bei `w` und `b` nichts an. In tiefen Netzen werden viele solche Faktoren multipliziert: Der Gradient *verschwindet*.",
+        unzeroed: "Ohne `zero_grad()` folgt jeder Schritt der *Summe aller bisherigen Gradienten*: Also werden die Schritte größer, springen über das Minimum hinaus und schwingen hin und her. Vom zweiten Schritt an zeigen die Zeilen darunter, welche Gradienten addiert werden. (Nur Blätter behalten ihre Gradienten: Jeder Vorwärtsdurchlauf macht die anderen Kästen neu.) Schalte `zero_grad()` ein und aus, und fang neu an.",
+        vanished: "Hier, mit `w` = 4, `b` = 2 und `y` = −0.8, ist das Neuron gesättigt. Der Verlust ist etwa so groß wie möglich, aber $1 − o^2$ ist fast 0, also kommt bei `w` und `b` kaum Gradient an. In tiefen Netzen werden viele solche Faktoren multipliziert, und der Gradient *verschwindet*.",
       },
       recap: "Vorwärts, `zero_grad`, rückwärts, ein kleiner Schritt gegen den Gradienten; und wieder von vorn.",
     },
     passes: {
       title: "Warum rückwärts?",
-      goal: "Zählen, was alle Gradienten kosten, in beiden Richtungen.",
+      goal: "Zählen, wie viele Läufe alle Gradienten kosten: mit Anstupsen und mit einem Rückwärtsdurchlauf.",
       beats: {
-        many: "Ein Netz mit zwei Schichten. Acht Blätter; für jedes wollen wir einen Gradienten.",
+        many: "Das ist ein Netz mit zwei Schichten. Es hat acht Blätter, und wir wollen den Gradienten jedes Blattes.",
         runs: {
           text: "*Durch Anstupsen: Wie oft muss das Programm mindestens laufen, um alle acht Gradienten zu bekommen?*",
           right: "Ja: einmal so, wie es ist, und einmal für jedes angestupste Blatt.",
           mistakes: {
-            plain: "Fast: und noch einmal ohne Stups, um vergleichen zu können.",
+            plain: "Fast. Ein weiterer Lauf, ohne Stups, ist zum Vergleich nötig.",
             one: "Ein Lauf stupst ein Blatt an und sagt nur etwas über dieses Blatt.",
-            central: "Das würde reichen, mit zwei Stupsern je Blatt. Mindestens sind es weniger.",
+            central: "Das würde für zwei Stupser je Blatt reichen. Aber weniger Läufe genügen.",
           },
         },
-        count: "Lass es auf beide Arten laufen und zähle. Vergleiche auch, was herauskommt.",
+        count: "Berechne die Gradienten auf beide Arten und zähle die Läufe. Vergleiche auch die Gradienten.",
         million: {
           text: "*Ein Netz hat eine Million Gewichte. Wie viele Rückwärtsdurchläufe braucht es für alle ihre Gradienten?*",
           options: ["Einen", "Tausend", "Eine Million"],
           feedback: [
             "Ja. Nur deshalb lassen sich Netze überhaupt trainieren.",
             "Jeder Kasten wird einmal besucht, wie viele Blätter es auch gibt.",
-            "Das ist Anstupsen: ein Lauf für jedes Gewicht.",
+            "So viel kostet das Anstupsen: ein Lauf für jedes Gewicht.",
           ],
         },
-        once: "Anstupsen fragt *einen Eingang nach dem anderen*, was er am Ergebnis ändert. Der Rückwärtsdurchlauf fragt *einmal das Ergebnis*, und die Antwort erreicht jeden Kasten. Einmal genügt, weil *Pfade sich Kästen teilen*: Jeder Kasten sammelt alles, was bei ihm ankommt, und gibt die Summe ein einziges Mal weiter. Kein Stück eines Weges wird zweimal gegangen.",
-        end: "Du hast alles gesehen: einen Graphen, der sich den Weg merkt, einen Startwert, eine Regel, `+=`, eine Reihenfolge und eine Probe. Das sind etwa hundert Zeilen Python, und damit wird fast jedes neuronale Netz trainiert.",
+        once: "Anstupsen misst die Wirkung *eines Eingangs nach dem anderen*. Der Rückwärtsdurchlauf beginnt *einmal beim Ergebnis* und erreicht jeden Kasten. Ein Durchlauf genügt, weil *Pfade sich Kästen teilen*: Jeder Kasten addiert alle seine Beiträge und gibt die Summe ein einziges Mal weiter. Also wird kein Stück eines Pfades zweimal berechnet.",
+        end: "Du hast alle Teile der Backpropagation gesehen: einen Graphen, der sich den Weg merkt, einen Startwert, eine Regel, `+=`, eine Reihenfolge und eine Probe. Das sind etwa hundert Zeilen Python, und damit wird fast jedes neuronale Netz trainiert.",
       },
-      recap: "Ein Rückwärtsdurchlauf liefert den Gradienten eines Ergebnisses nach allem.",
+      recap: "Ein Rückwärtsdurchlauf liefert den Gradienten eines Ergebnisses nach jedem Kasten.",
     },
   },
   number: (number, count) => `Kapitel ${number} von ${count}`,
   goal: "Ziel",
   recap: "Kurz gesagt",
   answers: "Antworten",
-  orderOr: (order) => `${order}, oder eine andere Reihenfolge, in der jeder nach allen kommt, die ihn benutzen`,
+  orderOr: (order) => `${order}, oder eine andere Reihenfolge, in der jeder Kasten nach allen Kästen kommt, die ihn benutzen`,
   contents: "Kapitel",
   next: "Weiter",
   nextChapter: "Nächstes Kapitel",
@@ -1001,7 +1001,7 @@ export const sentences = {
     valueOf: (name, number) => `dem Wert ${number} von ${name}`,
     ownValue: (name, number) => `dem Wert ${number} von ${name} selbst`,
     formula: (formula, number) => `${formula} (${number})`,
-    beside: (operand) => `der Faktor daneben, Operand Nummer ${operand}`,
+    beside: (operand) => `der andere Faktor, Operand ${operand}`,
   },
   received: {
     late: ", aber zu spät: Der Knoten ist schon besucht",
@@ -1240,14 +1240,14 @@ export const expressionErrors = {
 export const training = {
   title: "Gradientenabstieg",
   intro: (root) =>
-    `Ein Schritt ist ein Vorwärtsdurchlauf, ein Rückwärtsdurchlauf, und für jeden Parameter p: p = p − Lernrate · p.grad. Er macht ${root} kleiner.`,
+    `Jeder Schritt macht einen Vorwärtsdurchlauf und einen Rückwärtsdurchlauf. Dann setzt er p = p − Lernrate · p.grad für jeden Parameter p. Das Ziel ist, ${root} kleiner zu machen.`,
   noLoss: (root) => `Dem Namen nach ist ${root} kein Verlust. Es wird trotzdem kleiner gemacht, wenn möglich bis unter 0.`,
   introOver: (root, count) =>
     `Der Verlust ist der Mittelwert von ${root} über ${counted(count, "Punkt", "Punkte")}; der Graph zeigt einen davon. Ein Schritt: p = p − Lernrate · p.grad für jeden Parameter p.`,
   subject: "Lernen aus",
   subjects: {
     graph: "dem gezeigten Graphen",
-    chain: "einer Kette aus sechs tanh, zu steil",
+    chain: "einer Kette aus sechs tanh mit großen Gewichten",
     moons: "zwei Monden",
     circles: "Kreisen",
     xor: "vier Quadraten (xor)",
@@ -1266,18 +1266,18 @@ export const training = {
   speeds: transport.speeds,
   zeroed: "zero_grad vor jedem Durchlauf",
   zeroedNote: "Jeder Durchlauf beginnt mit Gradient 0.",
-  keptNote: "Nichts setzt die Gradienten auf 0: Jeder Durchlauf addiert zu dem, was der letzte hinterließ.",
+  keptNote: "Nichts setzt die Gradienten auf 0: Jeder Durchlauf addiert seine Gradienten zu denen der früheren Durchläufe.",
   start: "Noch ist kein Schritt getan.",
   stepped: (count, root, before, after) => `Schritt ${count}: ${root} geht von ${before} auf ${after}.`,
   meanOf: (root, count) => `der Mittelwert von ${root} über ${counted(count, "Punkt", "Punkte")}`,
   moved: (name, before, rate, gradient, after) => `${name}: ${before} − ${rate} · ${gradient} = ${after}`,
   added: (name, stored, fresh, gradient) => `in ${name}.grad stand ${stored}, der Durchlauf addiert ${fresh}: ${gradient}`,
   others: (count) => `und ${grouped(count)} weitere, weiter unten`,
-  onTop: (stored, gradient) => `Frühere Durchläufe haben dort ${stored} hinterlassen: zusammen ${gradient}.`,
+  onTop: (stored, gradient) => `Die Gradienten früherer Durchläufe, ${stored}, sind noch da: zusammen ${gradient}.`,
   lost: (root) =>
     `${root} ist keine Zahl mehr, die sich verkleinern lässt: Die Lernrate ist zu groß. Setz zurück, und versuch es mit einer kleineren.`,
   noParameters: "Es ist kein Parameter ausgewählt: Ein Schritt ändert nichts.",
-  noPoints: "Noch gibt es keine Punkte: Klick in das Feld, oder füg welche ein.",
+  noPoints: "Noch gibt es keine Punkte: Klick in die Ebene von x1 und x2, oder füg Punkte ein.",
   parameters: "Parameter",
   columns: ["lernen", "Wert", "Gradient"],
   learn: (name) => `${name} lernen`,
@@ -1296,11 +1296,11 @@ export const training = {
   },
   flow: {
     title: "Wie viel Gradient ankommt",
-    intro: "Die mittlere Größe der Gradienten, nach der Zahl der Funktionen, durch die sie auf dem Rückweg gehen. Die Balken sind logarithmisch.",
+    intro: "Jeder Balken ist die mittlere Größe der Gradienten, die auf dem Rückweg durch gleich viele Funktionen gehen. Die Skala ist logarithmisch.",
     layer: (count, names, more) =>
-      `${names.join(", ")}${more ? ` und ${more} weitere` : ""}: ${count === 0 ? "vor jeder Funktion" : `hinter ${counted(count, "Funktion", "Funktionen")}`}`,
-    local: (local) => `die letzte davon gibt den Anteil ${local} weiter`,
-    vanishes: (ratio) => `Die fernste Schicht bekommt ${ratio} mal so viel wie die nächste.`,
+      `${names.join(", ")}${more ? ` und ${more} weitere` : ""}: ${count === 0 ? "durch keine Funktion" : `durch ${counted(count, "Funktion", "Funktionen")}`}`,
+    local: (local) => `die letzte Funktion multipliziert den Gradienten im Mittel mit ${local}`,
+    vanishes: (ratio) => `Der mittlere Gradient der fernsten Schicht ist ${ratio} mal der mittlere Gradient der nächsten Schicht.`,
   },
   points: {
     title: "Punkte",
@@ -1329,11 +1329,11 @@ export const training = {
     class: "Klasse",
     undo: "Den letzten zurücknehmen",
     clear: "Alle wegnehmen",
-    scale: "Auf Mittelwert 0 und Abweichung 1 skalieren",
+    scale: "Koordinaten auf Mittelwert 0 und Standardabweichung 1 skalieren",
     scaleNote: "Einige Koordinaten sind groß: Ein kleines Netz lernt besser aus skalierten.",
     used: (count) => (count === 1 ? "1 Punkt ist gelesen." : `${grouped(count)} Punkte sind gelesen.`),
     full: (most) => `Es sind schon ${most} Punkte, mehr werden nicht genommen.`,
-    unlinked: (most) => `In einen Link passen ${most} Punkte: Diese bleiben nur auf dieser Seite.`,
+    unlinked: (most) => `In einen Link passen höchstens ${most} Punkte, also sind diese Punkte nur auf dieser Seite.`,
     noCoordinate: (name, text) => `„${text}“ ist keine Zahl für ${name}: Schreib eine wie -0.5.`,
   },
   csv: {
@@ -1371,5 +1371,5 @@ export const cell = {
   wrongLine: (line) => `In Zeile ${line} ist ein Fehler.`,
   wrong: "Es ist ein Fehler aufgetreten.",
   failed: (problem) => `Python ließ sich nicht laden: ${problem}`,
-  ended: (problem) => `Mit diesem Programm endete Python selbst, und wird neu geladen: ${problem}`,
+  ended: (problem) => `Das Programm hat Python beendet, das jetzt neu geladen wird: ${problem}`,
 };

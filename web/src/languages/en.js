@@ -12,35 +12,35 @@ export const presets = {
   own: "your own expression",
   product: {
     title: "(a + b)·c",
-    lesson: "A sum copies its gradient to both operands. A product swaps: each operand gets the other one's value.",
+    lesson: "A sum copies its gradient to both operands. A product swaps: each operand gets the gradient times the value of the other operand.",
   },
   neuron: {
     title: "a neuron with tanh",
-    lesson: "A neuron with two inputs. Its bias is chosen to give simple numbers: watch how much gradient gets through tanh.",
+    lesson: "A neuron with two inputs. Its bias is chosen to give simple numbers. Watch how much of the gradient gets through tanh.",
   },
   square: {
     title: "a·a",
-    lesson: "One node is both operands: two edges lead back to it, and so do two contributions.",
+    lesson: "The leaf a is both operands of the product. Two lines connect it to the product, and each line carries a contribution back to a.",
   },
   double: {
     title: "a + a",
-    lesson: "The smallest graph that goes wrong without +=: with = the second contribution overwrites the first.",
+    lesson: "The smallest graph that needs +=. With = the second contribution overwrites the first, and the gradient is wrong.",
   },
   twice: {
     title: "(a·b)·(a + b)",
-    lesson: "Both leaves are used twice. Switch to = and see which half of each gradient is lost.",
+    lesson: "Both leaves are used twice, so each gets two contributions. Switch to = and see which of the two is lost.",
   },
   loss: {
     title: "(a·b + c)·f",
-    lesson: "The classic first graph. Nudge any node by 0.0001 under Check and compare with backpropagation.",
+    lesson: "The classic first graph. Open the tab Check, nudge any node by 0.0001, and compare the result with backpropagation.",
   },
   reuse: {
     title: "(a·b + a)²",
-    lesson: "a is used by the product and by the sum: its gradient has to wait for both.",
+    lesson: "The product and the sum both use a. The gradient of a is complete only when the contributions of both have arrived.",
   },
   diamond: {
     title: "the diamond",
-    lesson: "Two paths lead from a to d. Under Order, visit a too early and one path's contribution is lost.",
+    lesson: "Two paths lead from a to d. Open the tab Order and visit a too early: the contribution of one path is lost.",
   },
   network: {
     title: "a two-layer network",
@@ -48,7 +48,7 @@ export const presets = {
   },
   softmax: {
     title: "softmax with cross-entropy",
-    lesson: "The first score belongs to the right class. What do the gradients of the scores have to do with their probabilities?",
+    lesson: "The first score belongs to the right class. How are the gradients of the scores related to the probabilities?",
   },
 };
 
@@ -56,13 +56,13 @@ export const presets = {
 export const afterwards = {
   neuron: "The output is o = 0.7071, and half of the gradient, 0.5, gets through tanh.",
   square: "The two contributions add up to 2a.",
-  softmax: "The gradients come out as the probabilities, less 1 for the right class: -0.341, 0.242, 0.099.",
+  softmax: "Each gradient equals the probability of its class, minus 1 for the right class: -0.341, 0.242, 0.099.",
 };
 
 export const header = {
   name: "gradwalk",
   presets: "Graphs of the lesson",
-  expression: "Expression, such as tanh(x*w + b), or several as in e = a + b; f = e*c",
+  expression: "Expression such as tanh(x*w + b), or several such as e = a + b; f = e*c",
   draw: "Draw",
   menu: "Menu",
   share: "Share",
@@ -79,28 +79,28 @@ export const header = {
   /** @type {readonly string[]} */
   signs: [
     "A box is a value: its name, its data, and its gradient. Numbers that are not known yet are faint.",
-    "The sign before a name is the operation that made the value. Every line into its box comes from an operand: select it to see its local derivative.",
-    "Drag a leaf's data left or right, like a slider: everything that depends on it changes, and the walk stays at its step.",
-    "In the backward pass, a node passes a contribution to each operand: its own gradient, called upstream, times the local derivative. The contributions to an operand add up to its gradient.",
-    "Point at a box, or select it, and its paths to the root light up, each with the product of its local derivatives. Their sum is the gradient.",
-    "The halo marks the current step; a tick marks a node that the backward pass has visited; a flag is a contribution on its way.",
-    "Colored lines are contributions flowing back: blue positive, orange negative, thicker for larger. A crossed, dashed line is a lost contribution.",
+    "The sign before a name is the operation that made the value. Every line into a box comes from an operand: select the line to see the local derivative.",
+    "Drag a leaf's data left or right, like a slider: every value that depends on the leaf changes, and the walk stays at its step.",
+    "In the backward pass, a node passes a contribution to each operand: the node's own gradient, called the upstream gradient, times the local derivative. The contributions to an operand add up to the operand's gradient.",
+    "Point at a box or select it: its paths to the root light up. Each path shows the product of the local derivatives along it. The sum of these products is the gradient.",
+    "The halo marks the current step. A tick marks a node that the backward pass has visited. A flag is a contribution on its way to an operand.",
+    "Colored lines are contributions flowing back: blue is positive, orange is negative, and a thicker line is a larger contribution. A crossed, dashed line is a lost contribution.",
   ],
   /** @type {readonly (readonly [string, string])[]} */
   keys: [
-    ["n", "next step (also → outside of the graph)"],
+    ["n", "next step (also →, unless the focus is in the graph)"],
     ["b", "a step back (also ←)"],
-    ["PageDown PageUp", "next step, step back, as presentation remotes send them; not in text fields"],
+    ["PageDown PageUp", "next step and step back; presentation remotes send these keys (not in text fields)"],
     ["s", "to the start"],
     ["e", "to the end"],
     ["p", "play or pause"],
     ["g", "to the graph"],
-    ["arrows", "in the graph: from box to box, along the lines"],
-    ["Enter", "in the graph: select a box or a line, open a part"],
-    ["d", "in the graph: to the lines of a box, and from line to line"],
+    ["arrows", "in the graph: move from box to box along the lines"],
+    ["Enter", "in the graph: select a box or a line, or open a part of the graph"],
+    ["d", "in the graph: move to the lines of a box, then from line to line"],
     ["[ ]", "in the graph: decrease or increase the number of a leaf (also Alt with the up and down arrows; Shift for finer steps)"],
     ["+ - 0", "in the graph: zoom in, zoom out, show everything"],
-    ["f", "present: the graph and the sentence fill the screen (Escape leaves)"],
+    ["f", "present: the graph and the sentence about the step fill the screen (Escape leaves)"],
     ["?", "this help"],
   ],
 };
@@ -128,7 +128,7 @@ export const transport = {
   timeline: "Step of the walk",
   speed: "Speed",
   speeds: { slow: "slow", normal: "normal", fast: "fast", fastest: "fastest" },
-  nothing: "Nothing is known yet. The next step gives the first leaf its number.",
+  nothing: "No value is known yet. The next step gives the first leaf its value.",
   /** @param {"start" | "forward" | "seed" | "backward" | "end"} phase @param {number} position @param {number} forward steps @param {number} backward steps */
   phase(phase, position, forward, backward) {
     if (phase === "start") return "Before the first step";
@@ -155,7 +155,7 @@ export const arrays = {
   /** @param {string} name @param {string} data @param {string} gradient */
   cell: (name, data, gradient) => `${name} = ${data}, gradient ${gradient}`,
   /** @param {string} name @param {string} root */
-  steepest: (name, root) => `The bars show a row, colored by gradient. Raising ${name} lowers ${root} most.`,
+  steepest: (name, root) => `Each bar is a number of one row, colored by its gradient. Among these numbers, raising ${name} lowers ${root} the most.`,
 };
 
 export const writing = {
@@ -172,7 +172,7 @@ export const twin = {
   active: "this step",
   visited: "visited",
   /** @param {number} count */
-  nodes: (count) => `${count.toLocaleString("en")} nodes: open to see them`,
+  nodes: (count) => `${count.toLocaleString("en")} nodes: open this part to see them`,
 };
 
 export const source = { title: "Program" };
@@ -187,21 +187,21 @@ export const timeline = {
     return `Pass ${number} of ${count}${line === null ? "" : `: backward() at line ${line}`}`;
   },
   /** @param {string} name of the root @param {string} here @param {string} first @param {string} last */
-  range: (name, here, first, last) => `${name} = ${here}; from ${first} to ${last} over the passes`,
+  range: (name, here, first, last) => `${name} = ${here}; it goes from ${first} to ${last} over all passes`,
   /** @param {string} name @param {number} count @param {string} first @param {string} last @param {string} least */
   curve: (name, count, first, last, least) =>
     `${name} over ${count} passes: first ${first}, last ${last}, smallest ${least}. The slider above selects a pass.`,
   /** @param {number} number @param {string} name @param {string} data */
   point: (number, name, data) => `pass ${number}: ${name} = ${data}`,
   /** @param {number} number @param {string} data */
-  notKept: (number, data) => `Pass ${number} gave ${data}. Its graph is not in this file: walk with --pass ${number} to see it.`,
+  notKept: (number, data) => `Pass ${number} computed ${data}. The graph of this pass is not in this file. To see it, run gradwalk walk with --pass ${number}.`,
 };
 
 export const earlier = {
   title: "What .grad holds",
   /** @param {number} count */
   intro: (count) =>
-    `${count === 1 ? "One leaf" : `${count} leaves`} already had a gradient when this pass began: nothing had zeroed it. backward() adds to it, so .grad is not the gradient of this pass alone.`,
+    `${count === 1 ? "One leaf" : `${count} leaves`} already had a gradient when this pass began, because nothing had set .grad to 0. backward() adds to .grad, so .grad is not the gradient of this pass alone.`,
   columns: ["leaf", "this pass", "before", ".grad now", "since"],
   /** @param {number} since */
   since: (since) => (since ? `pass ${since}` : "it was set"),
@@ -210,7 +210,7 @@ export const earlier = {
   /** @param {string} own @param {string} grad @param {string} now @param {number} since */
   told(own, grad, now, since) {
     const because = since ? `not zeroed since pass ${since}` : "set by the program";
-    return `This pass: ${own}. It was ${grad} before: ${because}. So .grad is now ${now}.`;
+    return `The gradient of this pass is ${own}. Before, .grad was ${grad} (${because}). So .grad is now ${now}.`;
   },
 };
 
@@ -280,50 +280,50 @@ export const paths = {
   end: (product) => `= ${product}`,
   /** @param {number} count */
   more: (count) => `And ${count.toLocaleString("en")} more.`,
-  early: "Their products are known when the forward pass is done.",
+  early: "The products along the paths are known when the forward pass is done.",
 };
 
 /** Feedback to a wrong answer: the mistake that leads to this number. */
 export const diagnoses = {
   /** @param {string} answer */
-  general: (answer) => `Not ${answer}. Follow every path from the root back; multiply along a path, add where paths meet.`,
+  general: (answer) => `Not ${answer}. Follow every path from the root back. Multiply the local derivatives along each path, and add where paths meet.`,
   /** @param {string} answer */
   sign: (answer) => `Not ${answer}. Look at the sign.`,
   /** @param {string} path @param {string} product */
   brings: (path, product) => `${path} (${product})`,
   /** @param {string} answer @param {readonly string[]} kept @param {readonly string[]} missed @param {boolean} isOverwritten whether = gives the same number */
   missing: (answer, kept, missed, isOverwritten) =>
-    `${answer} comes from ${kept.join(" and ")} only. Missing: ${missed.join(" and ")}. Add the contributions of all paths${isOverwritten ? "; = instead of += keeps only the last one" : ""}.`,
+    `${answer} comes from ${kept.join(" and ")} only. Missing: ${missed.join(" and ")}. Add the contributions of all paths${isOverwritten ? "; with = instead of +=, only the last contribution is kept" : ""}.`,
   /** @param {string} answer */
-  overwritten: (answer) => `${answer} is the result of =: a later contribution overwrote an earlier one. Add them, as += does.`,
+  overwritten: (answer) => `${answer} is the result with =: a later contribution overwrote an earlier one. Add the contributions, as += does.`,
   /** @param {string} answer @param {string} node */
-  swapped: (answer, node) => `${answer} uses an operand's own value at ${node}. A product swaps: each operand gets the other one's value.`,
+  swapped: (answer, node) => `${answer} uses an operand's own value at ${node}. A product swaps: the local derivative for an operand is the value of the other operand.`,
   /** @param {string} answer @param {string} node @param {string} symbol */
-  sumAsProduct: (answer, node, symbol) => `${answer} treats ${node} as a product. Its ${symbol} does not multiply by a value: its local derivatives are 1 or -1.`,
+  sumAsProduct: (answer, node, symbol) => `${answer} treats ${node} as a product. But its operation is ${symbol}, and the local derivatives of ${symbol} are 1 or -1.`,
   /** @param {string} answer @param {string} node */
   oneSign: (answer, node) => `${answer} has one sign wrong: ${node} subtracts this operand, so the local derivative is -1.`,
   /** @param {string} answer @param {string} user @param {string} by */
   upstream: (answer, user, by) => `${answer} is only the local derivative ∂${user}/∂${by}. Multiply it by the gradient of ${user}.`,
   /** @param {string} answer @param {string} by */
-  upstreams: (answer, by) => `${answer} adds up the local derivatives of all users of ${by}. First multiply each by the gradient of that user.`,
+  upstreams: (answer, by) => `${answer} adds up the local derivatives of all nodes that use ${by}. First multiply each local derivative by the gradient of its node.`,
   /** @param {string} answer @param {string} user @param {string} operand @param {string} local */
   factor: (answer, user, operand, local) => `${answer} leaves out a factor: the local derivative ∂${user}/∂${operand} = ${local}.`,
   /** @param {string} answer */
-  along: (answer) => `${answer} adds up local derivatives along a path. Along a path, multiply; only where paths meet, add.`,
+  along: (answer) => `${answer} adds up local derivatives along a path. Multiply them along a path, and add only where paths meet.`,
   /** @param {string} answer */
   between: (answer) => `${answer} multiplies the paths together. Multiply along each path, then add the products.`,
   /** @param {string} answer @param {string} node */
-  data: (answer, node) => `${answer} is the value of ${node}. The question is how fast the root changes.`,
+  data: (answer, node) => `${answer} is the value of ${node}. The question asks how fast the root changes.`,
   /** @param {string} answer */
-  reciprocal: (answer) => `${answer} is upside down: one divided by the derivative.`,
+  reciprocal: (answer) => `${answer} is 1 divided by the derivative: numerator and denominator are swapped.`,
   /** @param {string} answer @param {string} root @param {string} by @param {string} step */
   quotient: (answer, root, by, step) =>
-    `${answer} is the change of ${root} per unit of ${by} over a step of ${step}. The derivative is the limit for smaller and smaller steps.`,
+    `${answer} is the difference quotient for a step of ${step}: the change of ${root} divided by the change of ${by}. The derivative is the limit of this quotient for smaller and smaller steps.`,
 };
 
 export const inspector = {
   title: "Here",
-  nothing: "Select a box or a line on the graph. Without a selection, this follows the walk.",
+  nothing: "Select a box or a line on the graph. Without a selection, this panel shows the current step of the walk.",
   made: "computed as",
   operation: "operation",
   data: "data",
@@ -344,10 +344,10 @@ export const inspector = {
   whole: "all of them",
   less: "fewer",
   /** @param {string} gradient */
-  stored: (gradient) => `${gradient} was there before this pass`,
+  stored: (gradient) => `${gradient} from before this pass`,
   root: "It is the root: its gradient is 1 by definition.",
-  unused: "No gradient flows to it: the root does not depend on it, or it only decides.",
-  inert: "No gradient passes here: the operand only decides.",
+  unused: "No gradient flows to this node: the root does not depend on it, or the operations that use it never pass a gradient to it.",
+  inert: "No gradient flows along this line: the operation never passes a gradient to this operand.",
   /** @param {string} because */
   lost: (because) => `lost: ${because}`,
   /** @param {string} name */
@@ -356,13 +356,13 @@ export const inspector = {
 
 export const orders = {
   title: "The order puzzle",
-  intro: "In which order should the backward pass visit the nodes? Click them, here or on the graph, drag them, or use the keys. Then run it.",
+  intro: "In which order should the backward pass visit the nodes? Click the nodes here or on the graph, drag them, or use the keys. Then run your order.",
   pool: "Nodes to place",
   list: "Your order",
   run: "Run this order",
   right: "Show a right order",
   clear: "Clear",
-  handle: "Drag with mouse or finger, or move with the arrow keys; Delete removes it",
+  handle: "Drag with mouse or finger, or move with the arrow keys; Delete removes the node",
   /** @param {string} name @param {number} at */
   placed: (name, at) => `${name}, visited as number ${at}`,
   /** @param {string} name */
@@ -375,9 +375,9 @@ export const orders = {
   left: (count, isLesson) =>
     count ? `${count} to place.` : isLesson ? "All nodes are placed: run the order." : "All nodes are placed: run the order, or watch it with Next step.",
   /** @param {number} count @param {number} most */
-  tooMany: (count, most) => `The puzzle is for graphs of at most ${most} nodes, and this one has ${count.toLocaleString("en")}.`,
+  tooMany: (count, most) => `The puzzle works for graphs of at most ${most} nodes, but this graph has ${count.toLocaleString("en")}.`,
   /** @param {readonly string[]} names */
-  unknown: (names) => `The graph has no ${names.join(", ")}: ignored.`,
+  unknown: (names) => `Ignored, because it is not in the graph: ${names.join(", ")}.`,
 };
 
 export const outcomes = {
@@ -385,7 +385,7 @@ export const outcomes = {
   right: "right",
   allRight: "Every gradient is right.",
   uncounted: "There are too many legal orders to count.",
-  overwriting: "Contributions are written with =, so legal orders can lose them, too.",
+  overwriting: "Contributions are written with =, so even a legal order can lose some of them.",
   /** @param {string} root @param {string} by */
   derivative: (root, by) => `∂${root}/∂${by}`,
   /** @param {string} right */
@@ -410,22 +410,22 @@ export const checks = {
   method: "Difference",
   methods: { central: "central", forward: "forward" },
   columns: ["node", "verdict", "backprop", "quotient", "error"],
-  select: "Select a node to see what its nudge does.",
+  select: "Select a node to see what changes when it is nudged.",
   none: "–",
   secret: "?",
   slider: "Step h, from 1e-10 to 1e-1",
   error: "error",
   sides: { rounding: "rounding", bending: "bending" },
   /** @param {string} error @param {string} step */
-  curve: (error, step) => `Error of the quotient against the step h: smallest ${error}, near h = ${step}`,
+  curve: (error, step) => `Error of the difference quotient for each step h: the smallest is ${error}, near h = ${step}`,
   /** Descriptions of a box for screen readers while a node is nudged. */
   traces: {
     /** @param {string} data @param {string} step */
     own: (data, step) => `nudged by ${step}, from ${data}`,
     /** @param {string} data @param {string} change */
-    moved: (data, change) => `with the nudge ${data}, changed by ${change}`,
+    moved: (data, change) => `${data} after the nudge, a change of ${change}`,
     /** @param {string} data @param {string} change */
-    still: (data, change) => `with the nudge ${data}, changed by ${change}`,
+    still: (data, change) => `${data} after the nudge, a change of ${change}`,
   },
   /** @param {string} quotient @param {string} gradient @param {string} verdict "" if it is not shown */
   quotient: (quotient, gradient, verdict) => [`difference quotient ${quotient}`, `gradient to compare ${gradient}`, verdict].filter(Boolean).join(", "),
@@ -450,21 +450,21 @@ export const checks = {
    */
   nudged: (root, name, step, up, down, quotient, backprop) =>
     [
-      `${name} + ${step} makes ${root} ${up}`,
-      down === null ? "" : `${name} - ${step} makes it ${down}`,
+      `with ${name} + ${step}, ${root} is ${up}`,
+      down === null ? "" : `with ${name} - ${step}, it is ${down}`,
       `the quotient is ${quotient}; backpropagation says ${backprop}`,
     ]
       .filter(Boolean)
       .join("; "),
   /** @param {string} text */
-  noStep: (text) => `“${text}” is not a step: write a positive number such as 0.0001, or nothing.`,
+  noStep: (text) => `“${text}” is not a valid step: write a positive number such as 0.0001, or leave the field empty.`,
   /** @param {number} count */
   others: (count) => `${count.toLocaleString("en")} other nodes are in closed parts of the graph.`,
 };
 
 export const exercises = {
   title: "Exercises",
-  how: "All values are known. Work out the gradient by the chain rule; an answer within 1% counts. Products such as 3*2 are fine.",
+  how: "All values are known. Work out the gradient with the chain rule. An answer within 1% of the gradient counts as right. You may type a product such as 3*2.",
   answer: "Your answer",
   check: "Check",
   hint: "Hint: walk one step",
@@ -473,7 +473,7 @@ export const exercises = {
   forget: "Forget my progress",
   file: "Results as a file",
   code: "Code to hand in: ",
-  noProof: ". It counts, for exercises and lesson together: questions, right answers, those at the first try, those without a hint, and tries. Its end detects typing errors; it proves nothing.",
+  noProof: ". The code contains five counts for the exercises and the lesson together: questions, right answers, right answers at the first try, right answers without a hint, and tries. Its last characters detect typing errors. The code can be forged, so it proves nothing.",
   /** @param {number} number @param {string} root @param {string} by */
   question: (number, root, by) => `${number}. What is ∂${root}/∂${by}?`,
   /** @param {string} text */
@@ -492,7 +492,7 @@ export const links = {
   /** @param {number} length @param {number} most */
   tooLong: (length, most) => `The link is ${length.toLocaleString("en")} characters long; the limit is ${most.toLocaleString("en")}.`,
   /** @param {string} key @param {string} text */
-  senseless: (key, text) => `The link says ${key}=${text.slice(0, 80)}, which is not valid here: ignored.`,
+  senseless: (key, text) => `The link contains ${key}=${text.slice(0, 80)}, which is not valid here and is ignored.`,
   /** @param {string} name */
   noNode: (name) => `The link selects ${name}, but there is no such node.`,
 };
@@ -502,21 +502,21 @@ export const share = {
   link: "Link",
   copy: "Copy link",
   copied: "Copied.",
-  notCopied: "The text is selected: copy it with the keyboard.",
-  ofFile: "This page is a file on this machine. To share it, put the file on a website or send it along, and replace the part of the link before the # with its new address.",
+  notCopied: "Copying failed. The text is selected: copy it with the keyboard.",
+  ofFile: "This page is a file on your computer. To share it, put the file on a website, or send the file together with the link. Then replace the part of the link before the # with the new address of the file.",
   start: "Begins",
   here: "in the current state",
   begin: "with this graph, nothing known",
-  theirs: "the reader's own",
-  presented: "for the front of a room: the graph and the sentence fill the screen",
+  theirs: "the reader's own setting",
+  presented: "for presenting: the graph and the sentence about the step fill the screen",
   note: "Note above the graph",
   question: "Question of your own",
   answer: "Right answer; others after semicolons",
-  noQuestion: "A question is shown with the graph. With a right answer, the page judges what learners type.",
-  noAnswer: "Without an answer the question is shown, for discussion.",
-  keptAnswer: "The answer from the link that led here is kept.",
+  noQuestion: "The question is shown with the graph. If you give a right answer, the page checks the answers of learners.",
+  noAnswer: "Without a right answer, the question is only shown, for discussion.",
+  keptAnswer: "The right answer from the link that you opened is kept.",
   /** @param {readonly string[]} ways */
-  counts: (ways) => `Right: ${ways.join("; ")}. The link does not show it, but trying all likely answers reveals it.`,
+  counts: (ways) => `Counts as right: ${ways.join("; ")}. The link does not show the answer, but somebody who tries all likely answers can find it.`,
   /** @param {string} number */
   exactly: (number) => `exactly ${number}`,
   /** @param {string} number */
@@ -526,7 +526,7 @@ export const share = {
   embed: "Embed in a page",
   snippet: "HTML",
   copySnippet: "Copy HTML",
-  src: "src must be the address of this page: its file next to the page that embeds it, or its URL on a website.",
+  src: "src must be the address of this page: its URL on a website, or its file name if the file lies next to the page that embeds it.",
 };
 
 /** A teacher's question to the learner. */
@@ -555,11 +555,11 @@ export const files = {
   notJson: (reason) => `This is not JSON: ${reason}`,
   noVersion: "none",
   /** @param {string} version @param {number} known */
-  version: (version, known) => `This walk has version ${version}; version ${known} can be read.`,
-  noOrder: "This walk's order must list exactly the nodes that gradient flows to, each once.",
+  version: (version, known) => `This walk has version ${version}, but only version ${known} can be read.`,
+  noOrder: "The order of this walk must list each node that receives a gradient once, and no other node.",
   /** @param {string} problem */
   refused: (problem) =>
-    `The file cannot be shown. ${problem}\nFiles to open are written by gradwalk walk --json, Walk.to_json() and Graph.to_json(); for a script, gradwalk walk --page makes a page.`,
+    `The file cannot be shown. ${problem}\nOpen a file written by gradwalk walk --json, Walk.to_json() or Graph.to_json(). To make a page from a script, use gradwalk walk --page.`,
 };
 
 // The lesson. In its texts `x` is code, *x* is emphasized, and $…$ is a formula, in which [a/b] is a fraction and ^2 a square.
@@ -570,31 +570,31 @@ export const lesson = {
   views: "Lesson or lab",
   chapters: {
     nudge: {
-      title: "What a gradient promises",
-      goal: "Say what a gradient is, by nudging a number.",
+      title: "What a gradient predicts",
+      goal: "Learn what a gradient is by nudging a number, that is, changing it a little.",
       beats: {
         meet: "A program turns numbers into a result. This one takes `a`, `b` and `c`, and computes `f = (a + b)·c`. With the numbers in the boxes, `f` is −10.",
         predict: {
-          text: "Before we look: raise `a` by a tiny bit, say from 2 to 2.001. *How many times as much as `a` does `f` change?*",
-          right: "Yes. `e` changes by as much as `a`, and `f` by `c` = 10 times as much.",
+          text: "Before we look: raise `a` by a tiny bit, say from 2 to 2.001. *The change of `f` is how many times the change of `a`?*",
+          right: "Yes. `e` changes by as much as `a`, and `f` changes by `c` = 10 times as much.",
           mistakes: {
             one: "`e` does change by as much as `a`. But then `e` is multiplied by `c`.",
-            change: "That is how much `f` changes if `a` changes by 0.001. How many times 0.001 is that?",
-            own: "That is the value of `a`. What counts is not how large `a` is, but what changing it does.",
-            root: "That is the value of `f`. The question is how fast it changes.",
+            change: "That is the change of `f` if `a` changes by 0.001. Divide it by 0.001.",
+            own: "That is the value of `a`. The question is about the changes of `a` and `f`, not about their values.",
+            root: "That is the value of `f`. The question is how fast `f` changes.",
           },
         },
-        see: "Move the slider: the dot moves along `f`. Near where we stand, `f` changes *10 times as much* as `a`. This number is the *gradient of `f` with respect to `a`*: $[df/da] = 10$. It is the slope of the line.",
+        see: "Move the slider: the dot moves along the graph of `f`. Near `a` = 2, the change of `f` is *10 times* the change of `a`. This number is the *gradient of `f` with respect to `a`*: $[df/da] = 10$. It is the slope of the line.",
         promise: {
           text: "The gradient of `f` with respect to `c` is −1. *What will `f` do when `c` grows from 10 to 10.1?*",
           options: ["It falls by about 0.1.", "It rises by about 0.1.", "It falls to −1."],
           feedback: [
             "Yes: 0.1 times −1.",
-            "The size is right. But look at the sign: with a negative gradient, up for `c` is down for `f`.",
-            "−1 is not where `f` goes. It is how many times as much `f` changes as `c` does.",
+            "The size is right. But look at the sign: with a negative gradient, `f` falls when `c` rises.",
+            "−1 is not the new value of `f`. It is a ratio: the change of `f` divided by the change of `c`.",
           ],
         },
-        kept: "See for yourself: the line falls. A gradient is a promise about small changes, one for each input, and each can be checked like this.",
+        kept: "See for yourself: the line falls. A gradient predicts the effect of a small change. Each input has its own gradient, and you can check each one like this.",
       },
       recap: "Change an input a little, and the result changes by the gradient times that change.",
     },
@@ -602,57 +602,57 @@ export const lesson = {
       title: "Forward: a graph remembers",
       goal: "See how a formula becomes a graph while it is computed.",
       beats: {
-        remember: "Nudging every input by hand is tedious. To find gradients by thinking instead, a program has to *remember how it came to its result*. Each value becomes a box. Nothing is known yet.",
-        leaves: "`a` and `b` are given: nothing made them. Such boxes are called *leaves*.",
-        product: "Their product is a new box, `e = a·b`. It knows its value, −6, and it remembers its *operands*, the boxes that it was made from: `a` and `b`.",
+        remember: "Nudging every input by hand is tedious. To calculate gradients instead, a program has to *remember how it computed its result*. Each value becomes a box. No value is known yet.",
+        leaves: "`a` and `b` are given, not computed. Such boxes are called *leaves*.",
+        product: "Their product is a new box, `e = a·b`. It stores its value, −6, and its *operands*, the boxes that it was computed from: `a` and `b`.",
         sum: {
           text: "`c` is given, too. The next box is `d = e + c`. *What will its value be?*",
           right: "Yes: −6 + 10.",
           mistakes: {
-            product: "That is the product. The sign in `d` is a plus.",
-            sign: "Mind the sign of `e`: it is −6.",
+            product: "That is the product of `e` and `c`. But `d` is their sum.",
+            sign: "Look at the sign of `e`: its value is −6.",
           },
         },
-        summed: "`d` is 4, and remembers `e` and `c`. The graph grows from the inputs to the result, operands always first.",
+        summed: "`d` is 4. It stores its operands, `e` and `c`. The graph grows from the inputs to the result: operands always come before results.",
         last: {
           text: "The last box is `L = d·f`, and `f` is −2. *What is `L`?*",
           right: "Yes: 4 times −2.",
-          mistakes: { sum: "That is the sum. The sign in `L` is a product." },
+          mistakes: { sum: "That is the sum of `d` and `f`. But `L` is their product." },
         },
-        done: "This was the *forward pass*. No box is made from `L`: it is the *root*, the result that we care about.",
+        done: "This was the *forward pass*. No other box is computed from `L`. `L` is the *root*, the result whose gradients we want.",
         reach: {
           text: "Suppose `a` changes. *Which other boxes change with it?*",
           options: ["Only `e`", "`e`, `d` and `L`", "All of them"],
           feedback: [
-            "`e` is the first to change. But `d` is made from `e`.",
-            "Yes: every box made from `a`, directly or indirectly, up to the root. Gradients will take the same way, backward.",
-            "`b`, `c` and `f` are given: they are not made from `a`.",
+            "`e` changes first. But `d` is computed from `e`.",
+            "Yes: every box that is computed from `a`, directly or indirectly, up to the root. Gradients take the same path backward.",
+            "`b`, `c` and `f` are given: they are not computed from `a`.",
           ],
         },
       },
-      recap: "The forward pass computes every box and remembers its operands.",
+      recap: "The forward pass computes the value of every box and stores its operands.",
     },
     seed: {
       title: "The seed: a gradient to start from",
-      goal: "Know the first gradient, without any rule.",
+      goal: "Find the one gradient that is known without any calculation.",
       beats: {
-        turn: "Now we turn around. We want the gradient of `L` with respect to *every* box: $[dL/da]$, $[dL/db]$ and so on. They are computed from the root backward, each from the gradients of the boxes that use it. So we need a first one.",
+        turn: "Now we go backward. We want the gradient of `L` with respect to *every* box: $[dL/da]$, $[dL/db]$ and so on. The gradient of a box is computed from the gradients of the boxes that use it. So we start at the root and need a first gradient there.",
         self: {
           text: "*What is the gradient of `L` with respect to `L` itself,* $[dL/dL]$?",
-          right: "Yes: whatever changes `L` by 0.001 changes `L` by 0.001.",
+          right: "Yes: if `L` changes by 0.001, `L` changes by 0.001. The ratio is 1.",
           mistakes: {
-            zero: "0 would mean: change `L`, and `L` does not change.",
-            value: "That is the value of `L`. Ask how many times as much `L` changes when `L` changes.",
+            zero: "0 would mean that `L` does not change when `L` changes.",
+            value: "That is the value of `L`. The question asks for the change of `L` divided by the change of `L`.",
           },
         },
-        planted: "This 1 is the *seed*. In micrograd, the small Python library that this lesson follows, it is the line `self.grad = 1`. All other gradients start at 0 (a box shows none until something arrives), and everything that flows backward starts here.",
+        planted: "This 1 is the *seed*. In micrograd, the small Python library that this lesson follows, the seed is the line `self.grad = 1`. All other gradients start at 0. (A box shows no gradient until a contribution arrives.) Every gradient is computed from the seed.",
         other: {
-          text: "*What would come out with 2 as the seed?*",
-          options: ["The same gradients", "Only `L` would have another gradient", "All gradients would be doubled"],
+          text: "*What would the gradients be if the seed were 2?*",
+          options: ["The same gradients", "Only the gradient of `L` would change", "All gradients would be doubled"],
           feedback: [
-            "All gradients are made from the first one, by multiplying and adding. Twice as much goes in…",
-            "The others are made from it: they would change, too.",
-            "Yes. With seed 2 they are the gradients of 2·`L`. And with 0, all would be 0.",
+            "All gradients are computed from the seed by multiplying and adding. What happens if the seed doubles?",
+            "The other gradients are computed from the gradient of `L`, so they would change, too.",
+            "Yes. With the seed 2, they are the gradients of 2·`L`. With the seed 0, all gradients would be 0.",
           ],
         },
       },
@@ -662,41 +662,41 @@ export const lesson = {
       title: "The one rule",
       goal: "Pass a gradient through a product and a sum.",
       beats: {
-        rule: "Now each box hands gradient on to its operands, by one rule: `operand.grad += local · this.grad`. *Local* is the local derivative: how many times as much *this box* changes as its operand does, with everything else fixed. `this.grad` is the *upstream gradient*: the gradient of this box. And `+=` adds to the gradient so far: chapter 6 shows why.",
+        rule: "Now each box passes a contribution to each of its operands. There is one rule: `operand.grad += local · this.grad`. *Local* is the local derivative: a small change of *this box* divided by the change of the operand that causes it, while all other operands stay fixed. `this.grad` is the *upstream gradient*: the gradient of this box. `+=` adds the contribution to the gradient so far. Chapter 6 shows why.",
         local: {
           text: "`L = d·f`, with `d` = 4 and `f` = −2. Look at the line from `d` to `L`. *What is its local derivative,* $[∂L/∂d]$? (The ∂ says that everything else stays fixed.)",
-          right: "Yes. In a product, a change of one factor is multiplied by the *other*: 0.001 more for `d` is 0.001 · (−2) for `L`.",
+          right: "Yes. In a product, a change of one factor is multiplied by the *other* factor: if `d` grows by 0.001, `L` changes by 0.001 · (−2).",
           mistakes: {
             own: "4 is the value of `d` itself. If `d` grows by 0.001, by how much does `d·f` change?",
-            whole: "That is the value of `L`, not how fast it changes.",
+            whole: "That is the value of `L`. The question is how fast `L` changes.",
             one: "That would be the rule for a sum. Here a change of `d` is multiplied by `f`.",
           },
         },
         other: {
-          text: "And the other way: *what does `f` get?* Multiply the local derivative by the gradient of `L`, which is 1.",
+          text: "Now the other operand: *what does `f` get?* Multiply the local derivative by the gradient of `L`, which is 1.",
           right: "Yes: 4, the value of `d`, times 1.",
-          mistakes: { own: "−2 is the value of `f` itself. Swap: what `f` is multiplied by is `d`." },
+          mistakes: { own: "−2 is the value of `f` itself. The local derivative is the value of the other factor, `d`." },
         },
-        swapped: "*A product swaps*: each operand gets the value of the other, times the upstream gradient. `d` has −2 now, and `f` has 4.",
+        swapped: "*A product swaps*: each operand gets the value of the other operand, times the upstream gradient. Now the gradient of `d` is −2, and the gradient of `f` is 4.",
         sum: {
-          text: "Next is `d = e + c`. It has gradient −2. *What does `e` get?*",
+          text: "Next is `d = e + c`. Its gradient is −2. *What does `e` get?*",
           right: "Yes. If `e` grows by 0.001, so does `d`: the local derivative of a sum is 1.",
           mistakes: {
-            beside: "10 is the value of `c`: that would be the rule for a product. What does `d` do when `e` grows by 1?",
+            beside: "10 is the value of `c`: that would be the rule for a product. By how much does `d` change when `e` grows by 1?",
             local: "1 is the local derivative. Now multiply it by the gradient of `d`.",
-            own: "−6 is the value of `e`. In a sum the values do not matter.",
+            own: "−6 is the value of `e`. The local derivative of a sum does not depend on the values.",
           },
         },
-        copied: "*A sum copies*: `e` and `c` both get −2, unchanged.",
+        copied: "*A sum copies*: `e` and `c` both get the gradient of `d`, −2, unchanged.",
         through: {
           text: "Now `e = a·b`, with `a` = 2 and `b` = −3; its gradient is −2. *What does `a` get?*",
           right: "Yes: −3, the value of `b`, times −2. This is the chain rule: $[dL/da] = [dL/de]·[∂e/∂a]$.",
           mistakes: {
             local: "−3 is the local derivative. Now multiply it by the gradient of `e`, −2.",
-            unswapped: "That is what `b` gets. A product swaps: `a` gets the value of `b`.",
+            unswapped: "That is what `b` gets. A product swaps: `a` gets the value of `b`, times the gradient of `e`.",
           },
         },
-        all: "Done. Every box now has $[dL/d•]$, and each box knew only its operands and its own gradient.",
+        all: "Done. Every box now has its gradient, $[dL/d•]$. To pass on its contributions, each box needed only its operands and its own gradient.",
       },
       recap: "`operand.grad += local · this.grad`. Sums copy, products swap.",
     },
@@ -704,33 +704,33 @@ export const lesson = {
       title: "A neuron",
       goal: "See what tanh does to a gradient.",
       beats: {
-        meet: "This is a neuron: inputs times weights, a bias `b`, and tanh over their sum `n`. Products and sums you know. What is new is tanh.",
-        curve: "tanh squeezes any number to between −1 and 1. Its local derivative is the *slope* of the curve where `n` stands. Move `n` and look at the line that touches the curve. (For now the bias is 5.)",
+        meet: "This is a neuron. It multiplies each input by a weight, adds a bias `b`, and applies tanh to the sum `n`. You know products and sums. tanh is new.",
+        curve: "tanh maps every number to a number between −1 and 1. Its local derivative is the *slope* of the curve at `n`. Move `n` and look at the tangent, the line that touches the curve. (For now the bias is 5.)",
         steepest: {
           text: "*Where is the slope largest, and what is it there?*",
           options: ["Far to the right: nearly 1", "In the middle: 1", "It is the same everywhere"],
           feedback: [
-            "There the *value* is nearly 1. The curve is flat there: its slope is nearly 0.",
-            "Yes. At 0 the slope is 1, and to both sides it falls to 0.",
-            "That would be a straight line.",
+            "Far to the right the *value* is nearly 1. But the curve is flat there: its slope is nearly 0.",
+            "Yes. At 0 the slope is 1, and on both sides it falls toward 0.",
+            "Only a straight line has the same slope everywhere.",
           ],
         },
         slope: {
-          text: "There is a formula for it that uses the result itself: the slope is $1 − o^2$. The bias is 6.88 again, and `o` = 0.7071. *What is the slope?*",
+          text: "There is a formula for the slope that uses the result `o`: the slope is $1 − o^2$. The bias is 6.88 again, and `o` = 0.7071. *What is the slope?*",
           right: "Yes: 1 − 0.5.",
           mistakes: {
-            value: "That is `o`. Square it, and take that from 1.",
-            unsquared: "That is 1 − `o`. The `o` is squared.",
+            value: "That is `o`. Square it, and subtract the square from 1.",
+            unsquared: "That is 1 − `o`. Square `o` before you subtract it.",
           },
         },
-        passed: "So half of the gradient of `o` gets through to `n`: 0.5 · 1. The sums before it copy 0.5 to all their operands.",
+        passed: "So half of the gradient of `o` gets through to `n`: 0.5 · 1. The sums before `n` copy 0.5 to all their operands.",
         weight: {
           text: "`x1w1 = x1·w1` has gradient 0.5. *What does the weight `w1` get?*",
           right: "Yes: `x1` = 2, times 0.5.",
           mistakes: {
             upstream: "0.5 is the upstream gradient. Multiply it by the local derivative.",
             local: "2 is the local derivative. Multiply it by the upstream gradient, 0.5.",
-            unswapped: "That is what `x1` gets. A product swaps.",
+            unswapped: "That is what `x1` gets. A product swaps: `w1` gets the value of `x1`, times the upstream gradient.",
             own: "−3 is the value of `w1` itself. A product swaps: `w1` gets the value of `x1`, times the upstream gradient.",
           },
         },
@@ -738,47 +738,47 @@ export const lesson = {
           text: "The other weight, `w2`, gets 0. *Why?*",
           options: ["Its input `x2` is 0", "Its value is too small", "tanh lets nothing through"],
           feedback: [
-            "Yes. As long as `x2` is 0, nothing that `w2` does can change the result.",
-            "The value of `w2` plays no part: a product swaps.",
-            "tanh let one half through, for both weights.",
+            "Yes. As long as `x2` is 0, changing `w2` does not change the result.",
+            "The value of `w2` does not matter here. A product swaps: `w2` gets the value of the other factor, times the upstream gradient.",
+            "tanh let half of the gradient through, for both weights.",
           ],
         },
-        all: "These are all gradients of the neuron. The ones of `w1`, `w2` and `b` tell how to change it.",
-        saturated: "Now the bias is 12. `o` is 0.99999, the curve is flat, and *hardly anything gets through*: all gradients are nearly 0. Such a neuron is called saturated. It can hardly learn.",
+        all: "These are all gradients of the neuron. The gradients of `w1`, `w2` and `b` tell how to change the output by changing these three numbers.",
+        saturated: "Now the bias is 12. `o` is 0.99999, the curve is flat, and *hardly any gradient gets through*: all gradients before tanh are nearly 0. Such a neuron is called saturated. It can hardly learn.",
       },
-      recap: "tanh lets through $1 − o^2$ of a gradient: all of it in the middle, nothing where it is flat.",
+      recap: "tanh multiplies a gradient by $1 − o^2$: by 1 in the middle of the curve, and by nearly 0 where the curve is flat.",
     },
     twice: {
       title: "A value used twice",
-      goal: "Know why it is += and not =.",
+      goal: "Understand why the rule has += and not =.",
       beats: {
-        meet: "`b = a + a`: a value can be used more than once. Two lines lead from `a` to `b`, and each brings back a contribution.",
+        meet: "`b = a + a`: a value can be used more than once. Two lines lead from `a` to `b`, and each line carries a contribution back to `a`.",
         both: {
-          text: "*What is the gradient of `a`?* Think of what `b` does when `a` grows by 0.001.",
-          right: "Yes. `b` grows by twice as much.",
+          text: "*What is the gradient of `a`?* By how much does `b` grow when `a` grows by 0.001?",
+          right: "Yes. `b` grows by twice as much as `a`.",
           mistakes: {
-            one: "1 is what *one* of the lines brings. There are two.",
-            own: "3 is the value of `a`. In a sum the values do not matter.",
-            value: "6 is the value of `b`.",
-            change: "That is how much `b` grows. How many times as much as `a` is that?",
+            one: "1 is the contribution of *one* line. There are two lines.",
+            own: "3 is the value of `a`. The local derivatives of a sum do not depend on the values.",
+            value: "6 is the value of `b`. The question is how fast `b` changes.",
+            change: "That is the change of `b`. Divide it by the change of `a`.",
           },
         },
-        added: "Each line brings 1, one after the other, and each contribution is *added* to the gradient so far. That is the `+` in `+=`.",
+        added: "Each line carries the contribution 1, one line after the other. Each contribution is *added* to the gradient so far. That is why the rule has `+=`.",
         equals: {
-          text: "Suppose that the rule said `operand.grad = local · this.grad`. *What would the gradient of `a` be?*",
-          right: "Yes. The second 1 takes the place of the first.",
+          text: "Suppose that the rule were `operand.grad = local · this.grad`. *What would the gradient of `a` be?*",
+          right: "Yes. The second 1 replaces the first.",
           mistakes: {
-            right: "That is with `+=`. With `=` the second one does not add.",
-            zero: "The last contribution stays.",
+            right: "That is the result with `+=`. With `=`, the second contribution is not added.",
+            zero: "The last contribution stays in `a.grad`.",
           },
         },
-        lost: "This is what `=` does, beside `+=`: the crossed line's 1 was overwritten. The gradient is *half of what it should be*, and no error tells you so.",
+        lost: "Here you see `=` beside `+=`. With `=`, the 1 on the crossed line was overwritten. The gradient is *half of what it should be*, and no error message tells you so.",
         paths: {
-          text: "Here `a` is used by `d = a·b` and by `e = a + b`, and `f = d·e`. `a` = −2, `b` = 3; `d` has gradient 1 and `e` has −6. *What is the gradient of `a`?*",
-          right: "Yes: 3 · 1 by way of `d`, and 1 · (−6) by way of `e`. Multiply along a path, add where paths meet.",
+          text: "Here `a` is used by `d = a·b` and by `e = a + b`, and `f = d·e`. `a` is −2 and `b` is 3. The gradient of `d` is 1, and the gradient of `e` is −6. *What is the gradient of `a`?*",
+          right: "Yes: 3 · 1 through `d`, plus 1 · (−6) through `e`. Multiply along each path, and add where paths meet.",
           mistakes: {
-            first: "3 is the path through `d`. The −6 of the path through `e` is missing.",
-            second: "−6 is the path through `e`. The 3 of the path through `d` is missing.",
+            first: "3 is the contribution through `d`. The contribution through `e`, −6, is missing.",
+            second: "−6 is the contribution through `e`. The contribution through `d`, 3, is missing.",
           },
         },
         met: "Two paths lead from `a` to the root, so `a` gets two contributions, and its gradient is their sum.",
@@ -787,149 +787,149 @@ export const lesson = {
     },
     order: {
       title: "Whose turn is it?",
-      goal: "Know why the order is topological, and how to find one.",
+      goal: "Understand which orders are right for the backward pass, and how a program finds one.",
       beats: {
-        question: "`a` is used by `b` and by `c`, and both are used by `d`. The boxes take turns: each one passes on the gradient that it has *by then*. Contributions that come later do not count.",
+        question: "`a` is used by `b` and by `c`, and both are used by `d`. The boxes take turns. On its turn, a box passes on the gradient that it has *at that moment*. Contributions that arrive later are not passed on.",
         puzzle: {
-          text: "*In which order should they take their turns?* Choose one box after the other, on the graph or in the list, and then run it.",
-          paper: "*In which order should they take their turns?* Write down their names.",
+          text: "*In which order should the boxes take their turns?* Choose one box after the other, on the graph or in the list. Then run your order.",
+          paper: "*In which order should the boxes take their turns?* Write down their names.",
           right: "Yes: no gradient is wrong.",
           wrong: "A contribution is lost. Read which one, and change the order.",
         },
-        why: "A box may pass on its gradient only when *every box that uses it has had its turn*. Then its gradient is complete. Such an order is called *topological* (here, in reverse: results before operands).",
-        early: "Here `c = a·b`, `d = c + a` and `e = d**2`, the square of `d`; and `c` had its turn before `d`. By then nothing had come to `c`, so it passed 0 on to `a` and `b`. The contribution of `d` to `c` comes *too late to be passed on*: `a` has 16 instead of 64. (micrograd would add it to `c.grad` all the same: `c` would look right, and `a` would be wrong.)",
+        why: "A box may pass on its gradient only when *every box that uses it has had its turn*. Then its gradient is complete. Such an order is called *topological*. Here it is reversed: results come before operands.",
+        early: "Here `c = a·b`, `d = c + a` and `e = d**2`, the square of `d`. But `c` had its turn before `d`. At that moment, no contribution had arrived at `c`, so it passed 0 on to `a` and `b`. The contribution of `d` to `c` comes *too late to be passed on*: the gradient of `a` is 16 instead of 64. (micrograd would still add this contribution to `c.grad`. Then `c.grad` would be right, but `a.grad` would be wrong.)",
         which: {
-          text: "Back to `L = d·f`, `d = e + c`, `e = a·b`. *Which of these orders goes wrong?*",
+          text: "Back to `L = d·f`, `d = e + c`, `e = a·b`. *Which of these orders gives a wrong gradient?*",
           options: ["`L`, `f`, `d`, `c`, `e`, `b`, `a`", "`L`, `d`, `e`, `a`, `b`, `c`, `f`", "`L`, `e`, `d`, `a`, `b`, `c`, `f`"],
           feedback: [
-            "Here each box comes after all that use it. Leaves such as `f` pass nothing on: any time after their users will do.",
-            "Each box comes after all that use it: `d` after `L`, `e` after `d`. It is a good one: there can be several.",
-            "Yes. `e` is used by `d`, so if it takes its turn before `d`, it has nothing to pass on.",
+            "In this order, each box comes after all boxes that use it. Leaves such as `f` pass nothing on, so they may come at any time after these boxes.",
+            "In this order, each box comes after all boxes that use it: `d` after `L`, `e` after `d`. A graph can have several right orders, and this is one.",
+            "Yes. `d` uses `e`. If `e` has its turn before `d`, no contribution has arrived at `e`, and it has nothing to pass on.",
           ],
         },
         append: {
-          text: "How does a program find such an order? By *depth-first search*: it goes from the root to an operand, on to the operand's operands, and so on, and puts each box into a list. *When must a box go in, so that the list has operands before results?*",
-          options: ["When it is first seen", "After all its operands are in", "When nothing is left to do"],
+          text: "How does a program find such an order? By *depth-first search*: it goes from the root to an operand, on to the operand's operands, and so on, and adds each box to a list. *When must a box be added, so that operands come before results in the list?*",
+          options: ["When the search first reaches it", "After all its operands are in the list", "When the search has ended"],
           feedback: [
-            "The root is the first to be seen: it would come before everything it is made from.",
-            "Yes. So operands come before results; and read from its end to its start, the list has results before operands.",
-            "Then all would go in at once, and nothing would say which comes first.",
+            "The search reaches the root first, so the root would come before all its operands.",
+            "Yes. So operands come before results. Read backward, from its end to its start, the list has results before operands.",
+            "Then all boxes would be added at once, and their order would not be determined.",
           ],
         },
-        search: "This is `backward()` of micrograd. Step through it: `append` comes after the loop, so a box goes into the list *after* its operands. The numbers on the boxes are their places in the list, and `visited` makes sure that a box used twice goes in once.",
-        reversed: "`reversed(topo)` is the order of the backward pass. It starts at the root, and comes to `a` only when all its contributions are in.",
+        search: "This is `backward()` of micrograd. Step through it: `append` comes after the loop, so a box is added to the list *after* its operands. The numbers on the boxes are their places in the list. `visited` makes sure that a box that is used twice is added only once.",
+        reversed: "`reversed(topo)` is the order of the backward pass. It starts at the root, and reaches `a` only when all contributions to `a` have arrived.",
       },
       recap: "Each box has its turn after all boxes that use it. Depth-first search finds such an order.",
     },
     check: {
       title: "Trust, and check",
-      goal: "Check a gradient with nothing but the program itself.",
+      goal: "Check a gradient using only the forward pass.",
       beats: {
-        doubt: "You can work out any gradient now. But can you *trust* it, and the program that works it out for you? A gradient is a promise about nudges. So *nudge*, and compare. All that takes is the forward pass.",
+        doubt: "You can work out any gradient now. But can you *trust* your result, and a program that computes gradients for you? A gradient predicts the effect of a nudge. So *nudge* a box, and compare. You need only the forward pass.",
         quotient: {
           text: "`a` is nudged by `h` = 0.0001, and the highlighted boxes have changed with it, up to `L`. With `a` + `h`, `L` is −7.9994; with `a` − `h` it is −8.0006. *Divide the change of `L` by the change of `a`: what comes out?*",
           right: "Yes: 0.0012 / 0.0002. This is the *difference quotient*.",
           mistakes: {
             change: "That is how much `L` changed from one end to the other. Divide it by the change of `a`.",
-            half: "Mind both ends: from −8.0006 to −7.9994.",
+            half: "Use both ends: `L` went from −8.0006 to −7.9994.",
             step: "`a` went from 2 − `h` to 2 + `h`: it changed by 2 times `h`.",
             up: "That is how much `L` changed on one side. Divide it by the change of `a`.",
           },
         },
-        drawn: "Now backpropagation has run, too: the root's box has the quotient *beside the gradient*, and they agree. Choose another box and it is nudged instead. Move `h`: this graph is a straight line for each of its boxes, so hardly anything changes.",
+        drawn: "Now backpropagation has run, too. The root's box shows the quotient *beside the gradient*, and they agree. Choose another box to nudge that box instead. Then move `h`. `L` is a linear function of each box, so the quotient hardly changes.",
         notice: {
-          text: "Suppose somebody writes `=` where it should be `+=`. Here `a` is used twice, so its gradient will be wrong. *Will the quotient notice?*",
+          text: "Suppose the rule is written with `=` instead of `+=`. Here `a` is used twice, so its gradient will be wrong. *Will the quotient show this?*",
           options: ["No: it will be wrong in the same way", "Only if `h` is small enough", "Yes: it will differ from the gradient"],
           feedback: [
-            "What goes into the quotient? Only forward passes, which have no `+=`.",
-            "The gradient is wrong by a whole contribution. No `h` hides that.",
+            "What is the quotient computed from? Only from forward passes, which have no `+=`.",
+            "A whole contribution is missing from the gradient. The difference shows even if `h` is not very small.",
             "Yes. The quotient comes from the forward pass alone, so the mistake does not affect it.",
           ],
         },
-        caught: "Caught: the gradient says 3, the quotient −3. The contribution −6 was overwritten. No error was raised, and without the check nobody would have known. Move `h`: it stays wrong.",
-        bent: "Because of `tanh`, `o` is a curve over `x1`, and with `h` = 0.1 the quotient is off. Make `h` smaller, and watch it come closer to the gradient, −1.5.",
+        caught: "The check found the mistake: the gradient is 3, but the quotient is −3. The contribution −6 was overwritten. Python raised no error, so only the check shows the mistake. Move `h`: the gradient stays wrong.",
+        bent: "Because of `tanh`, `o` is not a linear function of `x1`. With `h` = 0.1 the quotient is inexact. Make `h` smaller, and watch the quotient come closer to the gradient, −1.5.",
         small: {
           paper: "With `h` = 0.1 the quotient for `x1` is −1.521, with `h` = 0.01 it is −1.5002, and the gradient is −1.5. *So is the smallest `h` the best?*",
           text: "A smaller `h` made the quotient better. *So is the smallest `h` the best?*",
-          options: ["Yes, the smaller the better", "No: with a tiny `h` it goes wrong again", "From some point on `h` makes no difference"],
+          options: ["Yes, the smaller the better", "No: with a tiny `h` the quotient gets worse again", "Below some size, `h` makes no difference"],
           feedback: [
-            "On paper it is. But the computer keeps about 16 digits. What is left of the difference of two nearly equal numbers?",
-            "Yes. The computer keeps about 16 digits. The difference of two nearly equal numbers has only the last few of them left.",
+            "With exact numbers it is. But the computer keeps about 16 digits. How many right digits does the difference of two nearly equal numbers have?",
+            "Yes. The computer keeps about 16 digits. The difference of two nearly equal numbers has only a few right digits left.",
             "That would be so if numbers had infinitely many digits. The computer keeps about 16.",
           ],
         },
-        rounded: "See: at `h` = 1e-10 the last digits are noise (no more than expected from such a step, so the verdict accepts it). The curve shows the error for every `h`. To the right the function *bends* away, to the left digits are *rounded* away, and the best `h` lies between.",
+        rounded: "At `h` = 1e-10 the last digits of the quotient are noise. (This much noise is expected for such a small step, so the verdict accepts it.) The curve shows the error for every `h`. On the right, the error is large because the function *bends*. On the left, it is large because the computer *rounds*. The best `h` lies between.",
       },
-      recap: "The difference quotient checks a gradient. It is slow and inexact; backpropagation is neither.",
+      recap: "The difference quotient checks a gradient, but it is slow and inexact. Backpropagation is fast, and exact except for rounding.",
     },
     training: {
       title: "Learning",
       goal: "Use gradients to make an error smaller, and see what goes wrong.",
       beats: {
-        loss: "A neuron outputs `o`. The right output is `y`. The square of the error is the *loss* `L`: to learn is to make it smaller. The gradients tell how.",
+        loss: "A neuron outputs `o`. The right output is `y`. The square of the error is the *loss* `L`. Learning means making the loss smaller. The gradients tell how.",
         which: {
           text: "$[dL/dw]$ is negative. *To make `L` smaller, what should `w` do?*",
           options: ["Go up", "Go down", "Stay"],
           feedback: [
-            "Yes. With a negative gradient, up for `w` is down for `L`. So we go *against* the gradient.",
-            "Then `L` would go up: a negative gradient says that they move in opposite ways.",
-            "Only a gradient of 0 would say that.",
+            "Yes. With a negative gradient, `L` falls when `w` rises. So we change `w` *against* the gradient.",
+            "Then `L` would rise: with a negative gradient, `w` and `L` change in opposite directions.",
+            "That would be right only if the gradient were 0.",
           ],
         },
-        descend: "`w −= rate · w.grad`, and the same for every *parameter*, that is, every number that may be changed: here `w` and `b`. The learning rate, `rate`, says how large a step is. This is *gradient descent*. Step a few times and look at the curve of the loss.",
+        descend: "A step is `w −= rate · w.grad`, and the same for every other *parameter*. Parameters are the numbers that learning may change: here `w` and `b`. The learning rate, `rate`, sets how large a step is. This method is called *gradient descent*. Take a few steps and look at the curve of the loss.",
         rate: {
           paper: "So each parameter takes small steps: `w −= rate · w.grad`, and the same for `b`, with `rate` = 0.1. *What if the rate is 25 times as large?*",
           text: "*What if the rate is 25 times as large?*",
-          options: ["It learns 25 times as fast", "It makes no difference", "It can jump over the valley"],
+          options: ["It learns 25 times as fast", "It makes no difference", "A step can jump past the minimum"],
           feedback: [
-            "A gradient is a promise about *small* changes.",
+            "A gradient predicts only the effect of *small* changes.",
             "Every step would be 25 times as long.",
-            "Yes. The promise of a gradient holds for small changes only.",
+            "Yes. A gradient predicts only the effect of small changes.",
           ],
         },
-        large: "Take a step: `w` leaps past the goal, onto the flat part of tanh. Nothing gets through there, and the loss stays where it is.",
+        large: "Take a step: `w` jumps past the minimum, to where tanh is flat. Hardly any gradient gets through there, and the loss stays where it is.",
         again: {
-          text: "`w.grad` still holds the gradient of the last pass. *What happens if the next backward pass runs without setting it to 0?*",
-          options: ["The new gradient takes its place", "The new gradient is added to it", "Python raises an error"],
+          text: "`w.grad` still holds the gradient of the last pass. *What happens if nothing sets it to 0 before the next backward pass?*",
+          options: ["The new gradient replaces it", "The new gradient is added to it", "Python raises an error"],
           feedback: [
-            "That would be `=`. The rule says `+=`.",
-            "Yes: it is `+=`, for good reasons. So gradients of old passes pile up, unless `zero_grad()` clears them.",
-            "It does not, and that is why this mistake is so common.",
+            "That would happen with `=`. But the rule has `+=`.",
+            "Yes: the rule has `+=`. So the gradients of earlier passes add up, unless `zero_grad()` sets them to 0.",
+            "Python raises no error, and that is why this mistake is so common.",
           ],
         },
-        unzeroed: "Without `zero_grad()` each step uses the *sum of all gradients so far*: it gathers speed, overshoots, and swings. From the second step on the lines below show what is summed. (Only leaves keep their gradients: each forward pass makes the other boxes anew.) Switch it on and off, and start again.",
-        vanished: "And here, with `w` = 4, `b` = 2 and `y` = −0.8, the neuron is saturated: the loss is as large as it can be, but $1 − o^2$ is nearly 0, so nothing reaches `w` and `b`. In deep networks many such factors are multiplied: the gradient *vanishes*.",
+        unzeroed: "Without `zero_grad()` each step uses the *sum of all gradients so far*. So the steps get larger, jump past the minimum, and swing back and forth. From the second step on, the lines below show which gradients are added. (Only leaves keep their gradients: each forward pass creates the other boxes again.) Switch `zero_grad()` on and off, and start again.",
+        vanished: "Here, with `w` = 4, `b` = 2 and `y` = −0.8, the neuron is saturated. The loss is about as large as it can be, but $1 − o^2$ is nearly 0, so hardly any gradient reaches `w` and `b`. In deep networks many such factors are multiplied, and the gradient *vanishes*.",
       },
-      recap: "Forward, `zero_grad`, backward, a small step against the gradient; and again.",
+      recap: "Run forward, call `zero_grad`, run backward, and take a small step against the gradient. Repeat.",
     },
     passes: {
       title: "Why backward?",
-      goal: "Count what all gradients cost, in both directions.",
+      goal: "Count how many runs it takes to get all gradients: by nudging, and with a backward pass.",
       beats: {
-        many: "A network with two layers. Eight leaves; we want a gradient for each of them.",
+        many: "This is a network with two layers. It has eight leaves, and we want the gradient of each leaf.",
         runs: {
-          text: "*By nudging: how many times does the program have to run, at least, to get all eight gradients?*",
-          right: "Yes: once as it is, and once for each leaf nudged.",
+          text: "*Suppose you nudge the leaves: at least how many times does the program have to run to give all eight gradients?*",
+          right: "Yes: once without a nudge, and once for each leaf with that leaf nudged.",
           mistakes: {
-            plain: "Nearly. One more run is needed, without a nudge, to compare with.",
-            one: "One run nudges one leaf, and tells about that leaf alone.",
-            central: "That would do, with two nudges for each leaf. But fewer runs are enough.",
+            plain: "Nearly. One more run, without a nudge, is needed for comparison.",
+            one: "One run nudges one leaf, and gives the gradient of that leaf only.",
+            central: "That is enough for two nudges of each leaf. But fewer runs are enough.",
           },
         },
-        count: "Run it both ways, and count. Compare the results, too.",
+        count: "Compute the gradients both ways, and count the runs. Compare the gradients, too.",
         million: {
           text: "*A network has a million weights. How many backward passes does it take to get all their gradients?*",
           options: ["One", "A thousand", "A million"],
           feedback: [
-            "Yes. That is why networks can be trained at all.",
-            "Every box is visited once, however many leaves there are.",
-            "That is nudging: a run for every weight.",
+            "Yes. That is why large networks can be trained at all.",
+            "A backward pass visits every box once, however many leaves there are.",
+            "That is the cost of nudging: one run for every weight.",
           ],
         },
-        once: "Nudging asks *one input at a time* what it does to the result. The backward pass asks *the result once*, and the answer reaches every box. Once is enough because *paths share boxes*: each box adds up all its contributions and passes on the sum, once. No part of a path is taken twice.",
-        end: "You have seen all of it: a graph that remembers, a seed, one rule, `+=`, an order, and a check. It is about a hundred lines of Python, and it is what trains nearly every neural network.",
+        once: "Nudging measures the effect of *one input at a time*. The backward pass starts *at the result, once*, and reaches every box. One pass is enough because *paths share boxes*: each box adds up all its contributions and passes on the sum once. So no part of a path is computed twice.",
+        end: "You have seen all parts of backpropagation: a graph that remembers, a seed, one rule, `+=`, an order, and a check. A program for it has about a hundred lines of Python. Nearly every neural network is trained this way.",
       },
-      recap: "One backward pass gives the gradient of one result with respect to everything.",
+      recap: "One backward pass gives the gradient of one result with respect to every box.",
     },
   },
   /** @param {number} number @param {number} count */
@@ -938,7 +938,7 @@ export const lesson = {
   recap: "In short",
   answers: "Answers",
   /** @param {string} order */
-  orderOr: (order) => `${order}, or another order in which each comes after all that use it`,
+  orderOr: (order) => `${order}, or another order in which each box comes after all boxes that use it`,
   contents: "Chapters",
   next: "Continue",
   nextChapter: "Next chapter",
@@ -955,16 +955,16 @@ export const lesson = {
   /** @param {string} text */
   noNumber: (text) => (text.trim() ? `“${text}” is not a number: write one such as -1.5, 1/3 or 3*2.` : "Write a number first."),
   /** @param {string} answer */
-  wrong: (answer) => `Not ${answer}. Look again at the graph, or have the answer shown.`,
-  sign: "The size is right; look at the sign.",
+  wrong: (answer) => `Not ${answer}. Look at the graph again, or choose “Show me”.`,
+  sign: "The size is right. Look at the sign.",
   after: {
     title: "Where to go from here",
     /** @type {readonly (readonly [string, string])[]} */
     ways: [
-      ["Your own expression", "Open the lab, and type one."],
-      ["Your own program", "`gradwalk walk --page script.py` makes a page like this of every `backward()` in a script."],
-      ["The tutorial", "`docs/tutorial.md` goes on in Python, from a Value to a network."],
-      ["The library", "`pip install gradwalk`: the same rule, at speed, with JAX's names."],
+      ["Your own expression", "Open the lab and type an expression."],
+      ["Your own program", "`gradwalk walk --page script.py` shows every `backward()` of a script on a page like this."],
+      ["The tutorial", "`docs/tutorial.md` continues in Python, from a single Value to a network."],
+      ["The library", "`pip install gradwalk` installs the library. It uses the same rule, is fast, and names its functions as JAX does."],
     ],
   },
 };
@@ -999,7 +999,7 @@ export const figures = {
   visited: "visited",
   list: "topo",
   calls: "open calls",
-  searched: "The search is done: reversed, this is the order of the backward pass.",
+  searched: "The search is done. The reversed list is the order of the backward pass.",
   step: "Step",
   steps: "Ten steps",
   restart: "Start again",
@@ -1104,7 +1104,7 @@ const factors = {
   /** @param {string} formula @param {string} number */
   formula: (formula, number) => `${formula} (${number})`,
   /** The local derivative of a reduction if it equals another operand of the same element. @param {number} operand counted from 1 */
-  beside: (operand) => `the factor beside it, number ${operand} of the operands`,
+  beside: (operand) => `the other factor, operand ${operand}`,
 };
 
 /** The effect of a contribution on the gradient of the operand. */
@@ -1202,7 +1202,7 @@ export const graphErrors = {
 
   /** @param {string} where */
   operationAndSymbol: (where) =>
-    `${where} has both an operation of the table and a symbol of a hand-made one`,
+    `${where} has both an operation and a symbol; only hand-made nodes have a symbol`,
 
   /** @param {string} where @param {string} given */
   unknownOperation: (where, given) => `${where} has the unknown operation ${given}`,
@@ -1226,7 +1226,7 @@ export const graphErrors = {
   constantWithPartial: (where, given) => `a constant of ${where} has the partial ${given}, not null`,
 
   /** @param {string} where @param {string} given */
-  badByHand: (where, given) => `by_hand of ${where} is ${given}, and can only be true`,
+  badByHand: (where, given) => `by_hand of ${where} must be true, got ${given}`,
 
   /** @param {string} what */
   empty: (what) => `${what} is empty: leave it out`,
@@ -1235,7 +1235,7 @@ export const graphErrors = {
   badSource: (where, given) => `the source of ${where} is ${given}, not a file and a line`,
 
   /** @param {string} where @param {number} letters @param {number} most */
-  longText: (where, letters, most) => `the text of ${where} has ${letters} letters, and at most ${most} are read`,
+  longText: (where, letters, most) => `the text of ${where} must have at most ${most} characters, got ${letters}`,
 
   /** @param {string} what @param {string} given */
   notAPlace: (what, given) => `${what} is ${given}, not the index of a node`,
@@ -1293,7 +1293,7 @@ export const expressionErrors = {
     neverClosed: { problem: "syntax error: '(' was never closed" },
     notArithmetic: {
       problem: "this is not arithmetic",
-      hint: "there are numbers, names, + - * / // % **, one of < <= > >=, brackets and functions such as exp(x)",
+      hint: "use only numbers, names, + - * / // % **, one of < <= > >=, brackets and functions such as exp(x)",
     },
     star: { problem: "* is not allowed before an argument here" },
     noOperand: { problem: "syntax error: a number or a name is missing" },
@@ -1327,25 +1327,25 @@ export const expressionErrors = {
   /** @param {string} name @param {number} takes @param {number} given @param {boolean} canNest @returns {Said} */
   arity: (name, takes, given, canNest) => ({
     problem: `${name}() takes ${takes} ${takes === 1 ? "argument" : "arguments"}, not ${given}`,
-    hint: canNest && given > 2 ? `of more, nest calls: ${name}(${name}(x, y), z)` : undefined,
+    hint: canNest && given > 2 ? `nest the calls: ${name}(${name}(x, y), z)` : undefined,
   }),
 
   /** @param {string} name @returns {Said} */
   namedArgument: (name) => ({ problem: `${name}() takes no named arguments` }),
 
   /** @param {string} name @returns {Said} */
-  madeTwice: (name) => ({ problem: `'${name}' is made twice`, hint: "give one of the two another name" }),
+  madeTwice: (name) => ({ problem: `'${name}' is defined twice`, hint: "give one of the two parts another name" }),
 
   /** @param {string} name @returns {Said} */
   usedBefore: (name) => ({
     problem: `'${name}' is used before it is defined`,
-    hint: "a name is made once, before it is used",
+    hint: "define a name once, before it is used",
   }),
 
   /** @param {string} name @returns {Said} */
   numbersAlone: (name) => ({
     problem: `'${name}' is computed from numbers only`,
-    hint: `leave this part out, and give ${name} its value as you do for other names`,
+    hint: `leave this part out, and give ${name} a value as you do for other names`,
   }),
 
   /** @param {string} name @param {string} other @returns {Said} */
@@ -1362,7 +1362,7 @@ export const expressionErrors = {
 
   /** @param {string} name @param {string} value @returns {Said} */
   madeItself: (name, value) => ({
-    problem: `${name}=${value} is given, but the program makes ${name} itself`,
+    problem: `${name}=${value} is given, but the program computes ${name} itself`,
   }),
 
   /** @param {string} name @param {string} value @param {readonly string[]} known @returns {Said} */
@@ -1374,15 +1374,15 @@ export const expressionErrors = {
 export const training = {
   title: "Gradient descent",
   /** @param {string} root */
-  intro: (root) => `A step is a forward pass, a backward pass, and for every parameter p: p = p − rate · p.grad. It makes ${root} smaller.`,
+  intro: (root) => `Each step runs a forward pass and a backward pass. Then it sets p = p − rate · p.grad for every parameter p. The aim is to make ${root} smaller.`,
   /** @param {string} root */
-  noLoss: (root) => `The name ${root} does not suggest a loss. It is minimized all the same, even below 0.`,
+  noLoss: (root) => `The name ${root} does not suggest a loss. Training makes ${root} smaller anyway, even below 0.`,
   /** @param {string} root @param {number} count */
-  introOver: (root, count) => `The loss is the mean of ${root} over ${count} points; the graph shows one of them. A step: p = p − rate · p.grad for every parameter p.`,
+  introOver: (root, count) => `The loss is the mean of ${root} over ${count} points; the graph shows one of these points. Each step sets p = p − rate · p.grad for every parameter p.`,
   subject: "Learn from",
   subjects: {
     graph: "the graph on the stage",
-    chain: "a chain of six tanh, too steep",
+    chain: "a chain of six tanh with large weights",
     moons: "two moons",
     circles: "circles",
     xor: "four squares (xor)",
@@ -1402,7 +1402,7 @@ export const training = {
   speeds: { slow: "slow", normal: "normal", fast: "fast", fastest: "fastest" },
   zeroed: "zero_grad before each pass",
   zeroedNote: "Each pass begins at gradient 0.",
-  keptNote: "Nothing zeroes the gradients: each pass adds to the gradients of the last one.",
+  keptNote: "Nothing zeroes the gradients: each pass adds its gradients to those of the earlier passes.",
   start: "No step has been taken.",
   /** @param {number} count @param {string} root @param {string} before @param {string} after */
   stepped: (count, root, before, after) => `Step ${count}: ${root} goes from ${before} to ${after}.`,
@@ -1411,15 +1411,15 @@ export const training = {
   /** @param {string} name @param {string} before @param {string} rate @param {string} gradient @param {string} after */
   moved: (name, before, rate, gradient, after) => `${name}: ${before} − ${rate} · ${gradient} = ${after}`,
   /** @param {string} name @param {string} stored @param {string} fresh @param {string} gradient */
-  added: (name, stored, fresh, gradient) => `${name}.grad held ${stored}, the pass adds ${fresh}: ${gradient}`,
+  added: (name, stored, fresh, gradient) => `${name}.grad was ${stored}, and this pass adds ${fresh}: ${gradient}`,
   /** @param {number} count */
   others: (count) => `and ${count} more, below`,
   /** @param {string} stored @param {string} gradient */
-  onTop: (stored, gradient) => `Earlier passes left ${stored} there: ${gradient} in all.`,
+  onTop: (stored, gradient) => `The gradients of earlier passes, ${stored}, are still there: ${gradient} in all.`,
   /** @param {string} root */
-  lost: (root) => `${root} is no longer finite: the learning rate is too large. Reset, and try a smaller one.`,
+  lost: (root) => `${root} is no longer finite: the learning rate is too large. Reset, and try a smaller rate.`,
   noParameters: "No parameter is chosen: a step changes nothing.",
-  noPoints: "There are no points yet: click into the field, or paste some.",
+  noPoints: "There are no points yet: click in the plane of x1 and x2, or paste some points.",
 
   parameters: "Parameters",
   columns: ["learn", "value", "gradient"],
@@ -1435,7 +1435,7 @@ export const training = {
     title: "Loss by step",
     log: "logarithmic",
     steps: "step",
-    empty: "The loss by step will appear here.",
+    empty: "The loss after each step will appear here.",
     /** @param {number} step @param {string} loss */
     at: (step, loss) => `step ${step}: ${loss}`,
     /** @param {number} first @param {number} last @param {string} before @param {string} after */
@@ -1446,14 +1446,14 @@ export const training = {
 
   flow: {
     title: "How much gradient arrives",
-    intro: "The mean size of the gradients, by how many functions they pass through on the way back. Bars are logarithmic.",
+    intro: "Each bar is the mean size of the gradients that pass back through the same number of functions. The scale is logarithmic.",
     /** @param {number} count @param {readonly string[]} names @param {number} more */
     layer: (count, names, more) =>
-      `${names.join(", ")}${more ? ` and ${more} more` : ""}: ${count === 0 ? "before any function" : `behind ${count} function${count === 1 ? "" : "s"}`}`,
+      `${names.join(", ")}${more ? ` and ${more} more` : ""}: ${count === 0 ? "through no function" : `through ${count} function${count === 1 ? "" : "s"}`}`,
     /** @param {string} local */
-    local: (local) => `the last of them passes on ${local} of it`,
+    local: (local) => `the last function multiplies the gradient by ${local} on average`,
     /** @param {string} ratio */
-    vanishes: (ratio) => `The farthest layer gets ${ratio} times as much as the nearest.`,
+    vanishes: (ratio) => `The mean gradient of the farthest layer is ${ratio} times the mean gradient of the nearest layer.`,
   },
 
   points: {
@@ -1478,7 +1478,7 @@ export const training = {
     point: (x1, x2, y, output) => `x1 = ${x1}, x2 = ${x2}, class ${y}; output ${output}`,
     none: "Select a point to show it on the graph and walk it.",
     byHand: "Your own points",
-    hint: "Lines of x1,x2,y with y = 1 or -1 (or 1 and 0). Commas, semicolons or tabs; a header if you like.",
+    hint: "Write one point per line: x1,x2,y with y = 1 or -1 (or 1 and 0). Separate with commas, semicolons or tabs. A header is optional.",
     text: "Points as text",
     use: "Use these points",
     open: "Open a CSV file",
@@ -1486,14 +1486,14 @@ export const training = {
     class: "class",
     undo: "Remove the last point",
     clear: "Remove all points",
-    scale: "Scale them to mean 0 and deviation 1",
-    scaleNote: "Some coordinates are large: a small network learns better from scaled ones.",
+    scale: "Scale the coordinates to mean 0 and standard deviation 1",
+    scaleNote: "Some coordinates are large: a small network learns better from scaled coordinates.",
     /** @param {number} count */
     used: (count) => `${count} points are read.`,
     /** @param {number} most */
-    full: (most) => `There are ${most} points already, which is the limit.`,
+    full: (most) => `There are already ${most} points, which is the limit.`,
     /** @param {number} most */
-    unlinked: (most) => `A link has room for ${most} points: these stay on this page only.`,
+    unlinked: (most) => `A link can hold at most ${most} points, so these points are only on this page.`,
     /** @param {string} name @param {string} text */
     noCoordinate: (name, text) => `“${text}” is not a number for ${name}: write one such as -0.5.`,
   },
@@ -1533,12 +1533,12 @@ export const cell = {
   running: "The program is running …",
   stopped: "The program was stopped.",
   shown: "The program has finished. Its graph is below.",
-  nothing: "The program has finished without a Value to walk: call backward(), or end with a Value.",
+  nothing: "The program has finished, but there is no Value to show: call backward(), or end with a Value.",
   /** @param {number} line */
   wrongLine: (line) => `There is an error in line ${line}.`,
   wrong: "There is an error.",
   /** @param {string} problem */
   failed: (problem) => `Python could not be loaded: ${problem}`,
   /** @param {string} problem */
-  ended: (problem) => `Python stopped with this program and is being loaded again: ${problem}`,
+  ended: (problem) => `The program has stopped Python, which is being loaded again: ${problem}`,
 };

@@ -25,7 +25,7 @@ export const presets = {
   own: "votre propre expression",
   product: {
     title: "(a + b)·c",
-    lesson: "Une somme copie son gradient vers ses deux opérandes. Un produit échange : chaque opérande reçoit la valeur de l’autre.",
+    lesson: "Une somme copie son gradient vers ses deux opérandes. Un produit échange : chaque opérande reçoit le gradient multiplié par la valeur de l’autre opérande.",
   },
   neuron: {
     title: "un neurone avec tanh",
@@ -33,27 +33,27 @@ export const presets = {
   },
   square: {
     title: "a·a",
-    lesson: "Un même nœud est les deux opérandes : deux arêtes y ramènent, et deux contributions aussi.",
+    lesson: "La feuille a est les deux opérandes du produit. Deux arêtes la relient au produit, et chacune ramène une contribution à a.",
   },
   double: {
     title: "a + a",
-    lesson: "Le plus petit graphe qui échoue sans += : avec =, la seconde contribution écrase la première.",
+    lesson: "Le plus petit graphe qui a besoin de +=. Avec =, la seconde contribution écrase la première, et le gradient est faux.",
   },
   twice: {
     title: "(a·b)·(a + b)",
-    lesson: "Les deux feuilles servent deux fois. Passez à = et voyez quelle moitié de chaque gradient se perd.",
+    lesson: "Les deux feuilles servent deux fois, donc chacune reçoit deux contributions. Passez à = et voyez laquelle des deux se perd.",
   },
   loss: {
     title: "(a·b + c)·f",
-    lesson: "Le premier graphe classique. Sous Vérification, décalez un nœud de 0.0001 et comparez avec ce que dit la rétropropagation.",
+    lesson: "Le premier graphe classique. Ouvrez l’onglet Vérification, décalez un nœud de 0.0001 et comparez le résultat avec la rétropropagation.",
   },
   reuse: {
     title: "(a·b + a)²",
-    lesson: "a sert au produit et à la somme : son gradient doit attendre les deux.",
+    lesson: "Le produit et la somme utilisent tous deux a. Le gradient de a n’est complet que lorsque leurs deux contributions sont arrivées.",
   },
   diamond: {
     title: "le losange",
-    lesson: "Deux chemins mènent de a à d. Sous Ordre, visitez a trop tôt, et la contribution d’un chemin se perd.",
+    lesson: "Deux chemins mènent de a à d. Ouvrez l’onglet Ordre et visitez a trop tôt : la contribution d’un chemin se perd.",
   },
   network: {
     title: "un réseau à deux couches",
@@ -94,15 +94,15 @@ export const header = {
     "Une boîte est une valeur : son nom, son nombre et son gradient. Ce qui n’est pas encore connu est pâle.",
     "Le signe devant un nom est l’opération qui a produit la valeur. Chaque arête qui entre dans sa boîte est un opérande : sélectionnez-la pour voir sa dérivée locale.",
     "Faites glisser le nombre d’une feuille vers la gauche ou la droite, comme un curseur : tout ce qui en découle change, et le parcours reste où il est.",
-    "Dans la passe arrière, un nœud transmet à chaque opérande une contribution : son propre gradient, appelé là gradient amont, multiplié par la dérivée locale. Ce qu’un opérande reçoit s’additionne pour former son gradient.",
-    "Pointez une boîte, ou sélectionnez-la : ses chemins vers la racine s’allument, chacun avec le produit de ses dérivées locales. Leur somme est le gradient.",
-    "Le halo montre où en est le parcours ; une coche marque ce que la passe arrière a visité ; un fanion est une contribution en chemin.",
-    "Les couleurs des arêtes sont les contributions qui remontent : bleu pour positif, orange pour négatif, plus épais pour plus grand. Une arête barrée, en tirets, est une contribution perdue.",
+    "Dans la passe arrière, un nœud transmet à chaque opérande une contribution : le propre gradient du nœud, appelé gradient amont, multiplié par la dérivée locale. La somme des contributions à un opérande est le gradient de cet opérande.",
+    "Pointez une boîte, ou sélectionnez-la : ses chemins vers la racine s’allument. Chaque chemin montre le produit des dérivées locales le long de ce chemin. La somme de ces produits est le gradient.",
+    "Le halo marque l’étape actuelle. Une coche marque un nœud que la passe arrière a visité. Un fanion est une contribution en chemin vers un opérande.",
+    "Les arêtes colorées sont les contributions qui remontent : le bleu est positif, l’orange est négatif, et une arête plus épaisse est une contribution plus grande. Une arête barrée, en tirets, est une contribution perdue.",
   ],
   keys: [
     ["n", "étape suivante (aussi → hors du graphe)"],
     ["b", "une étape en arrière (aussi ←)"],
-    ["Pg suiv, Pg préc", "une étape en avant, une en arrière, comme les envoient les télécommandes : partout sauf dans les champs de texte"],
+    ["Pg suiv, Pg préc", "une étape en avant, une en arrière ; les télécommandes envoient ces touches (pas dans les champs de texte)"],
     ["s", "au début"],
     ["e", "à la fin"],
     ["p", "lecture ou pause"],
@@ -142,7 +142,7 @@ export const transport = {
   timeline: "Étape du parcours",
   speed: "Vitesse",
   speeds: { slow: "lente", normal: "normale", fast: "rapide", fastest: "très rapide" },
-  nothing: "Rien n’est encore connu. L’étape suivante donne son nombre à la première feuille.",
+  nothing: "Aucune valeur n’est encore connue. L’étape suivante donne sa valeur à la première feuille.",
   phase(phase, position, forward, backward) {
     if (phase === "start") return "Avant la première étape";
     if (phase === "forward") return `Passe avant : étape ${position} sur ${forward}${position === forward ? ", terminée" : ""}`;
@@ -169,7 +169,7 @@ export const arrays = {
   measures: { data: "les valeurs", gradient: "les gradients" },
   unknown: "?",
   cell: (name, data, gradient) => `${name} = ${data}, gradient ${gradient}`,
-  steepest: (name, root) => `Les barres sont une ligne, teintées selon leurs gradients. Si ${name} augmente, ${root} diminue le plus.`,
+  steepest: (name, root) => `Chaque barre est un nombre d’une ligne, teinté selon son gradient. Parmi ces nombres, c’est ${name} qui, en augmentant, diminue le plus ${root}.`,
 };
 
 /** @type {typeof en.writing} */
@@ -200,7 +200,7 @@ export const timeline = {
   back: "La passe précédente",
   next: "La passe suivante",
   pass: (number, count, line) => `Passe ${number} sur ${count}${line === null ? "" : ` : backward() à la ligne ${line}`}`,
-  range: (name, here, first, last) => `${name} = ${here} ; de ${first} à ${last} au fil des passes`,
+  range: (name, here, first, last) => `${name} = ${here} ; il va de ${first} à ${last} au fil des passes`,
   curve: (name, count, first, last, least) =>
     `${name} au fil de ${counted(count, "passe", "passes")} : d’abord ${first}, enfin ${last}, au plus bas ${least}. Le curseur au-dessus mène à une passe.`,
   point: (number, name, data) => `passe ${number} : ${name} = ${data}`,
@@ -218,7 +218,7 @@ export const earlier = {
   more: (count) => `et ${grouped(count)} de plus`,
   told(own, grad, now, since) {
     const because = since ? `pas remis à 0 depuis la passe ${since}` : "donné par le programme";
-    return `Cette passe : ${own}. C’était ${grad} avant : ${because}. Donc .grad est maintenant ${now}.`;
+    return `Le gradient de cette passe est ${own}. Avant, .grad valait ${grad} (${because}). Donc .grad est maintenant ${now}.`;
   },
 };
 
@@ -275,35 +275,35 @@ export const paths = {
   sum: (products, sum) => `${products.map((product) => (product.startsWith("-") ? `(${product})` : product)).join(" + ")} = ${sum}`,
   end: (product) => `= ${product}`,
   more: (count) => `Et ${grouped(count)} de plus.`,
-  early: "Leurs produits sont connus une fois la passe avant terminée.",
+  early: "Les produits le long des chemins sont connus une fois la passe avant terminée.",
 };
 
 /** @type {typeof en.diagnoses} */
 export const diagnoses = {
   general: (answer) =>
-    `Pas ${answer}. Suivez chaque chemin en remontant depuis la racine ; multipliez le long d’un chemin, additionnez là où des chemins se rejoignent.`,
+    `Pas ${answer}. Suivez chaque chemin en remontant depuis la racine. Multipliez les dérivées locales le long de chaque chemin, et additionnez là où des chemins se rejoignent.`,
   sign: (answer) => `Pas ${answer}. Regardez le signe.`,
   brings: (path, product) => `${path} (${product})`,
   missing: (answer, kept, missed, isOverwritten) =>
-    `${answer} est ce qui vient par ${listed(kept)}. Il manque : ${listed(missed)}. Additionnez ce qui vient par chaque chemin${isOverwritten ? " ; = au lieu de += ne laisse que le dernier" : ""}.`,
+    `${answer} vient seulement par ${listed(kept)}. Il manque : ${listed(missed)}. Additionnez les contributions de tous les chemins${isOverwritten ? " ; avec = au lieu de +=, seule la dernière contribution reste" : ""}.`,
   overwritten: (answer) =>
-    `${answer} est ce que laisse = : une contribution en a écrasé une autre. Additionnez-les, comme le fait +=.`,
+    `${answer} est le résultat avec = : une contribution en a écrasé une autre. Additionnez les contributions, comme le fait +=.`,
   swapped: (answer, node) =>
-    `${answer} vient de la propre valeur d’un opérande, en ${node}. Un produit échange : chaque opérande reçoit la valeur de l’autre.`,
+    `${answer} vient de la propre valeur d’un opérande, en ${node}. Un produit échange : la dérivée locale pour un opérande est la valeur de l’autre.`,
   sumAsProduct: (answer, node, symbol) =>
-    `${answer} prend ${node} pour un produit. Son ${symbol} ne multiplie par aucune valeur : ses dérivées locales sont 1 ou -1.`,
+    `${answer} prend ${node} pour un produit. Mais l’opération y est ${symbol}, dont les dérivées locales sont 1 ou -1.`,
   oneSign: (answer, node) =>
     `${answer} a un signe faux : ${node} soustrait son opérande, et la dérivée locale est donc -1.`,
   upstream: (answer, user, by) =>
-    `${answer} n’est que la dérivée locale ∂${user}/∂${by}. Multipliez-la par ce qui revient à ${user}.`,
+    `${answer} n’est que la dérivée locale ∂${user}/∂${by}. Multipliez-la par le gradient de ${user}.`,
   upstreams: (answer, by) =>
-    `${answer} additionne les dérivées locales de tout ce qui utilise ${by}. Multipliez d’abord chacune par ce qui y revient.`,
+    `${answer} additionne les dérivées locales de tous les nœuds qui utilisent ${by}. Multipliez d’abord chaque dérivée locale par le gradient de son nœud.`,
   factor: (answer, user, operand, local) => `${answer} oublie un facteur : la dérivée locale ∂${user}/∂${operand} = ${local}.`,
   along: (answer) =>
     `${answer} additionne des dérivées locales le long d’un chemin. Le long d’un chemin, multipliez ; n’additionnez que là où des chemins se rejoignent.`,
   between: (answer) => `${answer} multiplie les chemins entre eux. Multipliez le long de chaque chemin, puis additionnez.`,
   data: (answer, node) => `${answer} est la valeur de ${node}. On demande à quelle vitesse la racine change.`,
-  reciprocal: (answer) => `${answer} est à l’envers : 1 divisé par la dérivée.`,
+  reciprocal: (answer) => `${answer} est 1 divisé par la dérivée : numérateur et dénominateur sont échangés.`,
   quotient: (answer, root, by, step) =>
     `${answer} est la variation de ${root} pour 1 de ${by}, sur un pas de ${step}. La dérivée est ce que cela devient pour des pas de plus en plus petits.`,
 };
@@ -311,7 +311,7 @@ export const diagnoses = {
 /** @type {typeof en.inspector} */
 export const inspector = {
   title: "Ici",
-  nothing: "Sélectionnez une boîte ou une arête dans le graphe. Sans sélection, ce panneau suit le parcours.",
+  nothing: "Sélectionnez une boîte ou une arête dans le graphe. Sans sélection, ce panneau montre l’étape actuelle du parcours.",
   made: "obtenu par",
   operation: "c’est-à-dire",
   data: "valeur",
@@ -329,8 +329,8 @@ export const inspector = {
   less: "moins",
   stored: (gradient) => `${gradient} était là avant cette passe`,
   root: "C’est la racine : son gradient vaut 1 par définition.",
-  unused: "Aucun gradient n’y parvient : rien de ce qui mène à la racine n’en dépend, ou bien cette valeur ne fait que décider.",
-  inert: "Aucun gradient ne passe ici : l’opérande ne fait que décider.",
+  unused: "Aucun gradient ne parvient à ce nœud : la racine n’en dépend pas, ou bien les opérations qui l’utilisent ne lui transmettent jamais de gradient.",
+  inert: "Aucun gradient ne passe par cette arête : l’opération ne transmet jamais de gradient à cet opérande.",
   lost: (because) => `perdue : ${because}`,
   back: (name) => `Tout sur ${name}`,
 };
@@ -338,7 +338,7 @@ export const inspector = {
 /** @type {typeof en.orders} */
 export const orders = {
   title: "Le puzzle de l’ordre",
-  intro: "Dans quel ordre la passe arrière doit-elle visiter les nœuds ? Cliquez dessus, ici ou dans le graphe, faites-les glisser, ou utilisez les touches. Puis lancez-la.",
+  intro: "Dans quel ordre la passe arrière doit-elle visiter les nœuds ? Cliquez sur les nœuds ici ou dans le graphe, faites-les glisser, ou utilisez les touches. Puis lancez votre ordre.",
   pool: "Nœuds à placer",
   list: "Votre ordre",
   run: "Lancer cet ordre",
@@ -354,7 +354,7 @@ export const orders = {
       ? `Encore ${count} à placer.`
       : `Toutes sont placées : lancez la passe${isLesson ? "." : ", ou regardez-la avec « Étape suivante »."}`,
   tooMany: (count, most) => `Le puzzle est fait pour des graphes d’au plus ${most} nœuds, et celui-ci en a ${grouped(count)}.`,
-  unknown: (names) => `Le graphe n’a pas ${names.join(", ")} : laissé de côté.`,
+  unknown: (names) => `Laissé de côté, car absent du graphe : ${names.join(", ")}.`,
 };
 
 /** @type {typeof en.outcomes} */
@@ -385,7 +385,7 @@ export const checks = {
   method: "Différence",
   methods: { central: "centrée", forward: "avant" },
   columns: ["nœud", "verdict", "rétroprop.", "quotient", "erreur"],
-  select: "Sélectionnez un nœud pour voir ce que fait son décalage.",
+  select: "Sélectionnez un nœud pour voir ce qui change quand on le décale.",
   none: "–",
   secret: "?",
   slider: "Pas h, de 1e-10 à 1e-1",
@@ -394,8 +394,8 @@ export const checks = {
   curve: (error, step) => `Erreur du quotient selon le pas h : la plus petite est ${error}, vers h = ${step}`,
   traces: {
     own: (data, step) => `décalé de ${step}, à partir de ${data}`,
-    moved: (data, change) => `avec le décalage ${data}, varie de ${change}`,
-    still: (data, change) => `avec le décalage ${data}, varie de ${change}`,
+    moved: (data, change) => `${data} après le décalage, une variation de ${change}`,
+    still: (data, change) => `${data} après le décalage, une variation de ${change}`,
   },
   quotient: (quotient, gradient, verdict) => [`taux d’accroissement ${quotient}`, `gradient à comparer ${gradient}`, verdict].filter(Boolean).join(", "),
   notNudged: (name, verdict) => `${name} ne peut pas être décalé : ${verdict}.`,
@@ -420,7 +420,7 @@ export const checks = {
     ]
       .filter(Boolean)
       .join(" ; "),
-  noStep: (text) => `« ${text} » n’est pas un pas : écrivez un nombre positif comme 0.0001, ou rien.`,
+  noStep: (text) => `« ${text} » n’est pas un pas : écrivez un nombre positif comme 0.0001, ou laissez le champ vide.`,
   others: (count) =>
     count === 1
       ? "1 autre nœud se trouve dans une partie fermée du graphe."
@@ -439,7 +439,7 @@ export const exercises = {
   forget: "Oublier mes progrès",
   file: "Résultats dans un fichier",
   code: "Code à remettre : ",
-  noProof: ". Il dit, pour les exercices et la leçon ensemble : les questions, les réponses justes, celles du premier essai, celles sans indice, et les essais. Sa fin révèle les fautes de frappe ; il ne prouve rien.",
+  noProof: ". Le code contient cinq nombres, pour les exercices et la leçon ensemble : questions, réponses justes, réponses justes au premier essai, réponses justes sans indice, et essais. Ses derniers caractères révèlent les fautes de frappe. Il peut être falsifié, donc il ne prouve rien.",
   question: (number, root, by) => `${number}. Que vaut ∂${root}/∂${by} ?`,
   noNumber: (text) =>
     text.trim() ? `« ${text} » n’est pas un nombre : écrivez-en un, comme -1.5, 1/3 ou 3*2.` : "Écrivez d’abord un nombre.",
@@ -465,7 +465,7 @@ export const share = {
   copy: "Copier le lien",
   copied: "Copié.",
   notCopied: "Le texte est sélectionné : copiez-le avec le clavier.",
-  ofFile: "Cette page est un fichier sur cette machine. Pour les autres, mettez le fichier sur un site ou envoyez-le, et remplacez ce qui précède le # par l’endroit où il sera.",
+  ofFile: "Cette page est un fichier sur votre ordinateur. Pour la partager, mettez le fichier sur un site, ou envoyez-le avec le lien. Remplacez ensuite la partie du lien qui précède le # par la nouvelle adresse du fichier.",
   start: "Commence",
   here: "là où tout en est",
   begin: "avec ce graphe, rien de connu",
@@ -474,17 +474,17 @@ export const share = {
   note: "Note au-dessus du graphe",
   question: "Votre propre question",
   answer: "Bonne réponse ; les autres après un point-virgule",
-  noQuestion: "La question apparaît avec le graphe. Si une bonne réponse est donnée, la page juge ce que tapent les élèves.",
-  noAnswer: "Sans réponse, la question est montrée, pour en discuter.",
-  keptAnswer: "La réponse du lien qui a mené ici reste.",
-  counts: (ways) => `Juste : ${ways.join(" ; ")}. Le lien ne la montre pas, mais qui essaie toutes les réponses probables la trouve.`,
+  noQuestion: "La question apparaît avec le graphe. Si vous donnez une bonne réponse, la page vérifie les réponses des élèves.",
+  noAnswer: "Sans bonne réponse, la question est seulement montrée, pour en discuter.",
+  keptAnswer: "La bonne réponse du lien que vous avez ouvert est conservée.",
+  counts: (ways) => `Compte comme juste : ${ways.join(" ; ")}. Le lien ne montre pas la réponse, mais qui essaie toutes les réponses probables la trouve.`,
   exactly: (number) => `exactement ${number}`,
   rounded: (number) => `ce qui s’arrondit à ${number}`,
   word: (word) => `le texte « ${word} »`,
   embed: "Intégrer dans une page",
   snippet: "HTML",
   copySnippet: "Copier le HTML",
-  src: "src doit dire où est la page : son fichier à côté de la page qui l’intègre, ou son adresse sur un site.",
+  src: "src doit être l’adresse de cette page : son adresse sur un site, ou son nom de fichier si le fichier est à côté de la page qui l’intègre.",
 };
 
 /** @type {typeof en.ask} */
@@ -509,7 +509,7 @@ export const files = {
   notJson: (reason) => `Ce n’est pas du JSON : ${reason}`,
   noVersion: "absente",
   version: (version, known) => `La version de ce parcours est ${version} ; seule la version ${known} peut être lue.`,
-  noOrder: "L’ordre de ce parcours ne contient pas, une fois chacun, les nœuds que le gradient atteint.",
+  noOrder: "L’ordre de ce parcours doit contenir une fois chaque nœud qui reçoit un gradient, et aucun autre nœud.",
   refused: (problem) =>
     `Le fichier ne peut pas être montré. ${problem}\nLes fichiers à ouvrir sont écrits par gradwalk walk --json, Walk.to_json() et Graph.to_json() ; d’un script, gradwalk walk --page fait une page.`,
 };
@@ -524,46 +524,46 @@ export const lesson = {
   views: "Leçon ou labo",
   chapters: {
     nudge: {
-      title: "Ce que promet un gradient",
-      goal: "Dire ce qu’est un gradient, en décalant un nombre.",
+      title: "Ce que prédit un gradient",
+      goal: "Apprendre ce qu’est un gradient en décalant un nombre, c’est-à-dire en le changeant un peu.",
       beats: {
         meet: "Un programme transforme des nombres en un résultat. Celui-ci prend `a`, `b` et `c`, et calcule `f = (a + b)·c`. Avec les nombres des boîtes, `f` vaut −10.",
         predict: {
-          text: "Avant de regarder : augmentez `a` d’un rien, disons de 2 à 2.001. *Combien de fois plus que `a` varie `f` ?*",
+          text: "Avant de regarder : augmentez `a` d’un rien, disons de 2 à 2.001. *La variation de `f` est combien de fois celle de `a` ?*",
           right: "Oui. `e` varie autant que `a`, et `f` varie `c` = 10 fois plus.",
           mistakes: {
             one: "`e` varie bien autant que `a`. Mais ensuite, `e` est multiplié par `c`.",
-            change: "C’est la variation de `f` quand `a` varie de 0.001. Combien de fois 0.001 est-ce ?",
-            own: "C’est la valeur de `a`. Peu importe la taille de `a` : ce qui compte est l’effet d’une variation.",
-            root: "C’est la valeur de `f`. La question est à quelle vitesse elle change.",
+            change: "C’est la variation de `f` quand `a` varie de 0.001. Divisez-la par 0.001.",
+            own: "C’est la valeur de `a`. La question porte sur les variations de `a` et de `f`, non sur leurs valeurs.",
+            root: "C’est la valeur de `f`. La question est à quelle vitesse `f` change.",
           },
         },
-        see: "Déplacez le curseur : le point court le long de `f`. Près de l’endroit où nous sommes, `f` varie *10 fois plus* que `a`. Ce nombre est le *gradient de `f` par rapport à `a`* : $[df/da] = 10$. C’est la pente de la droite.",
+        see: "Déplacez le curseur : le point se déplace le long de la courbe de `f`. Près de `a` = 2, la variation de `f` est *10 fois* celle de `a`. Ce nombre est le *gradient de `f` par rapport à `a`* : $[df/da] = 10$. C’est la pente de la droite.",
         promise: {
           text: "Le gradient de `f` par rapport à `c` est −1. *Que fera `f` quand `c` passe de 10 à 10.1 ?*",
           options: ["Il baisse d’environ 0.1.", "Il monte d’environ 0.1.", "Il tombe à −1."],
           feedback: [
             "Oui : 0.1 fois −1.",
             "La grandeur est juste. Mais regardez le signe : avec un gradient négatif, quand `c` monte, `f` descend.",
-            "−1 n’est pas la valeur où va `f`. C’est le rapport entre la variation de `f` et celle de `c`.",
+            "−1 n’est pas la nouvelle valeur de `f`. C’est un rapport : la variation de `f` divisée par celle de `c`.",
           ],
         },
-        kept: "Voyez vous-même : la droite descend. Un gradient est une promesse sur de petites variations, une par entrée, et chacune peut se vérifier ainsi.",
+        kept: "Voyez vous-même : la droite descend. Un gradient prédit l’effet d’une petite variation. Chaque entrée a son propre gradient, et vous pouvez vérifier chacun de cette façon.",
       },
-      recap: "Changez un peu une entrée : le résultat change d’autant, multiplié par le gradient.",
+      recap: "Changez un peu une entrée : le résultat change du gradient multiplié par cette variation.",
     },
     forward: {
       title: "Passe avant : un graphe se souvient",
       goal: "Voir comment une formule devient un graphe pendant qu’on la calcule.",
       beats: {
-        remember: "Décaler chaque entrée à la main est fastidieux. Pour trouver les gradients par le raisonnement, un programme doit *se souvenir de la façon dont il est arrivé à son résultat*. Chaque valeur devient une boîte. Rien n’est encore connu.",
+        remember: "Décaler chaque entrée à la main est fastidieux. Pour calculer les gradients, un programme doit plutôt *se souvenir de la façon dont il a calculé son résultat*. Chaque valeur devient une boîte. Aucune valeur n’est encore connue.",
         leaves: "`a` et `b` sont donnés : rien ne les a calculés. De telles boîtes s’appellent des *feuilles*.",
         product: "Leur produit est une nouvelle boîte, `e = a·b`. Elle connaît sa valeur, −6, et se souvient de ses *opérandes*, les boîtes dont elle est faite : `a` et `b`.",
         sum: {
           text: "`c` est donné, lui aussi. La boîte suivante est `d = e + c`. *Quelle sera sa valeur ?*",
           right: "Oui : −6 + 10.",
           mistakes: {
-            product: "C’est le produit. Le signe dans `d` est un plus.",
+            product: "C’est le produit de `e` et `c`. Mais `d` est leur somme.",
             sign: "Attention au signe de `e` : il vaut −6.",
           },
         },
@@ -571,15 +571,15 @@ export const lesson = {
         last: {
           text: "La dernière boîte est `L = d·f`, et `f` vaut −2. *Que vaut `L` ?*",
           right: "Oui : 4 fois −2.",
-          mistakes: { sum: "C’est la somme. Le signe dans `L` est une multiplication." },
+          mistakes: { sum: "C’est la somme de `d` et `f`. Mais `L` est leur produit." },
         },
-        done: "C’était la *passe avant*. Aucune boîte n’est faite à partir de `L` : c’est la *racine*, le résultat qui nous intéresse.",
+        done: "C’était la *passe avant*. Aucune boîte n’est faite à partir de `L` : c’est la *racine*, le résultat dont nous cherchons les gradients.",
         reach: {
           text: "Supposons que `a` change. *Quelles autres boîtes changent avec lui ?*",
           options: ["Seulement `e`", "`e`, `d` et `L`", "Toutes"],
           feedback: [
             "`e` est la première à changer. Mais `d` est fait à partir de `e`.",
-            "Oui : ce qui est fait à partir de `a`, et ce qui en est fait à son tour, jusqu’à la racine. Les gradients prendront le même chemin, en sens inverse.",
+            "Oui : chaque boîte calculée à partir de `a`, directement ou non, jusqu’à la racine. Les gradients prennent le même chemin, en sens inverse.",
             "`b`, `c` et `f` sont donnés : ils ne sont pas faits à partir de `a`.",
           ],
         },
@@ -588,25 +588,25 @@ export const lesson = {
     },
     seed: {
       title: "La graine : un premier gradient",
-      goal: "Connaître le premier gradient, sans aucune règle.",
+      goal: "Trouver le seul gradient que l’on connaît sans calcul.",
       beats: {
-        turn: "Maintenant, demi-tour. Nous voulons le gradient de `L` par rapport à *chaque* boîte : $[dL/da]$, $[dL/db]$ et ainsi de suite. On les trouve depuis la racine, à rebours, chacun à partir de ceux des boîtes qui l’utilisent. Il en faut donc un premier.",
+        turn: "Maintenant, nous allons à rebours. Nous voulons le gradient de `L` par rapport à *chaque* boîte : $[dL/da]$, $[dL/db]$ et ainsi de suite. Le gradient d’une boîte se calcule à partir des gradients des boîtes qui l’utilisent. Nous commençons donc à la racine, où il nous faut un premier gradient.",
         self: {
           text: "*Quel est le gradient de `L` par rapport à `L` lui-même,* $[dL/dL]$ ?",
-          right: "Oui : ce qui change `L` de 0.001 change `L` de 0.001.",
+          right: "Oui : si `L` change de 0.001, `L` change de 0.001. Le rapport est 1.",
           mistakes: {
-            zero: "0 voudrait dire : changez `L`, et `L` ne change pas.",
-            value: "C’est la valeur de `L`. Demandez-vous combien de fois plus `L` varie quand `L` varie.",
+            zero: "0 voudrait dire que `L` ne change pas quand `L` change.",
+            value: "C’est la valeur de `L`. On demande la variation de `L` divisée par la variation de `L`.",
           },
         },
-        planted: "Ce 1 est la *graine* (en anglais *seed*). Dans micrograd, la petite bibliothèque Python que suit ce cours, c’est la ligne `self.grad = 1`. Tous les autres gradients commencent à 0 (une boîte n’en montre aucun tant que rien n’est arrivé), et tout ce qui remonte vient d’ici.",
+        planted: "Ce 1 est la *graine* (en anglais *seed*). Dans micrograd, la petite bibliothèque Python que suit ce cours, c’est la ligne `self.grad = 1`. Tous les autres gradients commencent à 0. (Une boîte ne montre aucun gradient tant qu’aucune contribution n’est arrivée.) Chaque gradient se calcule à partir de la graine.",
         other: {
-          text: "*Qu’obtiendrait-on avec 2 comme graine ?*",
+          text: "*Quels seraient les gradients avec 2 comme graine ?*",
           options: ["Les mêmes gradients", "Seul `L` aurait un autre gradient", "Tous les gradients seraient doublés"],
           feedback: [
-            "Tous les gradients se font à partir du premier, par multiplication et addition. S’il entre deux fois plus…",
-            "Les autres en sont faits : ils changeraient aussi.",
-            "Oui. Avec la graine 2, ce sont les gradients de 2·`L`. Et avec 0, tous seraient 0.",
+            "Tous les gradients se calculent à partir de la graine, par multiplication et addition. Que se passe-t-il si elle double ?",
+            "Les autres gradients se calculent à partir du gradient de `L` : ils changeraient donc aussi.",
+            "Oui. Avec la graine 2, ce sont les gradients de 2·`L`. Avec la graine 0, tous les gradients seraient 0.",
           ],
         },
       },
@@ -616,41 +616,41 @@ export const lesson = {
       title: "L’unique règle",
       goal: "Faire passer un gradient à travers un produit et une somme.",
       beats: {
-        rule: "Chaque boîte transmet maintenant du gradient à ses opérandes, selon une seule règle : `operand.grad += local · this.grad`. `local` est la *dérivée locale* : combien de fois plus *cette boîte* varie que son opérande, tout le reste étant inchangé. `this.grad` est le *gradient amont* : ce que cette boîte elle-même a reçu. Et `+=` ajoute à ce qui est là : pourquoi on ajoute, vous le verrez au chapitre 6.",
+        rule: "Chaque boîte transmet maintenant une contribution à chacun de ses opérandes. Il y a une seule règle : `operand.grad += local · this.grad`. `local` est la *dérivée locale* : une petite variation de *cette boîte*, divisée par la variation de l’opérande qui la cause, les autres opérandes étant inchangés. `this.grad` est le *gradient amont* : le gradient de cette boîte. `+=` ajoute la contribution au gradient obtenu jusque-là. Vous verrez pourquoi au chapitre 6.",
         local: {
           text: "`L = d·f`, avec `d` = 4 et `f` = −2. Regardez l’arête de `d` à `L`. *Quelle est sa dérivée locale,* $[∂L/∂d]$ ? (On écrit ∂ quand tout le reste est inchangé.)",
           right: "Oui. Dans un produit, une variation d’un facteur est multipliée par l’*autre* : 0.001 de plus pour `d`, c’est 0.001 · (−2) pour `L`.",
           mistakes: {
             own: "4 est la valeur de `d` lui-même. Si `d` augmente de 0.001, de combien varie `d·f` ?",
-            whole: "C’est la valeur de `L`, non la vitesse à laquelle il change.",
+            whole: "C’est la valeur de `L`. La question est à quelle vitesse `L` change.",
             one: "Ce serait la règle d’une somme. Ici, une variation de `d` est multipliée par `f`.",
           },
         },
         other: {
-          text: "Et dans l’autre sens : *que reçoit `f` ?* Multipliez la dérivée locale par le gradient de `L`, qui vaut 1.",
+          text: "Maintenant, l’autre opérande : *que reçoit `f` ?* Multipliez la dérivée locale par le gradient de `L`, qui vaut 1.",
           right: "Oui : 4, la valeur de `d`, fois 1.",
-          mistakes: { own: "−2 est la valeur de `f` lui-même. Échangez : `f` est multiplié par `d`." },
+          mistakes: { own: "−2 est la valeur de `f` lui-même. La dérivée locale est la valeur de l’autre facteur, `d`." },
         },
-        swapped: "*Un produit échange* : chaque opérande reçoit la valeur de l’autre, fois le gradient arrivé. `d` a maintenant −2, et `f` a 4.",
+        swapped: "*Un produit échange* : chaque opérande reçoit la valeur de l’autre opérande, fois le gradient amont. Le gradient de `d` est maintenant −2, et celui de `f` est 4.",
         sum: {
           text: "Ensuite vient `d = e + c`. Son gradient est −2. *Que reçoit `e` ?*",
           right: "Oui. Si `e` augmente de 0.001, `d` aussi : la dérivée locale d’une somme est 1.",
           mistakes: {
             beside: "10 est la valeur de `c` : ce serait la règle d’un produit. Que fait `d` quand `e` augmente de 1 ?",
             local: "1 est la dérivée locale. Multipliez-la maintenant par le gradient de `d`.",
-            own: "−6 est la valeur de `e`. Dans une somme, les valeurs n’importent pas.",
+            own: "−6 est la valeur de `e`. La dérivée locale d’une somme ne dépend pas des valeurs.",
           },
         },
-        copied: "*Une somme copie* : `e` et `c` reçoivent tous deux −2, tel quel.",
+        copied: "*Une somme copie* : `e` et `c` reçoivent tous deux le gradient de `d`, −2, inchangé.",
         through: {
           text: "Maintenant `e = a·b`, avec `a` = 2 et `b` = −3 ; son gradient est −2. *Que reçoit `a` ?*",
           right: "Oui : −3, la valeur de `b`, fois −2. C’est la règle de dérivation en chaîne : $[dL/da] = [dL/de]·[∂e/∂a]$.",
           mistakes: {
-            local: "−3 est la dérivée locale. Le gradient de `e` est venu avec : multipliez par −2.",
-            unswapped: "C’est ce que reçoit `b`. Un produit échange : `a` reçoit la valeur de `b`.",
+            local: "−3 est la dérivée locale. Multipliez-la maintenant par le gradient de `e`, −2.",
+            unswapped: "C’est ce que reçoit `b`. Un produit échange : `a` reçoit la valeur de `b`, fois le gradient de `e`.",
           },
         },
-        all: "C’est fait. Chaque boîte a maintenant $[dL/d•]$, et aucune n’a eu besoin que de ses opérandes et de son propre gradient.",
+        all: "C’est fait. Chaque boîte a maintenant son gradient, $[dL/d•]$. Pour transmettre ses contributions, chaque boîte n’a eu besoin que de ses opérandes et de son propre gradient.",
       },
       recap: "`operand.grad += local · this.grad`. Les sommes copient, les produits échangent.",
     },
@@ -658,116 +658,116 @@ export const lesson = {
       title: "Un neurone",
       goal: "Voir ce que tanh fait à un gradient.",
       beats: {
-        meet: "Voici un neurone : des entrées fois des poids, un biais `b`, et tanh de leur somme `n`. Les produits et les sommes, vous les connaissez. La nouveauté est tanh.",
-        curve: "tanh comprime tout nombre entre −1 et 1. Sa dérivée locale est la *pente* de la courbe là où se trouve `n`. Déplacez `n` et regardez la tangente à la courbe. (Pour l’instant, le biais est 5.)",
+        meet: "Voici un neurone. Il multiplie chaque entrée par un poids, ajoute un biais `b`, et applique tanh à la somme `n`. Vous connaissez les produits et les sommes. tanh est nouveau.",
+        curve: "tanh transforme tout nombre en un nombre entre −1 et 1. Sa dérivée locale est la *pente* de la courbe en `n`. Déplacez `n` et regardez la tangente à la courbe. (Pour l’instant, le biais est 5.)",
         steepest: {
           text: "*Où la pente est-elle la plus grande, et combien y vaut-elle ?*",
           options: ["Loin à droite : presque 1", "Au milieu : 1", "Elle est la même partout"],
           feedback: [
             "Là, c’est la *valeur* qui est presque 1. La courbe y est plate : sa pente est presque 0.",
             "Oui. En 0 la pente vaut 1, et de part et d’autre elle tend vers 0.",
-            "Ce serait une droite.",
+            "Seule une droite a partout la même pente.",
           ],
         },
         slope: {
-          text: "Il existe une formule où figure le résultat lui-même : la pente est $1 − o^2$. Le biais est de nouveau 6.88, et `o` = 0.7071. *Que vaut la pente ?*",
+          text: "Il existe une formule de la pente qui utilise le résultat `o` : la pente est $1 − o^2$. Le biais est de nouveau 6.88, et `o` = 0.7071. *Que vaut la pente ?*",
           right: "Oui : 1 − 0.5.",
           mistakes: {
-            value: "C’est `o`. Élevez-le au carré, et retranchez cela de 1.",
-            unsquared: "C’est 1 − `o`. Le `o` est au carré.",
+            value: "C’est `o`. Élevez-le au carré, et retranchez le carré de 1.",
+            unsquared: "C’est 1 − `o`. Élevez `o` au carré avant de le retrancher.",
           },
         },
-        passed: "Du 1 arrivé à `o`, la moitié passe donc jusqu’à `n` : 0.5 · 1. Les sommes qui précèdent copient 0.5 vers tous leurs opérandes.",
+        passed: "La moitié du gradient de `o` passe donc jusqu’à `n` : 0.5 · 1. Les sommes qui précèdent `n` copient 0.5 vers tous leurs opérandes.",
         weight: {
           text: "`x1w1 = x1·w1` a le gradient 0.5. *Que reçoit le poids `w1` ?*",
           right: "Oui : `x1` = 2, fois 0.5.",
           mistakes: {
-            upstream: "0.5 est ce qui est arrivé. Multipliez-le par la dérivée locale.",
-            local: "2 est la dérivée locale. Multipliez-la par ce qui est arrivé, 0.5.",
-            unswapped: "C’est ce que reçoit `x1`. Un produit échange.",
-            own: "−3 est la valeur de `w1` lui-même. Un produit échange : `w1` reçoit la valeur de `x1`, fois ce qui est arrivé.",
+            upstream: "0.5 est le gradient amont. Multipliez-le par la dérivée locale.",
+            local: "2 est la dérivée locale. Multipliez-la par le gradient amont, 0.5.",
+            unswapped: "C’est ce que reçoit `x1`. Un produit échange : `w1` reçoit la valeur de `x1`, fois le gradient amont.",
+            own: "−3 est la valeur de `w1` lui-même. Un produit échange : `w1` reçoit la valeur de `x1`, fois le gradient amont.",
           },
         },
         zero: {
           text: "L’autre poids, `w2`, reçoit 0. *Pourquoi ?*",
           options: ["Son entrée `x2` vaut 0", "Sa valeur est trop petite", "tanh ne laisse rien passer"],
           feedback: [
-            "Oui. Tant que `x2` vaut 0, rien de ce que fait `w2` ne change le résultat.",
-            "La valeur de `w2` ne joue aucun rôle : un produit échange.",
-            "tanh a laissé passer la moitié, pour les deux poids.",
+            "Oui. Tant que `x2` vaut 0, changer `w2` ne change pas le résultat.",
+            "La valeur de `w2` n’importe pas ici. Un produit échange : `w2` reçoit la valeur de l’autre facteur, fois le gradient amont.",
+            "tanh a laissé passer la moitié du gradient, pour les deux poids.",
           ],
         },
-        all: "Voilà tous les gradients du neurone. Ceux de `w1`, `w2` et `b` disent comment le changer.",
-        saturated: "Le biais est maintenant 12. `o` vaut 0.99999, la courbe est plate, et *presque rien ne passe* : tous les gradients sont presque 0. Un tel neurone est dit saturé. Il ne peut presque pas apprendre.",
+        all: "Voilà tous les gradients du neurone. Les gradients de `w1`, `w2` et `b` disent comment changer la sortie en changeant ces trois nombres.",
+        saturated: "Le biais est maintenant 12. `o` vaut 0.99999, la courbe est plate, et *presque aucun gradient ne passe* : tous les gradients avant tanh sont presque 0. Un tel neurone est dit saturé. Il ne peut presque pas apprendre.",
       },
-      recap: "D’un gradient, tanh laisse passer $1 − o^2$ : tout au milieu, rien là où la courbe est plate.",
+      recap: "tanh multiplie un gradient par $1 − o^2$ : par 1 au milieu de la courbe, et par presque 0 là où elle est plate.",
     },
     twice: {
       title: "Une valeur utilisée deux fois",
       goal: "Savoir pourquoi c’est += et non =.",
       beats: {
-        meet: "`b = a + a` : une valeur peut servir plus d’une fois. Deux arêtes mènent de `a` à `b`, et chacune ramène quelque chose.",
+        meet: "`b = a + a` : une valeur peut servir plus d’une fois. Deux arêtes mènent de `a` à `b`, et chacune ramène une contribution à `a`.",
         both: {
-          text: "*Quel est le gradient de `a` ?* Pensez à ce que fait `b` quand `a` augmente de 0.001.",
-          right: "Oui. `b` augmente deux fois plus.",
+          text: "*Quel est le gradient de `a` ?* De combien augmente `b` quand `a` augmente de 0.001 ?",
+          right: "Oui. `b` augmente deux fois plus que `a`.",
           mistakes: {
-            one: "1 est ce que ramène *une* des arêtes. Il y en a deux.",
-            own: "3 est la valeur de `a`. Dans une somme, les valeurs n’importent pas.",
-            value: "6 est la valeur de `b`.",
-            change: "C’est l’augmentation de `b`. Combien de fois celle de `a` est-ce ?",
+            one: "1 est la contribution d’*une* arête. Il y a deux arêtes.",
+            own: "3 est la valeur de `a`. Les dérivées locales d’une somme ne dépendent pas des valeurs.",
+            value: "6 est la valeur de `b`. La question est à quelle vitesse `b` change.",
+            change: "C’est l’augmentation de `b`. Divisez-la par celle de `a`.",
           },
         },
-        added: "Chaque arête ramène 1, l’une après l’autre, et ce qui arrive *s’ajoute* à ce qui est là. C’est le `+` de `+=`.",
+        added: "Chaque arête ramène la contribution 1, l’une après l’autre. Chaque contribution *s’ajoute* au gradient obtenu jusque-là. C’est pourquoi la règle contient `+=`.",
         equals: {
           text: "Supposons que la règle soit `operand.grad = local · this.grad`. *Quel serait le gradient de `a` ?*",
           right: "Oui. Le second 1 prend la place du premier.",
           mistakes: {
-            right: "C’est avec `+=`. Avec `=`, le second ne s’ajoute pas.",
-            zero: "Le dernier arrivé reste.",
+            right: "C’est le résultat avec `+=`. Avec `=`, la seconde contribution ne s’ajoute pas.",
+            zero: "La dernière contribution reste dans `a.grad`.",
           },
         },
-        lost: "Voici ce que fait `=`, à côté de `+=` : le 1 de l’arête barrée a été écrasé. Le gradient est *la moitié de ce qu’il devrait être*, et aucune erreur ne vous le dit.",
+        lost: "Voici `=` à côté de `+=`. Avec `=`, le 1 de l’arête barrée a été écrasé. Le gradient est *la moitié de ce qu’il devrait être*, et aucune erreur ne vous le dit.",
         paths: {
-          text: "Ici, `a` sert à `d = a·b` et à `e = a + b`, et `f = d·e`. `a` = −2, `b` = 3 ; `d` a le gradient 1 et `e` a −6. *Quel est le gradient de `a` ?*",
-          right: "Oui : 3 · 1 en passant par `d`, et 1 · (−6) en passant par `e`. Multipliez le long d’un chemin, additionnez là où des chemins se rejoignent.",
+          text: "Ici, `a` sert à `d = a·b` et à `e = a + b`, et `f = d·e`. `a` vaut −2 et `b` vaut 3. Le gradient de `d` est 1, et celui de `e` est −6. *Quel est le gradient de `a` ?*",
+          right: "Oui : 3 · 1 par `d`, plus 1 · (−6) par `e`. Multipliez le long de chaque chemin, et additionnez là où des chemins se rejoignent.",
           mistakes: {
-            first: "3 est le chemin par `d`. Il manque le −6 du chemin par `e`.",
-            second: "−6 est le chemin par `e`. Il manque le 3 du chemin par `d`.",
+            first: "3 est la contribution par `d`. Il manque la contribution par `e`, −6.",
+            second: "−6 est la contribution par `e`. Il manque la contribution par `d`, 3.",
           },
         },
         met: "Deux chemins mènent de `a` à la racine : `a` reçoit donc deux contributions, et son gradient est leur somme.",
       },
-      recap: "Un gradient est une somme sur tous les chemins ; ce qui arrive s’ajoute donc : `+=`.",
+      recap: "Un gradient est une somme sur tous les chemins ; les contributions s’ajoutent donc : `+=`.",
     },
     order: {
       title: "À qui le tour ?",
-      goal: "Savoir pourquoi l’ordre est topologique, et comment en trouver un.",
+      goal: "Comprendre quels ordres sont justes pour la passe arrière, et comment un programme en trouve un.",
       beats: {
-        question: "`a` sert à `b` et à `c`, et tous deux à `d`. Les boîtes ont leur tour l’une après l’autre, et chacune transmet le gradient qu’elle a *à ce moment-là*. Ce qui lui arrive plus tard ne compte pas.",
+        question: "`a` sert à `b` et à `c`, et tous deux à `d`. Les boîtes ont leur tour l’une après l’autre. À son tour, une boîte transmet le gradient qu’elle a *à ce moment-là*. Les contributions qui arrivent plus tard ne sont pas transmises.",
         puzzle: {
-          text: "*Dans quel ordre devraient-elles avoir leur tour ?* Choisissez les boîtes l’une après l’autre, dans le graphe ou dans la liste, puis lancez la passe.",
-          paper: "*Dans quel ordre devraient-elles avoir leur tour ?* Écrivez leurs noms.",
+          text: "*Dans quel ordre les boîtes devraient-elles avoir leur tour ?* Choisissez les boîtes l’une après l’autre, dans le graphe ou dans la liste. Puis lancez votre ordre.",
+          paper: "*Dans quel ordre les boîtes devraient-elles avoir leur tour ?* Écrivez leurs noms.",
           right: "Oui : aucun gradient n’est faux.",
-          wrong: "Quelque chose se perd. Lisez quoi, et changez l’ordre.",
+          wrong: "Une contribution se perd. Lisez laquelle, et changez l’ordre.",
         },
-        why: "Une boîte ne peut transmettre son gradient que lorsque *tout ce qui l’utilise lui a remis sa part*. Alors son gradient est complet. Un ordre où il en est ainsi est dit *topologique* (ici à rebours : les résultats avant les opérandes).",
-        early: "Ici `c = a·b`, `d = c + a` et `e = d**2`, le carré de `d` ; et `c` a eu son tour avant `d`. Rien n’était encore arrivé à `c`, qui a donc transmis 0 à `a` et à `b`. Ce que `d` apporte à `c` arrive *trop tard pour être transmis* : `a` a 16 au lieu de 64. (micrograd l’ajouterait tout de même à `c.grad` : `c` aurait l’air juste, et `a` serait faux.)",
+        why: "Une boîte ne peut transmettre son gradient que lorsque *chaque boîte qui l’utilise a eu son tour*. Alors son gradient est complet. Un tel ordre est dit *topologique*. Ici, il est inversé : les résultats viennent avant les opérandes.",
+        early: "Ici `c = a·b`, `d = c + a` et `e = d**2`, le carré de `d`. Mais `c` a eu son tour avant `d`. À ce moment-là, aucune contribution n’était arrivée à `c`, qui a donc transmis 0 à `a` et à `b`. La contribution de `d` à `c` arrive *trop tard pour être transmise* : le gradient de `a` est 16 au lieu de 64. (micrograd ajouterait tout de même cette contribution à `c.grad`. Alors `c.grad` serait juste, mais `a.grad` serait faux.)",
         which: {
-          text: "Revenons à `L = d·f`, `d = e + c`, `e = a·b`. *Lequel de ces ordres échoue ?*",
+          text: "Revenons à `L = d·f`, `d = e + c`, `e = a·b`. *Lequel de ces ordres donne un gradient faux ?*",
           options: ["`L`, `f`, `d`, `c`, `e`, `b`, `a`", "`L`, `d`, `e`, `a`, `b`, `c`, `f`", "`L`, `e`, `d`, `a`, `b`, `c`, `f`"],
           feedback: [
-            "Ici, chaque boîte vient après toutes celles qui l’utilisent. Les feuilles comme `f` ne transmettent rien : n’importe quand après celles qui les utilisent convient.",
-            "Chaque boîte vient après toutes celles qui l’utilisent : `d` après `L`, `e` après `d`. C’est un bon ordre : il peut y en avoir plusieurs.",
-            "Oui. `e` sert à `d` ; si son tour vient avant celui de `d`, il n’a rien à transmettre.",
+            "Dans cet ordre, chaque boîte vient après toutes celles qui l’utilisent. Les feuilles comme `f` ne transmettent rien : elles peuvent venir n’importe quand après ces boîtes.",
+            "Dans cet ordre, chaque boîte vient après toutes celles qui l’utilisent : `d` après `L`, `e` après `d`. Un graphe peut avoir plusieurs ordres justes, et celui-ci en est un.",
+            "Oui. `d` utilise `e`. Si `e` a son tour avant `d`, aucune contribution n’est arrivée à `e`, et il n’a rien à transmettre.",
           ],
         },
         append: {
           text: "Comment un programme trouve-t-il un tel ordre ? Par un *parcours en profondeur* : il va de la racine à un opérande, puis aux opérandes de celui-ci, et ainsi de suite, et met chaque boîte dans une liste. *Quand une boîte doit-elle y entrer, pour que la liste ait les opérandes avant les résultats ?*",
           options: ["Quand elle est vue pour la première fois", "Quand tous ses opérandes y sont", "Quand il ne reste rien à faire"],
           feedback: [
-            "La racine est vue la première : elle viendrait avant tout ce dont elle est faite.",
-            "Oui. Les opérandes viennent donc avant les résultats ; et, lue de la fin au début, la liste a les résultats avant les opérandes.",
-            "Tout y entrerait alors d’un coup, et rien ne dirait ce qui vient d’abord.",
+            "La recherche atteint d’abord la racine : elle viendrait donc avant tous ses opérandes.",
+            "Oui. Les opérandes viennent donc avant les résultats. Lue à rebours, de la fin au début, la liste a les résultats avant les opérandes.",
+            "Toutes les boîtes y entreraient alors d’un coup, et leur ordre ne serait pas déterminé.",
           ],
         },
         search: "Voici `backward()` de micrograd. Suivez-le pas à pas : `append` vient après la boucle, donc une boîte entre dans la liste *après* ses opérandes. Les nombres sur les boîtes sont leurs places dans la liste ; et `visited` veille à ce qu’une boîte utilisée deux fois n’y entre qu’une fois.",
@@ -777,9 +777,9 @@ export const lesson = {
     },
     check: {
       title: "Faire confiance, et vérifier",
-      goal: "Vérifier un gradient avec le programme lui-même, et rien d’autre.",
+      goal: "Vérifier un gradient à l’aide de la passe avant seulement.",
       beats: {
-        doubt: "Vous savez maintenant calculer tout gradient. Mais pouvez-vous lui *faire confiance*, ainsi qu’au programme qui le calcule pour vous ? Un gradient est une promesse sur de petits décalages : *décalez* donc, et comparez. La passe avant suffit.",
+        doubt: "Vous savez maintenant calculer tout gradient. Mais pouvez-vous *faire confiance* à votre résultat, et à un programme qui calcule les gradients pour vous ? Un gradient prédit l’effet d’un décalage. *Décalez* donc une boîte, et comparez. La passe avant suffit.",
         quotient: {
           text: "`a` est décalé de `h` = 0.0001, et les boîtes éclairées l’ont suivi jusqu’à `L`. Avec `a` + `h`, `L` vaut −7.9994 ; avec `a` − `h`, il vaut −8.0006. *Divisez la variation de `L` par celle de `a` : que trouvez-vous ?*",
           right: "Oui : 0.0012 / 0.0002. C’est le *taux d’accroissement*.",
@@ -790,100 +790,100 @@ export const lesson = {
             up: "C’est la variation de `L` d’un seul côté. Divisez-la par celle de `a`.",
           },
         },
-        drawn: "Maintenant la rétropropagation a eu lieu aussi : dans la boîte de la racine, le quotient se trouve *à côté du gradient*, et ils concordent. Choisissez une autre boîte, et c’est elle qui est décalée. Changez `h` : ce graphe est une droite pour chacune de ses boîtes, donc presque rien ne change.",
+        drawn: "Maintenant la rétropropagation a eu lieu aussi : dans la boîte de la racine, le quotient se trouve *à côté du gradient*, et ils concordent. Choisissez une autre boîte, et c’est elle qui est décalée. Changez ensuite `h`. `L` est une fonction linéaire de chaque boîte, donc le quotient change à peine.",
         notice: {
-          text: "Supposez que quelqu’un écrive `=` au lieu de `+=`. Ici `a` sert deux fois, donc son gradient sera faux. *Le quotient le remarquera-t-il ?*",
+          text: "Supposez que la règle soit écrite avec `=` au lieu de `+=`. Ici `a` sert deux fois, donc son gradient sera faux. *Le quotient le montrera-t-il ?*",
           options: ["Non : il sera faux de la même façon", "Seulement si `h` est assez petit", "Oui : il différera du gradient"],
           feedback: [
-            "De quoi le quotient est-il fait ? De passes avant seulement : aucun `+=` ne s’y trouve.",
-            "Il manque au gradient une contribution entière. Aucun `h` ne le cache.",
+            "De quoi le quotient est-il calculé ? De passes avant seulement, où aucun `+=` ne se trouve.",
+            "Il manque au gradient une contribution entière. La différence se voit même si `h` n’est pas très petit.",
             "Oui. Le quotient vient de la passe avant seule, donc l’erreur n’y est pas.",
           ],
         },
-        caught: "Pris sur le fait : le gradient dit 3, le quotient −3. La contribution −6 a été écrasée. Aucune erreur n’a été signalée, et sans la vérification personne ne l’aurait su. Changez `h` : cela reste faux.",
-        bent: "Ici `tanh` courbe le chemin de `x1` à `o`, et avec `h` = 0.1 le quotient est à côté. Diminuez `h`, et regardez-le se rapprocher du gradient, −1.5.",
+        caught: "La vérification a trouvé l’erreur : le gradient est 3, mais le quotient est −3. La contribution −6 a été écrasée. Python n’a signalé aucune erreur : seule la vérification la montre. Changez `h` : le gradient reste faux.",
+        bent: "À cause de `tanh`, `o` n’est pas une fonction linéaire de `x1`. Avec `h` = 0.1, le quotient est inexact. Diminuez `h`, et regardez le quotient se rapprocher du gradient, −1.5.",
         small: {
           paper: "Avec `h` = 0.1, le quotient pour `x1` est −1.521 ; avec `h` = 0.01, il est −1.5002, et le gradient est −1.5. *Le plus petit `h` est-il donc le meilleur ?*",
           text: "Un `h` plus petit a amélioré le quotient. *Le plus petit `h` est-il donc le meilleur ?*",
-          options: ["Oui, plus il est petit, mieux c’est", "Non : avec un `h` minuscule, c’est faux à nouveau", "À partir d’un certain point, `h` ne change plus rien"],
+          options: ["Oui, plus il est petit, mieux c’est", "Non : avec un `h` minuscule, le quotient est de nouveau moins bon", "À partir d’un certain point, `h` ne change plus rien"],
           feedback: [
-            "Sur le papier, oui. Mais l’ordinateur garde environ 16 chiffres. Que reste-t-il de la différence de deux nombres presque égaux ?",
-            "Oui. L’ordinateur garde environ 16 chiffres. De la différence de deux nombres presque égaux, il ne reste que les tout derniers.",
-            "Ce serait vrai si les nombres n’avaient pas de fin. L’ordinateur garde environ 16 chiffres.",
+            "Avec des nombres exacts, oui. Mais l’ordinateur garde environ 16 chiffres. Combien de chiffres justes la différence de deux nombres presque égaux a-t-elle ?",
+            "Oui. L’ordinateur garde environ 16 chiffres. La différence de deux nombres presque égaux n’a plus que quelques chiffres justes.",
+            "Ce serait vrai si les nombres avaient une infinité de chiffres. L’ordinateur garde environ 16 chiffres.",
           ],
         },
-        rounded: "Voyez : à `h` = 1e-10 les derniers chiffres sont du bruit (pas plus que n’en fait un tel pas : le verdict le tolère). La courbe montre l’erreur pour chaque `h`. À droite elle vient de la *courbure* de la fonction, à gauche de l’*arrondi* des chiffres, et le meilleur `h` est entre les deux.",
+        rounded: "À `h` = 1e-10, les derniers chiffres du quotient sont du bruit. (On attend un tel bruit d’un pas si petit : le verdict le tolère.) La courbe montre l’erreur pour chaque `h`. À droite, l’erreur est grande parce que la fonction est *courbée*. À gauche, elle est grande parce que l’ordinateur *arrondit*. Le meilleur `h` est entre les deux.",
       },
-      recap: "Le taux d’accroissement vérifie un gradient. Il est lent et inexact ; la rétropropagation n’est ni l’un ni l’autre.",
+      recap: "Le taux d’accroissement vérifie un gradient, mais il est lent et inexact. La rétropropagation est rapide, et exacte aux arrondis près.",
     },
     training: {
       title: "Apprendre",
       goal: "Utiliser les gradients pour réduire une erreur, et voir ce qui peut mal tourner.",
       beats: {
-        loss: "Un neurone dit `o`. Il aurait dû dire `y`. Le carré de l’erreur est la *perte* `L` (en anglais *loss*) : apprendre, c’est la réduire. Les gradients disent comment.",
+        loss: "Un neurone produit la sortie `o`. La bonne sortie est `y`. Le carré de l’erreur est la *perte* `L` (en anglais *loss*) : apprendre, c’est la réduire. Les gradients disent comment.",
         which: {
           text: "$[dL/dw]$ est négatif. *Pour réduire `L`, que doit faire `w` ?*",
           options: ["Monter", "Descendre", "Rester"],
           feedback: [
-            "Oui. Avec un gradient négatif, quand `w` monte, `L` descend. Nous allons donc *contre* le gradient.",
-            "Alors `L` monterait : un gradient négatif dit qu’ils vont en sens contraires.",
-            "Seul un gradient de 0 dirait cela.",
+            "Oui. Avec un gradient négatif, quand `w` monte, `L` descend. Nous changeons donc `w` *contre* le gradient.",
+            "Alors `L` monterait : avec un gradient négatif, `w` et `L` varient en sens contraires.",
+            "Ce ne serait juste que si le gradient était 0.",
           ],
         },
-        descend: "`w −= rate · w.grad`, et de même pour chaque *paramètre*, c’est-à-dire chaque nombre que l’on peut changer : ici `w` et `b`. Le *taux* `rate` dit la taille d’un pas. C’est la *descente de gradient*. Faites quelques pas et regardez la courbe de la perte.",
+        descend: "Un pas est `w −= rate · w.grad`, et de même pour chaque autre *paramètre*. Les paramètres sont les nombres que l’apprentissage peut changer : ici `w` et `b`. Le *taux* `rate` dit la taille d’un pas. C’est la *descente de gradient*. Faites quelques pas et regardez la courbe de la perte.",
         rate: {
           paper: "Chaque paramètre fait donc de petits pas : `w −= rate · w.grad`, et de même `b`, avec `rate` = 0.1. *Et si le taux d’apprentissage est 25 fois plus grand ?*",
           text: "*Et si le taux d’apprentissage est 25 fois plus grand ?*",
-          options: ["Il apprend 25 fois plus vite", "Cela ne change rien", "Il peut sauter par-dessus la vallée"],
+          options: ["Il apprend 25 fois plus vite", "Cela ne change rien", "Un pas peut sauter au-delà du minimum"],
           feedback: [
-            "Un gradient est une promesse sur de *petites* variations.",
+            "Un gradient ne prédit que l’effet de *petites* variations.",
             "Chaque pas serait 25 fois plus long.",
-            "Oui. La promesse d’un gradient ne tient que pour de petites variations.",
+            "Oui. Un gradient ne prédit que l’effet de petites variations.",
           ],
         },
-        large: "Faites un pas : `w` saute au-delà du but, sur la partie plate de tanh. Plus rien n’y passe, et la perte reste où elle est.",
+        large: "Faites un pas : `w` saute au-delà du minimum, là où tanh est plate. Presque aucun gradient n’y passe, et la perte reste où elle est.",
         again: {
-          text: "`w.grad` contient encore le gradient de la dernière passe. *Que se passe-t-il si la passe arrière suivante commence sans le remettre à 0 ?*",
-          options: ["Le nouveau gradient prend sa place", "Le nouveau gradient s’y ajoute", "Python signale une erreur"],
+          text: "`w.grad` contient encore le gradient de la dernière passe. *Que se passe-t-il si rien ne le remet à 0 avant la passe arrière suivante ?*",
+          options: ["Le nouveau gradient le remplace", "Le nouveau gradient s’y ajoute", "Python signale une erreur"],
           feedback: [
-            "Ce serait `=`. La règle dit `+=`.",
-            "Oui : c’est `+=`, pour de bonnes raisons. Les gradients des anciennes passes s’accumulent donc, sauf si `zero_grad()` les efface.",
-            "Non, et c’est pourquoi cette erreur est si fréquente.",
+            "Cela arriverait avec `=`. Mais la règle contient `+=`.",
+            "Oui : la règle contient `+=`. Les gradients des passes précédentes s’additionnent donc, sauf si `zero_grad()` les remet à 0.",
+            "Python ne signale aucune erreur, et c’est pourquoi cette faute est si fréquente.",
           ],
         },
-        unzeroed: "Sans `zero_grad()`, chaque pas suit la *somme de tous les gradients jusque-là* : il prend de la vitesse, dépasse le but, et oscille. À partir du deuxième pas, les lignes ci-dessous montrent ce qui est additionné. (Seules les feuilles gardent leurs gradients : chaque passe avant refait les autres boîtes.) Activez-le et désactivez-le, et recommencez.",
-        vanished: "Et ici, avec `w` = 4, `b` = 2 et `y` = −0.8, le neurone est saturé : la perte est aussi grande que possible, mais $1 − o^2$ est presque 0, et rien ne parvient à `w` ni à `b`. Dans les réseaux profonds, beaucoup de tels facteurs se multiplient : le gradient *s’évanouit*.",
+        unzeroed: "Sans `zero_grad()`, chaque pas suit la *somme de tous les gradients jusque-là*. Les pas deviennent donc plus grands, dépassent le minimum, et oscillent. À partir du deuxième pas, les lignes ci-dessous montrent quels gradients sont additionnés. (Seules les feuilles gardent leurs gradients : chaque passe avant refait les autres boîtes.) Activez et désactivez `zero_grad()`, et recommencez.",
+        vanished: "Ici, avec `w` = 4, `b` = 2 et `y` = −0.8, le neurone est saturé. La perte est à peu près aussi grande que possible, mais $1 − o^2$ est presque 0, et presque aucun gradient ne parvient à `w` ni à `b`. Dans les réseaux profonds, beaucoup de tels facteurs se multiplient, et le gradient *s’évanouit*.",
       },
       recap: "Passe avant, `zero_grad`, passe arrière, un petit pas contre le gradient ; et on recommence.",
     },
     passes: {
       title: "Pourquoi à rebours ?",
-      goal: "Compter ce que coûtent tous les gradients, dans les deux sens.",
+      goal: "Compter combien d’exécutions il faut pour tous les gradients : en décalant, et avec une passe arrière.",
       beats: {
-        many: "Un réseau à deux couches. Huit feuilles ; nous voulons un gradient pour chacune.",
+        many: "Voici un réseau à deux couches. Il a huit feuilles, et nous voulons le gradient de chacune.",
         runs: {
           text: "*En décalant : combien de fois au moins le programme doit-il s’exécuter pour donner les huit gradients ?*",
           right: "Oui : une fois tel quel, et une fois par feuille décalée.",
           mistakes: {
-            plain: "Presque : et une fois de plus, sans décalage, pour comparer.",
-            one: "Une exécution décale une feuille, et ne parle que de celle-là.",
-            central: "Cela suffirait, avec deux décalages par feuille. Le minimum est plus petit.",
+            plain: "Presque. Il faut une exécution de plus, sans décalage, pour comparer.",
+            one: "Une exécution décale une feuille, et ne donne que le gradient de cette feuille.",
+            central: "Cela suffirait pour deux décalages par feuille. Mais moins d’exécutions suffisent.",
           },
         },
-        count: "Faites-le des deux façons et comptez. Comparez aussi ce qui en sort.",
+        count: "Calculez les gradients des deux façons et comptez les exécutions. Comparez aussi les gradients.",
         million: {
           text: "*Un réseau a un million de poids. Combien de passes arrière faut-il pour tous leurs gradients ?*",
           options: ["Une", "Mille", "Un million"],
           feedback: [
             "Oui. C’est pour cela que l’on peut entraîner des réseaux.",
             "Chaque boîte est visitée une fois, quel que soit le nombre de feuilles.",
-            "Cela, c’est décaler : une exécution par poids.",
+            "C’est ce que coûte le décalage : une exécution par poids.",
           ],
         },
-        once: "Décaler demande *à une entrée après l’autre* ce qu’elle fait au résultat. La passe arrière interroge *le résultat une seule fois*, et la réponse atteint chaque boîte. Une fois suffit parce que *les chemins partagent des boîtes* : chaque boîte rassemble tout ce qui lui arrive et n’en transmet la somme qu’une fois. Aucun tronçon n’est parcouru deux fois.",
-        end: "Vous avez tout vu : un graphe qui se souvient, une graine, une règle, `+=`, un ordre, et une vérification. Cela tient en une centaine de lignes de Python, et c’est ce qui entraîne presque tous les réseaux de neurones.",
+        once: "Décaler mesure l’effet *d’une entrée à la fois*. La passe arrière part *une seule fois du résultat* et atteint chaque boîte. Une passe suffit parce que *les chemins partagent des boîtes* : chaque boîte additionne toutes ses contributions et n’en transmet la somme qu’une fois. Aucune partie d’un chemin n’est donc calculée deux fois.",
+        end: "Vous avez vu tous les éléments de la rétropropagation : un graphe qui se souvient, une graine, une règle, `+=`, un ordre, et une vérification. Cela tient en une centaine de lignes de Python, et c’est ce qui entraîne presque tous les réseaux de neurones.",
       },
-      recap: "Une passe arrière donne le gradient d’un résultat par rapport à tout.",
+      recap: "Une passe arrière donne le gradient d’un résultat par rapport à chaque boîte.",
     },
   },
   number: (number, count) => `Chapitre ${number} sur ${count}`,
@@ -1008,7 +1008,7 @@ export const sentences = {
     valueOf: (name, number) => `la valeur ${number} de ${name}`,
     ownValue: (name, number) => `la valeur ${number} de ${name} même`,
     formula: (formula, number) => `${formula} (${number})`,
-    beside: (operand) => `le facteur voisin, opérande numéro ${operand}`,
+    beside: (operand) => `l’autre facteur, opérande ${operand}`,
   },
   received: {
     late: ", mais trop tard : ce nœud a déjà été visité",
@@ -1253,14 +1253,14 @@ export const expressionErrors = {
 export const training = {
   title: "Descente de gradient",
   intro: (root) =>
-    `Un pas est une passe avant, une passe arrière, et pour chaque paramètre p : p = p − taux · p.grad. Il fait baisser ${root}.`,
+    `Chaque pas fait une passe avant et une passe arrière. Puis il pose p = p − taux · p.grad pour chaque paramètre p. Le but est de faire baisser ${root}.`,
   noLoss: (root) => `D’après son nom, ${root} n’est pas une perte. Il est réduit quand même, sous 0 si c’est possible.`,
   introOver: (root, count) =>
     `La perte est la moyenne de ${root} sur ${counted(count, "point", "points")} ; le graphe en montre un. Un pas : p = p − taux · p.grad pour chaque paramètre p.`,
   subject: "Apprendre de",
   subjects: {
     graph: "du graphe affiché",
-    chain: "une chaîne de six tanh, trop raide",
+    chain: "une chaîne de six tanh à grands poids",
     moons: "deux lunes",
     circles: "des cercles",
     xor: "quatre carrés (xor)",
@@ -1279,18 +1279,18 @@ export const training = {
   speeds: transport.speeds,
   zeroed: "zero_grad avant chaque passe",
   zeroedNote: "Chaque passe commence au gradient 0.",
-  keptNote: "Rien ne remet les gradients à 0 : chaque passe ajoute à ce que la dernière a laissé.",
+  keptNote: "Rien ne remet les gradients à 0 : chaque passe ajoute ses gradients à ceux des passes précédentes.",
   start: "Aucun pas n’a été fait.",
   stepped: (count, root, before, after) => `Pas ${count} : ${root} passe de ${before} à ${after}.`,
   meanOf: (root, count) => `la moyenne de ${root} sur ${counted(count, "point", "points")}`,
   moved: (name, before, rate, gradient, after) => `${name} : ${before} − ${rate} · ${gradient} = ${after}`,
   added: (name, stored, fresh, gradient) => `${name}.grad contenait ${stored}, la passe ajoute ${fresh} : ${gradient}`,
   others: (count) => `et ${grouped(count)} de plus, ci-dessous`,
-  onTop: (stored, gradient) => `Des passes antérieures y ont laissé ${stored} : ${gradient} en tout.`,
+  onTop: (stored, gradient) => `Les gradients des passes précédentes, ${stored}, sont encore là : ${gradient} en tout.`,
   lost: (root) =>
     `${root} n’est plus un nombre qui puisse baisser : le taux d’apprentissage est trop grand. Réinitialisez, et essayez-en un plus petit.`,
   noParameters: "Aucun paramètre n’est choisi : un pas ne change rien.",
-  noPoints: "Il n’y a pas encore de points : cliquez dans le champ, ou collez-en.",
+  noPoints: "Il n’y a pas encore de points : cliquez dans le plan de x1 et x2, ou collez des points.",
   parameters: "Paramètres",
   columns: ["apprendre", "valeur", "gradient"],
   learn: (name) => `apprendre ${name}`,
@@ -1309,11 +1309,11 @@ export const training = {
   },
   flow: {
     title: "Combien de gradient arrive",
-    intro: "La grandeur moyenne des gradients, selon le nombre de fonctions qu’ils traversent en remontant. Les barres sont logarithmiques.",
+    intro: "Chaque barre est la grandeur moyenne des gradients qui traversent, en remontant, le même nombre de fonctions. L’échelle est logarithmique.",
     layer: (count, names, more) =>
-      `${names.join(", ")}${more ? ` et ${more} de plus` : ""} : ${count === 0 ? "avant toute fonction" : `derrière ${counted(count, "fonction", "fonctions")}`}`,
-    local: (local) => `la dernière en laisse passer ${local}`,
-    vanishes: (ratio) => `La couche la plus éloignée reçoit ${ratio} fois autant que la plus proche.`,
+      `${names.join(", ")}${more ? ` et ${more} de plus` : ""} : ${count === 0 ? "à travers aucune fonction" : `à travers ${counted(count, "fonction", "fonctions")}`}`,
+    local: (local) => `la dernière fonction multiplie le gradient par ${local} en moyenne`,
+    vanishes: (ratio) => `Le gradient moyen de la couche la plus éloignée est ${ratio} fois celui de la couche la plus proche.`,
   },
   points: {
     title: "Points",

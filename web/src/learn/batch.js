@@ -6,7 +6,7 @@
 
 import { passing, selects } from "../core/graph.js";
 
-/** Return whether all operations of a graph are in the table and have a fixed number of operands. @param {Graph} graph */
+/** Return whether each operation of a graph is in the table and has a fixed number of operands. @param {Graph} graph */
 export function isRunnable({ nodes }) {
   return nodes.every(({ operands, row, byHand }) => !operands.length || (row !== null && !byHand));
 }
@@ -127,7 +127,7 @@ function needed({ nodes }, root) {
 }
 
 /**
- * Return the nodes on the way from the root to the leaves without a column, each with the operands that lead there.
+ * Return the nodes on the paths from the root to the leaves without a column, each with its operands on these paths.
  * @param {readonly Node[]} nodes operands first @param {ReadonlyMap<string, unknown>} columns
  */
 function giversOf(nodes, columns) {

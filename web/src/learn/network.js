@@ -66,7 +66,7 @@ function everyDesign() {
   return HIDDEN.flatMap((hidden) => ACTIVATIONS.flatMap((activation) => LOSSES.map((loss) => ({ hidden, activation, loss }))));
 }
 
-/** Build a chain of tanh so steep that they saturate and the gradient vanishes. @param {number} length */
+/** Build a chain of tanh with weights so large that tanh saturates and the gradient vanishes. @param {number} length */
 export function chain(length) {
   const names = Array.from({ length }, (_, i) => `h${i + 1}`);
   const lines = names.map((name, i) => `${name} = tanh(w${i + 1}*${i ? names[i - 1] : "x"})`);

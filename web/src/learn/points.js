@@ -14,7 +14,7 @@ const COUNT = 100;
 const TOLD = 4; // maximum number of problems to report
 const NAMES = /** @type {const} */ (["x1", "x2", "y"]);
 
-/** A text that does not contain points. */
+/** Error in a text of points, with the problems of its lines. */
 export class PointsError extends Error {
   name = "PointsError";
 }

@@ -4,7 +4,7 @@
 const SHARES = [1, 0.92, 0.84, 0.76, 0.68, 0.6];
 
 /**
- * Shrink the text of a scrollable element by its `--fit` property until everything fits, while it is presented.
+ * In a presentation, reduce the text size of a scrollable element with its `--fit` property until all text fits.
  * @param {HTMLElement} body @param {readonly HTMLElement[]} parts children that change
  */
 export function fitted(body, parts) {
@@ -18,7 +18,10 @@ export function fitted(body, parts) {
   for (const part of [body, ...parts]) observer.observe(part);
 }
 
-/** Scroll down by one page if there is more text below, while it is presented. Return whether it scrolled. @param {HTMLElement} body */
+/**
+ * In a presentation, scroll down by one page if there is more text below. Return whether it scrolled.
+ * @param {HTMLElement} body
+ */
 export function showsMore(body) {
   const { scrollTop, scrollHeight, clientHeight } = body;
   const isBelow = scrollHeight - clientHeight - scrollTop > 1;

@@ -74,7 +74,8 @@ function mostGiven(program, { data, grad }, node) {
 }
 
 /**
- * Compute for each node the largest absolute product of derivatives over paths from the loss, and the user and position it comes from.
+ * Compute for each node the largest absolute product of derivatives over all paths from the loss to the node. Also
+ * store the last edge of the path with this product, as the user and the operand position.
  * @param {Program} program @param {Opened} opened
  */
 function largestProducts(program, { data }) {

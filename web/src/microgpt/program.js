@@ -142,7 +142,11 @@ export class Program {
     return !this.inert[this.kinds[node]].includes(position);
   }
 
-  /** Return the users of a node, from which its gradient comes, with their operand positions; the last user first. @param {number} node */
+  /**
+   * Return the users of a node with the positions of the node among their operands, last user first. The node's
+   * gradient comes from them.
+   * @param {number} node
+   */
   usersOf(node) {
     const { offsets, users, positions } = (this.#users ??= this.#indexed());
     return Array.from({ length: offsets[node + 1] - offsets[node] }, (_, i) => {
@@ -205,7 +209,10 @@ export class Program {
     return data[this.operands[Math.min(this.offsets[node] + position, this.offsets[node + 1] - 1)]];
   }
 
-  /** Return the position of the operand that the first operand selects; less than 1 for none. @param {number} node @param {Float64Array} data */
+  /**
+   * Return the position of the operand that the first operand selects; less than 1 if it selects none.
+   * @param {number} node @param {Float64Array} data
+   */
   picked(node, data) {
     return picked(this.numbersOf(node, data));
   }

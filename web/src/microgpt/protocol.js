@@ -46,8 +46,8 @@
 // Requests of the page
 
 /**
- * `names` are as the visitor entered them, in upper or lower case; null for the names of the document. `seed` is the
- * seed for samples.
+ * `names` are the names as the visitor entered them, in upper or lower case, or null for the names of the document.
+ * `seed` is the seed for samples.
  * @typedef {{ type: "start", document: MicrogptDocument, names: readonly string[] | null, seed?: number, steps?: number }} Start
  * @typedef {{ type: "names", names: readonly string[] }} Names train on other names, from the beginning
  * @typedef {{ type: "run" }} Run train until a pause is requested, or until the last step

@@ -46,7 +46,7 @@ export class Session {
     this.#unheard.forEach(this.#here);
   }
 
-  /** Return whether the worker has never replied, which means that it could not be started. */
+  /** Return whether the worker has never replied. If it fails now, it could not be started. */
   #isFirst() {
     return this.#unheard[0]?.type === "start";
   }

@@ -15,14 +15,14 @@ export const say = {
   page: "microgpt: every scalar in sight · gradwalk",
   lead: [
     "This is a whole GPT, small enough to see: *4,192 numbers* learn how names are spelled, here in your browser, from the names you give them.",
-    "Stop it at any step and open it. Every cell below is one number of the computation: choose it, and see where it came from and what the loss wants of it.",
+    "Stop the training at any step and look inside. Every cell below is one number of the computation. Choose a cell to see how its number was computed and how it affects the loss.",
   ],
   contents: "On this page",
   sections: { train: "Teach it", tokens: "A name", embedding: "Embedding", attention: "Attention", neurons: "Neurons", prediction: "Prediction", weights: "All weights" },
   menu: "Menu",
   theme: "Colors",
   themes: { auto: "as the system", light: "light", dark: "dark" },
-  loading: "The recorded program is unpacked …",
+  loading: "Unpacking the recorded program …",
   broken: (/** @type {string} */ text) => `Something went wrong: ${text}`,
 
   transport: {
@@ -42,24 +42,24 @@ export const say = {
 
   train: {
     heading: "Teach it names",
-    intro: "A step reads one name, letter by letter, guesses each next letter, and nudges all 4,192 numbers so that it would have guessed a little better.",
+    intro: "Each step takes one name and predicts each letter from the letters before it. Then it changes all 4,192 numbers a little, so that the predictions get a little better.",
     names: "Names to learn from",
-    hint: "Letters a to z, at most 15 of them; separated by spaces, commas or lines. Yours replace these.",
+    hint: "A name has at most 15 letters, from a to z. Separate names by spaces, commas or line breaks. Your names replace the given ones.",
     use: "Use these names",
     given: "Back to the given names",
     count: (/** @type {number} */ count) => (count === 1 ? "It learns from 1 name." : `It learns from ${count.toLocaleString("en")} names.`),
-    unused: "You have changed the names: use them, and training begins anew.",
-    more: (/** @type {number} */ count) => `… and ${count} more of that kind.`,
+    unused: "You have changed the names. When you use them, training starts again from the beginning.",
+    more: (/** @type {number} */ count) => `… and ${count} more such problems.`,
     problem: /** @param {NameProblem} problem */ ({ kind, name, letters, used }) => {
-      if (kind === "empty") return "There is no name to learn from: give at least one, of letters a to z.";
+      if (kind === "empty") return "There is no name to learn from: write at least one name with letters from a to z.";
       if (kind === "long") return `“${name}” is too long: it is read as “${used}”.`;
-      return `“${name}” is left out: it has ${[...letters].map((letter) => `“${letter}”`).join(", ")}, and only a to z are known.`;
+      return `“${name}” is left out: it has ${[...letters].map((letter) => `“${letter}”`).join(", ")}, but only the letters a to z are allowed.`;
     },
   },
 
   curve: {
     title: "Loss by step",
-    name: "Step, by the curve of the loss",
+    name: "Step of the training",
     hint: "Drag, or use the arrow keys, to go back to any step.",
     pace: "Speed",
     paces: { 0: "as fast as it can", 20: "20 steps a second", 3: "3 steps a second" },
@@ -72,19 +72,19 @@ export const say = {
 
   samples: {
     title: "Names it invents",
-    intro: "“new” are those that it was not taught.",
+    intro: "Names marked “new” are not among the names it learns from.",
     more: "Invent five",
     temperature: "Temperature",
     warmth: (/** @type {string} */ number) => `${number}: ${Number(number) < 0.4 ? "careful" : Number(number) > 0.9 ? "wild" : "balanced"}`,
     isNew: "new",
-    none: "They come as it learns.",
+    none: "Names appear here as it learns.",
     at: (/** @type {number} */ step) => `step ${step}`,
     nothing: "(nothing)",
   },
 
   tokens: {
     heading: "Open it at a name",
-    intro: "The model reads a name from left to right and predicts each next letter from those before it. Choose *what it predicts*; all pictures below are of that moment.",
+    intro: "The model reads a name from left to right and predicts each letter from the letters before it. Choose *the letter that it predicts*. All pictures below show this prediction.",
     name: "Look at a name",
     open: "Open",
     places: "The letter that is predicted",
@@ -92,11 +92,11 @@ export const say = {
     choice: (/** @type {number} */ place, /** @type {string} */ letter, /** @type {boolean} */ isEnd, /** @type {string} */ share) =>
       `${letterOf(place + 1, letter, isEnd)}: ${share}`,
     told: (/** @type {string} */ read, /** @type {number} */ place, /** @type {string} */ letter, /** @type {boolean} */ isEnd, /** @type {string} */ share) =>
-      `${read ? `It has read “${read}”` : "It has read nothing yet"}, and is to predict ${letterOf(place + 1, letter, isEnd)}. It gives it *${share}*.`,
+      `${read ? `It has read “${read}”` : "It has read nothing yet"}, and predicts what comes next. The right answer is ${letterOf(place + 1, letter, isEnd)}, and the model gives it the probability *${share}*.`,
     refused: /** @param {NameProblem} problem */ ({ kind, letters, used }) => {
       if (kind === "empty") return "Type a name.";
-      if (kind === "long") return `That is too long: it has room for “${used}”.`;
-      return `Only letters a to z are known, not ${[...letters].map((letter) => `“${letter}”`).join(", ")}.`;
+      if (kind === "long") return `The name is too long: only “${used}” fits.`;
+      return `Only the letters a to z are allowed, not ${[...letters].map((letter) => `“${letter}”`).join(", ")}.`;
     },
   },
 
@@ -111,7 +111,7 @@ export const say = {
 
   embedding: {
     heading: "Letters become numbers",
-    intro: "The model knows a letter as 16 numbers, and a place in the name as 16 others. Their sums, scaled to one size, are what goes on: *a row for each letter it has read*.",
+    intro: "The model has 16 numbers for each letter, and 16 numbers for each place in a name. It adds the numbers of a letter and of its place, and scales all sums to the same size. The result is *one row for each letter it has read*.",
     pictures: { letters: "its letter", places: "its place", sums: "sum, scaled" },
     letter: (/** @type {string} */ letter, /** @type {number} */ i) => `number ${i + 1} of ${letter ? `“${letter}”` : "the start"}`,
     place: (/** @type {number} */ place, /** @type {number} */ i) => `number ${i + 1} of place ${place + 1}`,
@@ -120,17 +120,17 @@ export const say = {
 
   attention: {
     heading: "Four heads look back",
-    intro: "To predict a letter, each head looks back at what was read and mixes it: *how much it looks where* is a weight between 0 and 1, and the weights of a row add up to 1.",
-    axes: "Rows: the letter that is predicted. Columns: the letter looked at. Arcs: the marked row, thick for much.",
+    intro: "To predict a letter, each head looks back at the letters read so far. *A weight between 0 and 1 tells how much it looks at each of them*. The weights of a row add up to 1.",
+    axes: "Rows: the letter that is predicted. Columns: the letter looked at. Arcs: the marked row; a thicker arc is a larger weight.",
     head: (/** @type {number} */ head) => `Head ${head + 1}`,
     weight: (/** @type {number} */ head, /** @type {number} */ place, /** @type {string} */ target, /** @type {boolean} */ isEnd, /** @type {number} */ seen, /** @type {string} */ letter) =>
       `Head ${head + 1}, predicting ${letterOf(place + 1, target, isEnd)}, looks at ${letterOf(seen, letter)}`,
     told: (/** @type {number} */ head, /** @type {number} */ place, /** @type {boolean} */ isEnd, /** @type {string} */ name, /** @type {number} */ seen, /** @type {string} */ letter, /** @type {string} */ share) =>
       `Head ${head + 1}, predicting ${isEnd ? "the end" : `letter ${place + 1}`} of “${name}”, looks mostly at *${letterOf(seen, letter)}* (${share})`,
-    ofLetters: (/** @type {number} */ seen, /** @type {string} */ letter, /** @type {string} */ share) => `, and of the letters at *${letterOf(seen, letter)}* (${share})`,
+    ofLetters: (/** @type {number} */ seen, /** @type {string} */ letter, /** @type {string} */ share) => `, and among the letters mostly at *${letterOf(seen, letter)}* (${share})`,
     only: (/** @type {number} */ head) => `Head ${head + 1} has only the start to look at.`,
-    inside: "How a head comes to look there",
-    why: "It asks with a *query*; every letter answers with a *key*. Where they fit, the score is high, and softmax makes weights of the scores. By these it mixes the letters’ *values*.",
+    inside: "How a head chooses where to look",
+    why: "The head computes a *query* for the prediction, and a *key* and *values* for every letter read. Where a key is similar to the query, the score is high. Softmax turns the scores into weights. The result is the weighted sum of the letters’ values.",
     parts: { query: "query", key: "keys", score: "scores", weight: "weights", value: "values", found: "mixed" },
     cell: (/** @type {string} */ part, /** @type {number} */ head, /** @type {number} */ seen, /** @type {string} */ letter, /** @type {number} */ i) =>
       `${part} of head ${head + 1} for ${letterOf(seen, letter)}${i < 0 ? "" : `, number ${i + 1}`}`,
@@ -139,7 +139,7 @@ export const say = {
 
   neurons: {
     heading: "64 neurons think",
-    intro: "Each neuron weighs the 16 numbers and answers only where the sum is positive: *an empty cell is asleep*, and no gradient passes through it.",
+    intro: "Each neuron computes a weighted sum of the 16 numbers. If the sum is negative, the neuron outputs 0 instead: *it is asleep, its cell is empty*, and no gradient passes through it.",
     picture: "Neurons",
     neuron: (/** @type {number} */ i) => `neuron ${i + 1}`,
     told: (/** @type {number} */ awake, /** @type {number} */ all) => `${awake} of ${all} are awake at this place.`,
@@ -147,20 +147,20 @@ export const say = {
 
   prediction: {
     heading: "What may come next",
-    intro: "Every letter gets a score, its *logit*; softmax makes probabilities of them. The loss is how surprised the model is by the letter that really follows.",
+    intro: "Every letter gets a score, its *logit*. Softmax turns the logits into probabilities. The loss is large if the letter that really follows has a low probability.",
     picture: "Logits",
     logit: (/** @type {string} */ letter) => `logit of ${letter || "the end"}`,
     target: "what follows",
     likeliest: (/** @type {string} */ list) => `Likeliest: ${list}.`,
     one: (/** @type {string} */ letter, /** @type {string} */ share) => `${letter || "end"} ${share}`,
     told: (/** @type {string} */ letter, /** @type {string} */ share, /** @type {number} */ rank, /** @type {string} */ loss) =>
-      `${letter ? `“${letter}”` : "The end"} really follows. It got *${share}*, rank ${rank}: the loss here, −log of that share, is ${loss}.`,
+      `${letter ? `“${letter}”` : "The end"} really follows. Its probability is *${share}*, rank ${rank}. The loss here is the negative logarithm of this probability, ${loss}.`,
     loss: "Open the loss at this place",
   },
 
   weights: {
     heading: "All 4,192 weights",
-    intro: "These are the numbers that training changes; all else is computed from them. A *gradient* says how the loss of this name would change if the weight grew. Lines part the four heads.",
+    intro: "Training changes these numbers. All other numbers are computed from them. A *gradient* tells how the loss of this name would change if the weight grew a little. Lines separate the four heads.",
     titles: /** @type {Record<string, string>} */ ({
       letters: "letters", places: "places", query: "query", key: "key", value: "value", mix: "mix", widen: "widen", narrow: "narrow", unembed: "unembed",
     }),
@@ -185,8 +185,8 @@ export const say = {
 
   inspector: {
     title: "The number you chose",
-    prompt: "Choose any cell, and its whole story stands here: its value, its gradient and why it is so, what it is made from, and its line of the program.",
-    begin: "Or begin at one of these:",
+    prompt: "Choose any cell to see its number here: the value, the gradient and where it comes from, the numbers it is computed from, and its line of the program.",
+    begin: "Or start with one of these:",
     beginnings: { loss: "the loss of this name", weight: "where head 3 looks", parameter: "a weight of the query" },
     back: "Back",
     forward: "Forward",
@@ -195,19 +195,19 @@ export const say = {
     gradient: "Gradient",
     because: "Why this gradient",
     nudge: (/** @type {string} */ size, /** @type {number} */ sign) => {
-      if (sign === 0) return "A small change of it leaves the loss as it is.";
-      return `If it grew a little, the loss would ${sign > 0 ? "grow" : "fall"} by ${size} times as much.`;
+      if (sign === 0) return "A small change of this number does not change the loss.";
+      return `If this number grew a little, the loss would ${sign > 0 ? "grow" : "fall"} by ${size} times that amount.`;
     },
-    isRoot: "It is the loss itself: if it grows, the loss grows as much.",
-    isUnused: "No number of this name’s loss depends on it, so nothing is passed back to it.",
-    isIdle: "What is made from it passes nothing back: each gradient there times its derivative is 0.",
+    isRoot: "This number is the loss itself, so its gradient is 1.",
+    isUnused: "The loss of this name does not depend on this number, so no gradient is passed back to it.",
+    isIdle: "The numbers computed from this number pass 0 back to it: each of their gradients, times the local derivative, is 0.",
     one: (/** @type {string} */ amount, /** @type {string} */ upstream, /** @type {string} */ partial) =>
-      `One number passes gradient back to it: its own gradient ${upstream} times its derivative ${partial} = *${amount}*.`,
+      `One number passes gradient back to this number: its own gradient ${upstream} times the local derivative ${partial} = *${amount}*.`,
     many: (/** @type {number} */ count, /** @type {string} */ sum, /** @type {string} */ grad) =>
-      `${count} numbers pass gradient back to it: each its own gradient times its derivative by this one, and the chain rule adds them up: ${sum} = *${grad}*.`,
+      `${count} numbers pass gradient back to this number. Each passes its own gradient times the local derivative. The chain rule adds up these contributions: ${sum} = *${grad}*.`,
     others: (/** @type {number} */ count) => `(${count} more)`,
-    made: "What it is made from",
-    leaf: "It is given, not computed.",
+    made: "What it is computed from",
+    leaf: "This number is given, not computed.",
     used: "What passes gradient back to it",
     gets: (/** @type {string} */ partial, /** @type {string} */ amount) => `derivative ${partial}, so it gets ${amount}`,
     gives: (/** @type {string} */ upstream, /** @type {string} */ partial) => `its gradient ${upstream} × derivative ${partial}`,
@@ -222,8 +222,8 @@ export const say = {
     pathToken: "To the letter just read",
     pathHide: "Hide the path",
     pathTold: (/** @type {number} */ steps, /** @type {string} */ product, /** @type {string} */ grad) =>
-      `${steps} steps. The derivatives along it, multiplied, are ${product}; all paths together make the last number’s gradient, ${grad}.`,
+      `This path has ${steps} steps. The product of the local derivatives along it is ${product}. The sum over all paths is the gradient of the last number, ${grad}.`,
     both: (/** @type {string} */ data, /** @type {string} */ grad) => `value ${data}, gradient ${grad}`,
-    gone: "It is not part of this name’s computation.",
+    gone: "This number is not part of this name’s computation.",
   },
 };

@@ -155,7 +155,7 @@ function chosen(scores, random) {
   return found < 0 ? odds.length - 1 : found;
 }
 
-/** Create a seeded generator of random numbers from 0 to 1 (mulberry32). @param {number} seed */
+/** Create a seeded generator (mulberry32) of random numbers from 0 to 1. @param {number} seed */
 export function randomNumbers(seed) {
   let state = seed >>> 0;
   return () => {

@@ -7,7 +7,7 @@
  * @property {Readonly<Record<string, number>>} values
  */
 
-// Softmax of three scores that share their exponentials; the loss is -log of the first probability.
+// Softmax of three scores, whose exponentials are computed once. The loss is -log of the first probability.
 const SOFTMAX = "e1 = exp(z1); e2 = exp(z2); e3 = exp(z3); s = e1 + e2 + e3; p = e1/s; L = -log(p)";
 
 const NETWORK =

@@ -95,7 +95,10 @@ export function encoded(state, start = bare()) {
   return parts.toString();
 }
 
-/** Encode a beat of a chapter and the values changed in it; the beat determines the rest. @param {State} state */
+/**
+ * Encode a beat of a chapter and the values that the reader changed in it. The beat determines the rest of the state.
+ * @param {State} state
+ */
 function encodedChapter({ chapter: key, beat, done, values, h }) {
   const parts = new URLSearchParams({ chapter: key });
   if (beat) parts.set("beat", String(beat));
@@ -113,7 +116,7 @@ function listed(values) {
 }
 
 /**
- * Decode a link's fragment and describe its invalid parts, which keep their initial values.
+ * Decode a link's fragment and describe its invalid parts. Settings with invalid parts keep their initial values.
  * @param {string} fragment @param {State} start
  * @returns {{ state: State, framing: import("./framing.js").Framing, problems: string[] }}
  */

@@ -32,8 +32,8 @@ export function restarted(training) {
 }
 
 /**
- * Return whether a program has comparisons. Their results are constants in the graph, so it is not valid for other
- * numbers.
+ * Return whether a program has comparisons. Their results are constants in the graph, so the graph is not valid for
+ * other numbers.
  * @param {string} program
  */
 export function compares(program) {

@@ -15,7 +15,7 @@ import { drawn, exceeds, shortened } from "./svg.js";
 /** @typedef {import("../types.js").Moment} Moment */
 
 /**
- * Texts of the stage. A name describes an element in full, for screen readers, at the moment that is shown.
+ * Texts of the stage. A name describes an element and its current state in full, for screen readers.
  * @typedef {object} Texts
  * @property {(place: number) => string} nameOfNode
  * @property {(key: import("../types.js").EdgeKey) => string} nameOfEdge
@@ -423,7 +423,10 @@ function tick(width) {
   return drawn("path", { class: "tick", d: `M${width - 18},12l4,4.5l7,-9` });
 }
 
-/** Squeeze text into its room. @param {SVGTextElement} text @param {number | null} room null if the text fits */
+/**
+ * Compress text to the available width.
+ * @param {SVGTextElement} text @param {number | null} room null if the text fits
+ */
 function squeeze(text, room) {
   set(text, "textLength", room);
   set(text, "lengthAdjust", room === null ? null : "spacingAndGlyphs");

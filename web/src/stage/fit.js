@@ -9,7 +9,10 @@ export const MARGIN = 20; // around the drawing, in screen pixels
 export const LEAST_READABLE = (LEGIBLE + 0.05) / SMALLEST_FONT;
 const LARGEST_FIT = 2;
 
-/** Limits of the scale when the whole drawing is fitted: NEAR on one reader's screen, AFAR in front of an audience. */
+/**
+ * Limits of the scale when the whole drawing is fitted: NEAR is for a reader at a screen, AFAR for an audience in a
+ * room.
+ */
 export const NEAR = { least: LEAST_READABLE, most: LARGEST_FIT };
 export const AFAR = { least: 16 / SMALLEST_FONT, most: 4 };
 

@@ -107,7 +107,10 @@ export class Minimap {
     set(this.#svg, "class", `minimap ${CORNERS[covered.indexOf(Math.min(...covered))].name}`.trim());
   }
 
-  /** Compute the area of the boxes under a rectangle of the stage; the current box counts HERE times. @param {Rectangle} part in screen pixels */
+  /**
+   * Compute the total area of the boxes under a rectangle of the stage; the area of the current box counts HERE times.
+   * @param {Rectangle} part in screen pixels
+   */
   #covered(part) {
     const { x, y, scale } = this.#view;
     return this.#pairs.reduce((sum, { box: { corner, width, height, element } }) => {

@@ -32,7 +32,7 @@ export class Motion {
 
   /**
    * Animate landings one after the other. `onLanded` gets the number of landings so far, starting at 0, and null at the
-   * end. Without anything to animate it is not called.
+   * end. It is not called if there is nothing to animate.
    * @param {readonly (readonly Course[])[]} landings @param {number} pace milliseconds per landing
    * @param {SVGSVGElement} svg @param {(landed: number | null) => void} onLanded
    */
@@ -138,8 +138,7 @@ class Actors {
   }
 
   /**
-   * Show an element for the duration of its animations. If `finish` has removed the element, this ends with the
-   * animations.
+   * Show an element for the duration of its animations, then remove it; `finish` may have removed it earlier.
    * @param {SVGGElement} shown @param {readonly (readonly [SVGElement, Keyframe[]])[]} moves @param {number} [paces]
    */
   async #act(shown, moves, paces = 1) {

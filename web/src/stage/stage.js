@@ -192,7 +192,7 @@ export class Stage {
     this.#callbacks.onPoint(thing instanceof NodeBox ? thing.place : null);
   }
 
-  /** Set the scale for an audience, or for one reader. @param {boolean} isAfar */
+  /** Set the scale for an audience or for a single reader. @param {boolean} isAfar */
   enlarge(isAfar) {
     this.#view.enlarge(isAfar);
     this.focus(this.#followed);
@@ -439,7 +439,7 @@ export class Stage {
   }
 
   /**
-   * Return the connected box closest in position across the flow.
+   * Return the connected box whose position across the flow is closest.
    * @param {Box} box @param {"from" | "to"} near @param {"from" | "to"} far
    */
   #joined(box, near, far) {

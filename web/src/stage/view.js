@@ -60,7 +60,7 @@ export class View {
     this.#fitAtLeast(this.#limits.least);
   }
 
-  /** Set the scale for an audience, or for one reader. @param {boolean} isAfar */
+  /** Set the scale for an audience or for a single reader. @param {boolean} isAfar */
   enlarge(isAfar) {
     const limits = isAfar ? AFAR : NEAR;
     if (limits === this.#limits) return;
@@ -109,7 +109,10 @@ export class View {
     this.#resized.disconnect();
   }
 
-  /** Fit the whole drawing into the view, or show its beginning if it would be smaller than a minimum scale. @param {number} least */
+  /**
+   * Fit the whole drawing into the view, or show its beginning if the scale would be less than a minimum.
+   * @param {number} least
+   */
   #fitAtLeast(least) {
     this.#fitted = least;
     const { width, height } = this.size;
@@ -218,7 +221,7 @@ export class View {
   }
 
   /**
-   * Zoom as one of two fingers moves, and pan by half its movement; the other finger contributes the other half.
+   * Zoom when one of two fingers moves, and pan by half of its movement. The other finger pans by the other half.
    * @param {Point} from @param {Point} to @param {Point} other
    */
   #pinch(from, to, other) {

@@ -61,8 +61,8 @@ const KINKS = new Set(["kink", "jump"]);
 const NOTHING = { up: NaN, down: NaN, left: NaN, right: NaN, quotient: NaN, error: NaN };
 
 /**
- * Nudge a node by a step that the reader chose. The verdict is on the gradient, so a bad step does not make it
- * "differs".
+ * Nudge a node by a step that the reader chose. The verdict judges the gradient and not the step, so a badly chosen
+ * step does not make the verdict "differs".
  * @param {Graph} graph @param {number} place @param {number} h @param {Method} method
  */
 export function nudge(graph, place, h, method) {
@@ -102,7 +102,7 @@ class Check {
     this.weights = noiseWeights(graph, this.gradients);
     this.errors = gradientErrors(graph, this.gradients);
     const { nodes } = graph;
-    /** Operands that only decide a choice and are exactly at its threshold. */
+    /** Operands that only decide which operand an operation selects, and whose number is exactly at the threshold. */
     this.conditions = nodes.flatMap((node) => atThreshold(graph, node));
     this.stopped = nodes.flatMap(({ row, operands }) => (row?.isExact === false ? operands : []));
   }
@@ -183,8 +183,8 @@ class Check {
 }
 
 /**
- * Return the deciding operands of a node that are at the threshold of its choice. A comparison is 1 or 0 and never at a
- * threshold itself; its operands are if they are equal.
+ * Return the deciding operands of a node that are at the threshold of its choice. A comparison is 1 or 0, so it is
+ * never at a threshold itself. Its operands are at the threshold if they are equal.
  * @param {Graph} graph @param {Node} node
  */
 function atThreshold({ nodes }, { row, gather, operands, constants }) {

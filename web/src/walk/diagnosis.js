@@ -99,7 +99,10 @@ function* mistakes(asked) {
   yield* quotients(asked);
 }
 
-/** Yield sums without some of the paths, fewest omissions first. @param {Question} asked @returns {Generator<Mistake>} */
+/**
+ * Yield the sums that omit some of the paths, starting with the fewest omitted paths.
+ * @param {Question} asked @returns {Generator<Mistake>}
+ */
 function* missing(asked) {
   const { paths } = asked;
   if (paths.length > MOST_PATHS) return;
@@ -178,7 +181,10 @@ function* overwritten({ graph, by }) {
   yield { kind: "overwritten", value, told: say.overwritten };
 }
 
-/** Yield sums along the paths, and the product of the paths. @param {Question} asked @returns {Generator<Mistake>} */
+/**
+ * Yield the result of adding along the paths, and the result of multiplying the paths.
+ * @param {Question} asked @returns {Generator<Mistake>}
+ */
 function* wrongOperations({ paths }) {
   if (paths.length > MOST_PATHS) return;
   const products = paths.map(({ product }) => product);
@@ -213,7 +219,10 @@ function reachedFrom(place, users) {
   return reached;
 }
 
-/** Return all subsets except the empty set and the whole, small ones first. @template T @param {readonly T[]} items @returns {T[][]} */
+/**
+ * Return all subsets except the empty set and the whole set, small subsets first.
+ * @template T @param {readonly T[]} items @returns {T[][]}
+ */
 function subsets(items) {
   const found = Array.from({ length: Math.max(2 ** items.length - 2, 0) }, (_, i) => items.filter((_, bit) => (i + 1) & (1 << bit)));
   return found.sort((one, other) => one.length - other.length);

@@ -33,7 +33,10 @@ export function nudged(walk, method, place, h) {
   return { ...found, follows: canFollow ? replay.followed(walk.graph.nodes[place].data + found.h) : new Map() };
 }
 
-/** Replace the gradient by the walk's own if that is wrong. @param {Nudge} found @param {Walk} walk @returns {Nudge} */
+/**
+ * Replace the correct gradient by the gradient that the walk computed, if that is wrong.
+ * @param {Nudge} found @param {Walk} walk @returns {Nudge}
+ */
 function asWalked(found, walk) {
   const wrong = walk.wrong.find(({ place }) => place === found.place);
   if (!wrong) return found;

@@ -32,8 +32,8 @@ export function swept(graph) {
 }
 
 /**
- * Return the nodes for which a nudge makes sense, operands before users. Nodes that only select, such as an index, are
- * excluded.
+ * Return the nodes that can be checked by a nudge, operands before users. Nodes that only select an operand, such as an
+ * index, are excluded.
  * @param {import("../core/graph.js").Graph} graph @returns {readonly number[]}
  */
 export function checkable(graph) {

@@ -12,8 +12,8 @@ const MOST_EDGES = 100_000; // maximum number of edges on all paths of a list, b
 const MOST_NAMES = 10; // maximum number of names in a path's text
 
 /**
- * List the paths from a node to the root in the order of their nodes, up to a limit. Without gradient flow there are
- * none; the root has one path, without edges.
+ * List the paths from a node to the root in the order of their nodes, up to a limit. If no gradient flows to the node,
+ * there are none. The root has one path, without edges.
  * @param {Graph} graph @param {number} place @param {number} [most] @param {ReturnType<typeof usersOf>} [users]
  * @returns {readonly Path[]}
  */
@@ -54,7 +54,10 @@ function pathOf({ nodes }, start, way) {
   };
 }
 
-/** Count the paths from each node to the root, by node index; infinite above 1.8e308. @param {Graph} graph @returns {readonly number[]} */
+/**
+ * Count the paths from each node to the root, by node index. Counts above 1.8e308 are infinite.
+ * @param {Graph} graph @returns {readonly number[]}
+ */
 export function pathCounts(graph) {
   const counts = graph.nodes.map(() => 0);
   counts[graph.root] = 1;

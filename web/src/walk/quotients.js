@@ -4,7 +4,7 @@
 // grows as h shrinks. Steps decrease by a factor of 8, and the quotient with the smallest bound on the total error is
 // taken. The truncation error is estimated from the change since the previous step, the rounding error from a bound on
 // the rounding error of the function. A quotient that contradicts quotients over smaller steps is rejected. Numerical
-// Recipes, 3rd edition, section 5.7, explains why a good step cannot be known beforehand.
+// Recipes, 3rd edition, section 5.7, explains why a good step cannot be known in advance.
 
 /** @typedef {"central" | "forward"} Method */
 /** @typedef {(number: number) => { value: number, noise: number }} Noisy function with a bound on its rounding error */
@@ -84,8 +84,8 @@ export function trial(f, x, middle, h, method) {
 }
 
 /**
- * Return the exponents of more steps, for functions that vary on a scale of 1 instead of x: larger steps, from 1/8
- * down, for a small x; smaller steps for a large x.
+ * Return the exponents of additional steps, for functions that vary on a scale of 1 instead of x. For a small x these
+ * are larger steps, from 1/8 down. For a large x they are smaller steps.
  * @param {number} scale @param {number} count number of steps tried so far
  */
 function towardsOne(scale, count) {
@@ -160,7 +160,8 @@ function bestOf(tried) {
 }
 
 /**
- * Bound the error of each quotient: truncation plus rounding, or the contradiction by a smaller step if that is larger.
+ * Bound the error of each quotient by truncation plus rounding. The bound is raised if a quotient over a smaller step
+ * differs by more than this, apart from its own rounding.
  * @param {readonly Trial[]} trials
  */
 function boundsOf(trials) {

@@ -96,7 +96,7 @@ export class Replay {
     return forward(node, node.operands.map((_, position) => this.#operand(node, position)));
   }
 
-  /** Return the number of an operand; nan if it is missing. @param {Node} node @param {number} position */
+  /** Return the number of an operand, or nan if the operand is missing. @param {Node} node @param {number} position */
   #operand({ operands, constants }, position) {
     const place = operands[position];
     return place >= 0 ? this.#numbers[place] : constants[position];

@@ -106,14 +106,14 @@ export class Walk {
     return this.#kept("largest", largest);
   }
 
-  /** By node index, when the backward pass visits the node, counted from 0. */
+  /** Position of each node in the order of the backward pass, counted from 0, by node index. */
   get visits() {
     const found = new Int32Array(this.graph.nodes.length).fill(-1);
     this.order.forEach((place, i) => (found[place] = i));
     return this.#kept("visits", found);
   }
 
-  /** By node index, the users from which gradient flows back to the node. */
+  /** Users from which gradient flows back to each node, by node index. */
   get users() {
     return this.#kept("users", usersOf(this.graph));
   }

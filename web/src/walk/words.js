@@ -169,7 +169,7 @@ function kept(node, graph) {
   return say.kept.flat(symbol, inert.length === node.operands.length ? [] : inert, names);
 }
 
-/** Return whether the table has a formula for the node's contributions; true if not. @param {Node} node */
+/** Return whether the local derivatives of a node do not come from a formula of the table. @param {Node} node */
 function isByHand(node) {
   return node.byHand || !node.operation;
 }

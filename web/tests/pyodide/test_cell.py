@@ -190,7 +190,7 @@ def test_errors_are_shown_with_their_line(opened: Callable[[], Cell]):
     cell.runs("if\n", "There is an error in line 1.")
     cell.runs(
         "print('only this')\n",
-        "The program has finished without a Value to walk: call backward(), or end with a Value.",
+        "The program has finished, but there is no Value to show: call backward(), or end with a Value.",
     )
     expect(cell.output).to_have_text("only this\n")
 
@@ -209,7 +209,7 @@ def test_endless_program_can_be_stopped(opened: Callable[[], Cell]):
 
 def test_all_output_is_shown(opened: Callable[[], Cell]):
     cell = opened().ready()
-    nothing = "The program has finished without a Value to walk: call backward(), or end with a Value."
+    nothing = "The program has finished, but there is no Value to show: call backward(), or end with a Value."
     cell.runs("print('αβγ', end='')\n", nothing)
     expect(cell.output).to_have_text("αβγ")
     cell.runs("for i in range(20_000):\n    print(i)\n", nothing)
@@ -221,7 +221,7 @@ def test_all_output_is_shown(opened: Callable[[], Cell]):
 def test_python_restarts_after_a_crash(opened: Callable[[], Cell], problems: list[str]):
     cell = opened().ready()
     program = "x = []\nfor _ in range(100_000):\n    x = [x]\nrepr(x)\n"
-    ended = "Python stopped with this program and is being loaded again: {}"
+    ended = "The program has stopped Python, which is being loaded again: {}"
     cell.runs(program, ended.format("Uncaught RangeError: Maximum call stack size exceeded"))
     problems.clear()  # Pyodide's own messages about the crash
     cell.runs("from gradwalk import Value\nx = Value(2.0)\nx * x\n", SHOWN)

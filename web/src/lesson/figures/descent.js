@@ -1,4 +1,4 @@
-// Gradient descent on the graph of the stage, step by step, with a loss curve, with or without zero_grad.
+// Gradient descent on the graph of the stage, step by step, with a loss curve. zero_grad can be switched off.
 
 import { button, element, fill, set, write } from "../../dom.js";
 import { short } from "../../core/numbers.js";

@@ -1,4 +1,5 @@
-// A plot of the root over a node that the reader nudges; compares the difference quotient with the gradient.
+// A plot of the root as a function of a node that the reader nudges. It compares the difference quotient with the
+// gradient.
 
 import { element, set, write } from "../../dom.js";
 import { digits, short } from "../../core/numbers.js";

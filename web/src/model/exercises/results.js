@@ -64,7 +64,7 @@ function standing(answers) {
   return { right: at >= 0, first: at === 0 && alone, alone, tries: answers.filter((answer) => !isShown(answer)).length, shown: answers.some(isShown) };
 }
 
-/** Return whether the answer was shown to the reader instead of given. @param {Kept} answer */
+/** Return whether the page showed the answer, instead of the reader giving it. @param {Kept} answer */
 function isShown({ answer }) {
   return answer === "";
 }

@@ -1,4 +1,5 @@
-// A dialog that creates a link with a teacher's note and question, and the same as an iframe for another page.
+// A dialog that creates a link with a teacher's note and question, and the HTML that embeds the same link in another
+// page.
 
 import { button, element, fill, set, write } from "../../dom.js";
 import { header, language, LANGUAGES, lesson, share as say } from "../../languages/languages.js";

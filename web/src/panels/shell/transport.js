@@ -110,7 +110,7 @@ export class Transport {
   }
 
   /**
-   * Describe the last step; of many operands, show only a few until the reader asks for all.
+   * Describe the last step. If it has many operands, show only a few until the reader asks for all of them.
    * @param {import("../../walk/steps.js").Walk} walk @param {string} onTop a sentence about gradients from before the pass
    */
   #tell(walk, onTop) {

@@ -223,7 +223,10 @@ export class Training {
     if (this.#frame) this.#frame = requestAnimationFrame((next) => this.#tick(next));
   }
 
-  /** Take one step, and more while `isMore()`, without showing them. Return whether a step could be taken. @param {() => boolean} isMore */
+  /**
+   * Take one step, and more steps while `isMore()` is true, without showing them. Return whether a step could be taken.
+   * @param {() => boolean} isMore
+   */
   #advance(isMore) {
     const { state, graph, program } = /** @type {Model} */ (this.#model);
     const { batch } = this.points;

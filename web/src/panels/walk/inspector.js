@@ -153,7 +153,10 @@ export class Inspector {
   }
 }
 
-/** Write d root / d node as the sum of its products; of many terms, only a few. @param {Graph} graph @param {import("../../types.js").Node} node @param {import("../../walk/words.js").ChainRule} rule */
+/**
+ * Write d root / d node as the sum of its products. If there are many terms, show only a few.
+ * @param {Graph} graph @param {import("../../types.js").Node} node @param {import("../../walk/words.js").ChainRule} rule
+ */
 function wholeRule(graph, node, { symbolic, derivative: named, terms }) {
   const said = terms.length > MANY ? `${named} = ${few(terms.map((story) => story.symbolic), false).join(" + ")}` : symbolic;
   const isShort = terms.length > MANY;

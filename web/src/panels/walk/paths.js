@@ -11,7 +11,10 @@ import { pathCounts, pathName, pathsFrom } from "../../walk/paths.js";
 const LISTED = 12;
 const MOST_FACTORS = 8; // more factors are abbreviated
 
-/** List the paths of a node, with their products if they are known and do not answer a question. @param {Model} model @param {number} place @returns {HTMLElement[]} */
+/**
+ * List the paths of a node. Their products are shown if they are known and do not give away an answer.
+ * @param {Model} model @param {number} place @returns {HTMLElement[]}
+ */
 export function pathList(model, place) {
   const { graph, shown } = model;
   const paths = pathsFrom(graph, place, LISTED, shown.users);
@@ -37,7 +40,8 @@ export function pathList(model, place) {
 /** Return the paths of a node to highlight on the stage, with their products if these are known. @param {Model} model @param {number} place @returns {readonly Way[]} */
 export function waysOf(model, place) {
   if (model.asks?.kind === "choice") return []; // the question may be which boxes depend on a node
-  // A nudge shows its quotient instead, and next to a wrong walk the correct products would look like its results.
+  // A nudge shows its quotient instead. Next to a walk with wrong gradients, the correct products would look like
+  // results of that walk.
   const isKnown = areKnown(model) && !model.nudge && !model.shown.wrong.length;
   const paths = pathsFrom(model.graph, place, undefined, model.shown.users);
   return paths.map(({ edges, product }) => ({ edges, end: isKnown ? say.end(short(product)) : "" }));

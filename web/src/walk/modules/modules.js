@@ -181,8 +181,8 @@ function modulePart(module, graph) {
 }
 
 /**
- * Return the nodes and submodules of a module. Submodules are replaced by their contents as long as all of these fit,
- * which saves opening them, unless it would hide nodes in a run.
+ * Return the nodes and submodules of a module. Submodules are replaced by their contents if all of these fit, so that
+ * readers need not open them, unless this would hide nodes in a run.
  * @param {Module} module
  */
 function dissolved(module) {
