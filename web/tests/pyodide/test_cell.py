@@ -94,6 +94,7 @@ def problems() -> list[str]:
 def context(browser: Browser, address: str, problems: list[str]) -> Iterator[BrowserContext]:
     """Yield a browser context; fail on errors, warnings, and requests to other servers."""
     context = browser.new_context(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
+    context.set_default_navigation_timeout(LOADING)
     loaded: list[str] = []
 
     def hear(message: ConsoleMessage) -> None:
