@@ -162,7 +162,7 @@ function gatherFormula(position, count) {
 }
 
 /**
- * Return whether an operation, such as `where` or `maximum`, returns one of its operands and ignores the others.
+ * Return whether an operation, such as `where` or `maximum`, returns one of its operands and ignores the rest.
  * @param {Node} node
  */
 export function selects({ row, reduction, gather }) {
