@@ -85,8 +85,8 @@ def definition_of(module: str, name: str) -> ast.FunctionDef | ast.ClassDef | No
         Its syntax tree; None for assigned names and for names from other libraries.
     """
     statements = [*tree_of(module).body]
-    for statement in [x for x in statements if isinstance(x, ast.If)]:
-        statements += statement.body
+    for conditional in [x for x in statements if isinstance(x, ast.If)]:
+        statements += conditional.body
     found = [x for x in statements if isinstance(x, ast.FunctionDef | ast.ClassDef) and x.name == name]
     if found:
         return found[-1]  # the earlier ones are overloads
