@@ -24,10 +24,10 @@ class Code:
     Attributes:
         inputs: The number of inputs.
         constants: Floats.
-        instructions: An int32 array with four numbers per instruction: the opcode and up to three operand indices. The
-            operands of a `call` instruction, one for each result of a call, are the position of the call in `calls` and
-            the position of the result. The operands of a `take` are the index of its subscript and the position of its
-            table in `tables`.
+        instructions: An int32 array with four numbers per instruction: the opcode and up to three operand indices. Each
+            result of a call has its own instruction, with the position of the call in `calls` and the position of the
+            result among the call's results as operands. The operands of a `take` are the index of its subscript and the
+            position of its table in `tables`.
         calls: For each call, the `Call` and the indices of its operands.
         outputs: The indices of the outputs.
         input_names: The name of each input, or () if the inputs are unnamed.
