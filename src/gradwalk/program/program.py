@@ -32,20 +32,22 @@ __all__ = ["Program", "ProgramError"]
 class Program:
     """An immutable list of instructions that computes a recorded function without Python.
 
-    The inputs have the first indices, then follow the constants, then the results of the instructions. `str` lists the
-    instructions of a program, one per line. Several threads may run the same program at once.
+    Every number in a program has an index. The inputs come first, then the constants, then the results of the
+    instructions. `str` lists the instructions of a program, one per line. Several threads may run the same program at
+    once.
 
     Args:
         inputs: Number of inputs.
         constants: The constants, as floats.
         instructions: Int32 array with four entries per instruction: the opcode and the indices of up to three operands.
-            A result of a call has the position of the call in `calls` and the position of the result among the results
-            of the call. A `take` has the index of its subscript and the position of its table in `tables`.
-        calls: For each call, a pair of the function that is called and the indices of its operands.
+            Each result of a call has its own instruction, with the position of the call in `calls` and the position of
+            the result among the call's results as operands. The operands of a `take` are the index of its subscript and
+            the position of its table in `tables`.
+        calls: A pair per call: the function that is called and the indices of its operands.
         outputs: Indices of the outputs.
-        input_names: Name of each input, or None for no names.
-        output_names: Name of each output, or None for no names.
-        tables: For each table that `take` reads from, the indices of its entries.
+        input_names: Name of each input, or None if the inputs are unnamed.
+        output_names: Name of each output, or None if the outputs are unnamed.
+        tables: The indices of the entries of each table that `take` reads from.
 
     Raises:
         ProgramError: The program is not well formed; see `validate`.
@@ -111,7 +113,7 @@ class Program:
 
     @property
     def calls(self) -> tuple[tuple[Any, tuple[int, ...]], ...]:
-        """The calls, as pairs of the function that is called and the indices of its operands."""
+        """The calls. Each is a pair: the function that is called, and a tuple of the indices of its operands."""
         return self._code.calls
 
     @property
@@ -131,7 +133,7 @@ class Program:
 
     @property
     def tables(self) -> tuple[tuple[int, ...], ...]:
-        """The tables that `take` reads from, as tuples of the indices of their entries."""
+        """The tables that `take` reads from. Each is a tuple of the indices of its entries."""
         return self._code.tables
 
     @property
@@ -309,7 +311,7 @@ class Program:
 
     @property
     def handle(self) -> int:
-        """The handle of this program for the C functions that run it. It is valid as long as the program exists."""
+        """The handle of this program for the C functions that run it. Valid as long as the program exists."""
         return id(self._interpreter)
 
     @property
@@ -388,7 +390,7 @@ def _unpickled(names: list[str], rows: Any, inputs: int, constants: Sequence[flo
 
 
 def trusted(code: Code) -> Program:
-    """Build a program without validating it, from code that gradwalk generated itself.
+    """Build a program from a `Code` without validating it. Call this only if the code is known to be well formed.
 
     Running a program that is not well formed would read and write memory out of bounds.
     """

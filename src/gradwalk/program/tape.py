@@ -60,31 +60,31 @@ class Tape(InstructionStore):
         Args:
             opcodes: Opcode of each node; 0 for the result of a call.
             offsets: Start of each node's operands in `operands` and `constants`.
-            operands: Node number of each operand; a negative number for a constant operand.
-            constants: The number of each constant operand, at the same position as in `operands`.
-            indices: Tape index of each leaf, and `NO_INDEX` for other nodes. The tape indices of these are written to
-                the array.
-            functions: Maps the number of each node that is the result of a call to the call's rule.
+            operands: Node number of each operand; negative if the operand is a constant.
+            constants: The constant for each negative entry of `operands`, at the same position.
+            indices: Tape index of each leaf, and `NO_INDEX` for all other nodes. Each `NO_INDEX` is replaced by the
+                tape index of the node.
+            functions: Maps the number of each node that is the result of a call to the rule of this node.
         """
         load.load_graph(self, opcodes, offsets, operands, constants, indices, functions)
 
     def inline(self, program: Program, operands: list, replaced: Any = None) -> list:
         """Append a program's instructions with `operands` as its inputs; return the indices of its outputs.
 
-        `replaced`, if given, is a function that maps each call to a program that is inlined instead, or to None to keep
+        `replaced`, if given, is a function that takes a call and returns the program that replaces it, or None to keep
         the call.
         """
         return load.inline_program(self, program, operands, False, replaced)
 
     def reverse(self, seeds: list[tuple[int, int]], wrt: list[int]) -> list[int]:
-        """Append the cotangents of `wrt` by reverse mode; return their indices.
+        """Compute the cotangents of the instructions `wrt` in reverse mode; return the indices of the cotangents.
 
         A seed is a pair (index of an instruction, index of its cotangent).
         """
         return differentiate.reverse(self, seeds, wrt)
 
     def forward(self, seeds: list[tuple[int, int]], outputs: list[int]) -> list[int]:
-        """Append the tangents of `outputs` by forward mode; return their indices.
+        """Compute the tangents of the instructions `outputs` in forward mode; return the indices of the tangents.
 
         A seed is a pair (index of an instruction, index of its tangent).
         """
@@ -93,7 +93,7 @@ class Tape(InstructionStore):
     def program(self, outputs: list[int]) -> Program:
         """Lower the instructions that `outputs` depend on to a program.
 
-        A call with an expansion is replaced by the expansion, because all derivatives have been appended by now.
+        Each call that has an expansion is replaced by it. This is possible because all derivatives have been appended.
         """
         program = lower.lower(self, outputs)
         if all(function.expansion is None for function, _ in program.calls):

@@ -78,7 +78,7 @@ class Cotangents:
         self._derivative, self._choice = c_compat.integers(arrays[0]), c_compat.integers(arrays[1])
         self._is_vague, self._is_tame = c_compat.integers(arrays[2]), c_compat.integers(arrays[3])
         self._is_risky = c_compat.integers(arrays[4])
-        self._is_calm = self._is_tame  # for reverse mode, because a tame instruction depends only on tame instructions
+        self._is_calm = self._is_tame  # reverse mode: what a tame instruction depends on is tame, too
         self._knows_tame = False
         self._selected, self._either, self._outer, self._depth, self._condition = [], [], [], [], []
 
@@ -90,13 +90,13 @@ class Cotangents:
 
     @cython.cfunc
     def seed(self, i: cython.int, derivative: cython.int) -> object:
-        """Add the caller's initial cotangent or tangent to an instruction."""
+        """Add an initial cotangent or tangent, which the caller gives, to the derivative of an instruction."""
         return self._accumulate(i, derivative, _no_choice, False)
 
     @cython.cfunc
     @cython.exceptval(-1)
     def total(self, i: cython.int) -> cython.int:
-        """Return the index of an instruction's masked derivative, or of the constant 0 if it has none."""
+        """Return the index of an instruction's masked derivative, or the index of the constant 0 if it has none."""
         if self._derivative[i] == _none:
             return self._store.intern_constant(0.0)
         return self._settled(self._derivative[i], self._choice[i], self._is_vague[i] != 0)
@@ -143,7 +143,8 @@ class Cotangents:
     def pull_back_call(self, i: cython.int, active: cython.p_int) -> object:
         """Add a call's contributions to the cotangents of its operands, once per call.
 
-        Does nothing unless `i` is the first result of the call, which a reverse pass visits after the other results.
+        Does nothing unless `i` is the first result of the call. A reverse pass visits the first result after all
+        others.
         """
         store: InstructionStore = self._store
         function, operands, base = store.calls[store.x[i]]
@@ -187,7 +188,7 @@ class Cotangents:
 
     @cython.cfunc
     def push_forward_call(self, i: cython.int) -> object:
-        """Compute the tangents of all results of a call if `i` is its first result; else do nothing."""
+        """Compute the tangents of all results of a call; do nothing unless `i` is the first result of the call."""
         store: InstructionStore = self._store
         function, operands, base = store.calls[store.x[i]]
         if i != base:
@@ -204,7 +205,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-2)
     def _choice_of_take(self, i: cython.int, table: tuple) -> cython.int:
-        """Return the choice of the tangent of a `take`: the union over its entries with nonzero tangents."""
+        """Return the choice of the tangent of a `take`: the union of the choices of entries with nonzero tangents."""
         choice: cython.int = _no_choice
         other: cython.int
         is_always_one: cython.bint = len(self._with_one(table)) == len(table)
@@ -220,7 +221,7 @@ class Cotangents:
     @cython.cfunc
     @cython.inline
     def _contribute(self, i: cython.int, position: cython.int, source: cython.int, target: cython.int) -> object:
-        """Multiply the derivative of `source` by a partial of instruction `i` and add the product to `target`."""
+        """Multiply the derivative of `source` by a partial of `i`; add the product to the derivative of `target`."""
         choice: cython.int = self._choice[source]
         is_vague: cython.bint = self._is_vague[source] != 0
         found: cython.int = derivative_templates.instantiate(
@@ -236,7 +237,7 @@ class Cotangents:
 
     @cython.cfunc
     def _accumulate(self, i: cython.int, found: cython.int, choice: cython.int, is_vague: cython.bint) -> object:
-        """Add the contribution `found` to the derivative of an instruction; NO_INDEX is a zero contribution."""
+        """Add the contribution `found` to the derivative of an instruction. If `found` is NO_INDEX, add nothing."""
         if found == _none:
             return None
         if self._derivative[i] == _none:
@@ -260,7 +261,7 @@ class Cotangents:
 
     @cython.cfunc
     def _merge_branches(self, i: cython.int, found: cython.int, choice: cython.int) -> object:
-        """Combine the contributions of the two branches of a `where` by a `where` with the same condition."""
+        """Combine the contributions from both branches of a `where` into one `where` with the same condition."""
         selecting, position = self._selected[choice]
         first: cython.int = found if position == 1 else self._derivative[i]
         second: cython.int = self._derivative[i] if position == 1 else found
@@ -273,7 +274,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-1)
     def _settled(self, derivative: cython.int, choice: cython.int, is_vague: cython.bint) -> cython.int:
-        """Return the index of a derivative, masked to be 0 if its choice is not taken."""
+        """Mask a derivative so that it is 0 if its choice is not taken; return the index of the masked derivative."""
         if choice == _no_choice or not is_vague:
             return derivative
         zero: cython.int = self._store.intern_constant(0.0)
@@ -347,7 +348,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-2)
     def _either_of(self, a: cython.int, b: cython.int) -> cython.int:
-        """Return the union of two choices, which is taken if at least one of the two is taken."""
+        """Return the union of two choices. The union is taken if at least one of the two choices is taken."""
         common: cython.int = self._common(a, b)
         if common in (a, b) or self._is_other_branch(a, b):
             return common
@@ -361,7 +362,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-1)
     def _condition_of(self, choice: cython.int) -> cython.int:
-        """Return the index of the condition of a choice, appending it if it is new."""
+        """Return the index of the condition of a choice. If the choice has no condition yet, append it first."""
         waiting: list = [choice]
         while waiting:
             latest = waiting[-1]
@@ -385,8 +386,9 @@ class Cotangents:
     def _new_condition(self, choice: cython.int) -> cython.int:
         """Append the condition of a choice: a number that is nonzero if the choice and its enclosing choices are taken.
 
-        It is the partial of the selecting instruction by the operand, which is 0 if the operand is not selected. For a
-        `take` with an out-of-range index the condition is nan.
+        If the choice is a selected operand, its condition is the partial of the selecting instruction with respect to
+        the operand. This partial is 0 if the operand is not selected. For a `take` with an out-of-range index the
+        condition is nan.
         """
         store: InstructionStore = self._store
         own: cython.int
@@ -418,7 +420,7 @@ class Cotangents:
     def _has_tame_partial(self, i: cython.int, position: cython.int) -> cython.bint:
         """Return whether a partial is finite because it reads only finite operands.
 
-        The partial of x * y by x, for example, reads only y.
+        For example, the partial of x * y with respect to x reads only y.
         """
         store: InstructionStore = self._store
         reads: cython.int = self._templates.reads[3 * store.opcode[i] + position]
@@ -439,7 +441,7 @@ class Cotangents:
 
     @cython.cfunc
     def _find_calm(self) -> object:
-        """Mark the instructions that no instruction with an infinite partial depends on, for forward mode."""
+        """Mark the instructions on which no instruction with an infinite partial depends. Used in forward mode only."""
         store: InstructionStore = self._store
         calm = numpy.ones(len(self._arrays[3]), numpy.int32)
         self._arrays.append(calm)
@@ -477,7 +479,7 @@ def _condition_of_take(store: InstructionStore, i: cython.int, k: cython.int) ->
 @cython.cfunc
 @cython.exceptval(-1)
 def _picks(store: InstructionStore, index: cython.int, length: cython.int, k: cython.int) -> cython.int:
-    """Append 1 if an index selects table entry k, else 0. Negative indices count from the end of the table."""
+    """Append a number that is 1 if an index selects table entry k, else 0. Negative indices count from the end."""
     is_negative: cython.int = simplify.emit(store, _less, index, store.intern_constant(0.0), 0)
     from_end: cython.int = simplify.emit(store, _add, index, store.intern_constant(length), 0)
     position: cython.int = simplify.emit(store, _where, is_negative, from_end, index)

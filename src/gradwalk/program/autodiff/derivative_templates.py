@@ -20,7 +20,7 @@ from gradwalk.program.instructions.instruction_store import CONSTANT, NO_INDEX, 
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_NO_RESULT = -9  # the partial is always 0
+_NO_RESULT = -9  # the result of a template if the partial is always 0
 
 _constant = cython.declare(cython.int, CONSTANT)
 _none = cython.declare(cython.int, NO_INDEX)
@@ -36,7 +36,7 @@ _adjoint = cython.declare(cython.int, ADJOINT)
 class Templates:
     """Derivative templates of all operations, as arrays.
 
-    The template of the partial of `opcode` by the operand at `position` has the id 3 * opcode + position.
+    Template 3 * opcode + position is the partial of `opcode` with respect to the operand at `position`.
     """
 
     start: cython.p_int  # per template: its first instruction; one more entry has the number of instructions
@@ -65,10 +65,11 @@ class Templates:
 def instantiate(
     store: InstructionStore, templates: Templates, i: cython.int, position: cython.int, adjoint: cython.int
 ) -> cython.int:
-    """Append the product of `adjoint` and the partial of instruction `i` by an operand; return the product's index.
+    """Append the product of `adjoint` and a partial of instruction `i`; return the index of the product.
 
-    `adjoint` is the index of the instruction's cotangent, or in forward mode the index of the operand's tangent.
-    Returns NO_INDEX if the partial is always 0.
+    The partial is with respect to the operand at `position`. In reverse mode `adjoint` is the index of the
+    instruction's cotangent; in forward mode it is the index of the operand's tangent. Returns NO_INDEX if the partial
+    is always 0.
     """
     which: cython.int = 3 * store.opcode[i] + position
     first: cython.int = templates.start[which]
@@ -106,7 +107,7 @@ def _resolved(
 
 @cache
 def _template_arrays() -> tuple[list[Any], int]:
-    """Return the arrays of `Templates` from `start` to `z`, and the length of the longest template."""
+    """Return seven arrays, the fields `start` to `z` of `Templates`, and the length of the longest template."""
     start, result, reads = [0, 0, 0], [_NO_RESULT] * 3, [0] * 3  # opcode 0 is unused
     instructions: list[tuple[int, ...]] = []
     rows = {OPCODES[row.name] for row in TABLE}
@@ -128,6 +129,6 @@ def _template_arrays() -> tuple[list[Any], int]:
 
 
 def _read(found: Template) -> int:
-    """Return the bits of `Templates.reads` for a template."""
+    """Return the entry of `Templates.reads` for a template."""
     references = {found.result}.union(*[one.operands for one in found.instructions])
     return sum(1 << bit for bit, reference in enumerate([*OPERANDS.values(), OUT]) if reference in references)

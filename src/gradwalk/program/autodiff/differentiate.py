@@ -54,7 +54,7 @@ def reverse(store: InstructionStore, seeds: list[tuple[int, int]], wrt: list[int
 
 @cython.cfunc
 def _mark_active(store: InstructionStore, active: cython.p_int) -> object:
-    """Mark as active each instruction with a differentiable operand that is active."""
+    """Mark an instruction as active if at least one of its differentiable operands is active."""
     i: cython.int
     skipped: cython.int
     for i in range(store.length):

@@ -29,13 +29,13 @@ _NOT_NEGATIVE = cython.declare(cython.int, 2)
 _ABOVE_0 = cython.declare(cython.int, 4)  # at least _LEAST
 _AT_LEAST_1 = cython.declare(cython.int, 8)
 _NOT_POSITIVE = cython.declare(cython.int, 16)
-_LOOKED_AT = cython.declare(cython.int, 32)  # `_has_exponential_of_0` has been called for it
-_BOUNDS = cython.declare(cython.int, 30)  # all bits but _TAME and _LOOKED_AT
+_LOOKED_AT = cython.declare(cython.int, 32)  # `_has_exponential_of_0` has been called for the value
+_BOUNDS = cython.declare(cython.int, 30)  # all flags except _TAME and _LOOKED_AT
 
-# The reciprocal of this number is finite even in float32, and so are its powers that occur in derivatives.
+# The reciprocal of this number is finite even in float32, and so are the powers of it that occur in derivatives.
 _LEAST = cython.declare(cython.double, 1e-9)
 
-_MOST_LOOKS = cython.declare(cython.int, 8)  # total number of visits of `_leaves` per instruction of the tape
+_MOST_LOOKS = cython.declare(cython.int, 8)  # maximum number of visits by `_leaves`, per instruction of the tape
 
 _constant = cython.declare(cython.int, CONSTANT)
 _call = cython.declare(cython.int, CALL)
@@ -60,7 +60,7 @@ _stop_gradient = cython.declare(cython.int, NAMES.index("stop_gradient"))
 
 @cython.cfunc
 def mark_tame(store: InstructionStore, marks: Any) -> object:
-    """Write 1 to `marks` (int32) for each instruction that is tame and depends only on tame instructions, else 0."""
+    """Set `marks[i]` to 1 if instruction i is tame and depends only on tame instructions, else to 0."""
     known: _Known = _Known(store, marks)
     i: cython.int
     for i in range(len(marks)):
@@ -72,9 +72,9 @@ def mark_tame(store: InstructionStore, marks: Any) -> object:
 
 @cython.cfunc
 def mark_risky(store: InstructionStore, marks: Any) -> object:
-    """Write 1 to `marks` (int32 zeros) for each instruction that may be nan because a table index is out of range.
+    """Set `marks[i]` to 1 for each instruction i that may be nan because a table index is out of range.
 
-    Calls are not marked, because they never count as tame.
+    All marks must be 0 before. Calls are not marked, because they never count as tame.
     """
     risky: cython.p_int = c_compat.integers(marks)
     i: cython.int
@@ -96,9 +96,9 @@ class _Known:
     """The flags of the known properties of each value of a tape."""
 
     _store: InstructionStore
-    bits: cython.p_int  # by index
-    _largest_of: dict  # maps a maximum to the indices of the numbers that it is the maximum of
-    _left: cython.Py_ssize_t  # visits that `_leaves` may still make; the limit keeps the time linear
+    bits: cython.p_int  # per instruction: its flags
+    _largest_of: dict  # maps the index of a maximum to the result of `_among`
+    _left: cython.Py_ssize_t  # number of visits that `_leaves` may still make; the limit keeps the time linear
 
     def __init__(self, store: InstructionStore, marks: Any) -> None:
         self._store = store
@@ -109,7 +109,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def of(self, i: cython.int) -> cython.int:
-        """Return the bits of an instruction. The bits of all earlier instructions must be known."""
+        """Return the flags of an instruction. The flags of all earlier instructions must be known."""
         store: InstructionStore = self._store
         opcode: cython.int = store.opcode[i]
         if opcode == _constant:
@@ -120,7 +120,7 @@ class _Known:
             return _TAME
         if opcode == _call:
             return 0
-        if opcode in (_less, _less_equal, _equal):  # 1 or 0 for any operands; no partials
+        if opcode in (_less, _less_equal, _equal):  # the result is 1 or 0 for any operands, and all partials are 0
             return _TAME | _NOT_NEGATIVE
         x: cython.int = self.bits[store.x[i]]
         y: cython.int = self.bits[store.y[i]] if evaluate.arity(opcode) > 1 else _TAME
@@ -133,9 +133,9 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _bounds(self, i: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-        """Return the bits for the bounds of an instruction whose operation is tame for finite operands.
+        """Return the flags, without `_TAME`, of an instruction whose operation is tame for all finite operands.
 
-        `x`, `y` and `z` are the bits of its operands.
+        `x`, `y` and `z` are the flags of its operands.
         """
         store: InstructionStore = self._store
         opcode: cython.int = store.opcode[i]
@@ -158,7 +158,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _of_wild(self, i: cython.int, x: cython.int, y: cython.int, tame: cython.int) -> cython.int:
-        """Return the bits of an instruction whose operation is not tame for all finite operands.
+        """Return the flags of an instruction whose operation is tame only for some finite operands.
 
         `tame` is `_TAME` if all operands are tame, else 0.
         """
@@ -179,7 +179,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _of_table(self, i: cython.int) -> cython.int:
-        """Return the bits of a `take` whose index is in range: the bits that all table entries share.
+        """Return the flags of a `take` if its index is in range: the flags that all table entries share.
 
         The `take` is tame only if its index is tame, too.
         """
@@ -211,7 +211,7 @@ class _Known:
         return _NOT_POSITIVE if x == y or (store.opcode[y] == _maximum and x in self._among(y)) else 0
 
     def _among(self, root: int) -> set[int]:
-        """Return the indices of the numbers that the nested maximum `root` is the maximum of."""
+        """Return the indices of a, b and c if the number at `root` is maximum(a, maximum(b, c))."""
         found: set[int] | None = self._largest_of.get(root)
         if found is None:
             found = self._largest_of[root] = self._leaves(root, _maximum)
@@ -220,7 +220,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _bare(self, i: cython.int) -> cython.int:
-        """Return the number inside `stop_gradient` and `where(abs(x) < inf, x, ...)`, however nested."""
+        """Strip `stop_gradient(x)` and `where(abs(x) < inf, x, ...)` from number `i`; return the index of x."""
         store: InstructionStore = self._store
         while True:
             if store.opcode[i] == _where and self._guards(store.x[i], store.y[i]):
@@ -244,7 +244,7 @@ class _Known:
         return store.opcode[size] == _abs and store.x[size] == i
 
     def _leaves(self, root: cython.int, opcode: cython.int) -> set[int]:
-        """Return the operands of nested additions or maximums.
+        """Return the indices of a, b and c if the number at `root` is a + (b + c) and `opcode` is the opcode of +.
 
         Returns an empty set if the limit on visits is exceeded.
         """
@@ -303,7 +303,7 @@ class _Known:
 @cython.cfunc
 @cython.exceptval(check=False)
 def _of_constant(number: cython.double) -> cython.int:
-    """Return the bits of a constant."""
+    """Return the flags of a constant."""
     if not math.isfinite(number):
         return 0
     if number <= 0.0:
@@ -317,7 +317,7 @@ def _of_constant(number: cython.double) -> cython.int:
 @cython.cfunc
 @cython.exceptval(check=False)
 def _of_sum(x: cython.int, y: cython.int) -> cython.int:
-    """Return the bits for the bounds of the sum of two numbers with the bits `x` and `y`."""
+    """Return the flags, without `_TAME`, of the sum of two numbers that have the flags `x` and `y`."""
     if x & y & _NOT_NEGATIVE:
         return _NOT_NEGATIVE | (x | y) & (_ABOVE_0 | _AT_LEAST_1)
     return x & y & _NOT_POSITIVE
@@ -326,7 +326,7 @@ def _of_sum(x: cython.int, y: cython.int) -> cython.int:
 @cython.cfunc
 @cython.exceptval(check=False)
 def _of_product(x: cython.int, y: cython.int) -> cython.int:
-    """Return the sign bits of the product of two numbers with the bits `x` and `y`."""
+    """Return the sign flags of the product of two numbers that have the flags `x` and `y`."""
     found: cython.int = 0
     if x & y & (_NOT_NEGATIVE | _NOT_POSITIVE):
         found |= _NOT_NEGATIVE

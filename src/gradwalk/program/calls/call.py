@@ -34,20 +34,21 @@ class Expansion(NamedTuple):
 
 
 class Call:
-    """Base class of calls: functions of numbers, each of which is a single instruction.
+    """Base class of calls. A call is a function of numbers that is a single instruction.
 
     Attributes:
         outputs: Number of results.
         name: Name in program listings.
         kind: Name in program files; "" for a Python function, which cannot be saved.
-        remedy: For a Python function, the advice in error messages if the function cannot be used.
+        remedy: Advice for error messages, if the call is a Python function and cannot be used.
         parts: The programs inside the call.
         settings: The other data that a program file stores for the call.
         described: Description of a call that consists of programs.
         shown_parts: The programs that listings show, each with its name.
-        inputs: Number of operands; None for any number.
-        weight: Number of instructions that inlining the call gives; infinite if it cannot be inlined.
-        expansion: Programs that replace the call after all derivatives have been appended to a tape, or None.
+        inputs: Number of operands; None if the call takes any number of operands.
+        weight: Number of instructions that replace the call when it is inlined; infinite if it cannot be inlined.
+        expansion: The programs that replace the call once all derivatives have been appended to a tape. None if the
+            call is not replaced.
     """
 
     outputs = 1
@@ -105,7 +106,7 @@ class Call:
     def vjp_needed(
         self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
     ) -> Indices:
-        """Append the vector-Jacobian product as `vjp` does, but only cotangents marked in `wanted` must be correct."""
+        """Append the vector-Jacobian product as `vjp` does. Only the cotangents marked in `wanted` must be correct."""
         return self.vjp(tape, operands, base, adjoints)
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
@@ -117,10 +118,10 @@ class Call:
         raise NotImplementedError
 
     def values(self, operands: Sequence[Any]) -> list[Value]:
-        """Return the results for Values and floats, as Values.
+        """Compute the results from operands that are Values or floats; return the results as Values.
 
-        Under abstract tracing the numbers are not computed, and each result is nan. The operands are placeholders then,
-        for which the call might fail or never end; branches that are not taken are traced, too.
+        Under abstract tracing the call is not run, and each result is nan. The call might fail or never end, because
+        its operands are placeholders and because branches that are not taken are traced, too.
         """
         if is_abstract() and not refuses_nans():
             return self.results(operands, [math.nan] * self.outputs)
@@ -128,7 +129,7 @@ class Call:
         return self.results(operands, self.numbers(numpy.array(numbers, numpy.float64)).tolist())
 
     def results(self, operands: Sequence[Any], numbers: Sequence[float]) -> list[Value]:
-        """Wrap the results, whose numbers are given, in Values that depend on `operands`."""
+        """Create a Value for each number in `numbers`, the results of the call. The Values depend on `operands`."""
         made_from = given = tuple([operand if isinstance(operand, Value) else Value(operand) for operand in operands])
         if len(given) * len(numbers) > _MOST_EDGES and any(level_of(operand) for operand in given):
             made_from = (with_rule(0.0, given, self.name, Whole(self, given, 0)),)
@@ -150,7 +151,7 @@ class Result:
         self.position = position
 
     def __call__(self, node: Value) -> None:
-        """Add the gradient of `node` times the partials to the gradients of the operands."""
+        """Add to the gradient of each operand the gradient of `node` times the partial with respect to the operand."""
         numbers = [primal_of(operand) for operand in self.operands]
         partials = self.call.partials(numbers, self.position, primal_of(node))
         for operand, partial in zip(self.operands, partials, strict=True):
@@ -175,8 +176,8 @@ class Result:
 class Whole(Result):
     """Rule of a placeholder Value between the operands and the results of a large call, used only while tracing.
 
-    With it each result has a single edge, to the placeholder, instead of one edge to every operand. The rules of the
-    results propagate the gradients.
+    Each result has a single edge, to the placeholder, instead of one edge to every operand. The rules of the results
+    propagate the gradients.
     """
 
     def __call__(self, node: Value) -> None:

@@ -5,12 +5,12 @@ runs the loop with checkpoints and then visits the steps in reverse order. `Loop
 results, so its own derivatives reduce to forward mode. Let y be the results, s their cotangents, and grad the gradient
 with respect to the loop's operands. Then
 
-    d/dt grad(s . y)  =  grad(s . dy + ds . y)                          (forward over reverse)
-    grad(v . grad(s . y))  =  grad(s . dy); its gradient by s is dy     (reverse over reverse)
+    d/dt grad(s . y)  =  grad(s . dy + ds . y)                              (forward over reverse)
+    grad(v . grad(s . y))  =  grad(s . dy); its gradient w.r.t. s is dy     (reverse over reverse)
 
-In the first line dy and ds are the derivatives of y and s by t. In the second line v is the cotangent of the gradient,
-and dy is the tangent of y for the tangent v of the operands. So two kinds of instructions, `Loop` and `LoopVjp`,
-suffice for derivatives of any order.
+In the first line dy and ds are the derivatives of y and s with respect to t. In the second line v is the cotangent of
+the gradient, and dy is the tangent of y for the tangent v of the operands. So two kinds of instructions, `Loop` and
+`LoopVjp`, suffice for derivatives of any order.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Indices
 
 _LARGEST = 2**31 - 1  # indices are int32
-_MOST_STEPS = 2**53  # a float represents every count up to this one exactly
+_MOST_STEPS = 2**53  # floats represent all integers up to this one exactly
 
 
 class Sizes(NamedTuple):
@@ -65,9 +65,9 @@ class Loop(Call):
         body: The program of a step: maps (count, carry, constants, xs slice) to (carry, ys slice).
         sizes: Sizes of the operand groups.
         first: The count of the first step.
-        steps: The number of steps, or with a condition the maximum number; None for no maximum.
-        condition: A program of carry and constants; the loop ends when it returns 0. None if the number of steps is
-            always `steps`.
+        steps: The number of steps. If there is a condition, the maximum number of steps, or None for no maximum.
+        condition: A program that maps (carry, constants) to one number. The loop ends when this number is 0. None if
+            the number of steps is always `steps`.
         memory: Checkpoint policy of the reverse pass: None to keep the carries of all steps, "sqrt", "binomial", or the
             number of carries to keep; see `checkpoint_plan.slots_for`.
     """
@@ -122,7 +122,7 @@ class Loop(Call):
         return {**self.sizes._asdict(), "first": self.first, "steps": self.steps, "checkpoint": self.memory}
 
     def numbers(self, operands: Floats) -> Floats:
-        """Return the results for numbers: see `Call.numbers`."""
+        """Compute the results from the operands: see `Call.numbers`."""
         results: Floats = self.runner.forward(operands)
         return results
 
@@ -135,7 +135,8 @@ class Loop(Call):
     def step_inputs(self, wanted: Sequence[bool]) -> tuple[bool, ...]:
         """Convert `wanted`, with a flag per operand of the loop, to a flag per input of a step except the count.
 
-        A flag says whether the cotangent is needed. The flag of an input from xs is set if it is set for any step.
+        A flag says whether the cotangent is needed. The flag of an input from xs is True if it is True in at least one
+        step.
         """
         rows = self.sizes.carry + self.sizes.fixed
         return (*wanted[:rows], *(any(wanted[i :: self.sizes.row]) for i in range(rows, rows + self.sizes.row)))
@@ -151,7 +152,7 @@ class Loop(Call):
         return self.parted(results)[1]
 
     def back(self, wanted: tuple[bool, ...]) -> LoopVjp:
-        """Return the reverse pass for flags as returned by `step_inputs`. It is created once and cached."""
+        """Return the reverse pass for `wanted`, a result of `step_inputs`. The reverse pass is cached."""
         return self._backs.setdefault(wanted, LoopVjp(self, wanted))
 
     @cached_property
@@ -207,14 +208,14 @@ class Loop(Call):
             results = tape.inline(self.body, [count, *carry, *fixed, *taken])
             out += results[carry_size:]
             carry = _chosen(tape, goes_on, results[:carry_size], carry) if self.condition else results[:carry_size]
-        if self.condition:  # multiply by nan if the condition still holds, so that derivatives become nan, too
+        if self.condition:  # if the condition still holds, multiply by nan, so that derivatives become nan, too
             goes_on = self._goes_on(tape, goes_on, carry, fixed)
             [factor] = _chosen(tape, goes_on, [tape.constant(math.nan)], [tape.constant(1.0)])
             carry = [tape.append("mul", number, factor) for number in carry]
         return tape.program([*carry, *out])
 
     def _goes_on(self, tape: Tape, goes_on: int, carry: Indices, fixed: Indices) -> int:
-        """Append whether the loop runs another step; `goes_on` is whether it ran the previous one."""
+        """Append a number that is 0 if the loop has ended. `goes_on` is this number for the previous step."""
         if self.condition is None:
             return goes_on
         [holds] = tape.inline(self.condition, [*carry, *fixed])
@@ -226,7 +227,7 @@ class Loop(Call):
         return _interleaved(numbers, tangents, [carry, fixed], row)
 
     def paired_results(self, numbers: Sequence[int], tangents: Sequence[int]) -> Indices:
-        """Combine the loop's results and their tangents into the order of the results of `dual`."""
+        """Combine the loop's results and their tangents into one list, in the order of the results of `dual`."""
         return _interleaved(numbers, tangents, [self.sizes.carry], self.sizes.out)
 
     def parted(self, results: Sequence[int]) -> tuple[Indices, Indices]:
@@ -234,7 +235,7 @@ class Loop(Call):
         return _parted(results, [self.sizes.carry], self.sizes.out)
 
     def parted_operands(self, adjoints: Sequence[int]) -> tuple[Indices, Indices]:
-        """Split a sequence with an entry per operand of `dual` into the parts for primals and for tangents."""
+        """Split a sequence with an entry per operand of `dual` into the entries of primals and of tangents."""
         carry, fixed, row, _ = self.sizes
         return _parted(adjoints, [carry, fixed], row)
 
@@ -242,7 +243,8 @@ class Loop(Call):
 class LoopVjp(Call):
     """Reverse pass of a loop: maps (operands, cotangents of results) to cotangents of operands.
 
-    `wanted` has a flag per input of a step except the count. The cotangent of an input without the flag may be 0.
+    `wanted` has a flag per input of a step except the count. If the flag of an input is False, its cotangent is not
+    needed and may be 0.
     """
 
     name = "loop'"
@@ -311,7 +313,7 @@ class LoopVjp(Call):
         return Interpreter(self.body.code)
 
     def numbers(self, operands: Floats) -> Floats:
-        """Return the results for numbers: see `Call.numbers`."""
+        """Compute the results from the operands: see `Call.numbers`."""
         split = len(operands) - self.loop.outputs
         results: Floats = self.loop.runner.backward(
             self._interpreter, operands[:split], operands[split:], self.loop.memory
@@ -343,14 +345,17 @@ class LoopVjp(Call):
         return of_numbers
 
     def _of_dual(self, wanted: tuple[bool, ...]) -> LoopVjp:
-        """Return the reverse pass of `dual` that computes the cotangents of the wanted primals and of no tangents."""
+        """Return the reverse pass of `dual` that computes only the cotangents of the wanted primals."""
         carry, fixed, _, _ = self.loop.sizes
         parts = wanted[:carry], wanted[carry : carry + fixed], wanted[carry + fixed :]
         return self.loop.dual.back(tuple([flag for part in parts for flag in (*part, *(False,) * len(part))]))
 
 
 def _active(loop: Loop, wanted: Sequence[bool]) -> list[bool]:
-    """Return a flag per input of a step except the count: whether it is wanted or depends on a wanted input."""
+    """Return a flag per input of a step except the count.
+
+    The flag is True if the input is wanted, or if it is part of the carry and depends on a wanted input.
+    """
     carry = loop.sizes.carry
     active = list(wanted)
     code = loop.body.code
@@ -375,7 +380,10 @@ def loop_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
     if memory not in (None, "sqrt", "binomial"):
         _whole(settings, "checkpoint", 1, _MOST_STEPS)
     if not 1 <= len(parts) <= 2 or (steps is None and (len(parts) == 1 or sizes.row or sizes.out)):
-        raise ProgramError("a loop must have a step program, and steps unless it has a condition and neither xs nor ys")
+        raise ProgramError(
+            "a loop must have a step program; it must also have a number of steps unless it has a condition, no xs and "
+            "no ys"
+        )
     body, *condition = parts
     numbers, said = (body.inputs, len(body.outputs)), (1 + sum(sizes) - sizes.out, sizes.carry + sizes.out)
     if numbers != said:
@@ -407,7 +415,7 @@ def _whole(settings: Mapping[str, Any], name: str, least: int = 0, most: int = _
 
 
 def _named(program: Program, names: list[str]) -> Program:
-    """Return the program with these input names; the same object if the names are equal already."""
+    """Return a program with these input names: `program` itself if it has these names already."""
     return program if list(program.input_names) == names else program.named(names, [])
 
 
@@ -421,7 +429,7 @@ def _chosen(tape: Tape, condition: int, numbers: Indices, others: Indices) -> In
 
 
 def _interleaved(first: Sequence[int], second: Sequence[int], groups: list[int], row: int) -> Indices:
-    """Interleave two sequences: each group and each row of the first is followed by the same part of the second."""
+    """Interleave two sequences: after each group and each row of `first` comes the same part of `second`."""
     found: Indices = []
     for part in _parts(len(first), groups, row):
         found += [*first[part], *second[part]]
@@ -440,7 +448,7 @@ def _parted(both: Sequence[int], groups: list[int], row: int) -> tuple[Indices, 
 
 
 def _parts(length: int, groups: list[int], row: int) -> list[slice]:
-    """Return the slice of each group, then the slice of each row."""
+    """Return the slices that split a sequence of this length into groups, followed by rows of equal length."""
     bounds = [0]
     for group in groups:
         bounds.append(bounds[-1] + group)

@@ -56,7 +56,7 @@ class _Portable:
         self._calls: dict[int, Program | None] = {}  # id of a call -> its replacement
 
     def program(self, code: Code) -> Code:
-        """Return the replacement of a program."""
+        """Return the replacement of a program: the program itself if none of its calls is replaced."""
         if id(code) not in self._programs:
             self._programs[id(code)] = code, self._replaced(code)
         return self._programs[id(code)][1]
@@ -71,7 +71,7 @@ class _Portable:
         return program.named(list(code.input_names), list(code.output_names)).code
 
     def _call(self, call: Any) -> Program | None:
-        """Return the replacement of a call; None if the call and all programs in it can be saved."""
+        """Return the program that replaces a call, or None to keep the call."""
         if id(call) not in self._calls:
             self._calls[id(call)] = self._of_known_calls(call)
         return self._calls[id(call)]

@@ -23,9 +23,9 @@ from gradwalk.program.tracing.trace import Indices
 class Switch(Call):
     """Call that runs one of several programs, the branches.
 
-    The first operand is the index of the branch, and the other operands are its inputs. An index below 0 selects the
-    first branch, an index past the end selects the last branch, and a nan index gives nan results. All branches have
-    the same number of inputs and the same number of outputs.
+    The first operand is the index of the branch to run, and the other operands are the inputs of this branch. An index
+    below 0 selects the first branch, an index past the end selects the last branch, and a nan index gives nan results.
+    All branches have the same number of inputs and the same number of outputs.
     """
 
     name = "switch"
@@ -75,7 +75,7 @@ class Switch(Call):
 
     @cached_property
     def weight(self) -> float:
-        """Number of instructions after inlining."""
+        """Number of instructions that replace the switch when it is inlined."""
         return sum(map(weight, self.branches)) + self.outputs
 
     def flat(self) -> Program:

@@ -1,4 +1,4 @@
-"""Trace the functions of a loop or switch as programs. Values from the enclosing scope become inputs (`fixed`)."""
+"""Trace the functions of a loop or switch as programs. Values from the enclosing scope become inputs."""
 
 from __future__ import annotations
 
@@ -131,14 +131,14 @@ def recorded_loop(
         step: Function that maps (count, carry, xs slice) to (next carry, ys slice or None).
         carry: The initial carry.
         rows: The slice of xs for each step: a tree of numbers or None.
-        span: The count of the first step and the number of steps. With `goes_on` the latter is the maximum number, or
-            None for no maximum.
-        goes_on: Function that maps the carry to whether there is another step; None if `span` gives the number of
-            steps.
+        span: The count of the first step and the number of steps. If `goes_on` is given, this is the maximum number of
+            steps, or None for no maximum.
+        goes_on: Function that takes the carry and returns whether there is another step; None if `span` gives the
+            number of steps.
         memory: Checkpoint policy of the reverse pass: see `Loop`.
 
     Returns:
-        The final carry; the numbers of all ys slices; and the treedef of a ys slice, or None.
+        The final carry, the numbers of all ys slices, and the treedef of a ys slice, or None if there are no ys.
     """
     found: list[TreeDef | None] = []
 
@@ -171,8 +171,8 @@ def recorded_choice(index: Any, functions: Mapping[str, Callable[[], Any]]) -> A
     """Trace functions as the branches of a `Switch` and compute its result.
 
     Args:
-        index: The index of the function to call, a Value.
-        functions: Maps the name of each function, for error messages, to the function.
+        index: A Value: the index of the function to call.
+        functions: Maps names to functions. The names are used in error messages.
 
     Raises:
         TypeError: If the results of the functions differ in structure.
@@ -199,8 +199,8 @@ def bind(call: Call, operands: Sequence[Any]) -> list[Any]:
     """Return the results of a call: Values if an operand is a Value, else floats."""
     if any(isinstance(operand, Value) for operand in operands):
         if is_staging() and not refuses_nans():
-            # Under abstract tracing the numbers are not computed: the operands are placeholders, for which the call
-            # might never end. Branches that are not taken are traced, too.
+            # Under abstract tracing the call is not run. It might never end, because its operands are placeholders and
+            # because branches that are not taken are traced, too.
             return list(call.results(operands, [math.nan] * call.outputs))
         return list(call.values(operands))
     return list(call.numbers(numpy.array(operands, numpy.float64)).tolist())

@@ -13,11 +13,11 @@ Each action of a plan starts from the state in a slot:
 - BACK: run only the backward pass of steps `end` to `begin`, whose states are in consecutive slots.
 
 The algorithm decides which states to keep as in Griewank and Walther, Algorithm 799: revolve, ACM TOMS 26 (2000). With
-k slots and n steps, no step is run more than r times, for the smallest r with comb(k + r, r) >= n.
+k slots and n steps, no step is run more than r times, where r is the smallest number with comb(k + r, r) >= n.
 
-If the number of steps is unknown, a first pass counts them. It keeps every state until the slots are full, then every
-second state, then every fourth. The backward pass starts from these states if it then has to run each step at most once
-more; otherwise only the first state is kept.
+If the number of steps is unknown, a first pass counts the steps. This pass keeps every state until the slots are full,
+then only every second state, then every fourth, and so on. The backward pass starts from these states if it then has to
+run each step at most once more; otherwise only the first state is kept.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ENDLESS = sys.maxsize
 
 
 def slots_for(policy: Policy, steps: cython.Py_ssize_t) -> int:
-    """Return the number of slots: how many states the backward pass of a loop keeps at most at the same time.
+    """Return the number of slots: the maximum number of states that the backward pass keeps at the same time.
 
     The result is between 1 and `steps`, or 1 if there are no steps. `policy` is one of:
 
@@ -73,13 +73,13 @@ class CheckpointPlan:
     Attributes:
         slots: The number of slots. It is set once the number of steps is known.
         limit: The maximum number of states that the counting pass keeps.
-        stride: The counting pass keeps the state before step `i * stride` in slot `i`. If 0, it keeps only the state
-            before step 0.
+        stride: The counting pass keeps the state before step `i * stride` in slot `i`. If `stride` is 0, it keeps only
+            the state before step 0.
         full: The number of steps after which the counting pass has filled all slots and must call `thin`.
         kind: The kind of the current action.
         slot: The slot that the current action starts from.
-        begin: The step before which the state in that slot was taken.
-        end: The `end` of the current action, in the list of actions in the module docstring.
+        begin: The state in slot `slot` is the state before step `begin`.
+        end: The `end` of the current action; see the list of actions in the module docstring.
     """
 
     # The types of the fields are declared in checkpoint_plan.pxd.
@@ -96,7 +96,7 @@ class CheckpointPlan:
         """Double the stride between kept states, or keep only the first state if the stride would be too large.
 
         Returns the number of states that are still kept. The caller must move the state in slot 2 * i to slot i for
-        each i below that number.
+        each i below the returned number.
         """
         kept: cython.Py_ssize_t = self.full // self.stride
         self.stride = 2 * self.stride

@@ -24,9 +24,10 @@ class Code:
     Attributes:
         inputs: The number of inputs.
         constants: Floats.
-        instructions: An int32 array with four numbers per instruction: the opcode and up to three operand indices. An
-            instruction for a result of a call has the position of the call in `calls` and the position of the result. A
-            `take` has the index of its subscript and the position of its table in `tables`.
+        instructions: An int32 array with four numbers per instruction: the opcode and up to three operand indices. Each
+            result of a call has its own instruction, with the position of the call in `calls` and the position of the
+            result among the call's results as operands. The operands of a `take` are the index of its subscript and the
+            position of its table in `tables`.
         calls: For each call, the `Call` and the indices of its operands.
         outputs: The indices of the outputs.
         input_names: The name of each input, or () if the inputs are unnamed.
@@ -95,7 +96,7 @@ class Code:
     def depending(self, inputs: Sequence[bool]) -> list[bool]:
         """Return a flag per index: whether its number depends on an input whose flag in `inputs` is set."""
         depends = [*inputs, *[False] * len(self.constants)]
-        calls: dict[int, bool] = {}  # per call, because a call may have many operands and results
+        calls: dict[int, bool] = {}  # position of a call -> flag of its results
         for row in self.rows:
             if row[0] != CALL:
                 depends.append(any(depends[index] for index in self.used(row)))
@@ -125,7 +126,7 @@ class Code:
 
 
 def _read_only(array: Any) -> Any:
-    """Return the array in memory that cannot be made writable again; copy it unless it is in such memory already."""
+    """Return a read-only copy that cannot be made writable again; return the array itself if it is such a copy."""
     if not isinstance(array, numpy.ndarray) or isinstance(array.base, bytes):  # `validate` rejects other types
         return array
     return numpy.ndarray(array.shape, array.dtype, array.tobytes())

@@ -1,6 +1,6 @@
 """Dicts from opcodes to the names of instructions in files, their text in listings and their expressions in C.
 
-They are derived from the operation table and include fused instructions.
+The dicts are derived from the operation table and include fused instructions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CALL = opcodes.OPCODES["call"]  # an instruction for one result of a call
 TAKE = opcodes.OPCODES["take"]  # selects an entry of a table of the program by an index
 
 # Instructions that occur only in batch schedules. LOAD loads a column of the batch, and STORE stores numbers to an
-# output. SUM and DOT add a sum and a sum of products to the total of an output. SCATTER adds numbers to the outputs
+# output. SUM adds a sum to the total of an output, and DOT adds a sum of products. SCATTER adds numbers to the outputs
 # that an index selects. MACHINE runs machine code.
 LOAD, STORE, SUM, DOT, SCATTER, MACHINE = [
     opcodes.OPCODES[name] for name in ("load", "store", "sum", "dot", "scatter", "machine")

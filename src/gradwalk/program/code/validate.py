@@ -18,7 +18,7 @@ _ARITIES[[CALL, TAKE]] = 0
 
 
 def validate(code: Code) -> None:
-    """Raise a `ProgramError` that names the instruction unless a program is well formed.
+    """Raise a `ProgramError` if a program is not well formed. The error message names the wrong instruction.
 
     In a well-formed program every instruction has a known opcode and the right number of operands; every operand is an
     input, a constant or the result of an earlier instruction; calls match the number of operands and results of their

@@ -13,19 +13,19 @@ from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Repeat, operand, result, traversed
 
 _NO_BREAK = "\0"  # replaces spaces within names while lines are wrapped
-_MOST = 12  # maximum number of operands shown of a loop
-_MOST_INPUTS = 20  # more inputs whose names differ only in subscripts are abbreviated
+_MOST = 12  # maximum number of operands that are shown for a loop or switch
+_MOST_INPUTS = 20  # a longer run of inputs whose names differ only in subscripts is abbreviated
 _FEWEST = 3  # a loop must save more than this many lines
 _NOTHING: Mapping[int, str] = {}
 _WIDTH = 100  # maximum width in characters of lines that list inputs or outputs
 
 
 def listing(code: Code) -> str:
-    """Return the listing of a program: its inputs, its instructions, one per line, and its outputs.
+    """Return the listing of a program: its inputs, one line per instruction, and its outputs.
 
     Repeated instructions are printed as loops. The programs inside calls (loops and switches) are printed after the
-    program. Constants are printed as numbers in the instructions that use them. Named inputs are shown by name, all
-    other operands as "v" and the index. In a loop, "v[7]" means v7.
+    program. Constants are printed as numbers in the instructions that use them. A named input is shown by its name, and
+    any other operand as "v" and its index. In a loop, "v[7]" means v7.
     """
     inner: dict[int, tuple[str, Any]] = {}
     lines = _program_lines("program", code, inner)
@@ -61,14 +61,14 @@ def _program_lines(title: str, code: Code, inner: dict[int, tuple[str, Any]]) ->
 
 
 def _is_shorter(repeat: Repeat) -> bool:
-    """Return whether printing a loop saves enough lines."""
+    """Return whether printing the instructions as a loop saves enough lines."""
     return repeat.period * (repeat.times - 1) > _FEWEST
 
 
 def _part_lines(
     code: Code, part: range, around: Sequence[Repeat], text: OperandText, width: int, called: Mapping[int, str]
 ) -> list[str]:
-    """Return the lines of consecutive instructions; `around` are their enclosing loops."""
+    """Return the lines of consecutive instructions. `around` lists the loops that enclose the instructions."""
     rows = code.instructions.reshape(-1, 4)[part.start : part.stop].tolist()
     if not around:
         own = text.names[code.first + part.start : code.first + part.stop]
@@ -85,7 +85,7 @@ def _part_lines(
 
 
 def _moving_expression(code: Code, i: int, row: Sequence[int], around: Sequence[Repeat], text: OperandText) -> str:
-    """Return the text of an instruction in a loop, without its result. Loops never contain calls."""
+    """Return the text of an instruction in a loop, without the name of its result. Loops never contain calls."""
     opcode = row[0]
     if opcode == TAKE:
         return f"take([{_entries(code, row[2], text.names)}], {text(operand(code, i, 1, around), around)})"
@@ -131,7 +131,7 @@ def _entries(code: Code, table: int, names: Sequence[str]) -> str:
 def _output_lines(code: Code, text: OperandText) -> list[str]:
     """Return the lines of the outputs: one list of unnamed outputs, or a line per named output.
 
-    Named outputs whose names and indices are equally spaced are printed as loops.
+    Named outputs whose subscripts and indices are equally spaced are printed as loops.
     """
     if not code.output_names:
         return _wrapped("  return ", [text.names[index] for index in code.outputs], "")

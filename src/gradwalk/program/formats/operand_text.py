@@ -12,12 +12,12 @@ from gradwalk.program.reroll.repeats import Moving, Repeat, even_runs
 
 _COUNTERS = "ijklmnpqrst"
 _SUBSCRIPT = re.compile(r"(?<=[\[ ])\d+(?=[,\]])")  # matches 2 and 5 in A[2, 5], and 3 and 0 in b['x1'][3][0]
-_MOST = 6  # maximum number of constants shown of a loop
+_MOST = 6  # maximum number of constants that are shown in a list
 _FEWEST = 5  # minimum number of outputs that are printed as a loop
 
 
 def operand_names(code: Code, letter: str = "v") -> list[str]:
-    """Return the text for each index of a program.
+    """Return a list with the text that is shown for each index of a program.
 
     An input with an unambiguous name is shown by name, and a constant as a number. All other indices are shown as
     `letter` followed by the index.
@@ -56,8 +56,8 @@ class OperandText:
         """Format an operand whose index is affine in the counters of the loops.
 
         If the index is the same in all iterations, the result is the operand's name. Inputs whose names have subscripts
-        give a text such as `x[2 + i]`. Constants give a list with a subscript. Other operands give a text such as
-        `v[5 + 3*i]`, for v5, v8 and so on.
+        give a text such as `x[2 + i]`. Constants give a list with a subscript, such as `[1.0, 2.0][i]`. Other operands
+        give a text such as `v[5 + 3*i]`, for v5, v8 and so on.
         """
         if not any(place.strides):
             return self.names[place.start]
@@ -71,8 +71,8 @@ class OperandText:
     def _constants(self, place: Moving, loops: Sequence[Repeat]) -> str:
         """Format constants as a list with a subscript.
 
-        If the index depends on a single counter, the list has the constants that are used; otherwise it has all
-        constants from the first to the last of these.
+        If the index depends on a single counter, the list has only the constants that are used. Otherwise it has all
+        constants from the first to the last constant that is used.
         """
         moving = [i for i, stride in enumerate(place.strides) if stride]
         if len(moving) == 1:
@@ -129,7 +129,7 @@ def _subscripts(name: str) -> tuple[str, tuple[int, ...]]:
 
 
 def named_runs(names: Sequence[str], outputs: Sequence[int]) -> list[tuple[int, int]]:
-    """Split outputs into runs with equally spaced subscripts and indices, and single outputs.
+    """Split outputs into runs, in which subscripts and indices are equally spaced, and single outputs.
 
     Returns a pair (start, length) for each run and each single output.
     """
@@ -144,7 +144,7 @@ def named_runs(names: Sequence[str], outputs: Sequence[int]) -> list[tuple[int, 
 
 
 def shortened(names: Sequence[str], most: int) -> list[str]:
-    """Abbreviate runs of more than `most` names that differ only in subscripts to two names, "…" and the last name."""
+    """Abbreviate each run of more than `most` names that differ only in subscripts, for example to x0, x1, …, x9."""
     found: list[str] = []
     alike: list[str] = []
     text = ""

@@ -1,6 +1,6 @@
 """Write programs as JSON and read them (schema: docs/program.schema.json).
 
-Reading validates the JSON and executes nothing of it.
+Reading validates the JSON and executes no part of it.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _KEYS = {  # version -> required and optional keys
     2: (*_REQUIRED, "tables", "calls", "programs"),
 }
 _DEEPEST = 50  # maximum nesting depth of loops and switches
-_MOST_REPEATED = 10_000_000  # limits the inputs, constants and outputs of programs that several calls share
+_MOST_REPEATED = 10_000_000  # maximum number of inputs, constants and outputs in shared programs; see `_count`
 _SPECIAL = ("nan", "inf", "-inf")
 _LARGEST = 2**31 - 1  # indices are int32
 
 
 def written(code: Code) -> str:
-    """Return a program as JSON text. Raises `ProgramError` if it calls a Python function."""
+    """Return a program as JSON text. Raises `ProgramError` if the program calls a Python function."""
     code.refuse_calls("which JSON cannot store; use pickle")
     inner = _Inner()
     parts = _parts(code, inner)
@@ -101,7 +101,7 @@ def _parts(code: Code, inner: _Inner) -> dict[str, Any]:
 
 
 def _rows(code: Code) -> list[list[Any]]:
-    """Return the instructions as lists of a name and operands."""
+    """Return a list per instruction: the name of the instruction, then its operands."""
     return [[NAMES[opcode], *fields[: _arity(opcode)]] for opcode, *fields in code.rows]
 
 
@@ -143,7 +143,7 @@ class _Programs:
         self._is_used.append(False)
 
     def call(self, kind: str, which: list[int], settings: dict[str, Any]) -> Any:
-        """Return the call of a type with these settings whose programs are at the positions `which`."""
+        """Return the call of this kind that has these settings and the programs at the positions `which`."""
         try:
             key = json.dumps([kind, which, settings], sort_keys=True)
         except RecursionError:
@@ -168,7 +168,7 @@ class _Programs:
 
 
 def _code(document: dict[str, Any], programs: _Programs) -> tuple[Code, int]:
-    """Return a program and the nesting depth of its loops and switches. It may use the programs read before it."""
+    """Return a program, which may use programs that were read before, and its nesting depth of loops and switches."""
     depths = [0]
     calls = [_call(given, i, programs, depths) for i, given in enumerate(document.get("calls", []))]
     inputs = document["inputs"]
@@ -237,7 +237,7 @@ def replace_file(path: str, text: str) -> None:
 
 
 def _document(text: str) -> dict[str, Any]:
-    """Parse JSON text; check the keys of the object, and that the values that must be lists are lists."""
+    """Parse JSON text and return the object. Check its keys, and that it has lists where lists are required."""
     try:
         document = json.loads(text, parse_constant=_refused)
     except (ValueError, RecursionError) as error:
@@ -286,8 +286,8 @@ def _instructions(rows: list[Any]) -> Any:
 def _arity(opcode: int) -> int:
     """Return how many numbers follow the name of an instruction.
 
-    A `take` has the index of its subscript and the position of its table. A call has the position of the call and the
-    position of the result.
+    For a `take` these are the index of its subscript and the position of its table. For a call they are the position of
+    the call and the position of the result.
     """
     return 2 if opcode in (TAKE, CALL) else INSTRUCTIONS[opcode].arity
 

@@ -1,8 +1,8 @@
 """Decide which results of a program with loops are local variables and which are stored in the array `memory`.
 
-A result that is used only in the same or in the next iteration is a local variable. Other results that are needed are
-stored in `memory`. They are stored in program order, so that affine indices of operands are affine indices of `memory`,
-too.
+A result that is used only in the iteration that computes it or in the next one is a local variable. Other results that
+are needed are stored in `memory`. They are stored in program order, so an operand whose index is affine in the loop
+counters also has an affine index in `memory`.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Placement:
     Attributes:
         code: The parts of the program.
         everything: The loops and instructions in the order in which they are printed; see `traversed`.
-        inside: A flag per index: whether the index is the result of an instruction in a loop.
+        inside: A flag per index: whether the number with this index is the result of an instruction in a loop.
         kept: A flag per index: whether the number with this index is stored in `memory`.
         moves: The reads and writes of `memory` in loops. Each is an affine index and its enclosing loops.
-        carried: Maps a tuple of nested loops to the instructions in the innermost loop whose results its next iteration
-            uses.
+        carried: Maps a tuple of nested loops to instructions of the innermost loop: those whose results the next
+            iteration uses.
     """
 
     def __init__(self, code: Code, repeats: Sequence[Repeat]) -> None:
@@ -55,7 +55,8 @@ class Placement:
     def operands(self, i: int, around: Loops) -> Iterator[Moving]:
         """Yield the affine index of each operand of instruction `i`; for `take`: the subscript and the table entries.
 
-        `i` is the position in the program of the instruction in the first iterations of its enclosing loops `around`.
+        `around` are the loops that enclose the instruction. `i` is its position in the program in their first
+        iterations.
         """
         opcode, _, table, _ = self.code.instructions[4 * i : 4 * i + 4].tolist()
         for column in range(1, 2 if opcode == TAKE else 1 + INSTRUCTIONS[opcode].arity):
@@ -98,7 +99,7 @@ class Placement:
     def keeps_last(self, i: int, loops: Loops) -> Moving | None:
         """Return the affine index at which a carried result is stored after the innermost loop.
 
-        Returns None if the iterations store it, or if it is not stored.
+        Returns None if the iterations store the result (see `keeps`), or if the result is not stored at all.
         """
         last = _last(result(self.code, i, loops), loops)
         is_kept = self.keeps(i, loops) is None and self._are_kept(result(self.code, i, loops), loops).any()
@@ -129,7 +130,7 @@ class Placement:
 
     def _keep_operand(self, place: Moving, around: Loops) -> None:
         carried = self.carrying(place, around)
-        while carried is not None:  # an enclosing loop may carry the number that the first iteration reads
+        while carried is not None:  # the number that the first iteration reads may be carried by an enclosing loop
             if carried in self.carried[around]:
                 return
             self.carried[around].append(carried)

@@ -3,11 +3,12 @@
 An instruction is an opcode and up to three operands, the indices of earlier instructions. Before an instruction is
 appended, the store looks for an equal instruction, so common subexpressions are computed once.
 
-The last operand of an instruction is the operand with the largest index. Equal instructions have the same last operand,
-few other instructions share it, and it has often just been appended. So the store keeps a linked list per operand, with
-the instructions whose last operand it is. A hash table is used only for constants, and when such a list is long, as it
-may be for an input. In a large program most cells of a hash table are not in the CPU cache, so lookups would dominate
-the run time. The lists are in recently used memory.
+The last operand of an instruction is the operand with the largest index. Equal instructions have the same last operand.
+Few other instructions share that operand, and it has often just been appended. So for each operand the store keeps a
+linked list of the instructions that have it as their last operand. A hash table is used only for constants, and for
+instructions whose list is long: many instructions may have the same input as last operand. In a large program most
+cells of a hash table are not in the CPU cache, so lookups would dominate the run time. The linked lists are in memory
+that was used recently.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if not TYPE_CHECKING and cython.compiled:
 
 INPUT = 0  # opcode of an input; the first operand is the position among the inputs
 CONSTANT = -1  # opcode of a constant; the first two operands are the 32-bit halves of the float64
-NO_INDEX = -2  # index of no instruction; for a cotangent or tangent it means exactly zero
+NO_INDEX = -2  # there is no instruction; as the index of a cotangent or tangent it means exactly zero
 
 _input = cython.declare(cython.int, INPUT)
 _constant = cython.declare(cython.int, CONSTANT)
@@ -91,11 +92,11 @@ class InstructionStore:
         return _append(self, INPUT, self.inputs - 1, 0, 0)
 
     def constant(self, number: cython.double) -> int:
-        """Return the index of a constant, appending the constant if it is new."""
+        """Return the index of a constant; append the constant if it is new."""
         return self.intern_constant(number)
 
     def call(self, function: Any, operands: list) -> int:
-        """Append a call; return the index of its first result. The other results have the next indices."""
+        """Append a call; return the index of its first result. The indices of its other results follow."""
         position: cython.int
         base: cython.int = self.length
         self.calls.append((function, operands, base))
@@ -106,7 +107,7 @@ class InstructionStore:
     @cython.cfunc
     @cython.exceptval(-1)
     def intern_take(self, index: cython.int, table: tuple) -> cython.int:
-        """Return the index of a `take`, appending the `take` if it is new."""
+        """Return the index of a `take`; append the `take` if it is new."""
         if table not in self._table_numbers:
             self._table_numbers[table] = len(self.tables)
             self.tables.append(table)
@@ -115,19 +116,19 @@ class InstructionStore:
     @cython.cfunc
     @cython.exceptval(-1)
     def intern_constant(self, number: cython.double) -> cython.int:
-        """Return the index of a constant, appending the constant if it is new."""
+        """Return the index of a constant; append the constant if it is new."""
         return self.intern(_constant, c_compat.low_bits(number), c_compat.high_bits(number), 0)
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def number(self, index: cython.int) -> cython.double:
-        """Return the number of the constant with this index."""
+        """Return the value of the constant with this index."""
         return c_compat.from_bits(self.x[index], self.y[index])
 
     @cython.cfunc
     @cython.exceptval(-1)
     def intern(self, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-        """Return the index of an instruction, appending the instruction if it is new."""
+        """Return the index of an instruction; append the instruction if it is new."""
         if opcode == _constant:
             return self._intern_by_hash(opcode, x, y, z)
         last: cython.int = max(x, y, z)
@@ -148,7 +149,7 @@ class InstructionStore:
     @cython.cfunc
     @cython.exceptval(-1)
     def _intern_by_hash(self, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-        """Return the index of an instruction that is looked up in the hash table, appending it if it is new."""
+        """Look up an instruction in the hash table, and append it if it is new; return its index."""
         if 2 * self._filled > self._mask:
             self._grow_table()
         hashed: cython.int = _hash(opcode, x, y, z)
@@ -179,7 +180,7 @@ class InstructionStore:
 
     @cython.cfunc
     def _set_table(self, cells: cython.int) -> object:
-        """Replace the hash table by one of empty cells."""
+        """Replace the hash table by an empty one with `cells` cells."""
         self._cells = numpy.full(2 * cells, NO_INDEX, numpy.int32)
         self._table = c_compat.integers(self._cells)
         self._mask = cells - 1
@@ -227,7 +228,7 @@ def _append(store: InstructionStore, opcode: cython.int, x: cython.int, y: cytho
 @cython.inline
 @cython.exceptval(check=False)
 def _hash(opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-    """Return the hash of an instruction. The low bits of the hash are the cell in the hash table."""
+    """Return the hash of an instruction. The low bits of the hash are the first cell to try in the hash table."""
     if opcode in (_add, _mul) and x > y:  # a + b and b + a have the same hash
         x, y = y, x
     hashed: cython.ulonglong = x
@@ -243,7 +244,7 @@ def _hash(opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cy
 def _is_equal(
     store: InstructionStore, index: cython.int, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int
 ) -> cython.bint:
-    """Return whether the instruction at an index is equal to this one, up to the order in sums and products."""
+    """Return whether the instruction at an index is equal to this one. Operands of sums and products may be swapped."""
     if store.opcode[index] != opcode or store.z[index] != z:
         return False
     if store.x[index] == x and store.y[index] == y:

@@ -37,11 +37,11 @@ def load_graph(
         store: The tape to append to.
         opcodes: The opcode of each node; 0 for the result of a call.
         offsets: The start of each node's operands in `operands` and `constants`.
-        operands: The node of each operand; a negative number if the operand is a constant.
+        operands: The node number of each operand; negative if the operand is a constant.
         constants: The constant for each negative entry of `operands`, at the same position.
-        indices: The tape index of each leaf, and `NO_INDEX` for other nodes. The tape indices of these are written to
-            the array.
-        functions: Maps each node that is the result of a call to its rule.
+        indices: The tape index of each leaf, and `NO_INDEX` for all other nodes. Each `NO_INDEX` is replaced by the
+            tape index of the node.
+        functions: Maps the number of each node that is the result of a call to the rule of this node.
     """
     opcode: cython.p_int = c_compat.integers(opcodes)
     offset: cython.p_int = c_compat.integers(offsets)
@@ -54,7 +54,7 @@ def load_graph(
     i: cython.int
     k: cython.int
     bases: dict = {}
-    store.reserve(store.length + 4 * len(opcodes))  # so that the gradient has room, too
+    store.reserve(store.length + 4 * len(opcodes))  # enough for the gradient, too
     for i in range(len(opcodes)):
         if index[i] != _none:
             continue
@@ -89,7 +89,7 @@ def _operand(
     index: cython.p_int,
     k: cython.int,
 ) -> cython.int:
-    """Return the tape index of the operand at position k of the arrays."""
+    """Return the tape index of the operand at position k of the arrays `operand` and `constant`."""
     return index[operand[k]] if operand[k] >= 0 else store.intern_constant(constant[k])
 
 
@@ -135,9 +135,9 @@ def inline_program(
         store: The tape to append to.
         program: The program.
         operands: The tape indices that replace the program's inputs.
-        expands: Whether to replace each call that has an expansion by the expansion. Calls with the same
-            `Expansion.first` and the same operands for it share the instructions of `first`.
-        replaced: Function that maps a call to the program that replaces the call, or to None to keep the call.
+        expands: Whether to replace each call that has an expansion by the expansion. If several calls have the same
+            `Expansion.first` and the same operands for this program, its instructions are appended once.
+        replaced: Function that takes a call and returns the program that replaces the call, or None to keep the call.
     """
     code: cython.p_int = c_compat.integers(program.instructions)
     indices = numpy.zeros(len(operands) + len(program.constants) + len(program), numpy.int32)

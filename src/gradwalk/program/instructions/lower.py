@@ -1,7 +1,7 @@
 """Lower a tape to a `Program`: keep only the instructions that the outputs need, and fuse products into sums.
 
-A product that is used only once, by a sum or difference, is fused with it. The operation table defines the fused
-operations. Both operations are still rounded separately, so results do not change.
+If a product is used only once, and by a sum or difference, both operations are fused into one instruction. The
+operation table defines the fused operations. Both operations are still rounded separately, so results do not change.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _inner = cython.declare(cython.int, -1)  # marks an instruction that is fused in
 
 
 def lower(store: InstructionStore, outputs: list[int]) -> Program:
-    """Return a program of the instructions that `outputs` depend on. Its inputs are all inputs of the tape."""
+    """Return a program with the instructions that `outputs` depend on. All inputs of the tape are its inputs."""
     use_cells = numpy.zeros(store.length, numpy.int32)  # per instruction: how often it is used
     fused_cells = numpy.zeros(store.length, numpy.int32)  # see `_fuse`
     index_cells = numpy.empty(store.length, numpy.int32)  # per instruction: its index in the program
@@ -89,7 +89,7 @@ def _count_uses(store: InstructionStore, use: cython.p_int) -> cython.int:
 def _fuse(store: InstructionStore, use: cython.p_int, fused: cython.p_int) -> cython.int:
     """Choose the products to fuse; return their number.
 
-    Writes to `fused` the fused opcode for each sum or difference, and -1 for the product that is fused into it.
+    In `fused`, the entry of a fused sum or difference is set to the fused opcode, and the entry of its product to -1.
     """
     i: cython.int
     position: cython.int
@@ -170,7 +170,7 @@ def _write_row(
     y: cython.int,
     z: cython.int,
 ) -> object:
-    """Write an instruction. The operands, given as tape indices, are written as indices in the program."""
+    """Write an instruction to `code`. Its operands are converted from tape indices to indices in the program."""
     arity: cython.int = evaluate.arity(opcode)
     code[k] = opcode
     code[k + 1] = index[x]

@@ -1,4 +1,4 @@
-"""Simplify each instruction before it is appended, by identities that are exact in IEEE 754.
+"""Simplify each instruction before it is appended, using identities that are exact in IEEE 754.
 
 An identity is used only if it holds for every float64, including signed zeros, infinities and nan. For example,
 `x + -0.0` is replaced by `x`, but `x + 0.0` is not, because `-0.0 + 0.0` is `0.0`.
@@ -53,7 +53,7 @@ def emit(store: InstructionStore, opcode: cython.int, x: cython.int, y: cython.i
 @cython.cfunc
 @cython.exceptval(-1)
 def emit_take(store: InstructionStore, index: cython.int, table: tuple) -> cython.int:
-    """Return the index of a `take`, or the table entry that a constant index selects.
+    """Return the index of a `take`. If `index` is a constant, return the table entry that it selects instead.
 
     An out-of-range constant index gives a constant nan if all table entries are constants. Otherwise the `take` is
     kept, so that the derivatives of the entries become nan, too.
@@ -176,7 +176,7 @@ def _simplified_power(store: InstructionStore, x: cython.int, exponent: cython.d
 @cython.inline
 @cython.exceptval(check=False)
 def _number(store: InstructionStore, index: cython.int) -> cython.double:
-    """Return the number of the constant with this index. Inlined because it is called for most instructions."""
+    """Return the value of the constant with this index. Inlined because it is called for most instructions."""
     return c_compat.from_bits(store.x[index], store.y[index])
 
 

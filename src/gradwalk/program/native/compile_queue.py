@@ -18,14 +18,16 @@ from gradwalk.program.native import compiler_process
 # The compiler thread and the compiler process end after this many seconds without a task.
 _PATIENCE = 5.0
 # Thread switch interval in seconds while there are tasks. `_ShortTurns` compares this number with
-# `sys.getswitchinterval()`, so that function must return it exactly. For 0.0002 it would return 0.000199.
+# `sys.getswitchinterval()`, which must return exactly this number. If it were 0.0002, the function would return
+# 0.000199.
 _TURN = 0.00015
 
 
 class _ShortTurns:
     """Shortens Python's thread switch interval while there are tasks.
 
-    The interval is global to the process. If other code changes it while there are tasks, it is not restored.
+    The interval is global to the process. If other code changes the interval while there are tasks, the earlier
+    interval is not restored.
     """
 
     def __init__(self) -> None:
@@ -57,7 +59,7 @@ class _Queue:
         self.renew()
 
     def renew(self) -> None:
-        """Forget the thread, which a forked child does not have. Unfinished tasks run after the next submission."""
+        """Forget the thread, which does not exist in a forked child. Unfinished tasks run after the next submission."""
         self._turns.end()
         self._vacancy = deque([True])  # the caller that pops this item starts the thread
         self._submitted: SimpleQueue[None] = SimpleQueue()  # an item per task that has not started
@@ -67,7 +69,7 @@ class _Queue:
     def submit(self, task: Callable[[], object]) -> None:
         """Append a task and start the thread unless it is running."""
         self._tasks.append(task)
-        self._turns.begin()  # here, because this thread may wait for the GIL before the compiler thread runs
+        self._turns.begin()  # already here, because this thread may wait for the GIL before the compiler thread runs
         self._submitted.put(None)
         self.hire()
 

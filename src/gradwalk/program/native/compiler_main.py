@@ -15,7 +15,7 @@ import traceback
 from typing import Any, BinaryIO
 
 _LENGTH = struct.Struct("<Q")
-# First byte of a reply: an object file or an error follows.
+# First byte of a reply, which tells whether an object file or an error follows.
 OBJECT, ERROR = b"o", b"e"
 
 

@@ -25,8 +25,9 @@ from gradwalk.program.native import compiler_main
 if TYPE_CHECKING:
     from subprocess import Popen
 
-# Held while this process runs LLVM or the dynamic loader, or imports a module that only the compiler needs. `os.fork`
-# acquires the lock first, so no child is forked while it is held. It is never held while a program is being compiled.
+# This lock is held while this process runs LLVM or the dynamic loader, or imports a module that only the compiler
+# needs. `os.fork` acquires the lock first, so no child is forked while it is held. The lock is not held while a
+# compiler process compiles a program.
 native_lock = process_lock()
 
 NOT_INSTALLED = "llvmlite is not installed: pip install 'gradwalk[native]'"
@@ -85,7 +86,7 @@ class CompilerProcess:
 
     def forget(self) -> None:
         """Close the inherited pipes in a forked child. The compiler process still belongs to the parent."""
-        self._process.returncode = 0  # not a child of this process: it cannot be waited for, and no warning is wanted
+        self._process.returncode = 0  # avoids a warning: this process cannot wait for a process that is not its child
         self._close()
 
     def _close(self) -> None:
@@ -113,7 +114,7 @@ def object_code(source: str, features: str | None) -> bytes:
     finally:
         if is_done:
             _idle.append(process)
-        else:  # the process crashed, or a signal handler raised during the reply
+        else:  # the process crashed, or a signal handler raised an exception
             _end(process)
     if reply[:1] == compiler_main.ERROR:
         raise CompileError(f"LLVM refused the module: {reply[1:].decode()}")
@@ -126,12 +127,12 @@ def is_installed() -> bool:
 
 
 def why_not() -> str:
-    """Return why this process cannot compile programs, or ""."""
+    """Return the reason why this process cannot compile programs, or "" if it can."""
     return _refusals[0] if _refusals else _why_never()
 
 
 def refuse(why: str) -> str:
-    """Disable compilation; return the reason, which `why_not` returns from now on."""
+    """Disable compilation, so that `why_not` returns the reason `why` from now on; return `why`."""
     _refusals.append(why)
     return why
 

@@ -26,8 +26,8 @@ _f = Functions()
 _ROWS = {OPCODES[row.name]: row for row in ROWS}
 
 _INTRINSICS = ("fabs", "sqrt", "copysign")
-# Functions that round to whole numbers, which is exact. They are LLVM intrinsics in lane code and calls of the C
-# library in scalar code.
+# Functions that round to whole numbers. Their results are exact. They are LLVM intrinsics in lane code and calls of the
+# C library in scalar code.
 _ROUNDINGS = ("floor", "ceil", "trunc", "rint")
 _COMPARISONS = {"<": "olt", "<=": "ole", ">": "ogt", ">=": "oge", "==": "oeq"}
 _ARITHMETIC = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
@@ -62,7 +62,7 @@ _HELPERS: dict[str, tuple[dict[str, Formula], Formula]] = {
 
 
 class Type(NamedTuple):
-    """Type of a value.
+    """Type of a value in LLVM IR.
 
     Attributes:
         real: LLVM type of an element: "double" or "float".
@@ -105,12 +105,12 @@ class Body:
 
     Args:
         kind: Type of the values in the function.
-        contract: Whether a product and a sum may be fused and rounded once.
+        contract: Whether a product and a sum may be fused into one operation that is rounded once.
         block: Label of the first basic block.
 
     Attributes:
         lines: The lines of LLVM IR.
-        called: Maps the name of each function that the lines call to its number of operands.
+        called: Maps the name of each function that the lines call to the function's number of operands.
         kind: Type of the values in the function.
     """
 
@@ -153,7 +153,7 @@ class Body:
         return self.number(_formula(opcode), dict(zip(VARIABLES, operands, strict=False)))
 
     def condition(self, formula: Formula, names: dict[str, str]) -> str:
-        """Append the instructions of a condition; return the name of its result, an i1 per lane."""
+        """Append the instructions of a condition; return the name of its result, which has an i1 per lane."""
         numbers = self.kind.numbers
         if formula.operator == "and":
             bits = [self.condition(part, names) for part in formula.arguments]
@@ -204,7 +204,7 @@ def printed_functions(
         called: Maps function names to their number of operands.
         kind: Type of the functions' operands and results.
         library: Function that returns the lines for a function of the C library, given its name and number of operands.
-        contract: As for `Body`.
+        contract: See `Body`.
     """
     pending, printed = dict(called), set()
     lines: list[str] = []

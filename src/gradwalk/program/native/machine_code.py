@@ -27,15 +27,15 @@ from gradwalk.program.native.compiler_process import CompileError, native_lock
 from gradwalk.program.native.expressions import PREFIX
 from gradwalk.program.native.scalar_ir import called_by_address, ir_source
 
-# Maximum number of instructions and table entries of a compiled program. Larger programs do not fit the CPU caches and
-# take long to compile, and tables are on the stack.
+# Maximum number of instructions and table entries of a compiled program. Larger programs do not fit in the CPU caches
+# and take long to compile. Tables are stored on the stack.
 MOST = 3000
 # A garbage collection threshold that is never reached.
 _NEVER = 1 << 30
 
 
 class MachineCode(NamedTuple):
-    """Machine code of a function. For a program it is `void run(double *values)`; see `scalar_ir.ir_source`.
+    """Machine code of a function. For a program, the function is `void run(double *values)`; see `ir_source`.
 
     Attributes:
         address: The address of the function.
@@ -47,7 +47,7 @@ class MachineCode(NamedTuple):
 
 
 class MissingFunctionError(Exception):
-    """An error because the C library of this system lacks a function. The message is the function's name."""
+    """Error that the C library of this system lacks a function. The message is the name of the function."""
 
 
 _engines: dict[int, Any] = {}
@@ -57,8 +57,8 @@ _discarded: deque[int] = deque()  # keys in `_engines` of engines that are no lo
 class _Owner:
     """Keeps an LLVM engine, which holds machine code, in memory as long as this object lives.
 
-    An engine may be disposed of only under `native_lock`, so the next compilation does that. An owner holds the key of
-    its engine, not the engine itself, which the garbage collector would finalize together with the owner.
+    An engine may be disposed of only while `native_lock` is held, so the next compilation disposes of it. An owner
+    stores only the key of its engine: if it stored the engine, the garbage collector would finalize both together.
     """
 
     def __init__(self, engine: Any) -> None:
@@ -85,7 +85,7 @@ class Policy(NamedTuple):
 
     @property
     def refusal(self) -> str:
-        """The reason why no program is compiled under this policy, or ""."""
+        """The reason why no program is compiled under this policy, or "" if programs are compiled."""
         if self.backend == "lanes":
             return 'the backend is "lanes"'
         if self.backend is None and os.environ.get("GRADWALK_BACKEND") == "lanes":
@@ -132,7 +132,7 @@ def compiling(policy: Policy) -> Iterator[None]:
 
 
 def why_not_compilable(code: Code, policy: Policy) -> str:
-    """Return the reason why a program is not compiled under a policy, or ""."""
+    """Return the reason why a program is not compiled under a policy, or "" if it is compiled."""
     if policy.refusal:
         return policy.refusal
     if code.calls:
@@ -208,7 +208,7 @@ def _loaded(llvm: Any, code: bytes, addresses: Mapping[str, int]) -> MachineCode
 def compile_for(interpreter: Any) -> None:
     """Compile the program of an interpreter and install the machine code in the interpreter.
 
-    With the backend "llvm" the program is compiled immediately, else in the compiler thread.
+    If the backend is "llvm", the program is compiled immediately. Otherwise it is compiled in the compiler thread.
     """
     policy = interpreter.policy
     if why_not_compilable(interpreter.code, policy):
@@ -233,8 +233,8 @@ def compile_for(interpreter: Any) -> None:
 def run_now(task: Callable[[], object]) -> None:
     """Run a compilation task in the calling thread.
 
-    A `CompileError` is not raised, because the program can run without machine code. It is reported as if it had been
-    raised in the compiler thread.
+    A `CompileError` is not raised, because the program can run without machine code. The error is reported as if it had
+    been raised in the compiler thread.
     """
     try:
         task()
@@ -277,10 +277,10 @@ def _no_garbage_collected() -> Iterator[None]:
     """Disable garbage collection in the `with` block, which imports modules.
 
     Each collection would hold the GIL for milliseconds. Afterwards all objects are moved to the oldest generation, so
-    that the next collection of young objects is short. If other code changes the threshold in the meantime, it is not
-    restored.
+    that the next collection of young objects is short. If other code changes the threshold in the meantime, the earlier
+    threshold is not restored.
     """
-    if not hasattr(gc, "freeze") or gc.get_freeze_count():  # keep frozen what other code froze
+    if not hasattr(gc, "freeze") or gc.get_freeze_count():  # do not unfreeze objects that other code froze
         yield
         return
     before = gc.get_threshold()
@@ -296,7 +296,7 @@ def _no_garbage_collected() -> Iterator[None]:
 
 
 def _load_without_lock() -> None:
-    """Load llvmlite's library without the GIL. The import of llvmlite would load it with the GIL held."""
+    """Load llvmlite's library while the GIL is released. Importing llvmlite would load it with the GIL held."""
     spec = importlib.util.find_spec("llvmlite")
     if os.name == "nt" or spec is None or spec.origin is None:
         return

@@ -1,6 +1,6 @@
 """Cache of machine code on disk, so that a program is compiled only once.
 
-The code in the files is executed. So the folder and its files must be private to the user. Each file begins with a
+The code in the files is executed, so the folder and its files must be private to the user. Each file begins with a
 digest that detects damaged files.
 """
 
@@ -69,7 +69,7 @@ def write(key: str, code: bytes) -> None:
 def _errors_ignored() -> Iterator[None]:
     """Ignore `OSError`s of the operating system, which have an errno.
 
-    A `TimeoutError` that a signal handler raised has none and is not ignored.
+    A `TimeoutError` that a signal handler raised has no errno and is not ignored.
     """
     try:
         yield
@@ -89,7 +89,7 @@ def _made(path: str, flags: int) -> int:
 
 
 def _folder() -> Path | None:
-    """Return the folder of the cache, creating it if necessary; None if that fails or the folder is not private."""
+    """Return the folder of the cache; create it if necessary. Return None if this fails or it is not private."""
     try:
         folder = _parent() / "gradwalk"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """Print a program as LLVM IR: one function that runs all instructions on the interpreter's array of numbers.
 
-Every instruction is printed from the formula of its operation, as in C. Functions such as `exp` are the same functions
-of the C library that the interpreter calls, so results are bitwise equal.
+Every instruction is printed from the formula of its operation, as in C. The code calls the same functions of the C
+library, such as `exp`, as the interpreter, so results are bitwise equal.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def ir_source(code: Code, *, contract: bool = False) -> str:
 
 
 def called_by_address(source: str) -> list[str]:
-    """Return the names of the C library functions that a module returned by `ir_source` calls."""
+    """Return the names of the C library functions that `source`, a result of `ir_source`, calls."""
     lines = [line for line in source.splitlines() if line.startswith(f"declare double @{PREFIX}")]
     return [line.partition(f"@{PREFIX}")[2].partition("(")[0] for line in lines]
 
@@ -53,7 +53,7 @@ class _Body(Body):
         return self.new(f"getelementptr double, ptr %values, i64 {index}")
 
     def taken(self, index: str, table: Sequence[str]) -> str:
-        """Append instructions that select a table entry by an index, or nan if the index is out of range."""
+        """Append instructions that compute the table entry at an index, or nan if the index is out of range."""
         count = _TYPE.literal(float(len(table)))
         cells = self.new(f"alloca [{len(table)} x double]")
         for i, entry in enumerate(table):

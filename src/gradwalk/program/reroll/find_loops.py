@@ -1,15 +1,15 @@
 """Find the loops in a flat program: `fold(code)`.
 
 A traced Python loop is a sequence of instructions that repeat with a period: the operand indices change by a constant
-stride from one iteration to the next. Loops are found in rounds. Each round finds repeated sequences with any period
-and replaces those that save the most instructions by loops. A loop counts as one item in later rounds, which find the
-loops around it. Loop bodies are searched in the same way; two of their items are equal only if their strides in the
-enclosing loops are equal, too.
+stride from one iteration to the next. Loops are found in rounds. Each round finds repeated sequences with any period,
+and replaces the sequences that save the most instructions by loops. A loop counts as one item in later rounds, which
+find the loops around it. Loop bodies are searched in the same way. Two items of a loop body are equal only if their
+strides in the enclosing loops are equal, too.
 
 Candidates for periods come from hashes of windows of w = 1, 2, 4, ... items: if a window is equal to the window p items
-earlier, p may be a period. A period p is found with the window length w for which p <= w < 2 * p: the latest window
-equal to a window of w items is then p items earlier, unless the opcodes alone have a shorter period. So small multiples
-of the distance are tried, too. Searching n items takes time proportional to n log n.
+earlier, p may be a period. A period p is found with the window length w for which p <= w < 2 * p. For this w, the
+distance from a window to the latest equal window is p, or less if the opcodes alone repeat with a shorter period. So
+small multiples of the distance are tried, too. Searching n items takes time proportional to n log n.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if not TYPE_CHECKING and cython.compiled:
 _call = cython.declare(cython.int, CALL)
 _take = cython.declare(cython.int, TAKE)
 
-_fewest = cython.declare(cython.int, 3)  # minimum number of iterations; two always have constant strides
+_fewest = cython.declare(cython.int, 3)  # minimum number of iterations; two iterations always have constant strides
 _multiples = cython.declare(cython.int, 8)  # number of multiples of a distance that are tried as periods
 _patience = cython.declare(cython.int, 100)  # maximum number of comparisons per item and round
 
@@ -53,10 +53,10 @@ class _Items:
     """A sequence of instructions and loops.
 
     Attributes:
-        at: Per item, the position of its first instruction in the program.
-        shape: Per item, the id of its description; see `Shapes`.
-        weight: Per item, the number of instructions to print; the instructions in a loop are printed once.
-        loop: Per item, its index in the list of loops, or -1 if the item is not a loop.
+        at: The position of each item's first instruction in the program.
+        shape: The id of each item's description; see `Shapes`.
+        weight: The number of instructions to print for each item. The body of a loop is printed once.
+        loop: The index of each item in the list of loops, or -1 if the item is not a loop.
     """
 
     count: cython.int
@@ -137,7 +137,7 @@ class _Search:
         Items with the same shape count as equal. Each call has its own shape. Two `take` instructions have the same
         shape if they use the same table. Other instructions have the same shape if their opcodes are equal and each
         pair of corresponding operands are both inputs, both constants or both results. So an operand of a loop is an
-        input in all iterations, or a constant, or a result.
+        input in all iterations, a constant in all iterations, or a result in all iterations.
         """
         columns = [numpy.arange(count, dtype=numpy.int32), numpy.empty(count, numpy.int32)]
         columns += [numpy.ones(count, numpy.int32), numpy.full(count, -1, numpy.int32)]
@@ -165,7 +165,7 @@ class _Search:
 
     @cython.cfunc
     def _within(self, items: _Items, begin: cython.int, end: cython.int, periods: tuple) -> _Items:
-        """Return the items from `begin` to `end`. The strides in the enclosing loops become part of their shapes."""
+        """Return the items from `begin` to `end`. Their strides in the enclosing loops become part of their shapes."""
         inside: _Items = _Items([numpy.array(column[begin:end]) for column in items.columns])
         i: cython.int
         k: cython.int
@@ -184,14 +184,14 @@ class _Search:
 
     @cython.cfunc
     def _append_strides(self, at: cython.int, period: cython.int) -> object:
-        """Append to the current description by how much each operand of an instruction changes over a period."""
+        """Append the strides of an instruction's operand indices, over a period, to the current description."""
         column: cython.int
         for column in range(1, 4):
             self._shapes.words.append(self._code[4 * (at + period) + column] - self._code[4 * at + column])
         return None
 
     def _folded(self, items: _Items) -> list[int]:
-        """Replace repeated items by loops, round by round, until none repeat; return the loops among the items."""
+        """Replace repeated items by loops, round by round, until no items repeat; return the indices of these loops."""
         while items.count >= _fewest:
             rows = self._stretches(items)
             if not rows:
@@ -241,7 +241,7 @@ class _Search:
         good: cython.p_int,
         rows: list,
     ) -> cython.bint:
-        """Try as period the distance from each window to the latest equal window before it.
+        """Try the distance from each window to the latest equal window before it as a period.
 
         Returns whether any two windows are equal.
         """

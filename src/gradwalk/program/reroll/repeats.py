@@ -18,10 +18,10 @@ class Repeat(NamedTuple):
     """A loop in a program.
 
     Attributes:
-        start: The position of its first instruction in the program.
+        start: The position of the loop's first instruction in the program.
         period: The number of instructions per iteration, including all iterations of nested loops.
         times: The number of iterations.
-        inner: The loops nested in the first iteration, in order. Later iterations have equal nested loops.
+        inner: The loops nested in the first iteration, in order. Later iterations have the same nested loops.
     """
 
     start: int
@@ -70,8 +70,8 @@ class Moving(NamedTuple):
 def operand(code: Code, i: int, column: int, loops: Sequence[Repeat]) -> Moving:
     """Return the affine index of the operand in field `column` (1 to 3) of an instruction.
 
-    `i` is the position in the program of the instruction in the first iterations of its enclosing loops `loops`,
-    outermost first.
+    `loops` are the loops that enclose the instruction, outermost first. `i` is its position in the program in their
+    first iterations.
     """
     fields = code.instructions
     at = 4 * i + column
@@ -88,8 +88,8 @@ def traversed(
 ) -> Iterator[tuple[Repeat | range | None, tuple[Repeat, ...]]]:
     """Traverse a range of instructions and its loops in the order in which they are printed.
 
-    Yields pairs of a part and its enclosing loops. A part is a range of positions of instructions, a loop where it
-    begins, or None where a loop ends.
+    Yields pairs of a part and its enclosing loops. A part is a range of instruction positions, a loop (where this loop
+    begins), or None (where a loop ends).
 
     Example:
         >>> for part, around in traversed(range(10), [Repeat(2, 1, 8, ())]):

@@ -68,7 +68,8 @@ class Shapes:
     Attributes:
         words: All descriptions, one after the other. The last description may be incomplete.
         places: The places of all descriptions, one after the other.
-        first_place: The start of the places of each id. The last entry is the start for the next id.
+        first_place: The position in `places` at which the places of each id begin. The last entry is the position for
+            the next id.
     """
 
     words: Ints
@@ -89,7 +90,7 @@ class Shapes:
     @cython.cfunc
     @cython.exceptval(-1)
     def finish(self) -> cython.int:
-        """Return the id of the description that was appended last. A description that is known already is removed."""
+        """Return the id of the description that was appended last. If the description is not new, remove it."""
         number: cython.int = self._first_word.length - 1
         begin: cython.int = self._first_word.data[number]
         cell: cython.int = self._cell_of(begin, self.words.length - begin)
@@ -136,7 +137,7 @@ class Shapes:
 
     @cython.cfunc
     def _set_table(self, cells: cython.int) -> object:
-        """Replace the hash table by one of empty cells."""
+        """Replace the hash table by an empty one with `cells` cells."""
         self._cells = numpy.full(cells, -1, numpy.int32)
         self._table = c_compat.integers(self._cells)
         self._mask = cells - 1

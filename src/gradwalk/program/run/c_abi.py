@@ -1,7 +1,8 @@
 """The types and addresses of C functions that run a program.
 
-Each function takes a handle, which is the address of an `Interpreter`. It needs the GIL only if the program has calls,
-and several threads may run one program at once. If gradwalk is not compiled, the functions are callbacks into Python.
+Each function takes a handle, which is the address of an `Interpreter`. The function needs the GIL only if the program
+has calls, and several threads may run one program at once. If gradwalk is not compiled, the functions are callbacks
+into Python.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ _Doubles = ctypes.POINTER(ctypes.c_double)
 # Type of functions that compute the outputs from the inputs: void (void *handle, const double *inputs, double
 # *outputs).
 RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, _Doubles, _Doubles)
-# Types of functions that return the only output of a program with one input or with n inputs. They are the types of
-# integrands in `scipy.integrate`.
+# Types of functions that return the output of a program with a single output: OF_ONE for one input, OF_SEVERAL for
+# several inputs. They are the types of integrands in `scipy.integrate`.
 OF_ONE = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_void_p)
 OF_SEVERAL = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int, _Doubles, ctypes.c_void_p)
-# Type of functions that compute the output for the n numbers in a footprint, as `scipy.ndimage` needs. They return 0 if
-# n is not the number of inputs.
+# Type of functions that compute the output for the n numbers in a footprint, as `scipy.ndimage` needs. The functions
+# return 0 if n is not the number of inputs, else 1.
 FILTER = ctypes.CFUNCTYPE(ctypes.c_int, _Doubles, ctypes.c_ssize_t, _Doubles, ctypes.c_void_p)
 
 

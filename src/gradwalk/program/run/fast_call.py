@@ -27,7 +27,7 @@ class PreparedCall:
     Args:
         interpreter: The interpreter of the program.
         takes: The form of the tuple of positional arguments.
-        keywords: The form of the dict of keyword arguments, or None if there are none.
+        keywords: The form of the dict of keyword arguments, or None if there are no keyword arguments.
         makes: The form of the result. If None, the result is unflattened with `treedef`.
         treedef: The treedef of the result.
     """

@@ -32,8 +32,8 @@ from gradwalk.value.modes import refuses_nans
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-# A program is compiled after 1,000,000 executed instructions. Counts of instructions are stored times 4, the width of
-# an instruction. Compiling takes about as long as interpreting a few million instructions.
+# A program is compiled after 1,000,000 executed instructions. Counts of instructions are stored multiplied by 4,
+# because an instruction has 4 ints. Compiling takes about as long as interpreting a few million instructions.
 _hot = cython.declare(cython.Py_ssize_t, 4 * 1_000_000)
 # A program is reordered into rows if it has at least _fewest_in_rows instructions and has run _runs_before_rows times.
 # The rows are used if they have at least _least_share instructions on average.
@@ -54,7 +54,7 @@ class Rows:
 
     Attributes:
         plan: The plan.
-        copies: Number of extra slots that a run needs, for `RowPlan.copies`.
+        copies: Number of extra slots that a run needs; see `RowPlan.copies`.
     """
 
     # The types of the fields are declared in interpreter.pxd.
@@ -79,9 +79,9 @@ class Interpreter:
     Attributes:
         code: The program.
         inputs: Number of inputs.
-        policy: When and how the program is compiled to machine code.
+        policy: The policy that says when and how the program is compiled to machine code.
         machine_code: The `MachineCode` that runs instead of the instructions, or None.
-        failure: Why compilation failed, or "".
+        failure: The reason why compilation failed, or "" if it did not fail.
     """
 
     # The types of the fields are declared in interpreter.pxd.
@@ -155,8 +155,8 @@ class Interpreter:
     def compute(self, inputs: cython.p_double, outputs: cython.p_double) -> cython.void:
         """Compute the outputs from the inputs.
 
-        The caller need not hold the GIL; it is acquired if the program has calls. The outputs are nan if memory runs
-        out or a loop raises an error.
+        The caller need not hold the GIL: `compute` acquires the GIL if the program has calls. The outputs are nan if
+        memory runs out or a call raises an error.
         """
         i: cython.int
         if self._has_calls:
@@ -283,7 +283,7 @@ class Interpreter:
         return self.backends_beside(set())
 
     def backends_beside(self, known: set[int]) -> dict[str, str]:
-        """Return the backends, without calls whose ids are in `known`; add the ids of other calls to `known`."""
+        """Return `backends` without the calls whose ids are in `known`; add the ids of the other calls to `known`."""
         found = {"": self._backend()}
         for number, (call, _) in enumerate(self.code.calls):
             if id(call) not in known:
@@ -292,7 +292,7 @@ class Interpreter:
         return found
 
     def _backend(self) -> str:
-        """Return "llvm", or "interpreter" and the reason why there is no machine code."""
+        """Return "llvm", or "interpreter" followed by the reason why there is no machine code."""
         if self.machine_code is not None:
             return "llvm"
         why = why_not_compilable(self.code, self.policy)
@@ -324,7 +324,7 @@ class Interpreter:
         )
 
     def _write_constants(self, value: cython.p_double) -> cython.void:
-        """Write the constants after the inputs."""
+        """Write the constants to `value`, after the inputs."""
         i: cython.int
         for i in range(self._first - self.inputs):
             value[self.inputs + i] = self._constant[i]
@@ -378,7 +378,7 @@ class Interpreter:
         return None
 
     def _apply_all(self, results: list) -> list:
-        """Run all instructions on Values and floats. Each result is appended to `results`, which is returned."""
+        """Run all instructions on Values and floats. Append each result to `results`; return `results`."""
         code: cython.p_int = self._instruction
         opcode: cython.int
         k: cython.int
@@ -438,7 +438,7 @@ def _result_stretches(code: Code) -> array[int]:
 
 
 def _used(code: Code, numbers: list[float]) -> set[int]:
-    """Return the indices that the outputs depend on, without operands that were not selected for these numbers."""
+    """Return the indices that the outputs depend on, without unselected operands of `where` and `take`."""
     used = set(code.outputs)
     for index, row in zip(range(code.count - 1, code.first - 1, -1), reversed(code.rows), strict=True):
         if index in used:
@@ -447,7 +447,7 @@ def _used(code: Code, numbers: list[float]) -> set[int]:
 
 
 def _picked(code: Code, row: list[int], numbers: list[float]) -> Sequence[int]:
-    """Return the operands that the result depends on: of `where` and `take`, not the unselected operands."""
+    """Return the operands of an instruction, without unselected operands of `where` and `take`."""
     opcode, x, y, z = row
     if opcode == _where:
         return (x, y if numbers[x] != 0.0 else z)

@@ -34,7 +34,7 @@ _BACK = cython.declare(cython.int, BACK)
 @cython.final
 @cython.cclass
 class Frame:
-    """Memory in which a program runs repeatedly. It runs in rows if its interpreter has a row plan.
+    """Memory in which a program runs repeatedly. The program runs in rows if its interpreter has a row plan.
 
     Attributes:
         value: The number for each index of the program. The caller writes the inputs here before a run.
@@ -45,7 +45,7 @@ class Frame:
     def __init__(self, interpreter: Interpreter) -> None:
         self._interpreter = interpreter
         self._refuses_nans = refuses_nans()
-        rows: Rows | None = None if self._refuses_nans else interpreter._plan  # rows do not store every result
+        rows: Rows | None = None if self._refuses_nans else interpreter._plan  # rows do not store all results
         self._rows = rows
         self._output = interpreter._output if rows is None else rows._output
         self._held = interpreter._room + (0 if rows is None else rows.copies)
@@ -83,7 +83,7 @@ class Frame:
     @cython.inline
     @cython.exceptval(check=False)
     def output(self, position: cython.int) -> cython.double:
-        """Return the output at a position, from the last run."""
+        """Return the output of the last run at a position among the outputs."""
         return self.value[self._output[position]]
 
     @cython.cfunc
@@ -93,7 +93,7 @@ class Frame:
     def move(self, position: cython.int, count: cython.int, to: cython.int) -> cython.void:
         """Copy outputs of the last run to inputs of the next run.
 
-        A number may be an output and an input, so all outputs are read before the first input is written.
+        The same number may be both an output and an input, so all outputs are read before the first input is written.
         """
         value: cython.p_double = self.value
         held: cython.int = self._held
@@ -110,13 +110,13 @@ class LoopRunner:
     """Runs a loop on numbers. Each run has its own memory, so several threads may run one loop.
 
     Args:
-        body: Runs a step. Its inputs are the counter, the carry, the consts and the step's x; its outputs are the next
-            carry and the step's y.
-        condition: Maps the carry and the consts to a number that is nonzero if there is another step. None if the
-            number of steps is fixed.
+        body: The interpreter of a step. The inputs of a step are the counter, the carry, the consts and the step's x.
+            The outputs are the next carry and the step's y.
+        condition: The interpreter of a program that maps the carry and the consts to a number, which is nonzero if
+            there is another step. None if the number of steps is fixed.
         sizes: The number of floats in the carry, in the consts, in the x of a step and in the y of a step.
         first: The counter of the first step.
-        steps: The number of steps or, with a condition, the maximum number of steps; -1 for no maximum.
+        steps: The number of steps. If there is a condition, the maximum number of steps, or -1 for no maximum.
 
     Attributes:
         body: The interpreter of a step.
@@ -174,7 +174,7 @@ class LoopRunner:
 
     @cython.cfunc
     def _pause(self) -> object:
-        """Let signal handlers and other threads run, because steps may hold the GIL, and compile hot programs."""
+        """Compile hot programs. Let signal handlers and other threads run, because the steps may hold the GIL."""
         pause()
         return self._warm()
 
@@ -187,7 +187,7 @@ class LoopRunner:
 
     @cython.cfunc
     def _entered(self, given: cython.p_double) -> Frame:
-        """Return a frame for the body that contains the initial carry and the consts."""
+        """Return a new frame for the body, filled with the initial carry and the consts."""
         frame: Frame = Frame(self.body)
         i: cython.int
         for i in range(self._rows):
@@ -196,7 +196,7 @@ class LoopRunner:
 
     @cython.cfunc
     def _guard(self, given: cython.p_double) -> Frame | None:
-        """Return a frame for the condition that contains the consts, or None if there is no condition."""
+        """Return a new frame for the condition, filled with the consts, or None if there is no condition."""
         if self.condition is None:
             return None
         guard: Frame = Frame(self.condition)
@@ -236,7 +236,8 @@ class LoopRunner:
     ) -> object:
         """Run the steps from `step` to `end - 1` and ignore their ys.
 
-        Unless `kept` is NULL, the carry before each step is stored there, in consecutive slots from `slot` on.
+        Unless `kept` is NULL, the carry before each step is stored in `kept`, in consecutive slots that begin with
+        `slot`.
         """
         is_plain: cython.bint = not self.body._has_calls and not frame._refuses_nans
         until: cython.Py_ssize_t
@@ -297,8 +298,8 @@ class LoopRunner:
     ) -> cython.Py_ssize_t:
         """Run steps while the condition holds; return the number of steps run so far.
 
-        Stops before step `end`. Runs no step if the loop has calls, xs or ys, or under `debug_nans`. Unless `kept` is
-        NULL, the carry before each step that is a multiple of `stride` is stored there, in order.
+        Stops before step `end`. Runs no steps if the loop has calls, xs or ys, or if `debug_nans` is set. Unless `kept`
+        is NULL, the carry is stored in `kept` before each step whose number is a multiple of `stride`.
         """
         if self.body._has_calls or self.condition._has_calls or self._row or self._out or frame._refuses_nans:
             return step
@@ -365,9 +366,10 @@ class LoopRunner:
         """Run the loop, and then the backward pass through the loop.
 
         Args:
-            body: Runs a step of the backward pass. Its inputs are the inputs of the loop's body, the cotangent of the
-                next carry, the accumulated cotangent of the consts, and the cotangent of the step's y; its outputs are
-                the cotangent of the carry, the accumulated cotangent of the consts, and the cotangent of the step's x.
+            body: The interpreter of a step of the backward pass. The inputs of such a step are the inputs of the loop's
+                body, the cotangent of the next carry, the accumulated cotangent of the consts, and the cotangent of the
+                step's y. The outputs are the cotangent of the carry, the accumulated cotangent of the consts, and the
+                cotangent of the step's x.
             operands: The operands of the loop.
             seeds: Float64 array of the cotangents of the loop's results.
             memory: The policy for the number of carries to store; see `checkpoint_plan.slots_for`.
@@ -473,7 +475,7 @@ class BackwardPass:
 
     @cython.cfunc
     def _reserve(self, slots: cython.Py_ssize_t) -> object:
-        """Make sure that there are `slots` slots. Stored carries are preserved."""
+        """Make sure that there are at least `slots` slots. Stored carries are preserved."""
         if slots > self._room:
             states = numpy.empty(slots * self._loop._carry)
             if self._room:
@@ -520,7 +522,7 @@ class BackwardPass:
     def _go_back(self, step: cython.Py_ssize_t, begin: cython.Py_ssize_t, slot: cython.Py_ssize_t) -> object:
         """Run the backward pass of the steps from `step - 1` down to `begin`.
 
-        The carries before these steps are in consecutive slots, from `slot` for `begin` on.
+        The carries before these steps are in consecutive slots. The carry before step `begin` is in slot `slot`.
         """
         end: cython.Py_ssize_t
         while step > begin:
@@ -548,7 +550,7 @@ class BackwardPass:
     ) -> cython.void:
         """Run the backward pass of the steps from `step - 1` down to `end`. The GIL is not needed.
 
-        The carries before these steps are in consecutive slots, from `slot` for `end` on.
+        The carries before these steps are in consecutive slots. The carry before step `end` is in slot `slot`.
         """
         value: cython.p_double = back.value
         i: cython.int
@@ -564,7 +566,7 @@ class BackwardPass:
 
     @cython.cfunc
     def _step_back(self, step: cython.Py_ssize_t) -> object:
-        """Run one step of the backward pass. Its carry must already have been loaded."""
+        """Run one step of the backward pass. The carry before this step must already have been loaded."""
         self._take_seeds(self._loop, self._back, step)
         self._loop._step(step, self._back, self._given)
         self._pass_on(self._loop, self._back, step)
@@ -585,7 +587,7 @@ class BackwardPass:
     @cython.inline
     @cython.exceptval(check=False)
     def _take_seeds(self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t) -> cython.void:
-        """Load the cotangents of the y of a step."""
+        """Load the cotangents of a step's y into the inputs of a step of the backward pass."""
         i: cython.int
         for i in range(loop._out):
             back.value[self._inputs + loop._rows + i] = self._seed[loop._carry + step * loop._out + i]
@@ -595,7 +597,7 @@ class BackwardPass:
     @cython.inline
     @cython.exceptval(check=False)
     def _pass_on(self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t) -> cython.void:
-        """Store the cotangents of the x of a step, and pass the other cotangents to the step before it."""
+        """Store the cotangents of a step's x, and pass the cotangents of carry and consts to the step before it."""
         i: cython.int
         for i in range(loop._row):
             self._result[loop._rows + step * loop._row + i] = back.output(loop._rows + i)

@@ -24,7 +24,7 @@ class Recording:
     """The recording of a function: a tape, and an operand for each input of the tape.
 
     Args:
-        staged: Whether the recording will be run on other numbers. If so, the function cannot use the number of a
+        staged: Whether the recording will be run on other numbers. If so, the function cannot read the number of a
             Value.
         follows_branches: Whether a function may branch on Values even if the recording is staged. A recording that is
             not staged, such as the recording of a gradient, also records branches if the enclosing function may branch.
@@ -47,11 +47,11 @@ class Recording:
         self._inputs: list[Value] = []  # the Values for the inputs
 
     def add_inputs(self, tree: Any, what: str, names: list[str] | None = None) -> Any:
-        """Append an input for each number in a tree and return the tree with a Value for each input.
+        """Append an input to the recording for each number in a tree; return the tree with the Values of the inputs.
 
         If all numbers are inputs already, the tree is returned unchanged. `what` is the name of the argument in error
-        messages. If `names` is a list, the names of the inputs are appended to it. The names are also the labels of the
-        Values.
+        messages. If `names` is a list, the name of each input is appended to it and becomes the label of the input's
+        Value.
         """
         leaves, treedef = flatten(tree, what)
         numbers = scalars(leaves)
@@ -65,7 +65,7 @@ class Recording:
         return treedef.filled(inputs)
 
     def install(self, leaves: Sequence[Value]) -> Indices:
-        """Append an input for each new leaf in the arguments of a function; return the indices of the inputs."""
+        """Append an input to the tape for each of these new leaves; return the tape indices of the inputs."""
         self._indices.update((id(leaf), self.tape.input()) for leaf in leaves)
         self._inputs += leaves
         self.operands += map(primal_of, leaves)
@@ -77,7 +77,10 @@ class Recording:
         return [self._indices[id(x)] for x in scalars(leaves)], treedef
 
     def add_seeds(self, numbers: Sequence[Any]) -> Indices:
-        """Append an input for each seed, such as a tangent; return the indices. The function does not get the seeds."""
+        """Append an input to the tape for each seed, such as a tangent; return the tape indices of the inputs.
+
+        The seeds are inputs of the tape, but not arguments of the function.
+        """
         self.operands.extend(numbers)
         return [self.tape.input() for _ in numbers]
 
@@ -86,8 +89,8 @@ class Recording:
 
         Args:
             f: The function.
-            args: Its positional arguments, as `add_inputs` returned them.
-            kwargs: Its keyword arguments.
+            args: The positional arguments of the function, as `add_inputs` returned them.
+            kwargs: The keyword arguments of the function.
 
         Returns:
             The tape indices of the numbers in the result, and the treedef of the result.
@@ -125,7 +128,7 @@ class Recording:
         return [next(indices) if isinstance(x, Value) else self.tape.constant(x) for x in numbers], treedef
 
     def evaluate(self, outputs: Indices) -> Any:
-        """Compute the numbers of some instructions of the tape.
+        """Compute the results of the instructions `outputs` of the tape.
 
         If an enclosing function is being recorded, the branches of this recording become branches of the enclosing
         recording, too.
@@ -137,7 +140,7 @@ class Recording:
         return numbers[: len(outputs)]
 
     def _inputs_of(self, numbers: Sequence[Any]) -> list[Value]:
-        """Return a Value for each number: the same Value if it is an input already, else the Value of a new input."""
+        """Return a Value for each number: the number itself if it is already an input, else a Value for a new input."""
         are_known = [isinstance(x, Value) and id(x) in self._indices for x in numbers]
         new = [x for x, is_known in zip(numbers, are_known, strict=True) if not is_known]
         leaves = [Value(primal_of(x) if isinstance(x, Value) else x) for x in new]
@@ -192,7 +195,7 @@ class Recording:
 
 
 def _remembered(leaf: Value, message: str) -> RecordingError:
-    """Return an error for a Value that cannot be recorded. Enclosing recordings raise it when they end, too."""
+    """Return an error for a Value that cannot be recorded. Enclosing recordings raise this error, too."""
     error = RecordingError(message)
     remember(error, leaf)
     return error
@@ -225,10 +228,10 @@ def display_name(f: Callable[..., Any]) -> str:
 
 
 def reduce_for_pickle(function: Any, arguments: tuple[Any, ...]) -> Any:
-    """Return what `__reduce__` returns for a function made from another function.
+    """Return the result of `__reduce__` for a function that was made from another function.
 
-    It is the qualified name if that name refers to the function in its module, as for a decorated function. Otherwise
-    it is the class and `arguments`.
+    The result is the qualified name if this name refers to the function in its module, as for a decorated function.
+    Otherwise the result is the pair of the class and `arguments`.
     """
     found: Any = sys.modules.get(function.__module__)
     path: str = getattr(function, "__qualname__", "")  # functools.partial objects have none

@@ -36,8 +36,9 @@ class Statistics:
         instructions: Total number of instructions in the cached recordings.
         forgotten: Number of recordings that were evicted from the cache.
         written: Number of instructions in the cached recordings if repeated instructions are written as loops.
-        backends: The backends of the latest recording: its own under the key "", and the backends of its parts under
-            their names. A backend is "llvm", or another name and the reason why LLVM is not used.
+        backends: The backends of the latest recording: the backend of the recording under the key "", and the backend
+            of each part under the part's name. A backend is "llvm", or the name of another backend followed by the
+            reason why LLVM is not used.
     """
 
     calls: int
@@ -59,8 +60,8 @@ class Trace:
     Attributes:
         program: The program that computes the results.
         captured: Operands for the last inputs of the program, which are not arguments of the function. They are Values
-            from outside the function, whose numbers are read at every call, and static numbers that the function is
-            differentiated by.
+            from outside the function, whose numbers are read at every call, and static numbers with respect to which
+            the function is differentiated.
     """
 
     program: Program
@@ -73,7 +74,7 @@ class Trace:
 
     @property
     def is_reusable(self) -> bool:
-        """Whether later calls may use the recording: only if it captures no Value of an enclosing recording."""
+        """Whether later calls may use the recording. False if it captures a Value of an enclosing recording."""
         return not any(isinstance(value, Value) and level_of(value) > 0 for value in self.captured)
 
 
@@ -106,18 +107,18 @@ class _Kept(Generic[T]):
 
 
 class TraceCache(Generic[T]):
-    """A cache of the recordings of one function, by key. It evicts the least recently used recordings.
+    """A cache that maps keys to recordings of one function. It evicts the least recently used recordings.
 
     Several threads may use one cache. If two threads find no recording for the same key, both record the function, and
     both use the recording that is added first. A recording that is interrupted by an exception is not added.
 
     Args:
-        name: The name of the function for messages.
+        name: The name of the function, for warnings.
 
     Attributes:
         calls: Number of calls of the function. The owner of the cache counts them.
         latest: The latest recording, even if it is not reusable; None before the first recording.
-        prepared: The prepared calls that are tried before a key is computed, most recent first.
+        prepared: The prepared calls, most recent first. They are tried before a key is computed.
     """
 
     def __init__(self, name: str) -> None:
@@ -135,7 +136,7 @@ class TraceCache(Generic[T]):
         return None if kept is None else kept.use()
 
     def add(self, key: Any, trace: T) -> T:
-        """Add a recording and return the recording to use.
+        """Add a recording; return the recording that the caller must use.
 
         If another thread has already added a recording for this key, that recording is returned. A recording that is
         not reusable is not added to the cache.
@@ -210,7 +211,7 @@ def _instructions(kept: Iterable[_Kept[Any]]) -> int:
 
 
 def _difference(key: Any, earlier: Any) -> str:
-    """Explain, as a clause for a message, why a call cannot use an earlier recording: which argument differs."""
+    """Return a clause for a warning that names the argument because of which an earlier recording cannot be used."""
     if not isinstance(key, tuple) or not isinstance(earlier, tuple):
         return ""
     before = {part[0]: part for part in earlier if isinstance(part, tuple)}
@@ -242,10 +243,11 @@ class ArgumentKeys:
 
     Args:
         f: The function.
-        advise: Function that is called with an argument that is not a tree of numbers, and with the name of the
-            argument. It returns advice for the error message, as a sentence.
+        advise: Function that takes an argument that is not a tree of numbers, and the argument's name. It returns
+            advice for the error message, as a sentence.
         static_argnums: Positions of static arguments. Negative positions count from the last parameter.
-        static_argnames: Names of static arguments. A named argument is also static if it is passed by position.
+        static_argnames: Names of static arguments. An argument with one of these names is static even if it is passed
+            by position.
 
     Raises:
         TypeError: A position is not an int, or a name is not a str.
@@ -297,7 +299,7 @@ class ArgumentKeys:
     ) -> tuple[list[Any], dict[str, Any]]:
         """Replace the numbers in all non-static arguments by inputs of a recording; return the new args and kwargs.
 
-        If `names` is a list, the names of the inputs are appended to it. The names are also the labels of the Values.
+        If `names` is a list, the name of each input is appended to it and becomes the label of the input's Value.
         """
         opened = [
             arg if i in self.static_argnums or name in self.static_argnames else recording.add_inputs(arg, name, names)
@@ -310,7 +312,7 @@ class ArgumentKeys:
         return opened, keywords
 
     def _complete_static(self, f: Callable[..., Any]) -> None:
-        """Add the names of static positions to the static names, and check both against the signature."""
+        """Add the parameter names at static positions to the static names; check names and positions."""
         try:
             parameters = inspect.signature(f).parameters
         except (TypeError, ValueError):  # some functions written in C have no signature
@@ -332,7 +334,7 @@ def prepared_call(key: Any, program: Program, treedef: TreeDef) -> PreparedCall 
     """Return a `PreparedCall` for arguments with this key, or None if an argument has no form.
 
     Args:
-        key: A key of `ArgumentKeys`.
+        key: A key that `ArgumentKeys.key` returned.
         program: The program that maps the numbers of the arguments to the numbers of the result.
         treedef: The treedef of the result.
     """
@@ -352,7 +354,7 @@ def prepared_call(key: Any, program: Program, treedef: TreeDef) -> PreparedCall 
 
 
 def _set_of(kind: type, given: Any, what: str) -> frozenset[Any]:
-    """Return a setting, which is an int or str or several of them, as a set."""
+    """Convert a setting to a set. The setting is an int, a str, or several ints or strs."""
     items = [given] if isinstance(given, kind) else list(given) if isinstance(given, Iterable) else [given]
     if not all(isinstance(item, kind) and not isinstance(item, bool) for item in items):
         raise TypeError(f"{what} must be {kind.__name__} or a sequence of {kind.__name__}, got {given!r}")
@@ -362,7 +364,7 @@ def _set_of(kind: type, given: Any, what: str) -> frozenset[Any]:
 def _kinds(arg: Any) -> Any:
     """Return the types in a static argument.
 
-    Keys need them to distinguish arguments that compare equal, such as 1, 1.0 and True, or 0.0 and -0.0.
+    Keys contain these types to distinguish arguments that compare equal, such as 1, 1.0 and True, or 0.0 and -0.0.
     """
     if isinstance(arg, (tuple, frozenset)):
         return tuple([_kinds(item) for item in arg])

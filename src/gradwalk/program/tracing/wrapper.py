@@ -17,7 +17,7 @@ R_co = TypeVar("R_co", covariant=True)
 class WrappedFunction(Generic[P, R_co]):
     """A function that a transform made from another function, with the name and docstring of that function.
 
-    It can be pickled if the wrapped function can be pickled. If the wrapped function is a method, it binds to instances
+    It can be pickled if the wrapped function can be pickled. If it is an attribute of a class, it binds to instances
     like a method. For type checkers it has the parameters `P` and the result type `R_co`.
 
     Args:
@@ -53,5 +53,5 @@ class WrappedFunction(Generic[P, R_co]):
         return f"<{self._maker} of {self._f if isinstance(self._f, Recordable) else display_name(self._f)}>"
 
     def _reduce_args(self) -> tuple[Any, ...]:
-        """Return the arguments with which a call of the class makes an equal function, for pickling."""
+        """Return arguments for pickling: calling the class with these arguments creates an equal function."""
         raise NotImplementedError

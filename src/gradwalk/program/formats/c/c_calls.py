@@ -175,7 +175,7 @@ def helpers(text: str) -> list[str]:
 def function(call: Any, name: str, parts: Mapping[int, str]) -> list[str]:
     """Return the lines of the C function for a call: a loop, the reverse pass of a loop, or a switch.
 
-    `parts` maps the id of the code of each program to the name of its C function.
+    `parts` maps the id of each program's code to the name of the program's C function.
     """
     body = {"loop": _loop, "loop_back": _loop_back, "switch": _switch}[call.kind](call, parts)
     head = f"static void {name}({', '.join(PARAMETERS)})"
@@ -304,7 +304,7 @@ def _kept(loop: Any, slot: str) -> str:
 
 
 def _step_back(call: Any, parts: Mapping[int, str]) -> list[str]:
-    """Return C code that runs a step of the backward pass. The carry is already in the array `back`."""
+    """Return C code that runs a step of the backward pass. The code expects the carry in the C array `back`."""
     loop = call.loop
     carry, fixed, row, out = loop.sizes
     rows = carry + fixed

@@ -13,7 +13,7 @@ from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Moving, Repeat, result, traversed
 
 _COUNTERS = ("i", "j", "k", *(f"i{n}" for n in range(3, 60)))
-_FEWEST = 8  # minimum number of instructions that a loop saves: outside loops, results can stay in registers
+_FEWEST = 8  # a loop must save at least this many instructions, because results can stay in registers outside loops
 
 
 class CRepeats:
@@ -27,7 +27,7 @@ class CRepeats:
     Attributes:
         parts: The outermost loops to print and the ranges of instructions between them, in program order.
         cells: The number of doubles in the C array `memory`.
-        inside: A flag per index: whether the index is the result of an instruction in a loop.
+        inside: A flag per index: whether the number with this index is the result of an instruction in a loop.
         kept: A flag per index: whether the number with this index is stored in `memory`.
     """
 
@@ -43,7 +43,7 @@ class CRepeats:
         self.cells = int(kept[-1]) + 1 - self._first if len(kept) else 0
 
     def read(self, place: Moving) -> str:
-        """Return the C expression for the cell of `memory` that stores the number with an affine index."""
+        """Return the C expression, a cell of the array `memory`, for a number with an affine index."""
         return f"memory[{place._replace(start=place.start - self._first).text(_COUNTERS)}]"
 
     def statement(self, repeat: Repeat) -> tuple[list[str], list[int]]:
@@ -67,7 +67,7 @@ class CRepeats:
         return lines, list(operands)
 
     def _begin(self, loops: Loops, operands: dict[int, int]) -> list[str]:
-        """Return C code that declares variables for the carried results of the last of `loops` and begins that loop."""
+        """Return C code that declares variables for the carried results of the innermost loop and begins this loop."""
         counter = _COUNTERS[len(loops) - 1]
         lines = ["{{", f"    long {counter};"]
         for i in self._placement.carried[loops]:
@@ -76,9 +76,9 @@ class CRepeats:
         return [*lines, f"    for ({counter} = 0; {counter} < {loops[-1].times}; ++{counter}) {{{{"]
 
     def _end(self, loops: Loops) -> list[str]:
-        """Return C code that ends the last of `loops`.
+        """Return C code that ends the innermost loop.
 
-        After the loop it stores the carried results that are needed from the last iteration only.
+        If only the last value of a carried result is needed, the code stores this value after the loop.
         """
         carried = self._placement.carried[loops]
         first = self._code.first
@@ -88,9 +88,9 @@ class CRepeats:
         return [*moved, "    }}", *stored, "}}"]
 
     def output(self, start: int, count: int) -> tuple[list[str], list[int]]:
-        """Return a C loop that sets `count` outputs, beginning with output `start`, and no operands.
+        """Return a C loop that sets `count` outputs, beginning with output `start`, and an empty list of operands.
 
-        The indices of the outputs must be equally spaced and in `memory`.
+        The outputs must have equally spaced indices and be stored in `memory`.
         """
         first, second = self._code.outputs[start : start + 2]
         number = self.read(Moving(first, (second - first,)))

@@ -49,7 +49,7 @@ class _Statement(NamedTuple):
     """One or more lines of C that are kept together.
 
     Attributes:
-        results: The indices of the results. Each becomes a C variable. Empty if the lines set an output.
+        results: The indices of the results, each of which is stored in a C variable. Empty for a loop or an output.
         text: The lines, with the placeholders {0}, {1} and so on for the operands.
         operands: The indices of the operands.
     """
@@ -87,7 +87,7 @@ class _File:
     """Prints the functions of a program and of the programs inside its loops and switches.
 
     Args:
-        name: Prefix of the names of functions.
+        name: Prefix of the names of the C functions.
 
     Attributes:
         cells: The total number of doubles in arrays on the stack.
@@ -100,7 +100,7 @@ class _File:
         self._programs: dict[int, str] = {}  # id of a program's code -> name of its C function
 
     def called(self, code: Code) -> list[str]:
-        """Return the C functions of the calls in a program, and of the calls inside them.
+        """Return the C functions of the calls in a program and of all nested calls.
 
         Functions that have been returned before are left out.
         """
@@ -119,7 +119,7 @@ class _File:
         return lines
 
     def program(self, code: Code, name: str, suffix: str) -> list[str]:
-        """Return the C function of a program, after the arrays that it uses. Their names end with the suffix."""
+        """Return the arrays that a program uses, then its C function. The names of the arrays end with `suffix`."""
         writer = _Writer(code, suffix, self._functions)
         definitions = writer.definitions(name, "static void" if suffix else "void")
         self.cells += writer.cells + writer.memory + sum(len(operands) + call.outputs for call, operands in code.calls)
@@ -153,7 +153,7 @@ class _Writer:
             index: i for i, piece in enumerate(self._pieces) for line in piece for index in line.operands
         }
         self._free: list[int] = []
-        self._expiring: defaultdict[int, list[int]] = defaultdict(list)  # piece -> indices used there last
+        self._expiring: defaultdict[int, list[int]] = defaultdict(list)  # piece -> indices that no later piece uses
         self._cell: dict[int, int] = {}  # index of a result -> its cell in `kept`
 
     def definitions(self, name: str, kind: str) -> list[str]:
@@ -230,7 +230,7 @@ def _statements(code: Code, suffix: str, functions: Mapping[int, str], repeats: 
     needed = {*code.outputs, *numpy.flatnonzero(repeats.kept & ~repeats.inside).tolist()}
     statements = []
     tables = _constant_tables(code)
-    results: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)  # call -> its results that are needed
+    results: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)  # call -> its needed results
     rows = code.rows
     first = {row[1]: i for i, row in reversed([*enumerate(rows)]) if row[0] == CALL}
     for part in reversed(repeats.parts):
@@ -258,7 +258,7 @@ def _statements(code: Code, suffix: str, functions: Mapping[int, str], repeats: 
 
 
 def _with_kept(statement: _Statement, repeats: CRepeats) -> _Statement:
-    """Append lines to a statement that store in `memory` its results that loops need."""
+    """Append lines that store results of a statement in `memory` if loops need these results."""
     kept = [index for index in statement.results if repeats.kept[index]]
     return statement._replace(text=[*statement.text, *(f"{repeats.read(Moving(i, ()))} = v{i};" for i in kept)])
 

@@ -15,8 +15,8 @@ _KEYWORDS = """
     wchar_t while xor xor_eq
 """
 
-# Names of <math.h> and <complex.h>, which also exist with the suffixes f and l, and names that systems add to these
-# headers.
+# Names that <math.h> and <complex.h> declare or that some systems add to these headers. Each of these names is also
+# reserved with the suffix f or l.
 _OF_NUMBERS = """
     acos acosh acospi asin asinh asinpi atan atan2 atan2pi atanh atanpi cabs cacos cacosh canonicalize carg casin
     casinh catan catanh cbrt ccos ccosh ceil cexp cimag clog clog10 compoundn conj copysign cos cosh cospi cpow

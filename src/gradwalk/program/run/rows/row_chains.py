@@ -1,10 +1,10 @@
-"""Join segments: those that add to the same totals become a chain, and equal segments become repetitions of one.
+"""Join segments: segments that add to the same totals become a chain, and similar segments become repetitions.
 
-A segment runs a row or a part of one. In a matrix-vector product, each column is scaled and added to the totals. With a
-segment per column, each segment would load and store all totals and have a fixed overhead, which dominates for rows of
-sixteen numbers. A chain keeps the totals in registers and stores only the final totals, because the intermediate totals
-are not used elsewhere. In an outer product, the rows differ only in their slots, so they become one segment with
-repetitions.
+A segment runs a row or a part of one. In a matrix-vector product, each column is scaled and added to the totals. If
+there were a segment per column, each segment would load and store all totals and have a fixed overhead. For rows of
+sixteen numbers this overhead would dominate. A chain keeps the totals in registers and stores only the final totals,
+because the intermediate totals are not used elsewhere. In an outer product, the rows differ only in their slots, so
+they become one segment with repetitions.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def joined(segments: NDArray[numpy.int32], uses: NDArray[numpy.int32]) -> tuple[
 
     Args:
         segments: Segments in the format of row_loops.h, without chains and repetitions.
-        uses: For each slot, how many times it is an operand or an output.
+        uses: The number of times that each slot is an operand or an output.
 
     Returns:
         The joined segments and the links of their chains, both int32.
@@ -50,7 +50,7 @@ class _Joiner:
     _length: cython.int
     _given: cython.p_int
     _uses: cython.p_int
-    _writer: cython.p_int  # for each slot, the segment that has it as first result, or -1
+    _writer: cython.p_int  # for each slot, the segment whose first result is in the slot, or -1
     _previous: cython.p_int  # for each segment, the segment whose results it adds to, or -1
     _following: cython.p_int  # for each segment, the segment that adds to its results, or -1
     _segment: cython.p_int
@@ -136,7 +136,7 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _is_in_chain(self, i: cython.int) -> cython.bint:
-        """Return whether a segment joins the chain of its successor. If not, that chain starts from its results."""
+        """Return whether a segment joins the chain of its successor. If not, the chain starts from its results."""
         operation: cython.int = self._given[row_loops.ROW_WIDTH * i]
         return (
             self._previous[i] >= 0
@@ -267,7 +267,7 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _append_product(self, at: cython.int, form: cython.int) -> cython.void:
-        """Append a link that adds a product: of two rows, or of a scalar and a row."""
+        """Append a link that adds the product of two rows, or the product of a scalar and a row."""
         first: cython.int = self._given[at + 3]
         second: cython.int = self._given[at + 4]
         if form == 0:

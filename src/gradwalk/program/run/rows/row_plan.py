@@ -34,7 +34,7 @@ if not TYPE_CHECKING and cython.compiled:
 # Minimum number of instructions in a row. Shorter rows are interpreted, like operations that are not vectorized.
 _fewest = cython.declare(cython.int, 4)
 _interpreted = cython.declare(cython.int, -1)  # the operation of a segment that is interpreted
-# Other threads may run after this many rows, because a plan is made in a background thread.
+# Number of rows after which other threads may run: a plan is made in a background thread.
 _between_pauses = cython.declare(cython.int, 128)
 _take = cython.declare(cython.int, TAKE)
 _low32 = cython.declare(cython.ulonglong, 0xFFFFFFFF)
@@ -51,11 +51,12 @@ class RowPlan(NamedTuple):
     """A program in rows.
 
     Attributes:
-        instructions: All instructions in the new order, int32. Their operands are slots.
+        instructions: All instructions in the new order, int32. Their operands are given as slots.
         segments: Parts of rows and ranges of interpreted instructions, in the format of row_loops.h, int32.
         links: The links of all chains, int32.
         copies: Slots of inputs and constants that a row reads with a stride other than 0 or 1, such as a matrix column.
-            Before the first segment runs, they are copied to new slots after all other slots, where the stride is 1.
+            Before the first segment runs, the numbers in these slots are copied to new slots after all other slots. The
+            stride in the new slots is 1.
         tables: Slots of the entries of all tables, concatenated, int32.
         outputs: Slots of the outputs, int32.
     """
@@ -103,7 +104,7 @@ def row_plan(code: Code) -> RowPlan:
 
 
 def _ends(is_end: NDArray[numpy.bool_]) -> NDArray[numpy.int32]:
-    """Return the ends of ranges of instructions. `is_end` marks the last instruction of all ranges but the last."""
+    """Return the ends of ranges of instructions. `is_end` marks the last instruction of each range but the last."""
     return numpy.append(numpy.flatnonzero(is_end) + 1, len(is_end) + 1).astype(numpy.int32)
 
 
@@ -111,8 +112,8 @@ def _levels_and_kinds(code: Code, rows: NDArray[numpy.int32]) -> tuple[NDArray[n
     """Return the level and the kind of each instruction.
 
     The level is the depth in the dependency graph. Two instructions have the same kind if they have the same opcode and
-    their operands have the same kinds, where all inputs are of one kind and all constants of another. Instructions of
-    the same kind are neighbors within a row. For example, the two partials of products alternate in the program, but
+    their operands have the same kinds. All inputs have the same kind, and all constants have another kind. Instructions
+    of the same kind are neighbors within a row. For example, the two partials of products alternate in the program, but
     have different kinds.
     """
     levels, kinds = numpy.zeros((2, code.count), numpy.int32)
@@ -177,7 +178,7 @@ def _turned_round(
     begin: cython.int,
     end: cython.int,
 ) -> cython.bint:
-    """Reverse a row if its operands descend, as in backward passes; return whether all strides are constant."""
+    """Reverse a row if its operand indices descend, as in backward passes; return whether all strides are constant."""
     rising: cython.int = 0
     is_even: cython.bint = True
     i: cython.int
@@ -217,7 +218,7 @@ def _breaks(operands: Any) -> int:
 
 
 def _segments(instructions: Any, ends: Any, code: Code) -> Any:
-    """Cut rows into segments with constant strides and other segments; return the segments and the slots to copy."""
+    """Cut rows into segments, with constant strides where possible; return the segments and the slots to copy."""
     writer: _Writer = _Writer(instructions, code)
     end_of: cython.p_int = c_compat.integers(ends)
     begin: cython.int = 0
@@ -355,7 +356,7 @@ class _Writer:
 
     @cython.cfunc
     def _interpret_up_to(self, end: cython.int) -> object:
-        """Write a segment of the instructions before `end` that are not yet in a segment; they are interpreted."""
+        """Write an interpreted segment of all instructions before `end` that are not yet in a segment."""
         if self._done < end:
             at: cython.int = self._append(_interpreted, end - self._done, self._done)
             self._segment[at + 3] = self._done
