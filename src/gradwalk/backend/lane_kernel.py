@@ -48,7 +48,7 @@ _NO_TOTALS = numpy.empty((1, 0))
 
 
 def chosen_instruction_set() -> str:
-    """Return the value of GRADWALK_INSTRUCTION_SET or, if it is not set, the largest instruction set of this machine."""
+    """Return the value of GRADWALK_INSTRUCTION_SET or, if it is unset, the largest instruction set of this machine."""
     name = os.environ.get("GRADWALK_INSTRUCTION_SET") or INSTRUCTION_SETS[-1]
     if name not in INSTRUCTION_SETS:
         raise ValueError(

@@ -18,7 +18,7 @@ if not TYPE_CHECKING and cython.compiled:
 
 # Functions that vector_functions.h implements for C libraries without vector mathematics.
 ROW_FUNCTIONS = ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh")
-# How the kernel was compiled: whether it uses libmvec, ROW_FUNCTIONS or neither, and with which compiler. GLIBC is the
+# Build options: whether the kernel uses libmvec, ROW_FUNCTIONS or neither, and the compiler. GLIBC is the
 # version of glibc at run time.
 USES_LIBMVEC = bool(lanes.USES_LIBMVEC)
 USES_OWN_FUNCTIONS = bool(lanes.USES_OWN_FUNCTIONS)
@@ -179,7 +179,7 @@ class Launch:
                 result[k] /= count
         position: cython.Py_ssize_t = self._schedule.scalars
         computed: cython.p_double = c_compat.doubles(self._computed)
-        for fixed in self._schedule.fixed:  # the mean of an output that is the same for all samples is the output itself
+        for fixed in self._schedule.fixed:  # a fixed output is its own mean
             result[fixed] = computed[position] * (1.0 if is_mean else count) if count else 0.0
             position += 1
 
