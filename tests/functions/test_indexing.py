@@ -834,7 +834,7 @@ def test_pchip_derivatives_by_its_points():
     [
         (lambda: interp(0.0, [], []), r"interp\(\) needs at least 1 point, got 0"),
         (lambda: pchip(0.0, [1.0], [1.0]), r"pchip\(\) needs at least 2 points, got 1"),
-        (lambda: interp(0.0, [1.0, 2.0], [1.0]), r"xp and fp of interp\(\) must have equal lengths, got 2 and 1"),
+        (lambda: interp(0.0, [1.0, 2.0], [1.0]), r"xp and fp of interp\(\) must have the same length, got 2 and 1"),
         (lambda: searchsorted([1.0], 0.0, "middle"), r"must be \"left\" or \"right\", got 'middle'"),
     ],
 )
