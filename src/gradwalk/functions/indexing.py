@@ -334,7 +334,7 @@ def _pchip_slope(h: Any, k: Any, left: Any, right: Any) -> Any:
 
 
 def _pchip_end(h: Any, k: Any, first: Any, second: Any) -> Any:
-    """Return the derivative at an end point: that of the parabola through three points, limited to stay monotonic."""
+    """Return the slope of the parabola through three points at an end point, limited to keep monotonicity."""
     slope = ((2 * h + k) * first - h * second) / (h + k)
     is_too_steep = _less(3 * _abs(first), _abs(slope))
     limited = _where(_equal(_sign(first), _sign(second)), slope, _where(is_too_steep, 3 * first, slope))

@@ -25,8 +25,8 @@
 
 #include "vector_functions.h"
 
-/* How to call a math function: V(name) in a formula, FUNCTION for a whole row. Both call vector_functions.h if
-   USES_OWN_FUNCTIONS is 1. The angles of FUNCTION may then have any size, but those of V at most LARGEST_NEAR. */
+/* V(name) calls a math function in a formula; FUNCTION applies a math function to a whole row. Both use
+   vector_functions.h if USES_OWN_FUNCTIONS is 1. V(sin) and V(cos) then accept only angles up to LARGEST_NEAR. */
 #if USES_OWN_FUNCTIONS
 #define V(name) NAME(lane_##name)
 #define FUNCTION(opcode, name) case 8 * opcode: NAME(row_##name)(rows[code[2]], rows[code[1]], lanes); break;

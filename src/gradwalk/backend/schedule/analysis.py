@@ -49,8 +49,8 @@ class Analysis(NamedTuple):
         needed: One flag per index: 1 if a root depends on the value, else 0.
         columns: `columns[index]` is the column of the batch that contains the varying input `index`.
         roots: One row of four numbers for each root, that is, each use of a varying result by an output. A row is
-            `STORE`, `SUM` or `DOT`, the output position, and the indices of two operands (-1 if there is no second
-            operand); or `SCATTER`, the start of a list in `targets`, the index that the `take` looks up, and the
+            `STORE`, `SUM` or `DOT`, the output position, and the indices of two operands (the second is -1 if it is
+            missing); or `SCATTER`, the start of a list in `targets`, the index that the `take` looks up, and the
             index of the number to add.
         targets: Outputs that `SCATTER` adds to, in the format that `scattered` describes.
         apart: Whether the terms of an output are summed over the batch separately.
