@@ -211,11 +211,11 @@ def test_take_of_rows_gives_a_row():
         (3.0, Value(0.0), TypeError, "got float"),
         (numpy.array(3.0), 0, TypeError, "got ndarray"),
         ([1.0, "2"], Value(0.0), TypeError, r"take\(\) takes Values and real numbers, not str"),
-        ([[1.0], [2.0, 3.0]], Value(0.0), ValueError, "rows of a table must have one length, got 1 and 2"),
-        ([[1.0], [2.0, 3.0]], 0, ValueError, "rows of a table must have one length, got 1 and 2"),
-        ([[[1.0], [2.0]], [[3.0], [4.0, 5.0]]], 0, ValueError, "rows of a table must have one length, got 1 and 2"),
-        ([[[1.0], [2.0]], [[3.0], [4.0, 5.0]]], Value(0.0), ValueError, "must have one length, got 1 and 2"),
-        ([numpy.zeros(2), numpy.zeros(3)], 0, ValueError, "rows of a table must have one length, got 2 and 3"),
+        ([[1.0], [2.0, 3.0]], Value(0.0), ValueError, "rows of a table must have equal lengths, got 1 and 2"),
+        ([[1.0], [2.0, 3.0]], 0, ValueError, "rows of a table must have equal lengths, got 1 and 2"),
+        ([[[1.0], [2.0]], [[3.0], [4.0, 5.0]]], 0, ValueError, "rows of a table must have equal lengths, got 1 and 2"),
+        ([[[1.0], [2.0]], [[3.0], [4.0, 5.0]]], Value(0.0), ValueError, "must have equal lengths, got 1 and 2"),
+        ([numpy.zeros(2), numpy.zeros(3)], 0, ValueError, "rows of a table must have equal lengths, got 2 and 3"),
         ([[1.0], 2.0], 0, TypeError, "a table must be a list, tuple or array of numbers or of rows, got float"),
     ],
 )
@@ -235,7 +235,7 @@ def test_rows_of_unequal_lengths_are_refused():
         lambda: grad(lambda t, i: take(t, i)[0])(table, 0),
         lambda: of_lanes(numpy.array([0, 0])),
     ):
-        with pytest.raises(ValueError, match="rows of a table must have one length, got 1 and 2"):
+        with pytest.raises(ValueError, match="rows of a table must have equal lengths, got 1 and 2"):
             called()
 
 

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from gradwalk.backend import launch, thread_pool
 from gradwalk.backend.lane_kernel import chosen_instruction_set
 
-# NumPy and the packages in gradwalk's extras for users.
+# NumPy and the optional packages that gradwalk's extras install for users (not those for its developers).
 PACKAGES = (
     "numpy",
     "anywidget",
@@ -37,7 +37,7 @@ PACKAGES = (
 
 @dataclass(frozen=True)
 class About:
-    """A description of this installation, returned by `about`. Include its text in bug and performance reports.
+    """A description of this installation, returned by `about`. Print it and include the text in bug reports.
 
     Attributes:
         version: The version of gradwalk.
@@ -45,7 +45,8 @@ class About:
         platform: The operating system and the processor, followed by "musl" if musl is the C library.
         has_gil: Whether the GIL is enabled: False in free-threaded runs.
         compiler: The C compiler that gradwalk was compiled with; empty if gradwalk runs as plain Python.
-        instruction_sets: Instruction sets of this machine that the batch kernels are compiled for, the smallest first.
+        instruction_sets: Instruction sets that this machine supports and that the batch kernels are compiled for, in
+            ascending order.
         instruction_set: The instruction set that new kernels use.
         vectors: Source of vectorized functions such as `exp`: "libmvec" or "gradwalk"; "none" if they are computed one
             number at a time.
@@ -101,7 +102,7 @@ def about() -> About:
     """Describe this installation of gradwalk. Include the output of `print(gradwalk.about())` in bug reports.
 
     Returns:
-        Versions, compiler, instruction set and number of threads. `str` gives one line for each.
+        Versions, compiler, instruction set and number of threads. `str` formats it with one item per line.
 
     Raises:
         ValueError: If this machine lacks the instruction set that GRADWALK_INSTRUCTION_SET names.
@@ -127,7 +128,7 @@ def about() -> About:
 
 
 def _platform() -> str:
-    """Return Python's name of the platform, plus "musl", which not all Python versions detect."""
+    """Return Python's name of the platform, followed by "musl" on musl systems, which some Pythons do not detect."""
     names = [platform.platform(), platform.machine()]
     is_musl = "linux-musl" in sysconfig.get_config_var("EXT_SUFFIX")
     return ", ".join([*names, "musl"] if is_musl else names)

@@ -1,7 +1,7 @@
 """Protocols of backends: a `Backend` builds a `Kernel` from a program, and the kernel runs the program on batches.
 
-`LaneKernel` in lane_kernel.py is the reference implementation. It runs every program that a kernel can run, and needs
-no compiler at run time.
+`LaneKernel` in lane_kernel.py is the reference implementation. It runs programs without loops and switches, and needs
+no compiler at run time. `LoopKernel` in loops/loop_kernel.py runs the other programs.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from gradwalk.program.program import Program
 
 
 class PythonCallError(ValueError):
-    """Raised for a program that calls a Python function for each sample, which no kernel can do."""
+    """Raised for a program that would have to call a Python function for each sample. No kernel supports this."""
 
 
 class Kernel(Protocol):
     """A program that is ready to run on batches.
 
     **Reproducibility.** The result of a sample depends only on that sample and on the uniform inputs. It does not
-    depend on the other samples, its position in the batch, the batch size, the memory layout of the arrays or the
-    number of threads. Operations that IEEE 754 defines exactly (+ - * /, sqrt, comparisons and selections) give the
-    same bits as `Program.run` in float64 and as NumPy in float32: each operation rounds once, and a multiply-add rounds
-    twice. Other operations may differ by 4 ulp. Sums over a batch are accumulated in float64 for both dtypes. These
-    sums depend on the program, the order of the samples and the batch size, but not on the number of threads. Sums of
-    the same terms have the same bits on every backend.
+    depend on the other samples, the position of the sample in the batch, the batch size, the memory layout of the
+    arrays or the number of threads. Operations that IEEE 754 defines exactly (+ - * /, sqrt, comparisons and
+    selections) give the same bits as `Program.run` in float64, and the same bits as NumPy in float32. Each of them
+    rounds once; a multiply-add is two operations and rounds twice. The results of other operations may differ from
+    these references by up to 4 ulp. Sums over a batch are accumulated in float64 for both dtypes. These sums depend on
+    the program, the order of the samples and the batch size, but not on the number of threads. Sums of the same terms
+    have the same bits on every backend.
 
     **Threads.** Any number of threads may call `run` of one kernel at the same time, with or without the GIL. An
     exception during a run, such as `KeyboardInterrupt`, does not affect later runs.
@@ -45,9 +46,10 @@ class Kernel(Protocol):
 
     @property
     def backends(self) -> dict[str, str]:
-        """A dict from parts and dtypes to executors; the key of a single executor is "".
+        """A dict that tells how each part of the kernel is run: a key names a part and a dtype, a value an executor.
 
-        An executor is "llvm" (machine code), or "lanes: " and the reason why machine code is not used.
+        A kernel with a single part may use the key "". The executor is "llvm" for machine code; otherwise it is
+        "lanes: " followed by the reason why machine code is not used.
         """
         ...
 
@@ -58,7 +60,7 @@ class Kernel(Protocol):
 
     @property
     def memory(self) -> int:
-        """Scratch memory per thread in bytes, without the input and output arrays."""
+        """Size of the scratch memory of each thread in bytes. The input and output arrays are not included."""
         ...
 
     def run(
@@ -79,12 +81,12 @@ class Kernel(Protocol):
             uniform: The inputs that are the same for all samples; float64.
             columns: The other inputs, one column per input, float32 if `single`, else float64. They are only read.
             outputs: Arrays of the same dtype as `columns`, with one column per output of the program. The kernel writes
-                the varying outputs to them and ignores the columns of fixed outputs. Empty if the kernel reduces.
+                the varying outputs to them and ignores the columns of fixed outputs. Empty if the kernel returns sums.
             count: Number of samples; may be 0.
             single: Whether to compute in float32.
 
         Returns:
-            The sums of all outputs if the kernel reduces, otherwise the fixed outputs in order of position; float64.
+            The sums of all outputs if the kernel was built with `reduced`, else the fixed outputs in order; float64.
         """
         ...
 
@@ -96,8 +98,8 @@ class Backend(Protocol):
         """Build a kernel. A backend must refuse unsupported programs here, not in `Kernel.run`.
 
         Args:
-            program: The program of one sample.
-            varies: For each input, whether it has one number per sample.
+            program: The program to run for each sample.
+            varies: Whether each input has one number per sample, instead of one number for the whole batch.
             reduced: Whether to return sums over the batch instead of the outputs.
 
         Raises:

@@ -56,11 +56,11 @@ class Columns:
         return int(self.table[0].count)
 
     def add(self, array: Any, axis: cython.Py_ssize_t, shape: Any) -> cython.bint:
-        """Append the columns of an array, if it fits; return whether it does.
+        """Append the columns of an array and return True; return False if the array does not fit.
 
         An array fits if it has the right dtype, the same number of samples as earlier arrays, and the lengths `shape`
-        along the axes other than the batch axis `axis` (>= 0). If `shape` is None, any lengths fit. Arrays that kernels
-        write to must also be writable, and no two of their elements may share memory.
+        along the axes other than the batch axis `axis` (>= 0). If `shape` is None, any lengths fit. If kernels write
+        to the array, it must also be writable, and no two of its elements may share memory.
         """
         if not column_table.columns_add(self.table, array, axis, shape, self.single, self._is_written):
             return False
@@ -68,7 +68,10 @@ class Columns:
         return True
 
     def overlap(self, others: Columns) -> cython.bint:
-        """Return whether an array of this object overlaps an array of `others`, which may be this object itself."""
+        """Return whether an array of this object overlaps an array of `others`.
+
+        If `others` is this object itself, return whether any two of its arrays overlap.
+        """
         if not column_table.columns_meet(self.table, others.table):
             return False
         arrays = self.arrays

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 FEWEST_LANES = 128
 _MOST_LANES = 512
-_LARGEST_BLOCK = 1 << 22  # in bytes, so that a block fits in the cache
-_FEWEST_BLOCKS = 8  # blocks grow only if the batch still has this many, so that several threads have work
+_LARGEST_BLOCK = 1 << 22  # maximum size of a block in bytes, so that it fits in the cache
+_FEWEST_BLOCKS = 8  # a larger block is used only if the batch has this many of them, enough work for several threads
 
 
 def lane_count(samples: float, bytes_of_a_lane: int) -> int:
-    """Return the number of lanes per block. In larger blocks, each decoded instruction runs on more samples.
+    """Return the number of lanes per block. Larger blocks save time, because an instruction is decoded once per block.
 
     The number of lanes affects the rounding of sums. It therefore depends only on the program and the batch size.
 
     Args:
         samples: The batch size.
-        bytes_of_a_lane: Size of all slots of one sample, in bytes.
+        bytes_of_a_lane: Number of bytes that one sample needs in all slots together.
     """
     lanes = FEWEST_LANES
     while (

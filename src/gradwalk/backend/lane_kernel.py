@@ -34,11 +34,12 @@ _FEWEST_SHARDS = 8
 _LARGEST_TOTALS = 1 << 17
 # If lanes * instructions is less than this, starting threads takes longer than running in the calling thread.
 _LEAST_WORK = 2_000_000
-# Compile a kernel to machine code once lanes * instructions of all runs >= max(_HOT, _HOT_LANES * instructions).
+# Compile a kernel to machine code once the sum of lanes * instructions over all runs is at least
+# max(_HOT, _HOT_LANES * instructions).
 _HOT = 5_000_000
 _HOT_LANES = 30_000
-# Keep the lane interpreter if machine code takes more than _TIMES times as long. Both are timed by the fastest of
-# _TRIALS runs on at most _MOST_SAMPLES samples.
+# Keep the lane interpreter if machine code takes more than _TIMES times as long. Both times are the shortest of _TRIALS
+# runs on at most _MOST_SAMPLES samples.
 _TIMES = 1.25
 _TRIALS = 5
 _MOST_SAMPLES = 4096
@@ -47,7 +48,7 @@ _NO_TOTALS = numpy.empty((1, 0))
 
 
 def chosen_instruction_set() -> str:
-    """Return GRADWALK_INSTRUCTION_SET, or the largest instruction set of this machine if that is not set."""
+    """Return the value of GRADWALK_INSTRUCTION_SET or, if it is unset, the largest instruction set of this machine."""
     name = os.environ.get("GRADWALK_INSTRUCTION_SET") or INSTRUCTION_SETS[-1]
     if name not in INSTRUCTION_SETS:
         raise ValueError(
@@ -60,7 +61,7 @@ class LaneKernel:
     """A `base.Kernel` that runs each instruction of a schedule over a block of lanes, one lane per sample.
 
     Args:
-        program: The program of one sample.
+        program: The program to run for each sample.
         varies: Whether each input has one number per sample (a column) or one number for the whole batch.
         reduced: Whether to return sums over the batch instead of the outputs.
         lanes: Number of lanes per block, a multiple of 16; None to choose it from the program and the batch.
@@ -104,8 +105,8 @@ class LaneKernel:
         self._computed = len(self.schedule.prologue.outputs)
         self._hot = 0 if self.policy.backend == "llvm" else max(_HOT, _HOT_LANES * self._length)
         self._work = [0, 0]  # lanes * instructions run so far, for float64 and float32
-        self._is_asked = [False, False]  # whether machine code has been requested, for each dtype
-        self._refusals = ["", ""]  # why machine code is not used, for each dtype
+        self._is_asked = [False, False]  # whether machine code has been requested for each dtype
+        self._refusals = ["", ""]  # why machine code is not used for each dtype
 
     def __str__(self) -> str:
         return str(self.schedule)
@@ -130,8 +131,8 @@ class LaneKernel:
 
         Each slot takes lanes * 8 bytes plus a cache line. The tiles have 32 columns of lanes * 8 bytes. A block
         has 128 lanes. In large batches, it has up to 512 lanes if its slots then fit in 4 MB. Machine code has slots
-        only for inputs and outputs, but its loops may need further memory. Not included are the input and output arrays
-        and the totals of a reduction (16 bytes per output and shard, at most 64 shards).
+        only for inputs and outputs, but its loops may need further memory. The input and output arrays and the totals
+        of a reduction (16 bytes per output and shard, at most 64 shards) are not included.
         """
         return max(plan.memory for plan in self._plans)
 
@@ -186,11 +187,12 @@ class LaneKernel:
     ) -> bool:
         """Run the program on prepared columns: see `run`.
 
-        `columns` contains the varying inputs and the varying outputs. The results are written to the float64 array
-        `results`: the sums (or means) of all outputs if `reduced`, otherwise the fixed outputs.
+        `columns` is a pair: the varying inputs and the varying outputs. The results are written to the float64 array
+        `results`. If the kernel is `reduced`, they are the sums of all outputs, or the means if `is_mean`; otherwise
+        they are the fixed outputs.
 
-        Returns False if outputs were split into products and a sum is not finite. The sum without splitting may still
-        be finite, so the caller must run `_undivided`.
+        Returns False if outputs were split into products and a sum is not finite. The caller must then run
+        `_undivided`, whose sums may still be finite.
         """
         single = columns[0].single
         work = self._length * count
@@ -221,7 +223,7 @@ class LaneKernel:
             return LaneKernel(schedule.program, schedule.varies, reduced=True, lanes=self.lanes, apart=False)
 
     def _warm(self, work: int, count: int, single: bool) -> None:
-        """Request machine code once: before the first run under the policy "llvm", else when the kernel is hot."""
+        """Request machine code once: before the first run if the policy is "llvm", else when the kernel is hot."""
         self._work[single] += work
         if self._is_asked[single] or self._work[single] < self._hot or not cython.compiled or self.policy.refusal:
             return
@@ -232,7 +234,7 @@ class LaneKernel:
             compile_queue.submit(lambda: self._compile_if_faster(count, single))
 
     def _compile_if_faster(self, count: int, single: bool) -> None:
-        """Compile the program, and switch to machine code unless it takes more than `_TIMES` times as long as lanes."""
+        """Compile the program; keep the machine code unless it takes more than `_TIMES` times as long as the lanes."""
         on_lanes = self._plans[single]
         self._compile(single)
         if self._plans[single] is on_lanes:
@@ -258,7 +260,7 @@ class LaneKernel:
             self._refusals[single] = refusal
 
     def _fastest(self, plans: Sequence[Plan], count: int, single: bool) -> list[float]:
-        """Return the fastest time of each plan in seconds, for inputs that are all 0.5."""
+        """Run each plan on inputs that are all 0.5; return its shortest time in seconds."""
         outputs = 0 if self.reduced else self._outputs
         columns = Columns(single), Columns(single, is_written=True)
         kind = numpy.float32 if single else numpy.float64
@@ -277,7 +279,7 @@ class LaneKernel:
 
     @property
     def backends(self) -> dict[str, str]:
-        """The executor for each dtype used so far: "llvm", or "lanes: " and the reason why machine code is not used."""
+        """The executor of each dtype used so far: "llvm", or "lanes: " and the reason why machine code is not used."""
         used = [single for single in (False, True) if self._work[single]] or [False]
         return {"float32" if single else "float64": self._backend(single) for single in used}
 
@@ -290,7 +292,7 @@ class LaneKernel:
         if not why and self._is_asked[single]:
             why = "the compilation has not finished"
         if not why:
-            why = f"compiled after {self._hot:,} lanes times instructions, {self._work[single]:,} run so far"
+            why = f"compiled once lanes * instructions reaches {self._hot:,}, got {self._work[single]:,} so far"
         return f"lanes: {why}"
 
     def _width(self, count: float, single: bool) -> int:

@@ -18,8 +18,8 @@ if not TYPE_CHECKING and cython.compiled:
 
 # Functions that vector_functions.h implements for C libraries without vector mathematics.
 ROW_FUNCTIONS = ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh")
-# Build options of the kernel: whether it uses libmvec, ROW_FUNCTIONS or neither, and its compiler. GLIBC is the version
-# of glibc at run time.
+# Build options: whether the kernel uses libmvec, ROW_FUNCTIONS or neither, and the compiler. GLIBC is the
+# version of glibc at run time.
 USES_LIBMVEC = bool(lanes.USES_LIBMVEC)
 USES_OWN_FUNCTIONS = bool(lanes.USES_OWN_FUNCTIONS)
 COMPILER = lanes.COMPILER.decode().strip()
@@ -28,10 +28,10 @@ INSTRUCTION_SETS = ("baseline", "avx2", "avx512")[: lanes.instruction_sets()]
 
 
 def row_functions(instruction_set: int, single: bool) -> dict[str, int]:
-    """Return a dict from C names to the addresses of `ROW_FUNCTIONS`, even if the kernel itself uses libmvec.
+    """Return a dict from the names in `ROW_FUNCTIONS` to the addresses of these functions in C.
 
-    Each function is a `void f(const void *from, void *to, int64_t lanes)`. `instruction_set` is an index into
-    INSTRUCTION_SETS.
+    Each function is a `void f(const void *from, void *to, int64_t lanes)`. It exists even if the kernel itself uses
+    libmvec. `instruction_set` is an index into INSTRUCTION_SETS.
     """
     found = {name: lanes.row_function(name.encode(), instruction_set, single) for name in ROW_FUNCTIONS}
     return {name: address for name, address in found.items() if address}
@@ -67,7 +67,7 @@ class Plan:
         self._free: list[Scratch] = []  # unused scratch memory; append and pop are thread-safe
 
     def _taken(self) -> Scratch:
-        """Take scratch memory for one thread from the pool, or allocate it."""
+        """Take scratch memory for one thread from the pool, or allocate it if the pool is empty."""
         try:
             scratch: Scratch = self._free.pop()
         except IndexError:
@@ -78,7 +78,7 @@ class Plan:
 @cython.final
 @cython.cclass
 class Scratch:
-    """Scratch memory for one thread at a time, aligned to cache lines: `size` bytes and the addresses of all rows."""
+    """Scratch memory for one thread at a time: `size` bytes, aligned to cache lines, and the addresses of all rows."""
 
     def __init__(self, slots: int, size: int) -> None:
         addresses = numpy.empty(max(1, slots), numpy.intp)
@@ -163,7 +163,7 @@ class Launch:
         self._plan._free.append(scratch)
 
     def add_totals(self, results: NDArray[Any], is_mean: bool) -> None:
-        """Add up the totals of all shards and write the sums (or the means) over the batch to `results`."""
+        """Add up the totals of all shards; write the sums over the batch (the means, if `is_mean`) to `results`."""
         shards, width = self._totals.shape
         totals: cython.p_double = c_compat.doubles(self._totals.reshape(-1))
         result: cython.p_double = c_compat.doubles(results)
@@ -179,7 +179,7 @@ class Launch:
                 result[k] /= count
         position: cython.Py_ssize_t = self._schedule.scalars
         computed: cython.p_double = c_compat.doubles(self._computed)
-        for fixed in self._schedule.fixed:  # the mean of a fixed output is the output itself
+        for fixed in self._schedule.fixed:  # a fixed output is its own mean
             result[fixed] = computed[position] * (1.0 if is_mean else count) if count else 0.0
             position += 1
 

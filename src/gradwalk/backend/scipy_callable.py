@@ -17,8 +17,8 @@ def low_level_callable(program: Program) -> Any:
 
     Args:
         program: The program of a traced function: `jit(f).program`, after a call. Its first inputs are the integration
-            variables, and the other inputs come from SciPy's `args`. The integrand is nan if the number of inputs does
-            not match.
+            variables, and the other inputs come from SciPy's `args`. The integrand is nan if SciPy passes more or fewer
+            numbers than the program has inputs.
 
     Returns:
         The `scipy.LowLevelCallable`.
@@ -49,7 +49,7 @@ def low_level_filter(program: Program) -> Any:
 
     Args:
         program: The program of a traced function: `jit(f).program`, after a call. Its inputs are the pixels under the
-            footprint. `generic_filter` raises `RuntimeError` if the number of pixels does not match.
+            footprint. `generic_filter` raises `RuntimeError` if the number of pixels is not the number of inputs.
 
     Returns:
         The `scipy.LowLevelCallable`.

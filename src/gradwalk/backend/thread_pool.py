@@ -52,7 +52,7 @@ def available() -> int:
     chosen = value_of(_chosen, None)
     if chosen is not None:
         return int(chosen)
-    given = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # a list: one number per nesting level
+    given = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # may list one number per nesting level
     if given.isdecimal() and int(given) > 0:
         return int(given)
     return cores()
@@ -82,7 +82,7 @@ class _Share:
 
     def __init__(self, work: Callable[[], None]) -> None:
         self._work = work
-        self._owner: dict[None, str] = {}  # "worker" or "asker", whichever sets the item first
+        self._owner: dict[None, str] = {}  # the side that sets the item first: "worker" (pool thread) or "asker"
         self._ended: SimpleQueue[BaseException | None] = SimpleQueue()
 
     def do(self) -> None:
@@ -119,7 +119,7 @@ class _Pool:
         return len(self._threads)
 
     def ask(self, shares: list[_Share]) -> None:
-        """Queue the shares and start threads until there is one per share, or the system allows no more."""
+        """Queue the shares. Start threads until there is one thread per share or the system allows no more threads."""
         for share in shares:
             self._queue.put(share)
         while len(self._threads) < len(shares):
@@ -189,7 +189,7 @@ def run_tasks(tasks: range, work: Callable[[Iterator[int]], None]) -> None:
 
 
 def _work(work: Callable[[Iterator[int]], None], pending: deque[int], halts: tuple[deque[None], ...]) -> None:
-    """Run pending tasks. The caller passes a copied context, so that `_halts` is restored after an interrupt."""
+    """Run pending tasks. The caller runs this in a copied context, so that `_halts` is restored after an interrupt."""
     _halts.set(halts)
     work(_taken(pending))
 

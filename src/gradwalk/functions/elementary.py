@@ -1,4 +1,4 @@
-"""Functions of one or two numbers composed of operations: clipping, activations, smooth approximations, angles."""
+"""Functions composed of the table's operations: clipping, activations, smooth approximations, angle conversions."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def elu(x: Scalar | float, alpha: Scalar | float = 1.0) -> Scalar:
 
     Args:
         x: A `Value` or a real number.
-        alpha: Scale of the negative part, which approaches -alpha as x approaches -inf.
+        alpha: Scale of the result for x <= 0. The result approaches -alpha as x approaches -inf.
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`. Source: Clevert, Unterthiner and Hochreiter, "Fast and
@@ -134,7 +134,7 @@ def leaky_relu(x: Scalar | float, negative_slope: Scalar | float = 0.01) -> Scal
 
 
 def _not_positive(is_positive: Any, x: Any) -> Any:
-    """Return x if x <= 0, else 0. Programs also compute the branch that is not selected; it must stay finite."""
+    """Return x if x <= 0, else 0. Programs compute both branches of a `where`, so both must be finite."""
     return rows.where(is_positive, 0.0, x)
 
 
@@ -167,7 +167,7 @@ def smooth_abs(x: Scalar | float, width: Scalar | float = 1e-3) -> Scalar:
 
     Args:
         x: A `Value` or a real number.
-        width: The value at x = 0. Must be positive.
+        width: The result at x = 0. Must be positive.
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`. Source: Charbonnier, Blanc-Féraud, Aubert and Barlaud,
@@ -188,7 +188,7 @@ def smooth_max(*operands: Scalar | float, temperature: Scalar | float = 1.0) -> 
 
     Args:
         *operands: One or more `Value`s or real numbers.
-        temperature: Degree of smoothing. Must be positive. For n operands, the result exceeds the largest by at most
+        temperature: Degree of smoothing. Must be positive. The result exceeds the largest of n operands by at most
             temperature · log(n).
 
     Returns:
@@ -203,7 +203,7 @@ def smooth_max(*operands: Scalar | float, temperature: Scalar | float = 1.0) -> 
         2.000005
     """
     scaled = [rows.divide(operand, temperature) for operand in operands]
-    if len(scaled) == 2:  # logaddexp is an operation of the table, with exact derivatives
+    if len(scaled) == 2:  # logaddexp is a single operation, whose derivatives are exact
         result: Scalar = rows.multiply(temperature, rows.logaddexp(*scaled))
         return result
     if not scaled:
@@ -218,7 +218,7 @@ def smooth_min(*operands: Scalar | float, temperature: Scalar | float = 1.0) -> 
 
     Args:
         *operands: One or more `Value`s or real numbers.
-        temperature: Degree of smoothing. Must be positive. For n operands, the result is less than the smallest by at
+        temperature: Degree of smoothing. Must be positive. The result is less than the smallest of n operands by at
             most temperature · log(n).
 
     Returns:

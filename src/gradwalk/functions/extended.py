@@ -25,7 +25,7 @@ def log(x: Scalar | float, base: Scalar | float | None = None) -> Scalar:
 
     Args:
         x: A `Value` or a real number.
-        base: A `Value` or a real number. With a base, the result is log(x) / log(base).
+        base: A `Value` or a real number. If it is given, the result is log(x) / log(base).
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.

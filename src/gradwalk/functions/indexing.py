@@ -1,7 +1,7 @@
 """Functions that look up or compute indices: take, one_hot, searchsorted, and interpolation in tables.
 
-For an index that is a plain number, `take` returns `values[index]`. An index that is a `Value` is recorded together
-with the table, so one recording serves all indices.
+If the index is a plain number, `take` returns `values[index]`. If the index is a `Value`, it is recorded together with
+the table, so one recording serves all indices.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ def take(values: Any, index: Any) -> Any:
         index: A whole number, as a `Value` or a real number, or an array of these. Negative indices count from the end.
 
     Returns:
-        `values[index]` itself if the index is a plain number, else a new `Value`. If `values` contains rows, a row. For
-        an array of indices, an array of elements or rows, as in `numpy.take(values, index, axis=0)`.
+        `values[index]` itself if the index is a plain number, else a new `Value`. If `values` contains rows, the result
+        is a row. If `index` is an array, the result is an array of elements or rows, as in
+        `numpy.take(values, index, axis=0)`.
 
     Raises:
         IndexError: If the index is known and out of range.
@@ -80,11 +81,11 @@ def one_hot(x: Any, num_classes: int, axis: int = -1) -> Any:
         x: A `Value` or a real number, or an array of these. The vector is all 0 if x is not one of 0, 1, ...,
             num_classes - 1.
         num_classes: The length of the vector.
-        axis: The axis of the result along which the vectors are stored.
+        axis: The axis of the result along which each vector is stored.
 
     Returns:
-        A list of floats, or of `Value`s if x is a `Value`. Their derivatives are 0. For an array or a list of indices,
-        an array with one more axis.
+        A list of floats, or of `Value`s if x is a `Value`. Their derivatives are 0. If `x` is an array or a list, the
+        result is an array with one more axis.
 
     Raises:
         TypeError: If `num_classes` or `axis` is not an integer.
@@ -155,8 +156,8 @@ def _searched(a: Any, side: str, v: Any) -> Any:
 def interp(x: Any, xp: Any, fp: Any) -> Any:
     """Interpolate linearly between points, like `numpy.interp`; the function is constant beyond the end points.
 
-    At a point, the derivative is the slope of the segment to the right; at the last point, it is the slope of the
-    segment to the left. It is 0 at a point whose right neighbor has an infinite ordinate.
+    The derivative at a point of the table is the slope of the segment to the right; at the last point, it is the slope
+    of the segment to the left. It is 0 at a point whose right neighbor has an infinite ordinate.
 
     Args:
         x: A `Value` or a real number, or an array or a list of these.
@@ -185,8 +186,8 @@ def _interpolated(x: Any, xp: Any, fp: Any) -> Any:
     is_wide = _less(left, right)  # two points may have the same abscissa: the function jumps there
     slope = (high - low) / _where(is_wide, right - left, 1.0)
     rising = low + (x - left) * slope
-    # As in NumPy, the result at a point next to an infinite ordinate is the ordinate of the point. If `rising` is nan,
-    # NumPy computes the result from the right end of the segment.
+    # At a point whose neighbor has an infinite ordinate, the result is the ordinate of the point, as in NumPy. If
+    # `rising` is nan, the result is computed from the right end of the segment, also as in NumPy.
     from_right = _where(_equal(rising, rising), rising, high + (x - right) * slope)
     level = low + 0.0 * x  # nan if x is nan
     between = _where(_equal(low, high), level, from_right)
@@ -256,7 +257,7 @@ def _check_rows(values: Any) -> None:
     while len(level) and _is_row(level[0]):
         lengths = {_length(row) for row in level}
         if len(lengths) > 1:
-            raise ValueError(f"rows of a table must have one length, got {' and '.join(map(str, sorted(lengths)))}")
+            raise ValueError(f"rows of a table must have equal lengths, got {' and '.join(map(str, sorted(lengths)))}")
         has_rows = len(level[0]) and _is_row(level[0][0])
         level = [element for row in level for element in row] if has_rows else []
 
@@ -309,7 +310,7 @@ def _check_points(name: str, xp: Any, fp: Any, least: int) -> None:
 
 
 def _segment(x: Any, xp: Any, *tables: Any) -> list[Any]:
-    """Return the elements of each table at both ends of the segment that contains x or is nearest to x."""
+    """Find the segment that contains x or is nearest to x; return the elements of each table at both ends of it."""
     right = _minimum(_maximum(searchsorted(xp, x, "right"), 1), len(xp) - 1)
     left = right - 1
     return [take(table, end) for table in tables for end in (left, right)]
@@ -333,7 +334,7 @@ def _pchip_slope(h: Any, k: Any, left: Any, right: Any) -> Any:
 
 
 def _pchip_end(h: Any, k: Any, first: Any, second: Any) -> Any:
-    """Return the derivative at an end point, by the parabola through three points, limited to keep monotonicity."""
+    """Return the slope of the parabola through three points at an end point, limited to keep monotonicity."""
     slope = ((2 * h + k) * first - h * second) / (h + k)
     is_too_steep = _less(3 * _abs(first), _abs(slope))
     limited = _where(_equal(_sign(first), _sign(second)), slope, _where(is_too_steep, 3 * first, slope))

@@ -20,7 +20,7 @@ def isnan(x: Any) -> Any:
         x: A `Value`, a real number, or an array of these.
 
     Returns:
-        A bool, or an array of bools for an array. In a recorded function, `Value`s instead of bools.
+        A bool, or an array of bools if x is an array. In a recorded function, Values that are 1 or 0 instead of bools.
 
     Example:
         >>> isnan(math.nan)
@@ -36,7 +36,7 @@ def isinf(x: Any) -> Any:
         x: A `Value`, a real number, or an array of these.
 
     Returns:
-        A bool, or an array of bools for an array. In a recorded function, `Value`s instead of bools.
+        A bool, or an array of bools if x is an array. In a recorded function, Values that are 1 or 0 instead of bools.
 
     Example:
         >>> isinf(-math.inf)
@@ -52,7 +52,7 @@ def isfinite(x: Any) -> Any:
         x: A `Value`, a real number, or an array of these.
 
     Returns:
-        A bool, or an array of bools for an array. In a recorded function, `Value`s instead of bools.
+        A bool, or an array of bools if x is an array. In a recorded function, Values that are 1 or 0 instead of bools.
 
     Example:
         >>> isfinite(1e308)
@@ -68,10 +68,11 @@ def isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> A
         a: A `Value`, a real number, or an array of these.
         b: A `Value`, a real number, or an array of these.
         rel_tol: Maximum difference relative to the larger of |a| and |b|.
-        abs_tol: Maximum absolute difference. One satisfied tolerance is enough.
+        abs_tol: Maximum absolute difference. The numbers are close if they satisfy one of the two tolerances.
 
     Returns:
-        A bool, or an array of bools for an array. In a recorded function, `Value`s instead of bools.
+        A bool, or an array of bools if `a` or `b` is an array. In a recorded function, Values that are 1 or 0 instead
+        of bools.
 
     Raises:
         ValueError: If a tolerance is negative.

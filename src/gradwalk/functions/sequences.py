@@ -34,8 +34,8 @@ def logsumexp(xs: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
         keepdims: Whether to keep the reduced axes, with length 1.
 
     Returns:
-        A new `Value`, or a float if no operand is a `Value`. If axes of an array remain, an array of these. Without
-        operands, the result is -inf, the logarithm of 0.
+        A new `Value`, or a float if no operand is a `Value`. If axes of an array remain, the result is an array. If
+        there are no operands, the result is -inf, the logarithm of 0.
 
     Raises:
         AxisError: If an axis is out of range.
@@ -56,8 +56,8 @@ def logarithm_of_sum(operands: list[Any]) -> Any:
         return rows.log(0.0)
     largest = _largest(operands)
     shift = rows.where(rows.less(rows.absolute(largest), math.inf), largest, 0.0)
-    # If all operands are -inf, all exponentials are 0; adding 1 keeps their logarithm finite. Selecting another result
-    # with `where` would also work, but its derivatives would have to be masked.
+    # If all operands are -inf, all exponentials are 0; adding 1 to the sum keeps the logarithm finite. Selecting
+    # another result with `where` would also work, but its derivatives would have to be masked.
     is_nothing = rows.equal(largest, -math.inf)
     return rows.add(rows.log(_sum([*_exponentials(operands, shift), is_nothing])), largest)
 
@@ -77,8 +77,8 @@ def softmax(xs: Any, axis: Axis = -1) -> Any:
 
     Returns:
         A list of new `Value`s, or of floats if no operand is a `Value`. For an array or a list of lists, an array of
-        the same shape. The results add up to 1. If an operand is inf or nan, all results are nan. An operand of -inf
-        has the result 0.
+        the same shape. The results add up to 1. If an operand is inf or nan, all results are nan. The result for an
+        operand of -inf is 0.
 
     Raises:
         AxisError: If an axis is out of range.
@@ -157,8 +157,8 @@ def _operands(name: str, xs: Any) -> Any:
 def _largest(operands: list[Any]) -> Any:
     """Return the largest operand, without gradient.
 
-    It is subtracted from all operands, and the result does not depend on it. Derivatives of any order are therefore
-    correct without its gradient.
+    The callers subtract it from all operands, which changes nothing but the rounding of their results. Derivatives of
+    any order are therefore correct without the gradient of the largest operand.
     """
     return rows.stop_gradient(maximum(*operands))
 
@@ -236,7 +236,7 @@ def prod(xs: Iterable[Scalar], *, start: Scalar | float = 1.0) -> Scalar:
 
 
 def dist(p: Iterable[Scalar | float], q: Iterable[Scalar | float]) -> Scalar:
-    """Compute the Euclidean distance of two points.
+    """Compute the Euclidean distance between two points.
 
     d/dp[i] = (p[i] - q[i]) / out
     d/dq[i] = (q[i] - p[i]) / out

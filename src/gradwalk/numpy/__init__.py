@@ -2,7 +2,7 @@
 
 Most of NumPy works on object arrays of Values: sums, products, `einsum`, shape functions, and ufuncs such as
 `numpy.exp`. Functions that compare elements or convert them to bool or float do not. The functions in this module
-replace them; they also work in recorded functions. For arrays of plain numbers, they return the same as NumPy.
+replace them; they also work in recorded functions. For arrays of plain numbers, they return what NumPy returns.
 docs/guides/numpy.md lists the functions of both kinds.
 
 >>> import numpy

@@ -13,12 +13,12 @@ from gradwalk.value.value import Value
 
 
 def holds_values(*arrays: Any) -> bool:
-    """Return whether any array is an object array, as arrays of Values are."""
+    """Return whether any array is an object array. Arrays of Values are object arrays."""
     return any(array.dtype == object for array in arrays)
 
 
 def are_known(*arrays: Any) -> bool:
-    """Return whether code may branch on the numbers in the arrays: not while `jit` or `vmap` records them."""
+    """Return whether the numbers in the arrays are known: while `jit` or `vmap` records, numbers of Values are not."""
     return not (is_staging() and holds_values(*arrays))
 
 

@@ -45,7 +45,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
         y: An array of Values or numbers.
 
     Returns:
-        An array. If the numbers of the condition are known, it contains elements of `x` and `y`, not new Values.
+        An array. If the numbers of the condition are known, the array contains elements of `x` and `y`, not new Values.
 
     Example:
         >>> from gradwalk import Value
@@ -100,8 +100,8 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
         a: An array of Values or numbers.
         a_min: Lower bounds, or None.
         a_max: Upper bounds, or None.
-        min: Lower bounds. This is the name in the array API standard.
-        max: Upper bounds. This is the name in the array API standard.
+        min: Lower bounds, under their name in the array API standard.
+        max: Upper bounds, under their name in the array API standard.
 
     Returns:
         An array. An element equal to a bound gets half of the gradient, as in JAX.
@@ -309,7 +309,7 @@ def logical_not(x: Any) -> Any:
 
 
 def isnan(x: Any) -> Any:
-    """Return whether elements are nan.
+    """Return whether each element is nan.
 
     Args:
         x: An array of Values or numbers.
@@ -321,7 +321,7 @@ def isnan(x: Any) -> Any:
 
 
 def isinf(x: Any) -> Any:
-    """Return whether elements are infinite.
+    """Return whether each element is infinite.
 
     Args:
         x: An array of Values or numbers.
@@ -333,7 +333,7 @@ def isinf(x: Any) -> Any:
 
 
 def isfinite(x: Any) -> Any:
-    """Return whether elements are neither infinite nor nan.
+    """Return whether each element is neither infinite nor nan.
 
     Args:
         x: An array of Values or numbers.
@@ -345,13 +345,13 @@ def isfinite(x: Any) -> Any:
 
 
 def _of_elements(of_values: Callable[..., Any], of_numbers: Callable[..., Any], *operands: Any) -> Any:
-    """Call the function of Values if there are any, otherwise NumPy's function."""
+    """Call `of_values` if an operand contains Values, otherwise NumPy's function `of_numbers`."""
     arrays = [numpy.asarray(operand) for operand in operands]
     return of_values(*arrays) if holds_values(*arrays) else of_numbers(*arrays)
 
 
 def _decided(of_numbers: Callable[..., Any], recorded: Callable[..., Any], *operands: Any) -> Any:
-    """Call NumPy's function on the numbers if they are known, otherwise the recorded function."""
+    """Call `of_numbers` on the numbers if they are known, otherwise `recorded` on the Values."""
     arrays = [numpy.asarray(operand) for operand in operands]
     if are_known(*arrays):
         return of_numbers(*map(numbers, arrays))

@@ -18,11 +18,11 @@ Row = list[Any]
 
 @dataclass(frozen=True)
 class Stage:
-    """The row operations that eliminate one column. They are also applied to right-hand sides.
+    """The row operations that eliminate one column of a matrix. They are also applied to right-hand sides.
 
     Attributes:
-        exchanges: For each row below the pivot, in order, whether it was exchanged with the pivot row.
-        multipliers: For each row below the pivot, the multiple of the pivot row that is subtracted after the exchanges.
+        exchanges: Whether each row below the pivot row was exchanged with the pivot row, in the order of the exchanges.
+        multipliers: The multiple of the pivot row that is subtracted from each row below it, after the exchanges.
     """
 
     exchanges: Row
@@ -35,7 +35,7 @@ class Factors:
 
     Attributes:
         stages: The stages of the elimination, one per column.
-        upper: The rows of the upper triangle. Each begins at the diagonal.
+        upper: The rows of the upper triangle. Each row begins at the diagonal.
     """
 
     stages: list[Stage]
@@ -43,7 +43,7 @@ class Factors:
 
     @classmethod
     def of(cls, numbers: Iterable[Any], size: int) -> Factors:
-        """Build factors of a matrix with `size` rows from the list that `numbers()` returns."""
+        """Build the factors of a matrix with `size` rows from the list that their `numbers()` returned."""
         rest = iter(numbers)
         stages, upper = [], []
         for below in reversed(range(size)):
@@ -91,7 +91,7 @@ class Factors:
 
 
 def factorised(matrix: list[Row]) -> Factors:
-    """Factor a square matrix, given by its rows, by elimination with partial pivoting."""
+    """Factor a square matrix, a list of rows, by elimination with partial pivoting."""
     rows = [list(row) for row in matrix]
     stages = []
     for k, pivot_row in enumerate(rows):
@@ -109,11 +109,11 @@ def factorised(matrix: list[Row]) -> Factors:
 
 
 def determinant(matrix: list[Row]) -> Any:
-    """Compute the determinant of a matrix by elimination down to three rows, then by the polynomial of these rows.
+    """Compute the determinant of a matrix. Elimination leaves three rows, whose determinant is a polynomial.
 
     With complete pivoting, a pivot is 0 only if the whole remaining matrix is 0. If that matrix has more than three
-    rows, the first three derivatives of its determinant are also 0. The divisor is therefore arbitrary if the pivot
-    is 0.
+    rows, the first three derivatives of its determinant are also 0. If the pivot is 0, the result is therefore correct
+    for any divisor.
     """
     rows, product = matrix, 1.0
     while len(rows) > 3:
@@ -126,7 +126,7 @@ def determinant(matrix: list[Row]) -> Any:
 
 
 def _largest_first(rows: list[Row]) -> tuple[list[Row], Any]:
-    """Swap rows and columns so that the largest element comes first; also return the sign of the swaps."""
+    """Move the largest element to the first row and column by swaps; also return the sign of the swaps."""
     if are_known(numpy.array(rows, dtype=object)):
         known = numpy.abs(numbers(numpy.array(rows, dtype=object)))
         row, column = numpy.unravel_index(numpy.argmax(known), known.shape)

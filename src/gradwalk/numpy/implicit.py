@@ -53,7 +53,7 @@ class Solve(Call):
         return [*(-self._outer(adjoints, unknowns)).ravel().tolist(), *adjoints.tolist()]
 
     def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append the solution y of Aᵀ y = x̄ and the products -y xᵀ; return the cotangents of A and b."""
+        """Append the solution y of Aᵀ y = x̄ and the products -y xᵀ; return the indices of the cotangents of A and b."""
         matrix, _ = self._parted(operands)
         solution = _appended(tape, self._transposed(), matrix, adjoints)
         return [*self._products(tape, solution, base), *solution]
@@ -76,7 +76,7 @@ class Solve(Call):
         return solver(self.outputs, not self._is_transposed, is_recorded=False)
 
     def _parted(self, operands: Any) -> tuple[Any, Any]:
-        """Split a sequence with one item per operand into two parts: for A and for b."""
+        """Split a sequence with one item per operand into the items of A and the items of b."""
         return operands[: -self.outputs], operands[-self.outputs :]
 
     def _outer(self, adjoints: Any, solution: Any) -> Any:
@@ -92,9 +92,9 @@ class Solve(Call):
 
 
 class RecordedSolve(Solve):
-    """A `Solve` call that instructions replace after differentiation.
+    """A `Solve` call that is replaced by instructions after differentiation.
 
-    The matrix is factored once for all systems with this matrix: cotangents and tangents of any order reuse the
+    The matrix is factored once for all systems with this matrix: cotangents and tangents of any order reuse its
     factors.
     """
 

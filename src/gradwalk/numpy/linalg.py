@@ -28,8 +28,8 @@ def solve(a: Any, b: Any) -> Any:
     """Solve a x = b for x.
 
     Derivatives are computed by solving systems with the same matrix, not by differentiating the elimination. LAPACK
-    computes the numbers. A recorded function uses elimination with partial pivoting instead, and the derivatives reuse
-    the factors.
+    computes the numbers. A recorded function uses elimination with partial pivoting instead, and its derivatives reuse
+    the LU factors.
 
     Args:
         a: A square matrix of Values or numbers, shape (N, N).
@@ -90,10 +90,10 @@ def inv(a: Any) -> Any:
 def det(a: Any) -> Any:
     """Compute the determinant of a matrix.
 
-    The determinant of up to three rows is computed as a polynomial of the elements. For larger matrices, the result is
-    a single node whose partials are the cofactors (Jacobi's formula). In a function that is recorded or differentiated,
-    it is the product of the pivots of an elimination. The first three derivatives of this product are correct for
-    singular matrices, too.
+    The determinant of a matrix with up to three rows is computed as a polynomial of its elements. For larger matrices,
+    the result is a single node whose partials are the cofactors (Jacobi's formula). In a function that is recorded or
+    differentiated, elimination reduces the matrix to three rows: the result is the product of the pivots and the
+    polynomial of these rows. The first three derivatives of this result are also correct for singular matrices.
 
     Args:
         a: A square matrix of Values or numbers.
@@ -121,7 +121,7 @@ def slogdet(a: Any) -> tuple[Any, Any]:
     """Compute the sign of the determinant of a matrix, and the logarithm of its absolute value.
 
     The logarithm is a single node whose partials are the elements of the transposed inverse. In a function that is
-    recorded or differentiated, it is the sum of the logarithms of the absolute pivots of an elimination.
+    recorded or differentiated, the logarithm is the sum of log(|pivot|) over the pivots of an elimination.
 
     Args:
         a: A square matrix of Values or numbers.
@@ -153,7 +153,7 @@ def slogdet(a: Any) -> tuple[Any, Any]:
     for pivot in factors.pivots:
         sign = sign * math.sign(pivot)
         logarithm = logarithm + math.log(math.abs(pivot))
-        is_singular = math.where(pivot, is_singular, 1.0)  # after a pivot of 0, pivots are nan
+        is_singular = math.where(pivot, is_singular, 1.0)  # after a pivot of 0, all later pivots are nan
     if a.size:
         no_slope = math.log(sumprod([0.0] * a.size, a.ravel().tolist()))  # -inf, whose derivatives are nan
         logarithm = math.where(is_singular, no_slope, logarithm)
@@ -175,7 +175,7 @@ def cholesky(a: Any) -> Any:
 
     Raises:
         LinAlgError: The matrix is not square, or it is not positive definite. A recorded function does not raise for a
-            matrix that is not positive definite; L contains nan.
+            matrix that is not positive definite; L then contains nan.
 
     Example:
         >>> from gradwalk import grad

@@ -16,7 +16,7 @@ from gradwalk.batching.vmap import vmap
 from gradwalk.numpy.arrays import are_known, exchanged, holds_values, numbers
 from gradwalk.value.arrays import Axis, along, reduced
 
-_FEWEST = 1000  # recorded lists of at least this many elements are compared as a batch, by a single instruction
+_FEWEST = 1000  # a recorded list of at least this many elements is compared by a single instruction, as a batch
 
 
 def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -74,7 +74,7 @@ def argmax(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
         keepdims: Whether to keep the reduced axis, with length 1.
 
     Returns:
-        An int, or an array of ints. In a recorded function, Values without gradient; they cannot index arrays.
+        An int, or an array of ints. In a recorded function, Values with derivative 0, which cannot index arrays.
 
     Raises:
         ValueError: The array is empty.
@@ -99,7 +99,7 @@ def argmin(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
         keepdims: Whether to keep the reduced axis, with length 1.
 
     Returns:
-        An int, or an array of ints. In a recorded function, Values without gradient; they cannot index arrays.
+        An int, or an array of ints. In a recorded function, Values with derivative 0, which cannot index arrays.
 
     Raises:
         ValueError: The array is empty.
@@ -143,7 +143,7 @@ def argsort(a: Any, axis: int | None = -1) -> Any:
         axis: The axis to sort along; None for the flattened array.
 
     Returns:
-        An array of ints. In a recorded function, Values without gradient; they cannot index arrays.
+        An array of ints. In a recorded function, Values with derivative 0, which cannot index arrays.
 
     Example:
         >>> from gradwalk import Value
@@ -203,6 +203,6 @@ def _sorted(row: list[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def _to_sort(a: Any, axis: int | None) -> tuple[Any, int]:
-    """Return the array, and the axis to sort it along."""
+    """Return the array and the axis to sort it along; flatten the array if `axis` is None."""
     array = numpy.asarray(a)
     return (array.ravel(), -1) if axis is None else (array, axis)

@@ -1,8 +1,8 @@
 """Differentiable solvers for roots, fixed points and ordinary differential equations, based on SciPy.
 
-Names and signatures follow SciPy, JAX and JAXopt. Solutions are differentiated through the equation they satisfy, not
-through the steps of the solver: to any order and with every transform. For roots and fixed points, the derivatives are
-exact if the solution is exact.
+Names and signatures follow SciPy, JAX and JAXopt. Solutions are differentiated through the equation that they satisfy,
+not through the steps of the solver. This works to any order and with every transform. For roots and fixed points, the
+derivatives are exact if the solution is exact.
 
 >>> from gradwalk import grad, math, solvers
 >>> kepler = lambda mean, e: solvers.root_scalar(lambda x: x - e * math.sin(x) - mean, x0=mean)

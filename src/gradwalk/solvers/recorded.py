@@ -36,8 +36,8 @@ def recorded(f: Callable[..., Any], args: Sequence[Any], **unknowns: Any) -> tup
     Args:
         f: The function.
         args: The further arguments. Values in them are treated like Values that `f` captures. Numbers are constants.
-        **unknowns: The first arguments of `f`: trees of numbers, of which only the structure is used. The keywords are
-            their names in error messages.
+        **unknowns: The first arguments of `f`, trees of numbers. Only the structure of each tree is used. Its keyword
+            is the name of the argument in error messages.
 
     Returns:
         The program, the Values that `f` uses, and the treedef of the result. The inputs of the program are the
@@ -57,7 +57,7 @@ def recorded(f: Callable[..., Any], args: Sequence[Any], **unknowns: Any) -> tup
 
 
 def flat(tree: Any, name: str) -> tuple[list[Any], TreeDef]:
-    """Flatten a tree; return its numbers (floats and Values) and its treedef with numbers as leaves."""
+    """Flatten a tree; return its numbers (floats and Values) and its treedef, whose leaves are numbers."""
     leaves, treedef = flatten(tree, name)
     numbers = [number if isinstance(number, Value) else float(number) for number in scalars(leaves)]
     return numbers, treedef.with_numbers()
@@ -78,9 +78,9 @@ def check_callable(f: Any) -> None:
 
 
 def pointwise(program: Program, params: Floats) -> Callable[[Any], Floats]:
-    """Return a function that runs a program on its first inputs, with `params` as the last inputs.
+    """Return a function of the first inputs of a program that runs the program with `params` as the last inputs.
 
-    The function may be called by one thread at a time.
+    Only one thread at a time may call the function.
     """
     row = numpy.empty(program.inputs)
     split = program.inputs - len(params)

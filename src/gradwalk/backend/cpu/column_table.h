@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adjacent columns in memory are read in tiles of TILE columns times all lanes of a block. The loops that load tiles
-   require TILE == 8. */
+/* Columns that are adjacent in memory are read together, in tiles. A tile has TILE columns and all lanes of a block.
+   The loops that load tiles require TILE == 8. */
 enum { TILE = 8 };
 enum { FEW_COLUMNS = 16 };
 
@@ -23,9 +23,9 @@ typedef struct {
     int64_t *tiles;    /* per column: the first column of its tile, or -1 */
     char *few_addresses[FEW_COLUMNS];
     int64_t few_strides[FEW_COLUMNS], few_tiles[FEW_COLUMNS];
-    int64_t spans;     /* number of arrays that are not empty */
-    char **lows;       /* start of the memory of each of these arrays */
-    char **highs;      /* end of the memory of each of these arrays */
+    int64_t spans;     /* number of nonempty arrays */
+    char **lows;       /* per nonempty array: start of its memory */
+    char **highs;      /* per nonempty array: end of its memory */
     char *few_lows[FEW_COLUMNS], *few_highs[FEW_COLUMNS];
 } column_table, column_tables[1];
 
@@ -93,7 +93,7 @@ static inline int columns_fit(const Py_buffer *view, Py_ssize_t axis, PyObject *
     return 1;
 }
 
-/* Append the addresses and strides of the columns of an array that is known to fit. */
+/* Append the addresses and strides of an array's columns to the table. The caller has checked that the array fits. */
 static inline int columns_append(column_table *table, const Py_buffer *view, Py_ssize_t axis) {
     Py_ssize_t at[64] = {0};
     int64_t columns = 1;
@@ -127,7 +127,8 @@ static inline void columns_span(column_table *table, const Py_buffer *view) {
     table->highs[table->spans++] = high;
 }
 
-/* Return whether the memory ranges of two arrays intersect: one array from each table, or two of the same table. */
+/* Return whether the memory ranges of an array of `table` and an array of `other` intersect. If both are the same
+   table, compare its arrays with each other. */
 static inline int columns_meet(const column_table *table, const column_table *other) {
     for (int64_t i = 0; i < table->spans; i++)
         for (int64_t k = table == other ? i + 1 : 0; k < other->spans; k++)
@@ -135,7 +136,8 @@ static inline int columns_meet(const column_table *table, const column_table *ot
     return 0;
 }
 
-/* Return whether no two elements share memory: each stride exceeds the extent of all axes with smaller strides. */
+/* Return whether no two elements of an array share memory. This is the case if each stride exceeds the extent of all
+   axes with smaller strides. */
 static inline int columns_are_apart(const Py_buffer *view) {
     for (Py_ssize_t i = 0; view->len && i < view->ndim; i++) {
         const Py_ssize_t step = Py_ABS(view->strides[i]);
@@ -149,8 +151,8 @@ static inline int columns_are_apart(const Py_buffer *view) {
     return 1;
 }
 
-/* Mark the tiles among the columns from `first` on. A tile is TILE columns that are adjacent in memory and whose
-   numbers are not contiguous. */
+/* Mark the tiles among the columns from `first` on. A tile consists of TILE columns that are adjacent in memory.
+   Columns with contiguous numbers need no tiles. */
 static inline void columns_tile(column_table *table, int64_t first, int64_t size) {
     for (int64_t k = first; k + TILE <= table->length; k += TILE) {
         const int64_t stride = table->strides[k];
@@ -161,9 +163,9 @@ static inline void columns_tile(column_table *table, int64_t first, int64_t size
     }
 }
 
-/* Append the columns of a float32 (if `single`) or float64 array and return 1. Return 0 if the dtype, shape or number
-   of samples does not fit, or if the array must be writable but is read-only or has overlapping elements. Return -1 on
-   errors. */
+/* Append the columns of an array (float32 if `single`, else float64) and return 1. Return 0 if the dtype, shape or
+   number of samples does not fit, or if the array must be writable but is read-only or has overlapping elements.
+   Return -1 on errors. */
 static inline int columns_add(
     column_table *table, PyObject *array, Py_ssize_t axis, PyObject *shape, int single, int is_written
 ) {

@@ -16,9 +16,9 @@ class column_tables:  # noqa: N801  # in C, a type of arrays
     Attributes:
         count: Number of samples; -1 before the first array.
         addresses: A view of the array for each column.
-        strides: Unused: views have their own strides.
-        tiles: Unused: only C reads tiles.
-        spans: The arrays.
+        strides: Unused, because each view has its own stride.
+        tiles: Unused, because only the C code reads tiles.
+        spans: The arrays of the table.
     """
 
     def __init__(self) -> None:
@@ -43,9 +43,9 @@ def columns_end(table: column_tables) -> None:
 def columns_add(table: column_tables, array: Any, axis: int, shape: Any, single: bool, is_written: bool) -> bool:
     """Append one column per position along the axes other than the batch axis; return whether the array fits.
 
-    The array must be float32 (if `single`) or float64. It must have the same number of samples as earlier arrays, and
-    the lengths `shape` along the other axes; None allows any lengths. If `is_written`, it must be writable, and its
-    elements must not overlap. The caller must keep the array alive while it uses the table.
+    The array must be float32 (if `single`) or float64. It must have the same number of samples as earlier arrays. If
+    `shape` is not None, the lengths of the other axes must be `shape`. If `is_written` is true, the array must also be
+    writable, and its elements must not overlap. The caller must keep the array alive while it uses the table.
     """
     if array.dtype != (numpy.float32 if single else numpy.float64) or not 0 <= axis < array.ndim:
         return False
@@ -61,13 +61,13 @@ def columns_add(table: column_tables, array: Any, axis: int, shape: Any, single:
 
 
 def columns_meet(table: column_tables, other: column_tables) -> bool:
-    """Return whether two arrays may share memory: one array from each table, or two arrays of the same table."""
+    """Return whether two arrays may share memory: one of each table, or two arrays of `table` if `other` is `table`."""
     pairs = itertools.combinations(table.spans, 2) if other is table else itertools.product(table.spans, other.spans)
     return any(numpy.may_share_memory(one, another) for one, another in pairs)
 
 
 def are_apart(array: Any) -> bool:
-    """Return whether no two elements share memory: each stride exceeds the extent of all smaller strides."""
+    """Return whether no two elements share memory, because each stride exceeds the extent of all smaller strides."""
     steps = sorted((abs(stride), length) for stride, length in zip(array.strides, array.shape, strict=True))
     reach = array.itemsize
     for step, length in steps if array.size else []:

@@ -25,8 +25,8 @@
 
 #include "vector_functions.h"
 
-/* Functions of vector_functions.h, if they are used: V(name) in formulas, and FUNCTION for a whole row. In FUNCTION,
-   angles may have any size. */
+/* V(name) calls a math function in a formula; FUNCTION applies a math function to a whole row. Both use
+   vector_functions.h if USES_OWN_FUNCTIONS is 1. V(sin) and V(cos) then accept only angles up to LARGEST_NEAR. */
 #if USES_OWN_FUNCTIONS
 #define V(name) NAME(lane_##name)
 #define FUNCTION(opcode, name) case 8 * opcode: NAME(row_##name)(rows[code[2]], rows[code[1]], lanes); break;
@@ -73,9 +73,9 @@ static inline REAL NAME(mod)(REAL x, REAL y) {
     return m == R(0.0) ? F(copysign)(R(0.0), y) : (m < R(0.0)) != (y < R(0.0)) ? m + y : m;
 }
 
-/* Return the numbers of a column for `count` samples, padded with the last number. Also prefetch the next block. If
-   several columns share a cache line, only the first column in the line prefetches it. Machine code (`ahead` == 0)
-   prefetches contiguous columns itself. */
+/* Return the numbers of a column for `count` samples, padded to `lanes` numbers by repeating the last one. Also
+   prefetch the next block of the column. If several columns share a cache line, only the first column in the line
+   prefetches it. If `ahead` is 0, contiguous columns are not prefetched, because machine code does that itself. */
 static const REAL *NAME(load)(const char *first, int64_t stride, REAL *row, int64_t count, int64_t lanes, int ahead) {
     const char *next = first + lanes * stride;
     if (stride == (int64_t)sizeof(REAL) && count == lanes && (uintptr_t)first % sizeof(REAL) == 0) {
@@ -89,13 +89,13 @@ static const REAL *NAME(load)(const char *first, int64_t stride, REAL *row, int6
     return row;
 }
 
-/* Load a tile: TILE adjacent columns in memory, one row per column. The columns of a sample share a cache line, which
-   is read once; loading column by column would fetch it TILE times. */
+/* Load a tile: copy TILE columns that are adjacent in memory to rows, one row per column. The numbers of a sample share
+   a cache line, which is read once. Loading column by column would read it TILE times. */
 #ifdef HAS_SHUFFLES
 typedef REAL NAME(eight) __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
 
 static inline void NAME(transpose)(NAME(eight) *r) {
-    NAME(eight) pairs[8], fours[8]; /* kept in registers, as all loops are unrolled */
+    NAME(eight) pairs[8], fours[8]; /* kept in registers, because all loops are unrolled */
     UNROLL for (int k = 0; k < 8; k += 2) {
         pairs[k] = __builtin_shufflevector(r[k], r[k + 1], 0, 8, 2, 10, 4, 12, 6, 14);
         pairs[k + 1] = __builtin_shufflevector(r[k], r[k + 1], 1, 9, 3, 11, 5, 13, 7, 15);
@@ -146,7 +146,8 @@ static inline int64_t NAME(row_bytes)(const Batch *batch) {
     return batch->lanes * (int64_t)sizeof(REAL) + CACHE_LINE;
 }
 
-/* Return a pointer to the numbers of a column for `count` samples from `first` on: in the slot's row, or in place. */
+/* Return a pointer to the numbers of a column for `count` samples from sample `first` on. The numbers are read in place
+   if possible; otherwise they are copied to the row of the slot. */
 static const REAL *NAME(load_column)(
     const Batch *batch, const Shard *shard, NAME(Tiles) *tiles, int slot, int column, int64_t first, int64_t count,
     int ahead
@@ -168,7 +169,7 @@ static const REAL *NAME(load_column)(
     return home;
 }
 
-/* Return the number of a table entry for one lane, which is sample `sample` of the batch. */
+/* Return the value of a table entry in lane `lane`, which computes sample `sample` of the batch. */
 static inline REAL NAME(entry)(const Batch *batch, char **rows, int32_t entry, int64_t lane, int64_t sample) {
     const int64_t which = entry / KINDS;
     switch (entry % KINDS) {
@@ -182,9 +183,9 @@ static inline REAL NAME(entry)(const Batch *batch, char **rows, int32_t entry, i
     }
 }
 
-/* TAKE: write, for each lane, the table entry that its index selects, or nan if the index is out of range or not an
-   integer. Bit 0 of `form`: the index is a scalar; bit 1: all entries are scalars. Lanes from `count` on repeat the
-   last sample. */
+/* TAKE: write to each lane the table entry that its index selects, or nan if the index is out of range or not an
+   integer. Bit 0 of `form` is set if the index is a scalar, bit 1 if all entries are scalars. Lanes from `count` on
+   repeat the last sample. */
 static void NAME(take)(const Batch *batch, char **rows, const int32_t *code, int form, int64_t first, int64_t count, int64_t lanes) {
     const REAL *scalars = (const REAL *)batch->scalars;
     const REAL *index = form & 1 ? scalars + code[2] : (const REAL *)rows[code[2]];
@@ -196,7 +197,7 @@ static void NAME(take)(const Batch *batch, char **rows, const int32_t *code, int
         const REAL x = index[i * step];
         const REAL position = x < R(0.0) ? x + length : x;
         const int32_t k = position >= R(0.0) && position < length ? (int32_t)position : -1;
-        if (k < 0 || k >= entries[-1] || (REAL)k != position) out[i] = (REAL)NAN; /* `length` may be rounded up */
+        if (k < 0 || k >= entries[-1] || (REAL)k != position) out[i] = (REAL)NAN; /* float32 may round `length` up */
         else if (form & 2) out[i] = scalars[entries[k] / KINDS];
         else out[i] = NAME(entry)(batch, rows, entries[k], i, first + (i < count ? i : count - 1));
     }
@@ -207,7 +208,7 @@ static void NAME(store)(char *first, int64_t stride, const REAL *row, int64_t co
     else for (int64_t i = 0; i < count; i++) memcpy(first + i * stride, row + i, sizeof(REAL));
 }
 
-/* Return how many consecutive STOREs, at most TILE, write to adjacent columns in memory. */
+/* Return how many STOREs from `code` on write to columns that are adjacent in memory, at most TILE. */
 static inline int64_t NAME(side_by_side)(const Batch *batch, const int32_t *code, const int32_t *end) {
     const char *first = batch->outputs[code[1]];
     const int64_t stride = batch->output_strides[code[1]];
@@ -224,7 +225,7 @@ static inline int64_t NAME(side_by_side)(const Batch *batch, const int32_t *code
             for (int k = 0; k < columns; k++) memcpy(sample + k * sizeof(REAL), row[k] + i, sizeof(REAL)); \
         break;
 
-/* Run STOREs to adjacent columns together, sample by sample, because the columns of a sample share a cache line. */
+/* Run STOREs to adjacent columns together, sample by sample, because the numbers of a sample share a cache line. */
 static void NAME(store_tile)(
     const Batch *batch, char **rows, const int32_t *code, int64_t columns, int64_t start, int64_t count
 ) {
@@ -262,8 +263,8 @@ static inline double NAME(sum_of_16)(const double *x) {
 }
 
 /* Sum `term` over `count` lanes. The first `fours` lanes are added in groups of four before they are converted to
-   double. This is used for float32 products, which are rounded anyway: a conversion takes as long as an addition, so
-   fewer conversions save time. If a group overflows, the sum is computed again with every term converted first. */
+   double. This saves time, because a conversion takes as long as an addition. It is done only for float32 products,
+   which are rounded anyway. If a group overflows, the sum is computed again with every term converted first. */
 #define SUM_OF(fours, term) { \
     double sums[16] = {0.0}; \
     const int64_t whole = count & ~(int64_t)15; \
@@ -286,8 +287,9 @@ static double NAME(scaled_sum)(const REAL *x, REAL y, int64_t count) { SUM_OF(FO
 
 #include "lane_definitions.h"
 
-/* SCATTER: add the number of each lane to the total of the output that its index selects, if there is one. If `table`,
-   the length of the table, is not 0 and the index is out of range, add nan to the totals of all outputs in the list. */
+/* SCATTER: add the number of each lane to the total of the output that the lane's index selects. An index without an
+   output adds nothing. If `table` is not 0, it is the length of the table, and an index out of range adds nan to the
+   totals of all outputs in the list. */
 static void NAME(scatter)(const Batch *batch, const Shard *shard, const int32_t *code, int form, int64_t count) {
     const REAL *index = (const REAL *)shard->rows[code[2]];
     const REAL *number = form & 2 ? (const REAL *)batch->scalars + code[3] : (const REAL *)shard->rows[code[3]];
@@ -309,7 +311,7 @@ static void NAME(scatter)(const Batch *batch, const Shard *shard, const int32_t 
 }
 
 #ifdef UNROLL
-/* Sums of products, such as a matrix times a vector: a run of MULADDs, each of which adds to the previous result.
+/* Sums of products, as in a matrix times a vector: a run of MULADDs, each of which adds to the result before it.
    Running them together keeps the sum in registers instead of loading and storing it for every instruction. */
 typedef REAL NAME(numbers) __attribute__((vector_size(REGISTER), aligned(sizeof(REAL)), may_alias));
 
@@ -320,7 +322,7 @@ static inline const int32_t *NAME(end_of_run)(const int32_t *code, const int32_t
     for (code += 5; code < end; code += 5) {
         const int form = code[0] - 8 * MULADD;
         if (form < 0 || form > 2 || code[1] != out || code[4] != out) break;
-        if ((form != 1 && code[2] == out) || (form != 2 && code[3] == out)) break; /* a row factor is the sum itself */
+        if ((form != 1 && code[2] == out) || (form != 2 && code[3] == out)) break; /* a factor is the sum itself */
     }
     return code;
 }
@@ -337,7 +339,7 @@ static inline __attribute__((always_inline)) void NAME(add_products)(
             const NAME(numbers) *x = AT(code[2]), *y = AT(code[3]);
             UNROLL for (int k = 0; k < count; k++) sums[k] = x[k] * y[k] + sums[k];
         } else {
-            const int at = code[0] - 8 * MULADD; /* which factor is the scalar: 1 or 2 */
+            const int at = code[0] - 8 * MULADD; /* the factor that is a scalar: 1 or 2 */
             const REAL x = scalars[code[1 + at]];
             const NAME(numbers) *y = AT(code[4 - at]);
             UNROLL for (int k = 0; k < count; k++) sums[k] = x * y[k] + sums[k];

@@ -6,8 +6,9 @@
    generated from ops/table.py.
 
    The result of a lane does not depend on the other lanes: rows are padded to a multiple of 16 lanes, so that no loop
-   has a remainder. In a remainder, compilers would call other functions of the C library. A sum adds lanes that are 16
-   apart, then the 16 partial sums. This order is the same for all instruction sets. */
+   has a remainder. In a remainder, compilers would call other functions of the C library, such as the scalar `exp`
+   instead of its vector version. A sum first adds the lanes whose distance is a multiple of 16, then the 16 partial
+   sums. This order is the same for all instruction sets. */
 
 #ifndef GRADWALK_LANES_H
 #define GRADWALK_LANES_H
@@ -22,7 +23,7 @@
 #endif
 
 /* With glibc 2.35 or later, vector functions come from libmvec; older versions lack some of them. Otherwise they come
-   from vector_functions.h, which has a few of them. Neither is used if loops are not vectorized (below -O3 or with a
+   from vector_functions.h, which has some of them. Neither is used if loops are not vectorized (below -O3 or with a
    sanitizer): only some functions would then call libmvec, and vector_functions.h would be slower than the C library.
    Tests define GRADWALK_OWN_VECTORS to use vector_functions.h everywhere. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || GRADWALK_OPTIMIZE < 3
@@ -94,7 +95,8 @@ static const char *c_library(void) {
 #define VECTORISE
 #endif
 
-/* A block reads a short piece of each of many distant columns, which hardware prefetchers do not predict. */
+/* A block reads a short piece of every column, and the columns are far apart in memory. Hardware prefetchers do not
+   predict such reads. */
 #if defined(__GNUC__)
 #define PREFETCH(address) __builtin_prefetch(address, 0, 2)
 #else
@@ -117,11 +119,11 @@ typedef struct {
     int64_t samples;      /* number of samples */
     int64_t width;        /* samples per block */
     int64_t shards;       /* number of shards; each has one or more blocks */
-    int64_t totals;       /* length of a shard's totals: two numbers per output, or 0 */
+    int64_t totals;       /* length of a shard's totals: two numbers per output; 0 if nothing is summed */
     const int32_t *code;
     const int32_t *tables;  /* tables read by TAKE: see schedule/encoding.py */
     const int32_t *targets; /* output lists of SCATTER: see schedule/scatter.py */
-    int64_t length;       /* of `code` */
+    int64_t length;       /* length of `code` */
     int64_t slots;
     int64_t lanes;        /* lanes allocated per row: a multiple of 16 */
     const void *scalars;
@@ -138,7 +140,7 @@ typedef struct {
     int64_t first, last;  /* samples `first` to `last - 1` */
     double *totals;       /* two per output: the sum over the samples and its accumulated rounding error */
     char **rows;          /* address of the row in each slot */
-    char *scratch;        /* memory for the rows, the tiles and machine code; aligned to cache lines */
+    char *scratch;        /* memory for the rows, for the tiles, and for machine code; aligned to cache lines */
 } Shard;
 
 #define PASTE(a, b) a##_##b
@@ -182,7 +184,7 @@ enum { SIDE_BY_SIDE = 8 };
 #endif
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
-#define HAS_SHUFFLES /* shuffles of 8 numbers; with shorter registers, they are slower than copying single numbers */
+#define HAS_SHUFFLES /* shuffles of 8 numbers; in shorter registers, copying single numbers is faster */
 #endif
 #endif
 #define SET avx512
@@ -197,7 +199,7 @@ enum { SIDE_BY_SIDE = 8 };
 #endif
 #endif
 
-/* Return the address of the row function in vector_functions.h with this <math.h> name, or 0 if there is none. */
+/* Return the address of the function in vector_functions.h that applies the <math.h> function `name` to a row, or 0. */
 #define IN_SET(name, set) {(uintptr_t)row_##name##_##set##_double, (uintptr_t)row_##name##_##set##_float},
 #if HAS_INSTRUCTION_SETS
 #define IN_ALL_SETS(name) {#name, {IN_SET(name, baseline) IN_SET(name, avx2) IN_SET(name, avx512)}},
@@ -225,7 +227,7 @@ static inline void add_totals(double *totals, int64_t shards, int64_t outputs) {
 }
 
 /* Return how many of baseline, avx2 and avx512 this machine supports. */
-static int instruction_sets(void) { /* checks exactly the target features above */
+static int instruction_sets(void) { /* checks the features that the pragmas above enable */
 #if HAS_INSTRUCTION_SETS
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi2")) return 1;

@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t
 
 
-# Pointers to arrays of pointers are declared as void*, as launch.py allocates some of these arrays with NumPy.
+# Pointers to arrays of pointers are declared as void*, because launch.py allocates some of these arrays with NumPy.
 cdef extern from "lanes.h":
     int TILES
     int CACHE_LINE

@@ -59,10 +59,10 @@ def row_function(name: bytes, instruction_set: int, single: bool) -> int:
 def run(
     instruction_set: int, single: bool, batch: Batch, first: int, last: int, totals: Any, rows: Any, scratch: Any
 ) -> None:
-    """Run a batch's code on the shards `first` to `last - 1`, in float32 if `single`.
+    """Run the code of a batch on the shards `first` to `last - 1`, in float32 if `single`.
 
-    The sum of each output and shard and the rounding error of the sum are added to `totals`. `instruction_set`, `rows`
-    and `scratch` are used only in C.
+    `totals` accumulates two numbers per shard and output: the sum of the output over the samples of the shard, and the
+    rounding error of that sum. `instruction_set`, `rows` and `scratch` are used only in C.
     """
     blocks = -(-batch.samples // batch.width)
     with numpy.errstate(all="ignore"):
@@ -107,7 +107,7 @@ def _run_block(single: bool, batch: Batch, totals: Any, block: slice) -> None:
 
 
 def _taken(batch: Batch, rows: dict[int, Any], index: Any, begin: int, block: slice, kind: Any) -> Any:
-    """Return, for each lane, the entry that the index selects from the table at `begin`; nan if out of range."""
+    """Look up each lane's index in the table at `begin`; return a row of entries, with nan for indices out of range."""
     entries = batch.tables[begin + 1 : begin + 1 + batch.tables[begin]].tolist()
     result = numpy.empty(block.stop - block.start, kind)
     for lane, number in enumerate(numpy.broadcast_to(index, len(result)).tolist()):
@@ -123,7 +123,7 @@ def _taken(batch: Batch, rows: dict[int, Any], index: Any, begin: int, block: sl
 
 
 def _scatter(targets: Any, begin: int, totals: Any, operands: list[Any]) -> None:
-    """Add each lane's number to the total that its index selects; an out-of-range index adds nan to all totals."""
+    """Add the number of each lane to the total that the lane's index selects: see `scatter` in lane_loops.h."""
     index, number, _ = operands
     outputs = targets[begin + 1 : begin + 1 + targets[begin]].tolist()
     for picked, x in zip(index.tolist(), numpy.broadcast_to(number, len(index)).tolist(), strict=True):
@@ -156,7 +156,7 @@ def _add(totals: Any, out: int, operands: list[Any], count: int, is_product: boo
 
 
 def _sum_of_products(products: Any) -> float:
-    """Sum products; in float32, add groups of four, 16 lanes apart, before converting them to float64."""
+    """Sum products; in float32, add lanes that are 16 apart in groups of four before the conversion to float64."""
     fours = len(products) // 64 * 64 if products.dtype == numpy.float32 else 0
     parts = products[:fours].reshape(-1, 4, 16)
     added = (parts[:, 0] + parts[:, 1]) + (parts[:, 2] + parts[:, 3])

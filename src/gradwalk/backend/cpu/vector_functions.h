@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Angles up to this one have a number of quarter turns that fits in 20 bits. */
+/* Largest angle that lane_sin and lane_cos accept: its number of quarter turns fits in 20 bits. */
 #define LARGEST_NEAR 1048576.0
 
 #if defined(__GNUC__)
@@ -33,14 +33,14 @@
 #define SPLITTER 134217729.0 /* 2^27 + 1: splits a double into two halves (Dekker) */
 
 /* Reduce an angle with |x| >= 1: return the nearest number of quarter turns, modulo 4, and the remaining angle as
-   high + rest. The angle is m 2^e. Only 192 bits of 2/pi are used: higher bits contribute whole turns. */
+   high + rest. The angle is m 2^e. Only 192 bits of 2/pi are used; the bits above them contribute only whole turns. */
 static uint64_t far_quarters(double x, double *high, double *rest) {
     uint64_t word;
     memcpy(&word, &x, sizeof word);
     const uint64_t m = (word & 0xFFFFFFFFFFFFF) | 0x10000000000000;
     const int from = (int)(word >> 52 & 0x7FF) - 1013;
     const uint32_t halves[2] = {(uint32_t)m, (uint32_t)(m >> 32)}, *digits = TWO_OVER_PI + from / 32;
-    uint32_t product[6] = {0}; /* modulo whole turns, least significant word first */
+    uint32_t product[6] = {0}; /* the angle modulo whole turns; least significant word first */
     for (int i = 0; i < 2; i++) {
         uint64_t sum = 0;
         for (int k = i; k < 6; k++) {
@@ -147,7 +147,7 @@ LANE_FUNCTION REAL NAME(within)(REAL x, REAL least, REAL most) {
     return least > below ? least : below;
 }
 
-/* Reduce exp(x) to 2^n (1 + first + second + third). The lowest bits of the result are n + more. */
+/* Reduce exp(x) to 2^n (1 + first + second + third). The lowest bits of the return value are n + more. */
 LANE_FUNCTION BITS NAME(reduced_exp)(REAL x, int more, REAL *first, REAL *second, REAL *third) {
     const REAL rounder = ROUNDER + (REAL)more, rounded = x * (REAL)1.4426950408889634 + rounder, n = rounded - rounder;
     const REAL above = x - n * OF_TYPE(LOG_2_HIGH), below = n * OF_TYPE(LOG_2_LOW), r = above - below;
@@ -159,11 +159,11 @@ LANE_FUNCTION BITS NAME(reduced_exp)(REAL x, int more, REAL *first, REAL *second
 }
 
 LANE_FUNCTION REAL NAME(lane_exp)(REAL x) {
-    const REAL within = NAME(within)(x, -R(0.7) * (BIAS + DIGITS), R(0.7) * (BIAS + 1)); /* outside: 0 or inf */
+    const REAL within = NAME(within)(x, -R(0.7) * (BIAS + DIGITS), R(0.7) * (BIAS + 1)); /* else exp(x) is 0 or inf */
     REAL first, second, third;
     const BITS n = NAME(reduced_exp)(within, 2 * BIAS, &first, &second, &third), half = n >> 1;
     const REAL sum = R(1.0) + first, rest = ((R(1.0) - sum) + first) + (second + third);
-    const REAL result = sum + rest; /* multiplied in two steps, because 2^n may be out of range */
+    const REAL result = sum + rest; /* 2^n may be out of range: multiply in two steps */
     return result * NAME(number)(half << DIGITS) * NAME(number)((n - half) << DIGITS);
 }
 
@@ -185,7 +185,8 @@ LANE_FUNCTION REAL NAME(lane_expm1)(REAL x) {
     return NAME(chosen)(NAME(size)(x) < TINY * TINY, x, R(2.0) * half);
 }
 
-/* tanh|x| = t / (1 + t) with t = (exp(2|x|) - 1) / 2: the leading bits of the quotient plus a correction. */
+/* Compute tanh|x| = t / (1 + t) with t = (exp(2|x|) - 1) / 2. The quotient is the sum of its leading bits and a
+   correction. */
 LANE_FUNCTION REAL NAME(lane_tanh)(REAL x) {
     const REAL size = NAME(size)(x), most = R(0.5) * DIGITS; /* above, tanh is 1 */
     REAL low;
@@ -214,7 +215,7 @@ LANE_FUNCTION REAL NAME(normal_log)(REAL x, REAL shift, REAL *low) {
     return sum;
 }
 
-/* Return log(x) for all x; `result` is correct for positive, finite x. */
+/* Return log(x) for all x. `result` is log(x) if x is positive and finite, and is ignored otherwise. */
 LANE_FUNCTION REAL NAME(whole_log)(REAL x, REAL result) {
     const REAL other = NAME(chosen)(x < R(0.0), (REAL)NAN, -(REAL)INFINITY);
     return NAME(chosen)(x <= R(0.0), other, NAME(chosen)(x < (REAL)INFINITY, result, x));
@@ -236,7 +237,7 @@ LANE_FUNCTION REAL NAME(lane_log1p)(REAL x) {
     return NAME(chosen)(NAME(size)(x) < TINY * TINY, x, NAME(whole_log)(sum, high + (low + lost / sum)));
 }
 
-/* Reduce an angle: return the nearest number of quarter turns, exact modulo 4, and the rest as high + rest. */
+/* Reduce an angle: return the nearest number of quarter turns, modulo 4, and the remaining angle as high + rest. */
 #if !SINGLE
 LANE_FUNCTION BITS NAME(quarters)(double x, double *high, double *rest) {
     const double rounded = x * 0.6366197723675814 + ROUNDER, n = rounded - ROUNDER;
@@ -260,7 +261,7 @@ LANE_FUNCTION BITS NAME(quarters)(float x, float *high, float *rest) {
 }
 #endif
 
-/* Return the sine of `quarters` quarter turns plus high + rest, which is at most an eighth of a turn in size. */
+/* Return sin(quarters * pi / 2 + high + rest), where |high + rest| is at most pi / 4. */
 LANE_FUNCTION REAL NAME(sine)(BITS quarters, REAL high, REAL rest) {
     const REAL square = high * high, half = R(0.5) * square, whole = R(1.0) - half;
     const REAL sine = high + (high * square * OF_TYPE(sin_tail)(square) + rest * whole);
@@ -269,14 +270,14 @@ LANE_FUNCTION REAL NAME(sine)(BITS quarters, REAL high, REAL rest) {
     return NAME(number)(NAME(word)(NAME(masked)((BITS)0 - (quarters & 1), cosine, sine)) ^ sign);
 }
 
-/* Valid for |x| <= LARGEST_NEAR. */
+/* Return the sine of x, for |x| <= LARGEST_NEAR. */
 LANE_FUNCTION REAL NAME(lane_sin)(REAL x) {
     REAL high, rest;
     const BITS quarters = NAME(quarters)(x, &high, &rest);
     return NAME(chosen)(NAME(size)(x) < TINY, x, NAME(sine)(quarters, high, rest));
 }
 
-/* Valid for |x| <= LARGEST_NEAR. */
+/* Return the cosine of x, for |x| <= LARGEST_NEAR. */
 LANE_FUNCTION REAL NAME(lane_cos)(REAL x) {
     REAL high, rest;
     const BITS quarters = NAME(quarters)(x, &high, &rest);

@@ -52,7 +52,7 @@ class _Registers(NamedTuple):
 
     Attributes:
         doubles: Number of float64 elements of a vector.
-        letter: Letter of the instruction set in the vector ABI of x86-64.
+        letter: Letter that denotes the instruction set in the vector ABI of x86-64.
         features: CPU features, in LLVM's notation.
     """
 
@@ -98,7 +98,7 @@ class Compiled(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """Settings of the lane interpreter. Machine code must give the same results bit for bit.
+    """Settings of the lane interpreter. Machine code must give the same results as the interpreter, bit for bit.
 
     Attributes:
         instruction_set: Name of the instruction set that may be used.
@@ -130,7 +130,7 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
         RefusedError: The schedule is too long, or it needs something that the processor or the C library lacks.
         CompileError: Compilation failed.
     """
-    if lanes.instruction_set == "baseline" and lanes.uses_libmvec:  # C calls scalar versions of some functions
+    if lanes.instruction_set == "baseline" and lanes.uses_libmvec:  # the C loops then call scalar functions, too
         raise RefusedError("the processor has no AVX2, or AVX2 is disabled")
     if lanes.lanes % _REGISTERS[lanes.instruction_set].lanes(single):
         raise RefusedError(
@@ -155,7 +155,7 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
 
 
 def compiled(code: Code, repeats: Sequence[Repeat], lanes: Lanes, *, single: bool, contract: bool) -> LaneCode:
-    """Compile a program for lanes, with the loops that were found in it: see `vector_ir.lane_ir`.
+    """Compile a program to run on lanes. `repeats` are the loops that were found in it: see `vector_ir.lane_ir`.
 
     Raises:
         MissingFunctionError: The C library of this system lacks a function that the program calls.
@@ -172,7 +172,7 @@ def compiled(code: Code, repeats: Sequence[Repeat], lanes: Lanes, *, single: boo
 
 
 def _addresses(source: str, rows: Mapping[str, int]) -> dict[str, int]:
-    """Return a dict from the functions that a module declares to addresses in the C library, libmvec and `rows`."""
+    """Return a dict from the functions that a module declares to their addresses (C library, libmvec or `rows`)."""
     names = re.findall(r"^declare .*@(\w+)\(", source, re.MULTILINE)
     in_c = [name for name in names if name.startswith(PREFIX)]
     of_vectors = [name for name in names if name.startswith("_ZGV")]

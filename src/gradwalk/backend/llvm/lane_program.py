@@ -1,4 +1,4 @@
-"""`LaneProgram`: a schedule that runs most of its instructions as one program, which can be compiled."""
+"""`LaneProgram`: a schedule that runs most of its instructions as one program, so that LLVM can compile them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class LaneProgram(NamedTuple):
 
     Attributes:
         code: The program: see `vector_ir.lane_ir`.
-        schedule: Instructions in the format of `encoding`, int32: load the columns, run `code` (`MACHINE`), and store
-            or sum the results.
+        schedule: Instructions; int32, in the format of `encoding`. They load the columns, run `code` (`MACHINE`), and
+            store or sum the results.
         slots: Number of slots: one for each input of `code`, then one for each output.
     """
 
@@ -57,7 +57,7 @@ def lane_program(analysis: Analysis, prologue: Prologue) -> LaneProgram:
 def _moved_code(
     analysis: Analysis, kept: NDArray[numpy.int64], moved: NDArray[numpy.int32]
 ) -> tuple[NDArray[numpy.int32], list[list[int]]]:
-    """Return the instructions `kept` and the tables that they use, with the new indices of the operands."""
+    """Return the instructions `kept` and the tables that they use. `moved` maps operands to their new indices."""
     code = analysis.program.instructions.reshape(-1, 4)[kept]
     arities = arities_of(analysis.program.instructions)[kept]
     for position in (1, 2, 3):

@@ -1,8 +1,8 @@
-"""Printer of programs as LLVM IR that runs them on lanes. Each value in the IR is a vector of lanes.
+"""Translation of programs to LLVM IR that runs them on lanes. Each value in the IR is a vector of lanes.
 
-The printed function runs the program for a few vectors of lanes side by side, to hide the latency of instructions, and
-then for the next few. Loops that were found in the program are printed as loops. Within an iteration of a loop, results
-stay in registers.
+The printed function runs the program for a few vectors of lanes at a time, side by side, to hide the latency of
+instructions. Loops that were found in the program are printed as loops. Within an iteration of a loop, results stay in
+registers.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Vectors(NamedTuple):
 
     Attributes:
         lanes: Number of lanes per call.
-        letter: Letter of the instruction set in the vector ABI of x86-64.
+        letter: Letter that denotes the instruction set in the vector ABI of x86-64.
         functions: Functions with a vector version in the C library.
-        of_rows: Functions that process lanes in memory instead: `void f(ptr from, ptr to, i64 lanes)`.
+        of_rows: Functions that read and write lanes in memory: `void f(ptr from, ptr to, i64 lanes)`.
     """
 
     lanes: int
@@ -173,7 +173,7 @@ class Printer:
             self._store(value, self._cell(place, around))
 
     def _begin(self, loops: Loops) -> None:
-        """Begin the innermost of these loops, with variables for the results carried to the next iteration."""
+        """Begin the last (innermost) of `loops`, with variables for the results carried to the next iteration."""
         label = f"loop{loops[-1].start}_{len(loops)}"
         numbers, carried = self._type.numbers, self._placement.carried[loops]
         for i in carried:
@@ -236,7 +236,7 @@ class Printer:
             self.body.lines.append(f"  call void @llvm.prefetch.p0(ptr {line}, i32 0, i32 3, i32 1)")
 
     def _scalar(self, place: Moving) -> str:
-        """Return the name of a scalar, broadcast to all lanes."""
+        """Return the name of a vector that has a scalar in all lanes."""
         if any(place.strides):
             return self._broadcast(self.body, self._index(place))
         if place.start not in self._values:
@@ -246,7 +246,7 @@ class Printer:
         return self._values[place.start]
 
     def _broadcast(self, body: Body, index: str) -> str:
-        """Append the load of a scalar and its broadcast to all lanes."""
+        """Append to `body` code that loads a scalar into all lanes of a vector; return the name of the vector."""
         real, numbers, lanes = self._type.real, self._type.numbers, self._type.lanes
         address = body.new(f"getelementptr {real}, ptr %scalars, i64 {index}")
         number = body.new(f"load {real}, ptr {address}{_CONSTANT}")
@@ -265,7 +265,7 @@ class Printer:
         return self.body.new(f"getelementptr {self._type.numbers}, ptr %memory, i64 {index}")
 
     def _index(self, place: Moving) -> str:
-        """Return an affine index, computed from the counters of the open loops."""
+        """Append code that computes an affine index from the counters of the open loops; return its name."""
         index = str(place.start)
         for counter, stride in zip(self._counters, place.strides, strict=False):
             if stride:
@@ -276,7 +276,7 @@ class Printer:
         self.body.lines.append(f"  store {self._type.numbers} {value}, ptr {address}, align {align}")
 
     def _taken(self, index: str, table: Sequence[str]) -> str:
-        """Append the lookup of an index in a table; nan if the index is out of range."""
+        """Append code that looks up an index in a table; the result is nan if the index is out of range."""
         numbers, bits, body = self._type.numbers, self._type.bits, self.body
         is_negative = body.new(f"fcmp olt {numbers} {index}, {self._type.literal(0.0)}")
         from_end = body.new(f"fadd {numbers} {index}, {self._type.literal(float(len(table)))}")
@@ -289,7 +289,11 @@ class Printer:
 
 
 def _cells(placement: Placement) -> NDArray[numpy.int64]:
-    """Return the cell of each kept index. Cells are consecutive if the strides of operands then remain uniform."""
+    """Return the cell in `memory` of each index.
+
+    Kept indices get consecutive cells if all affine indices of operands then remain affine. Otherwise, cells have the
+    same distances as indices.
+    """
     close = numpy.cumsum(placement.kept) - 1
     is_even = all(
         numpy.array_equal(close[indices(place, around)], indices(_in_cells(close, place), around))
@@ -353,14 +357,14 @@ class _Library:
         ]
 
     def _part(self, body: Body, operand: str, first: int, kind: Type) -> str:
-        """Append the extraction of the lanes from `first` on as a value of type `kind`."""
+        """Append code that extracts the lanes from `first` on; return the name of the result, which has type `kind`."""
         numbers = self._type.numbers
         if kind.lanes == 1:
             return body.new(f"extractelement {numbers} {operand}, i64 {first}")
         return self._shuffled(body, numbers, operand, "poison", range(first, first + kind.lanes))
 
     def _joined(self, body: Body, parts: list[str], kind: Type) -> str:
-        """Append the concatenation of the parts, in pairs, and return the name of the result."""
+        """Append code that concatenates the parts pairwise; return the name of the result."""
         if kind.lanes == 1:
             joined = "poison"
             for lane, part in enumerate(parts):
@@ -385,5 +389,5 @@ def vector_name(function: str, kind: Type, arity: int, vectors: Vectors) -> str:
 
 
 def row_name(function: str, kind: Type, vectors: Vectors) -> str:
-    """Return the symbol of a function that processes lanes in memory, with the instruction set and the type."""
+    """Return the symbol of a function that reads and writes lanes in memory. It names the instruction set and type."""
     return f"gradwalk_{vectors.letter}_{function}{'f' if kind.real == 'float' else ''}"

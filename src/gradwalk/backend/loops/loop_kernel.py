@@ -64,7 +64,7 @@ def written_out(program: Program) -> Program:
 
 
 def _is_written_out(call: Any) -> bool:
-    """Return whether to replace a call: a short loop or switch, or a batched call, which kernels do not support."""
+    """Return whether to inline a call: a short loop, a short switch, or a batched call, which no kernel can run."""
     return bool(call.weight <= MOST_FLAT or (call.weight < math.inf and type(call) not in _KINDS))
 
 
@@ -72,8 +72,8 @@ class LoopKernel:
     """A kernel for a program with loops and switches: see `base.Kernel`.
 
     Args:
-        program: The program for one sample.
-        varies: For each input, whether it has one number per sample.
+        program: The program to run for each sample.
+        varies: Whether each input has one number per sample, instead of one number for the whole batch.
         reduced: Whether the outputs are summed over the batch.
 
     Raises:
@@ -106,7 +106,7 @@ class LoopKernel:
 
     @property
     def backends(self) -> dict[str, str]:
-        """The backend of each part, in order: see `base.Kernel`."""
+        """A dict with the backends of all parts, in order: see `base.Kernel`."""
         named = [(f"part {i}", part) for i, part in enumerate(self._parts)]
         return {name: text for part, found in named for name, text in prefix_keys(part, found.backends).items()}
 
@@ -195,8 +195,9 @@ class LoopKernel:
 def _samples(stage: Segment | CallStage) -> int:
     """Return the number of samples that run through a stage together.
 
-    In a reverse pass, the checkpoints of these samples must fit in `CHECKPOINT_BYTES`. With checkpoint=None, the number
-    is chosen so that all checkpoints of checkpoint="sqrt" fit. Then no step runs more than twice.
+    In a reverse pass, the checkpoints of these samples must fit in `CHECKPOINT_BYTES`. If the loop has checkpoint=None,
+    the number of samples is chosen so that the checkpoints of checkpoint="sqrt" would fit. No step then runs more than
+    twice.
     """
     if isinstance(stage, Segment) or not isinstance(stage.call, LoopVjp):
         return _SAMPLES

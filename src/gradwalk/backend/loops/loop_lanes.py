@@ -23,10 +23,10 @@ from gradwalk.program.program import Program
 Number = Any  # a float that is the same for all samples, or an array with one number per sample
 MakeKernel = Callable[[Program, Sequence[bool]], Kernel]
 
-# With checkpoint=None, maximum size in bytes of the carries that are kept for all samples that run together.
-# If the carries of all steps need more, some are recomputed.
+# Maximum size in bytes of the carries that a loop with checkpoint=None keeps for all samples that run together. If the
+# carries of all steps need more, some carries are recomputed.
 CHECKPOINT_BYTES = 1 << 25
-_MIN_CARRIES = 4  # number of carries that are kept even if they need more bytes
+_MIN_CARRIES = 4  # a loop keeps at least this many carries, even if they need more than CHECKPOINT_BYTES
 LIKELY_STEPS = 10_000  # assumed number of steps of a loop without a maximum
 
 
@@ -170,7 +170,7 @@ class LoopLanes:
         return given, _At(slice(None), rows_of(operands[:carry], samples, kind))
 
     def split(self, step: int, at: _At, given: _Given) -> tuple[_At, _At, _At]:
-        """Split samples into those that take this step, those that have ended, and those that reached the maximum."""
+        """Split the samples: those that take this step, those whose loop has ended, those that exceed the maximum."""
         nothing = _At(_NO_LANES, at.carry[:, :0])
         if self._condition is None:
             return (at, nothing, nothing) if step < (self.loop.steps or 0) else (nothing, at, nothing)
@@ -183,13 +183,13 @@ class LoopLanes:
         return at.some(goes_on), at.some(~goes_on), nothing
 
     def advanced(self, step: int, at: _At, given: _Given) -> NDArray[Any]:
-        """Run a step and return the next carries, followed by its slices of ys."""
+        """Run a step and return the next carries, followed by the slices of ys that the step computed."""
         uniform, rows = given.row(step)
         numbers = [self.loop.first + step, *given.uniform, *uniform]
         return self._step(numbers, [at.carry, given.fixed[:, at.lanes], rows], len(at), given.kind)
 
     def next_carry(self, step: int, at: _At, given: _Given) -> NDArray[Any]:
-        """Run a step and return the next carries, without keeping the slices of ys in memory."""
+        """Run a step and return the next carries. The slices of ys are not kept in memory."""
         results = self.advanced(step, at, given)
         return results[: self.loop.sizes.carry].copy() if self.loop.sizes.out else results
 
@@ -213,7 +213,7 @@ class LoopVjpLanes:
         return self._forward.backends | prefix_keys("step back", self._step.backends)
 
     def memory(self, samples: int) -> int:
-        """Return the size in bytes of all carries that are kept, for `likely_steps` steps."""
+        """Return the size in bytes of all carries that a loop with `likely_steps` steps keeps."""
         loop = self._back.loop
         carry_bytes = 8 * samples * loop.sizes.carry
         return carry_bytes * slots_for(_bounded_policy(loop, carry_bytes), likely_steps(loop))
@@ -245,7 +245,7 @@ def likely_steps(loop: Loop) -> int:
 
 
 def _bounded_policy(loop: Loop, carry_bytes: int) -> Policy:
-    """Return the checkpoint policy of a loop; None becomes the number of carries that fit in `CHECKPOINT_BYTES`."""
+    """Return the checkpoint policy of a loop. Replace None by the number of carries that fit in `CHECKPOINT_BYTES`."""
     if loop.memory is not None:
         return loop.memory
     return max(_MIN_CARRIES, CHECKPOINT_BYTES // max(1, carry_bytes))
@@ -259,7 +259,7 @@ class _ReversedStates:
 
     Attributes:
         given: The constants and xs of the loop.
-        lost: Samples that would exceed the maximum number of steps.
+        lost: Indices of the samples that would exceed the maximum number of steps.
     """
 
     def __init__(self, lanes: LoopLanes, operands: Sequence[Number], samples: int, kind: type[Any]) -> None:

@@ -22,9 +22,10 @@ class Segment:
     """The instructions of a program between two calls, as a separate program.
 
     Attributes:
-        program: The instructions.
-        inputs: Indices, in the whole program, of the inputs.
-        outputs: Indices, in the whole program, of the results that other stages or the program's outputs use.
+        program: The program made of these instructions.
+        inputs: Index of each input in the whole program.
+        outputs: Index of each output in the whole program. The outputs are the results that other stages or the outputs
+            of the whole program use.
     """
 
     program: Program
@@ -38,8 +39,9 @@ class CallStage:
 
     Attributes:
         call: The call.
-        operands: Indices of its operands in the whole program.
-        results: Maps the position of each result that the program reads to its index in the whole program.
+        operands: Index of each operand of the call in the whole program.
+        results: A dict from the positions of results in the call to the indices of these results in the whole program.
+            It contains only the results that the program reads.
     """
 
     call: Any
@@ -54,7 +56,7 @@ class Stages:
     Attributes:
         uniform: Instructions whose results are the same for all samples, run once.
         varying: Segments and calls in execution order.
-        varies: For each index of the program, whether it has one number per sample.
+        varies: Whether the value at each index of the program has one number per sample.
     """
 
     uniform: Segment
@@ -63,7 +65,7 @@ class Stages:
 
 
 def split(program: Program, varies: Sequence[bool]) -> Stages:
-    """Split a program into stages. `varies` tells for each input whether it has one number per sample."""
+    """Split a program into stages. `varies` tells which inputs have one number per sample."""
     code, rows = program.code, program.code.rows
     of_index = code.depending(varies)
     level = _levels(code, rows, of_index)
@@ -84,7 +86,7 @@ def split(program: Program, varies: Sequence[bool]) -> Stages:
 
 
 def _levels(code: Code, rows: Sequence[Sequence[int]], varies: Sequence[bool]) -> list[int]:
-    """Return for each index the largest number of varying calls on a dependency path to it."""
+    """Return the level of each index: the largest number of varying calls on a dependency path to the index."""
     level = [0] * code.first
     calls: dict[int, int] = {}
     for does_vary, row in zip(varies[code.first :], rows, strict=True):
@@ -100,7 +102,7 @@ def _levels(code: Code, rows: Sequence[Sequence[int]], varies: Sequence[bool]) -
 
 
 def _users(code: Code, rows: Sequence[Sequence[int]], varies: Sequence[bool], level: Sequence[int]) -> list[bool]:
-    """Return for each index whether an output, a call or another stage uses it."""
+    """Return one flag per index: whether an output of the program, a call or another stage uses its value."""
     used_elsewhere = [False] * code.count
     for index in code.outputs:
         used_elsewhere[index] = True

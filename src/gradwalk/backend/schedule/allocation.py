@@ -31,10 +31,10 @@ _NEVER = cython.declare(cython.int, -1)
 
 
 class Allocation(NamedTuple):
-    """The code of a schedule for one order.
+    """The instructions of a schedule in one order.
 
     Attributes:
-        code: The instructions; int32, in the format of `encoding`.
+        code: The encoded instructions; int32, in the format of `encoding`.
         tables: The tables that `take` reads; int32, in the format of `encoding`.
         slots: Number of slots.
     """
@@ -100,7 +100,7 @@ def _last_uses(analysis: Analysis, order: Any) -> Any:
 @cython.final
 @cython.cclass
 class _Writer:
-    """The code written so far, and the slots in use."""
+    """Writer of a schedule: the code written so far, and the slots in use."""
 
     _first: cython.int  # index of the first instruction
     _start: cython.p_int  # instruction -> position of its first operand in _operand
@@ -118,7 +118,7 @@ class _Writer:
     # Stacks: the slot that was freed last is reused first, because it is in the cache.
     _free: cython.p_int
     _free_count: cython.int
-    # Free slots of inputs. Their rows may be the caller's memory, so only inputs reuse these slots, not results.
+    # Free slots that held inputs. The row of such a slot may be memory of the caller, so only other inputs reuse it.
     _input_free: cython.p_int
     _input_free_count: cython.int
     _slots: cython.int
@@ -188,7 +188,7 @@ class _Writer:
     @cython.cfunc
     @cython.exceptval(check=False)
     def write_take(self, i: cython.int, table: cython.int, time: cython.int) -> cython.void:
-        """Write instruction `i`, a `take` from the program's table number `table`."""
+        """Write instruction `i`, which is a `take` from table number `table` of the program."""
         start: cython.int = self._start[i]
         end: cython.int = self._start[i + 1]
         index: cython.int = self._operand[start]
@@ -210,8 +210,8 @@ class _Writer:
     def _write_table(self, table: cython.int, start: cython.int, end: cython.int) -> cython.void:
         """Write the entries of a table: the operands from `start` to `end`.
 
-        Each row keeps its slot until the last `take` from the table. Inputs are read from their columns instead
-        of being loaded, because `take` reads only one entry per lane.
+        A row in the table keeps its slot until the last `take` from the table. Inputs in the table are not loaded; they
+        are read from their columns, because `take` reads only one entry per lane.
         """
         index: cython.int
         j: cython.int
@@ -231,7 +231,7 @@ class _Writer:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _placed(self, index: cython.int) -> cython.int:
-        """Return the slot of an operand, or its number if it is a scalar. Load an input at its first use."""
+        """Return the slot of an operand, or the number of the scalar if it is one. Load an input at its first use."""
         if not self._varying[index]:
             return self._scalar[index]
         if self._slot[index] == _NO_SLOT:
@@ -247,7 +247,7 @@ class _Writer:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _release(self, index: cython.int, time: cython.int) -> cython.void:
-        """Free the slot of an operand, if it has one, when this is the operand's last use."""
+        """Free the slot of an operand, if it has one, at the last use of the operand."""
         if self._last[index] != time or not self._varying[index] or self._slot[index] == _NO_SLOT:
             return
         self._last[index] = _NEVER  # the same index may be another operand of this instruction

@@ -27,7 +27,7 @@ _MUL = cython.declare(cython.int, OPCODES["mul"])
 _MULADD = cython.declare(cython.int, OPCODES["muladd"])
 _SUM = cython.declare(cython.int, SUM)
 _DOT = cython.declare(cython.int, DOT)
-_MOST_APART = cython.declare(cython.int, 2)  # outputs with more products add them per sample first, in registers
+_MOST_APART = cython.declare(cython.int, 2)  # sums of more products are added up per sample first, in registers
 
 # Opcode -> number of operands stored in the instruction itself. The operands of a call and the table of a `take` are
 # stored in lists of the program.
@@ -45,12 +45,13 @@ class Analysis(NamedTuple):
         first: Index of the first instruction.
         starts: The operands of instruction i are `operands[starts[i] : starts[i + 1]]`.
         operands: Indices of the operands of all instructions except calls.
-        varying: For each index, 1 if the value depends on an input that varies over the batch.
-        needed: For each index, 1 if a root depends on it.
-        columns: For each index of a varying input, its column of the batch.
-        roots: One row of four numbers for each use of a varying result. Either `STORE`, `SUM` or `DOT`, the output
-            position, and the indices of two operands (the second is -1 if there is only one); or `SCATTER`, the start
-            of its list in `targets`, and the indices of the table index and of the number to add.
+        varying: One flag per index: 1 if the value depends on an input that varies over the batch, else 0.
+        needed: One flag per index: 1 if a root depends on the value, else 0.
+        columns: `columns[index]` is the column of the batch that contains the varying input `index`.
+        roots: One row of four numbers for each root, that is, each use of a varying result by an output. A row is
+            `STORE`, `SUM` or `DOT`, the output position, and the indices of two operands (the second is -1 if it is
+            missing); or `SCATTER`, the start of a list in `targets`, the index that the `take` looks up, and the
+            index of the number to add.
         targets: Outputs that `SCATTER` adds to, in the format that `scattered` describes.
         apart: Whether the terms of an output are summed over the batch separately.
         fixed: Positions of the outputs that do not vary.
@@ -73,8 +74,8 @@ def analyse(program: Program, varies: Sequence[bool], reduced: bool, apart: bool
     """Analyze a program for a batch.
 
     Args:
-        program: The program for one sample.
-        varies: For each input, whether it has one number per sample.
+        program: The program to run for each sample.
+        varies: Whether each input has one number per sample, instead of one number for the whole batch.
         reduced: Whether the outputs are summed over the batch.
         apart: Whether the terms of an output that is a sum of products may be summed over the batch separately.
 
@@ -108,7 +109,7 @@ def analyse(program: Program, varies: Sequence[bool], reduced: bool, apart: bool
 
 
 def arities_of(instructions: Any) -> NDArray[numpy.int32]:
-    """Return the number of operands stored in each instruction of a `Code`; int32."""
+    """Return an int32 array: the number of operands that each instruction of a `Code` stores."""
     return _ARITIES.take(instructions[::4])
 
 
@@ -131,7 +132,7 @@ def _operands(program: Program) -> tuple[NDArray[numpy.int32], NDArray[numpy.int
 
 
 def _mark_varying(starts: Any, operands: Any, varying: Any) -> None:
-    """Mark the instructions with a varying operand. Calls are checked by `_refuse_varying_calls`."""
+    """Set the flags of instructions with a varying operand. `_refuse_varying_calls` checks calls."""
     start: cython.p_int = c_compat.integers(starts)
     operand: cython.p_int = c_compat.integers(operands)
     does_vary: cython.p_int = c_compat.integers(varying)
@@ -161,8 +162,8 @@ def _sums(
     """Return the roots of outputs that are summed over the batch.
 
     A product that is used only once, as in the gradient of a weight, is added directly to the total of its output and
-    needs no row. With `apart`, an output is split into its terms if it is a sum of at most `_MOST_APART` such products,
-    or of terms that a `SCATTER` can add. `uses` counts how often each index is an operand or an output.
+    needs no row. If `apart` is true, an output is split into its terms if it is a sum of at most `_MOST_APART` such
+    products, or of terms that a `SCATTER` can add. `uses` counts how often each index is an operand or an output.
     """
     length = len(instructions) // 4
     # Each product that is split off becomes one root, and so does the rest of each output.
@@ -232,7 +233,7 @@ def _is_product(code: cython.p_int, k: cython.int, does_vary: cython.p_int) -> c
 
 
 def _needed(starts: Any, operands: Any, varying: Any, roots: Any) -> Any:
-    """Mark the indices that the roots depend on, except those that only the uniform prologue uses."""
+    """Return one flag per index: whether a root depends on it, other than through the uniform prologue; int32."""
     length: cython.int = len(starts) - 1
     first: cython.int = len(varying) - length
     marks = numpy.zeros(len(varying), numpy.int32)

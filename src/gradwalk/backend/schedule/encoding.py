@@ -1,12 +1,12 @@
 """Encoding of the instructions of a schedule.
 
 An instruction is `WIDTH` numbers: `FORMS * opcode + form`, the destination, and up to three operands. Bit i of the form
-is set if operand i is a scalar (the same for all lanes) instead of a row of lanes. The destination is a slot. For
-`STORE`, `SUM` and `DOT` it is the position of an output, and for `SCATTER` the start of a list of outputs.
+is set if operand i is a scalar (the same for all lanes) instead of a row of lanes. The destination is usually a slot.
+For `STORE`, `SUM` and `DOT` it is the position of an output, and for `SCATTER` the start of a list of outputs.
 
 The operands of `TAKE` are the index and the start of its table in the list of all tables. A table is the number of its
-entries, followed by the entries. An entry is `KINDS * n + kind`, where n is the number of a slot, a scalar or a column,
-and kind is `IN_SLOT`, `SCALAR` or `COLUMN`. Bit 1 of the form is set if all entries are scalars.
+entries, followed by the entries. An entry is `KINDS * n + kind`, where n is the number of a slot if kind is `IN_SLOT`,
+of a scalar if it is `SCALAR`, or of a column if it is `COLUMN`. Bit 1 of the form is set if all entries are scalars.
 """
 
 WIDTH = 5

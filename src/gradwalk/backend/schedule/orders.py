@@ -19,7 +19,7 @@ if not TYPE_CHECKING and cython.compiled:
 
 
 def as_written(analysis: Analysis) -> Any:
-    """Return the order of the program, with each root directly after its last operand."""
+    """Return the order of the program. Each root comes directly after the last instruction that it depends on."""
     x, y = analysis.roots[:, 2], analysis.roots[:, 3]
     kept = numpy.flatnonzero(analysis.varying[analysis.first :] & analysis.needed[analysis.first :])  # both 0 or 1
     last = numpy.maximum(x, numpy.where((y >= 0) & (analysis.varying[y] != 0), y, -1)).astype(numpy.int64)
@@ -29,7 +29,7 @@ def as_written(analysis: Analysis) -> Any:
 
 
 def depth_first(analysis: Analysis) -> Any:
-    """Return a depth-first order: before each root, only the instructions that it depends on."""
+    """Return a depth-first order: each root comes after the instructions that it and earlier roots depend on."""
     roots = analysis.roots
     order = numpy.empty(len(analysis.starts) - 1 + len(roots), numpy.int32)
     pending = numpy.empty(len(analysis.operands) + 2, numpy.int32)
@@ -66,7 +66,7 @@ def _visit(
     event: cython.p_int,
     count: cython.int,
 ) -> cython.int:
-    """Append the instructions that `stack[0]` depends on to the order, then `stack[0]`; return the new length."""
+    """Append to the order `stack[0]`, after the instructions that it depends on; return the new length."""
     top: cython.int = 1
     index: cython.int
     j: cython.int

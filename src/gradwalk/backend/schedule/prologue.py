@@ -17,9 +17,9 @@ class Prologue(NamedTuple):
     """The part of a program that is computed once per batch.
 
     Attributes:
-        program: Program whose inputs are the inputs that do not vary. Its outputs are the scalars (the uniform values
-            that the lanes use), followed by the outputs that do not vary.
-        scalars: For each index of the whole program, the number of its scalar; int32.
+        program: A program whose inputs are those inputs of the whole program that do not vary. Its outputs are the
+            scalars (the uniform values that the lanes use), followed by the outputs that do not vary.
+        scalars: `scalars[index]` is the number of the scalar that has this index in the whole program; int32.
     """
 
     program: Program
@@ -33,7 +33,7 @@ def make_prologue(analysis: Analysis) -> Prologue:
     needed = numpy.flatnonzero((analysis.needed != 0) & is_uniform)
     scalars = numpy.zeros(len(varying), numpy.int32)
     scalars[needed] = numpy.arange(len(needed))
-    # The new index of each uniform value. Entries of varying values are meaningless and never read.
+    # The index of each uniform value in the prologue. The entries of varying values are never read.
     moved = numpy.cumsum(is_uniform) - 1
     calls = [
         (function, moved[used].tolist() if is_uniform[used].all() else [])
@@ -50,7 +50,7 @@ def make_prologue(analysis: Analysis) -> Prologue:
 
 
 def _moved_code(analysis: Analysis, is_uniform: Any, moved: Any) -> Any:
-    """Return the instructions that do not vary, with the new indices of their operands."""
+    """Return the instructions that do not vary. `moved` maps operands to their indices in the prologue."""
     kept = numpy.flatnonzero(is_uniform[analysis.first :])
     code = analysis.program.instructions.reshape(-1, 4)[kept]
     arities = arities_of(analysis.program.instructions)[kept]

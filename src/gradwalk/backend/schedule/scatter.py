@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 from gradwalk.program.code.opcodes import OPCODES, SCATTER, SUM, TAKE
 from gradwalk.program.program import Program
 
-# A list of targets has at most this many entries per output. Indices without an output have target -1.
+# A list of targets has at most this many entries per output of the program.
 _SPARSEST = 16
 
 
 def picks(program: Program, varying: NDArray[numpy.int32]) -> NDArray[numpy.int32]:
     """Find the instructions of the form `where(index == constant, number, 0)` whose index varies over the batch.
 
-    In place of the 0 there may be a `take` from a table of zeros, which is nan if the index is out of range. Returns
-    the constant (an integer >= 0) for each such instruction, and -1 for all other indices of the program; int32.
+    Instead of 0, the last operand may be a `take` from a table of zeros: it is 0, or nan if the index is out of range.
+    Returns an int32 array with one entry per index of the program: the constant (an integer >= 0) if the instruction
+    has this form, else -1.
     """
     first = program.inputs + len(program.constants)
     rows = program.instructions.reshape(-1, 4)
@@ -57,7 +58,7 @@ def _table_lengths(program: Program, constants: NDArray[numpy.float64]) -> NDArr
 
 
 def _is_position_in(program: Program, position: int, taken: int) -> bool:
-    """Return whether `position` is the index of the `take` at `taken`, plus the table length if the index is < 0."""
+    """Return whether `position` is the index of the `take` at `taken` (plus the table length if that index is < 0)."""
     first = program.inputs + len(program.constants)
     rows = program.instructions.reshape(-1, 4)
     _, index, table, _ = rows[taken - first].tolist()
@@ -104,7 +105,7 @@ def scattered(
         index = int(program.instructions[4 * (equality - first) + 1])
         table = len(program.tables[program.instructions[4 * (zero - first) + 2]]) if zero >= first else 0
         targets = groups.setdefault((index, number, table), {})
-        if int(picked[chosen]) in targets:  # another output is the same sum
+        if int(picked[chosen]) in targets:  # an earlier output is the same sum
             kept.append(root)
         else:
             targets[int(picked[chosen])] = output

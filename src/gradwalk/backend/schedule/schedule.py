@@ -27,8 +27,8 @@ class Schedule:
     of a row. `str` shows one instruction per line.
 
     Attributes:
-        program: The program for one sample.
-        varies: For each input, whether it has one number per sample.
+        program: The program to run for each sample.
+        varies: Whether each input has one number per sample, instead of one number for the whole batch.
         reduced: Whether the outputs are summed over the batch.
         prologue: The uniform prologue. Its inputs are the inputs that do not vary. Its outputs are the scalars for the
             lanes, followed by the outputs that do not vary.
@@ -115,7 +115,7 @@ def make_schedule(program: Program, varies: Sequence[bool], *, reduced: bool, ap
 
 
 def _listed(lists: NDArray[numpy.int32], begin: int) -> list[int]:
-    """Return the list whose length is at `begin`."""
+    """Return the list that is stored at `begin`: its length, followed by its items."""
     return [int(x) for x in lists[begin + 1 : begin + 1 + lists[begin]]]
 
 

@@ -1,7 +1,7 @@
 """`Stepper`: the Dormand-Prince method of orders 5 and 4, applied to a program that computes the right-hand side.
 
-Steps, error estimates and step lengths are the same as in SciPy's RK45. So is the dense output: one polynomial of
-degree 4 per step (Shampine, "Some practical Runge-Kutta formulas", 1986). A step runs no Python code.
+Steps, error estimates and step lengths are the same as in SciPy's RK45. The dense output is also the same: one
+polynomial of degree 4 per step (Shampine, "Some practical Runge-Kutta formulas", 1986). A step runs no Python code.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Path:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _next(self) -> cython.Py_ssize_t:
-        """Append space for a step and return its position in the array."""
+        """Append space for a step to the array, and return the position of this space."""
         begin: cython.Py_ssize_t = self._steps * self._width
         if begin == len(self._array):
             grown = numpy.empty(2 * begin)
@@ -53,7 +53,7 @@ class Path:
 
     @cython.cfunc
     def _write(self, t: cython.double, to: cython.p_double) -> object:
-        """Write the solution at time t to `to`. The search for the right step starts at the step found last."""
+        """Write the solution at time t to `to`. The search for the step around t begins at the step used last."""
         cell: cython.p_double = self._cells
         i: cython.int
         at: cython.Py_ssize_t = self._latest * self._width
@@ -76,7 +76,7 @@ def _value(
 ) -> cython.double:
     """Evaluate the polynomial of one component in a step of length h, at x between 0 (start) and 1 (end).
 
-    `cell[at]` is the component at the start of the step. Its four coefficients follow at distances of `size`.
+    `cell[at]` is the component at the start of the step. The four coefficients are `cell[at + k * size]`, k = 1 to 4.
     """
     total: cython.double = cell[at + 4 * size]
     k: cython.int
@@ -96,7 +96,7 @@ class Stepper:
         places: Index of the first state input, number of state inputs, and index of the time input.
         size: Number of components of the state.
         tolerances: Relative tolerance, absolute tolerance, and maximum step length.
-        along: Solution whose value at the current time is written to the first inputs, or None.
+        along: A solution whose value at the current time is written to the first inputs, or None.
     """
 
     # The types of the fields are declared in dormand_prince.pxd.
@@ -128,7 +128,7 @@ class Stepper:
         self._new = c_compat.doubles(self._arrays[2])
 
     def rows(self, start: Any, times: Any, path: Path | None = None) -> Any:
-        """Return the state at strictly monotonic times, an array of shape (times, size). Append all steps to `path`.
+        """Return the state at strictly monotonic times, an array of shape (times, size). Append the steps to `path`.
 
         Raises `ArithmeticError` with the time as its argument if the steps become too small.
         """
@@ -163,7 +163,7 @@ class Stepper:
 
     @cython.cfunc
     def _at(self, t: cython.double, last: Path, result: cython.p_double, to: cython.Py_ssize_t) -> object:
-        """Write the state at a time within the last step."""
+        """Write the state at time t, which is within the last step, to `result`."""
         i: cython.int
         at: cython.Py_ssize_t = (last._steps - 1) * last._width
         cell: cython.p_double = last._cells

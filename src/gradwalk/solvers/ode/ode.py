@@ -31,7 +31,7 @@ def odeint(
 
     y can be differentiated to any order with respect to `y0`, `t`, and all Values in `args` or captured by `func`.
     Reverse mode integrates the adjoint equation backward along the solution. Forward mode integrates the tangents
-    together with y. `backward()` integrates y together with its sensitivities to `y0` and to all these Values.
+    together with y. `backward()` integrates y together with the sensitivities of y to `y0` and to all these Values.
 
     Args:
         func: Function `func(y, t, *args)` that returns dy/dt in the structure of y. It may return a list or tuple

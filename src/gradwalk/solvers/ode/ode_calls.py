@@ -3,8 +3,8 @@
 Let y' = f(y, t, p). The tangents s of y satisfy s' = f_y s + f_p dp. Forward mode integrates y and s together: it is an
 `Ode` of twice the size. Reverse mode is `OdeBack`. It integrates the adjoint equation a' = -f_yᵀ a backward from the
 last time to the first. The adjoints of p are the integral of f_pᵀ a (Pontryagin; Chen et al., "Neural ordinary
-differential equations", 2018). The backward integration evaluates the stored forward solution: integrating y backward
-would be unstable for stiff or damped equations.
+differential equations", 2018). The backward integration evaluates the stored forward solution instead of integrating y
+backward, which would be unstable for stiff or damped equations.
 
 `OdeBack` is linear in the adjoints of the results. Its own derivatives are therefore built from the JVP of the `Ode`,
 as in `gradwalk.program.calls.loop`, so these two calls suffice for derivatives of any order.
@@ -50,7 +50,7 @@ class Ode(Call):
         self.outputs = self.size * times
         self.steps = steps
         self._backs: dict[tuple[bool, ...], OdeBack] = {}
-        self._latest: tuple[bytes, Any] = (b"", None)  # the last operands as bytes, and the Jacobian at them
+        self._latest: tuple[bytes, Any] = (b"", None)  # the latest operands as bytes, and their Jacobian
 
     def __repr__(self) -> str:
         return f"<the solution of {self.size} differential equations at {self.times} times>"
@@ -59,18 +59,18 @@ class Ode(Call):
         return Ode, (self.field.program, self.times, self.steps)
 
     def parted(self, operands: Any) -> tuple[Any, Any, Any]:
-        """Split a sequence with one item per operand into three parts: for y at the first time, the times, and p."""
+        """Split a sequence with one item per operand: items of y at the first time, items of the times, items of p."""
         end = self.size + self.times
         return operands[: self.size], operands[self.size : end], operands[end : end + self.field.params]
 
     def numbers(self, operands: Floats) -> Floats:
-        """Return all components of y at the first time, then at the second time, and so on: see `Call.numbers`."""
+        """Return y at the first time, followed by y at the second time, and so on: see `Call.numbers`."""
         start, times, params = self.parted(operands)
         found: Floats = self.steps.rows(self.field.forward(params), start, times).ravel()
         return found
 
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
-        """Return the partials of one result: see `Call.partials`."""
+        """Return the partials of one result with respect to all operands: see `Call.partials`."""
         row = numpy.array(operands, numpy.float64)
         key = row.tobytes()
         known, found = self._latest
@@ -84,7 +84,7 @@ class Ode(Call):
         start, times, params = self.parted(operands)
         of_start, of_times, of_params = self.parted(tangents)
         moved = instantiate_zeros(tape, of_start)
-        if of_times[0] != NO_INDEX:  # starting later by dt changes y at the old start by -y' dt
+        if of_times[0] != NO_INDEX:  # if the start moves by dt, y at the old start changes by -y' dt
             speeds = self._speeds(tape, operands, base, 0)
             behind = [tape.append("mul", speed, of_times[0]) for speed in speeds]
             moved = [tape.append("sub", x, y) for x, y in zip(moved, behind, strict=True)]
@@ -111,7 +111,7 @@ class Ode(Call):
         pulled_times = [NO_INDEX] * self.times
         for i in itertools.compress(range(self.times), of_times):
             moved = seeds[i * self.size : (i + 1) * self.size]
-            if i == 0:  # starting later by dt changes y at the old start by -y' dt
+            if i == 0:  # if the start moves by dt, y at the old start changes by -y' dt
                 moved = [tape.append("sub", x, y) for x, y in zip(moved, found[: self.size], strict=True)]
             pulled_times[i] = _product(tape, moved, self._speeds(tape, operands, base, i))
         return [*found[: self.size], *pulled_times, *pulled]
@@ -158,7 +158,7 @@ class OdeBack(Call):
 
     Args:
         ode: The `Ode`.
-        wanted: For each component of p, whether its adjoint is needed.
+        wanted: Whether the adjoint of each component of p is needed.
     """
 
     name = "odeint'"
@@ -192,19 +192,19 @@ class OdeBack(Call):
         return [next(found) if is_wanted else NO_INDEX for is_wanted in wanted]
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the tangents of the results: see `Call.jvp`."""
+        """Append the tangents of the results, and return their indices: see `Call.jvp`."""
         _, of_times, _ = self.ode.parted(tangents)
         program = self._still if all(i == NO_INDEX for i in of_times) else self._moving
         return tape.inline(program, [*operands, *instantiate_zeros(tape, tangents)])
 
     @cached_property
     def _still(self) -> Program:
-        """The JVP program for times whose tangents are all 0."""
+        """The JVP program that is used if the tangents of all times are 0."""
         return self._forward(moves=False)
 
     @cached_property
     def _moving(self) -> Program:
-        """The JVP program for times with arbitrary tangents."""
+        """The JVP program that is used if the times have tangents."""
         return self._forward(moves=True)
 
     def _forward(self, *, moves: bool) -> Program:
@@ -238,7 +238,7 @@ class OdeBack(Call):
         return tape.program([*pulled, *itertools.compress(moved, wanted[len(operands) :])])
 
     def _opened(self, tape: Tape) -> tuple[Indices, Indices]:
-        """Append inputs for the operands of the `Ode`, and inputs for the adjoints of the results."""
+        """Append inputs to the tape: for the operands of the `Ode`, and for the adjoints of the results."""
         ode = self.ode
         return _inputs(tape, ode.size + ode.times + ode.field.params), _inputs(tape, ode.outputs)
 
@@ -252,7 +252,7 @@ def _none(indices: Indices) -> Indices:
 
 
 def _product(tape: Tape, x: Iterable[int], y: Iterable[int]) -> int:
-    """Append the dot product of two sequences."""
+    """Append the dot product of two sequences, and return the index of the product."""
     total = tape.constant(0.0)
     for one, other in zip(x, y, strict=True):
         total = tape.append("add", total, tape.append("mul", one, other))

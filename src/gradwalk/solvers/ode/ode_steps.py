@@ -1,4 +1,4 @@
-"""The integration methods of `odeint`: RK45 in compiled code, the other methods by SciPy."""
+"""The integration methods of `odeint`: RK45 runs in compiled code, and the other methods run in SciPy."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _IMPLICIT = ("Radau", "BDF", "LSODA")  # methods that use a Jacobian
 
 
 class Flow(NamedTuple):
-    """The right-hand side of a differential equation: the derivative of the state, for a time and a state.
+    """The right-hand side of a differential equation: the derivative of the state as a function of time and state.
 
     Attributes:
-        program: Program that computes the derivative of the state.
+        program: The program that computes the derivative of the state.
         row: Inputs of the program. Each evaluation overwrites the state, the time and the values of `along`.
         places: Index of the first state input, number of state inputs, and index of the time input.
         jacobian: Function `jacobian(t, state)` that returns the Jacobian of the right-hand side.
-        along: Solution whose value at the current time is written to the first inputs, or None.
+        along: A solution whose value at the current time is written to the first inputs, or None.
     """
 
     program: Program
@@ -108,19 +108,19 @@ class Field:
         return self._swept.setdefault(wanted, program)
 
     def forward(self, params: Floats) -> Flow:
-        """Return the right-hand side for y, with given p."""
+        """Return the right-hand side of the equation for y; `params` are the values of p."""
         row = numpy.concatenate([numpy.zeros(self.size + 1), params])
         matrix = self._matrix(params)
         return Flow(self.program, row, (0, self.size, self.size), lambda t, y: matrix(t, y)[:, : self.size])
 
     def with_partials(self, params: Floats) -> Flow:
-        """Return the right-hand side for y and the sensitivities of y to y0 and p, with given p."""
+        """Return the right-hand side of the equation for y and the sensitivities of y; `params` are the values of p."""
         size, count = self.size, self.size + self.params
         length = size * (1 + count)
         row = numpy.concatenate([numpy.zeros(length + 1), params])
         matrix = self._matrix(params)
 
-        def jacobian(t: float, state: Any) -> Any:  # approximate: without second derivatives of f
+        def jacobian(t: float, state: Any) -> Any:  # approximate, because it omits the second derivatives of f
             inner = matrix(t, state[:size])[:, :size]
             whole = numpy.zeros((length, length))
             whole[:size, :size], whole[size:, size:] = inner, numpy.kron(inner, numpy.eye(count))
@@ -129,7 +129,7 @@ class Field:
         return Flow(self.varied, row, (0, length, length), jacobian)
 
     def backward(self, wanted: Sequence[bool], params: Floats, along: Any) -> Flow:
-        """Return the right-hand side for the adjoints of y and of the wanted components of p; `along` is y(t)."""
+        """Return the right-hand side of the adjoint equation for y and the wanted components of p; `along` is y(t)."""
         size = self.size
         row = numpy.concatenate([numpy.zeros(size + 1), params, numpy.zeros(size)])
         matrix, columns = self._matrix(params), [*[True] * size, *wanted]
@@ -169,10 +169,10 @@ class Steps:
     hmax: float
 
     def rows(self, flow: Flow, start: Floats, times: Floats) -> Any:
-        """Integrate from `start` at the first time, and return the state at all times, of shape (times, size).
+        """Integrate from `start` at the first time; return the state at all times, an array of shape (times, size).
 
-        If a time is nan, its row and all later rows are nan. Raises `ValueError` if a time is infinite, or if the times
-        are neither ascending nor descending. Adjacent times may be equal.
+        If a time is nan, the state is nan at this time and at all later ones. Adjacent times may be equal. Raises
+        `ValueError` if a time is infinite, or if the times are neither ascending nor descending.
         """
         if numpy.isinf(times).any():
             raise ValueError(f"t of odeint must be finite, got {times.tolist()!s:.100}")
@@ -196,7 +196,7 @@ class Steps:
         return self._by_scipy(flow, start, times, t_eval=times).y.T
 
     def path(self, flow: Flow, start: Floats, times: Floats) -> Any:
-        """Return the solution between two different times: a `Path`, or SciPy's function of the time."""
+        """Return the solution between two times, which must differ: a `Path`, or SciPy's dense output."""
         if self.method == _OWN:
             path = Path(len(start))
             self._own(flow, start, times, path)
@@ -210,7 +210,7 @@ class Steps:
 
         Args:
             field: The field.
-            wanted: For each component of p, whether its adjoint is needed.
+            wanted: Whether the adjoint of each component of p is needed.
             start: y at the first time.
             times: The times.
             params: The values of p.

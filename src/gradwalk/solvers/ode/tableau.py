@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy
 
-_STAGES = (  # for each stage after the first: its time as a fraction of the step, and the weights of earlier slopes
+_STAGES = (  # per stage after the first: the time as a fraction of the step, and the weights of earlier slopes
     (1 / 5, (1 / 5,)),
     (3 / 10, (3 / 40, 9 / 40)),
     (4 / 5, (44 / 45, -56 / 15, 32 / 9)),
@@ -13,7 +13,7 @@ _STAGES = (  # for each stage after the first: its time as a fraction of the ste
     (1.0, (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84)),
 )
 ERROR = numpy.array([-71 / 57600, 0.0, 71 / 16695, -71 / 1920, 17253 / 339200, -22 / 525, 1 / 40])
-_BETWEEN = (  # for each slope: its weight in each coefficient of the interpolating polynomial
+_BETWEEN = (  # per slope: the weight of the slope in each coefficient of the interpolating polynomial
     (1.0, -8048581381 / 2820520608, 8663915743 / 2820520608, -12715105075 / 11282082432),
     (0.0, 0.0, 0.0, 0.0),
     (0.0, 131558114200 / 32700410799, -68118460800 / 10900136933, 87487479700 / 32700410799),

@@ -33,8 +33,8 @@ _DEPTH = 5  # search depth for captured Values; an attribute of an object in a c
 def custom_root(optimality_fun: Callable[..., Any]) -> Callable[[Solver], Solver]:
     """Decorate a solver so that its solution is differentiated implicitly, as JAXopt's `custom_root` does.
 
-    The solver is called with numbers only and may be any Python code: SciPy, a loop, or a C library. For a solver that
-    minimizes a function f, pass `grad(f)`.
+    The solver is called with numbers only and may be any Python code: SciPy, a loop, or a C library. If the solver
+    minimizes a function f, pass `grad(f)`: it is 0 at the minimum.
 
     Args:
         optimality_fun: Function `optimality_fun(solution, *args)`, where `args` are the solver's arguments after the
@@ -47,9 +47,9 @@ def custom_root(optimality_fun: Callable[..., Any]) -> Callable[[Solver], Solver
         must not be Values, and are not passed to `optimality_fun`.
 
         The decorated solver raises `TypeError` if the solution contains Values or does not have the structure of
-        `init_params`. While `jit` or `vmap` records it, it also raises `TypeError` if the solver uses Values of the
-        recording from its closure, its attributes or a `functools.partial`. It raises `RecordingError` if
-        `optimality_fun` branches on a Value or converts a Value to a float.
+        `init_params`. While `jit` or `vmap` records a call of the decorated solver, the call also raises `TypeError` if
+        the solver uses Values of the recording from its closure, its attributes or a `functools.partial`. The decorated
+        solver raises `RecordingError` if `optimality_fun` branches on a Value or converts a Value to a float.
 
     Raises:
         TypeError: `optimality_fun` or the solver is not callable.
@@ -141,7 +141,7 @@ class _Arguments:
     """The arguments of a solver, in which Values can be replaced by numbers.
 
     Args:
-        args: The arguments. The first may be None.
+        args: The arguments. The first argument may be None.
         name: Name of the solver in error messages.
 
     Attributes:
@@ -169,7 +169,7 @@ class _Arguments:
 
 
 class _Own:
-    """A user-defined solver: see `Search`.
+    """A user-defined solver, which can be called as a `Search`.
 
     Args:
         solver: The solver.

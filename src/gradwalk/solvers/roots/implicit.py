@@ -76,7 +76,7 @@ class Implicit(Call):
         self.equation = equation
         self.starts = starts
         self.search = search
-        self._latest: tuple[bytes, Any] = (b"", None)  # the last operands as bytes; x and J⁻¹ for them
+        self._latest: tuple[bytes, Any] = (b"", None)  # the latest operands as bytes, and their x and J⁻¹
 
     def __repr__(self) -> str:
         return f"<the solution of {self.outputs} equations by {self.name}>"
@@ -90,7 +90,7 @@ class Implicit(Call):
         return numpy.asarray(found, numpy.float64)
 
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
-        """Return the partials of one unknown: see `Call.partials`."""
+        """Return the partials of one unknown with respect to all operands: see `Call.partials`."""
         row = numpy.array(operands, numpy.float64)
         key = row.tobytes()
         known, at = self._latest
@@ -122,7 +122,7 @@ class Implicit(Call):
         return [*range(base, base + self.outputs), *operands[self.starts :]]
 
     def _solved(self, tape: Tape, point: Indices, right: Indices, *, is_transposed: bool) -> Indices:
-        """Append the solution of a linear system whose matrix is the Jacobian at `point`, or its transpose."""
+        """Append the solution of a linear system whose matrix is the Jacobian at `point` or the transposed Jacobian."""
         matrix = tape.inline(self.equation.jacobian, point)
         if self.outputs == 1:
             return [tape.append("div", right[0], matrix[0])]
@@ -136,11 +136,11 @@ class Implicit(Call):
 
 
 class SearchedInPlace(Implicit):
-    """An `Implicit` call whose solver is a program. After differentiation, the program replaces the call.
+    """An `Implicit` call whose solver is a program. After differentiation, the call is replaced by this program.
 
     Args:
         implicit: The call.
-        search: The program of the solver. Its inputs and outputs are the operands and results of the call.
+        search: The program of the solver. Its inputs are the operands of the call, and its outputs are the results.
     """
 
     def __init__(self, implicit: Implicit, search: Program) -> None:
@@ -153,7 +153,7 @@ class SearchedInPlace(Implicit):
 
     @cached_property
     def expansion(self) -> Expansion:
-        """The program that replaces the call; its outputs are the results."""
+        """The program of the solver, followed by a program that returns its inputs: the results of the call."""
         tape = Tape()
         return Expansion(self._program, tape.program([tape.input() for _ in range(self.outputs)]))
 
@@ -176,7 +176,7 @@ class _Linear(Solve):
 def _linear(size: int, is_transposed: bool) -> Solve:
     """Return the call that solves `size` linear equations: by recorded elimination, or with LAPACK if `size` is large.
 
-    Batch kernels can run recorded elimination.
+    Batch kernels can run recorded elimination, but they cannot call LAPACK.
     """
     if size <= _LARGEST_ELIMINATED:
         return solver(size, is_transposed, is_recorded=True)

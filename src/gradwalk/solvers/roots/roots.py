@@ -30,8 +30,9 @@ from gradwalk.value.modes import is_staging
 Tree = TypeVar("Tree")
 
 _WITH_JACOBIAN = ("hybr", "lm")  # SciPy's methods that use a Jacobian
-# Methods that can run as programs. For each: the function; the argument with the starting values, and their number; the
-# number of functions it calls (1 for f, 2 for f and its derivative); and SciPy's defaults of xtol, rtol and maxiter.
+# Methods that can run as programs. An entry contains the function that records the method; the argument with the
+# starting values, and the number of these values; the number of programs that the method calls (1 for f, 2 for f and
+# the derivative of f); and SciPy's defaults of xtol, rtol and maxiter.
 _PROGRAMS = {
     "newton": (newton, ("x0", 1), 2, 1.48e-8, 0.0, 50),
     "brentq": (brentq, ("bracket", 2), 1, 2e-12, 4.0 * numpy.finfo(float).eps, 100),
@@ -49,8 +50,9 @@ def root(
 ) -> Tree:
     """Find x with `fun(x, *args) = 0`, using `scipy.optimize.root` and the exact Jacobian.
 
-    x is differentiated through the equation, to any order, with respect to the Values in `args` and those that `fun`
-    captures. Derivatives with respect to `x0` are 0. If the Jacobian at x is singular, derivatives are inf or nan.
+    x is differentiated through the equation, to any order, with respect to the Values in `args` and the Values that
+    `fun` captures. Derivatives with respect to `x0` are 0. If the Jacobian at x is singular, derivatives are inf or
+    nan.
 
     Args:
         fun: Function `fun(x, *args)` that returns one number per unknown. It is recorded once per call, as by `jit`.
@@ -210,7 +212,7 @@ def without(program: Program) -> Program:
 
 @dataclasses.dataclass(frozen=True)
 class SystemSearch:
-    """A search with `scipy.optimize.root`. The attributes are arguments of that function."""
+    """A search with `scipy.optimize.root`. The attributes are arguments of `scipy.optimize.root`."""
 
     method: str
     tol: float | None
@@ -240,7 +242,8 @@ class ScalarSearch:
 
     Attributes:
         method: The method.
-        where: For each of `bracket`, `x0` and `x1`, its name and how many numbers it has; 0 if it was not given.
+        where: Pairs of the name of an argument (`bracket`, `x0` or `x1`) and the number of starting values in this
+            argument. The number is 0 if the argument was not given.
         settings: Keyword arguments `xtol`, `rtol` and `maxiter`.
     """
 
@@ -253,7 +256,7 @@ class ScalarSearch:
         if self.method not in _PROGRAMS:
             return call
         search, start, used, *defaults = _PROGRAMS[self.method]
-        if [given for given in self.where if given[1]] != [start]:  # let SciPy ignore or reject extra arguments
+        if [given for given in self.where if given[1]] != [start]:  # SciPy ignores or rejects other arguments
             return call
         settings = [x if given is None else given for x, given in zip(defaults, self.settings.values(), strict=True)]
         functions = [call.equation.residual, call.equation.jacobian][:used]

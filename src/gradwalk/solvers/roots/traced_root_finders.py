@@ -18,8 +18,8 @@ from gradwalk.program.tracing.trace import Recording
 
 Function = Callable[[Any], Any]
 
-_GOES_ON, _FOUND, _LOST = 0.0, 1.0, 2.0  # status of a search
-_EPSILON = 2.0**-23  # of float32
+_GOES_ON, _FOUND, _LOST = 0.0, 1.0, 2.0  # states of a search
+_EPSILON = 2.0**-23  # machine epsilon of float32
 
 
 def searched(
@@ -55,8 +55,8 @@ def newton(f: Function, slope: Function, start: Any, xtol: float, rtol: float, m
         x, _, count = state
         value, by_x = f(x), slope(x)
         new = x - value / by_x
-        # SciPy's xtol, 1.48e-8, is sqrt(epsilon) of float64; here it is sqrt(epsilon) of float32. After a step of this
-        # size, the error is about the square of the step.
+        # SciPy's default xtol, 1.48e-8, is sqrt(epsilon) of float64. In float32, sqrt(epsilon) of float32 is added.
+        # After a step of this size, the error is about the square of the step.
         rounding = _if_coarse(x, math.sqrt(_EPSILON) * absolute(x) + 4.0 * _EPSILON)
         is_near = less_equal(absolute(new - x), xtol + rtol * absolute(x) + rounding)
         stands = where(equal(value, 0.0), _FOUND, where(equal(by_x, 0.0), _LOST, is_near))
@@ -111,6 +111,6 @@ def brentq(f: Function, low: Any, high: Any, xtol: float, rtol: float, maxiter: 
 
 
 def _if_coarse(x: Any, tolerance: Any) -> Any:
-    """Return the tolerance in float32 arithmetic, where 1 + 2**-30 rounds to 1. Return 0 in float64."""
+    """Return `tolerance` in float32 arithmetic, in which 1 + 2**-30 rounds to 1. Return 0 in float64 arithmetic."""
     size = 1.0 + absolute(x)
     return where(equal(size + size * 2.0**-30, size), tolerance, 0.0)
