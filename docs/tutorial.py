@@ -108,8 +108,8 @@ print(cursor.next().sentence)
 print("back:", cursor.back().sentence)
 
 # %% [markdown]
-# `backward` stores the gradients in the Values. A drawing then shows the gradients: positive gradients are blue,
-# negative gradients are orange, and a thicker line carries a larger gradient.
+# `backward` stores the gradients in the Values. A drawing then shows the gradients: positive gradients are blue, and
+# negative gradients are orange. The larger a gradient, the thicker its line.
 
 # %%
 L.backward()
@@ -130,7 +130,7 @@ walk(L).film(seconds=1.5)
 print(check(L))
 
 # %% [markdown]
-# We can use the same step `h` and the same formula as by hand:
+# `check` can also use the step `h` and the one-sided formula that we used by hand:
 
 # %%
 found = check(L, method="forward", h=0.0001)
@@ -199,8 +199,8 @@ print(gradcheck(cube, 2.0))
 assert gradcheck(cube, 2.0)
 
 # %% [markdown]
-# `check` finds a mistake in a rule. Inside `source_lines()`, each node stores its source line, and `check` shows the
-# line:
+# If a rule is wrong, `check` finds the mistake. Inside `source_lines()`, each node stores its source line, which
+# `check` then shows:
 
 # %%
 with source_lines():
@@ -231,8 +231,8 @@ o.backward()
 draw(o)
 
 # %% [markdown]
-# A network consists of many neurons. It is the same kind of expression, only larger. Its parameters are labeled
-# automatically.
+# A network consists of many neurons. It is the same kind of expression as a neuron, only larger. The parameters of a
+# network are labeled automatically.
 
 # %%
 import random
