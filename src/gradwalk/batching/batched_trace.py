@@ -149,7 +149,7 @@ class BatchedTrace(Trace):
         return (batch.has_values or bool(self.captured)) and not is_without_gradient()
 
     def stays_whole(self, batch: Batch) -> bool:
-        """Return whether to record a batch of Values as one `BatchCall`. Short batches are recorded by sample."""
+        """Return whether a batch of Values becomes one `BatchCall`. Short batches are recorded sample by sample."""
         if not self._has_values(batch):
             return False
         is_long = batch.size * max(weight(self.program), 1) >= _LEAST_WHOLE
