@@ -168,7 +168,7 @@ class Replacement:
         say(f"{self._own.title} was replaced by gradwalk's Value{kept}{said}{self._said_of_graph()}")
 
     def _keep_order(self) -> str:
-        """Keep the script's `backward()` if it adds contributions in another order; return a warning if that fails."""
+        """Keep the script's `backward()` if it adds contributions in another order; if that fails, return a warning."""
         order = self._order
         assert order is not None
         self._order = None
