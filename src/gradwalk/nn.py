@@ -45,7 +45,7 @@ class Number(float):
 
 
 class Numbers(numpy.ndarray):
-    """A parameter in a Module that a transform returned: an array, with a number for each result or sample."""
+    """A parameter in a Module that a transform returned: an array with one number per result or sample."""
 
 
 PENDING = " pending"  # key in the dict of a Module that is not materialized yet; the value creates the attributes

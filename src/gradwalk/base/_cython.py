@@ -75,12 +75,12 @@ def critical_section(owner: object) -> AbstractContextManager[None]:
 
 
 def declare(kind: object, value: object = None, *, visibility: str = "private") -> Any:
-    """Return the initial value of a declared variable, by default None."""
+    """Return the initial value of a declared variable (None by default)."""
     return value
 
 
 def cast(kind: type[T], value: object) -> T:
-    """Convert to `kind` if that is float or int, else return the value unchanged."""
+    """Convert a value to `kind` if `kind` is float or int; otherwise return the value unchanged."""
     return kind(value) if kind in (float, int) else value  # type: ignore[call-arg, return-value]
 
 

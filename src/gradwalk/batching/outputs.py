@@ -99,7 +99,7 @@ class Outputs:
 
 
 def _whole(shape: tuple[int, ...], axis: int | None, count: int) -> tuple[int, ...]:
-    """Return the shape of a result for all samples, with the batch axis at `axis`."""
+    """Return the shape of a result for all samples, in which the batch axis is at `axis`."""
     if axis is None:
         return shape
     if not -len(shape) - 1 <= axis <= len(shape):

@@ -270,7 +270,7 @@ def _parts(text: str) -> list[list[_Token]]:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """Yield the tokens of a text, without spaces and without line ends inside brackets."""
+    """Yield the tokens of a text. Spaces, and line ends inside brackets, are left out."""
     depth = position = 0
     while position < len(text):
         token = _token(text, position)

@@ -188,7 +188,7 @@ def _losses_of(index: int, lost: Sequence[LostContribution], graph: Graph) -> li
 
 
 def _derivatives_by(index: int, graph: Graph) -> dict[int, float]:
-    """Return the derivatives of all dependent nodes with respect to one node, computed in a forward pass."""
+    """Return a dict from node indices to derivatives with respect to one node, computed in a forward pass."""
     tangents = {index: 1.0}
     for node in graph.nodes[index + 1 :]:
         reached = [(i, x) for i, x in passing(node) if x in tangents]

@@ -84,7 +84,7 @@ class Pass:
         return replace(self, graph=graph, nodes=len(graph), earlier=moved)
 
     def to_dict(self, *, with_graph: bool) -> dict[str, Any]:
-        """Return the pass as plain data in the format of docs/walk.schema.json, with the graph if `with_graph`."""
+        """Return the pass as data in the format of docs/walk.schema.json, with the graph if `with_graph` is true."""
         described: dict[str, Any] = {
             "number": self.number,
             "data": to_number(self.data),
@@ -134,7 +134,7 @@ class Timeline:
         return replace(self, passes=passes, chosen=chosen)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the timeline as plain data, without the graph of the chosen pass, which is part of the walk."""
+        """Return the timeline as plain data. The graph of the chosen pass is omitted: it is part of the walk."""
         passes = [one.to_dict(with_graph=one is not self.chosen) for one in self.passes]
         return {"pass": self.chosen.number, "calls": self.count, "passes": passes}
 

@@ -1,4 +1,4 @@
-"""`IpoptProblem`: an objective and constraints with sparse derivatives, with the interface that cyipopt expects."""
+"""`IpoptProblem`: an objective and constraints with sparse derivatives, wrapped in the interface of cyipopt."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ def _block(entries: Any, row_shape: Shape, shape: Shape) -> Any:
 def _swept(recording: Recording, outputs: Indices, numbers: list[float], count: int) -> Any:
     """Run a program `count` times; return one row per run.
 
-    In run i, the i-th of the last `count` inputs of the program is 1, and the others of these inputs are 0.
+    In run i, the i-th of the last `count` inputs of the program is 1, and the rest of these inputs are 0.
     """
     program = recording.tape.program(outputs)
     rows = numpy.empty((count, len(outputs)))

@@ -409,7 +409,7 @@ def _holds(held: object, given: Any) -> bool:
 
 
 def _members(cls: type) -> dict[str, Any]:
-    """Return a dict of the members of a class and its base classes, without slots and the names in `_LEFT_OUT`."""
+    """Return a dict of the members of a class and its base classes; slots and names in `_LEFT_OUT` are left out."""
     members = {name: member for base in reversed(cls.__mro__[:-1]) for name, member in vars(base).items()}
     slots = [name for name, member in members.items() if isinstance(member, MemberDescriptorType)]
     return {name: member for name, member in members.items() if name not in _LEFT_OUT and name not in slots}

@@ -148,7 +148,7 @@ class Check:
 
     @property
     def worst(self) -> Checked | None:
-        """The wrong row with the largest relative error; if no row is wrong, the right row with the largest one."""
+        """The wrong row with the largest relative error. If no row is wrong, the right row with the largest error."""
         wanted = "right" if self.ok else "wrong"
         return max(
             (row for row in self.rows if row.verdict == wanted), key=lambda row: row.relative_error, default=None
@@ -217,7 +217,7 @@ class Check:
 def check(root: Value | Graph, *, method: Method = "central", h: float | None = None) -> Check:
     """Compare the gradient of every node of a graph, leaf or not, with a difference quotient.
 
-    For each quotient, the value of a node is perturbed and the root is recomputed. The Values and their gradients do
+    A quotient is computed by perturbing the value of a node and recomputing the root. The Values and their gradients do
     not change. The gradient of a node that receives no gradient, such as the operand of `floor`, counts as 0. A node
     that is used only as the condition of a `where` or the index of a `take` is not checked.
 

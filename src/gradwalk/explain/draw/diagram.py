@@ -176,7 +176,7 @@ class Scene:
         group.path(arrowhead(tip, self._downward, float(weight)), fill=role)
 
     def _through_columns(self, start: int, end: int, route: Sequence[Point], tip: Point) -> list[Point]:
-        """Add straight lines through the layers of both ends to a route, so that the edge avoids wider nodes there."""
+        """Add straight lines to both ends of a route, so that the edge avoids wider nodes in the layers of its ends."""
         (x, y), (_, leaves), (enters, _) = (
             self._anchors(start)[2],
             self._layout.columns[start],

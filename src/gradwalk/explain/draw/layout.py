@@ -169,7 +169,7 @@ def _crossings(plan: _Plan) -> int:
 
 
 def _levels(plan: _Plan, heights: Sequence[float]) -> list[float]:
-    """Return the y coordinates of all nodes and bends: close to the average of the neighbors, without overlaps."""
+    """Return y coordinates of all nodes and bends that are close to the average of the neighbors and avoid overlaps."""
     ys = [0.0] * len(heights)
     for layer in plan.layers:
         _align(plan, layer, [0.0] * len(layer), heights, ys)

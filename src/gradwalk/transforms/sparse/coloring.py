@@ -34,7 +34,7 @@ def column_coloring(indptr: Any, indices: Any, n: int) -> Any:
     neighbors come first. The time is linear in the sum of the squared row lengths.
 
     Returns:
-        The color of each of the n columns, an int32 array that counts from 0.
+        An int32 array with the color of each of the n columns. Colors are counted from 0.
 
     Example:
         >>> column_coloring([0, 2, 4], [0, 1, 1, 2], 3).tolist()

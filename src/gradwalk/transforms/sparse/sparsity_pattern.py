@@ -76,19 +76,19 @@ class Dependencies:
     _code: cython.p_int
     _calls: list[Any]
     _tables: list[Any]
-    _uses: cython.p_int  # for each value: number of remaining uses; being an output counts as a use
-    _column: cython.p_int  # for each input or constant: its column, or NONE
-    _set: cython.p_int  # for each value: its set, or NONE
+    _uses: cython.p_int  # number of remaining uses of each value; being an output counts as a use
+    _column: cython.p_int  # column of each input or constant, or NONE
+    _set: cython.p_int  # set of each value, or NONE
     _operand: cython.p_int  # the operands of the current instruction
     _stack: cython.p_int  # instructions whose operands have not been visited yet
     _height: cython.int
     _found: cython.p_int  # columns collected so far for the current value
     _count: cython.int
-    _seen: cython.p_int  # for each column: the latest value that was found to depend on it
+    _seen: cython.p_int  # the last value that was found to depend on each column
     _widest: cython.int  # the largest of the sets being united, or NONE
-    _begin: cython.p_int  # for each set: start of its columns in the pool
+    _begin: cython.p_int  # start of the columns of each set in the pool
     _size: cython.p_int
-    _owners: cython.p_int  # for each set: number of values that have this set and are still needed
+    _owners: cython.p_int  # number of values that have each set and are still needed
     _sets: cython.int  # number of sets created
     _pool: cython.p_int  # the columns of all sets
     _end: cython.Py_ssize_t  # end of the used part of the pool
