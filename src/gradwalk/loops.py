@@ -1,17 +1,18 @@
 """Loops and branches with the interface of `jax.lax`: `fori_loop`, `while_loop`, `scan`, `map`, `cond`, `switch`.
 
 On floats and Values, loops and branches run as ordinary Python code: walks and checks see every iteration, and only the
-selected branch is run. In a recorded function, a loop becomes a single instruction, and its step is recorded once.
-`cond` and `switch` become single instructions, too. When the recording is run, only the selected branch is run. Steps
-and branches may use numbers and Values of the enclosing function.
+selected branch is run. In a recorded function, a loop becomes a single instruction, and the step function is recorded
+once. `cond` and `switch` become single instructions, too. When the recording is run, only the selected branch is run.
+Steps and branches may use numbers and Values of the enclosing function.
 
-The carry of a loop is a number, or a list, tuple, dict, dataclass or array of numbers.
+The carry is the state that a loop passes from step to step: a number, or a list, tuple, dict, dataclass or array of
+numbers.
 
 A condition is a bool, a number or a Value, and is true if its number is not 0.
 
 While a step is recorded, the numbers of its Values are not known. If the step function needs such a number, for example
-for `xs[i]` with a list `xs`, a loop with a known number of steps is recorded step by step: the step function is called
-once per step. Exceptions that step functions and branches raise always reach the caller.
+to index a list, a loop whose number of steps is known is recorded step by step: the step function is called once per
+step. Exceptions that step functions and branches raise always reach the caller.
 
 The backward pass of a recorded loop needs the carries of all steps, in reverse order. The argument `checkpoint` sets
 how many carries are stored; the other carries are recomputed from the stored carries. For a loop of n steps,
@@ -21,8 +22,8 @@ how many carries are stored; the other carries are recomputed from the stored ca
 - "binomial" stores k carries, where k is about log₂(n)/2, and recomputes each step at most k times;
 - a number k stores k carries, and recomputes each step as few times as possible.
 
-The same holds in batches by `vmap`, with two exceptions: short loops are unrolled, and None stores at most 32 MiB of
-carries for the samples that run together.
+In a batch by `vmap`, `checkpoint` has the same meaning, with two exceptions: short loops are unrolled, and None stores
+at most 32 MiB of carries for the samples that run together.
 """
 
 from __future__ import annotations
@@ -64,9 +65,9 @@ def fori_loop(
 
     Args:
         lower: The first value of the counter, a whole number.
-        upper: The end of the range, a whole number that the counter does not reach. If a bound is a Value in a recorded
-            function, and its number turns out not to be whole (nan, inf or 2.5), the result and its derivatives are
-            nan.
+        upper: The end of the range, a whole number; the last value of the counter is `upper - 1`. In a recorded
+            function, a bound can be a Value. If the number of this Value is not whole (nan, inf or 2.5), the result and
+            its derivatives are nan.
         body_fun: Function that takes the counter and the carry, and returns the next carry. While a loop is recorded,
             the counter is a Value. If `body_fun` needs the counter's number, for example as an index, the loop is
             recorded step by step.
@@ -93,7 +94,7 @@ def fori_loop(
     first, end = _whole(lower, "lower"), _whole(upper, "upper")
     carry = Carried(init_val, "init_val", "body_fun")
     if _is_one_instruction() and end > first:
-        with refusals_ignored():  # if recording is refused, the steps run below, with known counts
+        with refusals_ignored():  # if the step needs known numbers, it runs below, once per count
             span = first, end - first
             return recorded_loop(lambda i, val, _: (body_fun(i, val), None), carry, [], span, None, memory)[0]  # type: ignore[no-any-return]
     val: Any = init_val
@@ -227,7 +228,7 @@ def scan(
     columns = _Columns(xs, length)
     carry = Carried(init, "init", "f")
     if _is_one_instruction() and columns.length:
-        with refusals_ignored():  # if recording is refused, the steps run below, with known numbers
+        with refusals_ignored():  # if the step needs known numbers, it runs below, once per x
             return _recorded_scan(f, carry, columns, reverse, memory)
     val: Any = init
     outputs: list[Any] = [None] * columns.length
@@ -272,7 +273,7 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     own derivative is inf or nan.
 
     Args:
-        pred: A bool, or a number or Value; 0 selects `false_fun`.
+        pred: A bool, a number or a Value. False and 0 select `false_fun`.
         true_fun: The function to call if `pred` is true.
         false_fun: The function to call if `pred` is false.
         *operands: The arguments of both functions.
@@ -356,7 +357,7 @@ class _Columns:
         return self._treedef and self._tree([leaf[i] for leaf in self._leaves])
 
     def zeros(self) -> Any:
-        """Return a tree of zeros with the structure and shapes of the elements, for arrays without elements."""
+        """Return a tree of zeros with the structure and shapes of an element; used if the arrays have length 0."""
         return self._treedef and self._tree([numpy.zeros(leaf.shape[1:])[()] for leaf in self._leaves])
 
     def _tree(self, elements: list[Any]) -> Any:
@@ -449,7 +450,7 @@ def _number(given: Any, what: str) -> Any:
 
 
 def _whole(given: Any, what: str, least: int = -_LARGEST) -> int:
-    """Convert a whole number to an int; refuse a Value that is being recorded, whose number is not known."""
+    """Convert a whole number to an int. A Value that is being recorded is refused, because its number is not known."""
     number = _number(given, what)
     if isinstance(number, Value):
         refuse_if_staging(number, "calls int() on the count")

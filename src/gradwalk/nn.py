@@ -45,20 +45,20 @@ class Number(float):
 
 
 class Numbers(numpy.ndarray):
-    """A parameter that is an array, with one number for each of several results or samples."""
+    """A parameter in a Module that a transform returned: an array with one number per result or sample."""
 
 
-PENDING = " pending"  # key in the dict of a Module that is not materialized yet; its item creates the attributes
+PENDING = " pending"  # key in the dict of a Module that is not materialized yet; the value creates the attributes
 _looking = process_lock()  # held while a Module is materialized
 
 
 class Module(Generic[Parameter]):
     """A part of a network, with parameters in its attributes: Values, Modules, or containers of Values and Modules.
 
-    Containers are lists, tuples, dicts and arrays. Attributes may be in `__slots__`. Values cannot be parameters if
-    they are in sets or other collections, in objects that are not Modules, or in arguments of partial functions:
-    `parameters()` and the transforms raise `TypeError`. The transforms also raise `TypeError` if an attribute is a
-    bound method of a Module.
+    Containers are lists, tuples, dicts and arrays. Attributes may be in `__slots__`. Values in other places cannot be
+    parameters: in sets or other collections, in objects that are not Modules, or in arguments of partial functions. For
+    such Values, `parameters()` and the transforms raise `TypeError`. The transforms also raise `TypeError` if an
+    attribute is a bound method of a Module.
 
     Transforms such as `grad`, `jit` and `vmap` treat a Module argument as a tree whose leaves are its parameters. A
     result of the same structure, such as a gradient, is a Module whose parameters are numbers. All other attributes,
@@ -100,8 +100,8 @@ class Module(Generic[Parameter]):
         """Return all parameters, in the order of `named_parameters`.
 
         Raises:
-            TypeError: If a set, or another object that is not a container, has a Value that is not also a parameter
-                elsewhere.
+            TypeError: If a set, or another object that is not a container, holds a Value that is not a parameter
+                elsewhere in the Module.
         """
         pending = attributes_of(self).get(PENDING)
         return pending.parameters() if pending else [parameter for _, parameter in self.named_parameters()]
@@ -119,7 +119,7 @@ class Module(Generic[Parameter]):
         """Iterate over all parameters with their paths, in the order of the attributes, each parameter once.
 
         Parameters are leaf Values, not results of operations. In a Module that a transform returned, such as a
-        gradient, parameters are the numbers or computed Values in the same positions.
+        gradient, the parameters are the numbers or computed Values in the positions of the original parameters.
 
         Attributes in `__slots__` come before other attributes, and slots of base classes before slots of derived
         classes.
@@ -128,8 +128,8 @@ class Module(Generic[Parameter]):
             Pairs of a path, such as `"layers.0.neurons.2.w.1"`, and the parameter with this path.
 
         Raises:
-            TypeError: If a set, or another object that is not a container, has a Value that is not also a parameter
-                elsewhere.
+            TypeError: If a set, or another object that is not a container, holds a Value that is not a parameter
+                elsewhere in the Module.
         """
         seen: set[int] = set()
         collections: list[tuple[str, object]] = []
@@ -159,7 +159,7 @@ def is_marked(value: Value) -> bool:
 
 
 def refusal(cls: type, path: str, collection: object) -> TypeError:
-    """Return the error for Values in a collection that cannot hold parameters; `path` starts at the Module."""
+    """Return the error for Values in a collection that cannot hold parameters; `path` leads from the Module to it."""
     return TypeError(
         f"the Values in {cls.__name__}.{path} cannot be parameters, because it is a {type(collection).__name__}: "
         "keep them in a list, tuple, dict or array, or in a Module"
@@ -167,12 +167,12 @@ def refusal(cls: type, path: str, collection: object) -> TypeError:
 
 
 def other_collections(module: Module[Any]) -> Iterator[tuple[str, object]]:
-    """Iterate over the collections in a Module that cannot hold parameters, with their paths."""
+    """Iterate over (path, collection) for all collections in a Module in which parameters are not allowed."""
     return ((path, item) for path, item in _parts(module) if is_other_collection(type(item)))
 
 
 def _parts(module: Module[Any]) -> Iterator[tuple[str, object]]:
-    """Iterate over all objects in a Module, at any depth, except nonempty Modules and containers, with their paths."""
+    """Iterate over (path, object) for all objects at any depth in a Module, except nonempty Modules and containers."""
     seen: set[int] = set()
     pending: list[tuple[str, object]] = [("", module)]
     while pending:
@@ -193,7 +193,7 @@ _WITHOUT_VALUES = (str, bytes, bytearray, memoryview, range, array)
 _PLAIN = (*_WITHOUT_VALUES, list, tuple, dict)
 _COMMON = frozenset([type(None), bool, int, float, str, FunctionType, type])  # classes that never hold parameters
 _ITERATED = (Set, Sequence, ValuesView)
-_LIBRARIES = sys.stdlib_module_names | {"gradwalk"}  # attributes of their objects are never the user's parameters
+_LIBRARIES = sys.stdlib_module_names | {"gradwalk"}  # objects of their classes never hold the user's parameters
 
 
 def is_other_collection(cls: Any) -> bool:
@@ -244,7 +244,7 @@ def _contents(item: Any) -> list[Any]:
 
 
 def attributes_of(module: Any) -> dict[str, Any]:
-    """Return the dict of a Module without materializing it."""
+    """Return the `__dict__` of a Module without materializing the Module."""
     attributes: dict[str, Any] = object.__getattribute__(module, "__dict__")
     return attributes
 
@@ -324,7 +324,7 @@ class Neuron(Module):
     """A neuron: `activation(w · x + b)`, with weights drawn by `random.uniform(-1, 1)` and a bias of 0.
 
     Args:
-        nin: The number of inputs and of weights.
+        nin: The number of inputs, which is also the number of weights.
         nonlin: Whether to apply the activation.
         activation: The activation function, which takes and returns a Value.
         fused: Whether `w · x + b` is computed by a single `sumprod` node, which is faster. If False, it is computed by

@@ -205,7 +205,7 @@ def test_walk_reports_what_an_order_loses():
     assert told["What was lost"][1].startswith("  2  a gets 9 and should get 15.")
     assert "This order is not legal: a node has to come after all nodes that use it. There are 2 legal orders." in told
     assert "so a misses 6 times d(a+1)/da 1 = 6" in result.stdout
-    assert "The check compares the correct gradients, not the gradients of this walk" in told
+    assert "The check verifies the correct gradients, not the gradients of this walk" in told
     assert "is not legal" not in gradwalk("walk", *DIAMOND, "--order", "(a+1)*(a*3),a*3,a+1,a").stdout
 
 

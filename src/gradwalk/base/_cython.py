@@ -1,8 +1,8 @@
 """Replacement for the module `cython` in plain Python and for type checkers: type names and empty decorators.
 
-A module first imports this module as `cython`, and then the real one with `if not TYPE_CHECKING and cython.compiled:
-import cython`. The Cython compiler obeys that `import cython` although it is conditional. Plain Python never executes
-it, so plain Python does not need Cython.
+A module first imports this module as `cython`. It then imports the real `cython` with `if not TYPE_CHECKING and
+cython.compiled: import cython`. The Cython compiler processes this import although the import is conditional. Plain
+Python never executes the import, so it does not need Cython.
 """
 
 import builtins
@@ -75,12 +75,12 @@ def critical_section(owner: object) -> AbstractContextManager[None]:
 
 
 def declare(kind: object, value: object = None, *, visibility: str = "private") -> Any:
-    """Return the initial value of a declared variable, by default None."""
+    """Return the initial value of a declared variable (None by default)."""
     return value
 
 
 def cast(kind: type[T], value: object) -> T:
-    """Convert to `kind` if that is float or int, else return the value unchanged."""
+    """Convert a value to `kind` if `kind` is float or int; otherwise return the value unchanged."""
     return kind(value) if kind in (float, int) else value  # type: ignore[call-arg, return-value]
 
 

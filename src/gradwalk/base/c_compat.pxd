@@ -21,7 +21,7 @@ cdef extern from *:
         memcpy(&number, &bits, 8);
         return number;
     }
-    /* Threads update `executed` without a lock, so some increments may be lost. */
+    /* Threads update the counter `executed` without a lock, so some increments may be lost. */
     typedef void (*run_pointer)(double *values);
     #if defined(__GNUC__)
         #define LOADED(cell) __atomic_load_n(cell, __ATOMIC_ACQUIRE)

@@ -1,4 +1,4 @@
-"""Python versions of C functions for arrays of doubles, bits of floats and type objects, for uncompiled runs.
+"""Python versions of C functions, for uncompiled runs: arrays of doubles, bits of floats, and type objects.
 
 Compiled modules use the C functions of the same names in c_compat.pxd.
 """
@@ -63,7 +63,7 @@ def ran(cell: Any, executed: Any, length: int, values: Any) -> bool:
 
 
 def is_due(executed: Any, hot: int, never: int) -> bool:
-    """Return True in exactly one thread once `executed` has reached `hot`, and set `executed` to `never`."""
+    """Return whether `executed` has reached `hot`, and if so, set it to `never`. Only one thread gets True."""
     raise NotImplementedError
 
 
@@ -96,6 +96,6 @@ def open_to_assignment(cls: type, attributes: Callable[[Any, int], Any]) -> None
     """Allow assignment to attributes of an extension type and its instances: `Value.cube = lambda v: v**3`.
 
     Does nothing in Python, where classes always allow such assignments. `attributes(instance, made)` returns the dict
-    of the instance's attributes. For an instance without a dict, it creates one if `made` is true and returns None
-    otherwise.
+    of the instance's attributes. If the instance has no dict, `attributes` creates one if `made` is true, and returns
+    None otherwise.
     """

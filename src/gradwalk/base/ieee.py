@@ -1,4 +1,4 @@
-"""The functions that formulas of operations may call in uncompiled runs, from libm.py and special.py.
+"""The functions of libm.py and special.py, which the formulas of operations call in uncompiled runs.
 
 Compiled modules use the C functions of the same names in ieee.pxd.
 """

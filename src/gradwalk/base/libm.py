@@ -1,8 +1,8 @@
 """Division and real functions that never raise: 1/0 is inf, log(-1) is nan, exp(1000) is inf. For uncompiled runs.
 
 Python's `math` calls the C library but raises an error for many results that IEEE 754 defines as inf or nan. In these
-cases, the functions of this module return NumPy's result. Compiled modules use the C library's functions, which never
-raise, through ieee.pxd.
+cases, the functions of this module return NumPy's result. Compiled modules call the C library's functions through
+ieee.pxd. The C functions never raise.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy
 
 
 def _quiet(function: Callable[..., float], ufunc: Callable[..., float]) -> Callable[..., float]:
-    """Wrap `function` so that it returns the result of `ufunc` where it would raise an error."""
+    """Wrap `function` so that it returns the result of `ufunc` instead of raising an error."""
 
     def quiet(*operands: float) -> float:
         try:
@@ -61,7 +61,7 @@ erf = math.erf
 erfc = math.erfc
 fabs = math.fabs
 asinh = math.asinh
-acosh = _quiet(lambda x: math.nan if x < 1.0 else math.acosh(x), numpy.arccosh)  # in musl not nan for all x < 1
+acosh = _quiet(lambda x: math.nan if x < 1.0 else math.acosh(x), numpy.arccosh)  # musl: acosh(x < 1) may not be nan
 atanh = _quiet(math.atanh, numpy.arctanh)
 cbrt = math.cbrt
 exp2 = _quiet(math.exp2, numpy.exp2)

@@ -9,7 +9,7 @@ import threading
 def process_lock() -> threading.RLock:
     """Return a reentrant lock that is always released in a forked child process.
 
-    A child process does not inherit the parent's other threads, so a lock held by one of them would never be released.
+    A forked child has only the thread that called fork, so a lock held by any other thread would never be released.
     """
     lock = threading.RLock()
     if hasattr(os, "register_at_fork"):

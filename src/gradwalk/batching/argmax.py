@@ -1,7 +1,7 @@
 """Maximum and argmax of recorded numbers.
 
 The maximum or minimum is called the extreme here. Numbers that tie for the extreme share its derivative equally. To
-give it this derivative, the extreme is computed as a constant plus the mean of x - constant over all tied numbers x.
+obtain this derivative, the extreme is computed as a constant plus the mean of x - constant over all tied numbers x.
 Each difference is 0 and has the derivative 1. An infinite extreme is computed as the mean of the tied numbers, because
 a difference of infinities is nan. If any number is nan, all derivatives are nan.
 """
@@ -25,13 +25,13 @@ def share(x: Any, best: Any, *, largest: bool) -> tuple[Any, Any]:
     Returns:
         If x ties for the extreme: x - best (or x, if the extreme is infinite) and 1. Otherwise: 0 and 0.
     """
-    is_beaten = math.less(x, best) if largest else math.less(best, x)  # 0 for nan and at a tie, which is a kink
+    is_beaten = math.less(x, best) if largest else math.less(best, x)  # 0 if x or best is nan, and at a tie
     is_finite = math.less(math.fabs(best), math.inf)
     return math.where(is_beaten, 0.0, math.where(is_finite, x - best, x)), 1.0 - is_beaten
 
 
 def from_shares(best: Any, total: Any, count: Any) -> Any:
-    """Return the extreme with its derivatives, given sums over all numbers.
+    """Return the extreme, with derivatives, from the two sums over all numbers.
 
     Args:
         best: The extreme, as a constant.

@@ -26,9 +26,9 @@ class Batch:
 
     Attributes:
         leaves: The leaves of all arguments. The first axis of a batched leaf is the batch axis.
-        varies: For each leaf, whether it is batched. All samples share the leaves that are not batched.
+        varies: Whether each leaf is batched. A leaf that is not batched is shared by all samples.
         names: The names of the arguments.
-        elements: The treedef of each argument of one sample.
+        elements: The treedef of each argument, for one sample.
         positional: Number of positional arguments; the rest are keyword arguments.
         size: Number of samples.
     """
@@ -81,7 +81,7 @@ class Batch:
     @cached_property
     def arrays(self) -> list[NDArray[Any]]:
         """The leaves that are arrays."""
-        others = [leaf for leaf in self.leaves if type(leaf) is not float]  # a Module can have many floats
+        others = [leaf for leaf in self.leaves if type(leaf) is not float]  # skip floats first: a Module can have many
         return [leaf for leaf in others if isinstance(leaf, numpy.ndarray)]
 
     @cached_property
@@ -148,7 +148,7 @@ class Batching(NamedTuple):
         keywords = sorted(kwargs)
         names = [*self.parameters.first(len(args)), *keywords]
         batch = Batch([], [], names, [], len(args), 0)
-        sizes: dict[int, str] = {}  # maps each batch size to an argument of this size, for messages
+        sizes: dict[int, str] = {}  # maps each batch size to the description of an argument of this size
         axes = [*self.axes(len(args)), *[0] * len(keywords)]
         for arg, name, arg_axes in zip([*args, *map(kwargs.__getitem__, keywords)], names, axes, strict=True):
             _append(batch, sizes, arg, name, arg_axes)
@@ -189,7 +189,7 @@ class Batching(NamedTuple):
 
 
 def spread(axes: Axes, treedef: TreeDef, what: str) -> list[int | None]:
-    """Return the axis of each leaf of a tree. An axis that `axes` gives for a subtree applies to all its leaves.
+    """Return the axis of each leaf of a tree. An axis that `axes` gives for a subtree applies to all leaves of it.
 
     Raises `ValueError` if the axes do not match the treedef; `what` is the name of the axes in messages.
     """
@@ -224,7 +224,7 @@ def _append(batch: Batch, sizes: dict[int, str], arg: Any, name: str, axes: Axes
 
 
 def parts_of(tree: Any) -> Mapping[Any, Any] | None:
-    """Return a dict from the keys of `TreeDef.children` to the children of a tree (of axes, ...); None for a leaf."""
+    """Return a dict of the children of a tree, with the same keys as `TreeDef.children`; None for a leaf."""
     if isinstance(tree, Mapping):
         return tree
     if isinstance(tree, (tuple, list)):

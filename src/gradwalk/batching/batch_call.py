@@ -1,7 +1,8 @@
 """`BatchCall`: one instruction of a recorded function, which runs the program of one sample for a whole batch.
 
-The derivatives of a `BatchCall` are computed by other `BatchCall`s. A shared input has one cotangent, which is summed
-over the batch. A column has one cotangent per sample. A summed output has one cotangent, which all samples share.
+The derivatives of a `BatchCall` are computed by other `BatchCall`s. An input that all samples share has one cotangent,
+which is summed over the batch. A column, which is an input with one number per sample, has one cotangent per sample. An
+output that is summed over the batch has one cotangent, which all samples share.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from gradwalk.program.tracing.trace import Indices
 
 
 class Sizes(NamedTuple):
-    """The numbers of inputs and outputs of each type.
+    """The counts of shared inputs, columns and summed outputs.
 
     Attributes:
         shared: Number of inputs that all samples share.
@@ -44,15 +45,16 @@ class BatchCall(Call):
     """A call that runs the program of one sample for all samples of a batch.
 
     The operands are the shared numbers, followed by the columns one after the other. The results are the sums over the
-    batch, followed by the stacked outputs column by column.
+    batch, followed by the stacked outputs one after the other. Each column and each stacked output has one number per
+    sample.
 
     Args:
-        program: The program of one sample, without calls of Python functions. Its inputs are the shared numbers, one
-            number of each column, and one number of each constant column. Its outputs are the summed outputs, followed
+        program: The program of one sample, without calls of Python functions. The inputs are the shared numbers, one
+            number of each column, and one number of each constant column. The outputs are the summed outputs, followed
             by the stacked outputs.
-        sizes: The numbers of inputs and outputs of each type.
+        sizes: The counts of shared inputs, columns and summed outputs.
         constants: The constant columns, which are not operands: a float64 array with one row per sample.
-        backend: A function that makes kernels.
+        backend: A function that makes a kernel from a program.
     """
 
     name = "vmap"
@@ -112,7 +114,7 @@ class BatchCall(Call):
         return self._kernel(range(self._sizes.summed, len(self._program.outputs)), reduced=False)
 
     def _kernel(self, outputs: range, *, reduced: bool) -> Kernel:
-        """Return a kernel that computes some of the outputs."""
+        """Return a kernel that computes the outputs at the given positions."""
         tape, inputs, found = to_tape(self._program)
         varies = [i >= self._sizes.shared for i in range(len(inputs))]
         return self._backend(tape.program([found[i] for i in outputs]), varies, reduced=reduced)
@@ -215,8 +217,8 @@ class BatchCall(Call):
 class ExtremeCall(BatchCall):
     """A call without derivatives that finds the maximum or minimum (the extreme) of each output over a batch.
 
-    The results are the extremes of all outputs, followed by the index of the first sample with each extreme. nan counts
-    as both the maximum and the minimum. The program must not have summed outputs.
+    The results are the extremes of all outputs, followed by the index of the first sample with each extreme. If an
+    output is nan for any sample, its extreme is nan. The program must not have summed outputs.
     """
 
     def __init__(
@@ -268,7 +270,7 @@ class ExtremeCall(BatchCall):
         return tape.program(best)
 
     def _begun(self) -> tuple[Tape, Indices, list[Indices]]:
-        """Return a tape, a list of the initial carry and the shared operands, and the columns."""
+        """Return a new tape, a list with the initial carry followed by the shared operands, and the columns."""
         shared, columns, _ = self._sizes
         tape = Tape()
         inputs = [tape.input() for _ in range(shared)]
@@ -287,7 +289,8 @@ class ExtremeCall(BatchCall):
         half = self.outputs // 2
         bests, places = [], []
         for x, known, where in zip(tape.inline(self._program, inputs), best[:half], best[half:], strict=True):
-            # Comparisons with nan are false, so their negation makes nan better than any number. Nothing beats nan.
+            # Comparisons with nan are false, so their negation makes nan better than any number. A nan is never
+            # replaced.
             no_better = tape.append("less_equal", x, known) if self._largest else tape.append("less_equal", known, x)
             is_number = tape.append("equal", known, known)
             better = tape.append("where", is_number, tape.append("sub", one, no_better), zero)

@@ -25,7 +25,7 @@ from gradwalk.program.tracing.trace_cache import Trace
 from gradwalk.trees.tree import TreeDef, scalars, size, write
 from gradwalk.value.modes import depth, is_without_gradient, refuses_nans
 
-_LEAST_WHOLE = 1000  # minimum number of instructions of all samples for one `BatchCall`
+_LEAST_WHOLE = 1000  # minimum total number of instructions of a batch that becomes one `BatchCall`
 _BACKEND: Backend = make_kernel
 
 
@@ -47,7 +47,7 @@ class BatchedTrace(Trace):
             argument that depends on the batch.
         treedef: The treedef of the result for one sample.
         fixed: Positions of the outputs that are the same for all samples.
-        prepared: Maps the dtypes of the arrays to a `PreparedBatch`, or to None if the general path is needed.
+        prepared: Maps the dtypes of the array arguments to a `PreparedBatch`, or to None if there is no fast path.
     """
 
     kernel: Kernel | None
@@ -57,18 +57,18 @@ class BatchedTrace(Trace):
 
     @property
     def backends(self) -> dict[str, str]:
-        """The backends of the kernel or the program; see `Statistics`."""
+        """The backends of the kernel, or of the program if there is no kernel: see `Statistics`."""
         return self.program.backends if self.kernel is None else self.kernel.backends
 
     def prepared_for(self, batch: Batch, batching: Batching) -> PreparedBatch | None:
-        """Return a `PreparedBatch` for batches like this one, or None if such batches need the general path."""
+        """Return a `PreparedBatch` for batches like this one, or None if there is no fast path for such batches."""
         types = tuple([array.dtype for array in batch.arrays])
         if types not in self.prepared:
             self.prepared[types] = prepared_batch(batching, batch, self)
         return self.prepared[types]
 
     def results(self, batch: Batch, batching: Batching, out: Any = None) -> Any:
-        """Return the results for a batch, stacked along a batch axis or reduced over it.
+        """Return the results for a batch, stacked along a batch axis or reduced over the batch.
 
         Args:
             batch: The batch.
@@ -103,7 +103,7 @@ class BatchedTrace(Trace):
         return outputs.tree()
 
     def unflatten(self, numbers: Any, kind: type[numpy.floating[Any]]) -> Any:
-        """Return a result that contains these numbers. Its arrays have dtype `kind`, or object if there are Values."""
+        """Fill a tree like the result with these numbers. Its arrays have dtype `kind`, or object for Values."""
         if numbers.dtype == object:
             return self.treedef.filled(numbers)
         with numpy.errstate(over="ignore"):
@@ -149,14 +149,14 @@ class BatchedTrace(Trace):
         return (batch.has_values or bool(self.captured)) and not is_without_gradient()
 
     def stays_whole(self, batch: Batch) -> bool:
-        """Return whether a batch of Values is recorded as one `BatchCall`. Short batches are recorded by sample."""
+        """Return whether a batch of Values becomes one `BatchCall`. Short batches are recorded sample by sample."""
         if not self._has_values(batch):
             return False
         is_long = batch.size * max(weight(self.program), 1) >= _LEAST_WHOLE
         return is_long and depth() > 0 and self.kernel is not None and not refuses_nans()
 
     def extremes(self, batch: Batch, *, largest: bool) -> tuple[list[Any], list[Any]]:
-        """Return the maximum or minimum of each output over a batch, and the index of the first sample with it.
+        """Return the maximum or minimum of each output over a batch, and the index of the first sample that has it.
 
         The batch must satisfy `stays_whole`. No gradient flows through these results.
         """
@@ -168,8 +168,8 @@ class BatchedTrace(Trace):
     def _whole(self, batch: Batch, *, reduced: bool) -> list[list[Any]]:
         """Compute the outputs with one `BatchCall`.
 
-        Returns a list for each output. The list contains the sum if `reduced` is true, otherwise the number of each
-        sample, or nothing if the output is the same for all samples.
+        Returns one list per output. If `reduced` is true, the list contains the sum over the batch. Otherwise it
+        contains the number of each sample, or is empty if the output is the same for all samples.
         """
         positions = [i for i in range(len(self.program.outputs)) if reduced or i not in self.fixed]
         made_of = self._as_call(batch, positions, summed=len(positions) if reduced else 0)
@@ -180,8 +180,8 @@ class BatchedTrace(Trace):
         return [found.get(i, []) for i in range(len(self.program.outputs))]
 
     def _as_call(self, batch: Batch, positions: Sequence[int], *, summed: int) -> _MadeOf:
-        """Return the parts of a `BatchCall` that computes the outputs at `positions`, of which `summed` are summed."""
-        kinds: list[int] = []  # for each input 0 (shared), 1 (column of Values) or 2 (column of numbers)
+        """Return the parts of a `BatchCall` that computes the outputs at `positions`; the first `summed` are summed."""
+        kinds: list[int] = []  # kind of each input: 0 (shared), 1 (column of Values) or 2 (column of numbers)
         shared: list[Any] = []
         columns: list[Any] = []
         constants: list[Any] = []
@@ -208,7 +208,7 @@ class BatchedTrace(Trace):
 
     @cached_property
     def _of_fixed(self) -> Program:
-        """The program of the outputs that are the same for all samples."""
+        """The program that computes the outputs that are the same for all samples."""
         return _reordered(self.program, [0] * self.program.inputs, self.fixed)
 
     def _run(self, kernel: Kernel, batch: Batch, outputs: list[Any]) -> Any:
@@ -219,7 +219,7 @@ class BatchedTrace(Trace):
     def _one_by_one(self, batch: Batch, has_values: bool) -> list[Any]:
         """Compute the results sample by sample. Return a list of columns, one per number of the result.
 
-        This method is used if the results are Values or Python functions are called.
+        This method is used if the results are Values, the program calls Python functions, or `debug_nans()` is active.
         """
         samples = ([*batch.sample(i), *self.captured] for i in range(batch.size))
         rows = [_outputs(self.program, leaves, has_values) for leaves in samples]
@@ -253,7 +253,7 @@ def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool) -> Batc
 
 
 def _outputs(program: Program, leaves: Sequence[Any], has_values: bool) -> list[Any]:
-    """Return the outputs of a program for the numbers of these leaves, as Values or floats."""
+    """Run a program on the numbers of the leaves. Return Values if `has_values` is true, else floats."""
     if has_values:
         return program(scalars(leaves))
     numbers: list[Any] = program.run(_numbers(leaves, program.inputs)).tolist()
@@ -261,7 +261,7 @@ def _outputs(program: Program, leaves: Sequence[Any], has_values: bool) -> list[
 
 
 def _numbers(leaves: Sequence[Any], count: int) -> NDArray[numpy.float64]:
-    """Return the `count` numbers of these leaves."""
+    """Return an array of the `count` numbers in the leaves."""
     numbers = numpy.empty(count)
     if not write(leaves, numbers):
         numbers[:] = plain_numbers(leaves)

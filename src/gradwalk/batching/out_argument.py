@@ -21,7 +21,8 @@ def targets_of(out: Any, wanted: TreeDef, kind: Any) -> list[Target]:
     """Return a target for each leaf of a result: the array to write the leaf to, or None to use a new array.
 
     Args:
-        out: A tree of arrays like the result. Instead of a subtree it can contain None, for new arrays.
+        out: A tree with the structure of the result and an array for each leaf. None instead of a subtree requests new
+            arrays.
         wanted: The treedef of the result, with array shapes: the shape of a number is ().
         kind: The dtype of the result.
 

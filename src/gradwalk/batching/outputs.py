@@ -28,8 +28,8 @@ class Outputs:
         out: Arrays to write the results to: see `vmap`.
 
     Attributes:
-        columns: A view of each array whose first axis is the batch axis. It has length 1 for a result without a batch
-            axis.
+        columns: A view of each array in which the batch axis comes first. This axis has length 1 for a result without a
+            batch axis.
 
     Raises:
         TypeError: `out` contains something other than arrays of this dtype.
@@ -51,10 +51,10 @@ class Outputs:
             for array, axis in zip(arrays, self._axes, strict=True)
         ]
         self._ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
-        self._copied: list[tuple[NDArray[Any], NDArray[Any]]] = []  # pairs (target, column) to copy at the end
+        self._copied: list[tuple[NDArray[Any], NDArray[Any]]] = []  # (target, column): column is copied to target
 
     def keep_apart(self, inputs: Sequence[NDArray[Any]]) -> None:
-        """Use temporary arrays instead of the arrays in `out` that overlap with these inputs; `tree` copies them."""
+        """Replace the arrays in `out` that overlap with these inputs by temporary arrays; `tree` copies them back."""
         for i, (target, column) in enumerate(zip(self._targets, self.columns, strict=True)):
             if target is not None and any(overlap(target, array) for array in inputs):
                 self.columns[i] = numpy.empty(column.shape, column.dtype)
@@ -76,7 +76,7 @@ class Outputs:
     def refuse_varying(self, fixed: Sequence[int]) -> None:
         """Raise `ValueError` if a result without a batch axis differs between samples.
 
-        `fixed` are the positions of the numbers that are the same for all samples.
+        `fixed` lists the positions of the numbers that are the same for all samples.
         """
         start = 0
         for end, axis, name in zip(self._ends, self._axes, self._treedef.paths("the result"), strict=True):
@@ -99,7 +99,7 @@ class Outputs:
 
 
 def _whole(shape: tuple[int, ...], axis: int | None, count: int) -> tuple[int, ...]:
-    """Return the shape of a result for all samples, with the batch axis at `axis`."""
+    """Return the shape of a result for all samples, in which the batch axis is at `axis`."""
     if axis is None:
         return shape
     if not -len(shape) - 1 <= axis <= len(shape):

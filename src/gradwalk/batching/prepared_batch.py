@@ -1,4 +1,7 @@
-"""`PreparedBatch`: a fast path in C for batches whose arguments have the same structure as an earlier batch."""
+"""`PreparedBatch`: a fast path in C for batches whose arguments have the same structure as an earlier batch.
+
+Batches that the fast path does not support are computed by the general path, `BatchedTrace.results`.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ if not TYPE_CHECKING and cython.compiled:
 @cython.final
 @cython.cclass
 class ColumnForm(form.Form):
-    """The form of an array with a batch axis, which is converted to `kind`, the dtype of the computation."""
+    """The form of a batched array. The array is converted to `kind`, the dtype of the computation."""
 
     # The types of the fields of all classes are declared in prepared_batch.pxd.
 
@@ -110,7 +113,7 @@ class Stacked(Maker):
             outputs.add(numpy.empty((*before, count, *after), self._kind), place, None)
 
     def _compute(self, kernel: Any, shared: Any, columns: Columns, outputs: Columns) -> None:
-        """Compute the result into the outputs."""
+        """Compute the result and write it to the outputs."""
         positions: tuple[int, ...] = kernel.fixed
         fixed = numpy.empty(len(positions)) if positions else _NO_ROW
         kernel.launch(shared, (columns, outputs), fixed, columns.count)
@@ -198,8 +201,8 @@ _NO_ROW = numpy.empty(1)  # a placeholder buffer that is not written to
 def prepared_batch(batching: Batching, batch: Batch, trace: Any) -> PreparedBatch | None:
     """Return a `PreparedBatch` for batches like this one.
 
-    Returns None if such batches need the general path: if an argument has no form, or more than a lane kernel is
-    needed.
+    Returns None if such batches need the general path, for example because an argument has no form or a lane kernel
+    alone cannot compute the results.
     """
     if trace.captured or not isinstance(trace.kernel, LaneKernel) or any(x.dtype == object for x in batch.arrays):
         return None

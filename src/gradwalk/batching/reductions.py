@@ -3,7 +3,7 @@
 In the recording of a long batch, max, min and logsumexp make two passes over the samples. First, one instruction
 without derivatives (`ExtremeCall`) finds the maximum or minimum. Then sums over the batch are computed, through which
 the derivatives flow: for max and min, sums over the results that tie; for logsumexp, the sum of exp(result - maximum).
-The derivatives of the sums are batches too.
+The derivatives of these sums are computed as batches, too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ P = ParamSpec("P")
 
 
 class Reduction(Vmap[P]):
-    """A function of batches whose results are reduced by something other than a sum: see `vmap`."""
+    """A function of batches whose results are reduced by something other than a sum or mean: see `vmap`."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Reduction(Vmap[P]):
     ) -> None:
         super().__init__(f, in_axes, out_axes, reduce, keeps, policy)
         self._reduce = reduce
-        self._sums: dict[int, Vmap[...]] = {}  # for each number of positional arguments
+        self._sums: dict[int, Vmap[...]] = {}  # keyed by the number of positional arguments
 
     def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
         """Return the reduced results."""
@@ -80,7 +80,7 @@ class Reduction(Vmap[P]):
         raise ValueError(f"lower() takes functions with reduce=None, 'sum' or 'mean', not {self._reduce!r}")
 
     def _sums_of(self, count: int) -> Vmap[...]:
-        """Return a function of the extremes and the arguments that sums the terms of the reduction over the batch."""
+        """Return a function of the extremes and the arguments. It sums the terms of the reduction over the batch."""
         if count not in self._sums:
             terms = _shifted if self._reduce == "logsumexp" else functools.partial(share, largest=self._reduce == "max")
 
@@ -111,7 +111,7 @@ class Reduction(Vmap[P]):
 
 
 def _columns(results: Any, count: int) -> list[Any]:
-    """Return a list of columns, one per number of the result, each with an entry per sample."""
+    """Return a list of columns: one column per number of the result, with one entry per sample."""
     leaves, _ = flatten(results, "the results")
     arrays = [numpy.asarray(leaf) for leaf in leaves]
     return [column for array in arrays for column in array.reshape(count, prod(array.shape[1:])).T]
@@ -127,7 +127,7 @@ def _log_of_sum(best: Any, total: Any) -> Any:
 
 
 def _shift(best: Any) -> Any:
-    """Return the shift of the exponents: the maximum, or 0 if it is infinite."""
+    """Return the shift of the exponents: the maximum, or 0 if the maximum is infinite."""
     return math.where(math.fabs(best) < numpy.inf, best, 0.0)
 
 

@@ -23,12 +23,12 @@ _ENDED = object()
 def stream(f: Vmap[...] | Lowered, *args: Any, rows: int | None = None, progress: bool = False) -> Any:
     """Run a vmapped function chunk by chunk on a batch that is larger than memory.
 
-    The arguments with a batch axis must be all arrays or all iterators. Arrays, such as a `numpy.memmap`, are cut into
-    chunks without copying. Iterators yield chunks and are advanced together; a chunk is an argument of `f` with any
-    number of samples. Arguments without a batch axis are used for every chunk.
+    The arguments with a batch axis must either all be arrays or all be iterators. Arrays, such as a `numpy.memmap`, are
+    cut into chunks without copying. Iterators yield chunks and are advanced together; a chunk is an argument of `f`
+    with any number of samples. Arguments without a batch axis are used for every chunk.
 
     Args:
-        f: `vmap(...)`, `jit(vmap(...))`, or the result of their `lower`.
+        f: `vmap(...)`, `jit(vmap(...))`, or a function that the method `lower` of one of them returned.
         *args: The arguments of `f`.
         rows: Number of samples per chunk; only for arrays.
         progress: Whether to show a progress bar that counts samples. Requires tqdm: pip install 'gradwalk[progress]'.
@@ -40,8 +40,8 @@ def stream(f: Vmap[...] | Lowered, *args: Any, rows: int | None = None, progress
 
     Raises:
         TypeError: `f` is not vmapped, arrays and iterators are mixed, or sums contain Values.
-        ValueError: `rows` is missing or less than 1, one iterator ends before another, or there are zero chunks to sum.
-            The message of an error in a chunk gives the number of the chunk.
+        ValueError: `rows` is missing or less than 1, one iterator ends before another, or there is no chunk to sum. The
+            message of an error in a chunk gives the number of the chunk.
 
     Example:
         >>> import numpy
@@ -141,12 +141,12 @@ def _batches(batching: Batching, args: Sequence[Any], rows: int | None) -> tuple
     if operator.index(rows) < 1:
         raise ValueError(f"rows must be at least 1, got {rows}")
     whole = batching.batch(args, {})
-    starts = range(0, whole.size or 1, rows)  # an empty batch gives one empty chunk, which has the structure
+    starts = range(0, whole.size or 1, rows)  # for an empty batch, one empty chunk gives the structure of the result
     return (whole.rows(start, start + rows) for start in starts), whole.size
 
 
 def _refuse_arrays(batching: Batching, args: Sequence[Any], iterators: Sequence[int]) -> None:
-    """Raise `TypeError` for iterators without a batch axis and for arrays with one."""
+    """Raise `TypeError` for iterators without a batch axis and for arrays with a batch axis."""
     names = batching.parameters.first(len(args))
     for i, (arg, name, axes) in enumerate(zip(args, names, batching.axes(len(args)), strict=True)):
         if i in iterators:

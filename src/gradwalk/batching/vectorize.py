@@ -146,8 +146,8 @@ def vectorize(
 ) -> Any:
     """Apply a function of numbers to arrays that broadcast, like `numpy.vectorize`, but with `jit` and `vmap`.
 
-    `f` is recorded as by `jit(vmap(f))`: once for each structure of its arguments, and for each choice of the arguments
-    that are broadcast. Computations that do not depend on these arguments run once per call. `f` may be the result of a
+    `f` is recorded as by `jit(vmap(f))`: once for each structure of its arguments and each set of arguments that are
+    broadcast. Computations that do not depend on the broadcast arguments run once per call. `f` may be the result of a
     transform such as `grad`. The vectorized function can be used like a ufunc, as in
     `dask.array.apply_gufunc(vectorize(f, signature=s), s, x, y)`.
 
@@ -160,13 +160,13 @@ def vectorize(
         excluded: Positions and names of arguments that are not broadcast. They can be trees of numbers, as for `vmap`.
 
     Returns:
-        A function of arrays. Without a signature it returns a tree like the result of `f`; with a signature, an array
-        or a tuple of all arrays that `f` returns. Arrays are float64, or float32 if all array arguments are float32. If
-        no argument has dimensions to broadcast, numbers are returned as NumPy scalars.
+        A function of arrays. Without a signature, it returns a tree like the result of `f`. With a signature, it
+        returns an array, or a tuple of arrays if `f` returns several. Arrays are float64, or float32 if all array
+        arguments are float32. If no argument has dimensions to broadcast, numbers are returned as NumPy scalars.
 
     Raises:
         TypeError: `f` is not a function. When the returned function is called: an operand contains something other than
-            numbers, or the number of operands differs from the signature.
+            numbers, or the number of operands differs from the number in the signature.
         ValueError: The signature is invalid, or `excluded` names an unknown parameter. When the returned function is
             called: shapes do not match the signature or do not broadcast.
 
@@ -224,7 +224,7 @@ def _operand(arg: Any, name: str) -> NDArray[Any]:
 def _loop(shape: tuple[int, ...], core: Dimensions, sizes: dict[str, int], what: str) -> tuple[int, ...]:
     """Return the dimensions before the core dimensions.
 
-    The size of each core dimension is compared with `sizes`, or added to it.
+    If `sizes` has a size for a core dimension, the sizes must be equal; otherwise the size is added to `sizes`.
     """
     start = len(shape) - len(core)
     if start < 0:
@@ -244,7 +244,7 @@ def _broadcast(loops: list[tuple[int, ...]], names: list[str]) -> tuple[int, ...
 
 
 def _batch(operand: NDArray[Any], own_loop: tuple[int, ...], loop: tuple[int, ...] | None) -> Any:
-    """Return an operand whose first axis combines all loop dimensions; without this axis if `loop` is None.
+    """Merge the loop dimensions of an operand into one first axis; remove them if `loop` is None.
 
     The operand is copied only if strides cannot express the broadcasting.
     """

@@ -20,20 +20,21 @@ def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: 
     does not change the results. Compared with a call of `f` on each sample, results of `+ - * /` and `sqrt` are bitwise
     equal, and functions such as `exp` differ by at most 4 ulp.
 
-    If an argument contains Values, or `f` captures Values, the samples are computed one by one and the results are
-    Values that can be differentiated. Under `no_grad()` the batch is computed on plain numbers instead.
+    If an argument contains Values, or `f` captures Values, the results are Values that can be differentiated. The
+    samples are then computed one by one, unless a transform such as `grad` is recording a long batch. Under `no_grad()`
+    the batch is computed on plain numbers instead.
 
     Args:
         f: A function of one sample.
-        in_axes: One entry for all positional arguments, or a tuple with one entry per argument. An entry is the int of
-            the batch axis, None if all samples share the argument, or a nested tuple, list or dict of such entries that
-            matches the argument. Keyword arguments have batch axis 0.
+        in_axes: One entry for all positional arguments, or a tuple with one entry per argument. An entry is an int (the
+            batch axis), None (all samples share the argument), or a nested tuple, list or dict of such entries with the
+            structure of the argument. Keyword arguments have batch axis 0.
         out_axes: The batch axes of the results, in the same format. None is allowed for results that are the same for
             all samples.
-        reduce: The reduction of each number that `f` returns over the batch. "sum", "mean", "max", "min", "prod" and
-            "logsumexp" return numbers. "argmax" and "argmin" return the index of the first sample with the largest or
-            smallest number. Sums and means are accumulated, so the sum of all samples' gradients needs memory for one
-            gradient only. At a tie, "max" and "min" share the derivative equally.
+        reduce: The reduction over the batch, applied to each number that `f` returns. "sum", "mean", "max", "min",
+            "prod" and "logsumexp" return numbers. "argmax" and "argmin" return the index of the first sample with the
+            largest or smallest number. Sums and means are accumulated, so the sum of all samples' gradients needs
+            memory for one gradient only. At a tie, "max" and "min" share the derivative equally.
 
     Returns:
         A function of batches with the attributes `.program`, `.kernel` and `.lower(*args)`. It returns float64 arrays,
@@ -41,15 +42,15 @@ def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: 
 
         The function has an additional keyword `out`, unless `f` has a parameter of this name. `out` is the array to
         write the result to, with the result's shape and dtype and any strides; `out` is also returned. If `f` returns a
-        tree, `out` is a tree of arrays, in which None stands for a new array. The arrays may overlap with arguments,
-        but not with each other. All arrays are checked before anything is written.
+        tree, `out` is a tree with an array for each leaf, or None for a new array. The arrays may overlap with
+        arguments, but not with each other. All arrays are checked before anything is written.
 
     Raises:
         TypeError: `f` is not a function, or `in_axes` is not an axis or a tree of axes. When the returned function is
             called: an argument does not match `in_axes`, or `out` is given and the results would be Values.
-        ValueError: `reduce` is unknown, or is combined with `out_axes`. When the returned function is called: arrays do
-            not match `in_axes`, each other or `out`.
-        RecordingError: When the returned function is called: `f` uses the number of an argument, as at `jit`.
+        ValueError: `reduce` is unknown, or is combined with `out_axes`. When the returned function is called: the
+            arrays do not match `in_axes` or `out`, or have batches of different sizes.
+        RecordingError: When the returned function is called: `f` uses the number of an argument: see `jit`.
 
     Example:
         >>> import numpy

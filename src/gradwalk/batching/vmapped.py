@@ -31,7 +31,7 @@ class Vmap(WrappedFunction[P, Any]):
         out_axes: See `vmap`.
         reduce: See `vmap`.
         keeps: Whether recordings are cached, as after `jit`.
-        policy: When and how kernels are compiled.
+        policy: The policy for compiling kernels.
 
     Attributes:
         batching: The axes and the reduction.
@@ -110,7 +110,7 @@ class Vmap(WrappedFunction[P, Any]):
         return self._like(transform(self._f), keeps=self.keeps, policy=self._policy)
 
     def sums_over_others(self, argnums: int | Sequence[int]) -> bool:
-        """Return whether results are summed over the batch and all samples share the arguments at `argnums`.
+        """Return whether results are summed or averaged, and all samples share the arguments at `argnums`.
 
         The derivative of such a sum is the sum of the derivatives.
         """

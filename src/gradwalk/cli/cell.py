@@ -26,14 +26,14 @@ PROGRAM = "program.py"  # the file name in tracebacks and in the page
 
 
 def answer(program: str) -> str:
-    """Run a program, and return the walk that the page shows as a JSON object.
+    """Run a program, and return a JSON object with the walk that the page shows.
 
     If the program calls `backward()`, the page shows all calls on a timeline. Otherwise the page shows one Value: the
     result of the program's last line if that is a Value, else the Value that was assigned last.
 
     After a successful run, the object has the key `document`: a walk in the format of docs/walk.schema.json, or null if
-    the program created no Value. After an exception, the object has the keys `error`, a traceback that begins in the
-    program, and `line`, the last line number of the program in this traceback, or null.
+    the program created no Value. After an exception, the object has two keys. `error` is a traceback that begins in the
+    program. `line` is the last line number of the program in this traceback, or null if it has none.
     """
     recorder = Recorder()
     Path(PROGRAM).write_text(program, encoding="utf-8")  # source_lines and tracebacks read this file

@@ -42,7 +42,7 @@ def cure(error: BaseException) -> str:
 
 
 class _Local:
-    """Replacements for download functions, which look for files in the current folder and the script's folder."""
+    """Replacements for download functions. They first look for a file in the current folder and the script's folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -93,7 +93,7 @@ class _Local:
         return get
 
     def _found(self, url: Any, names: Iterable[str] = ()) -> Path | None:
-        """Find the local file for a URL and report its use; return None if none exists."""
+        """Find a local file for a URL, and print a message that it is used; return None if there is no such file."""
         for name in _names(url, names):
             for folder in (Path(), self._folder):
                 if (folder / name).is_file():

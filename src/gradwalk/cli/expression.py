@@ -32,9 +32,9 @@ _BINARY = {**dict.fromkeys(_COMPARISONS, 1), "+": 2, "-": 2, "*": 3, "/": 3, "//
 _SIGN = 4
 _ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "//": "floor_divide", "%": "mod", "**": "pow"}
 
-# Signs of typeset formulas: other signs for the same operators, and superscript digits for powers. Some middle dots are
-# allowed in names in Python, but are products here. The en dash is included because many keyboards have it instead of a
-# minus sign.
+# Characters of typeset formulas: other characters for the same operators, and superscript digits for powers. Some
+# middle dots are allowed in names in Python, but are products here. The en dash is included because many keyboards have
+# it instead of a minus sign.
 _OTHERS = {"\u2212": "-", "\u2013": "-", "\u00f7": "/", "\u2264": "<=", "\u2265": ">="}
 _SIGNS = dict.fromkeys("\u00b7\u0387\u22c5\u00d7", "*") | _OTHERS
 _RAISED = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b", "0123456789-")
@@ -86,7 +86,7 @@ _ELSEWHERE = {
 # Functions of two operands whose calls can be nested for more operands, as in hypot(hypot(x, y), z).
 _NESTED = {"fmax", "fmin", "hypot", "logaddexp", "maximum", "minimum"}
 _SHOWN = 100  # maximum number of characters of a line that an error message shows
-_LONGEST = 1000  # maximum length of a label; longer labels would take quadratic memory in long chains
+_LONGEST = 1000  # maximum length of a label; in a long chain, longer labels would take quadratic memory
 
 _PLAIN_CALL = "call functions by their bare names, as in exp(x)"
 _ARITHMETIC = "use only numbers, names, + - * / // % **, one of < <= > >=, brackets and functions such as exp(x)"
@@ -112,7 +112,8 @@ class Step(NamedTuple):
 
     Attributes:
         kind: The type of the instruction.
-        what: The number, the name, the operation's name in the table of operations, or the comparison operator.
+        what: Depending on the kind: the number, the name, the name of the operation in the table of operations, or the
+            comparison operator.
         start: Offset in the text at which the source of this instruction begins.
         end: Offset in the text at which the source of this instruction ends.
     """
@@ -246,8 +247,8 @@ class _Token(NamedTuple):
     Attributes:
         kind: "number", "name", "symbol", "exponent" (superscript digits), "function" (a name and its opening bracket),
             "attribute", "constant" (not a real number), "end" (of a part), "space", or "other" (not in this grammar).
-        text: The token's text. For a function, this is its name; for a typeset sign, the operator that Python uses
-            instead.
+        text: The token's text. The text of a function is the function's name. The text of a typeset character is the
+            operator that Python uses instead.
         start: Offset in the text at which the token begins.
         end: Offset in the text at which the token ends.
     """
@@ -269,7 +270,7 @@ def _parts(text: str) -> list[list[_Token]]:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """Yield the tokens of a text, without spaces and without line ends inside brackets."""
+    """Yield the tokens of a text. Spaces, and line ends inside brackets, are left out."""
     depth = position = 0
     while position < len(text):
         token = _token(text, position)

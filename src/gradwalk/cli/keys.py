@@ -43,7 +43,7 @@ def _windows_keys() -> Iterator[str]:
 
 
 def _posix_keys() -> Iterator[str]:
-    """Yield keys without waiting for the end of a line; one read may return several, and an arrow is 3 characters."""
+    """Yield keys without waiting for the end of a line. One read may return several keys; an arrow has 3 characters."""
     import os
     import termios
     import tty

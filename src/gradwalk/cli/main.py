@@ -81,7 +81,7 @@ def _walk(options: Namespace) -> int:
 
 
 def _walk_script(options: Namespace) -> int:
-    """Run a script, and show one of its passes and the timeline of all passes.
+    """Run a script, and show one of its backward passes and the timeline of all passes.
 
     If the script raises, the passes before the exception are shown first, and then the exception is reported.
     """

@@ -76,9 +76,9 @@ def as_micrograd() -> None:
 def run(script: str, arguments: list[str], replace: str | None = None, *, command: str = "run") -> Ending:
     """Run a script as `python script arguments...` does, with `micrograd` imported from gradwalk.
 
-    `replace` is the name of a class of the script, which is replaced by gradwalk's Value. If `replace` is None and the
-    script defines a class like micrograd's Value, the user is asked whether to replace the class. Without a terminal,
-    or if `command` is not "run", a message mentions the option --replace instead.
+    `replace` is the name of a class in the script that is to be replaced by gradwalk's Value. If `replace` is None and
+    the script defines a class like micrograd's Value, the user is asked whether to replace the class. Without a
+    terminal, or if `command` is not "run", a message about the option --replace is printed instead.
 
     Raises:
         OSError: The script cannot be read.

@@ -1,4 +1,4 @@
-"""Messages and questions while gradwalk runs a script, on standard error and not in the script's output."""
+"""Messages and questions while gradwalk runs a script. They go to standard error, apart from the script's output."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _print_text(terminal: Terminal, walked: Walk) -> None:
     """Print the whole walk as tables and sentences, and the numerical check of every gradient."""
     walked.print(terminal)
     if walked.overwrite or not walked.is_legal:
-        terminal.heading("The check compares the correct gradients, not the gradients of this walk")
+        terminal.heading("The check verifies the correct gradients, not the gradients of this walk")
     try:
         found = check(walked.graph)
     except StaleError as error:

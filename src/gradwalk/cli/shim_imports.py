@@ -47,9 +47,9 @@ def install() -> None:
 
 
 def main_of_child() -> tuple[str, str]:
-    """Return the main module, which the parent process put first in `sys.path`, and remove that entry.
+    """Return the main module that the parent process stored in `sys.path[0]`, and remove this entry.
 
-    The result is a key, which is one of `_MAIN`, and the module's name or path. Both are "" if there is no main module.
+    The result is a pair: a key of `_MAIN`, and the module's name or path. Both are "" if there is no main module.
     """
     key, _, value = sys.path.pop(0).partition("=")
     return key, value

@@ -1,8 +1,9 @@
 """Finds the contributions that a backward pass loses, and counts the legal visiting orders.
 
-A contribution is lost if its operand was visited before the contribution arrived, or if a later contribution overwrote
-it. The error in the gradient of a node is the sum of amount * d operand / d node over all lost contributions. This sum
-is exact, because the backward pass is linear. `sentences.py` puts the losses into words.
+A node passes a contribution to the gradient of each of its operands. A contribution is lost if the operand was visited
+before the contribution arrived, or if a later contribution overwrote it. The error in the gradient of a node is the sum
+of amount * d operand / d node over all lost contributions. This sum is exact, because the backward pass is linear.
+`sentences.py` puts the losses into words.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from gradwalk.explain.text import one_line
 from gradwalk.graph.graph import Graph
 
 _MOST_COUNTED = 64  # maximum number of nodes for which legal orders are counted
-_MOST_STATES = 50_000  # maximum number of sets of visited nodes of one size while counting
+_MOST_STATES = 50_000  # orders are not counted if there are more sets of visited nodes of the same size
 
 
 class LostContribution(NamedTuple):
-    """A contribution that is missing from the gradient of its operand.
+    """A contribution that is missing from the gradient of an operand.
 
     Attributes:
         giver: The index of the node that passed the contribution back.
@@ -141,8 +142,9 @@ def legal_orders(graph: Graph, indices: Sequence[int]) -> int | None:
 
     Returns None if there are too many nodes or orders to count.
 
-    The method is dynamic programming over sets of visited nodes. The number of legal orders of a set of k nodes is the
-    sum of the numbers for the sets of k - 1 nodes that one legal visit extends to this set.
+    The method is dynamic programming over sets of visited nodes. One legal visit extends a set of k - 1 visited nodes
+    to a set of k nodes. The number of legal orders of a set is the sum of the numbers for all sets that one visit
+    extends to it.
     """
     if len(indices) > _MOST_COUNTED:
         return None
@@ -186,7 +188,7 @@ def _losses_of(index: int, lost: Sequence[LostContribution], graph: Graph) -> li
 
 
 def _derivatives_by(index: int, graph: Graph) -> dict[int, float]:
-    """Return the derivatives of all dependent nodes with respect to one node, computed in a forward pass."""
+    """Return a dict from node indices to derivatives with respect to one node, computed in a forward pass."""
     tangents = {index: 1.0}
     for node in graph.nodes[index + 1 :]:
         reached = [(i, x) for i, x in passing(node) if x in tangents]

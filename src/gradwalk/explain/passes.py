@@ -191,7 +191,7 @@ def contribution(node: Node, position: int, upstream: float) -> float:
 
 
 def gradients(graph: Graph) -> list[float]:
-    """Compute the derivative of the root with respect to every node, by index."""
+    """Return a list with the derivative of the root with respect to each node."""
     found = [0.0] * len(graph)
     found[graph.root] = 1.0
     has_got = reached(graph)
@@ -212,10 +212,10 @@ def backward_steps(graph: Graph, order: Sequence[int], overwrite: bool) -> tuple
 
 
 class _Sweep:
-    """The state of a backward pass: the gradients so far, and flags of the nodes.
+    """The state of a backward pass: the gradients so far, and three flags for each node.
 
-    A node is `visited` if its gradient was propagated, `touched` if a contribution arrived, and `has_got` a gradient if
-    it is reachable through selected operands only.
+    The flag `visited` is set if the node's gradient was propagated, and `touched` if a contribution arrived at the
+    node. `has_got` is set if the node was reached from the root through selected operands only.
     """
 
     def __init__(self, graph: Graph, overwrite: bool) -> None:

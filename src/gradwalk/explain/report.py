@@ -90,7 +90,7 @@ def print_wrong(
 
 
 def print_timeline(terminal: Terminal, timeline: Timeline) -> None:
-    """Print the number and line of the chosen pass, and the root's values over all passes with the same root line.
+    """Print the number and line of the chosen pass, and the root's value in each pass with the same root line.
 
     If the program has a single pass, print nothing.
     """

@@ -60,7 +60,7 @@ def _applied(node: Node, operands: list[str]) -> str:
 
 
 def _is_alphanumeric(text: str) -> bool:
-    """Return whether a text has only letters and decimal digits. Superscript digits do not count: they mean a power."""
+    """Return whether a text has only letters and decimal digits. Superscript digits are powers, not digits."""
     return bool(text) and all(letter.isalpha() or letter.isdecimal() for letter in text)
 
 
@@ -241,7 +241,7 @@ def lost(
 
 
 def wrong(name: str, got: float, right: float, reasons: Sequence[str]) -> str:
-    """Describe a wrong gradient; `reasons` are results of `lost`, of which the first five are quoted."""
+    """Describe a wrong gradient; `reasons` are results of `lost`; the first five are quoted."""
     more = f" And {len(reasons) - _MOST_REASONS:,} more." if len(reasons) > _MOST_REASONS else ""
     told = ". ".join(reasons[:_MOST_REASONS])
     return f"{one_line(name)} gets {short(got)} and should get {short(right)}. {told}.{more}"

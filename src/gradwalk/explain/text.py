@@ -65,9 +65,10 @@ def short(number: float) -> str:
 
 
 def sparkline(numbers: Sequence[float]) -> str:
-    """Draw numbers as a row of block characters. If there are more than 40 numbers, 40 evenly spaced numbers are drawn.
+    """Draw numbers as a row of block characters.
 
-    Numbers that are not finite are drawn as "x".
+    If there are more than 40 numbers, only 40 of them, at equal distances in the sequence, are drawn. Numbers that are
+    not finite are drawn as "x".
 
     Example:
         >>> sparkline([8.0, 4.0, 2.0, 1.0])

@@ -84,7 +84,7 @@ class Pass:
         return replace(self, graph=graph, nodes=len(graph), earlier=moved)
 
     def to_dict(self, *, with_graph: bool) -> dict[str, Any]:
-        """Return the pass as plain data in the format of docs/walk.schema.json, with the graph if `with_graph`."""
+        """Return the pass as data in the format of docs/walk.schema.json, with the graph if `with_graph` is true."""
         described: dict[str, Any] = {
             "number": self.number,
             "data": to_number(self.data),
@@ -107,7 +107,7 @@ class Timeline:
         count: The number of all passes.
         passes: The kept passes in order: the first passes, the last passes, and some passes between them.
         chosen: The pass to walk through. Its graph was kept.
-        counts: The number of passes for each line that created a root.
+        counts: A dict from lines that created roots to the number of passes with such a root.
     """
 
     count: int
@@ -134,7 +134,7 @@ class Timeline:
         return replace(self, passes=passes, chosen=chosen)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the timeline as plain data, without the graph of the chosen pass, which is part of the walk."""
+        """Return the timeline as plain data. The graph of the chosen pass is omitted: it is part of the walk."""
         passes = [one.to_dict(with_graph=one is not self.chosen) for one in self.passes]
         return {"pass": self.chosen.number, "calls": self.count, "passes": passes}
 
@@ -149,9 +149,9 @@ class Recorder:
         self._kept: dict[int, Pass] = {}  # the first passes and the requested pass
         self._last: deque[Pass] = deque()
         self._between: list[Pass] = []
-        self._stride = 1  # difference of pass numbers in `_between`
+        self._stride = 1  # difference between consecutive pass numbers in `_between`
         self._files: Mapping[str, str] = {}
-        self._after: dict[int, tuple[Any, float, int]] = {}  # by leaf id: leaf, gradient, first contributing pass
+        self._after: dict[int, tuple[Any, float, int]] = {}  # leaf id -> (leaf, gradient, first contributing pass)
         self._lock = threading.RLock()
 
     def __call__(self, root: Value) -> Callable[[], None]:
@@ -184,7 +184,7 @@ class Recorder:
         """Add a pass, and drop passes and graphs beyond the limits."""
         self._count += 1
         if graph.files == self._files:
-            graph = replace(graph, files=self._files)  # all passes share one copy of the text
+            graph = replace(graph, files=self._files)  # all passes share one copy of the source text
         self._files = graph.files
         earlier = self._earlier(before, leaves)
         root = graph.sources.get(graph.root)
@@ -200,7 +200,7 @@ class Recorder:
         self._drop_graphs()
 
     def _earlier(self, before: Mapping[int, float], leaves: list[tuple[int, Any]]) -> tuple[Earlier, ...]:
-        """Return the nonzero leaf gradients before this pass, and store the leaf gradients after this pass."""
+        """Return the nonzero gradients that leaves had before this pass. Store the leaf gradients after this pass."""
         found = []
         for place, leaf in leaves:
             grad = before.get(id(leaf), 0.0)
@@ -217,7 +217,7 @@ class Recorder:
         return tuple(found)
 
     def _thin(self, old: Pass) -> None:
-        """Keep an old pass without its graph if the stride selects it; double the stride if there are too many."""
+        """Keep an old pass without its graph if the stride selects it. Double the stride if too many are kept."""
         if (old.number - 1) % self._stride == 0:
             self._between.append(old.bare())
         if len(self._between) > _MOST_BETWEEN:

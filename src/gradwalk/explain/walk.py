@@ -56,7 +56,7 @@ class Walk:
     Attributes:
         graph: The graph.
         order: The node indices in the order in which the backward pass visits them.
-        overwrite: Whether contributions replace earlier gradients, as `=` does, instead of being added as with `+=`.
+        overwrite: Whether contributions replace earlier gradients (`=`) instead of being added to them (`+=`).
     """
 
     graph: Graph
@@ -80,18 +80,18 @@ class Walk:
 
     @cached_property
     def gradients(self) -> dict[str, float]:
-        """The gradient of every node by name, as computed in this walk; 0 for nodes that receive no gradient."""
+        """A dict from node names to the gradients computed in this walk; 0 for nodes that receive no gradient."""
         return {step.name: step.upstream for step in self.backward} | self._not_visited
 
     @cached_property
     def right_gradients(self) -> dict[str, float]:
-        """The correct gradient of every node by name."""
+        """A dict from node names to the correct gradients."""
         right = gradients(self.graph)
         return {self.graph.names[index]: right[index] for index in self.order} | self._not_visited
 
     @cached_property
     def _not_visited(self) -> dict[str, float]:
-        """The names of nodes that receive no gradient, each with gradient 0."""
+        """A dict from the names of the nodes that receive no gradient to 0."""
         return {node.name: 0.0 for node in not_swept(self.graph)}
 
     @cached_property
@@ -232,7 +232,7 @@ class Walk:
         """Return the walk with its steps and gradients as plain data, with nan and inf as strings.
 
         Returns:
-            The dictionary of `essence`, with the graph in the format of `Graph.to_dict`, and with further keys for the
+            The result of `essence`, with the graph in the format of `Graph.to_dict`, and with further keys for the
             steps of both passes, the gradients of the walk, the correct gradients, and the losses.
 
         Example:
@@ -292,7 +292,7 @@ class Walk:
         return f"<Walk over {self.graph!r}>"
 
     def widget(self) -> WalkWidget:
-        """Return a notebook widget that shows the page of this walk. Its `state` holds the state of the page.
+        """Return a notebook widget that shows the page of this walk. Its attribute `state` holds the page's state.
 
         A walk on the last line of a notebook cell displays its widget by itself, without a call of this method.
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-# For each name: the module that defines it, and the pip extra that installs what this module imports.
+# Maps each name to the module that defines it, and to the pip extra that installs the dependencies of this module.
 _HOMES = {
     "IpoptProblem": ("ipopt_problem", "scipy"),
     "MLPClassifier": ("estimators", "sklearn"),

@@ -21,20 +21,23 @@ Argnums = tuple[int, ...]
 
 
 class ArrayFunction:
-    """A function of arrays that returns a list of arrays, recorded on the first call for each combination of shapes.
+    """A function that takes arrays and returns a list of arrays.
+
+    The function is recorded on the first call for each combination of shapes.
 
     The derivatives are ArrayFunctions, too, so derivatives of any order exist. The forward-mode derivative is linear in
     the tangents, and the reverse-mode derivative is linear in the cotangents. Each is the transpose of the other.
 
     Args:
-        f: A function of trees of numbers, or of arrays.
-        rebuilt: Builds the arguments of `f` from a list of arrays.
-        transposed: If this function is a derivative, a function that returns the derivative of the other mode; else
-            None.
-        points: If this function is a derivative, the number of its primals (the leading arguments, in which it is
-            nonlinear); else 0.
-        derived: If this function is a derivative, the differentiated function, the name of the method that was called
-            ("pushed" or "pulled"), and the method's arguments; else None.
+        f: The function to call, which takes numbers, arrays or trees of them.
+        rebuilt: A function that builds the arguments of `f` from a list of arrays.
+        transposed: A function that returns the derivative in the other mode (forward or reverse) if this function is a
+            derivative, else None.
+        points: The number of primals if this function is a derivative, else 0. The primals are the leading arguments,
+            in which the derivative is nonlinear.
+        derived: The origin of a derivative, for pickling: the differentiated function, the name of the method that
+            returned the derivative ("pushed" or "pulled"), and the method's arguments. None if this function is not a
+            derivative.
 
     Attributes:
         transposed: The argument `transposed`.
@@ -93,9 +96,9 @@ class ArrayFunction:
         return tuple(leaves)
 
     def result(self, shapes: Sequence[tuple[int, ...]]) -> TreeDef:
-        """Return the treedef of the result for arguments of these shapes; record `f` if necessary, without running it.
+        """Return the treedef of the result for arguments of these shapes, without computing the result.
 
-        Raises `TypeError` if `f` returns no numbers or captures Values.
+        `f` is recorded if necessary. Raises `TypeError` if `f` returns no numbers or captures Values.
         """
         key = tuple(map(tuple, shapes))
         if key not in self._results:
@@ -147,7 +150,7 @@ class ArrayFunction:
         return self._derivatives[key]
 
     def _of_chosen(self, arrays: Sequence[Any], argnums: Argnums) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Return a function of the arrays at the positions in `argnums` alone, and these arrays."""
+        """Return a function that takes only the arrays at the positions in `argnums`, and a tuple of these arrays."""
 
         def of_chosen(*chosen: Any) -> Any:
             given = list(arrays)
@@ -173,7 +176,7 @@ def _derivative(function: ArrayFunction, mode: str, count: int, argnums: Argnums
 
 
 def structure(f: Jit[..., Any], args: Sequence[Any], name: str) -> TreeDef:
-    """Record a function for arguments like `args`, without running it, and return the treedef of its result.
+    """Record a function for arguments like `args`, and return the treedef of the result without computing the result.
 
     Raises `TypeError` if the function returns no numbers or captures Values.
     """
@@ -188,7 +191,7 @@ def structure(f: Jit[..., Any], args: Sequence[Any], name: str) -> TreeDef:
 
 
 def _plain(array: Any) -> Any:
-    """Return an array with 0 dimensions as a number, and any other array unchanged."""
+    """Convert an array with 0 dimensions to a number; return any other array unchanged."""
     return array if array.ndim else array.item()
 
 

@@ -22,10 +22,10 @@ Shape = tuple[int, ...]
 def to_casadi(f: Callable[..., Any], *shapes: int | Shape) -> Any:
     """Convert a function that gradwalk can record to a CasADi function with exact derivatives.
 
-    `f` is recorded as by `gradwalk.jit`, without running it. CasADi receives the sparsity patterns of the Jacobians,
-    which are found as by `sparse_jacobian`, and functions that compute Jacobian-vector and vector-Jacobian products.
-    CasADi can differentiate these functions again. `nlpsol` therefore gets the exact Hessian of a Lagrangian that
-    contains `f`, and the sparsity pattern of this Hessian.
+    `f` is recorded as by `gradwalk.jit`. CasADi receives the sparsity patterns of the Jacobians (see
+    `sparse_jacobian`), and functions that compute Jacobian-vector and vector-Jacobian products. CasADi can
+    differentiate these functions again. `nlpsol` therefore gets the exact Hessian of a Lagrangian that contains `f`,
+    and the sparsity pattern of this Hessian.
 
     Args:
         f: A function that takes numbers and arrays and returns a number, an array, or a tuple of numbers and arrays.
@@ -99,8 +99,8 @@ class _Port(NamedTuple):
 
     Attributes:
         shape: The shape of the matrix.
-        is_used: Whether the numbers of the matrix are used. CasADi passes the results of a function to its derivatives,
-            but derivatives by gradwalk ignore these inputs.
+        is_used: Whether the numbers of the matrix are used. CasADi passes the results of a function to the derivatives
+            of the function, but gradwalk's derivatives ignore these inputs.
     """
 
     shape: Shape
@@ -118,7 +118,7 @@ class _Port(NamedTuple):
 
     @property
     def ignored(self) -> _Port:
-        """The same port, unused."""
+        """This port, marked as not used."""
         return self._replace(is_used=False)
 
 
@@ -130,7 +130,7 @@ class _Function(casadi.Callback):  # type: ignore[misc]  # CasADi is Any
 
     Args:
         name: The name of the callback.
-        function: The function to call with the columns of the inputs that are used.
+        function: The function that computes the outputs. It takes the inputs that are used, as columns.
         inputs: The inputs of the callback.
         outputs: The outputs of the callback.
         made_from: The arguments of `to_casadi`, for pickling; empty for a derivative.
@@ -203,12 +203,12 @@ class _Function(casadi.Callback):  # type: ignore[misc]  # CasADi is Any
 
     @property
     def _nominal(self) -> list[_Port]:
-        """The inputs of a derivative before its tangents or cotangents: this function's inputs and results."""
+        """The inputs of a derivative that precede the tangents or cotangents: this function's inputs and results."""
         return [*self._inputs, *[port.ignored for port in self._outputs]]
 
     @functools.cached_property
     def _patterns(self) -> list[Any]:
-        """The sparsity pattern of the Jacobian of each output with respect to each input, for all pairs."""
+        """The sparsity pattern of the Jacobian for each pair of an output and an input."""
         columns = [numpy.ones(port.size) for port in self._inputs if port.is_used]
         with without_numbers():  # only the lengths of the columns are used
             whole = sparse_jacobian(self._function.leaves, argnums=self._argnums).structure(*columns)
@@ -226,6 +226,6 @@ class _Function(casadi.Callback):  # type: ignore[misc]  # CasADi is Any
 
 
 def _ranges(ports: Sequence[_Port]) -> list[tuple[_Port, slice]]:
-    """Return each port, and the slice of its numbers in the concatenated numbers of all ports."""
+    """Return a pair for each port: the port, and the slice of its numbers in the concatenated numbers of all ports."""
     starts = itertools.accumulate([port.size for port in ports], initial=0)
     return [(port, slice(*ends)) for port, ends in zip(ports, itertools.pairwise(starts), strict=True)]

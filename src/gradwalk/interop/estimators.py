@@ -45,7 +45,7 @@ def _layers(sizes: Any) -> Any:
     return (sizes,) if isinstance(sizes, Integral) else sizes
 
 
-# For each parameter, a function that validates it, and a description of the valid values.
+# Maps each parameter to a function that validates it and a description of the valid values.
 _PARAMETERS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "hidden_layer_sizes": (
         lambda x: isinstance(_layers(x), (Sequence, numpy.ndarray)) and all(map(_is_count, _layers(x))),
@@ -196,8 +196,8 @@ class MLPRegressor(RegressorMixin, _Network):  # type: ignore[misc]  # scikit-le
 class MLPClassifier(ClassifierMixin, _Network):  # type: ignore[misc]  # scikit-learn is Any
     """A network of `gradwalk.nn` for classification, as a scikit-learn estimator.
 
-    Training minimizes the mean cross-entropy. `MLPRegressor` describes the training, the parameters and the other
-    attributes.
+    Training minimizes the mean cross-entropy. The training, the parameters and the other attributes are described at
+    `MLPRegressor`.
 
     Attributes:
         classes_: The classes, in the order of the network's outputs.

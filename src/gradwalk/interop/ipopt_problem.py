@@ -1,4 +1,4 @@
-"""`IpoptProblem`: an objective and constraints with sparse derivatives, with the interface that cyipopt expects."""
+"""`IpoptProblem`: an objective and constraints with sparse derivatives, wrapped in the interface of cyipopt."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class IpoptProblem:
         objective: A function of a vector that returns one number.
         x: A vector with the same length as the argument of both functions, such as the initial guess.
         constraints: A function of a vector that returns the values of the constraints, as a vector or a list of
-            numbers. None if the variables have only bounds.
+            numbers. None if there are no constraints other than bounds on the variables.
 
     Attributes:
         n: Number of variables.

@@ -1,8 +1,9 @@
 """`to_jax`: wrap a function for JAX. Only this module imports JAX.
 
-A call of the function is a JAX primitive, for which compiled code calls back into gradwalk. The rules below define the
-primitive's derivatives, its transpose if the function is linear, and its batching rule. Derivatives and transposes bind
-the same primitive to other functions, and the batching rule adds a batch axis.
+A call of the function is a JAX primitive. Code compiled by JAX runs the primitive by calling back into gradwalk. The
+rules below define the primitive's derivatives, its transpose if the function is linear, and its batching rule.
+The rules for derivatives and transposes bind the same primitive to another function, and the batching rule adds a batch
+axis.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def _on_host(arrays: Sequence[Any], types: Sequence[Any], function: ArrayFunctio
 
 
 def _run(*given: Any, function: ArrayFunction, batch: int) -> list[Any]:
-    """Compute the results for concrete arrays, as JAX arrays."""
+    """Compute the results for concrete arrays, and convert them to JAX arrays."""
     arrays = list(map(jax.numpy.asarray, given))
     types = _types(*arrays, function=function, batch=batch)
     return list(map(jax.numpy.asarray, _on_host(arrays, types, function, batch)))

@@ -111,7 +111,7 @@ class _Call(Op):  # type: ignore[misc]  # PyTensor is Any
 
 
 def _like(adjoint: Any, variable: Any) -> Any:
-    """Return a cotangent with the static shape of its variable."""
+    """Declare that a cotangent has the static shape of the variable it belongs to."""
     return specify_shape(adjoint, variable.type.shape)
 
 

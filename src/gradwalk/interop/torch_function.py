@@ -70,7 +70,7 @@ class TorchFunction(WrappedFunction[P, Any]):
 
 
 def _parted(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
-    """Flatten the arguments to leaves and a structure, which is None if all arguments are positional tensors."""
+    """Flatten the arguments to leaves and a structure. If all arguments are positional tensors, it is None."""
     if not kwargs and all(isinstance(arg, torch.Tensor) for arg in args):
         return list(args), None
     return opened((args, kwargs), "the arguments")
@@ -130,7 +130,7 @@ class _Call(torch.autograd.Function):  # type: ignore[misc]  # PyTorch is Any
 
     @staticmethod
     def backward(ctx: Any, *adjoints: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        """Return the cotangents of the arguments that need them."""
+        """Return the cotangents of the arguments that need a gradient."""
         tensors = ctx.saved_tensors
         argnums = tuple([i for i, is_needed in enumerate(ctx.needs_input_grad[2:]) if is_needed])
         pulled = ctx.function.pulled(len(tensors), argnums)

@@ -248,5 +248,5 @@ def _between(x: Number, least: Number, most: Number) -> Number:
 
 
 def _chosen(condition: Any, x: Number, y: Number) -> Number:
-    """Return x if a condition, which is a bool or a Value, is true, and y otherwise."""
+    """Return x if a condition is true, else y. The condition is a bool or a Value."""
     return math.where(condition, x, y) if isinstance(condition, Value) else x if condition else y

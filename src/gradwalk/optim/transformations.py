@@ -127,7 +127,7 @@ def identity() -> GradientTransformation:
 
 
 def scale(step_size: Number) -> GradientTransformation:
-    """Multiply gradients by a fixed factor.
+    """Create a transformation that multiplies gradients by a fixed factor.
 
     Args:
         step_size: The factor.
@@ -139,10 +139,10 @@ def scale(step_size: Number) -> GradientTransformation:
 
 
 def scale_by_learning_rate(learning_rate: Number | Schedule, *, flip_sign: bool = True) -> GradientTransformation:
-    """Multiply gradients by the negative learning rate.
+    """Create a transformation that multiplies gradients by the negative learning rate.
 
     Args:
-        learning_rate: A number or a schedule.
+        learning_rate: A number, or a schedule (a function of the step count).
         flip_sign: Whether to multiply by the negative learning rate, as gradient descent requires. If False, gradients
             are multiplied by the learning rate itself.
 
@@ -156,7 +156,7 @@ def scale_by_learning_rate(learning_rate: Number | Schedule, *, flip_sign: bool 
 
 
 def scale_by_schedule(step_size_fn: Schedule) -> GradientTransformation:
-    """Multiply gradients by a factor that depends on the step count.
+    """Create a transformation that multiplies gradients by a factor that depends on the step count.
 
     Args:
         step_size_fn: Function that takes the number of previous updates and returns the factor.
@@ -168,7 +168,7 @@ def scale_by_schedule(step_size_fn: Schedule) -> GradientTransformation:
 
 
 def trace(decay: Number, nesterov: bool = False) -> GradientTransformation:
-    """Accumulate a decayed sum of past gradients (momentum).
+    """Create a transformation that returns a decayed sum of past gradients (momentum).
 
     Args:
         decay: Factor that multiplies the sum in each step, before the new gradient is added.
@@ -183,14 +183,17 @@ def trace(decay: Number, nesterov: bool = False) -> GradientTransformation:
 def scale_by_adam(
     b1: Number = 0.9, b2: Number = 0.999, eps: Number = 1e-8, eps_root: Number = 0.0, *, nesterov: bool = False
 ) -> GradientTransformation:
-    """Rescale gradients as Adam does, without the learning rate. The arguments are described in `adam`."""
+    """Create a transformation that rescales gradients as `adam` does, without the learning rate.
+
+    The arguments are described in `adam`.
+    """
     return GradientTransformation(_init_adam, partial(_update_adam, (b1, b2, eps, eps_root), nesterov))
 
 
 def add_decayed_weights(
     weight_decay: Number = 0.0, mask: Tree | Callable[[Tree], Tree] | None = None
 ) -> GradientTransformation:
-    """Add `weight_decay * param` to the gradient of each parameter.
+    """Create a transformation that adds `weight_decay * param` to the gradient of each parameter.
 
     Args:
         weight_decay: The factor.
@@ -204,7 +207,7 @@ def add_decayed_weights(
 
 
 def clip(max_delta: Number) -> GradientTransformation:
-    """Clip each number of the gradients to [-max_delta, max_delta].
+    """Create a transformation that clips each number of the gradients to [-max_delta, max_delta].
 
     Args:
         max_delta: Limit on the absolute value of each number.
@@ -216,7 +219,7 @@ def clip(max_delta: Number) -> GradientTransformation:
 
 
 def clip_by_global_norm(max_norm: Number) -> GradientTransformation:
-    """Scale gradients down so that their global norm is at most `max_norm`.
+    """Create a transformation that scales gradients down so that their global norm is at most `max_norm`.
 
     Args:
         max_norm: Limit on the norm of the gradients, as computed by `global_norm`.
@@ -388,6 +391,6 @@ def _clipped(x: Any, most: Number) -> Any:
 
 def _elementwise(f: Callable[[Any], Any], array: Any) -> Any:
     """Apply a scalar function to each entry of an array of floats or Values."""
-    with numpy.errstate(all="ignore"):  # sqrt of a scalar does not warn at 0 either, where its derivative is infinite
+    with numpy.errstate(all="ignore"):  # as for scalars: sqrt at 0 must not warn although its derivative is infinite
         found = numpy.frompyfunc(f, 1, 1)(array)
     return found if array.dtype == object else found.astype(float)

@@ -22,7 +22,7 @@ Argnums = int | Sequence[int]
 
 
 class Transform(WrappedFunction[P, R_co], Recordable):
-    """A function that returns derivatives of `f`. `maker` is the transform that made it, such as "grad"."""
+    """A function that returns derivatives of `f`. `maker` is the name of the transform, such as "grad"."""
 
     def __init__(self, f: Callable[..., Any], argnums: Argnums, maker: str) -> None:
         super().__init__(f, maker)
@@ -82,9 +82,9 @@ def transformed(
 ) -> Any:
     """Apply a transform to a function, which may be a vmapped function.
 
-    If `f` is vmapped with `reduce` and all samples share the arguments at `argnums`, the transform is applied to the
-    function of one sample, and the result is a vmapped function. This is correct because the derivative of a sum is the
-    sum of the derivatives.
+    If `f` is a vmapped function that reduces by "sum" or "mean", and all samples share the arguments at `argnums`, the
+    transform is applied to the function of one sample, and the result is a vmapped function. This is correct because
+    the derivative of a sum is the sum of the derivatives.
     """
     if isinstance(f, Vmap) and f.sums_over_others(checked_argnums(argnums)):
         return f.of_samples(transform)

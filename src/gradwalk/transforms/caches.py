@@ -8,7 +8,7 @@ from gradwalk.trees import tree
 
 
 def clear_caches() -> None:
-    """Drop all recordings, the cached information about tree classes, and the idle threads of the pool.
+    """Drop all recordings, the cached information about tree classes, and the idle threads of the thread pool.
 
     Everything is created again when it is needed. Recorded functions return the same results as before, but the next
     call takes longer. The attributes `.program` and `.graph` still describe the latest recording.

@@ -46,11 +46,11 @@ class Block(Call):
         return partials
 
     def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append a call of the VJP block, and return the indices of the operands' cotangents."""
+        """Append a call of the VJP block to the tape, and return the indices of the operands' cotangents."""
         return append_call(self._pulled, tape, [*operands, *instantiate_zeros(tape, adjoints)])
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append a call of the JVP block, and return the indices of the results' tangents."""
+        """Append a call of the JVP block to the tape, and return the indices of the results' tangents."""
         return append_call(self._pushed, tape, [*operands, *instantiate_zeros(tape, tangents)])
 
     @cached_property
@@ -102,8 +102,9 @@ def checkpoint(
     """Trade time for memory: store only arguments and results of `f`, and recompute all other values in derivatives.
 
     `f` is recorded as by `jit`. In a graph, a call of `f` is one node for each number of the result, however long `f`
-    is. Each derivative runs the recording again; `backward` runs it once for each number of the result. For example, a
-    loop of n checkpointed steps stores n states, but not the values that the steps compute in between.
+    is. Computing a derivative runs the recording again; `backward` runs the recording once for each number of the
+    result. For example, a loop of n checkpointed steps stores n states, but not the values that the steps compute in
+    between.
 
     Args:
         f: A function accepted by `jit`. Omit it to use `checkpoint` as a decorator with arguments.

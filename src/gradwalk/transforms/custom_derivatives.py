@@ -91,17 +91,17 @@ class Primitive(Call):
         return [float(partial) for partial in self._counted(scalars(flatten(given, self._what)[0]), len(operands))]
 
     def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append the cotangent of the result times each partial, and return the indices of the products."""
+        """Append to the tape the product of the result's cotangent and each partial. Return the product indices."""
         return [tape.append("mul", adjoints[0], partial) for partial in self._partials(tape, operands, base)]
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the sum of tangents times partials, and return its index in a list."""
+        """Append to the tape the sum of all products tangent * partial. Return a list with the index of the sum."""
         terms = zip(tangents, self._partials(tape, operands, base), strict=True)
         products = [tape.append("mul", tangent, partial) for tangent, partial in terms if tangent != NO_INDEX]
         return [functools.reduce(lambda total, product: tape.append("add", total, product), products)]
 
     def _partials(self, tape: Tape, operands: Indices, base: int) -> Indices:
-        """Append the partials by inlining a trace of the rule, and return their indices."""
+        """Inline a trace of the rule into the tape, and return the indices of the partials."""
         trace = self._rules.find(len(operands))
         if trace is None:
             trace = self._rules.add(len(operands), Trace(self._recorded_rule(len(operands)), []))
@@ -109,7 +109,7 @@ class Primitive(Call):
 
     def _recorded_rule(self, count: int) -> Program:
         recording = Recording(staged=True)
-        given = [recording.add_inputs(math.nan, "operand") for _ in range(count + 1)]  # the rule must not use these
+        given = [recording.add_inputs(math.nan, "operand") for _ in range(count + 1)]  # nan, as no number is known
         try:
             with without_numbers():
                 partials, _ = recording.run(self._apply_rule, given, {})
@@ -144,8 +144,9 @@ def primitive(f: Callable[..., float]) -> Primitive:
 
     Set the derivative with the decorator `@f.derivative`. The decorated function takes the result and the operands, and
     returns the partial derivative, or a tuple with one partial derivative per operand. `backward` calls this function
-    with numbers. Every other transform records this function, so that it can be differentiated again. The function can
-    therefore use `gradwalk.math` and other primitives, but it must not branch on a Value or convert a Value to a float.
+    with numbers. `grad` and the other transforms record this function, so that the derivative can be differentiated
+    again. The function can therefore use `gradwalk.math` and other primitives, but it must not branch on a Value or
+    convert a Value to a float.
 
     Args:
         f: A function that takes and returns real numbers.
@@ -180,7 +181,7 @@ def primitive(f: Callable[..., float]) -> Primitive:
 
 
 def stop_gradient(x: Tree) -> Tree:
-    """Return `x` with each Value replaced by a constant, so that no gradient flows through it.
+    """Return `x` with each Value replaced by a constant, so that no gradient flows through the result.
 
     Args:
         x: A number, a Value, or a tree of them.

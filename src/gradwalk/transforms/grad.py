@@ -37,7 +37,7 @@ class Grad(Transform[P, R_co]):
         return super().__call__(*args, **kwargs)
 
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
-        """Append the gradient (and value and aux if requested) to the tape; return indices and treedef."""
+        """Append the gradient, and the value and aux if requested, to the tape; return the indices and treedef."""
         opened, inputs, gradient_treedef = self._opened(recording, args)
         return self._differentiated(recording, recording.run(self._f, opened, kwargs), inputs, gradient_treedef)
 
@@ -125,15 +125,15 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) 
     An argument is a number or a tree of numbers: nested lists, tuples, dicts, dataclasses, Modules and arrays.
 
     Args:
-        f: A function that returns a number or an array with one element; with `has_aux`, a pair (value, aux).
+        f: A function that returns a number or an array with one element, or a pair (value, aux) if `has_aux` is true.
         argnums: Position of the argument to differentiate with respect to (default 0), or a sequence of positions.
-        has_aux: Whether `f` returns a pair (value, aux). Only the value is differentiated; aux, a tree of numbers, is
-            passed through.
+        has_aux: Whether `f` returns a pair (value, aux). Only the value is differentiated; aux is a tree of numbers,
+            which is returned unchanged.
 
     Returns:
-        A function with the arguments of `f` that returns the gradient. The gradient has the structure of the argument;
-        if `argnums` is a sequence, it is a tuple with one such tree per position. With `has_aux` the function returns
-        the pair (gradient, aux).
+        A function with the arguments of `f` that returns the gradient. The gradient has the structure of the argument
+        at `argnums`. If `argnums` is a sequence, the gradient is a tuple with one such tree per position. If `has_aux`
+        is true, the function returns the pair (gradient, aux).
 
     Raises:
         TypeError: `f` is not callable, or `argnums` are not ints. When the returned function is called: `f` does not
@@ -159,12 +159,12 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool
     The arguments, the gradient and the exceptions are described at `grad`.
 
     Args:
-        f: A function that returns a number or an array with one element; with `has_aux`, a pair (value, aux).
+        f: A function that returns a number or an array with one element, or a pair (value, aux) if `has_aux` is true.
         argnums: Position of the argument to differentiate with respect to (default 0), or a sequence of positions.
         has_aux: Whether `f` returns a pair (value, aux), of which only the value is differentiated.
 
     Returns:
-        A function with the arguments of `f` that returns the pair (value, gradient). With `has_aux` it returns
+        A function with the arguments of `f` that returns the pair (value, gradient). If `has_aux` is true, it returns
         ((value, aux), gradient).
 
     Raises:

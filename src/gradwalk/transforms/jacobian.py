@@ -16,8 +16,9 @@ from gradwalk.value.value import Value
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 
-# Maximum number of instructions to compute a Jacobian of numbers with one program. For a larger Jacobian, one program
-# runs once per column or row; it multiplies zero tangents by partials, and 0 * inf gives nan.
+# Maximum number of instructions of a program that performs all sweeps for a Jacobian of numbers. For a larger Jacobian,
+# a program that performs one sweep runs once per column or row. That program multiplies zero tangents by partials,
+# which gives nan if a partial is infinite.
 _LARGEST_UNROLLED = 1_000_000
 
 
@@ -36,7 +37,7 @@ class Jacobian(Transform[P, R_co]):
         return treedef.filled(matrix.ravel()[order])  # type: ignore[no-any-return]
 
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
-        """Append instructions for each derivative that can be nonzero; return indices and treedef."""
+        """Append each derivative that can be nonzero to the tape; return the indices and treedef of the Jacobian."""
         inputs, outputs, treedef, order = self._run(recording, args, kwargs)
         indices: Indices = self._rows(recording, inputs, outputs).ravel()[order].tolist()
         return indices, treedef
@@ -47,7 +48,7 @@ class Jacobian(Transform[P, R_co]):
     def _run(
         self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> tuple[Indices, Indices, TreeDef, Any]:
-        """Record the function; return the indices of inputs and outputs, and the treedef and order of the result."""
+        """Record the function; return the indices of inputs and outputs, and the result of `_arranged`."""
         opened, inputs, columns = self._opened(recording, args)
         outputs, rows = recording.run(self._f, opened, kwargs)
         return inputs, outputs, *_arranged(rows, columns)
@@ -91,7 +92,8 @@ def jacobian(f: Callable[P, Any], argnums: Argnums = 0) -> Jacobian[P, Any]: ...
 def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
     """Compute the Jacobian of a function with respect to one or several of its arguments.
 
-    Forward mode is used if inputs < 2 * outputs, and reverse mode otherwise.
+    Forward mode is used if the number of inputs is less than twice the number of outputs; otherwise reverse mode is
+    used.
 
     Args:
         f: A function that takes and returns numbers or trees of numbers: nested lists, tuples, dicts, dataclasses,
@@ -100,9 +102,9 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
 
     Returns:
         A function with the arguments of `f` that returns the Jacobian. If the argument is an array of shape s and the
-        result an array of shape r, the Jacobian is an array of shape r + s. In general it is the result of `f` with
-        each leaf replaced by a tree like the argument, or by a tuple of such trees if `argnums` is a sequence. The
-        function raises the same exceptions as a gradient function: see `grad`.
+        result an array of shape r, the Jacobian is an array of shape r + s. In general, the Jacobian is the result of
+        `f` with each leaf replaced by a tree like the argument, or by a tuple of such trees if `argnums` is a sequence.
+        The function raises the same exceptions as a gradient function: see `grad`.
 
     Raises:
         TypeError: `f` is not callable, or `argnums` are not ints.
@@ -177,8 +179,9 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
 
     Returns:
         A function with the arguments of `f` that returns the Hessian. If the argument is an array of shape s and the
-        result a number, the Hessian is an array of shape s + s. In general it is the Jacobian of the Jacobian, with the
-        structure described at `jacobian`. The function raises the same exceptions as a gradient function: see `grad`.
+        result a number, the Hessian is an array of shape s + s. In general, the Hessian is the Jacobian of the
+        Jacobian, with the structure described at `jacobian`. The function raises the same exceptions as a gradient
+        function: see `grad`.
 
     Raises:
         TypeError: `f` is not callable, or `argnums` are not ints.
@@ -191,7 +194,7 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
 
 
 def _arranged(rows: TreeDef, columns: TreeDef) -> tuple[TreeDef, Any]:
-    """Return the treedef of a Jacobian, and for each number in it the index of its entry in the flattened matrix.
+    """Return the treedef of a Jacobian, and the index of each of its numbers in the flattened (outputs, inputs) matrix.
 
     The treedef is the treedef of the result in which each leaf is replaced by the treedef of the arguments.
     """
@@ -202,13 +205,13 @@ def _arranged(rows: TreeDef, columns: TreeDef) -> tuple[TreeDef, Any]:
 
 
 def _blocks(entries: Any, rows: TreeDef, columns: TreeDef) -> Iterator[list[Any]]:
-    """Yield the blocks of the matrix: for each leaf of the result, a list with a block per leaf of the arguments."""
+    """Yield one list per leaf of the result. It has one block of the matrix per leaf of the arguments."""
     for row_range, row_shape in rows.ranges():
         yield [_block(entries[row_range, part], row_shape, shape) for part, shape in columns.ranges()]
 
 
 def _block(entries: Any, row_shape: Shape, shape: Shape) -> Any:
-    """Reshape a block to the derivative of one leaf: a float if both leaves are numbers, else an array."""
+    """Reshape a block to the derivative of one leaf with respect to another: a float for two numbers, else an array."""
     shapes = [each for each in (row_shape, shape) if not isinstance(each, str)]
     return entries.reshape(sum(shapes, ())) if shapes else float(entries[0, 0])
 
@@ -216,7 +219,7 @@ def _block(entries: Any, row_shape: Shape, shape: Shape) -> Any:
 def _swept(recording: Recording, outputs: Indices, numbers: list[float], count: int) -> Any:
     """Run a program `count` times; return one row per run.
 
-    In each run, one of the last `count` inputs of the program is 1, and the other ones are 0.
+    In run i, the i-th of the last `count` inputs of the program is 1, and the rest of these inputs are 0.
     """
     program = recording.tape.program(outputs)
     rows = numpy.empty((count, len(outputs)))

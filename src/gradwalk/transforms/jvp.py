@@ -18,7 +18,7 @@ def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) ->
     Args:
         f: A function that takes and returns trees of numbers.
         primals: The arguments of `f`, a tuple or list.
-        tangents: The direction: a sequence of trees with the structure of `primals`.
+        tangents: The direction: a tuple or list with the structure of `primals`.
 
     Returns:
         The pair (result, tangents of the result) at `primals`.
@@ -38,7 +38,7 @@ def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) ->
 
 
 def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[[R], tuple[Any, ...]]]:
-    """Evaluate a function, and return its result with a function that computes vector-Jacobian products.
+    """Evaluate a function. Return the result, and a function that computes vector-Jacobian products.
 
     Args:
         f: A function that takes and returns numbers or trees of numbers. It is called once.
@@ -82,7 +82,7 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     Args:
         f: A function that returns one number.
         primals: The arguments of `f`, a tuple or list.
-        tangents: The vector: a sequence of trees with the structure of `primals`.
+        tangents: The vector: a tuple or list with the structure of `primals`.
 
     Returns:
         The product, a tree like the first argument.
@@ -98,7 +98,7 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 
 def _open(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, list[Any], Indices]:
-    """Return a recording with the arguments of `f` as inputs, the opened arguments, and the indices of the inputs."""
+    """Return a new recording, the arguments of `f` as inputs of this recording, and the indices of the inputs."""
     if not callable(f):
         raise TypeError(f"jvp() or vjp() takes a function, not {type(f).__name__}: {f!r:.60}")
     if not isinstance(primals, (tuple, list)):

@@ -1,4 +1,4 @@
-"""Sample numbers and graphs, with which two Value classes are compared to the last bit."""
+"""Sample numbers and sample graphs for comparing two Value classes to the last bit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NUMBERS = (
     + _PLAIN[::-1]  # so that there are pairs of equal numbers
 )
 _COUNT = len(_NUMBERS)
-# Methods that agree on ordinary numbers may differ on these, for example max(0, x) at nan and 0 - x at 0.
+# Methods that agree on ordinary numbers may differ on these numbers, for example max(0, x) at nan and 0 - x at 0.
 _NUMBERS += [-0.0, math.nan, math.inf, -math.inf, 5e-324, -5e-324, 1e-300, 1e308, -1e308]
 _CONSTANTS = (2, -1, 3.0, 0.5, -2.5, 0, -0.0, math.nan, math.inf)
 
@@ -75,7 +75,7 @@ def observer(recorder: Callable[[Any], Callable[[], object]]) -> Callable[[Any],
 
 
 def operand_count(function: Callable[..., object]) -> int | None:
-    """Return how many operands a method takes after self: 0, 1, or None if there are more or optional ones."""
+    """Return how many operands a method takes after self: 0 or 1, or None if it takes more or optional operands."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -158,10 +158,10 @@ class Graphs:
     def __init__(self, names: Collection[str]) -> None:
         known = [name for name in _OPERATIONS if name in names]
         self._kinds = [list(dict.fromkeys((*known[:2], name))) for name in known[1:]]
-        self._alive: list[Any] = []  # all nodes, kept alive so that addresses, and thus orders of sets, vary
+        self._alive: list[Any] = []  # all nodes, kept alive so that addresses and the orders of sets vary
 
     def gradients(self, cls: type) -> list[tuple[float, ...] | None]:
-        """Return a tuple of the root's value and the leaves' gradients for each graph; None if the class raises."""
+        """Return a tuple (root's value, *leaves' gradients) for each graph, or None for a graph if the class raises."""
         with _going_on():
             draws = [(names, random.Random(seed)) for names in self._kinds for seed in range(_GRAPHS)]
             return [self._gradients_of_one(cls, names, draw) for names, draw in draws]

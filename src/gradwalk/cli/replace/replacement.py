@@ -27,7 +27,7 @@ from gradwalk.value.value import Value
 _CALL = "__gradwalk_replacement__"
 _TAKES = "gradwalk's Value takes data, children, op or local gradients, and label, in this order"
 _RAISES = f"raises ({_TAKES})"
-_WATCHED = 20  # number of backward passes to check for leftover gradients, from the first
+_WATCHED = 20  # number of backward passes, counted from the first, that are checked for leftover gradients
 _COLLECTIONS = (tuple, list, set, frozenset)  # types in which a class may keep operands
 _REFUSED = {
     *("__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__new__", "__del__"),
@@ -68,7 +68,10 @@ def offer(source: bytes, script: str, command: str, *, ask: bool) -> str | None:
 
 
 def own_class_name(source: bytes, script: str) -> str | None:
-    """Return the name of a script's first class like micrograd's Value; None if it has none or does not parse."""
+    """Return the name of the first class in a script that is like micrograd's Value, or None.
+
+    The result is None if there is no such class or if the script does not parse.
+    """
     if b"def backward" not in source:
         return None
     try:
@@ -96,7 +99,7 @@ class Replacement:
     """Replaces a script's class; statements added to the script call `placed` and `check` after the class definition.
 
     Args:
-        classes: All classes to replace, which have the same name, in the order of the script.
+        classes: The classes to replace, in the order of the script. All of them have the same name.
     """
 
     def __init__(self, classes: Sequence[OwnClass]) -> None:
@@ -137,7 +140,8 @@ class Replacement:
                 added |= {name: getattr(object, name) for name in group - members.keys()}
         self._order = _Order(cls, {name: members[name] for name in self._native})
         self._add(added)
-        # gradwalk draws no random numbers, so the script's later random numbers would differ
+        # A class that draws random numbers is refused: gradwalk draws none, so the script's later random numbers would
+        # differ.
         if probe_points.random_states() != states:
             raise self._own.refusal("it draws random numbers while it computes")
         return Value
@@ -164,7 +168,7 @@ class Replacement:
         say(f"{self._own.title} was replaced by gradwalk's Value{kept}{said}{self._said_of_graph()}")
 
     def _keep_order(self) -> str:
-        """Keep the script's `backward()` if it adds contributions in another order; return a warning if that fails."""
+        """Keep the script's `backward()` if it adds contributions in another order; if that fails, return a warning."""
         order = self._order
         assert order is not None
         self._order = None
@@ -228,7 +232,7 @@ class Replacement:
             return True
         if not isinstance(member, FunctionType):
             raise self._own.refusal(f"its .{name} is not a function, and gradwalk's Value has a .{name} of its own")
-        code = member.__name__  # the name in the def statement, __add__ after __radd__ = __add__
+        code = member.__name__  # the name in the def statement: "__add__" for __radd__ = __add__
         if code in self._own.effects:
             raise self._own.refusal(f"its {name} has a side effect in line {self._own.effects[code]}")
         count = probe_points.operand_count(member)
@@ -266,7 +270,7 @@ class Replacement:
             )
 
     def _refuse_other_arguments(self, cls: type) -> None:
-        """Refuse a class if the script passes constructor arguments in another order than gradwalk's Value."""
+        """Refuse a class if the script's order of constructor arguments differs from the order of gradwalk's Value."""
         for index, line in sorted(self._own.lines_that_give().items()):
             if index > 0 and not _is_same_argument(cls, index):
                 names = [name for name, _ in self._own.arguments]
@@ -305,7 +309,7 @@ def _nothing() -> None:
 
 
 def _has_such(node: Value, name: str, held: object) -> bool:
-    """Return whether gradwalk's nodes have the attribute `name`; the type of a collection must be the same, too."""
+    """Return whether gradwalk's nodes have the attribute `name`; if it is a collection, of the same type as `held`."""
     return hasattr(Value, name) and not (isinstance(held, _COLLECTIONS) and type(held) is not type(getattr(node, name)))
 
 
@@ -360,7 +364,7 @@ class _Order:
 
 
 def _is_composed(cls: Any, name: str) -> bool:
-    """Return whether a method of a script's class creates several nodes, as if `a - b` is computed as `a + (-b)`."""
+    """Return whether a method of a script's class creates several nodes, for example `a + (-b)` for `a - b`."""
     a, b = cls(3.0), cls(2.0)
     count = probe_points.operand_count(getattr(cls, name))
     try:
@@ -405,7 +409,7 @@ def _holds(held: object, given: Any) -> bool:
 
 
 def _members(cls: type) -> dict[str, Any]:
-    """Return a dict of the members of a class and its base classes, without slots and the names in `_LEFT_OUT`."""
+    """Return a dict of the members of a class and its base classes; slots and names in `_LEFT_OUT` are left out."""
     members = {name: member for base in reversed(cls.__mro__[:-1]) for name, member in vars(base).items()}
     slots = [name for name, member in members.items() if isinstance(member, MemberDescriptorType)]
     return {name: member for name, member in members.items() if name not in _LEFT_OUT and name not in slots}
@@ -420,7 +424,7 @@ def _attributes(node: object) -> list[str]:
 
 
 def _role(held: object, operands: tuple[Any, Any]) -> property | None:
-    """Create the property of Value that corresponds to an attribute with the value `held` in a product, or None."""
+    """Create the property of Value for an attribute with the value `held` in a product; return None if none fits."""
     if callable(held):
         return property(lambda node: node._backward, lambda node, function: setattr(node, "_backward", function))
     if isinstance(held, str) and held == "*":

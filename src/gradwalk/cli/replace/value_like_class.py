@@ -125,13 +125,14 @@ class OwnClass:
         name: The class name.
         line: The line of the class definition.
         title: The class name and the script's path, with the line if the script has several classes of this name.
-        arguments: The name and the default, or None, of each constructor argument after self.
-        of_powers: The names of the methods that compute powers or call NumPy. Samples cannot prove that gradwalk's
-            methods give the same bits.
+        arguments: A pair (name, default) for each constructor argument after self. The default is None if the argument
+            has none.
+        of_powers: The names of the methods that compute powers or call NumPy. For these methods, samples cannot prove
+            that gradwalk's methods give the same bits.
         effects: A dict from the names of methods with side effects to the line of such an effect.
         used: The names of all attributes that the script reads.
-        used_outside: A dict from the names of attributes that the script reads outside classes of this name to the
-            first such line.
+        used_outside: A dict from attribute names to lines: the attributes that the script reads outside classes of this
+            name, and the first line that reads each attribute there.
     """
 
     def __init__(self, script: Script, node: ast.ClassDef, *, is_only: bool) -> None:
@@ -178,10 +179,10 @@ class OwnClass:
         )
 
     def lines_that_give(self) -> dict[int, int]:
-        """Map the index of each constructor argument that is passed by position to the first line that passes it.
+        """Return a dict from the index of each argument that is passed by position to the first line that passes it.
 
-        Indices do not count self. Keyword arguments that gradwalk's Value does not have are included, because
-        `replaced` turns them into positional arguments.
+        The arguments are constructor arguments, and indices do not count self. Keyword arguments that gradwalk's Value
+        does not have are included, because `replaced` turns them into positional arguments.
         """
         heirs = [heir for heir in self._script.heirs(self._node) if not _has_constructor(heir)]
         classes = {self.name, *(heir.name for heir in heirs)}
@@ -245,7 +246,7 @@ class _Positions(ast.NodeTransformer):
 
 
 def _arguments(methods: list[ast.FunctionDef]) -> list[tuple[str, ast.expr | None]]:
-    """Return the name and the default, or None, of each constructor argument after self; [] without a constructor."""
+    """Return a pair (name, default or None) for each constructor argument after self; [] without a constructor."""
     for method in methods:
         if method.name == "__init__":
             names = [argument.arg for argument in (*method.args.posonlyargs, *method.args.args)]

@@ -1,1 +1,1 @@
-"""Checks of gradients against difference quotients, with bounds on the errors of both."""
+"""Checks of gradients against difference quotients. The errors of gradients and quotients are bounded."""

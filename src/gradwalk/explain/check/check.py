@@ -30,13 +30,13 @@ from gradwalk.value.sweep.order import topological_order
 from gradwalk.value.value import Value
 
 _TOLERANCE = 1e-7  # relative difference that is accepted in addition to the error bounds
-_KINK_SLACK = 1e-3  # tolerance at a kink, relative to the gap between the two slopes, which are inexact
+_KINK_SLACK = 1e-3  # tolerance at a kink, as a fraction of the gap between the two slopes
 _NOT_RUN_AGAIN = {
     "by hand": "hand-made nodes",
     "stored": "nodes with stored local derivatives, which cannot be recomputed",
 }
 _COMPARISONS = {BY_NAME[name].symbol for name in ("less", "less_equal", "equal")}
-_TOO_VAGUE = 1e-2  # maximum error bound of a conclusive quotient, relative to the gradient
+_TOO_VAGUE = 1e-2  # a quotient is inconclusive if its error bound exceeds this fraction of the gradient
 
 
 class StaleError(ValueError):
@@ -148,7 +148,7 @@ class Check:
 
     @property
     def worst(self) -> Checked | None:
-        """The wrong row with the largest relative error; if no row is wrong, the right row with the largest one."""
+        """The wrong row with the largest relative error. If no row is wrong, the right row with the largest error."""
         wanted = "right" if self.ok else "wrong"
         return max(
             (row for row in self.rows if row.verdict == wanted), key=lambda row: row.relative_error, default=None
@@ -217,7 +217,7 @@ class Check:
 def check(root: Value | Graph, *, method: Method = "central", h: float | None = None) -> Check:
     """Compare the gradient of every node of a graph, leaf or not, with a difference quotient.
 
-    For each quotient, the value of a node is perturbed and the root is recomputed. The Values and their gradients do
+    A quotient is computed by perturbing the value of a node and recomputing the root. The Values and their gradients do
     not change. The gradient of a node that receives no gradient, such as the operand of `floor`, counts as 0. A node
     that is used only as the condition of a `where` or the index of a `take` is not checked.
 
@@ -230,8 +230,8 @@ def check(root: Value | Graph, *, method: Method = "central", h: float | None = 
         A `Check`, which is truthy if no gradient is wrong.
 
     Raises:
-        StaleError: The value of a node differs from the result of its operation, for example because its `.data` was
-            set later, so the graph cannot be reevaluated.
+        StaleError: The value of a node differs from the result of its operation, for example because the node's `.data`
+            was set later, so the graph cannot be reevaluated.
         TypeError: `h` is not a number.
         ValueError: `h` is not positive, or `method` is invalid.
 
@@ -340,7 +340,7 @@ def _called(f: Callable[..., Any], treedef: TreeDef, values: Sequence[Value]) ->
 def _noisy(root: Value, weights: Floats) -> tuple[float, float]:
     """Return the value of a root and a bound on its rounding error.
 
-    `weights` are the noise weights of an earlier graph. They are recomputed only if the graph of `root` has another
+    `weights` are the noise weights of an earlier graph. They are recomputed only if the graph of `root` has a different
     number of nodes.
     """
     graph = Graph.record(root)
@@ -351,7 +351,7 @@ def _noisy(root: Value, weights: Floats) -> tuple[float, float]:
 
 
 class _About(NamedTuple):
-    """A gradient to check, its rounding error `own`, and the name, operation and source of its node."""
+    """A gradient to check, a bound `own` on its rounding error, and the name, operation and source of its node."""
 
     name: str
     operation: str
@@ -365,8 +365,9 @@ def _judged(
 ) -> Checked:
     """Compare a gradient with the slope of f at x.
 
-    `is_chosen` returns whether the gradient depends on a derivative at a kink, which is a convention. It is called only
-    if the slope is smooth but differs from the gradient. This happens if two kinks cancel.
+    `is_chosen` returns whether the gradient depends on the derivative of an operation at a kink, which is only a
+    convention. It is called only if the slope is smooth but differs from the gradient. This happens if two kinks
+    cancel.
     """
     found = slope(f, x, method)
     verdict = _verdict(about.gradient, found, found.bound + about.own, is_chosen)
@@ -402,7 +403,8 @@ def _verdict(gradient: float, found: Slope, bound: float, is_chosen: Callable[[]
 class _GraphChecker:
     """Checks every node of a graph.
 
-    The users of a node are checked first, because a kink at a user affects the verdict on its operands.
+    The users of a node are checked before the node, because a kink at a user affects the verdict on the user's
+    operands.
 
     Raises `StaleError` if the value of a node differs from the result of its operation.
     """
@@ -443,7 +445,7 @@ class _GraphChecker:
         return row._replace(verdict="stopped") if is_stopped and row.verdict == "wrong" else row
 
     def _nudged(self, number: float) -> tuple[float, float]:
-        """Return the root's value if the selected node had the value `number`, and a bound on its rounding error."""
+        """Set the selected node to `number`. Return the root's value, and a bound on the rounding error of the root."""
         return self._reevaluator.root_with(number), self._reevaluator.noise(self._weights)
 
     def _is_chosen(self, index: int) -> bool:
@@ -464,8 +466,8 @@ class _GraphChecker:
     def _culprits(self, rows: Mapping[int, Checked]) -> Iterator[Culprit]:
         """Yield the wrong local derivatives that explain wrong gradients.
 
-        Only a node with a wrong gradient and without users with wrong gradients is examined: the local derivatives of
-        its users must be wrong.
+        If a node has a wrong gradient and all its users have correct gradients, the local derivative of a user must be
+        wrong. So only the users of such nodes are examined.
         """
         for index, row in rows.items():
             users = self._users[index]
@@ -517,7 +519,7 @@ def _at_threshold(graph: Graph, node: Node) -> list[int]:
 
 
 def _users(graph: Graph) -> list[list[Node]]:
-    """Return, for the index of each node, a list of the nodes that pass a gradient to that node."""
+    """Return one list per node of the graph: the nodes that pass a gradient to that node."""
     users: list[list[Node]] = [[] for _ in range(len(graph))]
     for index in swept(graph):
         for operand in dict.fromkeys(operand for _, operand in passing(graph.nodes[index])):

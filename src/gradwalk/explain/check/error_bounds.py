@@ -21,7 +21,7 @@ _OPERANDS = "xyz"
 
 
 def noise_weights(graph: Graph, gradients: Sequence[float]) -> Floats:
-    """Return a weight for each node: |gradient| * epsilon, or 0 for leaves, which are exact.
+    """Return a weight for each node: |gradient| * epsilon, or 0 for a leaf, because leaves are exact.
 
     The weight times the absolute value of the node bounds the error in the root that is caused by rounding this node.
     """

@@ -2,9 +2,10 @@
 
 As the step size h shrinks, the truncation error of a quotient shrinks and its rounding error grows. Therefore several
 step sizes are tried, each an eighth of the previous one, and the quotient with the smallest error bound is used. The
-truncation error is estimated from the difference between consecutive quotients, and the rounding error from a bound on
-the rounding error of the function. The error bound of a quotient is raised if the quotient of a smaller step
-contradicts it. (See Numerical Recipes, 3rd edition, section 5.7, on why a good step cannot be chosen in advance.)
+truncation error is estimated from the difference between consecutive quotients, and the rounding error is computed from
+a bound on the rounding error of the function. The error bound of a quotient is raised if the quotient of a smaller step
+contradicts this bound. (See Numerical Recipes, 3rd edition, section 5.7, on why a good step cannot be chosen in
+advance.)
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ Noisy = Callable[[float], tuple[float, float]]  # returns a value and a bound on
 _RATIO = 8.0  # ratio of consecutive step sizes
 _STEPS = 9  # minimum number of steps
 _MOST_STEPS = 16
-_SETTLED = 1e-3  # the quotient has settled if its last relative change is smaller
-_SHARP = 1e-5  # no more steps are tried if the relative error bound is smaller
+_SETTLED = 1e-3  # the quotient has settled if its last relative change is smaller than this
+_SHARP = 1e-5  # no more steps are tried if the relative error bound is smaller than this
 _SIGNIFICANT = 20.0  # a difference of slopes is significant if it exceeds this multiple of its rounding error
 
 
@@ -31,8 +32,8 @@ class Slope(NamedTuple):
     Attributes:
         estimate: The estimated derivative.
         bound: A bound on the error of the estimate.
-        resolution: The smallest rounding error among the quotients of smaller steps. Derivatives that differ by less
-            cannot be distinguished.
+        resolution: The smallest rounding error of the quotients with smaller steps than `h`. Derivatives that differ by
+            less than this cannot be distinguished.
         h: The step size of the estimate.
         left: The slope to the left of x.
         right: The slope to the right of x.
@@ -67,7 +68,7 @@ class _Trial(NamedTuple):
 
 
 def slope(f: Noisy, x: float, method: Method = "central") -> Slope:
-    """Estimate the derivative of f at x, bound its error, and determine the shape of f around x.
+    """Estimate the derivative of f at x, bound the error of the estimate, and determine the shape of f around x.
 
     Example:
         >>> found = slope(lambda t: (math.sin(t), 1e-16), 1.0)
@@ -98,7 +99,8 @@ def quotient(f: Noisy, x: float, h: float, method: Method) -> float:
 def _towards_one(scale: float, tried: int) -> range:
     """Return exponents k of further steps scale / 8**k, for functions that vary on the scale of 1 instead of x.
 
-    If |x| < 1, these steps are larger than the steps tried, and begin near 1/8; if |x| > 1, they are smaller.
+    If |x| < 1, the further steps begin near 1/8 and are larger than the steps already tried. If |x| > 1, the further
+    steps are smaller.
     """
     apart = math.ceil(abs(math.log(scale, _RATIO)))
     if scale < 1.0:
@@ -158,8 +160,8 @@ def _best(trials: Sequence[_Trial]) -> Slope:
 def _bounds(trials: Sequence[_Trial]) -> list[float]:
     """Return a bound on the error of each quotient.
 
-    The bound is the sum of the truncation error and the rounding error. It is raised if the quotient of a smaller step
-    differs by more than that.
+    A bound is the sum of the truncation error and the rounding error. It is raised if the quotient of a smaller step
+    differs from this quotient by more than the bound.
     """
     bounds = [math.inf]
     for before, trial in pairwise(trials):

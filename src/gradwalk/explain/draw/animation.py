@@ -75,7 +75,8 @@ class Film:
         """Write the film to a file.
 
         Args:
-            path: A file name. The ending .svg or .gif gives an animation, .png gives all pictures side by side.
+            path: A file name. The ending .svg or .gif gives an animation; the ending .png gives one image with all
+                pictures side by side.
 
         Raises:
             PictureError: The file name has a different ending, or the pictures are too large for GIF or PNG.

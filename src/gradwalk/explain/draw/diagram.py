@@ -38,8 +38,9 @@ class Moment:
 
     Attributes:
         known: The indices of the nodes with known values.
-        gradients: The gradients so far, by index.
-        contributions: The contribution along each edge, by (index of the result, position of the operand).
+        gradients: A dict from node indices to the gradients so far.
+        contributions: A dict from edges to the contributions along them. An edge is a pair (index of the result,
+            position of the operand).
         lost: The edges whose contribution was lost, as keys of `contributions`.
         active: The index of the node that the last step visited; None before the first step.
         caption: The last step in words.
@@ -175,7 +176,7 @@ class Scene:
         group.path(arrowhead(tip, self._downward, float(weight)), fill=role)
 
     def _through_columns(self, start: int, end: int, route: Sequence[Point], tip: Point) -> list[Point]:
-        """Add straight lines through the layers of both ends to a route, so that the edge avoids wider nodes there."""
+        """Add straight lines to both ends of a route, so that the edge avoids wider nodes in the layers of its ends."""
         (x, y), (_, leaves), (enters, _) = (
             self._anchors(start)[2],
             self._layout.columns[start],

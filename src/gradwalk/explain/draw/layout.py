@@ -3,7 +3,7 @@
 1. The layer of a node is the length of the longest path to the node. Leaves are then moved right, next to their users.
 2. An edge across several layers becomes a chain of bends, one in each layer. Edges from the same node share bends.
 3. Within each layer, nodes are sorted by the average rank of their neighbors, to reduce edge crossings.
-4. Vertical positions are a least-squares fit. Within one layer it is an isotonic regression.
+4. The vertical positions in a layer are a least-squares fit to the positions of the neighbors: an isotonic regression.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def _crossings(plan: _Plan) -> int:
 
 
 def _levels(plan: _Plan, heights: Sequence[float]) -> list[float]:
-    """Return the y coordinates of all nodes and bends: close to the average of the neighbors, without overlaps."""
+    """Return y coordinates of all nodes and bends that are close to the average of the neighbors and avoid overlaps."""
     ys = [0.0] * len(heights)
     for layer in plan.layers:
         _align(plan, layer, [0.0] * len(layer), heights, ys)

@@ -72,7 +72,7 @@ class Canvas:
         return cls(root, palette)
 
     def group(self, title: str = "", **attributes: str) -> Canvas:
-        """Add a group of elements with `title` as tooltip ("" for none), and return a canvas that draws into it."""
+        """Add a group of elements with `title` as tooltip ("" for none). Return a canvas that draws into this group."""
         element = SubElement(self.element, "g", attributes)
         if title:
             SubElement(element, "title").text = one_line(title)
@@ -108,7 +108,7 @@ class Canvas:
         self._add("rect", attributes | more, fill, stroke)
 
     def path(self, commands: str, fill: str = "", stroke: str = "", **more: str) -> None:
-        """Add a path with SVG path commands, such as the result of `curve`; other arguments as in `rectangle`."""
+        """Add a path with SVG path commands, such as the result of `curve`; for the other arguments see `rectangle`."""
         self._add("path", {"d": commands} | more, fill, stroke)
 
     def text(self, x: float, y: float, text: str, fill: str = "ink", anchor: str = "start", **more: str) -> None:
@@ -142,7 +142,7 @@ def curve(points: Sequence[tuple[float, float]], downward: bool, bow: float = 0.
 
     At each point the path is horizontal, or vertical if `downward` is true.
 
-    `bow` displaces the second-to-last segment, which lies between two layers, sideways.
+    `bow` is a sideways displacement of the second-to-last segment, which lies between two layers.
     """
     commands = [f"M{_number(points[0][0])},{_number(points[0][1])}"]
     for i, ((x1, y1), (x2, y2)) in enumerate(pairwise(points)):

@@ -88,7 +88,7 @@ def microgpt_page() -> str:
 
 
 def document(essence: Mapping[str, Any], of: str = "") -> str:
-    """Return a walk and `of` as JSON in the format of docs/walk.schema.json, escaped for embedding in HTML."""
+    """Return a walk of the subject `of` as JSON in the format of docs/walk.schema.json, escaped for HTML."""
     described = {**essence, "of": of}
     return _escaped(json.dumps(described, separators=(",", ":")))
 

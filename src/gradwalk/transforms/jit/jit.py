@@ -54,7 +54,7 @@ def jit(
 
     During the recording, the arguments are Values without known numbers. `x > 0` is a Value, too: pass it to
     `gradwalk.math.where`. A Python branch such as `if x > 0` raises `RecordingError`, unless `branches` is "record".
-    `float(x)`, `x.data` and `range(x)` always raise it.
+    `float(x)`, `x.data` and `range(x)` always raise `RecordingError`.
 
     The 128 most recently used recordings are cached, fewer if they are very long. A function that is recorded over and
     over emits a `RecordingWarning` that gives the reason.
@@ -63,16 +63,16 @@ def jit(
         f: A function of numbers, or of lists, tuples, dicts, dataclasses, Modules and arrays of them; or a vmapped
             function. Omit it to use `jit` as a decorator with arguments, as in `@jit(static_argnames="steps")`.
         static_argnums: Positions of static arguments. They must be hashable and need not be numbers; `f` is recorded
-            for each of their values.
+            once for each combination of their values.
         static_argnames: Names of static arguments.
         branches: "refuse" (the default) raises an error if `f` branches on a number. "record" records the path that is
             taken. The path is replayed for other arguments if all its conditions have the same outcomes; otherwise
             another path is tried or recorded. Each path has a separate recording, and so does each number of iterations
             of a `while`. To put all branches or iterations in one recording, use `gradwalk.loops`.
-        backend: With None (the default), code that has run often is compiled to machine code in a background thread, if
-            the extra `native` is installed. A batch uses machine code only if it was measured to be faster. "llvm"
-            compiles during the first call. "lanes" uses the interpreter and never compiles. All backends return the
-            same bits.
+        backend: If None (the default), code that has run often is compiled to machine code in a background thread, if
+            the extra `native` is installed. A batch uses machine code only if the machine code was measured to be
+            faster than the interpreter. "llvm" compiles during the first call. "lanes" uses the interpreter and never
+            compiles. All backends return the same bits.
         contract: Whether machine code may contract a product and a sum to a fused multiply-add. This is faster, but the
             last bits of the results may change once the machine code is used.
 
@@ -83,12 +83,13 @@ def jit(
         by step. A vmapped function has `.program`, `.kernel`, `.statistics` and `.lower(*args)`.
 
     Raises:
-        TypeError: `f` is not callable, or `f` is vmapped and there are static arguments or branches to record. When the
-            returned function is called: an argument or the result contains something other than numbers, or a static
-            argument is not hashable.
+        TypeError: `f` is not callable, or `f` is vmapped and static arguments or `branches="record"` are given. When
+            the returned function is called: an argument or the result contains something other than numbers, or a
+            static argument is not hashable.
         ValueError: A static name or position does not match a parameter of `f`, or `branches` or `backend` is unknown.
         ImportError: The backend is "llvm" and llvmlite is not installed.
-        RecursionError: While it is recorded, `f` calls the returned function with arguments of the same structure.
+        RecursionError: `f` calls the returned function while `f` is being recorded, with arguments of the same
+            structure.
 
     Example:
         >>> @jit

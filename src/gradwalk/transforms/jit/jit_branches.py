@@ -46,7 +46,7 @@ class Way(JitTrace):
 
     @cached_property
     def guard(self) -> Program | None:
-        """A program that computes only the conditions; None if the whole program contains no calls."""
+        """A program that computes only the conditions, or None if the recorded program contains no calls."""
         if not self.program.calls:
             return None
         tape, _, outputs = to_tape(self.program)
@@ -55,8 +55,8 @@ class Way(JitTrace):
     def is_left_early(self, numbers: Floats) -> bool:
         """Return whether a condition has an outcome that differs from the recorded outcome.
 
-        The conditions are computed one at a time until an outcome differs. An exception that a condition raises before
-        that is not caught.
+        The conditions are computed one at a time until an outcome differs. Exceptions that the conditions raise before
+        that point are not caught.
         """
         tape, _, outputs = to_tape(self.program)
         conditions = outputs[len(outputs) - len(self.outcomes) :]
@@ -84,7 +84,7 @@ class JitBranches(Jit[P, R]):
         policy: Policy = DEFAULT,
     ) -> None:
         super().__init__(f, static_argnums, static_argnames, policy)
-        self._ways: dict[Any, list[tuple[bool, ...]]] = {}  # by argument key: a path per recording, latest match first
+        self._ways: dict[Any, list[tuple[bool, ...]]] = {}  # maps argument keys to paths, latest match first
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the result for these arguments. If they take a new path, it is recorded first."""

@@ -51,8 +51,9 @@ class JitTrace(Trace):
     def prepared(self) -> PreparedCall | None:
         """The fast path for arguments with this structure, or None.
 
-        There is no fast path if the trace captures Values, or if the trace calls programs under a custom policy,
-        because the policy must be set when these programs are compiled on their first run.
+        There is no fast path if the trace captures Values. There is no fast path either if the trace calls other
+        programs under a custom policy: the policy must be set when these programs are compiled, which happens on their
+        first run.
         """
         if self.captured or (self.program.calls and current_policy() is not DEFAULT):
             return None
@@ -185,7 +186,7 @@ class Jit(WrappedFunction[P, R]):
         return trace.program.run(numpy.array(operands))
 
     def _trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JitTrace, list[Any]]:
-        """Return the trace for arguments of this structure, which is recorded if needed, and the non-static leaves."""
+        """Return the trace for arguments of this structure, recorded if needed, and the leaves that are not static."""
         key, leaves = self._keys.key(args, kwargs)
         trace = self._cache.find(key)
         if trace is None:

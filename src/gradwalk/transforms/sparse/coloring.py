@@ -1,7 +1,7 @@
 """Graph coloring of sparsity patterns. A sparse matrix is computed with one sweep per color.
 
 Columns of a Jacobian can be computed together if no two of them have nonzeros in the same row: every number in the sum
-of these columns is then an entry of one column. Partitioning the columns into few such groups is a graph coloring
+of these columns is then an entry of a single column. Partitioning the columns into few such groups is a graph coloring
 problem. See Gebremedhin, Manne and Pothen, "What color is your Jacobian? Graph coloring for computing derivatives",
 SIAM Review 47 (2005), 629-705.
 """
@@ -21,10 +21,10 @@ if not TYPE_CHECKING and cython.compiled:
 
 NONE = cython.declare(cython.int, -1)  # not colored yet
 
-# The role of a vertex v among its neighbors of one color.
-ALONE = cython.declare(cython.int, 0)  # one such neighbor, which has no other neighbor of v's color
-SPOKE = cython.declare(cython.int, 1)  # one such neighbor, which has other neighbors of v's color
-CENTER = cython.declare(cython.int, 2)  # several such neighbors
+# The role of a vertex v with respect to its neighbors of one color.
+ALONE = cython.declare(cython.int, 0)  # v has one such neighbor, which has no other neighbor of v's color
+SPOKE = cython.declare(cython.int, 1)  # v has one such neighbor, which has other neighbors of v's color
+CENTER = cython.declare(cython.int, 2)  # v has several such neighbors
 
 
 def column_coloring(indptr: Any, indices: Any, n: int) -> Any:
@@ -34,7 +34,7 @@ def column_coloring(indptr: Any, indices: Any, n: int) -> Any:
     neighbors come first. The time is linear in the sum of the squared row lengths.
 
     Returns:
-        The color of each of the n columns, an int32 array that counts from 0.
+        An int32 array with the color of each of the n columns. Colors are counted from 0.
 
     Example:
         >>> column_coloring([0, 2, 4], [0, 1, 1, 2], 3).tolist()
@@ -50,7 +50,7 @@ def column_coloring(indptr: Any, indices: Any, n: int) -> Any:
     end: cython.p_int = c_compat.integers(ends)
     row: cython.p_int = c_compat.integers(rows)
     color: cython.p_int = c_compat.integers(colors)
-    taken: cython.p_int = c_compat.integers(latest)  # for each color: the latest column that must not have the color
+    taken: cython.p_int = c_compat.integers(latest)  # the last column for which each color was excluded
     j: cython.int
     k: cython.int
     other: cython.int
@@ -98,24 +98,25 @@ def star_coloring(indptr: Any, indices: Any) -> tuple[Any, Any]:
 
 @cython.cclass
 class Stars:
-    """State of the star coloring of a symmetric pattern, which proceeds one vertex at a time.
+    """State of the star coloring of a symmetric pattern. Vertices are colored one at a time.
 
     The algorithm is by Gebremedhin, Tarafdar, Manne and Pothen, "New acyclic and star coloring algorithms with
-    application to computing Hessians", SIAM Journal on Scientific Computing 29 (2007), 1042-1072. For every vertex, and
-    for every color among its neighbors, the algorithm stores one neighbor of this color and whether there are more. The
-    time is linear in the sum, over all edges, of the number of colors among the neighbors of their ends.
+    application to computing Hessians", SIAM Journal on Scientific Computing 29 (2007), 1042-1072. The algorithm stores
+    an entry for every vertex and every color among its neighbors: one neighbor of this color, and whether there are
+    more. The time is proportional to a sum over all edges. The term of an edge is the number of colors among the
+    neighbors of its two ends.
     """
 
     colors = cython.declare(object, visibility="readonly")
     _start: cython.p_int
     _vertex: cython.p_int
-    _color: cython.p_int  # for each vertex: its color, or NONE
-    _taken: cython.p_int  # for each color: the latest vertex that must not have the color
-    _met: cython.p_int  # for each color: the latest vertex with a neighbor of this color
-    _repeated: cython.p_int  # for each color: the latest vertex with several such neighbors
-    _count: cython.p_int  # for each vertex: number of its entries, one per color of its neighbors
-    _neighbor: cython.p_int  # for each entry: a neighbor of its color; the entries of v begin where its edges begin
-    _role: cython.p_int  # for each entry: ALONE, SPOKE or CENTER
+    _color: cython.p_int  # the color of each vertex, or NONE
+    _taken: cython.p_int  # the last vertex for which each color was excluded
+    _met: cython.p_int  # the last vertex that was found to have a neighbor of each color
+    _repeated: cython.p_int  # the last vertex that was found to have several neighbors of each color
+    _count: cython.p_int  # the number of entries of each vertex, one entry per color of its neighbors
+    _neighbor: cython.p_int  # the neighbor in each entry; the entries of v begin at _start[v]
+    _role: cython.p_int  # the role in each entry: ALONE, SPOKE or CENTER
     _arrays: Any
 
     def __init__(self, indptr: Any, indices: Any) -> None:
@@ -200,7 +201,7 @@ class Stars:
 
 
 def _flipped(indptr: Any, indices: Any, colors: Any) -> Any:
-    """Return for each entry (i, j) whether to read it from row j instead of row i.
+    """Return a bool for each entry (i, j): whether to read the entry from row j instead of row i.
 
     For i < j, an entry is read from row j if vertex i has several neighbors of j's color. Vertex j then has only one
     neighbor of i's color, because the edge belongs to a star. The entry (j, i) is read from the same place.

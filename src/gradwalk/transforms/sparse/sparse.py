@@ -27,7 +27,7 @@ from gradwalk.trees.tree import TreeDef, scalars, write
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value
 
-_LARGEST = 10_000_000  # maximum tape length for all sweeps; if they need more, one program runs once per color
+_LARGEST = 10_000_000  # maximum length of a tape with all sweeps; beyond it, one program runs once per color
 
 P = ParamSpec("P")
 Pattern = tuple[Any, Any]
@@ -54,10 +54,10 @@ class Sums(NamedTuple):
 
     Attributes:
         sweep: `Tape.forward` or `Tape.reverse`.
-        seeds: Indices of the seeds. Each sweep seeds one color.
+        seeds: Tape indices to seed. Each sweep seeds the indices of one color.
         colors: Color of each seed.
-        targets: Indices to return from each sweep.
-        sum_of: Color of each entry.
+        targets: Tape indices whose derivatives each sweep computes.
+        sum_of: Color of the sweep that computes each entry.
         at: Position of each entry among the targets.
     """
 
@@ -71,18 +71,19 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SparseTrace(Trace):
-    """A recording of a sparse matrix.
+    """A recorded program that computes a sparse matrix.
 
     The program's inputs are the numbers of the arguments, the captured Values, and the seeds. A program that performs
     all sweeps has no seeds. Any other program runs once for each group of seeds; the seeds of this group are then 1,
     and all other seeds are 0.
 
     Attributes:
-        matrix: A matrix with the right pattern, which is copied for each result.
+        matrix: A matrix with the pattern of the results. It is copied for each result.
         first: Index of the first captured Value among the inputs.
         statistics: Size and cost of the recording.
         groups: The seeds of each color.
-        positions: For each entry, the number of the run and the position among the outputs of that run.
+        positions: Two arrays: the run that computes each entry, and the position of the entry among the outputs of that
+            run.
     """
 
     matrix: Any
@@ -92,7 +93,7 @@ class SparseTrace(Trace):
     positions: tuple[Any, Any]
 
     def entries(self, row: Any) -> Any:
-        """Compute the entries of the matrix. The inputs in `row` that are not arguments are overwritten."""
+        """Compute the entries of the matrix from the inputs in `row`. Inputs that are not arguments are overwritten."""
         if self.captured:
             row[self.first : self.first + len(self.captured)] = [primal_of(value) for value in self.captured]
         if not self.groups:
@@ -127,7 +128,7 @@ class Sparse(Transform[P, Any]):
         return matrix
 
     def structure(self, *args: P.args, **kwargs: P.kwargs) -> Any:
-        """Return the sparse matrix for these arguments with entries 0, without computing derivatives.
+        """Return a matrix with entries 0 and the sparsity structure for these arguments, without computing derivatives.
 
         Args:
             *args: Positional arguments of the function. Only their structure and shapes matter.
@@ -162,7 +163,7 @@ class Sparse(Transform[P, Any]):
             row[: len(numbers)] = numbers
 
     def _trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[SparseTrace, list[Any]]:
-        """Return the trace for arguments with this structure, which is recorded if needed, and the leaves."""
+        """Return the trace for arguments with this structure, recorded if needed, and the leaves of the arguments."""
         key, leaves = self._keys.key(args, kwargs)
         trace = self._cache.find(key)
         if trace is None:
@@ -237,7 +238,7 @@ class SparseHessian(Sparse[P]):
         return recording.run(grad(self._f, self._argnums), args, kwargs)[0]
 
     def _pattern(self, indptr: Any, indices: Any) -> Pattern:
-        """Add the missing counterpart (j, i) of each entry (i, j). Such a pair of entries is 0 at every point."""
+        """Add the entry (j, i) of each entry (i, j) if it is missing. Both entries are then 0 at every point."""
         return symmetric(indptr, indices)
 
     def _sums(self, tape: Tape, inputs: Indices, outputs: Indices, pattern: Pattern) -> Sums:
@@ -265,10 +266,10 @@ def sparse_jacobian(f: Callable[P, Any], argnums: Argnums = 0) -> SparseJacobian
         argnums: Position of the argument to differentiate with respect to, or a sequence of distinct positions.
 
     Returns:
-        A function with the arguments of `f` that returns a `scipy.sparse.csr_array` of float64; its attribute
-        `.statistics` describes the latest recording. Row i belongs to the i-th number of the flattened result of `f`,
-        and column j to the j-th number of the flattened arguments at `argnums`. Entries that happen to be 0 are stored,
-        so the sparsity structure is the same at every point.
+        A function with the arguments of `f` that returns a `scipy.sparse.csr_array` of float64. The attribute
+        `.statistics` of the function describes the latest recording. Row i belongs to the i-th number of the flattened
+        result of `f`, and column j to the j-th number of the flattened arguments at `argnums`. Entries that happen to
+        be 0 are stored, so the sparsity structure is the same at every point.
 
     Raises:
         TypeError: `f` is not callable, or `argnums` are not ints. When the returned function is called: an argument is
@@ -303,8 +304,8 @@ def sparse_hessian(f: Callable[P, Any], argnums: Argnums = 0) -> SparseHessian[P
     Returns:
         A function with the arguments of `f` that returns a `scipy.sparse.csr_array` of float64, which is exactly
         symmetric. Row i and column i belong to the i-th number of the flattened arguments at `argnums`. The attribute
-        `.statistics` describes the latest recording. The function raises the same exceptions as a function made by
-        `sparse_jacobian`, and `TypeError` if `f` does not return one number.
+        `.statistics` of the function describes the latest recording. The function raises the same exceptions as a
+        function made by `sparse_jacobian`, and `TypeError` if `f` does not return one number.
 
     Raises:
         TypeError: `f` is not callable, or `argnums` are not ints.
@@ -326,12 +327,12 @@ def _entries(pattern: Pattern) -> tuple[Any, Any]:
 
 
 def _fewest_colors(by_rows: Pattern, by_columns: Pattern) -> tuple[bool, Any]:
-    """Return whether to color the columns rather than the rows, and the colors.
+    """Return a pair: whether to color the columns rather than the rows, and the colors.
 
     The number of column colors is at least the number of entries in the longest row. The number of row colors is at
     least the number of entries in the longest column. The side with the smaller bound is colored first. The other side
-    is colored only if it could need fewer colors, because coloring the columns is slow if a row is dense, and vice
-    versa.
+    is colored only if it could need fewer colors, because coloring the columns is slow if a row is dense, and coloring
+    the rows is slow if a column is dense.
     """
     sides = [(by_rows, by_columns, True), (by_columns, by_rows, False)]
     sides.sort(key=lambda side: _longest(side[0]))
@@ -354,7 +355,7 @@ def _count(colors: Any) -> int:
 
 
 def _groups(colors: Any, count: int) -> list[Any]:
-    """Return an array for each color: the positions at which `colors` has this color."""
+    """Return one array per color: the positions at which `colors` has this color."""
     ends = numpy.cumsum(numpy.bincount(colors, minlength=count))
     return numpy.split(numpy.argsort(colors, kind="stable"), ends[:-1])
 
@@ -373,7 +374,7 @@ def _unrolled(tape: Tape, sums: Sums) -> tuple[Program, list[Any]] | None:
 
 
 def _swept(recording: Recording, sums: Sums) -> tuple[Program, list[Any]]:
-    """Build a program for a single sweep, whose last inputs are the seeds, and group the seeds by color."""
+    """Return a program that performs one sweep and takes the seeds as last inputs, and the seeds of each color."""
     seeds = recording.add_seeds([0.0] * len(sums.seeds))
     outputs = sums.sweep(list(zip(sums.seeds, seeds, strict=True)), sums.targets)
     return recording.tape.program(outputs), _groups(sums.colors, _count(sums.colors))

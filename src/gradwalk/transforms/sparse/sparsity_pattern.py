@@ -26,7 +26,7 @@ _LARGEST = 2**31 - 1  # maximum of int32
 
 
 def pattern(program: Program, columns: list[int] | None = None) -> tuple[Any, Any]:
-    """Find the inputs that each output of a program depends on: the sparsity pattern of its Jacobian.
+    """Find the inputs that each output of a program depends on: the sparsity pattern of the Jacobian.
 
     Operands without a derivative, such as the condition of `where`, do not count. The time is linear in the number of
     instructions and in the total size of the stored sets of inputs. Such a set is stored for each output and for each
@@ -76,19 +76,19 @@ class Dependencies:
     _code: cython.p_int
     _calls: list[Any]
     _tables: list[Any]
-    _uses: cython.p_int  # for each value: number of remaining uses; being an output counts as a use
-    _column: cython.p_int  # for each input or constant: its column, or NONE
-    _set: cython.p_int  # for each value: its set, or NONE
+    _uses: cython.p_int  # number of remaining uses of each value; being an output counts as a use
+    _column: cython.p_int  # column of each input or constant, or NONE
+    _set: cython.p_int  # set of each value, or NONE
     _operand: cython.p_int  # the operands of the current instruction
     _stack: cython.p_int  # instructions whose operands have not been visited yet
     _height: cython.int
     _found: cython.p_int  # columns collected so far for the current value
     _count: cython.int
-    _seen: cython.p_int  # for each column: the latest value that was found to depend on it
+    _seen: cython.p_int  # the last value that was found to depend on each column
     _widest: cython.int  # the largest of the sets being united, or NONE
-    _begin: cython.p_int  # for each set: start of its columns in the pool
+    _begin: cython.p_int  # start of the columns of each set in the pool
     _size: cython.p_int
-    _owners: cython.p_int  # for each set: number of values that have this set and are still needed
+    _owners: cython.p_int  # number of values that have each set and are still needed
     _sets: cython.int  # number of sets created
     _pool: cython.p_int  # the columns of all sets
     _end: cython.Py_ssize_t  # end of the used part of the pool
@@ -231,7 +231,7 @@ class Dependencies:
 
     @cython.cfunc
     def _keep(self, value: cython.int) -> object:
-        """Store the columns found for a value as its set, or share the largest set of an operand if both are equal."""
+        """Store the columns found for a value as its set. If the largest set of an operand is equal, share that set."""
         which: cython.int = self._widest
         k: cython.int
         if which == NONE or self._size[which] != self._count:
@@ -277,7 +277,7 @@ class Dependencies:
 
 
 def transposed(indptr: Any, indices: Any, n: int) -> tuple[Any, Any]:
-    """Return the pattern of the transpose of a matrix with n columns.
+    """Transpose the pattern of a matrix with n columns.
 
     The rows of the result are sorted. The rows of the given pattern need not be sorted.
 
@@ -309,7 +309,7 @@ def _scatter(start: cython.p_int, column: cython.p_int, m: cython.int, positions
 
 
 def symmetric(indptr: Any, indices: Any) -> tuple[Any, Any]:
-    """Return the smallest symmetric pattern that contains the pattern of a square matrix, with sorted rows.
+    """Return the smallest symmetric pattern that contains the pattern of a square matrix. Its rows are sorted.
 
     Example:
         >>> indptr, indices = symmetric([0, 1, 1], [1])
