@@ -1,4 +1,4 @@
-"""Suggest in error messages how to write a branch or loop that cannot be recorded with `gradwalk.loops` instead.
+"""Rewrite unrecordable branches and loops as calls of `gradwalk.loops`, for suggestions in error messages.
 
 The result is valid Python, which the user can copy. There is no suggestion if the rewritten code would behave
 differently, for example because of `break` or an assignment to an attribute.
