@@ -65,32 +65,49 @@ def fits() -> Iterator[Fit]:
     """Yield all fits in the distance from the middle of an interval."""
     m, zero, one, root_pi = mpmath, mpmath.mpf(0), mpmath.mpf(1), mpmath.sqrt(mpmath.pi)
     scaled = by_ratio(lambda x: (1 + 2 * x) * erfcx(x), 3, 2 / root_pi)
-    words = "((1 + 2x) erfcx(x) - 1) / (1 + t) for t = (x - 3) / (x + 3) from -1 to 1, in t"
+    words = "((1 + 2x) erfcx(x) - 1) / (1 + t) for t = (x - 3) / (x + 3) from -1 to 1, in powers of t"
     yield Fit("ERFCX", words, less_one(scaled), zero, 2 * one, 26)
     slope = by_ratio(lambda x: (1 + 2 * x) ** 2 * (2 / root_pi - 2 * x * erfcx(x)), 3, 4 / root_pi)
-    yield Fit("ERFCX_SLOPE", "-(1 + 2x)² erfcx'(x) for t from -5/7 to 1, in t - 1/7", slope, -one * 5 / 7, one, 24)
+    yield Fit(
+        "ERFCX_SLOPE", "-(1 + 2x)² erfcx'(x) for t from -5/7 to 1, in powers of t - 1/7", slope, -one * 5 / 7, one, 24
+    )
 
-    yield Fit("GAMMA_2_TO_3", "gamma(2 + u) for u from 0 to 1, in u - 1/2", lambda u: m.gamma(2 + u), zero, one, 16)
+    yield Fit(
+        "GAMMA_2_TO_3", "gamma(2 + u) for u from 0 to 1, in powers of u - 1/2", lambda u: m.gamma(2 + u), zero, one, 16
+    )
     far = by_inverse(lambda x: m.gamma(x) * m.exp(x) / x ** (x - one / 2), m.sqrt(2 * m.pi), 1)
-    yield Fit("GAMMA_FAR", "gamma(x) exp(x) / x^(x - 1/2) for x from 8, in 1/x - 1/16", far, zero, one / 8, 10)
+    yield Fit("GAMMA_FAR", "gamma(x) exp(x) / x^(x - 1/2) for x >= 8, in powers of 1/x - 1/16", far, zero, one / 8, 10)
 
     near = lambda u: m.loggamma(1 + between(u)) / (between(u) * (between(u) - 1))  # noqa: E731
-    yield Fit("LGAMMA_1_TO_2", "lgamma(1 + u) / (u (u - 1)) for u from 0 to 1, in u - 1/2", near, zero, one, 21)
+    yield Fit(
+        "LGAMMA_1_TO_2", "lgamma(1 + u) / (u (u - 1)) for u from 0 to 1, in powers of u - 1/2", near, zero, one, 21
+    )
     near = lambda u: m.loggamma(2 + between(u)) / between(u)  # noqa: E731
-    yield Fit("LGAMMA_2_TO_3", "lgamma(2 + u) / u for u from 0 to 1, in u - 1/2", near, zero, one, 16)
+    yield Fit("LGAMMA_2_TO_3", "lgamma(2 + u) / u for u from 0 to 1, in powers of u - 1/2", near, zero, one, 16)
     half_log = m.log(2 * m.pi) / 2 - one / 2
     far = by_inverse(lambda x: (m.loggamma(x) - (x - one / 2) * (m.log(x) - 1) - half_log) * x, one / 12, 2)
     yield Fit(
-        "LGAMMA_FAR", "the rest of Stirling's series, times x, for x from 8, in 1/x² - 1/128", far, zero, one / 64, 6
+        "LGAMMA_FAR",
+        "the rest of Stirling's series, times x, for x >= 8, in powers of 1/x² - 1/128",
+        far,
+        zero,
+        one / 64,
+        6,
     )
 
     root = m.findroot(m.digamma, 1.46)
     near = lambda x: x * m.digamma(x) / (x - root)  # noqa: E731
-    yield Fit("DIGAMMA_NEAR", "x digamma(x) / (x - its zero) for x from 1 to 2, in x - 3/2", near, one, 2 * one, 16)
+    yield Fit(
+        "DIGAMMA_NEAR", "x digamma(x) / (x - its zero) for x from 1 to 2, in powers of x - 3/2", near, one, 2 * one, 16
+    )
     far = by_inverse(lambda x: (m.log(x) - m.digamma(x) - 1 / (2 * x)) * x * x, one / 12, 2)
-    yield Fit("DIGAMMA_FAR", "(log(x) - digamma(x) - 1/(2x)) x² for x from 2, in 1/x² - 1/8", far, zero, one / 4, 17)
+    yield Fit(
+        "DIGAMMA_FAR", "(log(x) - digamma(x) - 1/(2x)) x² for x >= 2, in powers of 1/x² - 1/8", far, zero, one / 4, 17
+    )
     far = by_inverse(lambda x: (m.psi(1, x) - 1 / x - 1 / (2 * x * x)) * x**3, one / 6, 2)
-    yield Fit("TRIGAMMA_FAR", "(trigamma(x) - 1/x - 1/(2x²)) x³ for x from 3, in 1/x² - 1/18", far, zero, one / 9, 14)
+    yield Fit(
+        "TRIGAMMA_FAR", "(trigamma(x) - 1/x - 1/(2x²)) x³ for x >= 3, in powers of 1/x² - 1/18", far, zero, one / 9, 14
+    )
 
 
 class Tail(NamedTuple):
@@ -113,14 +130,14 @@ def tails() -> Iterator[Tail]:
     m, slack = mpmath, 1 + mpmath.mpf(2) ** -20  # rounding may exceed the interval by this factor
     yield Tail(
         "EXP",
-        "(exp(r) - 1 - r - r²/2) / r³ for r between -log(2)/2 and log(2)/2, in r",
+        "(exp(r) - 1 - r - r²/2) / r³ for r between -log(2)/2 and log(2)/2, in powers of r",
         lambda r: (m.exp(r) - 1 - r - r**2 / 2) / r**3,
         m.log(2) / 2 * slack,
         (9, 4),
     )
     yield Tail(
         "LOG",
-        "(2 atanh(s) / s - 2) / s² for s = f / (2 + f) and 1 + f from sqrt(1/2) to sqrt(2), in s²",
+        "(2 atanh(s) / s - 2) / s² for s = f / (2 + f), 1 + f from sqrt(1/2) to sqrt(2), in powers of s²",
         lambda z: (2 * m.atanh(m.sqrt(z)) / m.sqrt(z) - 2) / z,
         (m.sqrt(2) - 1) ** 4 * slack,
         (6, 2),
@@ -128,14 +145,14 @@ def tails() -> Iterator[Tail]:
     eighth = (m.pi / 4) ** 2 * slack
     yield Tail(
         "SIN",
-        "(sin(r) - r) / r³ for r from 0 to pi/4, in r²",
+        "(sin(r) - r) / r³ for r from 0 to pi/4, in powers of r²",
         lambda z: (m.sin(m.sqrt(z)) / m.sqrt(z) - 1) / z,
         eighth,
         (6, 3),
     )
     yield Tail(
         "COS",
-        "(cos(r) - 1 + r²/2) / r⁴ for r from 0 to pi/4, in r²",
+        "(cos(r) - 1 + r²/2) / r⁴ for r from 0 to pi/4, in powers of r²",
         lambda z: (m.cos(m.sqrt(z)) - 1 + z / 2) / z**2,
         eighth,
         (5, 2),
@@ -159,11 +176,11 @@ def parts(number: Any, *bits: int) -> Iterator[Any]:
 def constants() -> Iterator[str]:
     """Yield the lines of fits.py with the constants."""
     log_2, half_pi = mpmath.log(2), mpmath.pi / 2
-    yield "# log(2) as a sum of two numbers. Products of the first with an 11-bit (float32: 8-bit) integer are exact."
+    yield "# log(2) as a sum of two numbers. The first number times an 11-bit (float32: 8-bit) integer is exact."
     yield f"LOG_2 = {tuple(float(part) for part in parts(log_2, 42, 53))}"
     yield f"LOG_2_SINGLE = {tuple(float(part) for part in parts(log_2, 16, 24))}"
     yield ""
-    yield "# pi/2 as a sum of four numbers (float32: two). Products of all but the last with 20-bit integers are exact."
+    yield "# pi/2 as a sum of four numbers (float32: two). Each number but the last, times a 20-bit integer, is exact."
     yield "HALF_PI = ("
     yield from (f"    {float(part)!r}," for part in parts(half_pi, 33, 33, 33, 53))
     yield ")"
@@ -182,10 +199,10 @@ def constants() -> Iterator[str]:
 
 def lines() -> Iterator[str]:
     """Yield the lines of fits.py."""
-    yield '"""Polynomial fits for definitions.py and the vectorized functions, each in powers of x minus the midpoint.'
+    yield '"""Polynomials that approximate functions, for definitions.py and the vectorized functions.'
     yield ""
-    yield "`tools/coefficients.py` writes this file. Coefficients begin with the highest power. A comment above each"
-    yield 'polynomial, "f for t from a to b, in s, to e", means: the polynomial in s approximates f for a <= t <= b,'
+    yield "`tools/coefficients.py` writes this file. The first coefficient belongs to the highest power. A comment such"
+    yield 'as "f for t from a to b, in powers of s, error e" means: the polynomial in s approximates f for a <= t <= b,'
     yield "with a maximum error of e."
     yield '"""'
     for fit in fits():
@@ -207,7 +224,7 @@ def lines() -> Iterator[str]:
 def polynomial(name: str, words: str, coefficients: list[Any], error: Any, bits: int) -> Iterator[str]:
     """Yield the lines of fits.py with a polynomial, its coefficients rounded to a number of bits."""
     yield ""
-    yield f"# {words}, to {mpmath.nstr(error, 2)}"
+    yield f"# {words}, error {mpmath.nstr(error, 2)}"
     yield f"{name} = ("
     yield from (f"    {float(rounded(coefficient, bits))!r}," for coefficient in coefficients)
     yield ")"

@@ -1,4 +1,4 @@
-"""Summarize a large graph as a few groups: one per module, with the number of occurrences of each operation."""
+"""Summarize a large graph as a few groups: one per module, with the number of times that each operation occurs."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Group:
 def grouped(graph: Graph) -> tuple[list[Group], Counter[tuple[int, int]]]:
     """Divide a graph into the largest number of groups that a drawing can show.
 
-    Returns the groups, in an order in which most edges point forward, and the number of edges from one group to
-    another, with the two positions in that order as the key.
+    Returns a list of the groups, in an order in which most edges point forward, and a Counter of the edges between
+    them. A key of the Counter is the pair of list positions of the groups that an edge comes from and leads to.
     """
     names, members, edges = _divided(graph)
     is_leaf = numpy.diff(graph.offsets) == 0
@@ -48,7 +48,7 @@ def grouped(graph: Graph) -> tuple[list[Group], Counter[tuple[int, int]]]:
 
 
 def _divided(graph: Graph) -> tuple[list[str], Integers, Counter[tuple[int, int]]]:
-    """Return the names of the groups, the index of each node's group, and the number of edges between two groups."""
+    """Return the names of the groups, the index of each node's group, and the number of edges by pair of groups."""
     paths, module = modules(graph)
     is_leaf = numpy.diff(graph.offsets) == 0
     best: tuple[list[str], Integers, Counter[tuple[int, int]]] = [], module, Counter()

@@ -108,7 +108,7 @@ class Graph:
 
     @property
     def edges(self) -> int:
-        """Number of edges: the operands that are nodes, not constants."""
+        """Number of edges: one for each operand that is a node. Constants do not count."""
         return int((self.operands != CONSTANT).sum())
 
     @property
@@ -131,7 +131,7 @@ class Graph:
         named v1, v2 and so on, by index.
         """
         taken = set(self.labels.values()) | {f"v{index + 1}" for index in range(len(self)) if index not in self.labels}
-        numbers: dict[str, Iterator[int]] = {}  # for each label, the numbers not tried yet
+        numbers: dict[str, Iterator[int]] = {}  # an iterator over the numbers to try next, by label
         names = []
         for index in range(len(self)):
             name = label = self.labels.get(index, f"v{index + 1}")

@@ -1,4 +1,4 @@
-"""Assign each node of a graph to a module, by the labels of parameters, named scopes, and iterations of loops.
+"""Assign each node of a graph to a module, based on labels of parameters, named scopes, and iterations of loops.
 
 Labels of parameters define modules: `layers.0.neurons.2.b` is a parameter of the module `layers.0.neurons.2`, which is
 part of `layers.0`. A computed node belongs to the module whose parameters it uses. A node with one operand, such as the
@@ -7,12 +7,12 @@ activation function of a neuron, belongs to the module of that operand.
 Nodes created in a named scope belong to the scope. Within the scope, a node belongs to the module whose parameters it
 uses. If it uses no parameters, it belongs to the module of its operands from the same scope. The parameters of a module
 belong to the innermost scope that contains all nodes that use them. Numbered scopes that use the same parameters, such
-as `place0` and `place1`, are repetitions of one computation; the number comes last, so that a node of the scope
-`place1.attention` is assigned to the module `attention.place1`.
+as `place0` and `place1`, are repetitions of one computation. In the path of a module, the numbered scope comes last: a
+node of the scope `place1.attention` is assigned to the module `attention.place1`.
 
-Iterations of a loop are treated like modules. The label `newton.3.val` means the carry after iteration 3 of the loop
-over the function `newton`. Nodes that only this iteration uses belong to the iteration, and within it to their scope
-and module.
+Iterations of a loop are treated like modules. The label `newton.3.val` is the label of the carry that iteration 3
+returns, in a loop whose step function is `newton`. Nodes that only this iteration uses belong to the iteration, and
+within it to their scope and module.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def common(first: Path, last: Path) -> Path:
 
 
 def _numbered(whole: Iterable[Path]) -> tuple[list[Path], Integers]:
-    """Return the distinct paths, the empty path first, and the index of each given path."""
+    """Return the distinct paths, the empty path first, and the index of each given path among them."""
     number: dict[Path, int] = {(): 0}
     numbers = [number.setdefault(path, len(number)) for path in whole]
     return list(number), numpy.array(numbers, numpy.int32)
@@ -74,7 +74,10 @@ def _parameters(graph: Graph) -> dict[int, Path]:
 
 
 def _by_parameters(graph: Graph, parameters: Mapping[int, Path], made_in: Integers) -> tuple[list[Path], Integers]:
-    """Return the paths of all modules, and the index of each node's module according to the parameters it uses."""
+    """Assign each node to a module by the parameters that it uses.
+
+    Returns the paths of all modules, and the index of each node's module.
+    """
     arity = numpy.diff(graph.offsets)
     paths = sorted({(), *parameters.values()})
     number = {path: i for i, path in enumerate(paths)}
@@ -167,7 +170,7 @@ def _users(graph: Graph, is_parameter: Any, modules: Integers, made_in: Integers
 
 
 def _repeated(users: Iterable[list[str]]) -> Iterator[str]:
-    """Yield the series of scopes that use the same parameters, in the form that `_series` returns."""
+    """Yield each series of numbered scopes that use the same parameters, in the form that `_series` returns."""
     for scopes in dict.fromkeys(map(tuple, users)):
         first = tuple(scopes[0].split("."))
         for scope in scopes[1:]:
@@ -178,14 +181,17 @@ def _repeated(users: Iterable[list[str]]) -> Iterator[str]:
 
 
 def _series(names: Path, level: int) -> str:
-    """Return a scope down to a level without its numbers: "place#" for "place3"; "" if the last name has no number."""
+    """Return the names of a scope down to a level, without numbers and joined by dots: "place#" for "place3".
+
+    Returns "" if the name at this level does not end with a number.
+    """
     if not names[level].endswith(tuple(_DIGITS)):
         return ""
     return ".".join(name.rstrip(_DIGITS) for name in names[: level + 1]) + "#"
 
 
 def _split(scope: str, repeated: set[str]) -> tuple[Path, Path]:
-    """Split the names of a scope into names that are not in a repeated series, and names that are."""
+    """Split the names of a scope into two paths: first the names outside of repeated series, then the names in them."""
     names = tuple(scope.split(".")) if scope else ()
     is_repeated = [_series(names, level) in repeated for level in range(len(names))]
     kept = tuple(name for name, again in zip(names, is_repeated, strict=True) if not again)
@@ -221,7 +227,10 @@ def _iterations(graph: Graph) -> dict[int, Path]:
 
 
 def _iteration(label: str) -> Path | None:
-    """Return the iteration in a label such as `newton.3.val`, or the enclosing iteration for the start of a loop."""
+    """Return the path of the iteration that a label such as `newton.3.val` names; None for other labels.
+
+    For the label of an initial carry, such as `newton.start.val`, return the path of the enclosing iteration.
+    """
     *names, last = label.split(".")
     path = tuple(names)
     if path[-1:] == ("start",):

@@ -80,8 +80,8 @@ class Node(NamedTuple):
     def element(self, position: int) -> tuple[int, ...]:
         """Return the positions of the arguments that `partial_formula(position)` calls x, y and z.
 
-        For a reduction, these are the arguments of the same element, or no arguments for `start`. For `take`, only the
-        index.
+        For a reduction, these are the arguments of the element that contains `position`; for `start`, there are none.
+        For `take`, this is only the index.
         """
         if self.variadic is not None:
             return self.variadic.element(position, len(self.arguments))

@@ -51,11 +51,11 @@ def opened(root: Value | Iterable[Value] | Graph) -> Graph:
 
 
 class _Opening:
-    """A graph under construction, copied from another one node by node."""
+    """A graph under construction: a copy of another graph, in which reductions are expanded."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._index: list[int] = []  # the new index of each node
+        self._index: list[int] = []  # the index of each copied node in the new graph
         self._opcodes: list[int] = []
         self._offsets = [0]
         self._operands: list[int] = []

@@ -1,4 +1,4 @@
-"""Read the nodes of Values into flat arrays, from which Graphs and recordings are made."""
+"""Read the graph of some Values into flat arrays. Graphs and recordings are made from these arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if not TYPE_CHECKING and cython.compiled:
     import cython
 
 CONSTANT = -1  # operand index of a constant
-_constant = cython.declare(cython.int, CONSTANT)  # the same in C
+_constant = cython.declare(cython.int, CONSTANT)  # `CONSTANT` as a C variable
 
 
 class FlatNodes(NamedTuple):
@@ -36,8 +36,8 @@ class FlatNodes(NamedTuple):
         partials: d node / d operand; for constants, the constant itself.
         data: Number of each node.
         grad: Gradient of each node.
-        noted: Dict from indices to the node objects that may have properties beyond the arrays: leaves, and nodes with
-            a label, a backward rule, a source line, or more than two operands.
+        noted: Dict from indices to node objects. It has all nodes that may have properties that the arrays do not hold:
+            leaves, and nodes with a label, a backward rule, a source line, or more than two operands.
         outputs: Indices of the roots.
     """
 
@@ -54,7 +54,8 @@ class FlatNodes(NamedTuple):
 def record(roots: list[Any]) -> FlatNodes:
     """Record the graph of some Values into new arrays.
 
-    The rule of each hand-made node is run with a gradient of 1 to find the partials. Errors of a rule are not caught.
+    The rule of each hand-made node is run with a gradient of 1 to find the partials of the node. Errors of a rule are
+    not caught.
 
     Raises:
         TypeError: If a root is not a Value.
@@ -72,7 +73,7 @@ def record(roots: list[Any]) -> FlatNodes:
 
 
 def record_from(roots: list[Any], level: int) -> FlatNodes:
-    """Record the graph of some Values. Nodes below the given level become leaves."""
+    """Record the graph of some Values. Nodes whose level is lower than `level` become leaves."""
     return _flat(roots, level)
 
 
@@ -137,7 +138,7 @@ def _flattened(found: list, level: cython.int) -> tuple:
 @cython.inline
 @cython.exceptval(-1)
 def _write_operands(node: ValueNode, k: cython.int, operand: cython.p_int, local: cython.p_double) -> cython.int:
-    """Write the operands and partials of a node, starting at k, and return the next k."""
+    """Write the operands and partials of a node to the arrays, from index k on. Return the index after the last one."""
     if node._special:
         return _write_many(node, k, operand, local)
     operand[k] = node._a._index if node._a is not None else _constant
@@ -153,7 +154,7 @@ def _write_operands(node: ValueNode, k: cython.int, operand: cython.p_int, local
 @cython.cfunc
 @cython.exceptval(-1)
 def _write_many(node: ValueNode, k: cython.int, operand: cython.p_int, local: cython.p_double) -> cython.int:
-    """Write the operands and partials stored in the details of a node, starting at k, and return the next k."""
+    """Do the work of `_write_operands` for a node that stores its operands in its details."""
     i: cython.Py_ssize_t = 0
     for argument in node._details.arguments:
         if c_compat.is_kind(argument, ValueNode):
@@ -201,7 +202,7 @@ def notes_of(nodes: FlatNodes) -> Notes:
 
 
 def _name_by_variables(nodes: FlatNodes, named: dict[int, NamedLine], labels: dict[int, str]) -> None:
-    """Label unlabeled nodes with the variables they were assigned to. Names that are taken get a number."""
+    """Label unlabeled nodes with the variables they were assigned to. If a name is taken, a number is added to it."""
     inner: set[int] = set()  # intermediate results of the expression, such as partial sums in x = sum(terms)
     for index, line in named.items():
         if line.makes and line.makes != NAMES[nodes.opcodes[index]]:

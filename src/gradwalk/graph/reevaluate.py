@@ -28,7 +28,7 @@ class Reevaluator:
     _partials: cython.p_double
     _data: cython.p_double  # the numbers, as recorded
     _numbers: cython.p_double  # the numbers, recomputed for nodes that depend on the selected node
-    _reached: cython.p_int  # whether each node depends on the selected node
+    _reached: cython.p_int  # whether each node is the selected node or depends on it
     _dependents: cython.p_int  # indices of the dependent nodes, in order
     _count: cython.int  # number of dependent nodes
     _size: cython.int
@@ -60,8 +60,8 @@ class Reevaluator:
     def select(self, index: cython.int) -> int:
         """Choose the node to change, and find the nodes that depend on it.
 
-        Returns -1 if all nodes between it and the root can be recomputed, otherwise the index of a hand-made node
-        between them.
+        Returns -1 if all nodes between the chosen node and the root can be recomputed. Otherwise, returns the index of
+        a hand-made node between them.
         """
         i: cython.int
         k: cython.int

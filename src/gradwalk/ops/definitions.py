@@ -1,12 +1,13 @@
-"""Functions that Python, C or JavaScript lacks, as formulas of functions that all three languages have.
+"""Functions that Python, C or JavaScript lacks, as formulas that call only functions of all three languages.
 
 `tools/generate.py` prints each definition as a function in every language: into `special.py`, `special.pxi`,
-`lane_definitions.h` and the page's `special.js`. Formulas call them like any other function, as in `f.gamma(x)`. gamma
-and lgamma are defined here although Python has them, so that the results are the same in every language.
+`lane_definitions.h` and the page's `special.js`. Formulas call these functions like any other function, as in
+`f.gamma(x)`. gamma and lgamma are defined here although Python has them, so that the results are the same in every
+language.
 
 Functions without a short formula are approximated by polynomials on some intervals (see `fits.py`). Identities reduce
-other arguments to these intervals; they are cited by their number in the NIST Digital Library of Mathematical Functions
-(DLMF).
+other arguments to these intervals. The comments cite the identities by their number in the NIST Digital Library of
+Mathematical Functions (DLMF).
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _sinc = where(equal(x, 0), 1, _sine / (math.pi * x))
 # The relative error of exp(-x²) is x² times the relative error of x². The rounding error of x² (`lost`) is therefore
 # computed and compensated. `coarse` is x rounded to a multiple of 1/16, so that coarse² is exact. The rounding adds and
 # subtracts a large number: 1.5 * 2^48 in float64, 1.5 * 2^19 in float32. For |x| > 40, exp(-x²/2) is 0, so x is clamped
-# to ±40. This uses copysign, because compilers turn the conditions of `sign` into branches.
+# to ±40. The clamping uses copysign, because compilers turn the conditions of `sign` into branches.
 near = unless(x, size > 40, f.copysign(40, x))
 _in_float64 = (near + 1.5 * 2.0**48) - 1.5 * 2.0**48
 coarse = where(equal(_in_float64, 0), (near + 1.5 * 2.0**19) - 1.5 * 2.0**19, _in_float64)
@@ -154,7 +155,7 @@ _norm_ppf = where(
 # The gamma function and its logarithm: a polynomial on [2, 3], the recurrence 5.5.1 below 8, Stirling's series (5.11.1
 # and 5.11.3) from 8 on, and the reflection formula 5.5.3 for negative numbers.
 _fraction = size - f.floor(size)
-_product: Formula = number(1)  # gamma(size) / gamma(2 + _fraction) between 2 and 8
+_product: Formula = number(1)  # gamma(size) / gamma(2 + _fraction) for size from 2 to 8
 for _k in (5, 4, 3, 2, 1):
     _product = where(size < _k + 2, 1, (size - _k) * _product)
 
@@ -182,9 +183,9 @@ _lgamma = where(
 )
 
 # The derivatives of lgamma: the recurrence 5.5.2, the asymptotic expansion 5.11.2 as a polynomial, and the reflection
-# formula 5.5.4. The zero of digamma between 1 and 2 is factored out. It is the sum of four
-# numbers that float32 can represent, too.
-_ZERO = (0.46163177490234375, 3.700660045069526e-07, 1.4084307992882211e-14, 2.0716944181397238e-21)  # minus 1
+# formula 5.5.4. The zero of digamma between 1 and 2 is factored out. It is 1 plus the sum of the four numbers in _ZERO,
+# which float32 can represent, too.
+_ZERO = (0.46163177490234375, 3.700660045069526e-07, 1.4084307992882211e-14, 2.0716944181397238e-21)  # the zero minus 1
 _positive = where(x < 0, 1 - x, x)
 _above = _positive - f.floor(_positive)
 _from_zero = (((_above - _ZERO[0]) - _ZERO[1]) - _ZERO[2]) - _ZERO[3]
@@ -230,7 +231,7 @@ _cubes: Formula = number(0)
 for _k in range(7, -1, -1):
     _cubes = _cubes + 1 / (_positive + _k) / (_positive + _k) / (_positive + _k)
 _slope = -2 * _cubes - ((_terms * _inverse * _inverse + _inverse) + 1) * _inverse * _inverse
-_away = math.pi * where(x < 0, x - f.rint(x), 0.25)  # no pole for x >= 0
+_away = math.pi * where(x < 0, x - f.rint(x), 0.25)  # a constant for x >= 0, where there is no pole
 _sine_away = f.sin(_away)
 _reflected = 2 * math.pi**3 * f.cos(_away) / _sine_away / _sine_away / _sine_away
 trigamma_slope = _slope - where(x < 0, _reflected, 0)

@@ -1,11 +1,11 @@
-"""Polynomial fits for definitions.py and the vectorized functions, each in powers of x minus the midpoint.
+"""Polynomials that approximate functions, for definitions.py and the vectorized functions.
 
-`tools/coefficients.py` writes this file. Coefficients begin with the highest power. A comment above each
-polynomial, "f for t from a to b, in s, to e", means: the polynomial in s approximates f for a <= t <= b,
+`tools/coefficients.py` writes this file. The first coefficient belongs to the highest power. A comment such
+as "f for t from a to b, in powers of s, error e" means: the polynomial in s approximates f for a <= t <= b,
 with a maximum error of e.
 """
 
-# ((1 + 2x) erfcx(x) - 1) / (1 + t) for t = (x - 3) / (x + 3) from -1 to 1, in t, to 4.8e-19
+# ((1 + 2x) erfcx(x) - 1) / (1 + t) for t = (x - 3) / (x + 3) from -1 to 1, in powers of t, error 4.8e-19
 ERFCX = (
     -6.12145732683555e-11,
     -1.351771125370553e-10,
@@ -36,7 +36,7 @@ ERFCX = (
     0.25300805826972966,
 )
 
-# -(1 + 2x)² erfcx'(x) for t from -5/7 to 1, in t - 1/7, to 4.3e-17
+# -(1 + 2x)² erfcx'(x) for t from -5/7 to 1, in powers of t - 1/7, error 4.3e-17
 ERFCX_SLOPE = (
     7.363867119533538e-08,
     1.1308089357049538e-07,
@@ -65,7 +65,7 @@ ERFCX_SLOPE = (
     2.623063993696738,
 )
 
-# gamma(2 + u) for u from 0 to 1, in u - 1/2, to 1.2e-17
+# gamma(2 + u) for u from 0 to 1, in powers of u - 1/2, error 1.2e-17
 GAMMA_2_TO_3 = (
     2.038631996005556e-07,
     -5.060382483924732e-07,
@@ -86,7 +86,7 @@ GAMMA_2_TO_3 = (
     1.329340388179137,
 )
 
-# gamma(x) exp(x) / x^(x - 1/2) for x from 8, in 1/x - 1/16, to 9.9e-20
+# gamma(x) exp(x) / x^(x - 1/2) for x >= 8, in powers of 1/x - 1/16, error 9.9e-20
 GAMMA_FAR = (
     -0.002196060280020509,
     0.0013070683334458798,
@@ -101,7 +101,7 @@ GAMMA_FAR = (
     2.5197159807609406,
 )
 
-# lgamma(1 + u) / (u (u - 1)) for u from 0 to 1, in u - 1/2, to 8.3e-19
+# lgamma(1 + u) / (u (u - 1)) for u from 0 to 1, in powers of u - 1/2, error 8.3e-19
 LGAMMA_1_TO_2 = (
     -7.760660152513446e-06,
     1.2140008083973407e-05,
@@ -127,7 +127,7 @@ LGAMMA_1_TO_2 = (
     0.4831289505409809,
 )
 
-# lgamma(2 + u) / u for u from 0 to 1, in u - 1/2, to 7.9e-19
+# lgamma(2 + u) / u for u from 0 to 1, in powers of u - 1/2, error 7.9e-19
 LGAMMA_2_TO_3 = (
     -1.4586003484400256e-08,
     3.8720781951940836e-08,
@@ -148,7 +148,7 @@ LGAMMA_2_TO_3 = (
     0.5693657409458384,
 )
 
-# the rest of Stirling's series, times x, for x from 8, in 1/x² - 1/128, to 6.0e-19
+# the rest of Stirling's series, times x, for x >= 8, in powers of 1/x² - 1/128, error 6.0e-19
 LGAMMA_FAR = (
     0.005065905360156132,
     -0.0016529186801303964,
@@ -159,7 +159,7 @@ LGAMMA_FAR = (
     0.08331168010429436,
 )
 
-# x digamma(x) / (x - its zero) for x from 1 to 2, in x - 3/2, to 4.8e-18
+# x digamma(x) / (x - its zero) for x from 1 to 2, in powers of x - 3/2, error 4.8e-18
 DIGAMMA_NEAR = (
     -8.330017764155427e-08,
     2.086174950945902e-07,
@@ -180,7 +180,7 @@ DIGAMMA_NEAR = (
     1.4265838140477494,
 )
 
-# (log(x) - digamma(x) - 1/(2x)) x² for x from 2, in 1/x² - 1/8, to 1.9e-17
+# (log(x) - digamma(x) - 1/(2x)) x² for x >= 2, in powers of 1/x² - 1/8, error 1.9e-17
 DIGAMMA_FAR = (
     -4591.938846782404,
     1089.271933340127,
@@ -202,7 +202,7 @@ DIGAMMA_FAR = (
     0.08234693724440534,
 )
 
-# (trigamma(x) - 1/x - 1/(2x²)) x³ for x from 3, in 1/x² - 1/18, to 9.9e-18
+# (trigamma(x) - 1/x - 1/(2x²)) x³ for x >= 3, in powers of 1/x² - 1/18, error 9.9e-18
 TRIGAMMA_FAR = (
     95348.23338763771,
     -14602.18889182699,
@@ -221,7 +221,7 @@ TRIGAMMA_FAR = (
     0.16488319916416225,
 )
 
-# (exp(r) - 1 - r - r²/2) / r³ for r between -log(2)/2 and log(2)/2, in r, to 8.1e-18
+# (exp(r) - 1 - r - r²/2) / r³ for r between -log(2)/2 and log(2)/2, in powers of r, error 8.1e-18
 EXP_TAIL = (
     2.0911229795563617e-09,
     2.5100375924709717e-08,
@@ -235,7 +235,7 @@ EXP_TAIL = (
     0.16666666666666669,
 )
 
-# (exp(r) - 1 - r - r²/2) / r³ for r between -log(2)/2 and log(2)/2, in r, to 8.1e-9
+# (exp(r) - 1 - r - r²/2) / r³ for r between -log(2)/2 and log(2)/2, in powers of r, error 8.1e-9
 EXP_TAIL_SINGLE = (
     0.00019882690685335547,
     0.0013926175888627768,
@@ -244,7 +244,7 @@ EXP_TAIL_SINGLE = (
     0.1666666716337204,
 )
 
-# (2 atanh(s) / s - 2) / s² for s = f / (2 + f) and 1 + f from sqrt(1/2) to sqrt(2), in s², to 3.1e-16
+# (2 atanh(s) / s - 2) / s² for s = f / (2 + f), 1 + f from sqrt(1/2) to sqrt(2), in powers of s², error 3.1e-16
 LOG_TAIL = (
     0.1461645097955211,
     0.15331721495826012,
@@ -255,14 +255,14 @@ LOG_TAIL = (
     0.666666666666667,
 )
 
-# (2 atanh(s) / s - 2) / s² for s = f / (2 + f) and 1 + f from sqrt(1/2) to sqrt(2), in s², to 1.9e-7
+# (2 atanh(s) / s - 2) / s² for s = f / (2 + f), 1 + f from sqrt(1/2) to sqrt(2), in powers of s², error 1.9e-7
 LOG_TAIL_SINGLE = (
     0.29579949378967285,
     0.3998878002166748,
     0.6666668653488159,
 )
 
-# (sin(r) - r) / r³ for r from 0 to pi/4, in r², to 1.2e-20
+# (sin(r) - r) / r³ for r from 0 to pi/4, in powers of r², error 1.2e-20
 SIN_TAIL = (
     -7.586697060262238e-13,
     1.605853161801165e-10,
@@ -273,7 +273,7 @@ SIN_TAIL = (
     -0.16666666666666666,
 )
 
-# (sin(r) - r) / r³ for r from 0 to pi/4, in r², to 2.8e-11
+# (sin(r) - r) / r³ for r from 0 to pi/4, in powers of r², error 2.8e-11
 SIN_TAIL_SINGLE = (
     2.7249925551586784e-06,
     -0.00019840087043121457,
@@ -281,7 +281,7 @@ SIN_TAIL_SINGLE = (
     -0.1666666716337204,
 )
 
-# (cos(r) - 1 + r²/2) / r⁴ for r from 0 to pi/4, in r², to 1.3e-18
+# (cos(r) - 1 + r²/2) / r⁴ for r from 0 to pi/4, in powers of r², error 1.3e-18
 COS_TAIL = (
     -1.1382632341807706e-11,
     2.0876146267241254e-09,
@@ -291,18 +291,18 @@ COS_TAIL = (
     0.041666666666666664,
 )
 
-# (cos(r) - 1 + r²/2) / r⁴ for r from 0 to pi/4, in r², to 2.0e-9
+# (cos(r) - 1 + r²/2) / r⁴ for r from 0 to pi/4, in powers of r², error 2.0e-9
 COS_TAIL_SINGLE = (
     2.454794230288826e-05,
     -0.001388830249197781,
     0.0416666641831398,
 )
 
-# log(2) as a sum of two numbers. Products of the first with an 11-bit (float32: 8-bit) integer are exact.
+# log(2) as a sum of two numbers. The first number times an 11-bit (float32: 8-bit) integer is exact.
 LOG_2 = (0.6931471805598903, 5.497923018708371e-14)
 LOG_2_SINGLE = (0.693145751953125, 1.428606765330187e-06)
 
-# pi/2 as a sum of four numbers (float32: two). Products of all but the last with 20-bit integers are exact.
+# pi/2 as a sum of four numbers (float32: two). Each number but the last, times a 20-bit integer, is exact.
 HALF_PI = (
     1.5707963267341256,
     6.077100506303966e-11,
@@ -311,7 +311,7 @@ HALF_PI = (
 )
 HALF_PI_SINGLE = (1.5707963267341256, 6.077100506506192e-11)
 
-# pi/2 as a sum of two numbers.
+# pi/2 as a sum of two floats.
 HALF_PI_WHOLE = (1.5707963267948966, 6.123233995736766e-17)
 
 # The binary digits of 2/pi after the point, 32 per number.

@@ -1,4 +1,4 @@
-"""Expression trees, in which the rows of `table.py` are written.
+"""Expression trees for the formulas in `table.py`.
 
 A `Formula` is built with Python operators: if `out` is a `Formula`, so is `1 - out * out`. This module builds and
 evaluates formulas; `printers.py` prints them as Python, C and JavaScript code, and as mathematics.
@@ -36,8 +36,8 @@ class Formula:
     Formulas compare by structure. Python operators on formulas build larger formulas.
 
     Attributes:
-        operator: The operator as written in Python, `"negative"`, `"where"`, the name of a function, or `"name"` or
-            `"number"` for a variable or a constant.
+        operator: An operator as written in Python, such as `"+"`; `"negative"` or `"where"`; the name of a function;
+            `"name"` for a variable; or `"number"` for a constant.
         arguments: The operand formulas.
         atom: The name of a variable, or the value of a constant. For a `where` made by `usually` or `unless`, the
             branch that holds the textbook formula: "chosen" or "otherwise".
@@ -140,12 +140,12 @@ class Functions:
 
 
 def equal(left: Formula, right: Formula | float) -> Formula:
-    """Return the condition `left == right`; Python's `==` compares two formulas by structure."""
+    """Return the condition `left == right` as a formula. Python's `==` would compare the structure of the formulas."""
     return _apply("==", left, right)
 
 
 def where(condition: Formula, chosen: Formula | float, otherwise: Formula | float) -> Formula:
-    """Return `chosen if condition else otherwise`, which evaluates only one branch.
+    """Return the formula `chosen if condition else otherwise`. `evaluated` computes only one of its branches.
 
     Args:
         condition: A comparison, or any other formula, which counts as true if its value is not zero.
@@ -160,7 +160,7 @@ def usually(usual: Formula | float, condition: Formula, otherwise: Formula | flo
 
     Args:
         usual: The textbook formula, used if the condition holds. `text` prints only this formula.
-        condition: A comparison, or `NEVER` for a textbook formula that is only printed.
+        condition: A comparison. If it is `NEVER`, the textbook formula is printed but never computed.
         otherwise: The formula used if the condition does not hold. It may be arbitrary if its value is then ignored.
     """
     return replace(where(condition, usual, otherwise), atom="chosen")
@@ -205,7 +205,7 @@ def functions(formula: Formula) -> tuple[str, ...]:
 
 
 def is_choice_of_numbers(formula: Formula) -> bool:
-    """Return whether a formula is a constant, or a `where` with only constants as branches: `where(x < 0, 0, 1)`."""
+    """Return whether a formula is a constant, or a `where` whose branches are constants: `where(x < 0, 0, 1)`."""
     if formula.operator == "where":
         return all(is_choice_of_numbers(branch) for branch in formula.arguments[1:])
     return formula.operator == "number"
@@ -215,7 +215,7 @@ def is_choice_of_numbers(formula: Formula) -> bool:
 
 
 def substituted(formula: Formula, values: Mapping[str, Formula]) -> Formula:
-    """Replace variables of a formula. `values` maps the names of variables to formulas.
+    """Replace variables in a formula by formulas. `values` maps the names of variables to these formulas.
 
     Example:
         >>> substituted(1 / name("y"), {"y": name("b")}) == 1 / name("b")
@@ -240,7 +240,7 @@ def textbook(formula: Formula) -> Formula:
 
 
 def given(formula: Formula, condition: Formula, holds: bool) -> Formula:
-    """Simplify a formula for the case that a condition holds, or for the case that it does not hold.
+    """Simplify a formula, given that a condition holds or, if `holds` is false, that it does not hold.
 
     The condition must be written exactly as in the formula. Branches that a constant condition excludes are also
     removed.

@@ -32,7 +32,7 @@ class Operation:
         partials: The partial derivative with respect to each operand, as formulas of the operands and `out`.
         domain: For each operand, the interval from which tests draw numbers.
         words: Description for readers.
-        operator: Python's special method without its underscores, or "" if there is none.
+        operator: Name of Python's special method without its underscores, or "" if there is none.
         ufunc: Name of the NumPy or SciPy ufunc, or "" if there is none.
         is_exact: Whether the partials are the derivatives of `forward`; False for `stop_gradient`.
     """
@@ -66,8 +66,9 @@ class Operation:
     def selects(self) -> bool:
         """Whether the operation returns one of its operands and ignores the rest, as `relu`, `maximum` and `where` do.
 
-        The partials are then constants, selected by a condition. An operand that was not selected gets a gradient of
-        exactly 0. The product of partial and gradient would be nan if the gradient of the result is infinite.
+        The partials are then constants that a condition selects. An operand that was not selected gets a gradient of
+        exactly 0. It is not computed as 0 times the gradient of the result, because this product is nan if the gradient
+        is infinite.
         """
         partials = [self.partial(position) for position in range(self.arity)]
         return any(p.operator == "where" for p in partials) and all(is_choice_of_numbers(p) for p in partials)
@@ -204,7 +205,7 @@ class Gather:
         return count > 1
 
     def element(self, position: int, count: int) -> tuple[int, ...]:
-        """Return the positions of the operands that the partial derivatives depend on: 0, the position of the index."""
+        """Return the positions of the operands that the partials depend on: only position 0, which holds the index."""
         return (0,)
 
     def partial(self, position: int, count: int) -> Formula:
@@ -234,7 +235,8 @@ class Fused:
 
     Attributes:
         name: Name in program files.
-        forward: The value, as a formula. One of +, - and * is applied to `x` and `y`, another to the result and `z`.
+        forward: The value, as a formula. It applies one of +, - and * to `x` and `y`, and another one to the result and
+            `z`.
     """
 
     name: str

@@ -42,12 +42,14 @@ logistic = where(x < 0, e, 1) / (1 + e)
 # Programs and batches compute both branches of a `where`, and its derivative includes 0 times the derivative of the
 # branch not taken. The operands of each branch are therefore clamped so that this derivative is finite.
 
-# These avoid the cancellation in 1 - out² for out² > 1/2, and in 1 - out where the sigmoid saturates.
+# The slopes of tanh and sigmoid avoid the cancellation in 1 - out² for out² > 1/2, and in 1 - out where the sigmoid
+# saturates.
 twice = f.exp(-2 * f.fabs(x))
 tanh_slope = usually(1 - out * out, f.fabs(x) < 0.88, 4 * twice / ((1 + twice) * (1 + twice)))
 sigmoid_slope = usually(out * (1 - out), x < 1, e / ((1 + e) * (1 + e)))
 
-# These avoid the cancellation in 1 - x² near 1 and -1, and in the derivative of (1 - x) * (1 + x) near 0.
+# `leg_squared` is 1 - x². It avoids the cancellation in this formula near 1 and -1, and the cancellation in the
+# derivative of (1 - x) * (1 + x) near 0.
 leg_squared = unless((1 - x) * (1 + x), f.fabs(x) < 0.5, 1 - x * x)
 leg = f.sqrt(leg_squared)
 
@@ -59,19 +61,21 @@ atan_slope = usually(1 / (1 + x * x), f.fabs(x) < 1e9, 1 / far / far)
 density = 2 / f.sqrt(number(math.pi))
 bell = usually(density * f.exp(-(x * x)), NEVER, density * (f.exp(-(near * near)) * (1 - lost)))
 
-# These avoid the cancellation in x² - 1 near 1, and the overflow of x².
+# The slopes of asinh and acosh avoid the cancellation in x² - 1 near 1, and the overflow of x².
 asinh_slope = usually(1 / f.sqrt(1 + x * x), f.fabs(x) < 1e9, 1 / f.fabs(far))
 beyond = unless(x, x < 1e9, 1e9)
 modest = unless(x, x > 1e9, 1e9)
 acosh_slope = usually(1 / f.sqrt(modest - 1) / f.sqrt(modest + 1), x < 1e9, 1 / beyond)
 
-# out / (3 * x) contains the rounding error of the cube root only once. The derivative of this quotient has two terms of
-# opposite signs; if these overflow, (1 / out) / (3 * out) is used instead, whose derivative has a single term.
+# The slope of cbrt is computed as out / (3 * x), which contains the rounding error of the cube root only once. The
+# derivative of this quotient has two terms of opposite signs; if these overflow, (1 / out) / (3 * out) is used instead,
+# whose derivative has a single term.
 second = out / x / x
 is_ordinary = equal(second - second, 0)
 cbrt_slope = usually(1 / (3 * out * out), NEVER, where(is_ordinary, out, 1 / out) / where(is_ordinary, x, out) / 3)
 
-# x is clamped so that x times a probability or density of 0 is the limit at infinity, and not nan.
+# For silu and gelu, x is clamped. Infinity times a probability or density of 0 would be nan; with the clamped x, the
+# product is its limit, 0.
 lower = unless(x, x < -1e3, -1e3)
 within = unless(lower, x > 1e3, 1e3)
 left, right = where(x < 0, lower, 0), where(x < 0, 0, within)  # not relu, whose derivative at 0 is 0
@@ -80,15 +84,16 @@ silu_left = half * (1 + left / (1 + half * half)) * half / (1 + half * half)
 silu_slope = where(x < 0, silu_left, (1 + right * (decay / (1 + decay))) / (1 + decay))
 
 # The derivative of norm_ppf uses the smaller of the two tails. The density at the quantile is the tail divided by the
-# Mills ratio, which is a multiple of erfcx.
+# Mills ratio. The Mills ratio is a multiple of erfcx.
 tail = where(x > 0.5, 1 - x, x)
 mills = f.sqrt(number(math.pi / 2)) * f.erfcx(where(x > 0.5, out, -out) * math.sqrt(0.5))
 # For tails below 1.44e-155, the derivative of the slope would be the difference of two infinite terms. The smaller term
-# is the derivative of the Mills ratio; rint, which has derivative 0 and does not change numbers this large, removes it.
+# is the derivative of the Mills ratio. Rounding by rint makes it 0: rint has derivative 0, and does not change numbers
+# this large.
 steady = where(tail < 1.44e-155, f.rint(mills * 2.0**60) * 2.0**-60, mills)
 ppf_slope = where(equal(tail, 0), 1 / (tail + 0), steady / tail)
 
-# Near 0 the terms of the derivative of sinc cancel; there, its power series in (pi * x)² is used.
+# Near 0, the terms of the derivative of sinc cancel, so the power series of the derivative in (pi * x)² is used.
 away = unless(x, f.fabs(x) < 0.5, 1)
 small = where(f.fabs(x) < 0.5, x, 0)
 squared = (math.pi * small) * (math.pi * small)
@@ -97,7 +102,7 @@ sinc_series = polynomial(squared, sinc_terms) * (math.pi * math.pi) * small
 half_turns = away - 2 * f.rint(away / 2)
 sinc_slope = unless((f.cos(math.pi * half_turns) - out) / away, f.fabs(x) < 0.5, sinc_series)
 
-# The terms of the derivative of erfcx cancel for large x.
+# The terms of the derivative of erfcx cancel for large x, so `erfcx_slope` is used for x >= 0.5.
 short = unless(x, x >= 0.5, 0)
 erfcx_partial = usually(2 * short * out - density, x < 0.5, erfcx_slope)
 
@@ -111,20 +116,21 @@ scaled = f.hypot(scale * x, scale * y)
 is_origin = equal(scaled, 0)  # all derivatives of the angle are 0 there
 not_zero = where(is_origin, 1, scaled)
 
-# The derivative of x^y is 0 where x^y is constant: in x for y = 0, and in y for x = 0.
+# x^y does not depend on x if y = 0, and does not depend on y if x = 0. The derivative with respect to this operand is
+# then 0.
 exponent = unless(y, equal(y, 0), 1)
 base_of_one = usually(x, equal(y, 0) & (f.fabs(x) > 0), 1)
 positive = unless(x, equal(x, 0) & (y >= 0), 1)
 
-# The relative error of exp(-d), d = x - y, is the absolute error of d. The rounding error of x - y is computed (Knuth,
-# The Art of Computer Programming, volume 2, 4.2.2, theorem B) and compensated. For d > 1000 the exponential is 0. The
-# difference of equal infinities, nan, is replaced by 0.
+# With d = x - y, the relative error of exp(-d) is the absolute error of d. The rounding error of x - y is computed
+# (Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B) and compensated. For d > 1000, the exponential is
+# 0. The difference of equal infinities would be nan, and is replaced by 0.
 difference = x - y
 moved = difference - x
 missing = where(f.fabs(difference) < 1000, (x - (difference - moved)) - (y + moved), 0)
 apart = where(equal(difference, difference), difference, where(equal(x, y), 0, difference))
-rising = f.exp(where(x < y, apart, 0)) * (1 + missing)  # exp(x - y) if below 1
-falling = f.exp(-where(x < y, 0, apart)) * (1 - missing)  # exp(y - x) if below 1
+rising = f.exp(where(x < y, apart, 0)) * (1 + missing)  # exp(x - y) if x < y
+falling = f.exp(-where(x < y, 0, apart)) * (1 - missing)  # exp(y - x) if x >= y
 
 TABLE: tuple[Operation, ...] = (
     # Arithmetic.
@@ -192,7 +198,7 @@ TABLE: tuple[Operation, ...] = (
     ),
     # Activations of neural networks.
     Operation("sigmoid", "sigmoid", logistic, [sigmoid_slope], [REAL], "1 / (1 + exp(-x))", ufunc="expit"),
-    Operation("relu", "ReLU", where(x < 0, 0, x), [where(x <= 0, 0, 1)], [REAL], "x where it is positive, else 0"),
+    Operation("relu", "ReLU", where(x < 0, 0, x), [where(x <= 0, 0, 1)], [REAL], "x if x > 0, else 0"),
     Operation("softplus", "softplus", where(x > 0, x, 0) + f.log1p(e), [logistic], [REAL], "log(1 + exp(x))"),
     Operation(
         "silu",
@@ -208,7 +214,7 @@ TABLE: tuple[Operation, ...] = (
         lower * f.norm_cdf(x),
         [f.norm_cdf(x) + within * f.norm_pdf(x)],
         [REAL],
-        "x · norm_cdf(x), exact and not by tanh",
+        "x · norm_cdf(x), without the tanh approximation",
     ),
     # The error function, and the normal distribution of mean 0 and variance 1.
     Operation("erf", "erf", f.erf(x), [bell], [(-5.0, 5.0)], "error function", ufunc="erf"),
@@ -297,7 +303,7 @@ TABLE: tuple[Operation, ...] = (
         where(x < y, y, where(equal(y, y), x, y)),
         [where(equal(x, y), 0.5, where(x < y, 0, 1)), where(equal(x, y), 0.5, where(y < x, 0, 1))],
         [REAL, REAL],
-        "larger of two; nan if either is",
+        "larger of x and y; nan if either of them is nan",
         ufunc="maximum",
     ),
     Operation(
@@ -306,7 +312,7 @@ TABLE: tuple[Operation, ...] = (
         where(y < x, y, where(equal(y, y), x, y)),
         [where(equal(x, y), 0.5, where(y < x, 0, 1)), where(equal(x, y), 0.5, where(x < y, 0, 1))],
         [REAL, REAL],
-        "smaller of two; nan if either is",
+        "smaller of x and y; nan if either of them is nan",
         ufunc="minimum",
     ),
     Operation(
@@ -318,16 +324,16 @@ TABLE: tuple[Operation, ...] = (
         "y where x is not zero, else z",
     ),
     # Piecewise constant functions. Comparisons return 1.0 for true and 0.0 for false.
-    Operation("sign", "sign", f.sign(x), [0], [REAL], "-1, 0 or 1 by the sign of x", ufunc="sign"),
-    Operation("floor", "floor", f.floor(x), [0], [REAL], "largest integer up to x", operator="floor", ufunc="floor"),
-    Operation("ceil", "ceil", f.ceil(x), [0], [REAL], "smallest integer from x on", operator="ceil", ufunc="ceil"),
-    Operation("trunc", "trunc", f.trunc(x), [0], [REAL], "x without its fraction", operator="trunc", ufunc="trunc"),
-    Operation("rint", "rint", f.rint(x), [0], [REAL], "nearest integer; the even one of two", ufunc="rint"),
+    Operation("sign", "sign", f.sign(x), [0], [REAL], "sign of x: -1, 0 or 1", ufunc="sign"),
+    Operation("floor", "floor", f.floor(x), [0], [REAL], "largest integer <= x", operator="floor", ufunc="floor"),
+    Operation("ceil", "ceil", f.ceil(x), [0], [REAL], "smallest integer >= x", operator="ceil", ufunc="ceil"),
+    Operation("trunc", "trunc", f.trunc(x), [0], [REAL], "x rounded towards 0", operator="trunc", ufunc="trunc"),
+    Operation("rint", "rint", f.rint(x), [0], [REAL], "nearest integer, with ties to the even integer", ufunc="rint"),
     Operation("less", "<", where(x < y, 1, 0), [0, 0], [REAL, REAL], "1 where x < y, else 0"),
     Operation("less_equal", "<=", where(x <= y, 1, 0), [0, 0], [REAL, REAL], "1 where x <= y, else 0"),
     Operation("equal", "=", where(equal(x, y), 1, 0), [0, 0], [REAL, REAL], "1 where x and y are equal, else 0"),
-    # Division with remainder. The derivative of the remainder with respect to x is 1, and with respect to y minus the
-    # quotient, also at jumps.
+    # Division with remainder. The derivative of the remainder is 1 with respect to x and -quotient with respect to y.
+    # This also holds where the remainder jumps.
     Operation(
         "floor_divide",
         "//",
@@ -344,7 +350,7 @@ TABLE: tuple[Operation, ...] = (
         f.mod(x, y),
         [1, -f.floor_divide(x, y)],
         [REAL, (0.1, 5.0)],
-        "what remains of x / y rounded down, with the sign of y",
+        "remainder x - y · floor(x / y), which has the sign of y",
         operator="mod",
         ufunc="remainder",
     ),
@@ -354,7 +360,7 @@ TABLE: tuple[Operation, ...] = (
         f.fmod(x, y),
         [1, -f.copysign(f.floor_divide(f.fabs(x), f.fabs(y)), x / y)],
         [REAL, (0.1, 5.0)],
-        "what remains of x / y rounded towards 0, with the sign of x",
+        "remainder x - y · trunc(x / y), which has the sign of x",
         ufunc="fmod",
     ),
     Operation(
@@ -363,10 +369,10 @@ TABLE: tuple[Operation, ...] = (
         f.remainder(x, y),
         [1, -(f.floor_divide(x, y) + where(f.sign(out) * f.sign(y) < 0, 1, 0))],
         [REAL, (0.1, 5.0)],
-        "what remains of x / y rounded to the nearest integer (the even one of two)",
+        "remainder x - y · rint(x / y), which is between -y / 2 and y / 2",
     ),
-    # More selections. If one operand is nan, `fmin` and `fmax` return the other. Equal operands each get half the
-    # gradient.
+    # More selections. If one operand is nan, `fmin` and `fmax` return the other operand. Equal operands each get half
+    # the gradient.
     Operation(
         "fmax",
         "fmax",
@@ -376,7 +382,7 @@ TABLE: tuple[Operation, ...] = (
             where(equal(x, y), 0.5, where(x < y, 1, where(equal(x, x), 0, 1))),
         ],
         [REAL, REAL],
-        "larger of two; the other one if one is nan",
+        "larger of x and y; if one of them is nan, the other one",
         ufunc="fmax",
     ),
     Operation(
@@ -388,7 +394,7 @@ TABLE: tuple[Operation, ...] = (
             where(equal(x, y), 0.5, where(y < x, 1, where(equal(x, x), 0, 1))),
         ],
         [REAL, REAL],
-        "smaller of two; the other one if one is nan",
+        "smaller of x and y; if one of them is nan, the other one",
         ufunc="fmin",
     ),
     Operation(
@@ -414,7 +420,7 @@ TABLE: tuple[Operation, ...] = (
         ufunc="logaddexp",
     ),
     # Identity in the forward pass, zero in the backward pass.
-    Operation("stop_gradient", "stop", x, [0], [REAL], "x itself, and no gradient passes", is_exact=False),
+    Operation("stop_gradient", "stop", x, [0], [REAL], "x itself, but no gradient flows back to x", is_exact=False),
 )
 
 REDUCTIONS: tuple[Reduction, ...] = (
@@ -436,7 +442,7 @@ FUSED: tuple[Fused, ...] = (
     Fused("submul", z - x * y),
 )
 
-GATHERS: tuple[Gather, ...] = (Gather("take", "take", "the number of a table that an index picks"),)
+GATHERS: tuple[Gather, ...] = (Gather("take", "take", "the entry of a table at an index"),)
 
 # Rows of operations with any number of operands.
 VARIADIC: tuple[Reduction | Gather, ...] = (*REDUCTIONS, *GATHERS)

@@ -15,7 +15,7 @@ cdef extern from *:
         PyErr_Clear();
         return look(module) < 0 ? NULL : PyObject_GenericGetAttr(module, name);
     }
-    /* Only classes with lazy Modules get this slot, because it slows down attribute access. */
+    /* Only classes with lazy Modules get this tp_getattro, because it slows down attribute access. */
     static inline int supports_lazy(PyObject *cls, PyObject *looked_at) {
         PyTypeObject *type = (PyTypeObject *)cls;
         if (type->tp_getattro == attribute_of_module) return 1;

@@ -12,7 +12,7 @@ from gradwalk.trees.tree import flatten
 from gradwalk.value.node import parameter_of
 from gradwalk.value.value import Value
 
-_MOST = 1000  # labeled iterations per loop
+_MOST = 1000  # maximum number of labeled iterations per loop
 
 _PLAIN = frozenset([float, int, bool, type(None)])  # types without labels, for which labeling is skipped
 

@@ -81,7 +81,7 @@ class ModuleTreeDef:
         return f"{self.nodes[0][0].__name__} with {self.size} parameters"
 
     def unflatten(self, leaves: Sequence[Any]) -> Any:
-        """Return a new Module with these parameters, without running `__init__` or sharing containers.
+        """Return a new Module with these parameters and with new containers, without running `__init__`.
 
         Each leaf is a number, a Value or an array.
         """
@@ -186,7 +186,7 @@ def static_part(code: tuple[Any, ...]) -> Any:
 
 
 class _Constant:
-    """An array of numbers that is not a parameter. Two arrays are equal if their contents are."""
+    """An array of numbers that is not a parameter. Two of these are equal if dtype, shape and numbers are equal."""
 
     def __init__(self, array: Any) -> None:
         self.array = array.copy()
@@ -244,7 +244,7 @@ def _path_of(module: Module, collection: Any) -> str:
 
 @cython.cfunc
 def _static(kind: cython.int, part: Any) -> tuple[Any, ...]:
-    """Return the code of a static child. Codes differ even if the children compare equal: 1 and True, 0.0 and -0.0."""
+    """Return the code of a static child. 1 and True, or 0.0 and -0.0, have different codes although they are equal."""
     name = type(part).__name__
     if kind == _FLOAT:
         return name, repr(part), part

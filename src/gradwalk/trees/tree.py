@@ -76,7 +76,10 @@ class TreeDef:
         return self.spec is None and self.size == 1
 
     def filled(self, numbers: Any) -> Any:
-        """Return the tree with these numbers, in leaf order: a float64 array, or a list of floats and Values."""
+        """Return the tree with these numbers.
+
+        `numbers` is a float64 array, or a list of floats and Values, in the order of the leaves.
+        """
         if self.has_scalars_only:
             return self.unflatten(numbers.tolist() if isinstance(numbers, numpy.ndarray) else list(numbers))
         leaves = []
@@ -133,7 +136,7 @@ class TreeDef:
         return TreeDef(spec, tuple([_SCALAR if shape == () else shape for shape in self.shapes]))
 
     def parts(self) -> list[TreeDef]:
-        """Return the treedefs of the items of a list or tuple; empty for any other tree."""
+        """Return the treedefs of the items of a list or tuple. For any other tree, the result is empty."""
         if self.spec is None or isinstance(self.spec, tuple):
             return list(self.spec or ())
         if isinstance(self.spec, ModuleTreeDef) or self.spec.type not in (list, tuple):
@@ -145,7 +148,7 @@ class TreeDef:
         ]
 
     def children(self) -> dict[Any, TreeDef]:
-        """Return a dict from index, key or field to the treedef of the child; empty for a leaf or a Module."""
+        """Return a dict from the index, key or field of each child to its treedef; empty for a leaf or a Module."""
         if self.spec is None or isinstance(self.spec, (tuple, ModuleTreeDef)):
             return dict(enumerate(self.parts()))
         rest = iter(self.shapes)
@@ -155,7 +158,7 @@ class TreeDef:
         }
 
     def ranges(self) -> Iterator[tuple[slice, Shape]]:
-        """Yield (slice, shape) for each leaf. The slice selects the numbers of the leaf from all numbers."""
+        """Yield (slice, shape) for each leaf. The slice selects the leaf's numbers from all numbers of the tree."""
         start = 0
         for shape in self.shapes:
             yield slice(start, start + size(shape)), shape
@@ -195,7 +198,7 @@ def _unpickled(spec: Any, trees: list[Any], shapes: tuple[Shape, ...]) -> TreeDe
 
 
 def tupled(parts: Sequence[TreeDef]) -> TreeDef:
-    """Return the treedef of a tuple of trees with these treedefs."""
+    """Return the treedef of a tuple, given the treedefs of its items."""
     return TreeDef(tuple(parts), tuple([shape for part in parts for shape in part.shapes]))
 
 
@@ -327,7 +330,10 @@ class Parameters:
         return [p.name for p in self._all if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
 
     def first(self, count: int) -> list[str]:
-        """Return the names of the first `count` positional arguments. Unnamed ones get names such as `argument 3`."""
+        """Return the names of the first `count` positional arguments.
+
+        Arguments without a name are called `argument 3` and so on.
+        """
         if count <= len(self._names):
             return self._names[:count]
         return [*self._names, *(f"argument {i + 1}" for i in range(len(self._names), count))]

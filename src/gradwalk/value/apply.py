@@ -25,7 +25,7 @@ _value_class = cython.declare(object, None)  # `Value`, set by `register`
 
 
 def register(cls: type) -> None:
-    """Set the class of new nodes, which is `Value`, and manage the memory of its instances."""
+    """Set the class of new nodes to `Value`. If compiled, its instances then use the allocator of node_memory.h."""
     global _value_class
     node_memory.manage_nodes(cls)
     _value_class = cls
@@ -49,8 +49,8 @@ def new_node(
 ) -> Any:
     """Create the result of an operation.
 
-    `pa` and `pb` are the partials with respect to `a` and `b`. For a constant operand, `a` or `b` is None and `pa` or
-    `pb` is the constant itself.
+    `pa` and `pb` are the partials with respect to `a` and `b`. If the first operand is a constant, `a` is None and `pa`
+    is the constant itself; the same holds for `b` and `pb`.
     """
     level: cython.int = a._level if a is not None else 0
     if b is not None and b._level > level:
@@ -70,7 +70,10 @@ def unary(opcode: cython.int, a: ValueNode) -> Any:
 
 @cython.cfunc
 def binary(opcode: cython.int, left: Any, right: Any) -> Any:
-    """Apply an operation to a Value and another operand. Return NotImplemented if the other is not a number."""
+    """Apply an operation to two operands, at least one of which is a Value.
+
+    Returns NotImplemented if an operand is neither a Value nor a real number.
+    """
     a: ValueNode
     b: ValueNode
     x: cython.double
@@ -94,7 +97,7 @@ def binary(opcode: cython.int, left: Any, right: Any) -> Any:
 
 @cython.cfunc
 def ternary(opcode: cython.int, arguments: list) -> ValueNode:
-    """Apply an operation to three operands, which are stored in the node's details."""
+    """Apply an operation to three operands. The new node stores the operands in its details."""
     x: cython.double = scalars.number(arguments[0])
     y: cython.double = scalars.number(arguments[1])
     z: cython.double = scalars.number(arguments[2])
@@ -131,7 +134,7 @@ def listed(operands: Any) -> Any:
 @cython.cfunc
 @cython.inline
 def _new(opcode: cython.int, data: cython.double) -> ValueNode:
-    """Create a node without operands; the caller adds them to its details."""
+    """Create a node without operands. The caller must add the operands to the details of the node."""
     return cython.cast(ValueNode, node_memory.make_node(_value_class, opcode, 0, None, None, data, 0.0, 0.0))
 
 
@@ -148,10 +151,11 @@ def apply(opcode: int, *operands: Any) -> Any:
         *operands: Values and numbers, or arrays and lists of them, one for each operand of the operation.
 
     Returns:
-        A Value if any operand is one, else a float; an array of these if an operand is an array or a list.
+        A Value if any operand is a Value, else a float. If an operand is an array or a list, an array with one result
+        per element.
 
     Raises:
-        TypeError: If an operand has another type.
+        TypeError: If an operand is not a Value, a real number, or an array or list of them.
     """
     if len(operands) == 1 and c_compat.is_kind(operands[0], ValueNode):
         return unary(opcode, cython.cast(ValueNode, operands[0]))
@@ -160,7 +164,10 @@ def apply(opcode: int, *operands: Any) -> Any:
 
 @cython.cfunc
 def _of_arrays(opcode: cython.int, operands: tuple) -> object:
-    """Apply an operation elementwise if an operand is an array or a list; raise `TypeError` for other types."""
+    """Apply an operation elementwise to operands that include arrays or lists.
+
+    Raises `TypeError` if an operand has another type.
+    """
     if arrays.are_there(operands):
         return arrays.elementwise(partial(apply, opcode), operands)
     numbers = tuple([arrays.without_dimensions(operand) for operand in operands])

@@ -25,7 +25,7 @@ Axis = int | tuple[int, ...] | None
 
 
 def are_there(operands: tuple[Any, ...]) -> bool:
-    """Return whether an operand is a list, a tuple, or an array with dimensions."""
+    """Return whether any operand is a list, a tuple, or an array with at least one dimension."""
     return any(isinstance(x, (list, tuple)) or getattr(x, "ndim", 0) for x in operands)
 
 
@@ -35,7 +35,7 @@ def elementwise(function: Callable[..., Any], operands: tuple[Any, ...], dtype: 
     Returns an object array if a result is a Value, else an array of the given dtype. Raises `ValueError` if the shapes
     cannot be broadcast.
     """
-    with numpy.errstate(all="ignore"):  # 1/0 must not warn, as for plain numbers
+    with numpy.errstate(all="ignore"):  # 1/0 gives inf without a warning, as it does for scalars
         found: Any = numpy.frompyfunc(function, len(operands), 1)(*map(as_array, operands))
     return _of_numbers_or_values(found, dtype)
 
@@ -57,9 +57,9 @@ def along(function: Callable[[list[Any]], Sequence[Any]], operand: Any, axis: Ax
 def reduced(function: Callable[[list[Any]], Any], array: Any, axis: Axis, keepdims: bool = False) -> Any:
     """Reduce some axes of an array; `axis=None` means all axes.
 
-    The function must map a list of elements to a single result. With `keepdims`, the reduced axes are kept with length
-    1. Returns an object array if there are Values, else a float array. If all axes are reduced without `keepdims`,
-    returns the result of the function itself.
+    The function must map a list of elements to a single result. If `keepdims` is true, the reduced axes are kept with
+    length 1. Returns an object array if there are Values, else a float array. If all axes are reduced and `keepdims` is
+    false, returns the function's single result instead of an array.
     """
     axes = counted_axes(axis, array.ndim)
     moved = numpy.moveaxis(array, axes, range(-len(axes), 0))
@@ -93,7 +93,7 @@ def counted_axes(axis: Axis, dimensions: int) -> tuple[int, ...]:
 
 
 def of_objects(elements: Sequence[Any], shape: Sequence[int]) -> Any:
-    """Return an object array with the given elements and shape; the element itself if the shape is ()."""
+    """Return an object array with the given elements and shape. If the shape is (), return the only element."""
     array = numpy.empty(len(elements), dtype=object)
     array[:] = elements
     return array.reshape(tuple(shape))[()]
@@ -112,7 +112,7 @@ def as_array(operand: Any) -> Any:
 
 
 def _rows(array: Any, gone: int) -> list[list[Any]]:
-    """Return a list for each index of the leading axes; it holds the elements along the last `gone` axes."""
+    """Split an array into lists: one per index of the leading axes, with the elements along the last `gone` axes."""
     kept = array.shape[: array.ndim - gone]
     rows = array.reshape(*kept, math.prod(array.shape[array.ndim - gone :]))
     return [rows[at].tolist() for at in numpy.ndindex(kept)]

@@ -13,7 +13,7 @@ _COMPARISONS = ("<", "<=", "=")
 
 
 def is_condition(node: Any) -> bool:
-    """Return whether a Value is always 0 or 1: a comparison, or comparisons joined by `&`, `|` and `^`.
+    """Return whether a Value is 0 or 1 by construction: a comparison, or comparisons joined by `&`, `|` and `^`.
 
     An argument of the recorded function does not count as a condition, even if it is a bool in this call, because the
     recording may be run with other numbers.
@@ -39,8 +39,9 @@ def is_condition(node: Any) -> bool:
 def are_joined(left: Any, right: Any) -> bool:
     """Return whether `&`, `|` and `^` are logical operators for two operands.
 
-    They are if a function is being staged and `right` is a Value or a bool. For an int `right`, the operators would act
-    on its bits, so `RecordingError` is raised; only the ints 0 and 1 are allowed if `left` is a condition.
+    They are if a function is being staged and `right` is a Value or a bool. If `right` is another int, it must be 0 or
+    1, and `left` must be a condition. Otherwise `RecordingError` is raised, because `&`, `|` and `^` act on the bits of
+    an int.
     """
     if not modes.is_staging():
         return False

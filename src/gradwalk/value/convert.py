@@ -23,7 +23,7 @@ def is_number(x: object) -> bool:
 
 @cython.cfunc
 def is_real(x: object) -> cython.bint:
-    """Return whether x is a real number. `numpy.timedelta64` is a NumPy integer, but not accepted."""
+    """Return whether x is a real number. `numpy.timedelta64` is a subclass of `numpy.integer`, but is not accepted."""
     return type(x) in _COMMON_TYPES or (isinstance(x, _REAL_TYPES) and not isinstance(x, numpy.timedelta64))
 
 
@@ -46,7 +46,7 @@ def are_operands(operands: tuple) -> cython.bint:
 @cython.exceptval(-1.0, check=True)
 def real(x: Any, what: str) -> cython.double:
     """Convert x to a float; raise `TypeError` if x is not a real number. `what` names x in the message."""
-    if type(x) is float:  # the fast path: hand-made nodes call this often
+    if type(x) is float:  # the fast path, because this runs for each number of a hand-made node
         return cython.cast(cython.double, x)
     if isinstance(x, float) or is_real(x):
         return to_double(x)
@@ -82,7 +82,10 @@ def equals(primal: cython.double, number: Any) -> cython.bint:
 
 
 def as_derivatives(given: Any) -> Any:
-    """Return derivatives as a tuple or list; raise `TypeError` unless they are a tuple, a list or an array."""
+    """Convert an array of derivatives to a list, and return a tuple or list unchanged.
+
+    Raises `TypeError` for any other type.
+    """
     derivatives = given.tolist() if isinstance(given, numpy.ndarray) else given
     if not isinstance(derivatives, (tuple, list)):
         raise TypeError(

@@ -13,10 +13,13 @@ from gradwalk.value.source.source_line import users_line
 
 
 def asked_of_other(node: ValueNode, other: Any, method: str, is_recorded: bool) -> Any:
-    """Call the `__eq__` or `__ne__` of the other operand with a Value; an array returns one result per element.
+    """Call `__eq__` or `__ne__` of the other operand with a Value as its argument.
 
-    If the result is NotImplemented, Python compares the objects by identity, so that equal numbers count as different.
-    While a function is being recorded, numbers and arrays raise `RecordingError` instead.
+    If the other operand is an array, the result is an array with one entry per element.
+
+    If the result is NotImplemented, Python compares the two objects by identity, so that even equal numbers are
+    different. While a function is being recorded, `RecordingError` is raised instead of returning NotImplemented for a
+    number or an array.
     """
     if not isinstance(other, (numpy.ndarray, numbers.Number)) and not hasattr(type(other), "__array__"):
         return NotImplemented

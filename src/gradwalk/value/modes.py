@@ -34,19 +34,21 @@ _MOST_BRANCHES = 10_000  # branches in one recording
 
 _GENERATORS = CO_GENERATOR | CO_ASYNC_GENERATOR
 
-# Number of open no_grad(), debug_nans() and source_lines() contexts in all threads. A new node is inspected only if it
-# is not 0, or if a function is being staged at a higher level than the node's level. The context variables below decide
-# which modes are in effect. If an interrupt in plain Python leaves the number too high, this only costs time.
+# Number of open no_grad(), debug_nans() and source_lines() contexts in all threads. A new node is inspected only if
+# this number is not 0, or if a function is being staged at a higher level than the node's level. The context variables
+# below decide which modes are in effect. If an interrupt in plain Python leaves the number too high, this only costs
+# time.
 open_switches = cython.declare(cython.int, 0)
 _without_gradient: ContextVar[tuple[Any, ...]] = ContextVar("without_gradient", default=())
 _refusing_nans: ContextVar[tuple[Any, ...]] = ContextVar("refusing_nans", default=())
 _remembering_lines: ContextVar[tuple[Any, ...]] = ContextVar("remembering_lines", default=())
 open_scopes: ContextVar[tuple[Any, ...]] = ContextVar("open_scopes", default=())
 
-# A function is staged if its recording will be run with other numbers. It must not read the numbers of Values.
+# A function is staged if its recording will be run with other numbers. A staged function must not read the numbers of
+# Values.
 _staging_level: ContextVar[int] = ContextVar("staging_level", default=0)  # level of the staged function, or 0
-_refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # errors to raise again at the end
-_branches: ContextVar[Any] = ContextVar("branches", default=None)  # conditions of branches; None if not allowed
+_refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # errors to raise again at the end of the recording
+_branches: ContextVar[Any] = ContextVar("branches", default=None)  # conditions of branches; None if branches are errors
 _depth: ContextVar[int] = ContextVar("depth", default=0)  # level of the innermost recording, or 0
 
 
@@ -67,8 +69,8 @@ _open: dict[float, _Recording] = {}
 new_mark: Callable[[], int] = itertools.count(1).__next__
 _changing = process_lock()  # held while `staging` changes
 
-# Number of open recordings in all threads, and the highest level of a staged one, or 0. Like `open_switches`, these
-# integers make a fast check.
+# Number of open recordings in all threads, and the highest level of a staged recording (0 if there is none). Like
+# `open_switches`, these integers can be checked fast.
 recordings = cython.declare(cython.int, 0)
 staging = cython.declare(cython.int, 0)
 
@@ -77,9 +79,10 @@ staging = cython.declare(cython.int, 0)
 class Setting:
     """A context manager that sets a value in the current thread or task.
 
-    The same object can be entered again after it has been exited, but not while it is open. As a decorator it opens a
-    new setting for each call. Inside a generator, the setting is in effect only while the generator runs, not while it
-    is suspended. In a generator that implements a context manager, the setting stays in effect until it is exited.
+    The same object can be entered again after it has been exited, but not while it is open. As a decorator, it opens a
+    new setting for each call of the function. If a generator enters the setting, the setting is in effect only while
+    the generator runs, not while it is suspended. Exception: if the generator implements a context manager, the setting
+    stays in effect until the context manager exits.
 
     Args:
         variable: The context variable with the stack of open settings, outermost first.
@@ -119,7 +122,7 @@ class Setting:
 
     def __exit__(self, *error: object) -> None:
         global open_switches
-        self._is_open = False  # for a generator closed in another context, where _variable has another value
+        self._is_open = False  # needed if a generator is closed in another context, whose _variable lacks this setting
         self._generator = None
         self._variable.set(tuple([setting for setting in self._variable.get() if setting is not self]))
         if self._is_switch:
@@ -232,8 +235,8 @@ def without_numbers() -> Setting:
 def source_lines() -> Setting:
     """Store the user's source line in the `source` attribute of each new node.
 
-    Walks, checks and drawings then show these lines. Graphs label an unlabeled node with the name of the variable to
-    which its line assigns the node. Nodes take longer to create and use more memory. Costs nothing when off.
+    Walks, checks and drawings then show these lines. In a graph, a node without a label is labeled with the variable
+    that its line assigns it to. Nodes take longer to create and use more memory. Costs nothing when off.
 
     Returns:
         A context manager, which can also decorate a function. It does not affect threads that are already running.
@@ -274,34 +277,36 @@ def scope_path() -> str:
 class RecordingError(TypeError):
     """The error raised if a function reads the number of a Value while the function is recorded or differentiated.
 
-    A recording would reuse the number for all other arguments, and a derivative would be lost.
+    A recording would use the same number for all other arguments. A derivative would treat the number as a constant.
     """
 
     _is_refusal = False  # True if gradwalk raised the error, False if the user's code did
 
 
 def recorded(f: Callable[[], Any], level: int, mark: int, *, staged: bool, branches: list[Any] | None = None) -> Any:
-    """Run a function in a new context as a recording, in which new leaves have the given level.
+    """Record a function: run it in a new context, in which new leaves have the given level.
 
     Args:
         f: The function.
         level: The number of nested recordings, including this one.
         mark: The mark of the inputs of this recording, from `new_mark`.
-        staged: Whether every new node gets the level, comparisons return Values, and reading a number is an error.
-        branches: A list to which the conditions are appended that the function branches on; None if the function may
-            not branch. A recording that is not staged must have a list if the enclosing recording has one.
+        staged: Whether the function is staged: every new node gets the level, comparisons return Values, and reading
+            the number of a Value is an error.
+        branches: A list, to which each condition that the function branches on is appended; None if the function must
+            not branch. If the enclosing recording has a list, a recording that is not staged must have one, too.
 
     Returns:
         The result of the function.
 
     Raises:
-        RecordingError: If the function read the number of a Value, even if it caught the error.
+        RecordingError: If the function read the number of a Value, even if the function caught the error.
     """
     return copy_context().run(_recorded_here, f, level, mark, staged, branches)
 
 
 def _recorded_here(f: Callable[[], Any], level: int, mark: int, staged: bool, branches: list[Any] | None) -> Any:
-    # A recording that is not staged adds its errors to the list of the enclosing recording, which must raise them, too.
+    # A recording that is not staged shares the list of errors of the enclosing recording, so that both raise the
+    # errors.
     refusals: list[RecordingError] | None = None if staged else _refusals.get()
     if refusals is None:
         refusals = []
@@ -370,7 +375,7 @@ def is_staging() -> bool:
 
 
 def is_abstract() -> bool:
-    """Return whether a function is being staged that may not branch, so that no number of a Value can be read."""
+    """Return whether a function is being staged and must not branch, so that no number of a Value can be read."""
     return staging != 0 and _staging_level.get() != 0 and _branches.get() is None
 
 
@@ -380,7 +385,7 @@ def refusals_here() -> list[RecordingError]:
 
 
 def is_being_recorded(node: ValueNode) -> bool:
-    """Return whether a node belongs to an open recording of this context, or a function is being staged in it."""
+    """Return True if a node belongs to an open recording of this context, or if this context is staging a function."""
     return recordings != 0 and (_staging_level.get() != 0 or 0 < node._level <= _depth.get())
 
 
@@ -417,7 +422,7 @@ def _recording_elsewhere(node: ValueNode) -> _Recording | None:
 
 @cython.cfunc
 def is_tracer(node: ValueNode, other: object) -> cython.bint:
-    """Return whether one of two operands depends on inputs of a recording, or a function is being staged."""
+    """Return True if one of two operands depends on inputs of a recording, or if this context is staging a function."""
     if node._level > 0 or (isinstance(other, ValueNode) and cython.cast(ValueNode, other)._level > 0):
         return True
     return _staging_level.get() != 0
@@ -426,9 +431,8 @@ def is_tracer(node: ValueNode, other: object) -> cython.bint:
 def refuse_if_staging(node: ValueNode, what: str) -> None:
     """Raise `RecordingError` if a staged function reads the number of a node.
 
-    `what` describes the use of the node, such as "branches on". If the function may branch, a branch is not an error;
-    its condition is appended to the list of branches. The message has the user's line, the node's expression and a
-    remedy.
+    `what` describes the use of the node, such as "branches on". If branches are allowed, a branch is not an error: its
+    condition is appended to the list of branches. The message has the user's line, the node's expression and a remedy.
     """
     if _staging_level.get():
         followed = _branches.get()
@@ -477,9 +481,10 @@ def refused(message: str, node: ValueNode | None = None) -> TypeError:
 
 
 def remember(error: RecordingError, node: ValueNode | None = None) -> bool:
-    """Make the recordings that an error concerns raise it at their end, even if the function catches it.
+    """Make the current recording raise an error at its end, even if the recorded function catches the error.
 
-    Returns whether there is such a recording, here or in the thread that records `node`.
+    If another thread is recording `node`, its recording raises the error, too. Returns whether there is any such
+    recording.
     """
     error._is_refusal = True
     elsewhere = None if node is None else _recording_elsewhere(node)
@@ -501,7 +506,7 @@ def refusals_ignored() -> Iterator[None]:
 
 
 def _branch_again(what: str) -> str:
-    """Suggest the user's branch rewritten with `gradwalk.loops`; return "" if that is not possible."""
+    """Return a suggestion: the user's branch, rewritten with `gradwalk.loops`. Return "" if it cannot be rewritten."""
     lines = users_branch().splitlines() if "branches" in what else []
     return (
         "".join(["Write, after `from gradwalk import loops`:\n", *(f"    {line}\n" for line in lines), "  "])
@@ -554,7 +559,7 @@ def _cure(what: str) -> str:
 def inspect(out: ValueNode) -> object:
     """Apply the modes that are in effect to a new node.
 
-    Called only if a switch is on in any thread, or if a function is staged at a higher level than the node's level.
+    Called only if `open_switches` is not 0, or if a function is staged at a higher level than the node's level.
     """
     refusing: cython.bint = refuses_nans()
     if remembers_lines():

@@ -35,7 +35,7 @@ class Details:
     label: str
     symbol: str
     arguments: list
-    partials: cython.p_double  # d node / d argument; zeros if hand-made with a `_backward`; NULL without arguments
+    partials: cython.p_double  # d node / d argument; 0 if hand-made with a `_backward`; NULL if there are no arguments
     closure: Any
     source: Any
     attributes: Any
@@ -44,10 +44,10 @@ class Details:
         c_compat.release(self.partials)
 
 
-@cython.no_gc  # operands are older nodes, so there are no cycles; this saves 16 bytes per node
+@cython.no_gc  # saves 16 bytes per node; operands are older than their node, so there are no cycles
 @cython.cclass
 class ValueNode:
-    """The fields of a `Value`. This class itself is never instantiated. node_memory.h repeats the fields."""
+    """The fields of a `Value`. This class itself is never instantiated. node_memory.h declares the same fields in C."""
 
     __slots__ = (
         *("__dict__", "_a", "_b", "_details", "_grad", "_index", "_level", "_mark", "_opcode", "_pa", "_pb"),
@@ -64,7 +64,7 @@ class ValueNode:
     _opcode: cython.schar  # 0 for leaves and hand-made nodes, UNCONNECTED for leaves of detach() and no_grad()
     _level: cython.uchar  # level of the innermost recording that the node depends on; 0 outside of recordings
     _mark: cython.uchar
-    _special: cython.uchar  # whether the operands and a custom rule are stored in _details
+    _special: cython.uchar  # whether the operands, and the custom rule if any, are stored in _details
     _index: cython.int  # position of the node in the order of the latest traversal
 
     @property
@@ -109,7 +109,7 @@ class ValueNode:
 
     @property
     def source(self) -> SourceLine | None:
-        """The source line that created the node, or None. Stored under `source_lines()` and `debug_nans()`."""
+        """The source line that created the node. None if it was not stored: see `source_lines` and `debug_nans`."""
         details: Details | None = known_details(self)
         source = details.source if details is not None else None
         return source.line if isinstance(source, NamedLine) else source
@@ -167,7 +167,7 @@ def known_details(node: ValueNode) -> Details | None:
 
 @cython.cfunc
 def hold(node: ValueNode, arguments: list) -> object:
-    """Store the arguments of a node in its details, and set all partials to 0. The caller must set the level."""
+    """Store the arguments of a node in its details, and set all partials to 0. The caller must set the node's level."""
     details: Details = details_of(node)
     c_compat.untrack(arguments)
     partials = c_compat.allocate(len(arguments))
@@ -180,7 +180,7 @@ def hold(node: ValueNode, arguments: list) -> object:
 
 @cython.cfunc
 def set_operands_and_level(node: ValueNode, arguments: list) -> object:
-    """Store the arguments of a node as `hold` does, and set its level to the highest level among them."""
+    """Store the arguments of a node as `hold` does. Increase its level to the highest level of an argument."""
     hold(node, arguments)
     for argument in arguments:
         if c_compat.is_kind(argument, ValueNode) and cython.cast(ValueNode, argument)._level > node._level:
@@ -280,14 +280,17 @@ def rule_of(node: ValueNode) -> Any:
 
 
 def parameter_of(node: ValueNode) -> Any:
-    """Return the number of a leaf, None for the result of an operation, or the node itself if it is being recorded."""
+    """Return the number of a leaf, and None for the result of an operation.
+
+    If the node belongs to a recording, return the node itself instead.
+    """
     if node._level > 0:
         return node
     return None if node._opcode > 0 or (node._special and node.operands) else node._primal
 
 
 def open_inputs(leaves: list[Any], level: int, mark: int) -> None:
-    """Make new leaves the inputs of a recording by setting their level (1 is outermost) and the recording's mark."""
+    """Make new leaves the inputs of a recording: set their level (1 is the outermost) and the mark of the recording."""
     if level >= ENDED:
         raise RecursionError("recorded or differentiated functions must not be nested more than 254 levels deep")
     for leaf in leaves:
@@ -296,12 +299,12 @@ def open_inputs(leaves: list[Any], level: int, mark: int) -> None:
 
 
 def close_inputs(leaves: list[Any]) -> None:
-    """Mark the inputs of a recording that has ended, so that later uses of them are recognized."""
+    """Set the level of the inputs of an ended recording to `ENDED`, so that later uses of these inputs are detected."""
     for leaf in leaves:
         cython.cast(ValueNode, leaf)._level = ENDED
         cython.cast(ValueNode, leaf)._pb = 0.0
 
 
 def mark_of(node: ValueNode) -> float:
-    """Return the mark of the recording if a Value is an input of an open recording, else 0."""
+    """Return the mark of the open recording that a Value is an input of. Return 0 if there is none."""
     return node._pb if node._opcode == 0 and not node._special else 0.0

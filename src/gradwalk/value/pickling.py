@@ -1,4 +1,4 @@
-"""Copies and pickles of graphs of any depth, without recursion."""
+"""Copy and pickle graphs of any depth, without recursion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gradwalk.value.sweep.order import topological_order
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_pickling = threading.local()  # `listed` holds the ids of nodes that an _Ancestors is passing to a pickler
+_pickling = threading.local()  # `listed` has the ids of the nodes that an `_Ancestors` is pickling
 
 
 def attributes_of(node: ValueNode) -> dict[str, Any]:
@@ -33,8 +33,8 @@ def attributes_of(node: ValueNode) -> dict[str, Any]:
 def _is_recorded(node: ValueNode) -> cython.bint:
     """Return whether a node belongs to a recording.
 
-    A recorded function may use other threads, whose context does not contain the recording. There, the level of the
-    node shows that it was created in a recording.
+    A recorded function may use other threads, whose context does not contain the recording. In such a thread, only the
+    level of the node shows that it was created in a recording.
     """
     return modes.recordings != 0 and (node._level > 0 or modes.is_being_recorded(node))
 
@@ -51,9 +51,9 @@ def copied(node: ValueNode) -> Any:
 
 
 def deep_copied(root: ValueNode, memo: dict[int, Any]) -> Any:
-    """Copy the whole graph of a root, including its leaves. A root of a recording is returned unchanged.
+    """Copy the whole graph of a root, including its leaves. A root that belongs to a recording is returned unchanged.
 
-    `memo` maps the `id` of each copied object to its copy. Nodes in it are not copied again.
+    `memo` maps the `id` of each copied object to its copy. Nodes in `memo` are not copied again.
     """
     if _is_recorded(root):
         return root
@@ -86,7 +86,7 @@ def reduced(node: ValueNode) -> tuple[Any, ...]:
         )
     is_listed = id(node) in getattr(_pickling, "listed", ())
     ancestors = None if is_listed or not node.operands else _Ancestors(node)
-    # one flat tuple, because the pickler keeps every object alive, and the garbage collector scans all of them
+    # one flat tuple, because the pickler keeps every tuple alive, and the garbage collector scans each of them
     return unpickled, (ancestors, *_state(node), *node.arguments), attributes_of(node) or None
 
 
@@ -125,7 +125,8 @@ def unpickled(ancestors: list[Any] | None, *state: Any) -> Any:
 def _state(node: ValueNode) -> tuple[Any, ...]:
     """Return the state of a node without its operands and its custom rule.
 
-    The state contains the name of the operation instead of the opcode, so that other versions can read it.
+    The state contains the name of the operation instead of the opcode, so that other versions of gradwalk can read the
+    pickle.
     """
     name = NAMES[node._opcode] if node._opcode > 0 else ""
     partials: tuple[float, ...] = (node._pa, node._pb)

@@ -42,7 +42,7 @@ def named_scope(name: str) -> Setting:
 
 
 def label(tree: Tree, name: str) -> Tree:
-    """Label each Value of a tree by its path: the open scopes, the name, and its position in the tree.
+    """Label each Value of a tree with its path: the open scopes, `name`, and the position of the Value in the tree.
 
     Does nothing unless `source_lines()` is on. Values that already have a label keep it.
 
@@ -70,7 +70,7 @@ def label(tree: Tree, name: str) -> Tree:
 
 
 def _values(tree: Any, name: str) -> Iterator[tuple[Value, str]]:
-    """Yield the Values of a tree with their paths."""
+    """Yield each Value of a tree together with its path."""
     pending = [(tree, name)]
     while pending:
         part, path = pending.pop()

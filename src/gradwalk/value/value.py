@@ -44,8 +44,9 @@ class Value(Methods):
     Args:
         data: The number, stored as float64.
         _children: The operands of a hand-made node.
-        _op: The symbol of a hand-made node, whose `_backward` is to be set to a function that adds to the `grad` of its
-            operands. Alternatively, as in microgpt, a tuple, list or array of the derivatives d self / d child.
+        _op: The symbol of a hand-made node. After creating the node, set `_backward` to a function that adds to the
+            `grad` of the operands. Alternatively, as in microgpt, `_op` can be a tuple, list or array of the
+            derivatives d self / d child.
         label: A name for displays.
 
     Raises:
@@ -62,7 +63,7 @@ class Value(Methods):
 
     __slots__ = ()
 
-    @cython.annotation_typing(False)  # the code below checks the types; Cython must not convert them
+    @cython.annotation_typing(False)  # Cython must not convert the arguments: the code below checks their types
     def __init__(
         self,
         data: float,
@@ -121,9 +122,9 @@ class Value(Methods):
     def partials(self) -> tuple[float, ...]:
         """The partial derivatives d self / d operand, in the order of `operands`.
 
-        They are computed when the node is created or refreshed. For a hand-made node, they are measured by running its
-        `_backward` with gradient 1. An operand that occurs more than once then has the sum of its partials at its first
-        position, and 0 at its other positions.
+        They are computed when the node is created or refreshed. For a hand-made node, they are found by running its
+        `_backward` with gradient 1. If an operand of a hand-made node occurs more than once, its first position has the
+        sum of its partials, and its other positions have 0.
 
         Example:
             >>> (Value(2.0) * Value(3.0)).partials
@@ -177,7 +178,10 @@ class Value(Methods):
 
     @property
     def _prev(self) -> set[Value]:
-        """The operands as a set. Constants except exponents become new Values. Can be set on hand-made nodes."""
+        """The operands as a set. Can be set on hand-made nodes.
+
+        A constant operand becomes a new Value, but a constant exponent is left out.
+        """
         arguments = self.arguments[:1] if _has_constant_exponent(self) else self.arguments
         return {x if isinstance(x, Value) else Value(x) for x in arguments}
 
@@ -300,14 +304,14 @@ class Value(Methods):
     # Methods
 
     def backward(self) -> None:
-        """Add d self / d v to `v.grad` for self and for every Value v that self depends on.
+        """Add d self / d v to `v.grad` for every Value v that self depends on, including self.
 
         Gradients accumulate: a second call adds the same contributions again. `zero_grad(root)` clears them. If an
         error is raised, all gradients keep their earlier values.
 
         Raises:
             ValueError: If hand-edited nodes form a cycle.
-            RuntimeError: If self was computed under `no_grad()`, or a sweep over the same nodes is running.
+            RuntimeError: If self was computed under `no_grad()`, or another sweep over the same nodes is running.
             FloatingPointError: Under `debug_nans()`, if a gradient becomes nan or inf.
             Exception: Any error that a hand-made `_backward` raises.
 
@@ -323,7 +327,8 @@ class Value(Methods):
         """Return a new leaf with the same number; no gradient flows through it back to this Value.
 
         Returns:
-            The leaf. In a function that `jit` records, a node that passes no gradient to its operand.
+            The leaf. While `jit` records a function, the result is instead a node that passes no gradient to its
+            operand.
 
         Example:
             >>> a = Value(3.0)
@@ -351,7 +356,7 @@ class Value(Methods):
         return self
 
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Apply a NumPy ufunc: to scalars as an operation of the table, else elementwise to object arrays."""
+        """Apply a NumPy ufunc: the operation of the table for scalars, else the ufunc itself to object arrays."""
         if ufunc is numpy.divmod and method == "__call__":  # NumPy's divmod does not support objects
             return numpy.floor_divide(*inputs, **kwargs), numpy.remainder(*inputs, **kwargs)
         compare = arrays.COMPARISONS.get(ufunc)
@@ -419,7 +424,7 @@ def _set_partials(node: Value, partials: Any) -> object:
 def _attributes(node: object, made: cython.int) -> object:
     """Return the dict of attributes that users set on a node, such as `parameter.momentum`.
 
-    If the node has none, create it if `made` is not 0, else return None.
+    If the node has no such dict, create one if `made` is not 0, else return None.
     """
     details: nodes.Details | None
     if made:
@@ -491,7 +496,7 @@ def _number_refused(node: Value, what: str) -> TypeError:
 
 @cython.cfunc
 def _joined(operator: str, left: Value, right: Any) -> object:
-    """Apply `&`, `|` or `^` to two conditions of a staged function. The result is nan if one is neither 0 nor 1."""
+    """Apply `&`, `|` or `^` to two conditions of a staged function. The result is nan if one of them is not 0 or 1."""
     if not conditions.are_joined(left, right):
         return NotImplemented
     if not isinstance(right, Value):

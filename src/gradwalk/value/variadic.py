@@ -19,8 +19,8 @@ if not TYPE_CHECKING and cython.compiled:
 def compute(node: ValueNode) -> cython.bint:
     """Compute the number, the partials and the level of a variadic node; return whether an operand is a Value.
 
-    The operands are first copied into the C array of the partials, which the formulas then overwrite with the partials.
-    Raises `TypeError` if an operand is neither a Value nor a real number.
+    The numbers of the operands are first copied into the C array of the partials. The formulas then replace each number
+    by the partial. Raises `TypeError` if an operand is neither a Value nor a real number.
     """
     arguments: list = node._details.arguments
     numbers: cython.p_double = node._details.partials

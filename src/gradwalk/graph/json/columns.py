@@ -51,7 +51,7 @@ def as_columns(graph: Any) -> dict[str, Any]:
 
 
 def fields(document: dict[str, Any]) -> dict[str, Any]:
-    """Read a document of version 2. Return the fields of a Graph except `outputs`; they are not validated yet."""
+    """Read a document of version 2. Return the fields of a Graph except `outputs`, without validating them."""
     refuse_unknown(document, _KEYS, "the graph")
     operations = read_list(document, "operations", "the graph")
     unknown = [name for name in operations if name not in NAMES]
@@ -75,7 +75,10 @@ def _written(numbers: Any, kind: str) -> str:
 
 
 def _noted(notes: Mapping[int, Item], described: Callable[[Item], Any]) -> dict[str, Any]:
-    """Describe a property that some nodes have: the node indices, the item indices, and the distinct items."""
+    """Describe a property that some nodes have.
+
+    Returns the node indices, the index of each node's item, and a list of the distinct items.
+    """
     numbers: dict[Item, int] = {}
     which = [numbers.setdefault(item, len(numbers)) for item in notes.values()]
     return {

@@ -56,7 +56,7 @@ def as_text(document: Mapping[str, Any]) -> str:
 
 
 def read(text: str) -> dict[str, Any]:
-    """Read a graph from one of the two JSON forms. Return the fields of a Graph, not validated yet."""
+    """Read a graph from one of the two JSON forms. Return the fields of a Graph, without validating them."""
     try:
         document = json.loads(text, parse_constant=_refused)
     except (ValueError, RecursionError) as error:

@@ -43,7 +43,7 @@ def read_place(given: Any, what: str) -> int:
 
 
 def read_number(given: Any, what: str) -> float:
-    """Return a number, which for nan, inf and -inf must be given as a string."""
+    """Return a number. nan, inf and -inf must be given as strings."""
     if given in ("nan", "inf", "-inf") or (isinstance(given, (int, float)) and not isinstance(given, bool)):
         try:
             number = float(given)
@@ -63,7 +63,7 @@ def read_text(given: Any, what: str) -> str:
 
 
 def read_line(given: Any, where: str) -> SourceLine:
-    """Return the source line that created a node. Documents of earlier versions do not contain its text."""
+    """Return the source line that created a node. Documents of earlier versions do not contain the text of the line."""
     if not isinstance(given, dict) or given.keys() - {"text"} != {"file", "line"}:
         raise GraphError(f"the source of {where} is {given!r}, not a file and a line")
     line = read_place(given["line"], f"the line of {where}")

@@ -1,6 +1,6 @@
 """Templates: the contribution of each operation to the cotangents of its operands, as instructions.
 
-The derivative of a recorded program is again a program, because every partial can be written in operations of the
+The derivative of a recorded program is again a program, because every partial can be written with operations of the
 table. The contribution to each operand of an operation is converted once to a `Template`. Its instructions are appended
 to the tape wherever the operation is differentiated. Reductions and fused instructions have templates, too, which
 consist of the operations that replace them.
@@ -102,10 +102,10 @@ def taken_apart(row: Fused) -> Template:
 
 
 def missing_rows(row: Operation | Reduction) -> list[str]:
-    """Return the names of functions that the formulas of an operation's derivative call but the table lacks.
+    """Return the names of functions that an operation's derivative calls but that are not in the table.
 
-    For a reduction, the formulas are the ones of its expansion. `template` and `expansion` raise an error until the
-    table has all of these functions.
+    For a reduction, its expansion is checked instead of its derivative. `template` and `expansion` raise an error until
+    the table has all of these functions.
     """
     if isinstance(row, Reduction):
         formulas = [as_formula(row.first), row.step]
@@ -118,7 +118,7 @@ def missing_rows(row: Operation | Reduction) -> list[str]:
 def _contribution(row: Operation, position: int) -> Formula:
     """Return cotangent * partial as a formula.
 
-    If the operation selects, the result is exactly 0 for operands that are not selected, even if the cotangent is inf.
+    If the operation selects operands, the result is exactly 0 for unselected operands, even if the cotangent is inf.
     """
     partial = given(row.partial(position), NEVER, False)
     return _chosen(partial) if row.selects else _scaled(partial)
@@ -144,7 +144,7 @@ def _template(formula: Formula) -> Template:
 
 
 def _traced(formula: Formula, instructions: list[Instruction]) -> int:
-    """Append the instructions that compute a formula, unless they exist. Return the reference to its value."""
+    """Append the instructions that compute a formula, without duplicates. Return the reference to its value."""
     if formula.operator == "name":
         return _REFERENCES[str(formula.atom)]
     if formula.operator == "number":

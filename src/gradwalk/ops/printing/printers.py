@@ -22,7 +22,7 @@ _IN_JAVASCRIPT = {"==": "===", "!=": "!==", "and": "&&"}
 # definitions.py get a prefix because some C libraries have a different function named gamma.
 IN_C = {"and": "&&", "pow": "power", **{function: f"gradwalk_{function}" for function in DEFINITIONS}}
 
-# Functions that the output of `c` calls and <math.h> lacks. Their results are the same as in ieee.py.
+# Functions that the output of `c` may call but <math.h> lacks. Their results are the same as in ieee.py.
 C_HELPERS = {
     "power": "static inline double power(double x, double y) { return y == 2.0 ? x * x : pow(x, y); }",
     "sign": "static inline double sign(double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x; }",

@@ -46,7 +46,7 @@ _JAVASCRIPT = _Language(printers.javascript, ("if (", ") {"), "}", "const ", ";"
 
 
 def python_body(formula: Formula) -> list[str]:
-    """Return the unindented lines of a function body in Python, also valid in Cython if variables are declared.
+    """Return the unindented lines of a function body in Python. In Cython, they are valid if variables are declared.
 
     Example:
         >>> from gradwalk.ops.formula import Functions, name, where
@@ -84,7 +84,10 @@ def local_variables(body: list[str]) -> list[str]:
 
 
 def c_definitions(text: str) -> list[str]:
-    """Return the C definitions of the functions of `definitions.py` that `text`, printed by `printers.c`, calls."""
+    """Return the C definitions of the functions of `definitions.py` that are called in `text`.
+
+    `text` is C code that `printers.c` printed.
+    """
     lines = []
     for function, formula in DEFINITIONS.items():
         if f"{printers.IN_C[function]}(" in text:

@@ -6,10 +6,10 @@ import numpy
 
 
 def read_array(array: Any, shape: tuple[int, ...], row: Any, position: int) -> bool:
-    """Copy a float64 array of this shape to `row`, starting at `position`; return False for any other array."""
+    """Copy a float64 array of the given shape to `row`, starting at `position`. Return False for any other array."""
     fits: bool = array.shape == shape and array.dtype == numpy.float64
     if fits:
-        # Element by element, because `row` may be a list or an array, and their slices behave differently.
+        # Copy element by element: `row` may be a list or an array, and assignment to a slice differs between them.
         for i, number in enumerate(array.ravel().tolist(), position):
             row[i] = number
     return fits

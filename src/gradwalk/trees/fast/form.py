@@ -1,7 +1,7 @@
 """`Form`: a compiled treedef. It flattens a tree into a buffer of doubles and builds a tree from such a buffer.
 
-A form reads a tree only if the tree certainly has this treedef and holds plain numbers. It may reject an unusual tree
-that does have the treedef; the caller then uses `flatten`.
+A form accepts a tree only if it is certain that the tree has this treedef and holds plain numbers. It may therefore
+reject an unusual tree that has the treedef; the caller then uses `flatten`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from gradwalk.value import convert
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-# Immutable types: an object has the same meaning in every call. For the types in _COMPARED, equal objects also have the
-# same meaning.
+# Immutable types: the same object has the same meaning in every call. For the types in _COMPARED, two equal objects
+# also have the same meaning.
 _SETTLED = frozenset([type(None), bool, int, float, str, bytes, type, type(len), type(str.upper), type(lambda: None)])
 _COMPARED = frozenset([int, str, bytes])
 _FLOAT64 = numpy.dtype(numpy.float64)
@@ -48,7 +48,8 @@ class Form:
             columns: The `Columns` that collect batched arrays, or None outside of a batch.
 
         Returns:
-            True if the tree has this treedef and holds plain numbers. For unusual trees, False is possible even then.
+            True if the tree has this treedef and holds plain numbers, otherwise False. For unusual trees, the result
+            may be False in any case.
         """
         raise NotImplementedError
 
@@ -179,7 +180,8 @@ class SequenceForm(Form):
 class DictForm(Form):
     """The form of a dict.
 
-    `keys` and `parts` are in the order of the leaves; `order` is the order of the keys in new dicts.
+    `keys` lists the keys, and `parts` the forms of the values, in the order of the leaves. `order` lists the keys in
+    the order that they have in new dicts.
     """
 
     def __init__(self, keys: list[Any], parts: list[Any], order: list[Any]) -> None:

@@ -18,7 +18,8 @@ _DEEPEST = 50  # maximum nesting depth of forms
 def form_of(treedef: TreeDef, leaves: Sequence[Any] | None = None) -> Any:
     """Return the form for a treedef, or None for unusual or deeply nested containers.
 
-    `leaves` are the forms of the leaves. By default, their numbers are contiguous in the buffer, starting at 0.
+    `leaves` lists the form of each leaf, such as a `NumberForm` or an `ArrayForm`. By default, the numbers of the
+    leaves are contiguous in the buffer, starting at 0.
     """
     given = list(leaf_forms(treedef) if leaves is None else leaves)
     if isinstance(treedef.spec, ModuleTreeDef):
@@ -48,7 +49,7 @@ def _of_module(treedef: ModuleTreeDef, leaves: list[Any]) -> Form | None:
 
 
 def _of_containers(spec: Any, example: Any, leaves: Iterator[Form], depth: int) -> Form | None:
-    """Return the form for an optree treedef at nesting depth `depth`, or None.
+    """Return the form for an optree treedef at nesting depth `depth`, or None as in `form_of`.
 
     `example` is a tree with this treedef. It gives the order of dict keys, which treedefs do not store.
     """

@@ -30,10 +30,10 @@ class _Part:
     """A child of a node. The types of all fields are declared in module_form.pxd.
 
     Attributes:
-        code: The code in `ModuleTreeDef.nodes`, or 0 for a static child.
+        code: The integer code of the child in `ModuleTreeDef.nodes`, or 0 for a static child.
         is_new: Whether this is the first occurrence of the child in the Module.
-        static: The code of a static child, or None.
-        constant: The static child.
+        static: The code of a static child, which is a tuple; None for other children.
+        constant: The static child; None for other children.
         is_copied: Whether new Modules get a copy of the static child.
         node: The child as a `_Node`, or None if it is not a node.
     """
@@ -50,7 +50,7 @@ class _Part:
 @cython.final
 @cython.cclass
 class _Node:
-    """A node of a Module, which is a Module or a container: see `ModuleTreeDef.nodes`.
+    """A node in the structure of a Module: a Module or a container. See `ModuleTreeDef.nodes`.
 
     Attributes:
         first: The code of the first child if all children are new parameters, else -1. The codes of such children are
@@ -82,7 +82,7 @@ class _Node:
 @cython.final
 @cython.cclass
 class ModuleForm(form.Form):
-    """The form of a Module whose parameters are numbers; the first one is at `position` in the buffer."""
+    """The form of a Module whose parameters are numbers. The first parameter is at `position` in the buffer."""
 
     def __init__(self, nodes: list[Any], treedef: ModuleTreeDef, position: int) -> None:
         self._nodes = nodes
@@ -144,7 +144,7 @@ class ModuleForm(form.Form):
                 return False
             row[self._position + code] = leaf._primal
             return True
-        if type(item) is not Number:  # reading an instance of a subclass may run code
+        if type(item) is not Number:  # reading an instance of a subclass of Number may run code
             return False
         row[self._position + code] = convert.to_double(item)
         return True
@@ -307,7 +307,7 @@ def module_form(treedef: ModuleTreeDef, position: int) -> ModuleForm | None:
 
 
 def _may_wait(cls: Any, names: Any) -> bool:
-    """Return whether Modules of a class may be materialized lazily: it must not customize attribute access."""
+    """Return whether Modules of a class may be materialized lazily. The class must not customize attribute access."""
     ours = ("__delattr__", "__getstate__", "__setattr__")
     if any(inspect.getattr_static(cls, name) is not inspect.getattr_static(Module, name) for name in ours):
         return False
@@ -316,5 +316,8 @@ def _may_wait(cls: Any, names: Any) -> bool:
 
 
 def _is_usual(cls: Any) -> bool:
-    """Return whether nodes of a class can be read directly. A subclass of dict or list may override item access."""
+    """Return whether nodes of a class can be read directly.
+
+    This is not possible for subclasses of dict and list, because they may override item access.
+    """
     return issubclass(cls, tuple) or cls in (dict, list) or (issubclass(cls, Module) and not slots_of(cls))

@@ -23,7 +23,8 @@ cdef extern from *:
     static void codes_end(code_table *codes) {
         if (codes->cells != codes->few) free(codes->cells);
     }
-    /* Return whether an object already has this code or, with is_new, did not have any code before. */
+    /* Return whether an object has this code. If is_new is true, return whether it had no code yet, and give it this
+       code in that case. */
     static int codes_agree(code_table *codes, PyObject *object, int code, int is_new) {
         size_t at = ((size_t)object >> 4) * 0x9E3779B97F4A7C15u >> 20;
         while (codes->cells[at & codes->mask].object) {

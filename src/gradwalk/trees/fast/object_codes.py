@@ -1,4 +1,4 @@
-"""Tables of codes for the objects in a traversal. Compiled modules use the C versions in `object_codes.pxd`."""
+"""Tables that assign codes to the objects in a traversal. Compiled modules use the C versions in `object_codes.pxd`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def codes_end(codes: dict[int, int]) -> None:
 def codes_agree(codes: dict[int, int], thing: object, code: int, is_new: bool) -> bool:
     """Return whether an object has the expected code in a table.
 
-    If `is_new`, the object is expected to be new, and gets the code. Objects must stay alive while the table is used.
-    After a result of False, the table must not be used again.
+    If `is_new` is true, the object is expected to have no code yet, and gets this code. Objects must stay alive while
+    the table is used. After a result of False, the table must not be used again.
     """
     if is_new:
         return codes.setdefault(id(thing), code) == code

@@ -1,8 +1,8 @@
 """Free deep graphs iteratively on WebAssembly, where CPython's recursive deallocation overflows the stack.
 
-CPython frees the operands of a node recursively, and only defers objects beyond a fixed nesting depth. In Pyodide's
-CPython 3.13, the stack of a browser overflows before this depth is reached: freeing a chain of a few thousand nodes
-crashes the interpreter. Compiled nodes do not need this module, because node_memory.h frees them iteratively.
+CPython frees the operands of a node recursively. It avoids the recursion only beyond a fixed nesting depth. In
+Pyodide's CPython 3.13, the stack of a browser overflows before this depth is reached: freeing a chain of a few thousand
+nodes crashes the interpreter. Compiled nodes do not need this module, because node_memory.h frees them iteratively.
 """
 
 from __future__ import annotations

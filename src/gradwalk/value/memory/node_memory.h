@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #endif
 
-/* Without the GIL, and under a sanitizer, which must see each allocation, nodes are allocated like other objects. */
+/* Nodes are allocated like other objects if there is no GIL, or under a sanitizer, which must see each allocation. */
 #if defined(Py_GIL_DISABLED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define NODES_IN_CHUNKS 0
 #else
@@ -48,9 +48,9 @@ static PyTypeObject *node_type; /* Value; instances of subclasses are allocated 
 #if NODES_IN_CHUNKS
 
 #define CHUNK ((size_t)1 << 16) /* bytes; also the alignment of chunks */
-#define FIRST_REGION 16         /* chunks; each new region doubles the total number of chunks, up to LARGEST_REGION */
+#define FIRST_REGION 16         /* chunks; each new region doubles their number, but has at most LARGEST_REGION */
 #define LARGEST_REGION 1024     /* chunks */
-#define MOST_SPARE 512          /* an empty region is freed only if this many other chunks are empty */
+#define MOST_SPARE 512          /* an empty region is freed only if at least this many other chunks are empty */
 
 typedef struct Region {
     void *memory;
@@ -67,7 +67,7 @@ typedef struct Chunk {
     Py_ssize_t alive;
     ChunkState state;
     Region *region;
-    struct Chunk *next, *previous; /* links in the list of chunks with this state, for HOLED and EMPTY */
+    struct Chunk *next, *previous; /* neighbors in the list of chunks with the same state, HOLED or EMPTY */
 } Chunk;
 
 static Chunk no_chunk;
@@ -132,7 +132,7 @@ static void remove_region(Region *region) {
 }
 
 static Node **link_of(Node *dead) {
-    return (Node **)&dead->grad; /* stored in the gradient, which dead nodes do not need */
+    return (Node **)&dead->grad; /* stored in place of the gradient, which dead nodes do not need */
 }
 
 static Node *node_in_next_chunk(void) {
@@ -210,7 +210,7 @@ static inline Node *new_node(PyTypeObject *type) {
     PyObject_Init((PyObject *)node, type);
 #else
     node->ob_base = (PyObject){.ob_type = type}; /* the type is static, so instances do not hold a reference to it */
-    node->ob_base.ob_refcnt = 1; /* CPython 3.14 stores flags next to the count; the line above clears them */
+    node->ob_base.ob_refcnt = 1; /* CPython 3.14 stores flags next to the reference count; the line above clears them */
 #endif
     return node;
 }
@@ -229,15 +229,15 @@ static inline Node *new_node(PyTypeObject *type) { return PyObject_New(Node, typ
 
 #define DEEPEST 100 /* maximum recursion depth for freeing instances of subclasses and their details */
 
-/* The nodes that a thread is freeing. Freeing may run other code, such as the finalizer of a subclass, which may free
-   further nodes; these are added to the list of the same thread. Each thread has its own list, because a finalizer may
-   take long. */
+/* The nodes that a thread is freeing. Freeing a node may run other code, such as the finalizer of a subclass. If that
+   code frees further nodes, they are added to the list of the same thread. Each thread has its own list, so that no
+   thread waits for a slow finalizer in another thread. */
 typedef struct Freeing {
     unsigned long thread;
     Node *dead;     /* nodes that still hold their operands */
-    PyObject *late; /* list of details nested deeper than DEEPEST, or NULL */
+    PyObject *late; /* Python list of details nested deeper than DEEPEST, to be freed later; or NULL */
     int depth;
-    struct Freeing *other; /* next entry, of another thread */
+    struct Freeing *other; /* the next entry, which belongs to another thread */
 } Freeing;
 
 static OF_THREAD Freeing first_freeing; /* the only entry, unless several threads are freeing nodes */
@@ -251,7 +251,7 @@ static Freeing *freeing_of_thread(Freeing **begun) {
     for (Freeing *freeing = freeings; freeing; freeing = freeing->other)
         if (freeing->thread == thread) return freeing;
     Freeing *made = freeings ? PyMem_RawMalloc(sizeof(Freeing)) : &first_freeing;
-    if (!made) return freeings; /* out of memory: leave the node to another thread */
+    if (!made) return freeings; /* out of memory: let another thread free the node */
     *made = (Freeing){.thread = thread, .other = freeings};
     freeings = *begun = made;
     return made;
@@ -269,7 +269,8 @@ static inline void await_freeing(Freeing *freeing, Node *dead) {
     freeing->dead = dead;
 }
 
-/* Drop a reference to an operand. If it is the last reference, add the operand to the list, which avoids recursion. */
+/* Drop a reference to an operand. If it is the last reference, add the operand to the list of dead nodes instead of
+   freeing it recursively. */
 static inline void drop_operand(Freeing *freeing, PyObject *operand) {
 #if NODES_IN_CHUNKS
     if (Py_REFCNT(operand) == 1 && Py_TYPE(operand) == node_type) {
@@ -296,7 +297,7 @@ static void free_dead_nodes(Freeing *freeing) {
             freeing->dead = *link_of(node);
             free_node(node);
             drop_operand(freeing, b);
-            drop_operand(freeing, a); /* last, so that `a` is freed next: it is often adjacent to the node */
+            drop_operand(freeing, a); /* last, so that `a` is freed next: `a` is often adjacent to the node */
             drop_details(freeing, details);
         }
         PyObject *late = freeing->late;
@@ -324,7 +325,7 @@ static void deallocate_node(PyObject *self) {
     end_freeing(begun);
 }
 
-static inline int manage_nodes(PyObject *cls) { /* inline, because other modules include this file without calling it */
+static inline int manage_nodes(PyObject *cls) { /* inline, as not every module that includes this file calls it */
     PyTypeObject *type = (PyTypeObject *)cls;
     if (type->tp_basicsize != sizeof(Node) || (type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
         PyErr_SetString(PyExc_SystemError, "node_memory.h does not describe the nodes of node.pxd");

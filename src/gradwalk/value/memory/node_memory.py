@@ -1,7 +1,7 @@
 """Creation of nodes in plain Python, with Python's own allocator.
 
-Compiled modules use the allocator of node_memory.h instead, through node_memory.pxd. There, consecutive nodes are
-adjacent in memory, and a graph of any size is freed without recursion.
+Compiled modules use the allocator of node_memory.h instead, through node_memory.pxd. With that allocator, nodes that
+are created one after the other are adjacent in memory, and a graph of any size is freed without recursion.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def manage_nodes(cls: Any) -> None:
 
 
 def make_node(cls: Any, opcode: int, level: int, a: Any, b: Any, primal: float, pa: float, pb: float) -> Any:
-    """Create a node from the fields of `ValueNode`. `a` or `b` is None if the operand is a constant or missing."""
+    """Create a node from the fields of `ValueNode`. `a` or `b` is None for a constant or missing operand."""
     node = cls.__new__(cls)
     node._primal = primal
     node._grad = 0.0

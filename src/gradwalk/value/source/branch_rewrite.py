@@ -1,7 +1,7 @@
-"""Rewrite a branch or a loop that cannot be recorded with `gradwalk.loops`, as a suggestion in the error message.
+"""Rewrite unrecordable branches and loops as calls of `gradwalk.loops`, for suggestions in error messages.
 
-The result is valid Python, which the user can copy. Nothing is suggested if the new statement would behave differently,
-as with `break` or assignments to attributes.
+The result is valid Python, which the user can copy. There is no suggestion if the rewritten code would behave
+differently, for example because of `break` or an assignment to an attribute.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ Branch = ast.If | ast.While | ast.IfExp
 
 
 def rewritten(program: Sequence[str], position: Position) -> str:
-    """Rewrite the branch whose condition an instruction evaluates.
+    """Rewrite the branch or loop whose condition is evaluated at a source position.
 
     Args:
-        program: The lines of the program, with their line ends.
+        program: The lines of the program, including the newlines.
         position: The source position of the instruction that evaluates the condition.
 
     Returns:
-        Lines of Python; "" if no branch is found or it cannot be written with `gradwalk.loops`.
+        The rewritten code; "" if no branch is found, if it cannot be written with `gradwalk.loops`, or if the code
+        would be too long.
 
     Example:
         >>> print(rewritten(["y = x if x > 0 else 2*x"], (1, 1, 9, 14)))
@@ -110,7 +111,7 @@ class _Conditionals(ast.NodeTransformer):
 
 
 def _of_choice(branch: ast.If, following: Sequence[ast.stmt], later: set[str]) -> list[str]:
-    """Rewrite `if` as a call of `cond` that returns the function's result or the variables assigned in the branches."""
+    """Rewrite `if` as a call of `cond`. It returns the function's result, or the variables that the branches assign."""
     orelse = branch.orelse
     if _returned(branch.body) is not None:
         result = _returned([*orelse, *following])
@@ -138,7 +139,7 @@ def _choice(branch: ast.If, body: Any, orelse: Any) -> str:
 
 
 def _returned(block: Sequence[ast.stmt]) -> ast.expr | None:
-    """Return the expression that a block returns, or None if the block does anything else."""
+    """Return the expression that a block returns, or None if the block does not only return an expression."""
     match block:
         case [ast.Return(value=ast.expr() as value), *_]:
             return value
@@ -202,7 +203,7 @@ def _thunk(body: ast.expr) -> ast.Lambda:
 
 
 def _condition(test: ast.expr) -> ast.expr:
-    """Rewrite a condition without `and`, `or`, `not` and chained comparisons, which call `bool()` on their operands."""
+    """Replace `and`, `or`, `not` and chained comparisons in a condition: they call `bool()` on their operands."""
     match test:
         case ast.BoolOp(op=ast.And(), values=values):
             return _product([_condition(value) for value in values])
@@ -211,7 +212,7 @@ def _condition(test: ast.expr) -> ast.expr:
             for value in values[2:]:
                 some = ast.BinOp(some, ast.Add(), _condition(value))
             return ast.Compare(some, [ast.Gt()], [ast.Constant(0)])
-        case ast.BoolOp(values=values):  # not a sum, which may be 0 for numbers of opposite signs
+        case ast.BoolOp(values=values):  # a sum of the values may be 0 although none of them is 0
             neither = _product([_condition(ast.UnaryOp(ast.Not(), value)) for value in values])
             return ast.Compare(neither, [ast.Eq()], [ast.Constant(0)])
         case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -273,7 +274,7 @@ def _loaded_after(path: Sequence[ast.AST], branch: Branch) -> set[str]:
     loop = next(
         (node for node in path[function:] if isinstance(node, ast.For | ast.While) and node is not branch), None
     )
-    first = loop.lineno if loop else (branch.end_lineno or 0) + 1  # the next step of a loop may read earlier lines
+    first = loop.lineno if loop else (branch.end_lineno or 0) + 1  # the next step of a loop runs earlier lines again
     return {node.id for node in ast.walk(path[function]) if isinstance(node, ast.Name) and node.lineno >= first}
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 _DEEPEST = 4  # levels of nested operations to write out; deeper ones become "…"
 _OPERATORS = {**{symbol: symbol for symbol in ("+", "-", "*", "/", "//", "%", "**", "<", "<=")}, "=": "=="}
-_LONGEST = 8  # maximum number of arguments, or of entries of a table, to write out
+_LONGEST = 8  # maximum number of arguments, or of table entries, to write out
 
 
 def spelled(node: Any, depth: int = _DEEPEST) -> str:
-    """Return the expression that computed a Value, such as `sin(x) * 2 < y`. Labeled Values are written as labels.
+    """Return the expression that computed a Value, such as `sin(x) * 2 < y`. A labeled Value is written as its label.
 
     `depth` is the number of levels of nested operations to write out.
     """

@@ -1,6 +1,6 @@
 """Find the line of the user's program that is running.
 
-The text of a line is read and stored when the line runs. File names in a JSON document are never opened, because the
+The text of a line is read and stored when the line runs. Files that a JSON document names are never opened, because the
 document could name any file.
 """
 
@@ -20,11 +20,12 @@ import numpy
 from gradwalk.value.source.branch_rewrite import rewritten
 from gradwalk.value.source.variables import MANY, RETURNED, Position, Target, position_of, targets
 
-LONGEST_TEXT = 200  # characters of a line
+LONGEST_TEXT = 200  # maximum number of stored characters per line
 _LARGEST_FILE = 1_000_000  # bytes; larger programs are not read
-_MOST_CODES = 1000  # cached code objects
+_MOST_CODES = 1000  # maximum number of cached code objects
 
-# The folders of gradwalk and of NumPy, whose functions call methods of Value.
+# The folders of gradwalk and of NumPy. Functions in them call methods of Value, but do not belong to the user's
+# program.
 _LIBRARIES = (str(Path(__file__).parents[2]) + os.sep, str(Path(numpy.__file__).parent) + os.sep)
 
 
@@ -52,7 +53,7 @@ class NamedLine(NamedTuple):
     Attributes:
         line: The line.
         variable: The name of the variable, such as `loss` or `w[0]`; "" if there is none.
-        makes: Number of nodes that the right-hand side creates: see `Target.makes`.
+        makes: A code for the number of nodes that the right-hand side creates: see `Target.makes`.
         scope: The names of the scopes, joined by dots; "" if there is none.
     """
 
@@ -63,7 +64,7 @@ class NamedLine(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """A code object that has run, the lines of its file at that time, and the results found for it so far."""
+    """A code object that has run, the lines of its file at that time, and the results that are cached for it."""
 
     code: CodeType  # kept alive, so that no other code object gets the same id
     program: Sequence[str]
@@ -71,17 +72,17 @@ class _Seen(NamedTuple):
     targets: dict[int, Target | None]  # by instruction offset
 
 
-_seen: dict[int, _Seen] = {}  # by id(code), as edited code that runs again may have the same name
+_seen: dict[int, _Seen] = {}  # by id(code), because edited code that runs again may have the same name
 _parsed: dict[str, tuple[Sequence[str], dict[Position, Target]]] = {}  # lines and targets, by file name
 
 
 def users_line() -> SourceLine:
-    """Return the innermost running line outside of gradwalk and NumPy."""
+    """Return the line of the user's program that is running: the innermost line outside of gradwalk and NumPy."""
     return _line(_users_frame(sys._getframe()))
 
 
 def named_line(scope: str) -> SourceLine | NamedLine:
-    """Return the running line, with the open scopes and the variable that the new node is assigned to, if any.
+    """Return the running line, and if there are any, the open scopes and the variable that the new node is assigned to.
 
     A node that a function returns gets its name from the line that called the function. `scope` holds the names of the
     open scopes, joined by dots.
@@ -103,17 +104,17 @@ def named_line(scope: str) -> SourceLine | NamedLine:
 
 
 def users_branch() -> str:
-    """Rewrite the branch on the user's running line with `gradwalk.loops`; return "" if that is not possible."""
+    """Return the branch on the user's running line, rewritten with `gradwalk.loops`; "" if it cannot be rewritten."""
     frame = _users_frame(sys._getframe())
     seen = _seen.get(id(frame.f_code)) or _see(frame.f_code)
     return rewritten(seen.program, position_of(seen.code, frame.f_lasti))
 
 
 def files_of(lines: Iterable[SourceLine]) -> dict[str, str]:
-    """Return a dict from file names to the text of the programs that contain some lines.
+    """Return a dict from file names to the contents of the files that contain the given lines.
 
-    The lines must have been recorded in this process, by `users_line`. Programs that cannot be read, are large, or have
-    been edited since are left out.
+    The lines must have been recorded in this process, by `users_line`. A file is left out if it cannot be read, is too
+    large, or has been edited since.
     """
     by_file: dict[str, list[SourceLine]] = {}
     for line in set(lines):
@@ -128,7 +129,7 @@ def files_of(lines: Iterable[SourceLine]) -> dict[str, str]:
 
 
 def _users_frame(frame: FrameType) -> FrameType:
-    """Return the given frame, or the innermost of its callers, that is outside of gradwalk and NumPy."""
+    """Return the innermost frame outside of gradwalk and NumPy: the given frame or one of its callers."""
     while frame.f_code.co_filename.startswith(_LIBRARIES) and frame.f_back is not None:
         frame = frame.f_back
     return frame
@@ -167,7 +168,7 @@ def _add(seen: _Seen, number: int | None) -> SourceLine:
 
 
 def _program(name: str) -> Sequence[str]:
-    """Return the lines of a program that has run; no lines if its file is too large or not a regular file."""
+    """Return the lines of a program that has run. Return no lines if its file is too large or not a regular file."""
     if name not in linecache.cache and not (name.startswith("<") and name.endswith(">")):
         try:
             status = os.stat(name)  # noqa: PTH116  an invalid path must raise here

@@ -1,7 +1,8 @@
 """Find the variable that a new node is assigned to, from the source position of the instruction that created the node.
 
 Python stores the line and column range of every instruction. In `loss = (a - b)**2`, the range of the instruction `**`
-is the whole right-hand side, so its node is assigned to `loss`. The range of `-` is a part of it, so its node is not.
+is the whole right-hand side, so its node is assigned to `loss`. The range of `-` is only a part of the right-hand side,
+so the node of `-` is not assigned to `loss`.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import NamedTuple
 
-RETURNED = ""  # marks a returned expression, whose variable is on the line of the caller
+RETURNED = ""  # marks a returned expression: the caller's line has the variable
 ONE, MANY = "", "*"  # values of `Target.makes` other than a function name
-_LONGEST = 40  # characters of a name
+_LONGEST = 40  # maximum number of characters of a name
 
-# The source range of an instruction: line, last line, column and last column; columns count bytes of UTF-8.
+# The source range of an instruction: first line, last line, first column, last column. Columns count bytes of UTF-8.
 Position = tuple[int | None, int | None, int | None, int | None]
 
 # Functions that return a container of Values instead of a Value.
@@ -26,12 +27,12 @@ _IN_SUBSCRIPTS = (ast.Name, ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast
 
 
 class Target(NamedTuple):
-    """The variable that the result of an expression is assigned to.
+    """The variable that an expression is assigned to, and how many nodes the expression creates.
 
     Attributes:
         variable: The name of the variable, such as `w[0]`; `RETURNED` if the expression is returned.
-        makes: `ONE` for an operator, which creates one node. For a call, the name of the function, which creates one
-            node if it is the name of an operation. `MANY` for other expressions, which may create several nodes.
+        makes: `ONE` for an operator, which creates one node. For a call, the name of the function: a function that is
+            named like an operation creates one node. `MANY` for other expressions, which may create several nodes.
     """
 
     variable: str
@@ -42,10 +43,11 @@ def targets(program: Sequence[str]) -> dict[Position, Target]:
     """Find the expressions of a program whose results are assigned or returned.
 
     Args:
-        program: The lines of the program, with their line ends.
+        program: The lines of the program, including the newlines.
 
     Returns:
-        A dict from the source range of each expression's last instruction to its target; empty after a syntax error.
+        A dict from source ranges to targets. The key is the source range of the instruction that computes the result of
+        an expression. The dict is empty if the program has a syntax error.
 
     Example:
         >>> targets(["x = 2*y"])
@@ -79,7 +81,7 @@ def _assigned(statement: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             yield from _unpacked(target, value)
         case ast.NamedExpr(target=target, value=value):
             yield from _unpacked(target, value)
-        case ast.AugAssign(target=target):  # the source range of its operator is the whole statement
+        case ast.AugAssign(target=target):  # the source range of the operator in `x += y` is the whole statement
             yield from _unpacked(target, statement)
         case ast.Return(value=ast.expr() as value) | ast.Lambda(body=value):
             yield RETURNED, value
@@ -130,7 +132,7 @@ def _results(expression: ast.AST) -> Iterator[ast.AST]:
 
 
 def _makes(expression: ast.AST) -> str:
-    """Return how many nodes an expression creates, or the name of the function that it calls."""
+    """Return `Target.makes` for an expression."""
     match expression:
         case ast.BinOp(op=ast.MatMult()) | ast.AugAssign(op=ast.MatMult()):
             return MANY
@@ -150,7 +152,7 @@ def _positions(expression: ast.AST) -> Iterator[Position]:
         case ast.Call(
             func=ast.Attribute(end_lineno=int() as line, end_col_offset=int() as column, attr=name) as method
         ):
-            if method.lineno != line:  # the method has its own line, and the instruction begins at its name
+            if method.lineno != line:  # the method name is on its own line, where the instruction begins
                 start = column - len(name.encode())
                 yield line, line, start, column
                 yield line, end, start, last

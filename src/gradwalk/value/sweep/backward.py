@@ -27,7 +27,7 @@ _observers: tuple[Callable[[Any], Callable[[], object]], ...] = ()
 
 
 def backward(root: ValueNode) -> None:
-    """Add d root / d node to the gradient of root and of each of its ancestors.
+    """Add d root / d node to the gradient of each node: of root and all its ancestors.
 
     Raises `RuntimeError` if root was computed without a graph, or if a sweep over the same nodes is running.
     """
@@ -45,13 +45,13 @@ def backward(root: ValueNode) -> None:
 
 
 def started(root: Any) -> list[Callable[[], object]]:
-    """Call the observers with a root. Return the functions to be called after a sweep that raised no error."""
+    """Call each observer with a root. Return the functions to call if the sweep then raises no error."""
     return [observer(root) for observer in _observers]
 
 
 @contextmanager
 def observed(observer: Callable[[Any], Callable[[], object]]) -> Iterator[None]:
-    """Call the observer with the root before every `backward()` in any thread.
+    """Call `observer(root)` before every `backward()` in any thread, while this context is open.
 
     Observers are called in the order in which they were set. An observer returns a function, which is called after the
     sweep if the sweep raised no error.
@@ -64,7 +64,7 @@ def observed(observer: Callable[[Any], Callable[[], object]]) -> Iterator[None]:
     finally:
         with traversing:
             others = list(_observers)
-            others.remove(observer)  # removes only one: an outer context may have set it, too
+            others.remove(observer)  # removes only one entry: an outer context may have added the same observer
             _observers = tuple(others)
 
 
@@ -132,7 +132,7 @@ def _swept_natively(root: ValueNode) -> cython.bint:
 
 
 def derivatives_within(root: Any, leaves: list[Any]) -> list[float] | None:
-    """Return d root / d leaf for the inputs of an open recording, without changing any gradient.
+    """Return d root / d leaf for each input of an open recording. No gradient is changed.
 
     Args:
         root: The result of a function of the leaves.
@@ -190,7 +190,7 @@ def _are_of_others(visited: list[Any], leaves: list[Any]) -> bool:
 
 
 def _sweep_with_rules(root: ValueNode) -> None:
-    """Sweep from a root over nodes with custom rules, which may run any code."""
+    """Sweep from a root over nodes that may have custom rules. A custom rule may run any code."""
     visited: list = []
     earlier: list = []
     with node_locks.claimed(topological_order(root), once=True):
@@ -199,7 +199,8 @@ def _sweep_with_rules(root: ValueNode) -> None:
             root._grad = 1.0
             reached = {id(root)}
             for node in reversed(visited):
-                # A custom rule may add to nodes that are not its operands, so that the gradient is checked, too.
+                # A custom rule may also add to the gradients of nodes that are not operands of its node. A node is
+                # therefore skipped only if its gradient is 0.
                 if id(node) not in reached and cython.cast(ValueNode, node)._grad == 0.0:
                     continue
                 push(node)
@@ -213,7 +214,7 @@ def _sweep_with_rules(root: ValueNode) -> None:
 
 
 def _visit(root: ValueNode, visited: list, earlier: list) -> None:
-    """Fill `visited` with the topological order of a root; move the gradients to `earlier`."""
+    """Append a root and its ancestors to `visited` in topological order. Move their gradients to `earlier`."""
     with traversing:
         aside = order.begin([root])
         try:
@@ -236,7 +237,7 @@ def _take_back(visited: list, earlier: list) -> object:
 
 @cython.cfunc
 def _add_back(earlier: list) -> object:
-    """Add the gradients from before a sweep to the gradients of the sweep."""
+    """Add the gradients that nodes had before a sweep to the gradients that the sweep computed."""
     node: ValueNode
     for node, gradient in earlier:
         node._grad += gradient
@@ -286,7 +287,7 @@ def push(node: ValueNode) -> None:
 def _receivers(node: ValueNode) -> Sequence[ValueNode]:
     """Return the operands that get a contribution from a node.
 
-    If the operation selects, as `where` does, these are the selected operands.
+    For an operation that selects operands, such as `where`, return only the selected operands.
     """
     if (node._special and node._details.closure is not None) or not evaluate.selects(node._opcode):
         return node.operands
@@ -294,7 +295,7 @@ def _receivers(node: ValueNode) -> Sequence[ValueNode]:
 
 
 def call_rule(rule: Callable[[Any], object], node: ValueNode) -> None:
-    """Call a custom rule outside of a sweep. Other threads that need the same gradients wait for its end."""
+    """Call a custom rule outside of a sweep. Other threads that need the same gradients wait until it has ended."""
     with node_locks.claimed([node, *node.operands], once=False):
         rule(node)
 
@@ -307,7 +308,10 @@ def push_native(node: ValueNode) -> None:
 @cython.cfunc
 @cython.inline
 def _push_partials(node: ValueNode, marking: cython.bint) -> object:
-    """Add partial * grad to the gradient of each operand of a native node. With `marking`, mark the operand REACHED."""
+    """Add partial * grad to the gradient of each operand of a native node.
+
+    If `marking` is true, also set the mark of each operand that gets a contribution to REACHED.
+    """
     if node._special:
         return _push_wide(node, marking)
     if node._a is not None:
@@ -333,7 +337,7 @@ def _push_wide(node: ValueNode, marking: cython.bint) -> object:
 @cython.inline
 @cython.exceptval(check=False)
 def _give(node: ValueNode, operand: ValueNode, local: cython.double, marking: cython.bint) -> cython.void:
-    """Add a contribution to the gradient of an operand, unless the operation selects and did not select it."""
+    """Add a contribution to the gradient of an operand, unless the operation of the node did not select the operand."""
     if local == 0.0 and evaluate.selects(node._opcode):
         return
     operand._grad += local * node._grad
@@ -342,7 +346,7 @@ def _give(node: ValueNode, operand: ValueNode, local: cython.double, marking: cy
 
 
 def partials_of(node: ValueNode) -> tuple[float, ...]:
-    """Return d node / d operand for every operand that is a Value, in order, as stored at the last evaluation."""
+    """Return d node / d operand for every operand that is a Value, in order, as last computed."""
     if not node._special:
         return tuple([p for operand, p in ((node._a, node._pa), (node._b, node._pb)) if operand is not None])
     if node._details.closure is not None:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
 from typing import Any
 
-_SHARED = (FunctionType, BuiltinFunctionType, ModuleType, type)  # types of objects that a deep copy shares
+_SHARED = (FunctionType, BuiltinFunctionType, ModuleType, type)  # types of objects that a deep copy does not copy
 
 
 class Closure:
@@ -94,7 +94,7 @@ def _like(
 
 
 def _contents(cell: CellType) -> object:
-    """Return the contents of a cell; the cell itself, as a placeholder, if it is empty."""
+    """Return the contents of a cell. If the cell is empty, return the cell itself as a placeholder."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -102,7 +102,7 @@ def _contents(cell: CellType) -> object:
 
 
 def _copied_cell(cell: CellType, memo: dict[int, Any]) -> CellType:
-    """Return a new cell with a deep copy of the contents, or the cell itself if a deep copy shares the contents."""
+    """Return a new cell with a deep copy of the contents. If they are not copied, return the cell itself."""
     held = _contents(cell)
     copied = _copied(held, memo)
     return cell if copied is held else CellType(copied)

@@ -18,7 +18,7 @@ from gradwalk.value.sweep.order import traversing
 _claims: list[Claim] = []  # changes only while `traversing` is held
 _waiting: dict[int, Claim] = {}  # maps each waiting thread to the claim that it waits for
 
-_PATIENCE = 0.5  # seconds after which a waiting thread looks for the claim again
+_PATIENCE = 0.5  # seconds after which a waiting thread checks the claim again
 
 
 class Claim:
@@ -43,8 +43,8 @@ def exist() -> bool:
 def claimed(nodes: Sequence[Any], *, once: bool) -> Iterator[None]:
     """Claim nodes, after waiting until no other thread has claimed one of them.
 
-    Raises `RuntimeError` if two threads would wait for each other or, with `once`, if this thread has already claimed
-    one of the nodes.
+    Raises `RuntimeError` if two threads would wait for each other. If `once` is true, also raises `RuntimeError` if
+    this thread has already claimed one of the nodes.
     """
     claim = Claim(nodes)
     claim.is_held.acquire()
@@ -60,14 +60,17 @@ def claimed(nodes: Sequence[Any], *, once: bool) -> Iterator[None]:
 
 
 def wait_for_others(nodes: Sequence[Any]) -> None:
-    """Wait until no other thread has claimed any of the nodes; raise `RuntimeError` if threads wait for each other."""
+    """Wait until no other thread has claimed any of the nodes.
+
+    Raises `RuntimeError` if two threads would wait for each other.
+    """
     if _claims:
         with claimed(nodes, once=False):
             pass
 
 
 def _claim_or_find(claim: Claim, once: bool) -> Claim | None:
-    """Make a claim, or return another thread's claim on one of the nodes."""
+    """Register a claim. If another thread has claimed one of the nodes, return that thread's claim instead."""
     with traversing:
         for other in _claims:
             common = claim.nodes.keys() & other.nodes.keys()
@@ -111,7 +114,7 @@ def _give_up(claim: Claim) -> None:
 
 
 def _release(claim: Claim) -> None:
-    """Wake a thread that waits for a claim; it then wakes the next one. May be called more than once."""
+    """Wake a thread that waits for a claim. That thread then wakes the next one. May be called more than once."""
     with suppress(RuntimeError):  # the lock is already open
         claim.is_held.release()
 

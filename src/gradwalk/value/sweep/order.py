@@ -24,11 +24,11 @@ Root = TypeVar("Root", bound=ValueNode)
 
 traversing = process_lock()  # held while nodes have marks
 
-# Number of nodes by which memory is prefetched. Without prefetching, the traversal of a graph that is larger than the
-# CPU caches would wait for memory at every node.
+# The memory of a node is prefetched this many nodes before its turn. Without prefetching, the traversal of a graph that
+# is larger than the CPU caches would wait for memory at every node.
 AHEAD = cython.declare(cython.int, 12)
 
-# During a traversal, the operands of nodes below this level are not visited.
+# During a traversal, the operands of nodes whose level is lower than this number are not visited.
 floor = cython.declare(cython.int, 0)
 
 # Whether a traversal is running in the thread that holds the lock. If an interrupt in plain Python leaves this True,
@@ -40,8 +40,8 @@ _has_begun = cython.declare(cython.bint, False)
 def begin(roots: list) -> tuple | None:
     """Begin a traversal from some roots. The caller must hold the lock, and pass the result to `end`.
 
-    The result is None, or for a nested traversal the state of the outer one: its lowest level, and the marked nodes
-    with their marks and indices.
+    If the traversal is nested, the result is the state of the outer traversal: its lowest level, and the marked nodes
+    with their marks and indices. Otherwise, the result is None.
     """
     global _has_begun, floor
     if not _has_begun:
@@ -67,7 +67,7 @@ def end(aside: tuple | None) -> object:
 
 
 def _set_aside(roots: list) -> list:
-    """Clear the marks of all ancestors of some roots; return the marked nodes with their marks and indices."""
+    """Clear the marks of some roots and their ancestors. Return the marked nodes with their marks and indices."""
     node: ValueNode
     aside = []
     found = set()
@@ -90,8 +90,9 @@ def topological_order(root: Root, key: Callable[[Root], Any] | None = None) -> l
     The order is the same in every run of a program.
 
     Args:
-        root: A Value; it is the last one of the order.
-        key: A sort key for operands: they are visited in the order of `key(operand)`, by default from first to last.
+        root: A Value. It is the last Value of the result.
+        key: A function that returns a sort key for an operand. The operands of a node are visited in the order of their
+            keys; by default, they are visited from first to last.
 
     Returns:
         The Values, without repetitions.
@@ -140,8 +141,8 @@ def _ordered(root: ValueNode, keys: dict | None) -> list:
 def visit_all(roots: list, order: list, lowest_level: int) -> None:
     """Fill the empty list `order` with the topological order of several roots; the nodes stay marked.
 
-    The operands of nodes below the lowest level are not visited. The caller must hold the lock, begin and end the
-    traversal, and unmark the nodes.
+    The operands of nodes whose level is lower than `lowest_level` are not visited. The caller must hold the lock, begin
+    and end the traversal, and unmark the nodes.
     """
     global floor
     floor = lowest_level
@@ -155,9 +156,10 @@ def visit_all(roots: list, order: list, lowest_level: int) -> None:
 @cython.cfunc
 @cython.exceptval(-1)
 def visit(root: ValueNode, keys: dict | None, order: list, earlier: list | None) -> cython.int:
-    """Fill `order` with the topological order of a root; the nodes stay marked.
+    """Append a root and its ancestors to `order` in topological order; the nodes stay marked.
 
-    If `earlier` is given, also move the nodes' gradients there. Returns whether any node has a custom rule.
+    If `earlier` is given, also move the gradients of the nodes to `earlier`. Returns whether any node has a custom
+    rule.
     """
     node: ValueNode
     by_hand: cython.bint = False
@@ -193,7 +195,7 @@ def unmark(marked: list) -> object:
 def _close(node: ValueNode, order: list, earlier: list | None) -> object:
     """Append a node to the order after its operands have been visited."""
     node._index = len(order)
-    order.append(node)  # before marking: after an error, only nodes on the stack or in the order are unmarked
+    order.append(node)  # append before marking: after an error, only nodes on the stack or in the order are unmarked
     node._mark = marks.DONE
     if earlier is not None and node._grad != 0.0:
         earlier.append((node, node._grad))
@@ -252,8 +254,8 @@ def _without(arguments: list[Any], positions: int) -> list[Any]:
 def _is_settled(operand: ValueNode | None, order: list, earlier: list | None) -> cython.bint:
     """Return whether an operand need not be pushed onto the stack.
 
-    This is so if it is None, has been visited, or has no operands to visit. In the last case, it is appended to the
-    order here.
+    This is the case if the operand is None, has been visited, or has no operands to visit. An operand that has no
+    operands to visit is appended to the order.
     """
     if operand is None or operand._mark == marks.DONE:
         return True
