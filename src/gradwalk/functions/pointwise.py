@@ -549,7 +549,7 @@ def sigmoid(x: Scalar) -> Scalar:
 
 
 def relu(x: Scalar) -> Scalar:
-    """Return x where it is positive, else 0.
+    """Return x if x > 0, else 0.
 
     d/dx = 0 if x <= 0, else 1
 
@@ -606,7 +606,7 @@ def silu(x: Scalar) -> Scalar:
 
 
 def gelu(x: Scalar) -> Scalar:
-    """Return x · norm_cdf(x), exact and not by tanh.
+    """Return x · norm_cdf(x), without the tanh approximation.
 
     d/dx = norm_cdf(x) + x · norm_pdf(x)
 
@@ -859,7 +859,7 @@ def where(x: Scalar | float, y: Scalar | float, z: Scalar | float) -> Scalar:
 
 
 def sign(x: Scalar) -> Scalar:
-    """Return -1, 0 or 1 by the sign of x.
+    """Return the sign of x: -1, 0 or 1.
 
     d/dx = 0
 
@@ -878,7 +878,7 @@ def sign(x: Scalar) -> Scalar:
 
 
 def floor(x: Scalar) -> Scalar:
-    """Return the largest integer up to x.
+    """Return the largest integer <= x.
 
     d/dx = 0
 
@@ -897,7 +897,7 @@ def floor(x: Scalar) -> Scalar:
 
 
 def ceil(x: Scalar) -> Scalar:
-    """Return the smallest integer from x on.
+    """Return the smallest integer >= x.
 
     d/dx = 0
 
@@ -916,7 +916,7 @@ def ceil(x: Scalar) -> Scalar:
 
 
 def trunc(x: Scalar) -> Scalar:
-    """Return x without its fraction.
+    """Return x rounded towards 0.
 
     d/dx = 0
 
@@ -935,7 +935,7 @@ def trunc(x: Scalar) -> Scalar:
 
 
 def rint(x: Scalar) -> Scalar:
-    """Return the nearest integer; the even one of two.
+    """Return the nearest integer, with ties to the even integer.
 
     d/dx = 0
 
@@ -1038,7 +1038,7 @@ def floor_divide(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def mod(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """Return what remains of x / y rounded down, with the sign of y.
+    """Return the remainder x - y · floor(x / y), which has the sign of y.
 
     d/dx = 1
     d/dy = -floor_divide(x, y)
@@ -1059,7 +1059,7 @@ def mod(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def fmod(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """Return what remains of x / y rounded towards 0, with the sign of x.
+    """Return the remainder x - y · trunc(x / y), which has the sign of x.
 
     d/dx = 1
     d/dy = -copysign(floor_divide(fabs(x), fabs(y)), x / y)
@@ -1080,7 +1080,7 @@ def fmod(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def remainder(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """Return what remains of x / y rounded to the nearest integer (the even one of two).
+    """Return the remainder x - y · rint(x / y), which is between -y / 2 and y / 2.
 
     d/dx = 1
     d/dy = -(floor_divide(x, y) + (1 if sign(out) · sign(y) < 0, else 0))
@@ -1101,7 +1101,7 @@ def remainder(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def fmax(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """Return the larger of two; the other one if one is nan.
+    """Return the larger of x and y; if one of them is nan, the other one.
 
     d/dx = 0.5 if x = y, else 0 if x < y, else 1 if x = x, else 0
     d/dy = 0.5 if x = y, else 1 if x < y, else 0 if x = x, else 1
@@ -1122,7 +1122,7 @@ def fmax(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def fmin(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """Return the smaller of two; the other one if one is nan.
+    """Return the smaller of x and y; if one of them is nan, the other one.
 
     d/dx = 0.5 if x = y, else 0 if y < x, else 1 if x = x, else 0
     d/dy = 0.5 if x = y, else 1 if y < x, else 0 if x = x, else 1
@@ -1185,7 +1185,7 @@ def logaddexp(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def stop_gradient(x: Scalar) -> Scalar:
-    """Return x itself, and no gradient passes.
+    """Return x itself, but no gradient flows back to x.
 
     d/dx = 0
 

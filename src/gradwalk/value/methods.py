@@ -548,7 +548,7 @@ class Methods(ValueNode):
         return apply.unary(31, self)
 
     def relu(self) -> Self:
-        """Return x where it is positive, else 0.
+        """Return x if x > 0, else 0.
 
         d/dx = 0 if x <= 0, else 1
 
@@ -590,7 +590,7 @@ class Methods(ValueNode):
         return apply.unary(34, self)
 
     def gelu(self) -> Self:
-        """Return x · norm_cdf(x), exact and not by tanh.
+        """Return x · norm_cdf(x), without the tanh approximation.
 
         d/dx = norm_cdf(x) + x · norm_pdf(x)
 
@@ -857,7 +857,7 @@ class Methods(ValueNode):
         return result
 
     def maximum(self, y: ValueNode | float) -> Self:
-        """Return the larger of two; nan if either is.
+        """Return the larger of x and y; nan if either of them is nan.
 
         d/dx = 0.5 if x = y, else 0 if x < y, else 1
         d/dy = 0.5 if x = y, else 0 if y < x, else 1
@@ -876,7 +876,7 @@ class Methods(ValueNode):
         return result
 
     def minimum(self, y: ValueNode | float) -> Self:
-        """Return the smaller of two; nan if either is.
+        """Return the smaller of x and y; nan if either of them is nan.
 
         d/dx = 0.5 if x = y, else 0 if y < x, else 1
         d/dy = 0.5 if x = y, else 0 if x < y, else 1
@@ -916,7 +916,7 @@ class Methods(ValueNode):
         return result
 
     def sign(self) -> Self:
-        """Return -1, 0 or 1 by the sign of x.
+        """Return the sign of x: -1, 0 or 1.
 
         d/dx = 0
 
@@ -933,7 +933,7 @@ class Methods(ValueNode):
         return apply.unary(52, self)
 
     def floor(self) -> Self:
-        """Return the largest integer up to x.
+        """Return the largest integer <= x.
 
         d/dx = 0
 
@@ -950,7 +950,7 @@ class Methods(ValueNode):
         return apply.unary(53, self)
 
     def ceil(self) -> Self:
-        """Return the smallest integer from x on.
+        """Return the smallest integer >= x.
 
         d/dx = 0
 
@@ -967,7 +967,7 @@ class Methods(ValueNode):
         return apply.unary(54, self)
 
     def trunc(self) -> Self:
-        """Return x without its fraction.
+        """Return x rounded towards 0.
 
         d/dx = 0
 
@@ -981,7 +981,7 @@ class Methods(ValueNode):
         return apply.unary(54, self)
 
     def rint(self) -> Self:
-        """Return the nearest integer; the even one of two.
+        """Return the nearest integer, with ties to the even integer.
 
         d/dx = 0
 
@@ -1093,7 +1093,7 @@ class Methods(ValueNode):
         return apply.binary(60, other, self)
 
     def mod(self, y: ValueNode | float) -> Self:
-        """Return what remains of x / y rounded down, with the sign of y.
+        """Return the remainder x - y · floor(x / y), which has the sign of y.
 
         d/dx = 1
         d/dy = -floor_divide(x, y)
@@ -1112,7 +1112,7 @@ class Methods(ValueNode):
         return result
 
     def fmod(self, y: ValueNode | float) -> Self:
-        """Return what remains of x / y rounded towards 0, with the sign of x.
+        """Return the remainder x - y · trunc(x / y), which has the sign of x.
 
         d/dx = 1
         d/dy = -copysign(floor_divide(fabs(x), fabs(y)), x / y)
@@ -1131,7 +1131,7 @@ class Methods(ValueNode):
         return result
 
     def remainder(self, y: ValueNode | float) -> Self:
-        """Return what remains of x / y rounded to the nearest integer (the even one of two).
+        """Return the remainder x - y · rint(x / y), which is between -y / 2 and y / 2.
 
         d/dx = 1
         d/dy = -(floor_divide(x, y) + (1 if sign(out) · sign(y) < 0, else 0))
@@ -1150,7 +1150,7 @@ class Methods(ValueNode):
         return result
 
     def fmax(self, y: ValueNode | float) -> Self:
-        """Return the larger of two; the other one if one is nan.
+        """Return the larger of x and y; if one of them is nan, the other one.
 
         d/dx = 0.5 if x = y, else 0 if x < y, else 1 if x = x, else 0
         d/dy = 0.5 if x = y, else 1 if x < y, else 0 if x = x, else 1
@@ -1169,7 +1169,7 @@ class Methods(ValueNode):
         return result
 
     def fmin(self, y: ValueNode | float) -> Self:
-        """Return the smaller of two; the other one if one is nan.
+        """Return the smaller of x and y; if one of them is nan, the other one.
 
         d/dx = 0.5 if x = y, else 0 if y < x, else 1 if x = x, else 0
         d/dy = 0.5 if x = y, else 1 if y < x, else 0 if x = x, else 1
@@ -1226,7 +1226,7 @@ class Methods(ValueNode):
         return result
 
     def stop_gradient(self) -> Self:
-        """Return x itself, and no gradient passes.
+        """Return x itself, but no gradient flows back to x.
 
         d/dx = 0
 

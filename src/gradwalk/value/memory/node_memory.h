@@ -132,7 +132,7 @@ static void remove_region(Region *region) {
 }
 
 static Node **link_of(Node *dead) {
-    return (Node **)&dead->grad; /* stored in place of the gradient, which dead nodes do not need */
+    return (Node **)&dead->grad; /* stored where the gradient was, which dead nodes do not need */
 }
 
 static Node *node_in_next_chunk(void) {
