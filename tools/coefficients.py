@@ -86,14 +86,8 @@ def fits() -> Iterator[Fit]:
     yield Fit("LGAMMA_2_TO_3", "lgamma(2 + u) / u for u from 0 to 1, in powers of u - 1/2", near, zero, one, 16)
     half_log = m.log(2 * m.pi) / 2 - one / 2
     far = by_inverse(lambda x: (m.loggamma(x) - (x - one / 2) * (m.log(x) - 1) - half_log) * x, one / 12, 2)
-    yield Fit(
-        "LGAMMA_FAR",
-        "the rest of Stirling's series, times x, for x >= 8, in powers of 1/x² - 1/128",
-        far,
-        zero,
-        one / 64,
-        6,
-    )
+    words = "the rest of Stirling's series, times x, for x >= 8, in powers of 1/x² - 1/128"
+    yield Fit("LGAMMA_FAR", words, far, zero, one / 64, 6)
 
     root = m.findroot(m.digamma, 1.46)
     near = lambda x: x * m.digamma(x) / (x - root)  # noqa: E731

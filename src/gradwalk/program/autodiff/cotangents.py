@@ -143,8 +143,7 @@ class Cotangents:
     def pull_back_call(self, i: cython.int, active: cython.p_int) -> object:
         """Add a call's contributions to the cotangents of its operands, once per call.
 
-        Does nothing unless `i` is the first result of the call. A reverse pass visits the first result after all
-        others.
+        Does nothing unless `i` is the first result of the call. A reverse pass visits the first result last.
         """
         store: InstructionStore = self._store
         function, operands, base = store.calls[store.x[i]]
