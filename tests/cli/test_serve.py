@@ -69,7 +69,7 @@ def test_folder_without_pyodide_is_rejected(missing: str, distribution: Path, ca
     (distribution / missing).unlink()
     assert main(["lesson", "--with-pyodide", str(distribution)]) == 2
     assert (
-        f"{distribution} must be the folder of a Pyodide release, which has pyodide.mjs; it has no {missing}"
+        f"{distribution} must be the folder of a Pyodide release, but the file {missing} is missing in it"
         in capsys.readouterr().err
     )
 

@@ -31,7 +31,7 @@ def reference() -> Lines:
     for reduction in REDUCTIONS:
         yield _reference_of(reduction)
     yield ""
-    yield "An index, which may be data, selects one of the numbers of a table."
+    yield "An index selects one number of a table. The index may be an input or a computed number."
     yield ""
     yield "| function | d out / dvalues[i] | d out / dindex | description |"
     yield "|---|---|---|---|"

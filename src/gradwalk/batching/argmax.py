@@ -35,7 +35,7 @@ def from_shares(best: Any, total: Any, count: Any) -> Any:
 
     Args:
         best: The extreme, as a constant.
-        total: The sum of the first results of `share` over all numbers.
+        total: The sum, over all numbers, of the first of the two results of `share`.
         count: The sum of the second results of `share`: the number of ties.
     """
     mean = math.where(math.equal(best, best), 1.0 / count, math.nan) * total

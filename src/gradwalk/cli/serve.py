@@ -29,7 +29,7 @@ def put_python(distribution: Path, folder: Path) -> list[str]:
     missing = [name for name in _OF_PYODIDE if not (distribution / name).is_file()]
     if missing:
         raise PyodideError(
-            f"{distribution} must be the folder of a Pyodide release, which has pyodide.mjs; it has no {missing[0]}"
+            f"{distribution} must be the folder of a Pyodide release, but the file {missing[0]} is missing in it"
         )
     wheels = sorted(distribution.glob("numpy-[0-9]*wasm32.whl"))
     if len(wheels) != 1:

@@ -244,7 +244,10 @@ class _Sweep:
         )
 
     def _contribute(self, node: Node, position: int, operand: int, upstream: float) -> tuple[Contribution, str, str]:
-        """Add a contribution to an operand; return the contribution, and the verb and the clause of its sentence."""
+        """Add a contribution to an operand's gradient.
+
+        Returns the contribution, and the verb and the clause of the sentence that describes it.
+        """
         has_got = bool(self._has_got[node.place])
         local, amount = node.partials[position], contribution(node, position, upstream) if has_got else 0.0
         before, late = self._found[operand], bool(self._visited[operand])

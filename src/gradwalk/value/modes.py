@@ -299,7 +299,7 @@ def recorded(f: Callable[[], Any], level: int, mark: int, *, staged: bool, branc
         The result of the function.
 
     Raises:
-        RecordingError: If the function read the number of a Value, even if the function caught the error.
+        RecordingError: The function read the numeric value of a Value, possibly catching the error that this raised.
     """
     return copy_context().run(_recorded_here, f, level, mark, staged, branches)
 

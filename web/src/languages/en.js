@@ -100,7 +100,7 @@ export const header = {
     ["d", "in the graph: move to the lines of a box, then from line to line"],
     ["[ ]", "in the graph: decrease or increase the number of a leaf (also Alt with the up and down arrows; Shift for finer steps)"],
     ["+ - 0", "in the graph: zoom in, zoom out, show everything"],
-    ["f", "present: the graph and the sentence about the step fill the screen (Escape leaves)"],
+    ["f", "present: the graph and the sentence about the step fill the screen (press Escape to exit)"],
     ["?", "this help"],
   ],
 };
@@ -841,7 +841,7 @@ export const lesson = {
           text: "Suppose the rule is written with `=` instead of `+=`. Here `a` is used twice, so its gradient will be wrong. *Will the quotient show this?*",
           options: ["No: it will be wrong in the same way", "Only if `h` is small enough", "Yes: it will differ from the gradient"],
           feedback: [
-            "What is the quotient computed from? Only from forward passes, which have no `+=`.",
+            "What is the quotient computed from? Only from forward passes. They do not use `+=`, so this mistake cannot affect them.",
             "A whole contribution is missing from the gradient. The difference shows even if `h` is not very small.",
             "Yes. The quotient comes from the forward pass alone, so the mistake does not affect it.",
           ],

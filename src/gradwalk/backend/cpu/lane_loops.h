@@ -225,7 +225,7 @@ static inline int64_t NAME(side_by_side)(const Batch *batch, const int32_t *code
             for (int k = 0; k < columns; k++) memcpy(sample + k * sizeof(REAL), row[k] + i, sizeof(REAL)); \
         break;
 
-/* Run STOREs to adjacent columns together, sample by sample, because the numbers of a sample share a cache line. */
+/* Run STOREs to adjacent columns as one loop over the samples, because the numbers of a sample share a cache line. */
 static void NAME(store_tile)(
     const Batch *batch, char **rows, const int32_t *code, int64_t columns, int64_t start, int64_t count
 ) {

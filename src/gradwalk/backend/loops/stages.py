@@ -39,7 +39,7 @@ class CallStage:
 
     Attributes:
         call: The call.
-        operands: Index of each operand of the call in the whole program.
+        operands: The indices that the call's operands have in the whole program.
         results: A dict from the positions of results in the call to the indices of these results in the whole program.
             It contains only the results that the program reads.
     """

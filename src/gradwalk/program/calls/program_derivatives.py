@@ -49,7 +49,7 @@ def portable(code: Code) -> Code:
 
 
 class _Portable:
-    """Replaces calls that cannot be saved. A program or call that occurs several times is replaced once."""
+    """Replaces calls that cannot be saved. If a program or call occurs several times, it is replaced by one shared replacement."""
 
     def __init__(self) -> None:
         self._programs: dict[int, tuple[Code, Code]] = {}  # id -> (program, replacement)

@@ -87,7 +87,7 @@ class _Names(dict[int, str]):
 
 
 def _instruction(body: _Body, code: Code, row: Sequence[int], names: _Names) -> str:
-    """Append an instruction of a program; return the name of its result."""
+    """Append the LLVM IR of one instruction to the function body; return the name of its result."""
     opcode, *operands = row
     if opcode == TAKE:
         return body.taken(names[operands[0]], [names[index] for index in code.tables[operands[1]]])

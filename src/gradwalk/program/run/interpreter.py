@@ -175,7 +175,7 @@ class Interpreter:
         scratch.release(value, few)
 
     def _compute_with_calls(self, inputs: cython.p_double, outputs: cython.p_double) -> cython.void:
-        """Compute the outputs of a program with calls. The outputs are nan if a call raises an error."""
+        """Compute the outputs of a program that contains calls. The outputs are nan if a call raises an error."""
         i: cython.int
         try:
             self._run(inputs, outputs)

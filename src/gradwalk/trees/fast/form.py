@@ -180,7 +180,7 @@ class SequenceForm(Form):
 class DictForm(Form):
     """The form of a dict.
 
-    `keys` lists the keys, and `parts` the forms of the values, in the order of the leaves. `order` lists the keys in
+    `keys` lists the keys, and `parts` lists the forms of the values. Both are in the order of the leaves. `order` lists the keys in
     the order that they have in new dicts.
     """
 

@@ -172,7 +172,7 @@ def derivatives_within(root: Any, leaves: list[Any]) -> list[float] | None:
 
 @cython.cfunc
 def _are_native(visited: list, level: cython.int) -> cython.bint:
-    """Return whether all nodes were created in the recording with this level and have no custom rule."""
+    """Return True if every node was created in the recording at this level and none has a custom rule."""
     node: ValueNode
     for item in visited:
         node = cython.cast(ValueNode, item)
