@@ -113,7 +113,7 @@ class Reevaluator:
         return self._reached[index] != 0
 
     def recomputed(self, index: cython.int) -> float:
-        """Compute a node from the recorded numbers of its operands. Leaves and hand-made nodes keep their recorded number."""
+        """Compute a node from the recorded numbers of its operands; for a leaf or hand-made node, return its number."""
         return self._evaluated(index) if self._opcodes[index] > 0 else float(self._data[index])
 
     def local(self, index: cython.int, number: cython.double) -> float:

@@ -49,7 +49,7 @@ def portable(code: Code) -> Code:
 
 
 class _Portable:
-    """Replaces calls that cannot be saved. If a program or call occurs several times, it is replaced by one shared replacement."""
+    """Replaces calls that cannot be saved, using one replacement for all occurrences of a program or call."""
 
     def __init__(self) -> None:
         self._programs: dict[int, tuple[Code, Code]] = {}  # id -> (program, replacement)

@@ -180,8 +180,8 @@ class SequenceForm(Form):
 class DictForm(Form):
     """The form of a dict.
 
-    `keys` lists the keys, and `parts` lists the forms of the values. Both are in the order of the leaves. `order` lists the keys in
-    the order that they have in new dicts.
+    `keys` lists the keys, and `parts` lists the forms of the values. Both are in the order of the leaves. `order`
+    lists the keys in the order that they have in new dicts.
     """
 
     def __init__(self, keys: list[Any], parts: list[Any], order: list[Any]) -> None:
