@@ -92,7 +92,7 @@ def test_logits_are_bars_with_a_mark_at_the_target(arrays_page: Lesson) -> None:
     arrays = arrays_page.page.locator(".arrays")
     assert arrays.locator(".bars rect").count() == 3
     assert arrays.locator(".bars .negative").count() == 1
-    assert "Raising place4.attention.logit.1 lowers loss most." in arrays.locator(".note").inner_text()
+    assert "raising place4.attention.logit.1 lowers loss the most." in arrays.locator(".note").inner_text()
     arrays.get_by_label("Numbers shown").select_option("gradient")
     assert arrays.locator("td.negative").count() == 5
 
