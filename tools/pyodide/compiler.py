@@ -1,8 +1,8 @@
-"""Compiler for Pyodide, called as cc, c++ and ld: compiles C and C++, and links modules that Pyodide can load.
+"""What cc, c++ and ld call: compiles C and C++ for Pyodide, and links a module that it can load.
 
-Zig's Clang compiles with Emscripten's headers, and LLVM's linker for WebAssembly links. A module is a shared library
-whose missing symbols are resolved with Pyodide's exports when it is loaded. Programs are only linked, never run: build
-systems use them to test whether a function exists, that is, whether Pyodide exports it (the file `exports`).
+Compiling is Zig's Clang with Emscripten's headers. Linking is LLVM's linker for WebAssembly: a module is a shared
+library whose missing symbols are found when it is loaded, in what Pyodide exports. A program is only linked, never
+run: a build system asks so whether a function exists, and learns what Pyodide exports (`exports`).
 """
 
 import os
@@ -23,7 +23,7 @@ HEADERS = [
 
 def compile_command(arguments: list[str], language: str) -> list[str]:
     """Return the command line that compiles."""
-    # The headers of C++ must precede Clang's own headers, which Zig places before those of -isystem.
+    # Zig puts Clang's own headers before those of -isystem, and C++'s have to come before both.
     first = (
         ["-nostdinc++", *(f"-I{SYSTEM}/lib/{part}/include" for part in ("libcxx", "libcxxabi"))]
         if language == "c++"
@@ -50,7 +50,7 @@ def compile_command(arguments: list[str], language: str) -> list[str]:
 
 
 def link_command(arguments: list[str]) -> list[str]:
-    """Return the command line that links objects and archives into a module, or into a program that is never run."""
+    """Return the command line that links objects and archives to a module, or to a program that is never run."""
     output = Path(arguments[arguments.index("-o") + 1])
     inputs = [part for part in arguments if part.endswith((".o", ".a", ".obj"))]
     if "-shared" in arguments:
@@ -62,11 +62,11 @@ def link_command(arguments: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Compile, link or both, depending on the options of a C compiler."""
+    """Compile, link, or both, as the options of a C compiler say."""
     language, *arguments = sys.argv[1:]
     arguments = [
         part for part in arguments if not part.startswith(("-sSUPPORT_", "-falign-loops"))
-    ]  # options of Emscripten and of x86
+    ]  # Emscripten's own, and x86's
     sources = [part for part in arguments if part.endswith((".c", ".cpp", ".cc", ".cxx", ".S"))]
     if any(part in arguments for part in ("-c", "-E", "-S", "--version", "-v", "-dumpversion")) or "-" in arguments:
         command = compile_command(arguments, language)

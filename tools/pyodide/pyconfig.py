@@ -1,7 +1,7 @@
-"""Print pyconfig.h for Pyodide's Python: `python pyconfig.py DEBIANS_PYCONFIG.H SYSCONFIGDATA.PY`.
+"""Write pyconfig.h as Pyodide's Python was configured: `python pyconfig.py DEBIANS_PYCONFIG.H SYSCONFIGDATA.PY`.
 
-Debian's file has all names. Pyodide has their values for `sysconfig`, with 0 for names that are not defined, except for
-names that begin with an underscore, which select features of the system headers.
+Debian's file has every name, and whether each is defined there. Pyodide keeps its values for `sysconfig`: 0 where a
+name is not defined. It keeps none for names that begin with an underscore, which say what Python asks of the headers.
 """
 
 from __future__ import annotations

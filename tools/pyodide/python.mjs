@@ -1,7 +1,7 @@
 /**
- * Run Pyodide in Node: `node python.mjs [--packages WHEEL_OR_FOLDER]... [--mount FOLDER] -m MODULE ARGUMENT...`.
- * The module runs in FOLDER, mounted as /checkout. `--packages numpy` loads NumPy from Pyodide's
- * servers. Environment variables that begin with GRADWALK_ are passed to Python.
+ * Python in Node, by Pyodide: `node python.mjs [--packages WHEEL_OR_FOLDER]... [--mount FOLDER] -m MODULE ARGUMENT...`.
+ * The folder is mounted as /checkout, where the module runs. `--packages numpy` is Pyodide's own NumPy, from its
+ * servers. Environment variables that begin with GRADWALK_ are handed on.
  */
 
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { basename, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { loadPyodide } from "../../web/node_modules/pyodide/pyodide.mjs";
 
-// Otherwise Node prints the line of pyodide.asm.js that threw, which has a megabyte.
+// Node would print the line of pyodide.asm.js that threw, a megabyte.
 process.on("uncaughtException", (error) => {
   console.error(String(error.stack ?? error).slice(0, 4000));
   process.exit(1);
@@ -28,7 +28,7 @@ const pyodide = await loadPyodide({
   env: { HOME: "/home/pyodide", PYTHONDONTWRITEBYTECODE: "1", ...Object.fromEntries(handedOn) },
 });
 
-/** Entries for sys.path, in order. */
+/** Where packages are imported from, in order. */
 const path = [];
 for (const [index, name] of values.packages.entries()) {
   const folder = `/packages/${index}`;
