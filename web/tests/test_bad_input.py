@@ -311,7 +311,8 @@ def test_page_with_an_invalid_walk_shows_the_lesson(visit: Visit, tmp_path: Path
     data = '<script type="application/json" data-gradwalk-document>{"gradwalk":"walk","version":7}</script>'
     text = lesson_file.read_text(encoding="utf-8").replace("</main>\n", f"</main>\n{data}\n")
     lesson = visit(path=pages.written(tmp_path / "broken.html", text))
-    expect(lesson.problem).to_contain_text("The file cannot be shown. This walk has version 7, but only version 1 can be read.")
+    problem = "The file cannot be shown. This walk has version 7, but only version 1 can be read."
+    expect(lesson.problem).to_contain_text(problem)
     expect(lesson.page.locator(".guide h2").first).to_have_text("What a gradient predicts")
     expect(lesson.graph.locator(".node")).to_have_count(5)
 

@@ -85,12 +85,12 @@ def test_effect_of_a_nudge_is_described(checks: Lesson) -> None:
     )
     expect(checks.panel.locator(".checks tr[data-selected] th")).to_have_text("a")
     checks.page.get_by_role("radio", name="forward").check()
-    expect(nudge_text(checks)).to_have_text("a + 0.5 makes L -5; the quotient is 6; backpropagation says 6")
+    expect(nudge_text(checks)).to_have_text("with a + 0.5, L is -5; the quotient is 6; backpropagation says 6")
     checks.box("d").click()  # on the graph
-    expect(nudge_text(checks)).to_have_text("d + 0.5 makes L -9; the quotient is -2; backpropagation says -2")
+    expect(nudge_text(checks)).to_have_text("with d + 0.5, L is -9; the quotient is -2; backpropagation says -2")
     checks.panel.locator(".checks tbody").get_by_role("button", name="f", exact=True).focus()
     checks.press("Enter")
-    expect(nudge_text(checks)).to_have_text("f + 0.5 makes L -6; the quotient is 4; backpropagation says 4")
+    expect(nudge_text(checks)).to_have_text("with f + 0.5, L is -6; the quotient is 4; backpropagation says 4")
     assert checks.focused == "f"
 
 
