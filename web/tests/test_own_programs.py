@@ -383,7 +383,7 @@ def test_link_contains_the_pass(visit: Visit, training: tuple[Path, list[list[fl
     path, _ = training
     lesson = visit("pass=4&node=slope", path)
     assert pass_text(lesson) == "Pass 4 of 12: backward() at line 8"
-    expect(lesson.inspector.locator(".why")).to_contain_text("not zeroed since pass 1. So .grad is now")
+    expect(lesson.inspector.locator(".why")).to_contain_text("not zeroed since pass 1). So .grad is now")
     lesson.page.get_by_label("Pass of the program").focus()
     lesson.press("ArrowRight")
     assert pass_text(lesson).startswith("Pass 5 of 12")
