@@ -24,7 +24,7 @@ BACK = ("b", "ArrowLeft", "PageUp")
 # Open questions
 
 
-@pytest.mark.parametrize(("preset", "answer"), [("neuron", "0.5."), ("softmax", "-0.341"), ("square", "2a")])
+@pytest.mark.parametrize(("preset", "answer"), [("neuron", "gradient, 0.5"), ("softmax", "-0.341"), ("square", "2a")])
 def test_note_shows_results_only_at_the_end(visit: Visit, preset: str, answer: str) -> None:
     lesson = visit(f"show={preset}")
     note = lesson.page.locator("header > .note")
