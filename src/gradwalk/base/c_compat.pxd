@@ -22,7 +22,7 @@ cdef extern from *:
         return number;
     }
     /* Threads update the counter `executed` without a lock, so some increments may be lost. */
-    typedef void (*run_pointer)(double *values);
+    typedef int (*run_pointer)(double *values);  /* returns 0 after success */
     #if defined(__GNUC__)
         #define LOADED(cell) __atomic_load_n(cell, __ATOMIC_ACQUIRE)
         #define STORED(cell, value) __atomic_store_n(cell, value, __ATOMIC_RELEASE)
@@ -44,11 +44,11 @@ cdef extern from *:
         STORED(cell, (run_pointer)run);
         return 0;
     }
-    static inline int ran(run_pointer *cell, Py_ssize_t *executed, Py_ssize_t length, double *values) {
+    static inline int run_code(run_pointer *cell, Py_ssize_t *executed, Py_ssize_t length, double *values) {
         run_pointer run = LOADED(cell);
-        if (run) run(values);
-        else STORED(executed, LOADED(executed) + length);
-        return run != NULL;
+        if (run) return run(values);
+        STORED(executed, LOADED(executed) + length);
+        return 1;
     }
     /* Returns true in one thread only: other threads read `never`. */
     static inline int is_due(Py_ssize_t *executed, Py_ssize_t hot, Py_ssize_t never) {
@@ -168,9 +168,9 @@ cdef extern from *:
     double from_bits(int low, int high) nogil
     void* cells(object array) except? NULL
     bint is_kind(object x, object base)
-    ctypedef void (*run_pointer)(double *values) noexcept nogil
+    ctypedef int (*run_pointer)(double *values) noexcept nogil
     int adopt_run(run_pointer *cell, object address) except -1
-    int ran(run_pointer *cell, Py_ssize_t *executed, Py_ssize_t length, double *values) nogil
+    int run_code(run_pointer *cell, Py_ssize_t *executed, Py_ssize_t length, double *values) noexcept nogil
     int is_due(Py_ssize_t *executed, Py_ssize_t hot, Py_ssize_t never)
     void count(int *number, int by)
     void fetch_item(list items, Py_ssize_t i)

@@ -54,11 +54,11 @@ def integers(array: Any) -> Any:
 
 
 def adopt_run(cell: Any, address: int) -> None:
-    """Store the address of a function `void run(double *values)` in a cell."""
+    """Store the address of a function `int run(double *values)`, which returns 0 after success, in a cell."""
 
 
-def ran(cell: Any, executed: Any, length: int, values: Any) -> bool:
-    """Run the function in a cell and return True; if the cell is empty, add `length` to `executed` and return False."""
+def run_code(cell: Any, executed: Any, length: int, values: Any) -> int:
+    """Run the function in a cell and return its result; if the cell is empty, add `length` to `executed` and return 1."""
     raise NotImplementedError
 
 

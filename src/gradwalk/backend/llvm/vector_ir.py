@@ -10,12 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import numpy
-from numpy.typing import NDArray
-
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import TAKE
-from gradwalk.program.formats.storage import Loops, Placement, before, indices
 from gradwalk.program.native.expressions import (
     PREFIX,
     VARIABLES,
@@ -27,6 +23,7 @@ from gradwalk.program.native.expressions import (
     symbol,
 )
 from gradwalk.program.reroll.repeats import Moving, Repeat, result
+from gradwalk.program.routine.storage import Loops, Placement, before, cells, in_cells
 
 _CACHE_LINE = 64  # bytes
 _PREFETCH = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
@@ -115,7 +112,7 @@ class Printer:
         self._code = code
         self._placement = Placement(code, repeats)
         self._type = target.type
-        self._cell_of = _cells(self._placement)
+        self._cell_of = cells(self._placement)
         self._values: dict[int, str] = {}  # index -> name of the result or scalar
         self._carried: dict[int, str] = {}  # instruction -> name of its result in the previous iteration
         self._fetched: set[Moving] = set()  # columns that are already prefetched
@@ -261,7 +258,7 @@ class Printer:
 
     def _cell(self, place: Moving, around: Loops) -> str:
         """Return the address in `memory` of a stored result."""
-        index = self._index(_in_cells(self._cell_of, place))
+        index = self._index(in_cells(self._cell_of, place))
         return self.body.new(f"getelementptr {self._type.numbers}, ptr %memory, i64 {index}")
 
     def _index(self, place: Moving) -> str:
@@ -286,26 +283,6 @@ class Printer:
             is_entry = body.new(f"fcmp oeq {numbers} {position}, {self._type.literal(float(i))}")
             taken = body.new(f"select {bits} {is_entry}, {numbers} {entry}, {numbers} {taken}")
         return taken
-
-
-def _cells(placement: Placement) -> NDArray[numpy.int64]:
-    """Return the cell in `memory` of each index.
-
-    Kept indices get consecutive cells if all affine indices of operands then remain affine. Otherwise, cells have the
-    same distances as indices.
-    """
-    close = numpy.cumsum(placement.kept) - 1
-    is_even = all(
-        numpy.array_equal(close[indices(place, around)], indices(_in_cells(close, place), around))
-        for place, around in placement.moves
-    )
-    return close if is_even else numpy.arange(len(close)) - int(numpy.argmax(placement.kept))
-
-
-def _in_cells(cell_of: NDArray[numpy.int64], place: Moving) -> Moving:
-    """Convert an affine index of results to the affine index of their cells."""
-    start = int(cell_of[place.start])
-    return Moving(start, tuple([int(cell_of[place.start + stride]) - start for stride in place.strides]))
 
 
 class _Library:

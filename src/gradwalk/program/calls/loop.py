@@ -96,8 +96,8 @@ class Loop(Call):
         self.described = f"while a condition holds{most}" if condition else f"{steps} steps from i = {first}"
         self.shown_parts = list(zip(("step", "condition"), self.parts, strict=False))
         self.runner = LoopRunner(
-            Interpreter(body.code),
-            None if condition is None else Interpreter(condition.code),
+            Interpreter(body.code, is_part=True),
+            None if condition is None else Interpreter(condition.code, is_part=True),
             tuple(sizes),
             first,
             -1 if steps is None else steps,
@@ -310,7 +310,7 @@ class LoopVjp(Call):
 
     @cached_property
     def _interpreter(self) -> Interpreter:
-        return Interpreter(self.body.code)
+        return Interpreter(self.body.code, is_part=True)
 
     def numbers(self, operands: Floats) -> Floats:
         """Compute the results from the operands: see `Call.numbers`."""

@@ -25,17 +25,20 @@ from gradwalk.program.native import compile_queue, compiler_process, object_cach
 from gradwalk.program.native.compiler_main import native_llvm
 from gradwalk.program.native.compiler_process import CompileError, native_lock
 from gradwalk.program.native.expressions import PREFIX
-from gradwalk.program.native.scalar_ir import called_by_address, ir_source
+from gradwalk.program.native.scalar_ir import PYTHON, called_by_address, called_in_python, ir_source
+from gradwalk.program.routine.lower_calls import MOST as MOST_STATEMENTS
+from gradwalk.program.routine.lower_calls import why_not_lowerable
+from gradwalk.program.routine.lower_program import TooLargeError
 
-# Maximum number of instructions and table entries of a compiled program. Larger programs do not fit in the CPU caches
-# and take long to compile. Tables are stored on the stack.
-MOST = 3000
+# Maximum number of instructions and table entries of a program, and of each program that it calls. It limits the time
+# of the search for loops. `lower_calls.MOST` limits what is compiled, which counts the body of a loop once.
+MOST = 30_000
 # A garbage collection threshold that is never reached.
 _NEVER = 1 << 30
 
 
 class MachineCode(NamedTuple):
-    """Machine code of a function. For a program, the function is `void run(double *values)`; see `ir_source`.
+    """Machine code of a function. For a program, the function is `int run(double *values)`; see `ir_source`.
 
     Attributes:
         address: The address of the function.
@@ -133,23 +136,20 @@ def compiling(policy: Policy) -> Iterator[None]:
 
 def why_not_compilable(code: Code, policy: Policy) -> str:
     """Return the reason why a program is not compiled under a policy, or "" if it is compiled."""
-    if policy.refusal:
-        return policy.refusal
-    if code.calls:
-        return "it calls loops, batches or functions, which run separately"
-    size = len(code) + sum(map(len, code.tables))
-    return f"{size:,} instructions and table entries are too many: at most {MOST:,}" if size > MOST else ""
+    return policy.refusal or why_not_lowerable(code, MOST)
 
 
 def compiled(code: Code, *, contract: bool = False) -> MachineCode:
     """Compile a program to machine code.
 
     `contract` says whether a product and a sum may be fused into one operation that is rounded once. Raises
-    MissingFunctionError if the C library lacks a function that the program calls, and CompileError if compilation
-    fails.
+    TooLargeError if the program has too many instructions, MissingFunctionError if the C library lacks a function that
+    the program calls, and CompileError if compilation fails.
     """
     source = ir_source(code, contract=contract)
     addresses = {f"{PREFIX}{name}": address_in(C_LIBRARY, name) for name in called_by_address(source)}
+    for name in called_in_python(source):
+        addresses[f"{PYTHON}{name}"] = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
     return assembled(source, addresses)
 
 
@@ -219,6 +219,8 @@ def compile_for(interpreter: Any) -> None:
         try:
             interpreter.install(compiled(interpreter.code, contract=policy.contract))
             failure = ""
+        except TooLargeError:
+            failure = f"it has more than {MOST_STATEMENTS:,} instructions, counting each loop once"
         except MissingFunctionError as error:
             failure = f"the C library lacks a function: {error}"
         finally:

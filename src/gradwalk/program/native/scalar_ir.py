@@ -1,4 +1,4 @@
-"""Print a program as LLVM IR: one function that runs all instructions on the interpreter's array of numbers.
+"""Print a routine as LLVM IR: one function that runs a whole program, including its loops and branches.
 
 Every instruction is printed from the formula of its operation, as in C. The code calls the same functions of the C
 library, such as `exp`, as the interpreter, so results are bitwise equal.
@@ -6,58 +6,176 @@ library, such as `exp`, as the interpreter, so results are bitwise equal.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from gradwalk.program.code.code import Code
-from gradwalk.program.code.opcodes import TAKE
-from gradwalk.program.native.expressions import PREFIX, Body, Type, arity_of, declaration, printed_functions, symbol
+from gradwalk.program.native.expressions import PREFIX, Body, Type, declaration, printed_functions, symbol
+from gradwalk.program.routine.lower_calls import routine
+from gradwalk.program.routine.statements import (
+    INPUTS,
+    Assign,
+    Cell,
+    Choose,
+    Compute,
+    Count,
+    For,
+    Grow,
+    Operand,
+    Read,
+    Routine,
+    Statement,
+    Store,
+    Take,
+    While,
+    length,
+)
+
+# What the function `run` returns. After `OUT_OF_MEMORY` and `TOO_MANY_STEPS` the program can be run in another way.
+# After `INTERRUPTED` a signal handler has raised an exception.
+DONE, OUT_OF_MEMORY, TOO_MANY_STEPS, INTERRUPTED = 0, 1, 2, -1
 
 _TYPE = Type()
+# Arrays of at most this many cells are on the stack, if all of them together have at most `_MOST_ON_STACK` cells.
+_MOST_IN_ARRAY = 512
+_MOST_ON_STACK = 4096
+# Number of statements between two checks for signals, approximately.
+_UNCHECKED = 1 << 20
+_FIRST_ROOM = 64  # number of rows that a growing array has room for at first
+
+PYTHON = "python_"  # prefix of functions of Python that are called by address
+_POLL = f"""\
+declare i32 @{PYTHON}PyGILState_Ensure()
+declare i32 @{PYTHON}PyErr_CheckSignals()
+declare void @{PYTHON}PyGILState_Release(i32)
+define internal i1 @is_interrupted() noinline {{
+  %state = call i32 @{PYTHON}PyGILState_Ensure()
+  %error = call i32 @{PYTHON}PyErr_CheckSignals()
+  call void @{PYTHON}PyGILState_Release(i32 %state)
+  %is_error = icmp ne i32 %error, 0
+  ret i1 %is_error
+}}"""
+_MEMORY = f"""\
+declare noalias ptr @{PREFIX}malloc(i64)
+declare noalias ptr @{PREFIX}realloc(ptr, i64)
+declare void @{PREFIX}free(ptr)"""
 
 
 def ir_source(code: Code, *, contract: bool = False) -> str:
-    """Print a program without calls as an LLVM module with the function `void run(double *values)`.
+    """Print a program as an LLVM module with the function `int run(double *values)`.
 
-    `values` has an entry for each index of the program. The function reads the inputs and writes only the results that
-    are outputs. `contract` says whether a product and a sum may be fused into one operation that is rounded once.
+    `values` has an entry for each index of the program. The function reads the inputs, writes results that are outputs,
+    and may write other results. It returns `DONE` or one of the other statuses. `contract` says whether a product and a
+    sum may be fused into one operation that is rounded once.
+
+    Raises `TooLargeError` if the routine of the program has too many statements.
     """
-    body = _Body(_TYPE, contract=contract)
-    names = _Names(body, code)
-    for index, row in enumerate(code.rows, code.first):
-        names[index] = _instruction(body, code, row, names)
-    for index in sorted(set(code.outputs)):
-        if index >= code.first:
-            body.store(names[index], index)
-    text = ["define void @run(ptr %values) {", "begin:", *body.lines, "  ret void", "}"]
-    return "\n".join([*printed_functions(body.called, _TYPE, _declared, contract=contract), *text, ""])
+    printer = _Printer(routine(code), contract=contract)
+    text = printer.function()
+    functions = printed_functions(printer.called, _TYPE, _declared, contract=contract)
+    used = "\n".join(text)
+    helpers = [helper for helper, name in ((_POLL, "@is_interrupted"), (_MEMORY, f"@{PREFIX}free")) if name in used]
+    return "\n".join([*helpers, *functions, *printer.globals(), *text, ""])
 
 
-def called_by_address(source: str) -> list[str]:
-    """Return the names of the C library functions that `source`, a result of `ir_source`, calls."""
-    lines = [line for line in source.splitlines() if line.startswith(f"declare double @{PREFIX}")]
-    return [line.partition(f"@{PREFIX}")[2].partition("(")[0] for line in lines]
+def called_by_address(source: str, prefix: str = PREFIX) -> list[str]:
+    """Return the names, without the prefix, of the functions that `source`, a result of `ir_source`, declares."""
+    return re.findall(rf"^declare .*@{prefix}(\w+)\(", source, re.MULTILINE)
 
 
-class _Body(Body):
-    """The LLVM instructions of the function that is being printed."""
+def called_in_python(source: str) -> list[str]:
+    """Return the names of the functions of Python's C API that `source`, a result of `ir_source`, declares."""
+    return called_by_address(source, PYTHON)
 
-    def loaded(self, index: int) -> str:
-        """Append instructions that load the number at an index; return the name of the result."""
-        return self.new(f"load double, ptr {self._address(index)}")
 
-    def store(self, operand: str, index: int) -> None:
-        """Append instructions that store an operand at an index."""
-        self.lines.append(f"  store double {operand}, ptr {self._address(index)}")
+class _Printer(Body):
+    """Prints the function of a routine."""
 
-    def _address(self, index: int) -> str:
-        return self.new(f"getelementptr double, ptr %values, i64 {index}")
+    def __init__(self, routine: Routine, *, contract: bool) -> None:
+        super().__init__(_TYPE, contract=contract, block="first")
+        self._routine = routine
+        self._names: dict[str, str] = {}  # variable of the routine -> its name in LLVM IR
+        self._counters: dict[str, str] = {}
+        self._labels = 0
+        self._allocated: list[str] = []
+        self._pointers = {INPUTS: "%values", **{name: f"@{name}" for name in routine.constants}}
+        self._work = 0  # number of cells in the memory that is allocated for arrays
+        self._place_arrays()
+        self._print(routine.statements)
 
-    def taken(self, index: str, table: Sequence[str]) -> str:
-        """Append instructions that compute the table entry at an index, or nan if the index is out of range."""
-        count = _TYPE.literal(float(len(table)))
-        cells = self.new(f"alloca [{len(table)} x double]")
-        for i, entry in enumerate(table):
-            self.lines.append(f"  store double {entry}, ptr {self.new(f'getelementptr double, ptr {cells}, i64 {i}')}")
+    def _place_arrays(self) -> None:
+        """Decide which arrays are on the stack."""
+        left = _MOST_ON_STACK
+        for name, cells in self._routine.arrays.items():
+            self._pointers[name] = f"%{name}"
+            if cells <= min(_MOST_IN_ARRAY, left):
+                left -= cells
+                self._allocated.append(f"  %{name} = alloca [{max(cells, 1)} x double], align 64")
+            else:
+                self._allocated.append(f"  %{name} = getelementptr inbounds double, ptr %work, i64 {self._work}")
+                self._work += (cells + 7) // 8 * 8
+        for name in self._routine.variables:
+            self._allocated.append(f"  %{name} = alloca double")
+        for name in self._routine.growing:
+            self._allocated += [f"  %{name} = alloca ptr", f"  store ptr null, ptr %{name}"]
+            self._allocated += [f"  %{name}_room = alloca i64", f"  store i64 0, ptr %{name}_room"]
+
+    def globals(self) -> list[str]:
+        """Return the lines that define the arrays of constants."""
+        return [
+            f"@{name} = internal unnamed_addr constant [{len(numbers)} x double] "
+            f"[{', '.join([f'double {_TYPE.literal(number)}' for number in numbers])}]"
+            for name, numbers in self._routine.constants.items()
+        ]
+
+    def function(self) -> list[str]:
+        """Return the lines of the function `run`."""
+        allocated = [f"  %work = call ptr @{PREFIX}malloc(i64 {8 * self._work})"] if self._work else []
+        check = ["  %has_work = icmp ne ptr %work, null", "  br i1 %has_work, label %first, label %end_work"]
+        growing = self._routine.growing
+        freed = []
+        for name in growing:
+            freed += [f"  %{name}_last = load ptr, ptr %{name}", f"  call void @{PREFIX}free(ptr %{name}_last)"]
+        freed += [f"  call void @{PREFIX}free(ptr %work)"] if self._work else []
+        return [
+            "define i32 @run(ptr noalias %values) {",
+            "begin:",
+            "  %status = alloca i32",
+            f"  store i32 {DONE}, ptr %status",
+            *allocated,
+            *self._allocated,
+            *(check if self._work else ["  br label %first"]),
+            "first:",
+            *self.lines,
+            "  br label %end",
+            "end:",
+            *freed,
+            "  %found = load i32, ptr %status",
+            "  ret i32 %found",
+            *(["end_work:", f"  ret i32 {OUT_OF_MEMORY}"] if self._work else []),
+            "}",
+        ]
+
+    # Statements
+
+    def _print(self, statements: Sequence[Statement]) -> None:
+        for statement in statements:
+            _PRINT[type(statement)](self, statement)
+
+    def _compute(self, statement: Compute) -> None:
+        self._names[statement.result] = self.instruction(
+            statement.opcode, [self._operand(operand) for operand in statement.operands]
+        )
+
+    def _read(self, statement: Read) -> None:
+        self._names[statement.result] = self._operand(statement.operand)
+
+    def _count(self, statement: Count) -> None:
+        number = self.new(f"add i64 {self._counters[statement.counter]}, {statement.first}")
+        self._names[statement.result] = self.new(f"sitofp i64 {number} to double")
+
+    def _take(self, statement: Take) -> None:
+        index, count = self._operand(statement.subscript), _TYPE.literal(float(statement.count))
         is_negative = self.new(f"fcmp olt double {index}, 0.0")
         from_end = self.new(f"fadd double {index}, {count}")
         position = self.new(f"select i1 {is_negative}, double {from_end}, double {index}")
@@ -66,32 +184,173 @@ class _Body(Body):
         safe = self.new(f"select i1 {is_inside}, double {position}, double 0.0")
         whole = self.new(f"fptosi double {safe} to i64")
         is_whole = self.new(f"fcmp oeq double {self.new(f'sitofp i64 {whole} to double')}, {position}")
-        address = self.new(f"getelementptr double, ptr {cells}, i64 {whole}")
+        first = self._address(statement.table)
+        distance = self.new(f"mul i64 {whole}, {statement.stride}")
+        address = self.new(f"getelementptr double, ptr {first}, i64 {distance}")
         picked = self.new(f"load double, ptr {address}")
         is_there = self.new(f"and i1 {is_inside}, {is_whole}")
-        return self.new(f"select i1 {is_there}, double {picked}, double {_TYPE.literal(float('nan'))}")
+        nan = _TYPE.literal(float("nan"))
+        self._names[statement.result] = self.new(f"select i1 {is_there}, double {picked}, double {nan}")
+
+    def _assign(self, statement: Assign) -> None:
+        self.lines.append(f"  store double {self._operand(statement.operand)}, ptr %{statement.variable}")
+
+    def _store(self, statement: Store) -> None:
+        operand = self._operand(statement.operand)
+        self.lines.append(f"  store double {operand}, ptr {self._address(statement.cell)}")
+
+    def _grow(self, statement: Grow) -> None:
+        name, full, ready = f"%{statement.array}", self._label("full"), self._label("ready")
+        room = self.new(f"load i64, ptr {name}_room")
+        has_room = self.new(f"icmp slt i64 {self._counters[statement.counter]}, {room}")
+        self._branch(has_room, ready, full)
+        self.begin(full)
+        is_first = self.new(f"icmp eq i64 {room}, 0")
+        more = self.new(f"select i1 {is_first}, i64 {_FIRST_ROOM}, i64 {self.new(f'mul i64 {room}, 2')}")
+        size = self.new(f"mul i64 {more}, {8 * max(statement.width, 1)}")
+        old = self.new(f"load ptr, ptr {name}")
+        new = self.new(f"call ptr @{PREFIX}realloc(ptr {old}, i64 {size})")
+        grown = self._label("grown")
+        self._fail_unless(self.new(f"icmp ne ptr {new}, null"), grown, OUT_OF_MEMORY)
+        self.lines += [f"  store ptr {new}, ptr {name}", f"  store i64 {more}, ptr {name}_room"]
+        self._jump(ready)
+
+    def _for(self, statement: For) -> None:
+        if statement.times == 0:
+            return
+        times = self._counters[statement.times] if isinstance(statement.times, str) else str(statement.times)
+        before, label, after = self._label("before"), self._label("loop"), self._label("after")
+        self._jump(before)
+        if isinstance(statement.times, str):
+            self._branch(self.new(f"icmp sgt i64 {times}, 0"), label, after)
+        else:
+            self.lines.append(f"  br label %{label}")
+        self.begin(label)
+        step = self._phi(label, before)
+        last = self.new(f"sub i64 {times}, 1") if statement.is_reversed else ""
+        self._counters[statement.counter] = self.new(f"sub i64 {last}, {step}") if last else step
+        self._poll(step, _work([*statement.body]), statement.times)
+        self._print(statement.body)
+        self._latch(label, step)
+        self._branch(self.new(f"icmp slt i64 %{label}_next, {times}"), label, after)
+        self.begin(after)
+
+    def _while(self, statement: While) -> None:
+        before, label, after = self._label("before"), self._label("loop"), self._label("after")
+        self._jump(before)
+        self.lines.append(f"  br label %{label}")
+        self.begin(label)
+        step = self._counters[statement.counter] = self._phi(label, before)
+        self._print(statement.test)
+        condition = self.new(f"fcmp une double {self._operand(statement.condition)}, 0.0")
+        self._branch(condition, f"{label}_body", after)
+        self.begin(f"{label}_body")
+        if statement.most is not None:
+            is_left = self.new(f"icmp ne i64 {step}, {statement.most}")
+            self._fail_unless(is_left, self._label("left"), TOO_MANY_STEPS)
+        self._poll(step, _work([*statement.test, *statement.body]), "")
+        self._print(statement.body)
+        self._latch(label, step)
+        self.lines.append(f"  br label %{label}")
+        self.begin(after)
+
+    def _choose(self, statement: Choose) -> None:
+        index, after = self._operand(statement.index), self._label("joined")
+        last = len(statement.branches) - 1
+        for i, branch in enumerate(statement.branches):
+            label, other = self._label("branch"), self._label("other")
+            test = f"fcmp olt double {index}, {_TYPE.literal(i + 1.0)}" if i < last else f"fcmp ord double {index}, 0.0"
+            self._branch(self.new(test), label, other)
+            self.begin(label)
+            self._print(branch)
+            self.lines.append(f"  br label %{after}")
+            self.begin(other)
+        self._print(statement.otherwise)
+        self._jump(after)
+
+    # Parts of statements
+
+    def _operand(self, operand: Operand) -> str:
+        if isinstance(operand, Cell):
+            return self.new(f"load double, ptr {self._address(operand)}")
+        if isinstance(operand, float):
+            return _TYPE.literal(operand)
+        return self._names.get(operand) or self.new(f"load double, ptr %{operand}")
+
+    def _address(self, cell: Cell) -> str:
+        index = str(cell.start)
+        for counter, stride in cell.strides:
+            if stride:
+                product = self.new(f"mul nsw i64 {self._counters[counter]}, {stride}")
+                index = self.new(f"add nsw i64 {product}, {index}")
+        pointer = self._pointers.get(cell.array) or self.new(f"load ptr, ptr %{cell.array}")
+        return self.new(f"getelementptr inbounds double, ptr {pointer}, i64 {index}")
+
+    def _label(self, name: str) -> str:
+        self._labels += 1
+        return f"{name}{self._labels}"
+
+    def _jump(self, label: str) -> None:
+        self.lines.append(f"  br label %{label}")
+        self.begin(label)
+
+    def _branch(self, condition: str, label: str, other: str) -> None:
+        self.lines.append(f"  br i1 {condition}, label %{label}, label %{other}")
+
+    def _phi(self, label: str, before: str) -> str:
+        return self.new(f"phi i64 [ 0, %{before} ], [ %{label}_next, %{label}_end ]")
+
+    def _latch(self, label: str, step: str) -> None:
+        self._jump(f"{label}_end")
+        self.lines.append(f"  %{label}_next = add nuw nsw i64 {step}, 1")
+
+    def _fail_unless(self, condition: str, label: str, status: int) -> None:
+        """Go on at a new block if a condition holds; otherwise let `run` return a status."""
+        fail = self._label("fail")
+        self._branch(condition, label, fail)
+        self.begin(fail)
+        self.lines += [f"  store i32 {status}, ptr %status", "  br label %end"]
+        self.begin(label)
+
+    def _poll(self, step: str, work: int, times: int | str) -> None:
+        """Check for signals in a long loop, in each iteration whose number is a multiple of a power of 2."""
+        if isinstance(times, int) and work * times < _UNCHECKED:
+            return
+        period = 1 << max(0, (_UNCHECKED // work).bit_length() - 1)
+        ready, due = self._label("ready"), self._label("due")
+        left = self.new(f"and i64 {step}, {period - 1}")
+        self._branch(self.new(f"icmp ne i64 {left}, {period - 1}"), ready, due)
+        self.begin(due)
+        is_interrupted = self.new("call i1 @is_interrupted()")
+        self._fail_unless(self.new(f"xor i1 {is_interrupted}, true"), self._label("not_interrupted"), INTERRUPTED)
+        self._jump(ready)
 
 
-class _Names(dict[int, str]):
-    """Maps each index to its name in LLVM IR. Constants are literals. Inputs are loaded when they are first used."""
+_PRINT = {
+    Compute: _Printer._compute,
+    Read: _Printer._read,
+    Count: _Printer._count,
+    Take: _Printer._take,
+    Assign: _Printer._assign,
+    Store: _Printer._store,
+    Grow: _Printer._grow,
+    For: _Printer._for,
+    While: _Printer._while,
+    Choose: _Printer._choose,
+}
 
-    def __init__(self, body: _Body, code: Code) -> None:
-        super().__init__()
-        self._body, self._code = body, code
 
-    def __missing__(self, index: int) -> str:
-        inputs = self._code.inputs
-        is_input = index < inputs
-        self[index] = self._body.loaded(index) if is_input else _TYPE.literal(self._code.constants[index - inputs])
-        return self[index]
-
-
-def _instruction(body: _Body, code: Code, row: Sequence[int], names: _Names) -> str:
-    """Append the LLVM IR of one instruction to the function body; return the name of its result."""
-    opcode, *operands = row
-    if opcode == TAKE:
-        return body.taken(names[operands[0]], [names[index] for index in code.tables[operands[1]]])
-    return body.instruction(opcode, [names[index] for index in operands[: arity_of(opcode)]])
+def _work(statements: Sequence[Statement]) -> int:
+    """Return the number of statements that run. A `While` counts as one iteration, because it polls by itself."""
+    total = 1
+    for statement in statements:
+        if isinstance(statement, For):
+            total += _work(statement.body) * (statement.times if isinstance(statement.times, int) else 1)
+        elif isinstance(statement, While | Choose):
+            total += length([statement])
+        else:
+            total += 1
+    return total
 
 
 def _declared(function: str, arity: int) -> list[str]:

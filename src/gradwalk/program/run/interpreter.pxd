@@ -35,6 +35,8 @@ cdef class Interpreter:
     cdef int _room  # size of a run's scratch memory, in doubles
     cdef bint _has_calls
     cdef bint _may_have_rows
+    cdef Py_ssize_t _hot  # value of _executed at which machine code is requested
+    cdef Py_ssize_t _executes  # four times the number of instructions of a run, including calls, approximately
     cdef Py_ssize_t _due  # value of _executed at which rows or machine code are requested
     cdef Py_ssize_t _executed  # four times the number of instructions interpreted so far
     cdef readonly object policy
@@ -56,6 +58,7 @@ cdef class Interpreter:
     cpdef object install_rows(self, object plan)
     cpdef object install(self, object machine_code)
     cdef object warm(self)
+    cdef int _run_code(self, double* value) except -1
     cdef int _execute(self, int start, double* value) noexcept nogil
     cdef int _interpret(self, int start, double* value) noexcept nogil
     cdef void _write_constants(self, double* value) noexcept nogil

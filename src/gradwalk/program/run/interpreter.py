@@ -23,6 +23,8 @@ from gradwalk.program.code.opcodes import CALL, OPCODES, TAKE
 from gradwalk.program.formats import listing
 from gradwalk.program.native.compile_queue import submit
 from gradwalk.program.native.machine_code import compile_for, current_policy, prefix_keys, why_not_compilable
+from gradwalk.program.native.scalar_ir import DONE as _done
+from gradwalk.program.native.scalar_ir import INTERRUPTED as _interrupted
 from gradwalk.program.run import instruction_loop, scratch
 from gradwalk.program.run.rows import row_loops
 from gradwalk.program.run.rows.row_plan import RowPlan, row_plan
@@ -35,6 +37,12 @@ if not TYPE_CHECKING and cython.compiled:
 # A program is compiled after 1,000,000 executed instructions. Counts of instructions are stored multiplied by 4,
 # because an instruction has 4 ints. Compiling takes about as long as interpreting a few million instructions.
 _hot = cython.declare(cython.Py_ssize_t, 4 * 1_000_000)
+# The step of a loop is compiled later than a whole program, because it is usually compiled as a part of the program.
+_hot_part = cython.declare(cython.Py_ssize_t, 4 * 20_000_000)
+# Number of instructions that are counted for a call if the number is unknown.
+_unknown = cython.declare(cython.Py_ssize_t, 10_000)
+# The GIL is released while machine code runs a program that executes at least this many instructions.
+_long = cython.declare(cython.Py_ssize_t, 4 * 20_000)
 # A program is reordered into rows if it has at least _fewest_in_rows instructions and has run _runs_before_rows times.
 # The rows are used if they have at least _least_share instructions on average.
 _fewest_in_rows = cython.declare(cython.int, 500)
@@ -43,6 +51,9 @@ _least_share = cython.declare(cython.int, 3)
 _never = cython.declare(cython.Py_ssize_t, -(2**62))
 _nan = cython.declare(cython.double, numpy.nan)
 _where = cython.declare(cython.int, OPCODES["where"])
+
+DONE = cython.declare(cython.int, _done)
+INTERRUPTED = cython.declare(cython.int, _interrupted)
 
 _float64 = numpy.dtype(numpy.float64)
 
@@ -76,6 +87,10 @@ class Rows:
 class Interpreter:
     """Runs a `Code`. The code must be well formed, because nothing is checked at run time.
 
+    Args:
+        code: The program.
+        is_part: Whether the program is the step of a loop.
+
     Attributes:
         code: The program.
         inputs: Number of inputs.
@@ -86,7 +101,7 @@ class Interpreter:
 
     # The types of the fields are declared in interpreter.pxd.
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: Code, *, is_part: bool = False) -> None:
         self.code = code
         self.inputs = code.inputs
         self._first = code.inputs + len(code.constants)
@@ -111,8 +126,11 @@ class Interpreter:
         )
         self.policy = current_policy()
         self._may_have_rows = not self._has_calls and self._length >= 4 * _fewest_in_rows
-        self._due = min(_hot, _runs_before_rows * self._length) if self._may_have_rows else _hot
-        self._executed = _hot if self.policy.backend == "llvm" else 0
+        self._hot = _hot_part if is_part else _hot
+        self._due = min(self._hot, _runs_before_rows * self._length) if self._may_have_rows else self._hot
+        self._executed = self._hot if self.policy.backend == "llvm" else 0
+        unknown: cython.Py_ssize_t = _unknown
+        self._executes = self._length + 4 * sum([int(min(call.weight, unknown)) for call, _ in code.calls])
         self.machine_code = None
         self.failure = ""
         self._machine_run = c_compat.NO_RUN
@@ -208,7 +226,7 @@ class Interpreter:
     def _run_in_order(self, value: cython.p_double, outputs: cython.p_double) -> object:
         """Run the instructions in program order and write the outputs."""
         checks: cython.bint = refuses_nans()
-        k: cython.int = self._interpret(0, value) if checks else self._execute(0, value)
+        k: cython.int = self._interpret(0, value) if checks else self._run_code(value)
         if k < self._length:
             self._run_calls(value)
         self._write_outputs(self._output, value, outputs)
@@ -253,7 +271,7 @@ class Interpreter:
         is_wanted: cython.bint = not why_not_compilable(self.code, self.policy)
         if self._may_have_rows and self.policy.backend != "llvm":
             self._may_have_rows = False
-            self._executed, self._due = self._due, _hot
+            self._executed, self._due = self._due, self._hot
             submit(self._order_in_rows)
         elif is_wanted:
             compile_for(self)
@@ -285,6 +303,8 @@ class Interpreter:
     def backends_beside(self, known: set[int]) -> dict[str, str]:
         """Return `backends` without the calls whose ids are in `known`; add the ids of the other calls to `known`."""
         found = {"": self._backend()}
+        if self.machine_code is not None:  # which includes the calls
+            return found
         for number, (call, _) in enumerate(self.code.calls):
             if id(call) not in known:
                 known.add(id(call))
@@ -303,17 +323,37 @@ class Interpreter:
         if not why and self.policy.backend == "llvm":
             why = "the program has not run yet"
         if not why:
-            why = f"{self._executed // 4:,} instructions run; machine code is compiled after {_hot // 4:,}"
+            why = f"{self._executed // 4:,} instructions run; machine code is compiled after {self._hot // 4:,}"
         return f"interpreter{'' if self._plan is None else f', in {self._plan.plan.length:,} rows'}: {why}"
+
+    def _run_code(self, value: cython.p_double) -> cython.int:
+        """Run the program up to its first call or the end; return the position reached.
+
+        Machine code runs calls, too. If it is interrupted, the exception of the signal handler is raised. If it fails,
+        the instructions are interpreted, which raises the error.
+        """
+        status: cython.int = 1
+        if not self._has_calls:
+            return self._execute(0, value)
+        if cython.compiled:
+            cell, executed = cython.address(self._machine_run), cython.address(self._executed)
+            if self._executes >= _long:
+                with cython.nogil:
+                    status = c_compat.run_code(cell, executed, self._executes, value)
+            else:
+                status = c_compat.run_code(cell, executed, self._executes, value)
+        if status == INTERRUPTED:
+            return -1
+        return self._length if status == DONE else self._interpret(0, value)
 
     def _execute(self, start: cython.int, value: cython.p_double) -> cython.int:
         """Run the instructions from `start` up to the next call or the end; return the position reached.
 
         If `start` is 0 and there is machine code, only the results that are outputs are written to `value`.
         """
-        if start == 0 and cython.compiled:
+        if start == 0 and not self._has_calls and cython.compiled:
             cell, executed = cython.address(self._machine_run), cython.address(self._executed)
-            if c_compat.ran(cell, executed, self._length, value):
+            if c_compat.run_code(cell, executed, self._length, value) == DONE:
                 return self._length
         return self._interpret(start, value)
 

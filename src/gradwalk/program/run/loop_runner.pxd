@@ -13,6 +13,7 @@ cdef class Frame:
     cdef int _held  # start of the buffer for the outputs
 
     cdef object run(self)
+    cdef int start(self) except? -1
     cdef int execute(self) noexcept nogil
     cdef double output(self, int position) noexcept nogil
     cdef void move(self, int position, int count, int to) noexcept nogil

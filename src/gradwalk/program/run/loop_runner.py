@@ -60,7 +60,7 @@ class Frame:
         interpreter: Interpreter = self._interpreter
         # The check for nan needs all results, but machine code writes only the outputs.
         checks: cython.bint = self._refuses_nans
-        k: cython.int = interpreter._interpret(0, self.value) if checks else self.execute()
+        k: cython.int = interpreter._interpret(0, self.value) if checks else self.start()
         if k < interpreter._length:
             interpreter._run_calls(self.value)
         if self._refuses_nans:
@@ -68,11 +68,17 @@ class Frame:
         return None
 
     @cython.cfunc
+    @cython.exceptval(-1)
+    def start(self) -> cython.int:
+        """Run the program up to its first call or the end; return the position reached."""
+        return self.execute() if self._rows is not None else self._interpreter._run_code(self.value)
+
+    @cython.cfunc
     @cython.nogil
     @cython.inline
     @cython.exceptval(check=False)
     def execute(self) -> cython.int:
-        """Run the program up to its first call or the end; return the position reached."""
+        """Run a program without calls; return the position reached."""
         if self._rows is not None:
             self._interpreter._run_rows(self._rows, self.value)
             return self._interpreter._length

@@ -8,7 +8,7 @@ import numpy
 
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import INSTRUCTIONS, TAKE
-from gradwalk.program.formats.storage import Loops, Placement, before
+from gradwalk.program.routine.storage import Loops, Placement, before
 from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Moving, Repeat, result, traversed
 

@@ -161,3 +161,23 @@ def before(place: Moving, loops: Loops) -> Moving:
 def _last(place: Moving, loops: Loops) -> Moving:
     """Return the index of a result of the innermost loop in the last iteration."""
     return Moving(place.start + loops[-1].period * (loops[-1].times - 1), place.strides[:-1])
+
+
+def cells(placement: Placement) -> NDArray[numpy.int64]:
+    """Return the cell in `memory` of each index.
+
+    Kept indices get consecutive cells if all affine indices of operands then remain affine. Otherwise, cells have the
+    same distances as indices.
+    """
+    close = numpy.cumsum(placement.kept) - 1
+    is_even = all(
+        numpy.array_equal(close[indices(place, around)], indices(in_cells(close, place), around))
+        for place, around in placement.moves
+    )
+    return close if is_even else numpy.arange(len(close)) - int(numpy.argmax(placement.kept))
+
+
+def in_cells(cell_of: NDArray[numpy.int64], place: Moving) -> Moving:
+    """Convert an affine index of results to the affine index of their cells."""
+    start = int(cell_of[place.start])
+    return Moving(start, tuple([int(cell_of[place.start + stride]) - start for stride in place.strides]))

@@ -1,0 +1,1 @@
+"""Routines: programs with loops, branches and arrays, ready to be printed in a language such as LLVM IR."""

@@ -1,0 +1,451 @@
+"""Lower a program to a `Routine`: `lowered(code)`.
+
+Loops that are found in the instructions become loops of the routine. `lower_calls.py` lowers the loops and switches that
+a program calls. Their programs are inlined, so all numbers of a step are variables, unless they are indexed with a loop
+counter or a subscript.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+from gradwalk.program.code.code import Code
+from gradwalk.program.code.opcodes import CALL, TAKE
+from gradwalk.program.reroll.find_loops import fold
+from gradwalk.program.reroll.repeats import Moving, Repeat, even_runs, result
+from gradwalk.program.routine.statements import (
+    INPUTS,
+    Assign,
+    Cell,
+    Compute,
+    For,
+    Operand,
+    Read,
+    Routine,
+    Statement,
+    Store,
+    Take,
+)
+from gradwalk.program.routine.storage import Loops, Placement, before, cells, in_cells
+
+# A program is searched for loops if it has at least this many instructions. Shorter programs run in registers.
+FLAT_BELOW = 250
+# Minimum number of instructions that a loop must save.
+_FEWEST = 8
+# Minimum number of numbers that are copied by a loop.
+_LONG = 8
+# A group of numbers that change from step to step is an array if it has more numbers than this.
+MOST_VARIABLES = 64
+
+# Lowers a call: maps the call, its operands, and a function that returns the operands of the reverse pass of this call
+# in the same program, to the call's results.
+LowerCall = Callable[["Lowering", Any, list[Operand], "Trails"], list[Operand]]
+Trails = dict[tuple[int, tuple[int, ...]], Any]
+
+
+class TooLargeError(Exception):
+    """A routine would have more statements than allowed."""
+
+
+class _Plan(NamedTuple):
+    """How a program is lowered.
+
+    Attributes:
+        placement: The loops of the program, and the results that are stored in `memory`.
+        cell_of: The cell of each index in `memory`.
+        cells: Size of `memory`.
+        spans: Ranges of inputs that are indexed with a counter or subscript: pairs of the first and the last input.
+    """
+
+    placement: Placement
+    cell_of: NDArray[numpy.int64]
+    cells: int
+    spans: Sequence[tuple[int, int]]
+
+
+class Lowering:
+    """Creates the statements of a routine.
+
+    Args:
+        most: The largest number of statements.
+
+    Attributes:
+        block: The statements of the innermost open loop or branch.
+        arrays: See `Routine`.
+        growing: See `Routine`.
+        constants: See `Routine`.
+        variables: See `Routine`.
+    """
+
+    def __init__(self, lower_call: LowerCall, most: int) -> None:
+        self.block: list[Statement] = []
+        self.arrays: dict[str, int] = {}
+        self.growing: list[str] = []
+        self.constants: dict[str, Sequence[float]] = {}
+        self.variables: list[str] = []
+        self._lower_call = lower_call
+        self._left = most
+        self._numbers = itertools.count()
+        self._plans: dict[int, _Plan] = {}  # id of a code -> its plan
+
+    # Building blocks
+
+    def name(self, letter: str) -> str:
+        """Return a new name."""
+        return f"{letter}{next(self._numbers)}"
+
+    def add(self, statement: Statement) -> None:
+        """Append a statement. Raises TooLargeError if there are too many."""
+        self._left -= 1
+        if self._left < 0:
+            raise TooLargeError
+        self.block.append(statement)
+
+    @contextlib.contextmanager
+    def nested(self) -> Iterator[list[Statement]]:
+        """Collect the statements that are appended in the `with` block in a list of their own."""
+        outer, self.block = self.block, []
+        try:
+            yield self.block
+        finally:
+            self.block = outer
+
+    def array(self, cells: int) -> str:
+        """Return the name of a new local array."""
+        name = self.name("a")
+        self.arrays[name] = cells
+        return name
+
+    def variable(self) -> str:
+        """Return the name of a new variable that can be assigned several times."""
+        self.variables.append(self.name("m"))
+        return self.variables[-1]
+
+    def read(self, operand: Operand) -> str:
+        """Read an operand into a new variable."""
+        name = self.name("v")
+        self.add(Read(name, operand))
+        return name
+
+    def store(self, first: Sequence[Cell], operands: Sequence[Operand]) -> None:
+        """Write numbers to cells. Evenly spaced cells are copied to evenly spaced cells by a loop."""
+        pairs = list(zip(first, operands, strict=True))
+        steps = [_step_of(one, other) for one, other in itertools.pairwise(pairs)]
+        for start, count in even_runs(steps, _LONG) if pairs else []:
+            cell, operand = pairs[start]
+            if count == 1:
+                self.add(Store(cell, operand))
+                continue
+            to, by = steps[start] or (0, 0)
+            counter = self.name("i")
+            with self.nested() as body:
+                source = operand.moved(0, (counter, by)) if isinstance(operand, Cell) else operand
+                self.add(Store(cell.moved(0, (counter, to)), source))
+            self.add(For(counter, count, body))
+
+    def in_array(self, operands: Sequence[Operand]) -> tuple[Cell, int]:
+        """Return evenly spaced cells with these numbers: the first cell and the distance. Copy the numbers if needed."""
+        if not operands:
+            return Cell(INPUTS, 0), 1
+        first = operands[0]
+        if isinstance(first, Cell):
+            step = _step_of((first, first), (first, operands[1])) if len(operands) > 1 else (0, 1)
+            if step is not None and _are_even(operands, step[1]):
+                return first, step[1]
+        if all(isinstance(operand, float) for operand in operands):
+            name = self.name("k")
+            self.constants[name] = [float(number) for number in operands if isinstance(number, float)]
+        else:
+            name = self.array(len(operands))
+            self.store([Cell(name, i) for i in range(len(operands))], operands)
+        return Cell(name, 0), 1
+
+    def settled(self, operands: Sequence[Operand], changed: Sequence[str]) -> list[Operand]:
+        """Return operands that stay the same when the arrays `changed` change."""
+        return [self.read(x) if isinstance(x, Cell) and x.array in changed else x for x in operands]
+
+    # Programs
+
+    def plan(self, code: Code) -> _Plan:
+        """Return the plan of a program. It is computed once."""
+        if id(code) not in self._plans:
+            self._plans[id(code)] = _plan(code)
+        return self._plans[id(code)]
+
+    def program(self, code: Code, operands: Sequence[Operand], *, is_outermost: bool = False) -> list[Operand]:
+        """Append the statements of a program; return its outputs.
+
+        `operands` are the inputs. The outermost program stores the numbers that it keeps in the array of the inputs.
+        """
+        return _ProgramLowering(self, code, operands, is_outermost).outputs()
+
+    def call(self, call: Any, operands: list[Operand], trails: Trails) -> list[Operand]:
+        """Append the statements of a call; return its results."""
+        return self._lower_call(self, call, operands, trails)
+
+    def even(self, operands: Sequence[Operand], spans: Sequence[tuple[int, int]]) -> list[Operand]:
+        """Return the operands, with each span of them in evenly spaced cells."""
+        found = list(operands)
+        for least, greatest in spans:
+            first, stride = self.in_array(found[least : greatest + 1])
+            found[least : greatest + 1] = [first.moved(i * stride) for i in range(greatest + 1 - least)]
+        return found
+
+    def routine(self) -> Routine:
+        """Return the routine of all statements that were appended."""
+        return Routine(self.block, self.variables, self.arrays, self.growing, self.constants)
+
+
+class Changing:
+    """A group of numbers that change from step to step: variables, or the cells of an array.
+
+    Attributes:
+        array: Name of the array, or "" if the numbers are variables.
+    """
+
+    def __init__(self, lowering: Lowering, count: int, *, is_array: bool) -> None:
+        self._lowering = lowering
+        self.array = lowering.array(count) if is_array or count > MOST_VARIABLES else ""
+        self._cells = [Cell(self.array, i) for i in range(count)] if self.array else []
+        self._variables = [] if self.array else [lowering.variable() for _ in range(count)]
+
+    def set(self, operands: Sequence[Operand]) -> None:
+        """Change the numbers. The operands must not be cells of the same array: see `Lowering.settled`."""
+        if self.array:
+            self._lowering.store(self._cells, operands)
+        for variable, operand in zip(self._variables, operands, strict=False):
+            self._lowering.add(Assign(variable, operand))
+
+    def current(self) -> list[Operand]:
+        """Return the numbers as operands, which are valid until the numbers change."""
+        return [*self._cells, *(self._lowering.read(variable) for variable in self._variables)]
+
+
+class _ProgramLowering:
+    """Appends the statements of one program to a lowering."""
+
+    def __init__(self, lowering: Lowering, code: Code, operands: Sequence[Operand], is_outermost: bool) -> None:
+        self._lowering = lowering
+        self._code = code
+        self._placement, self._cell_of, cells, spans = lowering.plan(code)
+        self._inputs = lowering.even(operands, spans)
+        self._known: dict[int, Operand] = {}  # index -> operand that is the result
+        self._carried: dict[int, tuple[str, str]] = {}  # instruction -> variable, and its value in this iteration
+        self._counters: list[str] = []  # counters of the open loops
+        self._outer: list[list[Statement]] = []  # the blocks around the open loops
+        self._memory = Cell(INPUTS, 0)
+        if is_outermost:
+            self._cell_of = numpy.arange(code.count)
+        elif cells:
+            self._memory = Cell(lowering.array(cells), 0)
+        self._numbers = ""  # name of the array of constants, if it is used
+        self._results: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)  # call -> indices and positions
+        if code.calls:
+            for index, row in enumerate(code.rows, code.first):
+                if row[0] == CALL:
+                    self._results[row[1]].append((index, row[2]))
+        self._trails: Trails = {}
+
+    def outputs(self) -> list[Operand]:
+        """Append all statements; return the outputs."""
+        open_loops: list[Loops] = []
+        for part, around in self._placement.everything:
+            if isinstance(part, range):
+                for i in part:
+                    self._instruction(i, around)
+            elif part is None:
+                self._end(open_loops.pop())
+            else:
+                open_loops.append((*around, part))
+                self._begin(open_loops[-1])
+        return [self._operand(Moving(index, ()), ()) for index in self._code.outputs]
+
+    def _instruction(self, i: int, around: Loops) -> None:
+        opcode, x, y, _ = self._code.instructions[4 * i : 4 * i + 4].tolist()
+        index = self._code.first + i
+        if opcode == CALL:
+            if self._results[x][0][0] == index:
+                self._call(x)
+            return
+        operands = [self._operand(place, around) for place in self._placement.operands(i, around)]
+        name = self._lowering.name("v")
+        if opcode == TAKE:
+            table, stride = self._lowering.in_array(operands[1:])
+            self._lowering.add(Take(name, operands[0], table, stride, len(operands) - 1))
+        else:
+            self._lowering.add(Compute(name, opcode, operands))
+        self._known[index] = name
+        place = self._placement.keeps(i, around) if around or self._placement.kept[index] else None
+        if place is not None:
+            self._lowering.add(Store(self._cell(place), name))
+
+    def _call(self, which: int) -> None:
+        call, indices = self._code.calls[which]
+        operands = [self._operand(Moving(index, ()), ()) for index in indices]
+        trails = {key: self._trails.get(key) for key in self._reversed(which)}
+        results = self._lowering.call(call, operands, trails)
+        self._trails |= trails
+        kept = []
+        for index, position in self._results[which]:
+            self._known[index] = results[position]
+            if self._placement.kept[index]:
+                kept.append(index)
+        cells = [self._cell(Moving(index, ())) for index in kept]
+        self._lowering.store(cells, [self._known[index] for index in kept])
+
+    def _reversed(self, which: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Yield the keys of the trails that a call leaves or uses.
+
+        The key of a trail is the id of the loop and the indices of the loop's operands.
+        """
+        call, indices = self._code.calls[which]
+        if call.kind == "loop_back":
+            yield id(call.loop), indices[: call.loop.inputs]
+        for other, used in self._code.calls:
+            if call.kind == "loop" and other.kind == "loop_back" and other.loop is call and used[: call.inputs] == indices:
+                yield id(call), indices
+                return
+
+    def _begin(self, loops: Loops) -> None:
+        """Begin the innermost of these loops."""
+        lowering = self._lowering
+        carried = self._placement.carried[loops]
+        variables = [lowering.variable() for _ in carried]
+        for i, variable in zip(carried, variables, strict=True):
+            start = self._operand(before(result(self._code, i, loops), loops), loops[:-1])
+            lowering.add(Assign(variable, start))
+        self._outer.append(lowering.block)
+        lowering.block = []
+        self._counters.append(lowering.name("i"))
+        for i, variable in zip(carried, variables, strict=True):
+            self._carried[i] = variable, lowering.read(variable)
+
+    def _end(self, loops: Loops) -> None:
+        """End the innermost of these loops."""
+        lowering = self._lowering
+        carried = self._placement.carried[loops]
+        for i in carried:
+            lowering.add(Assign(self._carried[i][0], self._known[self._code.first + i]))
+        body, lowering.block = lowering.block, self._outer.pop()
+        lowering.add(For(self._counters.pop(), loops[-1].times, body))
+        for i in carried:
+            place = self._placement.keeps_last(i, loops)
+            if place is not None:
+                lowering.add(Store(self._cell(place), lowering.read(self._carried[i][0])))
+
+    def _operand(self, place: Moving, around: Loops) -> Operand:
+        """Return an operand whose index is `place`, inside the loops `around`."""
+        code = self._code
+        if self._placement.is_local(place, around):
+            return self._known[place.start]
+        carried = self._placement.carrying(place, around)
+        if carried is not None:
+            return self._carried[carried][1]
+        if place.start < code.inputs:
+            return self._input(place)
+        if place.start < code.first:
+            return self._constant(place)
+        return self._cell(place) if self._placement.is_in_memory(place) else self._known[place.start]
+
+    def _input(self, place: Moving) -> Operand:
+        first = self._inputs[place.start]
+        if not any(place.strides):
+            return first
+        assert isinstance(first, Cell)
+        unit = next(stride for stride in place.strides if stride)
+        other = self._inputs[place.start + unit]
+        assert isinstance(other, Cell)
+        distance = (other.start - first.start) // unit
+        return first.moved(0, *self._strides(place, distance))
+
+    def _constant(self, place: Moving) -> Operand:
+        if not any(place.strides):
+            return float(self._code.constants[place.start - self._code.inputs])
+        if not self._numbers:
+            self._numbers = self._lowering.name("k")
+            self._lowering.constants[self._numbers] = self._code.constants
+        return Cell(self._numbers, place.start - self._code.inputs, self._strides(place, 1))
+
+    def _cell(self, place: Moving) -> Cell:
+        """Return the cell of `memory` for an affine index."""
+        moved = in_cells(self._cell_of, place)
+        return Cell(self._memory.array, moved.start, self._strides(moved, 1))
+
+    def _strides(self, place: Moving, distance: int) -> tuple[tuple[str, int], ...]:
+        pairs = zip(self._counters, place.strides, strict=False)
+        return tuple([(counter, stride * distance) for counter, stride in pairs if stride])
+
+
+def lowered(code: Code, lower_call: LowerCall, most: int) -> Routine:
+    """Lower a program whose inputs are in the array `INPUTS`. Each output is stored at its index.
+
+    Args:
+        code: The program.
+        lower_call: The function that lowers calls.
+        most: The largest number of statements.
+
+    Raises:
+        TooLargeError: There would be more statements.
+    """
+    lowering = Lowering(lower_call, most)
+    outputs = lowering.program(code, [Cell(INPUTS, i) for i in range(code.inputs)], is_outermost=True)
+    found = {index: operand for index, operand in zip(code.outputs, outputs, strict=True) if index >= code.first}
+    moved = {index: operand for index, operand in sorted(found.items()) if operand != Cell(INPUTS, index)}
+    lowering.store([Cell(INPUTS, index) for index in moved], list(moved.values()))
+    return lowering.routine()
+
+
+def _plan(code: Code) -> _Plan:
+    repeats = fold(code) if len(code) >= FLAT_BELOW else ()
+    placement = Placement(code, [one for one in repeats if one.period * (one.times - 1) >= _FEWEST])
+    cell_of = cells(placement)
+    return _Plan(placement, cell_of, int(cell_of[placement.kept].max(initial=-1)) + 1, _spans(code, placement))
+
+
+def _spans(code: Code, placement: Placement) -> list[tuple[int, int]]:
+    """Return the ranges of inputs that are indexed with counters or subscripts."""
+    found = [
+        place.reaches(around)
+        for part, around in placement.everything
+        if isinstance(part, range) and around
+        for i in part
+        for place in placement.operands(i, around)
+        if place.start < code.inputs and any(place.strides)
+    ]
+    tables = [table for table in code.tables if max(table) < code.inputs]
+    return merged([*found, *((min(table), max(table)) for table in tables)])
+
+
+def merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the spans in order, with overlapping spans joined."""
+    found: list[tuple[int, int]] = []
+    for least, greatest in sorted(spans):
+        if found and least <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], greatest)
+        else:
+            found.append((least, greatest))
+    return found
+
+
+def _step_of(one: tuple[Cell, Operand], other: tuple[Cell, Operand]) -> tuple[int, int] | None:
+    """Return the distance of two cells that are written, and of the cells that are read; None if they are not even."""
+    (to, source), (next_to, next_source) = one, other
+    if to[::2] != next_to[::2]:
+        return None
+    if not isinstance(source, Cell) or not isinstance(next_source, Cell):
+        return (next_to.start - to.start, 0) if source == next_source else None
+    if source[::2] != next_source[::2]:
+        return None
+    return next_to.start - to.start, next_source.start - source.start
+
+
+def _are_even(operands: Sequence[Operand], step: int) -> bool:
+    first = operands[0]
+    return isinstance(first, Cell) and all(operand == first.moved(i * step) for i, operand in enumerate(operands))

@@ -1,0 +1,173 @@
+"""`Routine`: a program as statements on variables and arrays, with loops and branches.
+
+`lower_program.py` creates routines. A printer of a language needs to know only these statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+INPUTS = "values"  # the array that holds the inputs and receives the outputs
+
+
+class Cell(NamedTuple):
+    """A cell of an array.
+
+    Attributes:
+        array: Name of the array.
+        start: Index of the cell if all counters are 0.
+        strides: Pairs of a loop counter and the factor by which the index grows with this counter.
+    """
+
+    array: str
+    start: int
+    strides: tuple[tuple[str, int], ...] = ()
+
+    def moved(self, by: int, *strides: tuple[str, int]) -> Cell:
+        """Return the cell `by` cells further, with additional strides."""
+        return Cell(self.array, self.start + by, (*self.strides, *strides))
+
+
+# A variable, a constant, or the number in a cell.
+Operand = str | float | Cell
+
+
+class Compute(NamedTuple):
+    """Define a variable as the result of an operation."""
+
+    result: str
+    opcode: int
+    operands: Sequence[Operand]
+
+
+class Read(NamedTuple):
+    """Define a variable as the current number of an operand."""
+
+    result: str
+    operand: Operand
+
+
+class Count(NamedTuple):
+    """Define a variable as `first` plus a loop counter."""
+
+    result: str
+    counter: str
+    first: int
+
+
+class Take(NamedTuple):
+    """Define a variable as the entry of a table at a subscript, or nan if the subscript is out of range.
+
+    The table consists of `count` cells, `stride` cells apart; the first is `table`.
+    """
+
+    result: str
+    subscript: Operand
+    table: Cell
+    stride: int
+    count: int
+
+
+class Assign(NamedTuple):
+    """Change a variable that can be assigned several times; see `Routine.variables`."""
+
+    variable: str
+    operand: Operand
+
+
+class Store(NamedTuple):
+    """Write a number to a cell."""
+
+    cell: Cell
+    operand: Operand
+
+
+class Grow(NamedTuple):
+    """Make sure that a growing array has room for `width` cells after `counter * width` cells."""
+
+    array: str
+    counter: str
+    width: int
+
+
+class For(NamedTuple):
+    """Run statements for each number of a counter from 0 to `times - 1`, or in reverse order.
+
+    Attributes:
+        counter: Name of the counter.
+        times: The number of iterations, or the name of a counter of a `While` that has ended.
+        body: The statements.
+        is_reversed: Whether the counter runs from `times - 1` to 0.
+    """
+
+    counter: str
+    times: int | str
+    body: Sequence[Statement]
+    is_reversed: bool = False
+
+
+class While(NamedTuple):
+    """Run statements as long as a condition holds. Afterwards the counter is the number of iterations.
+
+    Attributes:
+        counter: Name of the counter.
+        test: The statements that compute the condition.
+        condition: The condition: another iteration runs if this number is not 0.
+        most: The largest number of iterations, or None. The routine fails if the condition holds after them.
+        body: The statements of an iteration. They can use the variables that `test` defines.
+    """
+
+    counter: str
+    test: Sequence[Statement]
+    condition: Operand
+    most: int | None
+    body: Sequence[Statement]
+
+
+class Choose(NamedTuple):
+    """Run one of several lists of statements: list i for an index below i + 1, the last one for larger indices.
+
+    If the index is nan, `otherwise` runs.
+    """
+
+    index: Operand
+    branches: Sequence[Sequence[Statement]]
+    otherwise: Sequence[Statement]
+
+
+Statement = Compute | Read | Count | Take | Assign | Store | Grow | For | While | Choose
+
+
+class Routine(NamedTuple):
+    """Statements, and the variables and arrays that they use.
+
+    Attributes:
+        statements: The statements.
+        variables: The variables that are changed by `Assign`.
+        arrays: Maps the name of each local array to its number of cells.
+        growing: The names of the arrays that `Grow` enlarges. They have no cells at first.
+        constants: Maps the name of each array of constants to its numbers.
+    """
+
+    statements: Sequence[Statement]
+    variables: Sequence[str]
+    arrays: Mapping[str, int]
+    growing: Sequence[str]
+    constants: Mapping[str, Sequence[float]]
+
+
+def length(statements: Sequence[Statement]) -> int:
+    """Return the number of statements, including the statements inside loops and branches."""
+    count, waiting = 0, list(statements)
+    while waiting:
+        statement = waiting.pop()
+        count += 1
+        if isinstance(statement, For | While):
+            waiting += statement.body
+        if isinstance(statement, While):
+            waiting += statement.test
+        if isinstance(statement, Choose):
+            for branch in (*statement.branches, statement.otherwise):
+                waiting += branch
+    return count
