@@ -10,11 +10,16 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from gradwalk.program.code.code import Code
-from gradwalk.program.routine.lower_program import Changing, Lowering, Trails, lowered, merged
+from gradwalk.program.code.opcodes import CALL
+from gradwalk.program.routine.lower_program import Changing, Lowering, Trails, lowered, merged, stride_of
 from gradwalk.program.routine.statements import Cell, Choose, Count, For, Grow, Operand, Routine, Statement, While
 
 # The largest number of statements of a routine. Compiling takes about 50 microseconds per statement.
 MOST = 6000
+
+
+# For each number of a step's row: its cell in the first step, and the distance to its cell in the next step.
+Columns = list[tuple[Cell, int]]
 
 
 class Trail(NamedTuple):
@@ -24,14 +29,14 @@ class Trail(NamedTuple):
         states: The array with the carry before each step.
         steps: The number of steps, or the counter that holds it.
         consts: The constants of the loop.
-        xs: The first cell of xs, and the distance between the cells.
+        xs: The rows of all steps.
         results: The results of the loop.
     """
 
     states: str
     steps: int | str
     consts: list[Operand]
-    xs: tuple[Cell, int]
+    xs: Columns
     results: list[Operand]
 
 
@@ -44,11 +49,12 @@ def why_not_lowerable(code: Code, most: int) -> str:
     """Return the reason why a program cannot be lowered, or "" if it can be lowered unless `TooLargeError` is raised.
 
     `most` is the largest number of instructions and table entries of the program, and of each program that it calls.
+    The results of calls are not counted.
     """
     waiting, known = [code], {id(code)}
     while waiting:
         code = waiting.pop()
-        size = len(code) + sum(map(len, code.tables))
+        size = int((code.instructions[::4] != CALL).sum()) + sum(map(len, code.tables))
         if size > most:
             return f"{size:,} instructions and table entries are too many: at most {most:,}"
         for call, _ in code.calls:
@@ -114,7 +120,7 @@ def _forward(lowering: Lowering, loop: Any, operands: list[Operand], *, keeps_st
     carry = Changing(lowering, carry_size, is_array=_touch(spans, 0, carry_size))
     carry.set(operands[:carry_size])
     consts = lowering.even(operands[carry_size : carry_size + fixed], _within(spans, carry_size, fixed))
-    xs = lowering.in_array(operands[carry_size + fixed :])
+    xs = _columns(lowering, operands[carry_size + fixed :], row)
     ys = lowering.array(out * loop.steps) if out else ""
     counter = lowering.name("i")
     states = _states(lowering, loop, keeps_states=keeps_states)
@@ -125,7 +131,7 @@ def _forward(lowering: Lowering, loop: Any, operands: list[Operand], *, keeps_st
             lowering.add(Grow(states, counter, carry_size))
         if keeps_states:
             lowering.store(_row(states, 0, counter, carry_size), now)
-        inputs = [_counted(lowering, counter, loop.first), *now, *consts, *_moving(xs, counter, row)]
+        inputs = [_counted(lowering, counter, loop.first), *now, *consts, *_moving(xs, counter)]
         outputs = lowering.settled(lowering.program(loop.body.code, inputs), [carry.array])
         lowering.store(_row(ys, 0, counter, out), outputs[carry_size:])
         carry.set(outputs[:carry_size])
@@ -156,7 +162,7 @@ def _backward(lowering: Lowering, call: Any, trail: Trail, seeds: list[Operand])
     cotangents.set(seeds[:carry])
     totals = Changing(lowering, fixed, is_array=_touch(spans, first + carry, fixed))
     totals.set([0.0] * fixed)
-    dys = lowering.in_array(seeds[carry:])
+    dys = _columns(lowering, seeds[carry:], out)
     dxs = lowering.array(row * loop.steps) if row else ""
     counter = lowering.name("i")
     with lowering.nested() as body:
@@ -164,10 +170,10 @@ def _backward(lowering: Lowering, call: Any, trail: Trail, seeds: list[Operand])
             _counted(lowering, counter, loop.first),
             *_row(trail.states, 0, counter, carry),
             *trail.consts,
-            *_moving(trail.xs, counter, row),
+            *_moving(trail.xs, counter),
             *cotangents.current(),
             *totals.current(),
-            *_moving(dys, counter, out),
+            *_moving(dys, counter),
         ]
         outputs = lowering.program(call.body.code, inputs)
         outputs = lowering.settled(outputs, [cotangents.array, totals.array])
@@ -199,10 +205,19 @@ def _row(array: str, start: int, counter: str, width: int) -> list[Cell]:
     return [Cell(array, start + i, ((counter, width),)) for i in range(width)]
 
 
-def _moving(cells: tuple[Cell, int], counter: str, width: int) -> list[Operand]:
-    """Return the cells of the current step, for evenly spaced cells with `width` cells per step."""
-    first, stride = cells
-    return [first.moved(i * stride, (counter, width * stride)) for i in range(width)]
+def _columns(lowering: Lowering, operands: list[Operand], width: int) -> Columns:
+    """Return cells with the rows of all steps. The numbers are copied if a column is not in evenly spaced cells."""
+    columns = [operands[i::width] for i in range(width)]
+    strides = [stride_of(column) for column in columns]
+    if None not in strides:
+        return [(column[0], stride) for column, stride in zip(columns, strides, strict=True)]  # type: ignore[misc]
+    first, stride = lowering.in_array(operands)
+    return [(first.moved(i * stride), width * stride) for i in range(width)]
+
+
+def _moving(columns: Columns, counter: str) -> list[Operand]:
+    """Return the row of the current step."""
+    return [first.moved(0, (counter, stride)) for first, stride in columns]
 
 
 def _touch(spans: Sequence[tuple[int, int]], start: int, count: int) -> bool:

@@ -154,11 +154,9 @@ class Lowering:
         """Return evenly spaced cells with these numbers: the first cell and the distance. Copy the numbers if needed."""
         if not operands:
             return Cell(INPUTS, 0), 1
-        first = operands[0]
-        if isinstance(first, Cell):
-            step = _step_of((first, first), (first, operands[1])) if len(operands) > 1 else (0, 1)
-            if step is not None and _are_even(operands, step[1]):
-                return first, step[1]
+        stride, first = stride_of(operands), operands[0]
+        if stride is not None and isinstance(first, Cell):
+            return first, stride
         if all(isinstance(operand, float) for operand in operands):
             name = self.name("k")
             self.constants[name] = [float(number) for number in operands if isinstance(number, float)]
@@ -257,46 +255,56 @@ class _ProgramLowering:
         """Append all statements; return the outputs."""
         open_loops: list[Loops] = []
         for part, around in self._placement.everything:
-            if isinstance(part, range):
+            if isinstance(part, range) and around:
                 for i in part:
-                    self._instruction(i, around)
+                    self._repeated(i, around)
+            elif isinstance(part, range):
+                self._straight(part)
             elif part is None:
                 self._end(open_loops.pop())
             else:
                 open_loops.append((*around, part))
                 self._begin(open_loops[-1])
-        return [self._operand(Moving(index, ()), ()) for index in self._code.outputs]
+        return [self._fixed(index) for index in self._code.outputs]
 
-    def _instruction(self, i: int, around: Loops) -> None:
-        opcode, x, y, _ = self._code.instructions[4 * i : 4 * i + 4].tolist()
+    def _straight(self, instructions: range) -> None:
+        """Append instructions outside of loops."""
+        code, kept = self._code, self._placement.kept
+        rows = code.instructions.reshape(-1, 4)[instructions.start : instructions.stop].tolist()
+        for index, row in enumerate(rows, code.first + instructions.start):
+            if row[0] != CALL:
+                self._instruction(index, row, [self._fixed(used) for used in code.used(row)])
+                if kept[index]:
+                    self._lowering.add(Store(self._cell(Moving(index, ())), self._known[index]))
+            elif self._results[row[1]][0][0] == index:
+                self._call(row[1])
+
+    def _repeated(self, i: int, around: Loops) -> None:
+        """Append an instruction inside the loops `around`."""
+        row = self._code.instructions[4 * i : 4 * i + 4].tolist()
         index = self._code.first + i
-        if opcode == CALL:
-            if self._results[x][0][0] == index:
-                self._call(x)
-            return
-        operands = [self._operand(place, around) for place in self._placement.operands(i, around)]
+        self._instruction(index, row, [self._operand(place, around) for place in self._placement.operands(i, around)])
+        place = self._placement.keeps(i, around)
+        if place is not None:
+            self._lowering.add(Store(self._cell(place), self._known[index]))
+
+    def _instruction(self, index: int, row: Sequence[int], operands: list[Operand]) -> None:
         name = self._lowering.name("v")
-        if opcode == TAKE:
+        if row[0] == TAKE:
             table, stride = self._lowering.in_array(operands[1:])
             self._lowering.add(Take(name, operands[0], table, stride, len(operands) - 1))
         else:
-            self._lowering.add(Compute(name, opcode, operands))
+            self._lowering.add(Compute(name, row[0], operands))
         self._known[index] = name
-        place = self._placement.keeps(i, around) if around or self._placement.kept[index] else None
-        if place is not None:
-            self._lowering.add(Store(self._cell(place), name))
 
     def _call(self, which: int) -> None:
         call, indices = self._code.calls[which]
-        operands = [self._operand(Moving(index, ()), ()) for index in indices]
+        operands = [self._fixed(index) for index in indices]
         trails = {key: self._trails.get(key) for key in self._reversed(which)}
         results = self._lowering.call(call, operands, trails)
         self._trails |= trails
-        kept = []
-        for index, position in self._results[which]:
-            self._known[index] = results[position]
-            if self._placement.kept[index]:
-                kept.append(index)
+        self._known.update((index, results[position]) for index, position in self._results[which])
+        kept = [index for index, _ in self._results[which] if self._placement.kept[index]]
         cells = [self._cell(Moving(index, ())) for index in kept]
         self._lowering.store(cells, [self._known[index] for index in kept])
 
@@ -339,6 +347,15 @@ class _ProgramLowering:
             place = self._placement.keeps_last(i, loops)
             if place is not None:
                 lowering.add(Store(self._cell(place), lowering.read(self._carried[i][0])))
+
+    def _fixed(self, index: int) -> Operand:
+        """Return the operand with an index, outside of loops."""
+        code = self._code
+        if index < code.inputs:
+            return self._inputs[index]
+        if index < code.first:
+            return float(code.constants[index - code.inputs])
+        return self._cell(Moving(index, ())) if self._placement.inside[index] else self._known[index]
 
     def _operand(self, place: Moving, around: Loops) -> Operand:
         """Return an operand whose index is `place`, inside the loops `around`."""
@@ -446,6 +463,12 @@ def _step_of(one: tuple[Cell, Operand], other: tuple[Cell, Operand]) -> tuple[in
     return next_to.start - to.start, next_source.start - source.start
 
 
-def _are_even(operands: Sequence[Operand], step: int) -> bool:
-    first = operands[0]
-    return isinstance(first, Cell) and all(operand == first.moved(i * step) for i, operand in enumerate(operands))
+def stride_of(operands: Sequence[Operand]) -> int | None:
+    """Return the distance of operands that are evenly spaced cells of an array; None if they are not."""
+    first = operands[0] if operands else 0.0
+    if not isinstance(first, Cell):
+        return None
+    step = _step_of((first, first), (first, operands[1])) if len(operands) > 1 else (0, 1)
+    if step is None or any(operand != first.moved(i * step[1]) for i, operand in enumerate(operands)):
+        return None
+    return step[1]

@@ -14,7 +14,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.program.code.code import Code
-from gradwalk.program.code.opcodes import INSTRUCTIONS, TAKE
+from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, TAKE
 from gradwalk.program.reroll.repeats import Moving, Repeat, operand, result, traversed
 
 Loops = tuple[Repeat, ...]
@@ -107,9 +107,12 @@ class Placement:
 
     def _keep(self) -> None:
         for part, around in self.everything:
-            if isinstance(part, range):
+            if isinstance(part, range) and around:
                 for i in part:
-                    self._keep_operands(i, around)
+                    for place in self.operands(i, around):
+                        self._keep_operand(place, around)
+            elif isinstance(part, range):
+                self._keep_used(part)
         outputs = numpy.array(self.code.outputs, int)
         self.kept[outputs] |= self.inside[outputs]
         for i, around in self._around.items():  # if one iteration stores the result, all iterations do
@@ -120,13 +123,15 @@ class Placement:
                 self.kept[indices(place, loops)] = True
                 self.moves.append((place, loops))
 
-    def _keep_operands(self, i: int, around: Loops) -> None:
-        if not around:
-            used = numpy.array(self.code.used(self.code.instructions[4 * i : 4 * i + 4].tolist()), int)
-            self.kept[used] |= self.inside[used]
-            return
-        for place in self.operands(i, around):
-            self._keep_operand(place, around)
+    def _keep_used(self, instructions: range) -> None:
+        """Keep the operands of instructions outside of loops. The operands of a call are looked at once."""
+        rows = self.code.instructions.reshape(-1, 4)[instructions.start : instructions.stop]
+        is_call = rows[:, 0] == CALL
+        used = {index for call in set(rows[is_call, 1].tolist()) for index in self.code.calls[call][1]}
+        for row in rows[~is_call].tolist():
+            used.update(self.code.used(row))
+        found = numpy.fromiter(used, int, len(used))
+        self.kept[found] |= self.inside[found]
 
     def _keep_operand(self, place: Moving, around: Loops) -> None:
         carried = self.carrying(place, around)

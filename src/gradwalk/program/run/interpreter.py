@@ -129,8 +129,9 @@ class Interpreter:
         self._hot = _hot_part if is_part else _hot
         self._due = min(self._hot, _runs_before_rows * self._length) if self._may_have_rows else self._hot
         self._executed = self._hot if self.policy.backend == "llvm" else 0
-        unknown: cython.Py_ssize_t = _unknown
-        self._executes = self._length + 4 * sum([int(min(call.weight, unknown)) for call, _ in code.calls])
+        self._executes = self._length + 4 * sum([_weight(call) for call, _ in code.calls])
+        if self._has_calls:  # a long program is compiled during its first run
+            self._due = max(0, self._due - self._executes)
         self.machine_code = None
         self.failure = ""
         self._machine_run = c_compat.NO_RUN
@@ -436,6 +437,11 @@ class Interpreter:
             else:
                 results.append(apply(opcode, x, results[code[k + 2]], results[code[k + 3]]))
         return results
+
+
+def _weight(call: Any) -> int:
+    """Return the number of instructions that a call executes, approximately."""
+    return int(min(call.weight, _hot)) if math.isfinite(call.weight) else _unknown
 
 
 def counted(count: int, noun: str) -> str:
