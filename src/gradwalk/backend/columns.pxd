@@ -10,3 +10,6 @@ cdef class Columns:
 
     cpdef bint overlap(self, Columns others) except? -1
     cpdef bint add(self, object array, Py_ssize_t axis, object shape) except? -1
+
+
+cpdef Columns new_columns(bint single, bint is_written)

@@ -23,29 +23,19 @@ def overlap(one: Any, other: Any) -> bool:
 
 
 @cython.final
+@cython.no_gc
+@cython.freelist(16)
 @cython.cclass
 class Columns:
-    """Arrays of a batch. Each position along the axes other than the batch axis is one column.
-
-    Args:
-        single: Whether the arrays are float32 instead of float64.
-        is_written: Whether kernels write to the arrays.
+    """Arrays of a batch, made by `new_columns`. Each position along the axes other than the batch axis is one column.
 
     Attributes:
-        single: As above.
+        single: Whether the arrays are float32 instead of float64.
         arrays: The arrays.
         table: Addresses and strides of the columns, for C.
     """
 
     # The field types are declared in columns.pxd.
-
-    def __init__(self, single: bool, is_written: bool = False) -> None:
-        self.single = single
-        self._is_written = is_written
-        self.arrays: list[Any] = []  # keeps the memory alive that `table` points to
-        if not cython.compiled:
-            self.table = column_table.column_tables()
-        column_table.columns_begin(self.table)
 
     def __dealloc__(self) -> None:
         column_table.columns_end(self.table)
@@ -88,3 +78,18 @@ class Columns:
     def fill(self, column: int, number: float) -> None:
         """Fill a column with one number."""
         column_table.columns_fill(self.table, column, number, self.single)
+
+
+def new_columns(single: cython.bint, is_written: cython.bint) -> Columns:
+    """Return empty `Columns` of float32 arrays (if `single`) or float64 arrays; kernels write to them if `is_written`.
+
+    A constructor would take longer.
+    """
+    columns: Columns = Columns.__new__(Columns)
+    columns.single = single
+    columns._is_written = is_written
+    columns.arrays = []  # keeps the memory alive that `table` points to
+    if not cython.compiled:
+        columns.table = column_table.column_tables()
+    column_table.columns_begin(columns.table)
+    return columns

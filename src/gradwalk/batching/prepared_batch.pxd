@@ -1,5 +1,7 @@
-from gradwalk.backend.columns cimport Columns
+from gradwalk.backend.columns cimport Columns, new_columns
+from gradwalk.backend.lane_kernel cimport LaneKernel
 from gradwalk.base cimport c_compat
+from gradwalk.program.run cimport scratch
 from gradwalk.trees.fast cimport form
 
 
@@ -17,7 +19,7 @@ cdef class SharedForm(form.Form):
 
 
 cdef class Maker:
-    cdef object of(self, object kernel, object shared, Columns columns, object out)
+    cdef object of(self, LaneKernel kernel, double* shared, Columns columns, object out)
 
 
 cdef class Stacked(Maker):
@@ -27,9 +29,9 @@ cdef class Stacked(Maker):
     cdef form.Form _targets
 
     cdef object _allocate(self, Columns outputs, Py_ssize_t count)
-    cdef object _compute(self, object kernel, object shared, Columns columns, Columns outputs)
+    cdef object _compute(self, LaneKernel kernel, double* shared, Columns columns, Columns outputs)
     cdef bint _fits(self, object out, Columns outputs, Columns columns) except? -1
-    cdef object _copied(self, object kernel, object shared, Columns columns, Columns targets)
+    cdef object _copied(self, LaneKernel kernel, double* shared, Columns columns, Columns targets)
 
 
 cdef class Summed(Maker):
@@ -39,11 +41,9 @@ cdef class Summed(Maker):
     cdef form.Form _form
     cdef object _arrays
 
-    cdef object _made(self, object sums)
-
 
 cdef class PreparedBatch:
-    cdef object _kernel
+    cdef LaneKernel _kernel
     cdef form.Form _takes
     cdef form.Form _keywords
     cdef Maker _maker
