@@ -31,8 +31,7 @@ class Columns:
 
     Attributes:
         single: Whether the arrays are float32 instead of float64.
-        arrays: The arrays.
-        table: Addresses and strides of the columns, for C.
+        table: The arrays, and the addresses and strides of the columns, for C.
     """
 
     # The field types are declared in columns.pxd.
@@ -40,10 +39,9 @@ class Columns:
     def __dealloc__(self) -> None:
         column_table.columns_end(self.table)
 
-    @property
-    def count(self) -> int:
-        """Number of samples; -1 before the first array is added."""
-        return int(self.table[0].count)
+    def arrays(self) -> list:
+        """Return the arrays."""
+        return [column_table.array_at(self.table, i) for i in range(self.table[0].spans)]
 
     def add(self, array: Any, axis: cython.Py_ssize_t, shape: Any) -> cython.bint:
         """Append the columns of an array and return True; return False if the array does not fit.
@@ -52,10 +50,7 @@ class Columns:
         along the axes other than the batch axis `axis` (>= 0). If `shape` is None, any lengths fit. If kernels write
         to the array, it must also be writable, and no two of its elements may share memory.
         """
-        if not column_table.columns_add(self.table, array, axis, shape, self.single, self._is_written):
-            return False
-        self.arrays.append(array)
-        return True
+        return column_table.columns_add(self.table, array, axis, shape, self.single, self._is_written)
 
     def overlap(self, others: Columns) -> cython.bint:
         """Return whether an array of this object overlaps an array of `others`.
@@ -64,8 +59,8 @@ class Columns:
         """
         if not column_table.columns_meet(self.table, others.table):
             return False
-        arrays = self.arrays
-        pairs = itertools.combinations(arrays, 2) if others is self else itertools.product(arrays, others.arrays)
+        arrays, other_arrays = self.arrays(), others.arrays()
+        pairs = itertools.combinations(arrays, 2) if others is self else itertools.product(arrays, other_arrays)
         for one, other in pairs:  # noqa: SIM110  # Cython does not support closures here
             if overlap(one, other):
                 return True
@@ -88,8 +83,5 @@ def new_columns(single: cython.bint, is_written: cython.bint) -> Columns:
     columns: Columns = Columns.__new__(Columns)
     columns.single = single
     columns._is_written = is_written
-    columns.arrays = []  # keeps the memory alive that `table` points to
-    if not cython.compiled:
-        columns.table = column_table.column_tables()
-    column_table.columns_begin(columns.table)
+    columns.table = column_table.columns_begin()
     return columns

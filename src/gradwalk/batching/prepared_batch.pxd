@@ -1,8 +1,10 @@
 from gradwalk.backend.columns cimport Columns, new_columns
+from gradwalk.backend.cpu cimport column_table
 from gradwalk.backend.lane_kernel cimport LaneKernel
 from gradwalk.base cimport c_compat
 from gradwalk.program.run cimport scratch
 from gradwalk.trees.fast cimport form
+from gradwalk.value cimport modes
 
 
 cdef class ColumnForm(form.Form):
@@ -27,6 +29,7 @@ cdef class Stacked(Maker):
     cdef object _kind
     cdef list _leaves
     cdef form.Form _targets
+    cdef bint _is_leaf
 
     cdef object _allocate(self, Columns outputs, Py_ssize_t count)
     cdef object _compute(self, LaneKernel kernel, double* shared, Columns columns, Columns outputs)
@@ -49,3 +52,10 @@ cdef class PreparedBatch:
     cdef Maker _maker
     cdef bint _single
     cdef int _uniform
+
+    cpdef object result(self, tuple args, dict kwargs, object out)
+
+
+cdef class BatchFunction:
+    cdef public object batching
+    cdef public object _cache

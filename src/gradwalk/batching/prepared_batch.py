@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk.backend.columns import Columns, new_columns
+from gradwalk.backend.cpu import column_table
 from gradwalk.backend.lane_kernel import LaneKernel
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
@@ -21,12 +22,13 @@ from gradwalk.program.run.fast_call import MISSED
 from gradwalk.trees.fast import form
 from gradwalk.trees.fast.forms import form_of
 from gradwalk.trees.tree import TreeDef, size
-from gradwalk.value.modes import refuses_nans
+from gradwalk.value import modes
 
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_ndarray = cython.declare(object, numpy.ndarray)  # read faster than an attribute of a module
+_ndarray = cython.declare(object, numpy.ndarray)  # faster than an attribute of a module
+_empty = cython.declare(object, numpy.empty)
 _NOTHING = cython.declare(Columns, new_columns(False, True))
 
 
@@ -100,23 +102,29 @@ class Stacked(Maker):
         self._leaves = [(shape[:place], shape[place:], place) for shape, place in zip(shapes, places, strict=True)]
         leaves = [ColumnForm(self._kind, self._kind, *at) for at in zip(places, shapes, strict=True)]
         self._targets = form_of(treedef, leaves)
+        self._is_leaf = treedef.spec is None
 
     def of(self, kernel: LaneKernel, shared: cython.p_double, columns: Columns, out: Any) -> object:
         """See `Maker.of`."""
         outputs = new_columns(columns.single, True)
         if out is None:
-            self._allocate(outputs, columns.count)
+            self._allocate(outputs, columns.table[0].count)
         elif not self._fits(out, outputs, columns):
             return MISSED
         elif outputs.overlap(columns):
             return self._copied(kernel, shared, columns, outputs)
         self._compute(kernel, shared, columns, outputs)
-        return self._treedef.unflatten(outputs.arrays)
+        if self._is_leaf:
+            return column_table.array_at(outputs.table, 0)
+        return self._treedef.unflatten(outputs.arrays())
 
     def _allocate(self, outputs: Columns, count: cython.Py_ssize_t) -> None:
         """Add new arrays to the outputs."""
+        before: tuple
+        after: tuple
         for before, after, place in self._leaves:
-            outputs.add(numpy.empty((*before, count, *after), self._kind), place, None)
+            shape = (*before, count, *after) if before or after else count
+            outputs.add(_empty(shape, self._kind), place, None)
 
     def _compute(self, kernel: LaneKernel, shared: cython.p_double, columns: Columns, outputs: Columns) -> object:
         """Compute the result and write it to the outputs."""
@@ -137,14 +145,14 @@ class Stacked(Maker):
         """Add the arrays of `out` to the outputs; return whether they fit exactly and do not overlap each other."""
         if self._targets is None or not self._targets.read(out, c_compat.NO_FLOATS, outputs):
             return False
-        return outputs.count == columns.count and not outputs.overlap(outputs)
+        return outputs.table[0].count == columns.table[0].count and not outputs.overlap(outputs)
 
     def _copied(self, kernel: LaneKernel, shared: cython.p_double, columns: Columns, targets: Columns) -> object:
         """Compute the result in new arrays, and copy it to the targets. Used if the targets overlap with the inputs."""
         outputs = new_columns(columns.single, True)
-        self._allocate(outputs, columns.count)
+        self._allocate(outputs, columns.table[0].count)
         self._compute(kernel, shared, columns, outputs)
-        return self._treedef.unflatten(written(targets.arrays, outputs.arrays))
+        return self._treedef.unflatten(written(targets.arrays(), outputs.arrays()))
 
 
 @cython.final
@@ -191,7 +199,7 @@ class PreparedBatch:
 
     def result(self, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> Any:
         """Return the result, or `MISSED` if the arguments or `out` need the general path."""
-        if (self._keywords is None) != (not kwargs) or refuses_nans():
+        if (self._keywords is None) != (not kwargs) or (modes.open_switches and modes.refuses_nans()):
             return MISSED
         columns = new_columns(self._single, False)
         few = cython.declare(scratch.few_doubles)
@@ -207,6 +215,30 @@ class PreparedBatch:
         finally:
             scratch.release(shared, few)
 
+
+
+@cython.cclass
+class BatchFunction:
+    """Base class of `Vmap`. It calls the prepared batches of a function, because methods in C are called faster.
+
+    Attributes:
+        batching: The axes and the reduction.
+    """
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the results for a batch, written to `out` if it is given: see `vmap`."""
+        self._cache.calls += 1
+        out: object = self.batching.taken_out(kwargs) if kwargs else None
+        prepared: PreparedBatch
+        for prepared in self._cache.prepared:
+            result = prepared.result(args, kwargs, out)
+            if result is not MISSED:
+                return result
+        return self._call(args, kwargs, out)
+
+    def _call(self, args: Any, kwargs: dict[str, Any], out: Any) -> Any:
+        """Return the results for a batch without a prepared batch."""
+        raise NotImplementedError
 
 
 def prepared_batch(batching: Batching, batch: Batch, trace: Any) -> PreparedBatch | None:

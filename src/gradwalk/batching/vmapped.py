@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, overload
 
 from gradwalk.backend.base import Kernel
 from gradwalk.batching.axes import SUMS, Axes, Batch, Batching, shown
 from gradwalk.batching.batched_trace import BatchedTrace, record_sample
+from gradwalk.batching.prepared_batch import BatchFunction
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
-from gradwalk.program.run.fast_call import MISSED
 from gradwalk.program.tracing.trace import display_name
 from gradwalk.program.tracing.trace_cache import Statistics, TraceCache
 from gradwalk.program.tracing.wrapper import WrappedFunction
@@ -19,7 +19,7 @@ from gradwalk.trees.tree import Parameters
 P = ParamSpec("P")
 
 
-class Vmap(WrappedFunction[P, Any]):
+class Vmap(WrappedFunction[P, Any], BatchFunction):
     """A function of batches, returned by `vmap`.
 
     Static type checkers see the parameters `P` of the function of one sample. `P` cannot express that batched arrays
@@ -53,21 +53,13 @@ class Vmap(WrappedFunction[P, Any]):
         self._policy = policy
         self._cache: TraceCache[BatchedTrace] = TraceCache(self.batching.name)
 
-    @overload
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any: ...
-    @overload
-    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the results for a batch, written to `out` if it is given: see `vmap`."""
-        self._cache.calls += 1
-        out = self.batching.taken_out(kwargs) if kwargs else None
-        for prepared in self._cache.prepared:
-            result = prepared.result(args, kwargs, out)
-            if result is not MISSED:
-                return result
-        batch = self.batching.batch(args, kwargs)
-        with compiling(self._policy):
-            return self._results(batch, args, kwargs, out)
+    if TYPE_CHECKING:  # `BatchFunction` implements it
+
+        @overload
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+        @overload
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
     def __repr__(self) -> str:
         return f"<jit of {super().__repr__()[1:-1]}>" if self.keeps else super().__repr__()
@@ -156,6 +148,12 @@ class Vmap(WrappedFunction[P, Any]):
                 return self._cache.add(batch.key, trace)
             self._cache.latest = trace
         return trace
+
+    def _call(self, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
+        """See `BatchFunction._call`."""
+        batch = self.batching.batch(args, kwargs)
+        with compiling(self._policy):
+            return self._results(batch, args, kwargs, out)
 
     def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
         del args, kwargs  # `batch` holds them
