@@ -7,6 +7,7 @@ cdef class Columns:
     cdef bint _is_written
     cdef column_table.column_table* table
 
+    cdef Columns _begin(self, bint single, bint is_written)
     cdef list arrays(self)
     cpdef bint overlap(self, Columns others) except? -1
     cpdef bint add(self, object array, Py_ssize_t axis, object shape) except? -1

@@ -36,6 +36,13 @@ class Columns:
 
     # The field types are declared in columns.pxd.
 
+    def _begin(self, single: cython.bint, is_written: cython.bint) -> Columns:
+        """Initialize new columns; return them."""
+        self.single = single
+        self._is_written = is_written
+        self.table = column_table.columns_begin()
+        return self
+
     def __dealloc__(self) -> None:
         column_table.columns_end(self.table)
 
@@ -80,8 +87,4 @@ def new_columns(single: cython.bint, is_written: cython.bint) -> Columns:
 
     A constructor would take longer.
     """
-    columns: Columns = Columns.__new__(Columns)
-    columns.single = single
-    columns._is_written = is_written
-    columns.table = column_table.columns_begin()
-    return columns
+    return Columns.__new__(Columns)._begin(single, is_written)

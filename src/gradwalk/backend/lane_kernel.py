@@ -201,7 +201,7 @@ class LaneKernel:
         self._work[single] += self._length * count
         if self._work[single] >= self._due[single]:
             self._request(count, single)
-        sizes: tuple = self._sizes[single]
+        sizes: tuple[Any, ...] = self._sizes[single]
         if sizes[0] != count:
             self._sizes[single] = sizes = self._sizes_of(count, single)
         plan: Plan = self._plans[single]
@@ -217,9 +217,7 @@ class LaneKernel:
         if self._whole is None:
             schedule = self.schedule
             with machine_code.compiling(self.policy):
-                self._whole = LaneKernel(
-                    schedule.program, schedule.varies, reduced=True, lanes=self.lanes, apart=False
-                )
+                self._whole = LaneKernel(schedule.program, schedule.varies, reduced=True, lanes=self.lanes, apart=False)
         return self._whole
 
     def _request(self, count: int, single: bool) -> None:

@@ -46,7 +46,9 @@ cdef class Scratch:
 
 
 cdef class Launch:
-    cdef Plan plan
-    cdef lanes.Batch batch
-    cdef double* totals
-    cdef tuple owners
+    cdef Plan _plan
+    cdef lanes.Batch _batch
+    cdef double* _totals
+    cdef tuple _owners
+
+    cdef object run(self, Plan plan, lanes.Batch batch, double* totals, object owners)

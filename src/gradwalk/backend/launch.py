@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -88,11 +88,11 @@ class Plan:
         shared: cython.p_double,
         columns: Columns,
         outputs: Columns,
-        sizes: tuple,
+        sizes: tuple[Any, ...],
         results: cython.p_double,
         is_mean: cython.bint,
     ) -> cython.bint:
-        """Run the instructions on a batch: see `LaneKernel.launch`. `sizes` is a tuple from `LaneKernel.sizes`."""
+        """Run the instructions on a batch: see `LaneKernel.launch`. `sizes` is from `LaneKernel._sizes_of`."""
         few = cython.declare(scratch.few_doubles)
         memory: object = None  # owns the numbers if they are not on the stack, which other threads may outlive
         computed: cython.p_double = few
@@ -121,7 +121,7 @@ class Plan:
         return None
 
     def _execute(
-        self, columns: Columns, outputs: Columns, sizes: tuple, computed: cython.p_double, memory: object
+        self, columns: Columns, outputs: Columns, sizes: tuple[Any, ...], computed: cython.p_double, memory: object
     ) -> object:
         """Run the instructions on all shards.
 
@@ -158,11 +158,7 @@ class Plan:
         )
         if not sizes[3]:
             return self._run(batch, 0, sizes[2], totals)
-        launch: Launch = Launch.__new__(Launch)
-        launch.plan, launch.batch, launch.totals = self, batch, totals
-        launch.owners = (memory, columns, outputs)
-        thread_pool.run_tasks(range(sizes[2]), launch.run)
-        return None
+        return Launch().run(self, batch, totals, (memory, columns, outputs))
 
     def _run(
         self, batch: lanes.Batch, first: cython.longlong, last: cython.longlong, totals: cython.p_double
@@ -180,7 +176,7 @@ class Plan:
     def _add_totals(
         self,
         totals: cython.p_double,
-        sizes: tuple,
+        sizes: tuple[Any, ...],
         computed: cython.p_double,
         results: cython.p_double,
         is_mean: cython.bint,
@@ -231,9 +227,18 @@ class Scratch:
 @cython.final
 @cython.cclass
 class Launch:
-    """A batch whose shards are run by several threads: see `Plan.launch`."""
+    """A batch whose shards are run by several threads."""
 
-    def run(self, shards: Iterator[int]) -> None:
+    def run(self, plan: Plan, batch: lanes.Batch, totals: cython.p_double, owners: Any) -> object:
+        """Run all shards; `owners` are the owners of the memory that the batch and `totals` point into."""
+        self._plan = plan
+        self._batch = batch
+        self._totals = totals
+        self._owners = owners
+        thread_pool.run_tasks(range(batch.shards), self._run_each)
+        return None
+
+    def _run_each(self, shards: Iterator[int]) -> None:
         """Run shards one after another."""
         for shard in shards:
-            self.plan._run(self.batch, shard, shard + 1, self.totals)
+            self._plan._run(self._batch, shard, shard + 1, self._totals)

@@ -1,3 +1,5 @@
+from libc.stdint cimport int64_t
+
 from gradwalk.backend.columns cimport Columns, new_columns
 from gradwalk.backend.cpu cimport column_table
 from gradwalk.backend.lane_kernel cimport LaneKernel
@@ -57,5 +59,9 @@ cdef class PreparedBatch:
 
 
 cdef class BatchFunction:
-    cdef public object batching
-    cdef public object _cache
+    cdef readonly object batching
+    cdef readonly object _cache
+    cdef readonly int64_t _calls
+
+
+cpdef object take_out(object batching, dict kwargs)

@@ -19,6 +19,7 @@ from gradwalk.batching.axes import Batch, Batching, spread
 from gradwalk.batching.out_argument import put, targets_of, written
 from gradwalk.program.run import scratch
 from gradwalk.program.run.fast_call import MISSED
+from gradwalk.program.tracing.trace_cache import TraceCache
 from gradwalk.trees.fast import form
 from gradwalk.trees.fast.forms import form_of
 from gradwalk.trees.tree import TreeDef, size
@@ -120,8 +121,6 @@ class Stacked(Maker):
 
     def _allocate(self, outputs: Columns, count: cython.Py_ssize_t) -> None:
         """Add new arrays to the outputs."""
-        before: tuple
-        after: tuple
         for before, after, place in self._leaves:
             shape = (*before, count, *after) if before or after else count
             outputs.add(_empty(shape, self._kind), place, None)
@@ -216,7 +215,6 @@ class PreparedBatch:
             scratch.release(shared, few)
 
 
-
 @cython.cclass
 class BatchFunction:
     """Base class of `Vmap`. It calls the prepared batches of a function, because methods in C are called faster.
@@ -225,10 +223,15 @@ class BatchFunction:
         batching: The axes and the reduction.
     """
 
+    def __init__(self, batching: Batching, cache: TraceCache[Any]) -> None:
+        self.batching = batching
+        self._cache = cache
+        self._calls = 0
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return the results for a batch, written to `out` if it is given: see `vmap`."""
-        self._cache.calls += 1
-        out: object = self.batching.taken_out(kwargs) if kwargs else None
+        self._calls += 1
+        out: object = take_out(self.batching, kwargs) if kwargs else None
         prepared: PreparedBatch
         for prepared in self._cache.prepared:
             result = prepared.result(args, kwargs, out)
@@ -239,6 +242,11 @@ class BatchFunction:
     def _call(self, args: Any, kwargs: dict[str, Any], out: Any) -> Any:
         """Return the results for a batch without a prepared batch."""
         raise NotImplementedError
+
+
+def take_out(batching: Batching, kwargs: dict[str, Any]) -> object:
+    """Remove and return `out` from the keyword arguments, unless the function has a parameter of this name."""
+    return None if "out" in batching.parameters.keywords else kwargs.pop("out", None)
 
 
 def prepared_batch(batching: Batching, batch: Batch, trace: Any) -> PreparedBatch | None:

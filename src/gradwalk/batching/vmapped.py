@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ParamSpec, overload
 
 from gradwalk.backend.base import Kernel
 from gradwalk.batching.axes import SUMS, Axes, Batch, Batching, shown
 from gradwalk.batching.batched_trace import BatchedTrace, record_sample
-from gradwalk.batching.prepared_batch import BatchFunction
+from gradwalk.batching.prepared_batch import BatchFunction, take_out
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
 from gradwalk.program.tracing.trace import display_name
@@ -47,19 +48,21 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         keeps: bool = False,
         policy: Policy = DEFAULT,
     ) -> None:
-        super().__init__(f, "vmap")
-        self.batching = Batching(display_name(f), Parameters(f), in_axes, out_axes, reduce).checked()
+        WrappedFunction.__init__(self, f, "vmap")
+        batching = Batching(display_name(f), Parameters(f), in_axes, out_axes, reduce).checked()
+        BatchFunction.__init__(self, batching, TraceCache[BatchedTrace](batching.name))
         self.keeps = keeps
         self._policy = policy
-        self._cache: TraceCache[BatchedTrace] = TraceCache(self.batching.name)
 
-    if TYPE_CHECKING:  # `BatchFunction` implements it
+    if TYPE_CHECKING:
+        _cache: TraceCache[BatchedTrace]
 
         @overload
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any: ...
         @overload
         def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
-        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            """See `BatchFunction.__call__`."""
 
     def __repr__(self) -> str:
         return f"<jit of {super().__repr__()[1:-1]}>" if self.keeps else super().__repr__()
@@ -91,7 +94,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
     @property
     def statistics(self) -> Statistics:
         """The numbers of calls, recordings and instructions, and the backend of the latest recording."""
-        return self._cache.statistics
+        return replace(self._cache.statistics, calls=self._calls)
 
     def kept(self, policy: Policy = DEFAULT) -> Vmap[P]:
         """Return this function with cached recordings; `policy` says when and how kernels are compiled."""
@@ -190,7 +193,7 @@ class Lowered:
         Raises:
             TypeError: The arguments do not have the structure that the function was lowered for.
         """
-        out = self.batching.taken_out(kwargs)
+        out = take_out(self.batching, kwargs)
         batch = self.batching.batch(args, kwargs)
         return self.trace(batch).results(batch, self.batching, out)
 

@@ -108,11 +108,15 @@ static inline int columns_fit(const Py_buffer *view, Py_ssize_t axis, PyObject *
 
 /* Append the addresses and strides of an array's columns to the table. The caller has checked that the array fits. */
 static inline int columns_append(column_table *table, const Py_buffer *view, Py_ssize_t axis) {
-    Py_ssize_t at[64] = {0};
+    Py_ssize_t at[64];
     int64_t columns = 1;
     char *address = view->buf;
-    for (Py_ssize_t i = 0; i < view->ndim; i++) columns *= i == axis ? 1 : view->shape[i];
-    if (view->ndim > 64 || columns_reserve(table, columns) < 0) return -1;
+    if (view->ndim > 64) return -1;
+    for (Py_ssize_t i = 0; i < view->ndim; i++) {
+        at[i] = 0;
+        columns *= i == axis ? 1 : view->shape[i];
+    }
+    if (columns_reserve(table, columns) < 0) return -1;
     for (int64_t k = 0; k < columns; k++) {
         table->addresses[table->length] = address;
         table->strides[table->length] = view->strides[axis];
