@@ -87,4 +87,5 @@ def new_columns(single: cython.bint, is_written: cython.bint) -> Columns:
 
     A constructor would take longer.
     """
-    return Columns.__new__(Columns)._begin(single, is_written)
+    columns: Columns = Columns.__new__(Columns)
+    return columns._begin(single, is_written)

@@ -99,7 +99,7 @@ class Plan:
         i: cython.Py_ssize_t
         begin: cython.Py_ssize_t = 2 * self._computed
         end: cython.Py_ssize_t = begin + sizes[2] * self._totals
-        if sizes[3] or end > scratch.FEW:
+        if sizes[3] or end >= scratch.FEW:
             memory = numpy.empty(end)
             computed = c_compat.doubles(memory)
         if begin:
@@ -129,7 +129,7 @@ class Plan:
             columns: The columns to read.
             outputs: The columns to write.
             sizes: See `launch`.
-            computed: Results of the uniform prologue, memory for as many numbers, and zeros, to which a sum and its
+            computed: Results of the uniform prologue, memory of the same length, and zeros, to which a sum and its
                 rounding error are added for each shard and output.
             memory: The owner of `computed`, or None.
         """
@@ -158,7 +158,8 @@ class Plan:
         )
         if not sizes[3]:
             return self._run(batch, 0, sizes[2], totals)
-        return Launch().run(self, batch, totals, (memory, columns, outputs))
+        launch: Launch = Launch()
+        return launch.run(self, batch, totals, (memory, columns, outputs))
 
     def _run(
         self, batch: lanes.Batch, first: cython.longlong, last: cython.longlong, totals: cython.p_double

@@ -128,7 +128,7 @@ class Stacked(Maker):
     def _compute(self, kernel: LaneKernel, shared: cython.p_double, columns: Columns, outputs: Columns) -> object:
         """Compute the result and write it to the outputs."""
         few = cython.declare(scratch.few_doubles)
-        fixed: cython.p_double = scratch.acquire(kernel.results, few)
+        fixed: cython.p_double = scratch.acquire(kernel.results + 1, few)
         i: cython.Py_ssize_t
         try:
             if not fixed:
@@ -202,7 +202,7 @@ class PreparedBatch:
             return MISSED
         columns = new_columns(self._single, False)
         few = cython.declare(scratch.few_doubles)
-        shared: cython.p_double = scratch.acquire(self._uniform, few)
+        shared: cython.p_double = scratch.acquire(self._uniform + 1, few)
         try:
             if not shared:
                 raise MemoryError

@@ -216,7 +216,7 @@ static inline uintptr_t row_function(const char *name, int set, int single) {
     return 0;
 }
 
-/* `computed` holds `count` float64 numbers, memory for as many numbers, and the totals of all shards. The following
+/* `computed` holds `count` float64 numbers, memory of the same length, and the totals of all shards. The following
    functions return the numbers as scalars in the dtype of the batch, and the totals. */
 static inline const void *scalars_of(double *computed, int64_t count, int single) {
     float *rounded = (float *)(computed + count);

@@ -80,7 +80,7 @@ def scalars_of(computed: Any, count: int, single: bool) -> Any:
 
 
 def totals_of(computed: Any, count: int) -> Any:
-    """Return a view of the totals, which follow `count` numbers and, in C, memory for as many numbers."""
+    """Return a view of the totals, which follow `count` numbers and memory of the same length."""
     return computed[2 * count :]
 
 
