@@ -1,7 +1,7 @@
-"""Call overhead of functions with almost no computation: at most 1.5 us for trees, 6 us for a batch of one sample.
+"""Call overhead of functions with almost no computation: at most 1.5 us for trees and for batches of a few samples.
 
-Measured are recorded functions of floats, lists, dicts, dataclasses, arrays and Modules, batches of one sample, and
-gradients that are not recorded. The peers are JAX on the same arguments and, for floats, casadi. Each function is
+Measured are recorded functions of floats, lists, dicts, dataclasses, arrays and Modules, batches of 1 and 16 samples,
+and gradients that are not recorded. The peers are JAX on the same arguments and, for floats, casadi. Each function is
 called many times in a row. Cold gradients are gradients of new functions, which are called once.
 """
 
@@ -102,7 +102,7 @@ def of_trees(library: Any, calls: int, turns: int) -> Iterator[Row]:
 
 
 def of_numbers(library: Any, calls: int, turns: int) -> Iterator[Row]:
-    """Measure calls with floats, a gradient of a Module, and batches of one and of many samples."""
+    """Measure calls with floats, a gradient of a Module, and batches of one, 16 and many samples."""
     casadi = peer("casadi", "casadi")
     symbols = casadi.SX.sym("x"), casadi.SX.sym("y")
     by_casadi = casadi.Function("f", symbols, [ten_operations(*symbols)])
@@ -114,7 +114,8 @@ def of_numbers(library: Any, calls: int, turns: int) -> Iterator[Row]:
         library.jit(library.grad(lambda layers: sum((x * x).sum() for x in layers))),
     )
     squares, by_vmap = jit(vmap(square)), library.jit(library.vmap(square))
-    one, many = numpy.ones(1), numpy.ones(10_000)
+    summed = jit(vmap(square, reduce="sum"))
+    one, few, out, many = numpy.ones(1), numpy.ones(16), numpy.empty(16), numpy.ones(10_000)
     runs: dict[str, Callable[[], object]] = {
         "floats": lambda: ours(0.5, 1.0),
         "floats, JAX": partial(numbered, by_jax, 0.5, 1.0),
@@ -123,6 +124,9 @@ def of_numbers(library: Any, calls: int, turns: int) -> Iterator[Row]:
         "Module, JAX": lambda: library.block_until_ready(of_layers(layers)),
         "one": lambda: squares(one),
         "one, JAX": lambda: numpy.asarray(by_vmap(one)),
+        "16 samples": lambda: squares(few),
+        "16 samples with out=": lambda: squares(few, out=out),
+        "16 samples with reduce=": lambda: summed(few),
         "many": lambda: squares(many),
         "many, JAX": lambda: numpy.asarray(by_vmap(many)),
         "many, NumPy": lambda: many * many,
@@ -135,7 +139,9 @@ def of_numbers(library: Any, calls: int, turns: int) -> Iterator[Row]:
     yield beside(
         "call of a jitted gradient of a Module of 337", "us", us["Module"], ("JAX, 3 arrays", us["Module, JAX"])
     )
-    yield at_most("call of jit(vmap(f)) on one sample", "us", us["one"], 6)
+    yield at_most("call of jit(vmap(f)) on one sample", "us", us["one"], 1.5)
+    for who in ("16 samples", "16 samples with out=", "16 samples with reduce="):
+        yield at_most(f"call of jit(vmap(f)) on {who}", "us", us[who], 1.5)
     yield beside("call of jit(vmap(f)) on one sample", "us", us["one"], ("JAX", us["one, JAX"]))
     for who in ("JAX", "NumPy"):
         yield beside("call of jit(vmap(f)) on 10,000 numbers", "us", us["many"], (who, us[f"many, {who}"]))

@@ -8,6 +8,7 @@ import functools
 import math
 import operator
 import pickle
+import sys
 import threading
 from typing import Any
 
@@ -389,6 +390,24 @@ class TestTracing:
         f = vmap(lambda x: seen.append(x) or x * len(seen))
         assert [f(SEVEN)[-1], f(SEVEN)[-1]] == [3.0, 6.0]
 
+    @pytest.mark.parametrize("shape", [(7,), (7, 0), (7, 3)])
+    @pytest.mark.parametrize("count", [1, 16, 17, 60])
+    def test_calls_keep_no_references_to_arrays(self, count, shape):
+        f = jit(vmap(lambda xs, y: (y + 1, [x * y for x in xs])))
+        arrays = [numpy.full(shape, float(i)) for i in range(count)]
+        out = (numpy.empty(7), [numpy.empty(shape) for _ in arrays])
+        expected = [x.T * SEVEN for x in arrays]
+        for _ in range(3):
+            for given_out in (None, out, (SEVEN.copy(), arrays)):  # new arrays, other arrays, and the arguments
+                before = [sys.getrefcount(x) for x in (*arrays, *out[1])]
+                plus_one, products = f(arrays, SEVEN, out=given_out)
+                assert numpy.array_equal(plus_one, SEVEN + 1)
+                assert all(numpy.array_equal(x.T, y) for x, y in zip(products, expected, strict=True))
+                del products
+                assert [sys.getrefcount(x) for x in (*arrays, *out[1])] == before
+            for i, x in enumerate(arrays):
+                x[...] = i
+
     def test_dict_keys_may_come_in_any_order(self):
         f = jit(vmap(lambda both: both["b"] - 10 * both["a"]))
         for _ in range(3):
@@ -640,7 +659,8 @@ class TestNans:
 
 
 class TestThreads:
-    def test_results_do_not_depend_on_thread_count(self):
+    def test_results_do_not_depend_on_thread_count(self, monkeypatch):
+        monkeypatch.setattr(lane_kernel, "_LEAST_WORK", 0)
         x = numpy.random.default_rng(0).normal(size=20_000 if IS_COMPILED else 500)
         f = jit(vmap(lambda x: (gm.sin(x) * x, x.exp()), reduce="mean"))
         g = jit(vmap(lambda x: gm.sin(x) * x))

@@ -23,37 +23,32 @@ def overlap(one: Any, other: Any) -> bool:
 
 
 @cython.final
+@cython.no_gc
+@cython.freelist(16)
 @cython.cclass
 class Columns:
-    """Arrays of a batch. Each position along the axes other than the batch axis is one column.
-
-    Args:
-        single: Whether the arrays are float32 instead of float64.
-        is_written: Whether kernels write to the arrays.
+    """Arrays of a batch, made by `new_columns`. Each position along the axes other than the batch axis is one column.
 
     Attributes:
-        single: As above.
-        arrays: The arrays.
-        table: Addresses and strides of the columns, for C.
+        single: Whether the arrays are float32 instead of float64.
+        table: The arrays, and the addresses and strides of the columns, for C.
     """
 
     # The field types are declared in columns.pxd.
 
-    def __init__(self, single: bool, is_written: bool = False) -> None:
+    def _begin(self, single: cython.bint, is_written: cython.bint) -> Columns:
+        """Initialize new columns; return them."""
         self.single = single
         self._is_written = is_written
-        self.arrays: list[Any] = []  # keeps the memory alive that `table` points to
-        if not cython.compiled:
-            self.table = column_table.column_tables()
-        column_table.columns_begin(self.table)
+        self.table = column_table.columns_begin()
+        return self
 
     def __dealloc__(self) -> None:
         column_table.columns_end(self.table)
 
-    @property
-    def count(self) -> int:
-        """Number of samples; -1 before the first array is added."""
-        return int(self.table[0].count)
+    def arrays(self) -> list:
+        """Return the arrays."""
+        return [column_table.array_at(self.table, i) for i in range(self.table[0].spans)]
 
     def add(self, array: Any, axis: cython.Py_ssize_t, shape: Any) -> cython.bint:
         """Append the columns of an array and return True; return False if the array does not fit.
@@ -62,10 +57,7 @@ class Columns:
         along the axes other than the batch axis `axis` (>= 0). If `shape` is None, any lengths fit. If kernels write
         to the array, it must also be writable, and no two of its elements may share memory.
         """
-        if not column_table.columns_add(self.table, array, axis, shape, self.single, self._is_written):
-            return False
-        self.arrays.append(array)
-        return True
+        return column_table.columns_add(self.table, array, axis, shape, self.single, self._is_written)
 
     def overlap(self, others: Columns) -> cython.bint:
         """Return whether an array of this object overlaps an array of `others`.
@@ -74,8 +66,8 @@ class Columns:
         """
         if not column_table.columns_meet(self.table, others.table):
             return False
-        arrays = self.arrays
-        pairs = itertools.combinations(arrays, 2) if others is self else itertools.product(arrays, others.arrays)
+        arrays, other_arrays = self.arrays(), others.arrays()
+        pairs = itertools.combinations(arrays, 2) if others is self else itertools.product(arrays, other_arrays)
         for one, other in pairs:  # noqa: SIM110  # Cython does not support closures here
             if overlap(one, other):
                 return True
@@ -88,3 +80,12 @@ class Columns:
     def fill(self, column: int, number: float) -> None:
         """Fill a column with one number."""
         column_table.columns_fill(self.table, column, number, self.single)
+
+
+def new_columns(single: cython.bint, is_written: cython.bint) -> Columns:
+    """Return empty `Columns` of float32 arrays (if `single`) or float64 arrays; kernels write to them if `is_written`.
+
+    A constructor would take longer.
+    """
+    columns: Columns = Columns.__new__(Columns)
+    return columns._begin(single, is_written)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.backend import thread_pool
-from gradwalk.backend.columns import Columns
+from gradwalk.backend.columns import Columns, new_columns
 from gradwalk.backend.lane_count import FEWEST_LANES, lane_count
-from gradwalk.backend.launch import INSTRUCTION_SETS, USES_LIBMVEC, USES_OWN_FUNCTIONS, Launch, Plan, row_functions
+from gradwalk.backend.launch import INSTRUCTION_SETS, USES_LIBMVEC, USES_OWN_FUNCTIONS, Plan, row_functions
 from gradwalk.backend.llvm.lane_machine import Lanes, RefusedError, compiled_schedule
 from gradwalk.backend.schedule.schedule import make_schedule
 from gradwalk.base import _cython as cython
-from gradwalk.base.cached import cached_property
+from gradwalk.base import c_compat
 from gradwalk.program.native import compile_queue, machine_code
 from gradwalk.program.program import Program
 
@@ -43,8 +43,7 @@ _HOT_LANES = 30_000
 _TIMES = 1.25
 _TRIALS = 5
 _MOST_SAMPLES = 4096
-_NOTHING = numpy.empty(0)
-_NO_TOTALS = numpy.empty((1, 0))
+_NEVER = 1 << 62
 
 
 def chosen_instruction_set() -> str:
@@ -57,6 +56,8 @@ def chosen_instruction_set() -> str:
     return name
 
 
+@cython.final
+@cython.cclass
 class LaneKernel:
     """A `base.Kernel` that runs each instruction of a schedule over a block of lanes, one lane per sample.
 
@@ -74,6 +75,7 @@ class LaneKernel:
         lanes: Number of lanes per block, or None.
         instruction_set: Name of the instruction set that the loops over lanes are compiled for.
         policy: When and how to compile machine code.
+        results: Number of results that `run` returns.
 
     Raises:
         ValueError: If the program calls a Python function with an argument that depends on the batch, if `lanes` is not
@@ -96,17 +98,17 @@ class LaneKernel:
         self.reduced = reduced
         self.lanes = lanes
         self.policy = machine_code.current_policy()
-        plan = Plan(self.schedule.code, self.schedule.slots, self._row)
-        self._plans = [plan, plan]  # for float64 and float32
+        self.results = len(program.outputs) if reduced else len(self.schedule.fixed)
         self._set = INSTRUCTION_SETS.index(self.instruction_set)
+        self._plans = [Plan(self.schedule, self._row, self._set, single) for single in (False, True)]
+        self._sizes: list[Any] = [(-1,), (-1,)]  # the latest results of `sizes`
         self._length = len(self.schedule)
-        self._outputs = len(program.outputs)
-        self._prologue = self.schedule.prologue.interpreter
-        self._computed = len(self.schedule.prologue.outputs)
         self._hot = 0 if self.policy.backend == "llvm" else max(_HOT, _HOT_LANES * self._length)
-        self._work = [0, 0]  # lanes * instructions run so far, for float64 and float32
-        self._is_asked = [False, False]  # whether machine code has been requested for each dtype
-        self._refusals = ["", ""]  # why machine code is not used for each dtype
+        # The elements of these lists are for float64 and float32.
+        self._work = [0, 0]  # lanes * instructions run so far
+        self._due = [self._hot, self._hot]  # the work at which machine code is requested
+        self._refusals = ["", ""]  # why machine code is not used
+        self._whole: LaneKernel | None = None
 
     def __str__(self) -> str:
         return str(self.schedule)
@@ -158,7 +160,7 @@ class LaneKernel:
         Returns:
             The sums of all outputs if `reduced`, otherwise the fixed outputs; float64.
         """
-        inputs, written = Columns(single), Columns(single, is_written=True)
+        inputs, written = new_columns(single, False), new_columns(single, True)
         for array in columns:
             _add(inputs, array, count)
         for array in outputs:
@@ -167,71 +169,67 @@ class LaneKernel:
             else:  # fixed outputs are returned, not written
                 written.skip(math.prod(array.shape[1:]))
         results = numpy.empty(self.results)
-        if not self.launch(uniform, (inputs, written), results, count):
-            return self._undivided.run(uniform, columns, outputs, count, single=single)
+        if not self.launch(c_compat.doubles(uniform), inputs, written, count, c_compat.doubles(results), False):
+            return self._undivided().run(uniform, columns, outputs, count, single=single)
         return results
-
-    @property
-    def results(self) -> int:
-        """Number of results that `run` returns."""
-        return self._outputs if self.reduced else len(self.schedule.fixed)
 
     def launch(
         self,
-        uniform: NDArray[Any],
-        columns: tuple[Columns, Columns],
-        results: NDArray[Any],
-        count: int,
-        *,
-        is_mean: bool = False,
-    ) -> bool:
-        """Run the program on prepared columns: see `run`.
+        shared: cython.p_double,
+        columns: Columns,
+        outputs: Columns,
+        count: cython.longlong,
+        results: cython.p_double,
+        is_mean: cython.bint,
+    ) -> cython.bint:
+        """Run the program on columns: see `run`.
 
-        `columns` is a pair: the varying inputs and the varying outputs. The results are written to the float64 array
-        `results`. If the kernel is `reduced`, they are the sums of all outputs, or the means if `is_mean`; otherwise
-        they are the fixed outputs.
+        Args:
+            shared: The inputs that are the same for all samples.
+            columns: The other inputs.
+            outputs: The varying outputs.
+            count: Number of samples.
+            results: Memory for the results. If the kernel is `reduced`, they are the sums of all outputs, or the means
+                if `is_mean`; otherwise they are the fixed outputs.
+            is_mean: As above.
 
-        Returns False if outputs were split into products and a sum is not finite. The caller must then run
-        `_undivided`, whose sums may still be finite.
+        Returns:
+            False if outputs were split into products and a sum is not finite. The caller must then run the kernel
+            `_undivided`, whose sums may still be finite.
         """
-        single = columns[0].single
-        work = self._length * count
-        self._warm(work, count, single)
-        schedule = self.schedule
-        computed = self._prologue.run(uniform) if self._computed else _NOTHING
+        single: cython.bint = columns.single
+        self._work[single] += self._length * count
+        if self._work[single] >= self._due[single]:
+            self._request(count, single)
+        sizes: tuple[Any, ...] = self._sizes[single]
+        if sizes[0] != count:
+            self._sizes[single] = sizes = self._sizes_of(count, single)
+        plan: Plan = self._plans[single]
+        return plan.launch(shared, columns, outputs, sizes, results, is_mean) or not self.schedule.apart
+
+    def _sizes_of(self, count: int, single: bool) -> tuple[int, int, int, bool]:
+        """Return numbers of samples, lanes per block, and shards, and whether there is work for several threads."""
         width = self._width(count, single)
-        shards = self._shards(-(-count // width))
-        totals = numpy.zeros((shards, 2 * self._outputs)) if self.reduced else _NO_TOTALS
-        sizes = (count, width, shards)
-        launch = Launch(schedule, self._plans[single], sizes, computed, columns, totals, self._set)
-        if work < _LEAST_WORK:
-            launch.run(0, shards)
-        else:
-            thread_pool.run_tasks(range(shards), lambda tasks: _run_each(launch, tasks))
-        if self.reduced:
-            launch.add_totals(results, is_mean)
-            return not schedule.apart or bool(numpy.isfinite(results).all())
-        if schedule.fixed:
-            results[:] = computed[schedule.scalars :]
-        return True
+        return count, width, self._shards(-(-count // width)), self._length * count >= _LEAST_WORK
 
-    @cached_property
     def _undivided(self) -> LaneKernel:
-        """A kernel that sums whole outputs instead of splitting them into products."""
-        schedule = self.schedule
-        with machine_code.compiling(self.policy):
-            return LaneKernel(schedule.program, schedule.varies, reduced=True, lanes=self.lanes, apart=False)
+        """Return a kernel that sums whole outputs instead of splitting them into products."""
+        if self._whole is None:
+            schedule = self.schedule
+            with machine_code.compiling(self.policy):
+                self._whole = LaneKernel(schedule.program, schedule.varies, reduced=True, lanes=self.lanes, apart=False)
+        return self._whole
 
-    def _warm(self, work: int, count: int, single: bool) -> None:
+    def _request(self, count: int, single: bool) -> None:
         """Request machine code once: before the first run if the policy is "llvm", else when the kernel is hot."""
-        self._work[single] += work
-        if self._is_asked[single] or self._work[single] < self._hot or not cython.compiled or self.policy.refusal:
+        if not cython.compiled or self.policy.refusal:
+            self._due[single] = 2 * self._work[single]  # ask again later, because the policy may depend on the time
             return
-        self._is_asked[single] = True
+        self._due[single] = _NEVER
         if self.policy.backend == "llvm":
-            machine_code.run_now(lambda: self._compile(single))
+            machine_code.run_now(partial(self._compile, single))
         else:
-            compile_queue.submit(lambda: self._compile_if_faster(count, single))
+            compile_queue.submit(partial(self._compile_if_faster, count, single))
 
     def _compile_if_faster(self, count: int, single: bool) -> None:
         """Compile the program; keep the machine code unless it takes more than `_TIMES` times as long as the lanes."""
@@ -252,7 +250,7 @@ class LaneKernel:
         refusal = "compiling it failed"
         try:
             found = compiled_schedule(self.schedule, lanes, single=single, contract=self.policy.contract)
-            self._plans[single] = Plan(found.program.schedule, found.program.slots, self._row, found.code)
+            self._plans[single] = Plan(self.schedule, self._row, self._set, single, found)
             refusal = ""
         except RefusedError as error:
             refusal = str(error)
@@ -261,19 +259,16 @@ class LaneKernel:
 
     def _fastest(self, plans: Sequence[Plan], count: int, single: bool) -> list[float]:
         """Run each plan on inputs that are all 0.5; return its shortest time in seconds."""
-        outputs = 0 if self.reduced else self._outputs
-        columns = Columns(single), Columns(single, is_written=True)
+        columns, outputs = new_columns(single, False), new_columns(single, True)
         kind = numpy.float32 if single else numpy.float64
-        for table, width in zip(columns, (sum(self.schedule.varies), outputs), strict=True):
+        widths = sum(self.schedule.varies), 0 if self.reduced else len(self.schedule.program.outputs)
+        for table, width in zip((columns, outputs), widths, strict=True):
             _add(table, numpy.full((width, count), 0.5, kind).T, count)
-        computed, totals = numpy.full(self._computed, 0.5), numpy.zeros((1, 2 * self._outputs))
-        sizes = (count, self._width(count, single), 1)
-        launches = [Launch(self.schedule, plan, sizes, computed, columns, totals, self._set) for plan in plans]
         fastest = [math.inf for _ in plans]
         for _ in range(_TRIALS):
-            for index, launch in enumerate(launches):
+            for index, plan in enumerate(plans):
                 begin = perf_counter()
-                launch.run(0, 1)
+                plan.trial(columns, outputs, count, self._width(count, single))
                 fastest[index] = min(fastest[index], perf_counter() - begin)
         return fastest
 
@@ -289,7 +284,7 @@ class LaneKernel:
         why = self.policy.refusal or self._refusals[single]
         if not why and not cython.compiled:
             why = "gradwalk runs uncompiled"
-        if not why and self._is_asked[single]:
+        if not why and self._due[single] == _NEVER:
             why = "the compilation has not finished"
         if not why:
             why = f"compiled once lanes * instructions reaches {self._hot:,}, got {self._work[single]:,} so far"
@@ -320,12 +315,6 @@ def _add(columns: Columns, array: NDArray[Any], count: int) -> None:
             f"arrays of this batch must be {'float32' if columns.single else 'float64'} with {count} samples along "
             f"axis 0, and outputs must be writable, got {array.dtype} of shape {array.shape}"
         )
-
-
-def _run_each(launch: Launch, shards: Iterator[int]) -> None:
-    """Run shards one after another."""
-    for shard in shards:
-        launch.run(shard, shard + 1)
 
 
 def _unpickled(

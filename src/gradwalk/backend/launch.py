@@ -1,17 +1,20 @@
-"""`Launch`: one run of a lane kernel on a batch, prepared for C."""
+"""`Plan`: the instructions of a lane kernel, which run on a batch in C."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy
-from numpy.typing import NDArray
 
+from gradwalk.backend import thread_pool
 from gradwalk.backend.columns import Columns
 from gradwalk.backend.cpu import column_table, lanes
-from gradwalk.backend.llvm.lane_machine import LaneCode
+from gradwalk.backend.llvm.lane_machine import Compiled
+from gradwalk.backend.schedule.schedule import Schedule
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
+from gradwalk.program.run import scratch
 
 if not TYPE_CHECKING and cython.compiled:
     import cython
@@ -43,36 +46,169 @@ class Plan:
     """The instructions that are run for each block of lanes, and a pool of scratch memory.
 
     Args:
-        code: Instructions of a schedule.
-        slots: Number of slots; each holds one row of lanes.
+        schedule: The schedule to run.
         row: Maximum size of a row, in bytes.
-        machine: The machine code that the instructions call, or None.
+        instruction_set: Index of the instruction set.
+        single: Whether to compute in float32.
+        compiled: Machine code that replaces the instructions of the schedule, or None.
 
     Attributes:
-        code: As above.
-        slots: As above.
-        machine: As above.
+        machine: The machine code, or None.
         memory: Scratch memory per thread, in bytes.
     """
 
     # The field types are declared in launch.pxd.
 
-    def __init__(self, code: NDArray[numpy.int32], slots: int, row: int, machine: LaneCode | None = None) -> None:
-        self.code = code
-        self.slots = slots
-        self.machine = machine
+    def __init__(
+        self, schedule: Schedule, row: int, instruction_set: int, single: bool, compiled: Compiled | None = None
+    ) -> None:
+        code = schedule.code if compiled is None else compiled.program.schedule
+        self.machine = None if compiled is None else compiled.code
+        self._slots = schedule.slots if compiled is None else compiled.program.slots
         apart = row + lanes.CACHE_LINE  # distance between rows in bytes: see row_bytes in lane_loops.h
         tiles = column_table.TILE * lanes.TILES * row
-        self.memory = slots * apart + tiles + (0 if machine is None else machine.memory)
+        self.memory = self._slots * apart + tiles + (0 if compiled is None else compiled.code.memory)
+        self._arrays = (code, schedule.tables, schedule.targets)  # owns the memory that the pointers point into
+        self._code = c_compat.integers(code)
+        self._tables = c_compat.integers(schedule.tables)
+        self._targets = c_compat.integers(schedule.targets)
+        self._length = len(code)
+        self._address = 0 if compiled is None else compiled.code.machine_code.address
+        self._instruction_set = instruction_set
+        self._single = single
+        self._prologue = schedule.prologue.interpreter
+        self._computed = len(schedule.prologue.outputs)
+        self._scalars = schedule.scalars
+        self._fixed = schedule.fixed
+        self._totals = 2 * len(schedule.program.outputs) if schedule.reduced else 0
         self._free: list[Scratch] = []  # unused scratch memory; append and pop are thread-safe
+
+    def launch(
+        self,
+        shared: cython.p_double,
+        columns: Columns,
+        outputs: Columns,
+        sizes: tuple[Any, ...],
+        results: cython.p_double,
+        is_mean: cython.bint,
+    ) -> cython.bint:
+        """Run the instructions on a batch: see `LaneKernel.launch`. `sizes` is from `LaneKernel._sizes_of`."""
+        few = cython.declare(scratch.few_doubles)
+        memory: object = None  # owns the numbers if they are not on the stack, which other threads may outlive
+        computed: cython.p_double = few
+        i: cython.Py_ssize_t
+        begin: cython.Py_ssize_t = 2 * self._computed
+        end: cython.Py_ssize_t = begin + sizes[2] * self._totals
+        if sizes[3] or end >= scratch.FEW:
+            memory = numpy.empty(end)
+            computed = c_compat.doubles(memory)
+        if begin:
+            self._prologue._run(shared, computed)
+        for i in range(begin, end):
+            computed[i] = 0.0
+        self._execute(columns, outputs, sizes, computed, memory)
+        if self._totals:
+            return self._add_totals(lanes.totals_of(computed, self._computed), sizes, computed, results, is_mean)
+        for i in range(len(self._fixed)):
+            results[i] = computed[self._scalars + i]
+        return True
+
+    def trial(self, columns: Columns, outputs: Columns, count: cython.longlong, width: cython.longlong) -> object:
+        """Run the instructions on one shard with scalars that are 0.5."""
+        numbers = numpy.zeros(2 * self._computed + self._totals)
+        numbers[: self._computed] = 0.5
+        self._execute(columns, outputs, (count, width, 1, False), c_compat.doubles(numbers), numbers)
+        return None
+
+    def _execute(
+        self, columns: Columns, outputs: Columns, sizes: tuple[Any, ...], computed: cython.p_double, memory: object
+    ) -> object:
+        """Run the instructions on all shards.
+
+        Args:
+            columns: The columns to read.
+            outputs: The columns to write.
+            sizes: See `launch`.
+            computed: Results of the uniform prologue, memory of the same length, and zeros, to which a sum and its
+                rounding error are added for each shard and output.
+            memory: The owner of `computed`, or None.
+        """
+        totals: cython.p_double = lanes.totals_of(computed, self._computed)
+        count: cython.longlong = sizes[0]
+        width: cython.longlong = sizes[1]
+        batch: lanes.Batch = lanes.Batch(
+            samples=count,
+            width=width,
+            shards=sizes[2],
+            totals=self._totals,
+            code=self._code,
+            tables=self._tables,
+            targets=self._targets,
+            length=self._length,
+            slots=self._slots,
+            # In a small batch, rows are shorter than blocks, so that more rows fit in cache.
+            lanes=min(width, max(16, (count + 15) // 16 * 16)),
+            scalars=lanes.scalars_of(computed, self._computed, self._single),
+            columns=columns.table[0].addresses,
+            strides=columns.table[0].strides,
+            tiles=columns.table[0].tiles,
+            outputs=outputs.table[0].addresses,
+            output_strides=outputs.table[0].strides,
+            machine=self._address,
+        )
+        if not sizes[3]:
+            return self._run(batch, 0, sizes[2], totals)
+        launch: Launch = Launch()
+        return launch.run(self, batch, totals, (memory, columns, outputs))
+
+    def _run(
+        self, batch: lanes.Batch, first: cython.longlong, last: cython.longlong, totals: cython.p_double
+    ) -> object:
+        """Run the instructions on the shards `first` to `last - 1`."""
+        memory: Scratch = self._taken()
+        instruction_set: cython.int = self._instruction_set
+        single: cython.bint = self._single
+        rows, cells = memory.rows, memory.cells
+        with cython.nogil:
+            lanes.run(instruction_set, single, batch, first, last, totals, rows, cells)
+        self._free.append(memory)
+        return None
+
+    def _add_totals(
+        self,
+        totals: cython.p_double,
+        sizes: tuple[Any, ...],
+        computed: cython.p_double,
+        results: cython.p_double,
+        is_mean: cython.bint,
+    ) -> cython.bint:
+        """Write the sums over the batch (the means, if `is_mean`) to `results`; return whether all are finite."""
+        count: cython.double = sizes[0]
+        k: cython.Py_ssize_t
+        position: cython.Py_ssize_t = self._scalars
+        lost: cython.double
+        are_finite: cython.bint = True
+        lanes.add_totals(totals, sizes[2], self._totals // 2)
+        for k in range(self._totals // 2):
+            lost = totals[2 * k + 1]
+            # If the total is inf or nan, the rounding error is not finite and must not be added.
+            results[k] = totals[2 * k] + lost if lost - lost == 0.0 else totals[2 * k]
+            if is_mean:
+                results[k] /= count
+        for k in self._fixed:  # a fixed output is its own mean
+            results[k] = computed[position] * (1.0 if is_mean else count) if count else 0.0
+            position += 1
+        for k in range(self._totals // 2):
+            are_finite = are_finite and results[k] - results[k] == 0.0
+        return are_finite
 
     def _taken(self) -> Scratch:
         """Take scratch memory for one thread from the pool, or allocate it if the pool is empty."""
         try:
-            scratch: Scratch = self._free.pop()
+            memory: Scratch = self._free.pop()
         except IndexError:
-            scratch = Scratch(self.slots, self.memory)
-        return scratch
+            memory = Scratch(self._slots, self.memory)
+        return memory
 
 
 @cython.final
@@ -92,98 +228,18 @@ class Scratch:
 @cython.final
 @cython.cclass
 class Launch:
-    """One run of a kernel on a batch. Several threads may run different shards of the batch at the same time.
+    """A batch whose shards are run by several threads."""
 
-    Args:
-        schedule: The schedule of the kernel.
-        plan: The plan to run.
-        sizes: Number of samples, number of lanes per block, and number of shards.
-        computed: Results of the uniform prologue; float64.
-        columns: The input columns and the output columns.
-        totals: Array of shape (shards, 2 * outputs) that accumulates a sum and its rounding error for each output.
-        instruction_set: Index of the instruction set.
-    """
-
-    def __init__(
-        self,
-        schedule: Any,
-        plan: Plan,
-        sizes: tuple[int, int, int],
-        computed: Any,
-        columns: tuple[Columns, Columns],
-        totals: Any,
-        instruction_set: int,
-    ) -> None:
-        inputs: Columns = columns[0]
-        outputs: Columns = columns[1]
-        count, width, shards = sizes
-        scalars = computed
-        if inputs.single:
-            with numpy.errstate(over="ignore"):  # numbers too large for float32 become inf
-                scalars = computed.astype(numpy.float32)
-        self._instruction_set = instruction_set
-        self._single = inputs.single
+    def run(self, plan: Plan, batch: lanes.Batch, totals: cython.p_double, owners: Any) -> object:
+        """Run all shards; `owners` are the owners of the memory that the batch and `totals` point into."""
         self._plan = plan
-        self._schedule = schedule
+        self._batch = batch
         self._totals = totals
-        self._computed = computed
-        self._arrays = (scalars, inputs, outputs)
-        self._batch = lanes.Batch(
-            samples=count,
-            width=width,
-            shards=shards,
-            totals=totals.shape[1],
-            code=c_compat.integers(plan.code),
-            tables=c_compat.integers(schedule.tables),
-            targets=c_compat.integers(schedule.targets),
-            length=len(plan.code),
-            slots=plan.slots,
-            lanes=_stride(width, count),
-            scalars=c_compat.cells(scalars),
-            columns=inputs.table[0].addresses,
-            strides=inputs.table[0].strides,
-            tiles=inputs.table[0].tiles,
-            outputs=outputs.table[0].addresses,
-            output_strides=outputs.table[0].strides,
-            machine=0 if plan.machine is None else plan.machine.machine_code.address,
-        )
+        self._owners = owners
+        thread_pool.run_tasks(range(batch.shards), self._run_each)
+        return None
 
-    def run(self, first: int, last: int) -> None:
-        """Run all instructions on the shards `first` to `last - 1`."""
-        batch: lanes.Batch = self._batch
-        scratch: Scratch = self._plan._taken()
-        totals: cython.p_double = c_compat.doubles(self._totals.reshape(-1))
-        instruction_set: cython.int = self._instruction_set
-        single: cython.bint = self._single
-        begin: cython.longlong = first
-        end: cython.longlong = last
-        rows, cells = scratch.rows, scratch.cells
-        with cython.nogil:
-            lanes.run(instruction_set, single, batch, begin, end, totals, rows, cells)
-        self._plan._free.append(scratch)
-
-    def add_totals(self, results: NDArray[Any], is_mean: bool) -> None:
-        """Add up the totals of all shards; write the sums over the batch (the means, if `is_mean`) to `results`."""
-        shards, width = self._totals.shape
-        totals: cython.p_double = c_compat.doubles(self._totals.reshape(-1))
-        result: cython.p_double = c_compat.doubles(results)
-        count: cython.double = self._batch.samples
-        k: cython.Py_ssize_t
-        lost: cython.double
-        lanes.add_totals(totals, shards, width // 2)
-        for k in range(width // 2):
-            lost = totals[2 * k + 1]
-            # If the total is inf or nan, the rounding error is not finite and must not be added.
-            result[k] = totals[2 * k] + lost if lost - lost == 0.0 else totals[2 * k]
-            if is_mean:
-                result[k] /= count
-        position: cython.Py_ssize_t = self._schedule.scalars
-        computed: cython.p_double = c_compat.doubles(self._computed)
-        for fixed in self._schedule.fixed:  # a fixed output is its own mean
-            result[fixed] = computed[position] * (1.0 if is_mean else count) if count else 0.0
-            position += 1
-
-
-def _stride(width: int, count: int) -> int:
-    """Return the number of lanes per row. For a small batch it is less than `width`, so that more rows fit in cache."""
-    return min(width, max(16, -(-count // 16) * 16))
+    def _run_each(self, shards: Iterator[int]) -> None:
+        """Run shards one after another."""
+        for shard in shards:
+            self._plan._run(self._batch, shard, shard + 1, self._totals)

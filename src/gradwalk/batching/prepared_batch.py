@@ -10,20 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.backend.columns import Columns
+from gradwalk.backend.columns import Columns, new_columns
+from gradwalk.backend.cpu import column_table
 from gradwalk.backend.lane_kernel import LaneKernel
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
 from gradwalk.batching.axes import Batch, Batching, spread
 from gradwalk.batching.out_argument import put, targets_of, written
+from gradwalk.program.run import scratch
 from gradwalk.program.run.fast_call import MISSED
+from gradwalk.program.tracing.trace_cache import TraceCache
 from gradwalk.trees.fast import form
 from gradwalk.trees.fast.forms import form_of
 from gradwalk.trees.tree import TreeDef, size
-from gradwalk.value.modes import refuses_nans
+from gradwalk.value import modes
 
 if not TYPE_CHECKING and cython.compiled:
     import cython
+
+_ndarray = cython.declare(object, numpy.ndarray)  # faster than an attribute of a module
+_empty = cython.declare(object, numpy.empty)
+_NOTHING = cython.declare(Columns, new_columns(False, True))
 
 
 @cython.final
@@ -42,10 +49,12 @@ class ColumnForm(form.Form):
 
     def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
         """See `Form.read`."""
-        if type(tree) is not numpy.ndarray or (tree.dtype is not self._dtype and tree.dtype != self._dtype):
-            return False
         found: Columns = columns
-        return found.add(tree.astype(self._kind) if self._is_converted else tree, self._axis, self._shape)
+        if type(tree) is not _ndarray:
+            return False
+        if not self._is_converted:  # `Columns.add` checks the dtype
+            return found.add(tree, self._axis, self._shape)
+        return tree.dtype == self._dtype and found.add(tree.astype(self._kind), self._axis, self._shape)
 
 
 @cython.final
@@ -62,14 +71,14 @@ class SharedForm(form.Form):
 
     def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
         """See `Form.read`."""
-        return type(tree) is numpy.ndarray and tree.dtype == self._dtype and self._form.read(tree, row, columns)
+        return type(tree) is _ndarray and tree.dtype == self._dtype and self._form.read(tree, row, columns)
 
 
 @cython.cclass
 class Maker:
     """Base class of `Stacked` and `Summed`, which compute the result of a batch."""
 
-    def of(self, kernel: Any, shared: Any, columns: Columns, out: Any) -> object:
+    def of(self, kernel: LaneKernel, shared: cython.p_double, columns: Columns, out: Any) -> object:
         """Return the result of a batch, or `MISSED` if the batch or `out` needs the general path.
 
         Args:
@@ -94,46 +103,55 @@ class Stacked(Maker):
         self._leaves = [(shape[:place], shape[place:], place) for shape, place in zip(shapes, places, strict=True)]
         leaves = [ColumnForm(self._kind, self._kind, *at) for at in zip(places, shapes, strict=True)]
         self._targets = form_of(treedef, leaves)
+        self._is_leaf = treedef.spec is None
 
-    def of(self, kernel: Any, shared: Any, columns: Columns, out: Any) -> object:
+    def of(self, kernel: LaneKernel, shared: cython.p_double, columns: Columns, out: Any) -> object:
         """See `Maker.of`."""
-        outputs: Columns = Columns(columns.single, is_written=True)
+        outputs = new_columns(columns.single, True)
         if out is None:
-            self._allocate(outputs, columns.count)
+            self._allocate(outputs, columns.table[0].count)
         elif not self._fits(out, outputs, columns):
             return MISSED
         elif outputs.overlap(columns):
             return self._copied(kernel, shared, columns, outputs)
         self._compute(kernel, shared, columns, outputs)
-        return self._treedef.unflatten(outputs.arrays)
+        if self._is_leaf:
+            return column_table.array_at(outputs.table, 0)
+        return self._treedef.unflatten(outputs.arrays())
 
     def _allocate(self, outputs: Columns, count: cython.Py_ssize_t) -> None:
         """Add new arrays to the outputs."""
         for before, after, place in self._leaves:
-            outputs.add(numpy.empty((*before, count, *after), self._kind), place, None)
+            shape = (*before, count, *after) if before or after else count
+            outputs.add(_empty(shape, self._kind), place, None)
 
-    def _compute(self, kernel: Any, shared: Any, columns: Columns, outputs: Columns) -> None:
+    def _compute(self, kernel: LaneKernel, shared: cython.p_double, columns: Columns, outputs: Columns) -> object:
         """Compute the result and write it to the outputs."""
-        positions: tuple[int, ...] = kernel.fixed
-        fixed = numpy.empty(len(positions)) if positions else _NO_ROW
-        kernel.launch(shared, (columns, outputs), fixed, columns.count)
+        few = cython.declare(scratch.few_doubles)
+        fixed: cython.p_double = scratch.acquire(kernel.results + 1, few)
         i: cython.Py_ssize_t
-        for i in range(len(positions)):
-            outputs.fill(positions[i], fixed[i])
+        try:
+            if not fixed:
+                raise MemoryError
+            kernel.launch(shared, columns, outputs, columns.table[0].count, fixed, False)
+            for i in range(kernel.results):
+                outputs.fill(kernel.schedule.fixed[i], fixed[i])
+        finally:
+            scratch.release(fixed, few)
+        return None
 
     def _fits(self, out: Any, outputs: Columns, columns: Columns) -> cython.bint:
         """Add the arrays of `out` to the outputs; return whether they fit exactly and do not overlap each other."""
-        nowhere: cython.p_double = c_compat.doubles(_NO_ROW)
-        if self._targets is None or not self._targets.read(out, nowhere, outputs):
+        if self._targets is None or not self._targets.read(out, c_compat.NO_FLOATS, outputs):
             return False
-        return outputs.count == columns.count and not outputs.overlap(outputs)
+        return outputs.table[0].count == columns.table[0].count and not outputs.overlap(outputs)
 
-    def _copied(self, kernel: Any, shared: Any, columns: Columns, targets: Columns) -> object:
+    def _copied(self, kernel: LaneKernel, shared: cython.p_double, columns: Columns, targets: Columns) -> object:
         """Compute the result in new arrays, and copy it to the targets. Used if the targets overlap with the inputs."""
-        outputs: Columns = Columns(columns.single, is_written=True)
-        self._allocate(outputs, columns.count)
+        outputs = new_columns(columns.single, True)
+        self._allocate(outputs, columns.table[0].count)
         self._compute(kernel, shared, columns, outputs)
-        return self._treedef.unflatten(written(targets.arrays, outputs.arrays))
+        return self._treedef.unflatten(written(targets.arrays(), outputs.arrays()))
 
 
 @cython.final
@@ -148,21 +166,19 @@ class Summed(Maker):
         self._form = form_of(treedef) if kind == numpy.float64 else None
         self._arrays = treedef.with_shapes(treedef.array_shapes)
 
-    def of(self, kernel: Any, shared: Any, columns: Columns, out: Any) -> object:
+    def of(self, kernel: LaneKernel, shared: cython.p_double, columns: Columns, out: Any) -> object:
         """Return the result, or `MISSED` if a sum is not finite: see `Maker.of`."""
         targets = None if out is None else targets_of(out, self._arrays, self._kind)
         sums = numpy.empty(kernel.results)
-        if not kernel.launch(shared, (columns, _NOTHING), sums, columns.count, is_mean=self._is_mean):
+        row: cython.p_double = c_compat.doubles(sums)
+        if not kernel.launch(shared, columns, _NOTHING, columns.table[0].count, row, self._is_mean):
             return MISSED
-        result = self._made(sums)
-        return result if targets is None else put(result, targets)
-
-    def _made(self, sums: Any) -> object:
-        """Build the result from its numbers."""
         if self._form is not None:
-            return self._form.tree(sums)
-        with numpy.errstate(over="ignore"):
-            return self._treedef.filled(sums.astype(self._kind))
+            result = self._form.build(row)
+        else:
+            with numpy.errstate(over="ignore"):
+                result = self._treedef.filled(sums.astype(self._kind))
+        return result if targets is None else put(result, targets)
 
 
 @cython.final
@@ -182,20 +198,55 @@ class PreparedBatch:
 
     def result(self, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> Any:
         """Return the result, or `MISSED` if the arguments or `out` need the general path."""
-        if (self._keywords is None) != (not kwargs) or refuses_nans():
+        if (self._keywords is None) != (not kwargs) or (modes.open_switches and modes.refuses_nans()):
             return MISSED
-        columns: Columns = Columns(self._single)
-        shared = numpy.empty(self._uniform)
-        row: cython.p_double = c_compat.doubles(shared)
-        if not self._takes.read(args, row, columns):
-            return MISSED
-        if self._keywords is not None and not self._keywords.read(kwargs, row, columns):
-            return MISSED
-        return self._maker.of(self._kernel, shared, columns, out) if columns.count > 0 else MISSED
+        columns = new_columns(self._single, False)
+        few = cython.declare(scratch.few_doubles)
+        shared: cython.p_double = scratch.acquire(self._uniform + 1, few)
+        try:
+            if not shared:
+                raise MemoryError
+            if not self._takes.read(args, shared, columns):
+                return MISSED
+            if self._keywords is not None and not self._keywords.read(kwargs, shared, columns):
+                return MISSED
+            return self._maker.of(self._kernel, shared, columns, out) if columns.table[0].count > 0 else MISSED
+        finally:
+            scratch.release(shared, few)
 
 
-_NOTHING = Columns(False, is_written=True)
-_NO_ROW = numpy.empty(1)  # a placeholder buffer that is not written to
+@cython.cclass
+class BatchFunction:
+    """Base class of `Vmap`. It calls the prepared batches of a function, because methods in C are called faster.
+
+    Attributes:
+        batching: The axes and the reduction.
+    """
+
+    def __init__(self, batching: Batching, cache: TraceCache[Any]) -> None:
+        self.batching = batching
+        self._cache = cache
+        self._calls = 0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the results for a batch, written to `out` if it is given: see `vmap`."""
+        self._calls += 1
+        out: object = take_out(self.batching, kwargs) if kwargs else None
+        prepared: PreparedBatch
+        for prepared in self._cache.prepared:
+            result = prepared.result(args, kwargs, out)
+            if result is not MISSED:
+                return result
+        return self._call(args, kwargs, out)
+
+    def _call(self, args: Any, kwargs: dict[str, Any], out: Any) -> Any:
+        """Return the results for a batch without a prepared batch."""
+        raise NotImplementedError
+
+
+def take_out(batching: Batching, kwargs: dict[str, Any]) -> object:
+    """Remove and return `out` from the keyword arguments, unless the function has a parameter of this name."""
+    return None if "out" in batching.parameters.keywords else kwargs.pop("out", None)
 
 
 def prepared_batch(batching: Batching, batch: Batch, trace: Any) -> PreparedBatch | None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, overload
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ParamSpec, overload
 
 from gradwalk.backend.base import Kernel
 from gradwalk.batching.axes import SUMS, Axes, Batch, Batching, shown
 from gradwalk.batching.batched_trace import BatchedTrace, record_sample
+from gradwalk.batching.prepared_batch import BatchFunction, take_out
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
-from gradwalk.program.run.fast_call import MISSED
 from gradwalk.program.tracing.trace import display_name
 from gradwalk.program.tracing.trace_cache import Statistics, TraceCache
 from gradwalk.program.tracing.wrapper import WrappedFunction
@@ -19,7 +20,7 @@ from gradwalk.trees.tree import Parameters
 P = ParamSpec("P")
 
 
-class Vmap(WrappedFunction[P, Any]):
+class Vmap(WrappedFunction[P, Any], BatchFunction):
     """A function of batches, returned by `vmap`.
 
     Static type checkers see the parameters `P` of the function of one sample. `P` cannot express that batched arrays
@@ -47,27 +48,21 @@ class Vmap(WrappedFunction[P, Any]):
         keeps: bool = False,
         policy: Policy = DEFAULT,
     ) -> None:
-        super().__init__(f, "vmap")
-        self.batching = Batching(display_name(f), Parameters(f), in_axes, out_axes, reduce).checked()
+        WrappedFunction.__init__(self, f, "vmap")
+        batching = Batching(display_name(f), Parameters(f), in_axes, out_axes, reduce).checked()
+        BatchFunction.__init__(self, batching, TraceCache[BatchedTrace](batching.name))
         self.keeps = keeps
         self._policy = policy
-        self._cache: TraceCache[BatchedTrace] = TraceCache(self.batching.name)
 
-    @overload
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any: ...
-    @overload
-    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the results for a batch, written to `out` if it is given: see `vmap`."""
-        self._cache.calls += 1
-        out = self.batching.taken_out(kwargs) if kwargs else None
-        for prepared in self._cache.prepared:
-            result = prepared.result(args, kwargs, out)
-            if result is not MISSED:
-                return result
-        batch = self.batching.batch(args, kwargs)
-        with compiling(self._policy):
-            return self._results(batch, args, kwargs, out)
+    if TYPE_CHECKING:
+        _cache: TraceCache[BatchedTrace]
+
+        @overload
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+        @overload
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            """See `BatchFunction.__call__`."""
 
     def __repr__(self) -> str:
         return f"<jit of {super().__repr__()[1:-1]}>" if self.keeps else super().__repr__()
@@ -99,7 +94,7 @@ class Vmap(WrappedFunction[P, Any]):
     @property
     def statistics(self) -> Statistics:
         """The numbers of calls, recordings and instructions, and the backend of the latest recording."""
-        return self._cache.statistics
+        return replace(self._cache.statistics, calls=self._calls)
 
     def kept(self, policy: Policy = DEFAULT) -> Vmap[P]:
         """Return this function with cached recordings; `policy` says when and how kernels are compiled."""
@@ -157,6 +152,12 @@ class Vmap(WrappedFunction[P, Any]):
             self._cache.latest = trace
         return trace
 
+    def _call(self, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
+        """See `BatchFunction._call`."""
+        batch = self.batching.batch(args, kwargs)
+        with compiling(self._policy):
+            return self._results(batch, args, kwargs, out)
+
     def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
         del args, kwargs  # `batch` holds them
         trace = self.trace(batch)
@@ -192,7 +193,7 @@ class Lowered:
         Raises:
             TypeError: The arguments do not have the structure that the function was lowered for.
         """
-        out = self.batching.taken_out(kwargs)
+        out = take_out(self.batching, kwargs)
         batch = self.batching.batch(args, kwargs)
         return self.trace(batch).results(batch, self.batching, out)
 

@@ -264,10 +264,11 @@ def test_reasons_for_not_compiling(monkeypatch):
 
 
 def test_lanes_run_without_llvmlite_or_on_request(monkeypatch):
+    monkeypatch.setattr(lane_kernel, "_HOT", 0)
+    monkeypatch.setattr(lane_kernel, "_HOT_LANES", 0)
     for refuse in (lambda: monkeypatch.setenv("GRADWALK_BACKEND", "lanes"), lambda: None):
         refuse()
         kernel = LaneKernel(flat(5), [True])
-        kernel._work = [10**9] * 2
         on_lanes(kernel, numpy.empty(0), [numpy.ones(10)], 10)
         assert kernel._plans[0].machine is None
         monkeypatch.setattr(compiler_process, "why_not", lambda: "llvmlite is not installed")

@@ -23,13 +23,18 @@ typedef struct {
     int64_t *tiles;    /* per column: the first column of its tile, or -1 */
     char *few_addresses[FEW_COLUMNS];
     int64_t few_strides[FEW_COLUMNS], few_tiles[FEW_COLUMNS];
-    int64_t spans;     /* number of nonempty arrays */
-    char **lows;       /* per nonempty array: start of its memory */
-    char **highs;      /* per nonempty array: end of its memory */
+    int64_t spans;     /* number of arrays */
+    PyObject **arrays; /* a reference to each array, which keeps its memory alive */
+    char **lows;       /* per array: start of its memory; NULL if it is empty */
+    char **highs;      /* per array: end of its memory; NULL if it is empty */
+    PyObject *few_arrays[FEW_COLUMNS];
     char *few_lows[FEW_COLUMNS], *few_highs[FEW_COLUMNS];
-} column_table, column_tables[1];
+} column_table;
 
-static inline void columns_begin(column_table *table) {
+/* Return an empty table, or NULL if there is no memory. */
+static inline column_table *columns_begin(void) {
+    column_table *table = malloc(sizeof(column_table));
+    if (!table) return (column_table *)PyErr_NoMemory();
     table->count = -1;
     table->length = 0;
     table->room = FEW_COLUMNS;
@@ -37,42 +42,50 @@ static inline void columns_begin(column_table *table) {
     table->strides = table->few_strides;
     table->tiles = table->few_tiles;
     table->spans = 0;
+    table->arrays = table->few_arrays;
     table->lows = table->few_lows;
     table->highs = table->few_highs;
+    return table;
+}
+
+/* Free the memory that replaced the short arrays in the table. */
+static inline void columns_free(column_table *table) {
+    if (table->addresses == table->few_addresses) return;
+    free(table->addresses); free(table->strides); free(table->tiles);
+    free(table->arrays); free(table->lows); free(table->highs);
 }
 
 static inline void columns_end(column_table *table) {
-    if (table->addresses != table->few_addresses) {
-        free(table->addresses); free(table->strides); free(table->tiles); free(table->lows); free(table->highs);
-    }
-    columns_begin(table);
+    if (!table) return;
+    for (int64_t i = 0; i < table->spans; i++) Py_DECREF(table->arrays[i]);
+    columns_free(table);
+    free(table);
 }
 
+/* Make room for one more array with `more` columns. */
 static inline int columns_reserve(column_table *table, int64_t more) {
     int64_t room = 2 * table->room;
-    if (table->length + more <= table->room) return 0;
+    if (table->length + more <= table->room && table->spans < table->room) return 0;
     while (room < table->length + more) room *= 2;
     char **addresses = malloc(room * sizeof(char *));
-    char **lows = malloc(room * sizeof(char *)), **highs = malloc(room * sizeof(char *)); /* spans <= length */
+    PyObject **arrays = malloc(room * sizeof(PyObject *));
+    char **lows = malloc(room * sizeof(char *)), **highs = malloc(room * sizeof(char *));
     int64_t *strides = malloc(room * sizeof(int64_t)), *tiles = malloc(room * sizeof(int64_t));
-    if (!addresses || !strides || !tiles || !lows || !highs) {
-        free(addresses); free(strides); free(tiles); free(lows); free(highs);
+    if (!addresses || !strides || !tiles || !arrays || !lows || !highs) {
+        free(addresses); free(strides); free(tiles); free(arrays); free(lows); free(highs);
         PyErr_NoMemory();
         return -1;
     }
     memcpy(addresses, table->addresses, table->length * sizeof(char *));
     memcpy(strides, table->strides, table->length * sizeof(int64_t));
     memcpy(tiles, table->tiles, table->length * sizeof(int64_t));
+    memcpy(arrays, table->arrays, table->spans * sizeof(PyObject *));
     memcpy(lows, table->lows, table->spans * sizeof(char *));
     memcpy(highs, table->highs, table->spans * sizeof(char *));
-    const int64_t length = table->length, count = table->count, spans = table->spans;
-    columns_end(table);
-    table->length = length;
-    table->count = count;
+    columns_free(table);
     table->room = room;
-    table->spans = spans;
     table->addresses = addresses; table->strides = strides; table->tiles = tiles;
-    table->lows = lows; table->highs = highs;
+    table->arrays = arrays; table->lows = lows; table->highs = highs;
     return 0;
 }
 
@@ -95,11 +108,15 @@ static inline int columns_fit(const Py_buffer *view, Py_ssize_t axis, PyObject *
 
 /* Append the addresses and strides of an array's columns to the table. The caller has checked that the array fits. */
 static inline int columns_append(column_table *table, const Py_buffer *view, Py_ssize_t axis) {
-    Py_ssize_t at[64] = {0};
+    Py_ssize_t at[64];
     int64_t columns = 1;
     char *address = view->buf;
-    for (Py_ssize_t i = 0; i < view->ndim; i++) columns *= i == axis ? 1 : view->shape[i];
-    if (view->ndim > 64 || columns_reserve(table, columns) < 0) return -1;
+    if (view->ndim > 64) return -1;
+    for (Py_ssize_t i = 0; i < view->ndim; i++) {
+        at[i] = 0;
+        columns *= i == axis ? 1 : view->shape[i];
+    }
+    if (columns_reserve(table, columns) < 0) return -1;
     for (int64_t k = 0; k < columns; k++) {
         table->addresses[table->length] = address;
         table->strides[table->length] = view->strides[axis];
@@ -115,14 +132,15 @@ static inline int columns_append(column_table *table, const Py_buffer *view, Py_
     return 0;
 }
 
-/* Store the memory range of an array whose columns have been appended. */
-static inline void columns_span(column_table *table, const Py_buffer *view) {
+/* Store a reference to an array whose columns have been appended, and its memory range. */
+static inline void columns_span(column_table *table, PyObject *array, const Py_buffer *view) {
     char *low = view->buf, *high = low + view->itemsize;
-    if (view->len == 0) return;
     for (Py_ssize_t i = 0; i < view->ndim; i++) {
         const Py_ssize_t reach = (view->shape[i] - 1) * view->strides[i];
         *(reach < 0 ? &low : &high) += reach;
     }
+    if (view->len == 0) low = high = NULL; /* intersects with no range */
+    table->arrays[table->spans] = Py_NewRef(array);
     table->lows[table->spans] = low;
     table->highs[table->spans++] = high;
 }
@@ -182,7 +200,7 @@ static inline int columns_add(
         table->count = view.shape[axis];
         if (columns_append(table, &view, axis) < 0) fits = -1;
         else {
-            columns_span(table, &view);
+            columns_span(table, array, &view);
             if (!is_written) columns_tile(table, first, view.itemsize);
         }
     }

@@ -10,7 +10,7 @@ import numpy
 TILE = 8
 
 
-class column_tables:  # noqa: N801  # in C, a type of arrays
+class Table:
     """An empty table.
 
     Attributes:
@@ -18,7 +18,8 @@ class column_tables:  # noqa: N801  # in C, a type of arrays
         addresses: A view of the array for each column.
         strides: Unused, because each view has its own stride.
         tiles: Unused, because only the C code reads tiles.
-        spans: The arrays of the table.
+        spans: Number of arrays.
+        arrays: The arrays.
     """
 
     def __init__(self) -> None:
@@ -26,26 +27,33 @@ class column_tables:  # noqa: N801  # in C, a type of arrays
         self.addresses: list[Any] = []
         self.strides: list[Any] = []
         self.tiles: list[Any] = []
-        self.spans: list[Any] = []
+        self.spans = 0
+        self.arrays: list[Any] = []
 
-    def __getitem__(self, index: int) -> column_tables:
+    def __getitem__(self, index: int) -> Table:
         return self
 
 
-def columns_begin(table: column_tables) -> None:
-    """Initialize an empty table. Does nothing in Python."""
+def columns_begin() -> Table:
+    """Return an empty table."""
+    return Table()
 
 
-def columns_end(table: column_tables) -> None:
+def columns_end(table: Table) -> None:
     """Free the memory of a table. Does nothing in Python."""
 
 
-def columns_add(table: column_tables, array: Any, axis: int, shape: Any, single: bool, is_written: bool) -> bool:
+def array_at(table: Table, position: int) -> Any:
+    """Return an array of the table."""
+    return table.arrays[position]
+
+
+def columns_add(table: Table, array: Any, axis: int, shape: Any, single: bool, is_written: bool) -> bool:
     """Append one column per position along the axes other than the batch axis; return whether the array fits.
 
     The array must be float32 (if `single`) or float64. It must have the same number of samples as earlier arrays. If
     `shape` is not None, the lengths of the other axes must be `shape`. If `is_written` is true, the array must also be
-    writable, and its elements must not overlap. The caller must keep the array alive while it uses the table.
+    writable, and its elements must not overlap.
     """
     if array.dtype != (numpy.float32 if single else numpy.float64) or not 0 <= axis < array.ndim:
         return False
@@ -56,13 +64,14 @@ def columns_add(table: column_tables, array: Any, axis: int, shape: Any, single:
         return False
     table.count = len(moved)
     table.addresses += [moved[:, *at] for at in numpy.ndindex(moved.shape[1:])]
-    table.spans.append(array)
+    table.arrays.append(array)
+    table.spans += 1
     return True
 
 
-def columns_meet(table: column_tables, other: column_tables) -> bool:
+def columns_meet(table: Table, other: Table) -> bool:
     """Return whether two arrays may share memory: one of each table, or two arrays of `table` if `other` is `table`."""
-    pairs = itertools.combinations(table.spans, 2) if other is table else itertools.product(table.spans, other.spans)
+    pairs = itertools.combinations(table.arrays, 2) if other is table else itertools.product(table.arrays, other.arrays)
     return any(numpy.may_share_memory(one, another) for one, another in pairs)
 
 
@@ -77,12 +86,12 @@ def are_apart(array: Any) -> bool:
     return True
 
 
-def columns_skip(table: column_tables, columns: int) -> None:
+def columns_skip(table: Table, columns: int) -> None:
     """Append columns that kernels neither read nor write."""
     table.addresses += [None] * columns
 
 
-def columns_fill(table: column_tables, column: int, number: float, single: bool) -> None:
+def columns_fill(table: Table, column: int, number: float, single: bool) -> None:
     """Fill a column with one number."""
     with numpy.errstate(over="ignore"):  # numbers too large for float32 become inf
         table.addresses[column][:] = number

@@ -73,7 +73,7 @@ VECTOR_2(pow) VECTOR_2(atan2) VECTOR_2(hypot)
 #else
 #define COMPILER "a C compiler"
 #endif
-static const char *c_library(void) {
+static inline const char *c_library(void) {
 #if defined(__GLIBC__)
     return gnu_get_libc_version();
 #else
@@ -206,7 +206,7 @@ enum { SIDE_BY_SIDE = 8 };
 #else
 #define IN_ALL_SETS(name) {#name, {IN_SET(name, baseline)}},
 #endif
-static uintptr_t row_function(const char *name, int set, int single) {
+static inline uintptr_t row_function(const char *name, int set, int single) {
     const struct {
         const char *name;
         uintptr_t addresses[3][2];
@@ -214,6 +214,19 @@ static uintptr_t row_function(const char *name, int set, int single) {
     for (size_t k = 0; k < sizeof functions / sizeof *functions; k++)
         if (strcmp(functions[k].name, name) == 0) return functions[k].addresses[set][single != 0];
     return 0;
+}
+
+/* `computed` holds `count` float64 numbers, memory of the same length, and the totals of all shards. The following
+   functions return the numbers as scalars in the dtype of the batch, and the totals. */
+static inline const void *scalars_of(double *computed, int64_t count, int single) {
+    float *rounded = (float *)(computed + count);
+    if (!single) return computed;
+    for (int64_t k = 0; k < count; k++) rounded[k] = (float)computed[k];
+    return rounded;
+}
+
+static inline double *totals_of(double *computed, int64_t count) {
+    return computed + 2 * count;
 }
 
 /* Add the totals of all shards to the totals of the first shard. */
@@ -227,7 +240,7 @@ static inline void add_totals(double *totals, int64_t shards, int64_t outputs) {
 }
 
 /* Return how many of baseline, avx2 and avx512 this machine supports. */
-static int instruction_sets(void) { /* checks the features that the pragmas above enable */
+static inline int instruction_sets(void) { /* checks the features that the pragmas above enable */
 #if HAS_INSTRUCTION_SETS
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi2")) return 1;

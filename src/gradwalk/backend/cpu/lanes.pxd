@@ -21,7 +21,7 @@ cdef extern from "lanes.h":
         int64_t length
         int64_t slots
         int64_t lanes
-        void* scalars
+        const void* scalars
         void* columns
         void* strides
         void* tiles
@@ -34,6 +34,8 @@ cdef extern from "lanes.h":
         int instruction_set, int single, const Batch* batch, int64_t first, int64_t last, double* totals, void* rows,
         void* scratch
     ) nogil
+    const void* scalars_of(double* computed, int64_t count, bint single) nogil
+    double* totals_of(double* computed, int64_t count) nogil
     void add_totals(double* totals, int64_t shards, int64_t outputs) nogil
 
 

@@ -73,6 +73,17 @@ def run(
                 _run_block(single, batch, own, slice(start, min(start + batch.width, end)))
 
 
+def scalars_of(computed: Any, count: int, single: bool) -> Any:
+    """Return the first `count` numbers as scalars in the dtype of the batch."""
+    with numpy.errstate(over="ignore"):  # numbers too large for float32 become inf
+        return numpy.array(computed[:count], numpy.float32 if single else numpy.float64)
+
+
+def totals_of(computed: Any, count: int) -> Any:
+    """Return a view of the totals, which follow `count` numbers and memory of the same length."""
+    return computed[2 * count :]
+
+
 def add_totals(totals: Any, shards: int, outputs: int) -> None:
     """Add the totals of all shards to the totals of the first shard."""
     for shard in range(1, shards):

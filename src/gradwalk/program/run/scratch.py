@@ -1,5 +1,7 @@
 """Scratch memory for one run of a program. Compiled modules use the C versions in `scratch.pxd`."""
 
+FEW = 0  # in C, the length of the stack array
+
 
 def few_doubles() -> list[float]:
     """Return an empty list. In C, `few_doubles` is the type of a stack array that is used for small programs."""
