@@ -67,10 +67,10 @@ def flat(result: Any) -> list[float]:
     return [float(x) for x in scalars(flatten(result, "the result")[0])]
 
 
-def outcome(run: Callable[[], Any]) -> list[float] | str:
+def outcome(run: Callable[..., Any], at: Arguments) -> list[float] | str:
     """Return the numbers of a result, or the error that the user sees."""
     try:
-        return flat(run())
+        return flat(run(*at))
     except (ValueError, ArithmeticError, IndexError, TypeError) as error:
         return f"{type(error).__name__}: {error}"
 
@@ -107,7 +107,7 @@ def check_program(
     functions = derivatives(program)
     for order in orders:
         lanes = jit(functions[order], backend="lanes")
-        expected = [outcome(lambda at=at: lanes(*at)) for at in arguments]
+        expected = [outcome(lanes, at) for at in arguments]
         if all(isinstance(found, str) for found in expected) and not lanes.statistics.recordings:
             raise DifferenceError(f"{order}: it cannot be recorded: {expected[0]}")
         others = ways(functions[order], lanes.program, folder)
@@ -115,7 +115,7 @@ def check_program(
             others["plain Python"] = functions[order]
         for way, run in others.items():
             for at, right in zip(arguments, expected, strict=True):
-                result = outcome(lambda run=run, at=at: run(*at))
+                result = outcome(run, at)
                 # C has no exceptions, and recorded programs leave out loops whose results are not used.
                 if way not in ("C", "plain Python") or (isinstance(right, list) and isinstance(result, list)):
                     compare(order, way, result, right, at)
@@ -223,7 +223,7 @@ def failure_of(seed: int, folder: Path | None = None, most: int = 400) -> str:
     program = reduced(program_of(seed, folder is not None), lambda p: type(error_of(p)) is type(error), most)
     last = error_of(program) or error
     recorded = jit(all_results(program))
-    found = outcome(lambda: recorded(*points(seed)[0]))
+    found = outcome(recorded, points(seed)[0])
     listing = recorded.program if recorded.statistics.recordings else found
     return f"seed {seed}: {error}\nreduced: {last!r}\n{pformat(program, width=120)}\n{listing}"
 
@@ -240,7 +240,7 @@ def check_batch(program: Block, arguments: Sequence[Arguments], orders: Sequence
         leaves = flatten(vmap(functions[order])(*columns), "the result")[0]
         for i, at in enumerate(arguments):
             found = [float(x) for leaf in leaves for x in numpy.ravel(numpy.asarray(leaf)[i])]
-            expected = outcome(lambda at=at: single(*at))
+            expected = outcome(single, at)
             if isinstance(expected, str):  # a batch has no exceptions
                 continue
             if order == "value" or not is_close(found, expected):
