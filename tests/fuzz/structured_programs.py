@@ -69,7 +69,7 @@ class Dice:
         return tuple([self.statement(depth, room) for _ in range(count)])
 
     def statement(self, depth: int, room: int) -> Statement:
-        is_nested = depth > 0 and self.budget > 0 and self.rng.random() < 0.6
+        is_nested = depth > 0 and self.budget > 0 and self.rng.random() < 0.7
         return self.nested(depth, room) if is_nested else self.rng.choice(FLAT)(self)
 
     def nested(self, depth: int, room: int) -> Statement:
@@ -133,9 +133,12 @@ def _reduce(dice: Dice) -> Statement:
 
 
 def _straight(dice: Dice) -> Statement:
-    """Draw straight code: rarely enough of it that loops are found in the instructions."""
-    block = tuple([dice.rng.choice((_apply, _bounded, _element))(dice) for _ in range(dice.rng.randint(1, 7))])
-    return "straight", dice.rng.choice([2, 3, 8, 60]), (*block, *dice.calm()), dice.rng.random() < 0.5
+    """Draw straight code: now and then more than 250 instructions, in which loops are found."""
+    is_long = dice.rng.random() < 0.1
+    times = 60 if is_long else dice.rng.randint(2, 8)
+    count = dice.rng.randint(3, 7) if is_long else dice.rng.randint(1, 7)
+    block = tuple([dice.rng.choice((_apply, _bounded, _element))(dice) for _ in range(count)])
+    return "straight", times, block, dice.rng.random() < 0.5
 
 
 def _fori(dice: Dice, depth: int, room: int) -> Statement:
@@ -157,7 +160,7 @@ def _while(dice: Dice, depth: int, room: int) -> Statement:
     if not dice.has_constant_conditions:
         condition = (*condition, ("apply", "add", (-1, 0)))
     limit = dice.rng.choice([math.inf, 0.9, 0.5, -0.5])
-    most = dice.rng.choice([None, None, steps, steps + 5, *([max(steps - 1, 0)] if dice.rng.random() < 0.1 else [])])
+    most = dice.rng.choice([None, None, steps, steps + 5, *([max(steps - 1, 0)] if dice.rng.random() < 0.3 else [])])
     is_known = dice.rng.random() < 0.6  # whether the largest number of steps is a constant
     body = (*dice.block(depth - 1, room // max(steps, 1)), *dice.calm())
     rule = (steps, is_known, dice.operand(), condition, limit)
@@ -352,13 +355,14 @@ def _run_reduce(scope: Scope, kind: str, x: int, y: int) -> None:
 
 
 def _run_straight(scope: Scope, times: int, block: Block, is_stacked: bool) -> None:
-    """Run a block several times as straight code that reads the elements of an array in order."""
-    inner, array, results = scope.inner(()), scope.array(0), []
+    """Run a block several times as straight code that reads the elements of an array in order and sums up results."""
+    array, total, results = scope.array(0), scope.get(0), []
     for i in range(times):
-        if len(array):
-            inner.numbers.append(array[i % len(array)])
-        results.append(run(block, inner).numbers[-1])
-    scope.numbers.append(results[-1])
+        element = array[i % len(array)] if len(array) else 1.0
+        last = run(block, scope.inner([element, total])).numbers[-1]
+        total = applied("squash", applied("add", applied("mul", total, 0.75), last))
+        results.append(last)
+    scope.numbers.append(total)
     if is_stacked:
         scope.arrays.append(array_of(results[:8]))
 
