@@ -70,7 +70,8 @@ def flat(result: Any) -> list[float]:
 def outcome(run: Callable[..., Any], at: Arguments) -> list[float] | str:
     """Return the numbers of a result, or the error that the user sees."""
     try:
-        return flat(run(*at))
+        with numpy.errstate(all="ignore"):
+            return flat(run(*at))
     except (ValueError, ArithmeticError, IndexError, TypeError) as error:
         return f"{type(error).__name__}: {error}"
 
