@@ -463,7 +463,7 @@ def _run_switch(scope: Scope, operand: Any, is_inside: bool, branches: Sequence[
     x = scope.get(operand)
     index = whole(x, len(branches)) if is_inside else applied("mul", x, 1.5)
     if isinstance(index, Value) or not math.isnan(index):
-        known = index if isinstance(index, Value) else int(max(-1.0, min(float(len(branches)), index // 1)))
+        known = index if isinstance(index, Value) else math.floor(max(-1.0, min(float(len(branches)), index)))
         functions = [lambda part=part: run(part[0], scope.inner(())).several(part[1]) for part in branches]
         scope.numbers += loops.switch(known, functions)
     else:
