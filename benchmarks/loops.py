@@ -4,6 +4,11 @@ The size of the recording does not depend on the number of steps. The peers are 
 all states, or some of them with `jax.checkpoint` around √n steps each; casadi's `fold`; and C++ with a handwritten
 gradient. All start from numbers and return the final position, or its gradient with respect to the two initial values
 and the two parameters. The same loop with 1,000 steps has a typical length.
+
+Two other loops show nested loops and branches. The first solves Kepler's equation at 2,000 times by a `while_loop` of
+about six steps of Newton's method, and differentiates through all these steps. JAX has no reverse mode for such loops,
+so its gradient is computed by forward mode. The second loop selects one of two formulas in each of 200 steps, with
+`cond` or with `where`, which computes both. The C++ code of these loops is compiled by `g++ -O2`.
 """
 
 from __future__ import annotations
@@ -12,19 +17,25 @@ import math
 import tracemalloc
 from collections.abc import Callable
 from ctypes import POINTER, c_double, c_long
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy
 from peers import cpp, jax, on_one_core
-from timing import Row, at_most, beside, best_of, main, peer, seconds, within
+from timing import Row, at_most, beside, best_of, fastest, main, peer, seconds, within
 
-from gradwalk import grad, jit, loops
+from gradwalk import grad, jit, jvp, loops
 from gradwalk import math as gradwalk_math
 
 GIVEN = (0.3, 0.1, 1.0, 0.1)  # position, velocity, stiffness, damping
 SECONDS = 10.0
 KEPT = (None, "sqrt", "binomial")
+
+ORBIT = (0.9, 0.01)  # eccentricity, and mean motion per step
+DIRECTION = (1.0, 0.5)
+TOLERANCE = 1e-12  # of Newton's method
+ROOM = (0.2, 1.0, 0.3)  # temperature, strength of the heating, loss
+THRESHOLD, STEP = 0.5, 0.05
 
 Run = Callable[[], object]
 
@@ -186,6 +197,135 @@ def recording(steps: int) -> float:
     return min(once() for _ in range(5))
 
 
+def orbit(m: Any, library: Any, steps: int) -> Callable[..., Any]:
+    """Return the sum of the distances of a planet at many times; `library` has the loops of `jax.lax`."""
+
+    def distance(e: Any, mean: Any) -> Any:
+        def improved(state: Any) -> Any:
+            x = state[0]
+            d = (x - e * m.sin(x) - mean) / (1.0 - e * m.cos(x))
+            return x - d, d
+
+        x = library.while_loop(lambda state: abs(state[1]) > TOLERANCE, improved, (mean, 1.0))[0]
+        return 1.0 - e * m.cos(x)
+
+    return lambda e, motion: library.fori_loop(0, steps, lambda i, total: total + distance(e, motion * i), 0.0)
+
+
+def thermostat(m: Any, library: Any, steps: int, selects: bool = False) -> Callable[..., Any]:
+    """Return the last temperature of a room, with `cond` in each step, or with `where` if `selects`."""
+
+    def last(x: Any, k: Any, c: Any) -> Any:
+        def heated(x: Any) -> Any:
+            return x + STEP * (k * m.exp(-x) + c)
+
+        def cooled(x: Any) -> Any:
+            return x - STEP * (k * m.sin(x) + c * x)
+
+        def after(_: Any, x: Any) -> Any:
+            is_cold = x < THRESHOLD
+            return m.where(is_cold, heated(x), cooled(x)) if selects else library.cond(is_cold, heated, cooled, x)
+
+        return library.fori_loop(0, steps, after, x)
+
+    return last
+
+
+@cache
+def plain_cpp() -> Any:
+    """Compile and load the C++ functions without the options of -Ofast."""
+    return cpp("loops", ("-O2",))
+
+
+def in_cpp(name: str, given: Any, steps: int, out: Any = None) -> Run:
+    """Return the run of a C++ function that returns a number, or that writes to a copy of `out`."""
+    function = getattr(plain_cpp(), name)
+    numbers = (c_double * len(given))(*given)
+    function.argtypes = [POINTER(c_double), c_long, *([POINTER(c_double)] if out is not None else [])]
+    function.restype = c_double if out is None else None
+    if out is None:
+        return lambda: function(numbers, steps)
+
+    def run() -> Any:
+        results = (c_double * len(out))(*out)
+        function(numbers, steps, results)
+        return list(results)
+
+    return run
+
+
+def with_jax(f: Callable[..., Any], *given: float) -> Run:
+    """Return the run of a compiled JAX function."""
+    j = jax()
+    compiled, arrays = j.jit(f), [j.numpy.array(x, float) for x in given]
+    return lambda: j.block_until_ready(compiled(*arrays))
+
+
+def checked(peers: dict[str, dict[str, Run]]) -> dict[str, Run]:
+    """Check that all runs of each derivative agree with C++; return them by the names of derivative and library."""
+    for runs in peers.values():
+        expected: Any = runs["C++"]()
+        check(runs, expected)
+    return {f"{what}, {name}": run for what, runs in peers.items() for name, run in runs.items()}
+
+
+def orbit_rows(steps: int, turns: int) -> list[Row]:
+    """Return the rows for the loop with a loop inside."""
+    j = jax()
+    ours, theirs = orbit(gradwalk_math, loops, steps), orbit(j.numpy, j.lax, steps)
+    runs: dict[str, dict[str, Run]] = {
+        "value": {
+            "gradwalk": partial(jit(ours), *ORBIT),
+            "JAX": with_jax(theirs, *ORBIT),
+            "C++": in_cpp("orbit", ORBIT, steps),
+        },
+        "forward mode": {
+            "gradwalk": partial(jit(lambda *given: jvp(ours, given, DIRECTION)), *ORBIT),
+            "JAX": with_jax(lambda *given: j.jvp(theirs, given, DIRECTION), *ORBIT),
+            "C++": in_cpp("orbit_forward", ORBIT, steps, DIRECTION),
+        },
+        "gradient": {
+            "gradwalk": partial(jit(grad(ours, (0, 1))), *ORBIT),
+            "JAX in forward mode": with_jax(j.jacfwd(theirs, (0, 1)), *ORBIT),
+            "C++": in_cpp("orbit_gradient", ORBIT, steps, DIRECTION),
+        },
+    }
+    times = fastest(turns, checked(runs), 1 if turns == 1 else 5)
+    return [
+        beside(f"Newton's method in a loop of {steps:,} steps, {what}", "us", 1e6 * times[f"{what}, gradwalk"], peer)
+        for what, libraries in runs.items()
+        for peer in [(name, 1e6 * times[f"{what}, {name}"]) for name in libraries if name != "gradwalk"]
+    ]
+
+
+def thermostat_rows(steps: int, turns: int) -> list[Row]:
+    """Return the rows for the loop with a branch inside."""
+    j = jax()
+    ours, selecting = (thermostat(gradwalk_math, loops, steps, selects) for selects in (False, True))
+    theirs = thermostat(j.numpy, j.lax, steps)
+    arguments = (0, 1, 2)
+    runs: dict[str, dict[str, Run]] = {
+        "value": {
+            "gradwalk": partial(jit(ours), *ROOM),
+            "where": partial(jit(selecting), *ROOM),
+            "JAX": with_jax(theirs, *ROOM),
+            "C++": in_cpp("thermostat", ROOM, steps),
+        },
+        "gradient": {
+            "gradwalk": partial(jit(grad(ours, arguments)), *ROOM),
+            "where": partial(jit(grad(selecting, arguments)), *ROOM),
+            "JAX": with_jax(j.grad(theirs, arguments), *ROOM),
+            "C++": in_cpp("thermostat_gradient", ROOM, steps, ROOM),
+        },
+    }
+    times = fastest(turns, checked(runs))
+    return [
+        beside(f"cond in a loop of {steps} steps, {what}", "us", 1e6 * times[f"{what}, gradwalk"], peer)
+        for what, libraries in runs.items()
+        for peer in [(name, 1e6 * times[f"{what}, {name}"]) for name in libraries if name != "gradwalk"]
+    ]
+
+
 def measure(quick: bool) -> list[Row]:
     """Return the rows of the table of claims."""
     on_one_core()
@@ -194,7 +334,9 @@ def measure(quick: bool) -> list[Row]:
         at_most(f"pendulum, {steps:,} steps, recording the gradient", "ms", 1e3 * recording(steps), 5.0)
         for steps in (100, 10_000)
     ]
-    return [*recorded, *rows_of(longest, 1 if quick else 5), *rows_of(1000, 1 if quick else 20)]
+    pendulums = [*rows_of(longest, 1 if quick else 5), *rows_of(1000, 1 if quick else 20)]
+    turns = 1 if quick else 10
+    return [*recorded, *pendulums, *orbit_rows(100 if quick else 2000, turns), *thermostat_rows(200, turns)]
 
 
 if __name__ == "__main__":

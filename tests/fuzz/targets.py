@@ -31,6 +31,7 @@ from loop_programs import REDUCTIONS, Plain, reference, trees
 from loop_programs import Recorded as RecordedLoops
 from loop_programs import evaluate as evaluate_loops
 from programs import EVERY, EXTREME, OPCODES, ORDINARY, Program, as_recorded, as_values, programs
+from same_bits import check_seed
 
 from gradwalk import (
     Graph,
@@ -286,6 +287,12 @@ def reductions_of_loops_agree(tree: Any, xs: list[float], y: float, kind: str) -
     for way, (value, slope) in {"grad": pair(columns, y), "jit of grad": recorded(columns, y)}.items():
         check_numbers(way, value, expected.value)
         check_numbers(way, slope, expected.slopes[1])
+
+
+@target(SEEDS)
+def structured_programs_agree(seed: int) -> None:
+    """Check that random structured programs give the same bits in each way of running, up to second derivatives."""
+    check_seed(seed)
 
 
 @target(
