@@ -110,6 +110,8 @@ def check_program(
         lanes = jit(functions[order], backend="lanes")
         expected = [outcome(lanes, at) for at in arguments]
         if all(isinstance(found, str) for found in expected) and not lanes.statistics.recordings:
+            if "the condition still holds" in str(expected[0]):  # a loop over constants runs while it is recorded
+                continue
             raise DifferenceError(f"{order}: it cannot be recorded: {expected[0]}")
         others = ways(functions[order])
         if "'batch'" not in repr(program):  # in files, samples become instructions, which sum up in another order
@@ -193,13 +195,9 @@ def reduced(program: Block, fails: Callable[[Block], bool], most: int = 400) -> 
             return program
 
 
-def program_of(seed: int, in_c: bool = False) -> Block:
-    """Draw the program of a seed. Each fourth program has only exact operations, so that batches give the same bits.
-
-    `vmap` and `to_c` have a bug: they do not support a `while_loop` whose condition is a constant.
-    """
-    is_exact = seed % 4 == 0
-    return random_program(seed, is_exact, has_constant_conditions=not (is_exact or in_c))
+def program_of(seed: int) -> Block:
+    """Draw the program of a seed. Each fourth program has only exact operations, so that batches give the same bits."""
+    return random_program(seed, is_exact=seed % 4 == 0)
 
 
 def check_seed(seed: int, folder: Path | None = None, program: Block | None = None) -> None:
@@ -207,7 +205,7 @@ def check_seed(seed: int, folder: Path | None = None, program: Block | None = No
 
     C is compiled in `folder`; None leaves out C.
     """
-    checked = program_of(seed, folder is not None) if program is None else program
+    checked = program_of(seed) if program is None else program
     check_program(checked, points(seed), folder=folder)
     if seed % 4 == 0:
         check_batch(checked, points(seed))
@@ -226,7 +224,7 @@ def failure_of(seed: int, folder: Path | None = None, most: int = 400) -> str:
     error = error_of(None)
     if error is None:
         return ""
-    program = reduced(program_of(seed, folder is not None), lambda p: type(error_of(p)) is type(error), most)
+    program = reduced(program_of(seed), lambda p: type(error_of(p)) is type(error), most)
     last = error_of(program) or error
     recorded = jit(all_results(program))
     found = outcome(recorded, points(seed)[0])

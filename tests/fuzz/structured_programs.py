@@ -51,14 +51,12 @@ class Dice:
         rng: The source of randomness.
         budget: Maximum number of statements, approximately.
         is_exact: Whether to use only operations that IEEE 754 specifies exactly, whose bits are equal in batches.
-        has_constant_conditions: Whether the condition of a `while_loop` may be a constant.
     """
 
-    def __init__(self, rng: Random, budget: int, is_exact: bool, has_constant_conditions: bool) -> None:
+    def __init__(self, rng: Random, budget: int, is_exact: bool) -> None:
         self.rng = rng
         self.budget = budget
         self.is_exact = is_exact
-        self.has_constant_conditions = has_constant_conditions
         self.bounded = ("squash",) if is_exact else BOUNDED
         self.reductions = ("sum", "prod", "sumprod", "max") if is_exact else tuple(REDUCTIONS)
 
@@ -157,8 +155,6 @@ def _counted(dice: Dice, depth: int, room: int) -> Statement:
 def _while(dice: Dice, depth: int, room: int) -> Statement:
     steps, inits = dice.steps(room), dice.operands(1, 3)
     condition = dice.block(depth - 1 if dice.rng.random() < 0.1 else 0, 10, most=2)
-    if not dice.has_constant_conditions:
-        condition = (*condition, ("apply", "add", (-1, 0)))
     limit = dice.rng.choice([math.inf, 0.9, 0.5, -0.5])
     most = dice.rng.choice([None, None, steps, steps + 5, *([max(steps - 1, 0)] if dice.rng.random() < 0.3 else [])])
     is_known = dice.rng.random() < 0.6  # whether the largest number of steps is a constant
@@ -204,10 +200,10 @@ NESTED: tuple[Callable[[Dice, int, int], Statement], ...] = (
 )
 
 
-def random_program(seed: int, is_exact: bool = False, has_constant_conditions: bool = True) -> Block:
+def random_program(seed: int, is_exact: bool = False) -> Block:
     """Draw a program; equal arguments give equal programs. See `Dice` for the options."""
     rng = Random(seed)
-    dice = Dice(rng, rng.choice([8, 15, 15, 25, 40]), is_exact, has_constant_conditions)
+    dice = Dice(rng, rng.choice([8, 15, 15, 25, 40]), is_exact)
     depth = rng.choice([1, 2, 2, 3, 3])
     first, nested, last = (
         dice.block(0, MOST_STEPS, most=2),

@@ -543,3 +543,9 @@ def run_in_threads(work, arguments) -> None:
             thread.join()
     finally:
         sys.setswitchinterval(interval)
+
+
+def test_a_program_without_instructions_is_true():
+    program = Program(1, [], numpy.array([], numpy.int32), [], [0])
+    assert len(program) == 0
+    assert program

@@ -147,6 +147,10 @@ class Program:
         """Return the number of instructions."""
         return len(self._code)
 
+    def __bool__(self) -> bool:
+        """Return True, also for a program without instructions: `if program` tests whether there is a program."""
+        return True
+
     def __str__(self) -> str:
         return listing.listing(self._code)
 

@@ -18,13 +18,15 @@ from hypothesis import strategies as st
 from kernels import same
 from programs import EVERY, EXTREME, as_recorded, fewer, prepared, programs
 
-from gradwalk import debug_nans, grad, jit, loops, low_level_callable, vmap
+from gradwalk import debug_nans, grad, jit, loops, low_level_callable, primitive, vmap
 from gradwalk import math as gm
 from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import ROWS
 from gradwalk.program.native import compile_queue, compiler_process, machine_code, object_cache
 from gradwalk.program.native.scalar_ir import called_by_address, ir_source
 from gradwalk.program.program import Program
+from gradwalk.program.routine import lower_calls
+from gradwalk.program.routine.lower_program import TooLargeError
 from gradwalk.program.run.interpreter import Interpreter
 from gradwalk.program.tape import Tape
 
@@ -109,25 +111,35 @@ def wait_for(condition) -> bool:
     return bool(condition())
 
 
-def test_hot_loop_steps_are_compiled():
-    def path(x, steps):
-        return loops.while_loop(
-            lambda s: s[1] < steps, lambda s: (s[0] + gm.sin(s[0] * x) * 1e-3, s[1] + 1.0), (1.0, 0.0)
-        )[0]
+def path(x, steps):
+    """Run a loop whose number of steps is an argument."""
+    return loops.while_loop(
+        lambda s: s[1] < steps, lambda s: (s[0] + gm.sin(s[0] * x) * 1e-3, s[1] + 1.0), (1.0, 0.0)
+    )[0]
 
-    value, slope = jit(path), jit(grad(path))
-    few = 1000.0 if IS_COMPILED else 100.0
-    expected = [(value(x, few), slope(x, few)) for x in (0.5, 2.0)]
-    assert count_compiled_steps(value.program) == 0
-    value(0.5, 1e6 if IS_COMPILED else 1e3)
-    for _ in range(400 if IS_COMPILED else 4):
-        slope(0.5, few)
+
+def test_the_steps_of_a_long_loop_are_compiled_during_its_first_run():
+    value = jit(path)
+    assert count_compiled_steps(value.recorded(0.5, 10.0).program) == 0
+    value(0.5, 6e6 if IS_COMPILED else 1e3)
     # Without compiled modules, runs have no memory that machine code could use.
     assert wait_for(lambda: count_compiled_steps(value.program) == (2 if IS_COMPILED else 0))
     assert wait_for(lambda: not compile_queue._queue._tasks)
-    assert [(value(x, few), slope(x, few)) for x in (0.5, 2.0)] == expected
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, grad, lambda f: grad(grad(f))], ids=["value", "grad", "second"])
+def test_programs_with_loops_are_compiled_as_a_whole(transform):
+    f = jit(transform(path))
+    few = 1000.0 if IS_COMPILED else 100.0
+    expected = [f(x, few) for x in (0.5, 2.0)]
+    assert f.statistics.backends[""].startswith("interpreter: ")
+    for _ in range(110 if IS_COMPILED else 2):
+        f(0.5, few)
+    assert wait_for(lambda: (f.statistics.backends == {"": "llvm"}) == IS_COMPILED)
+    assert wait_for(lambda: not compile_queue._queue._tasks)
+    assert [f(x, few) for x in (0.5, 2.0)] == expected
     with debug_nans(), pytest.raises(FloatingPointError):
-        value(math.nan, 10.0)
+        f(math.nan, 10.0)
 
 
 def test_hot_programs_are_compiled():
@@ -162,18 +174,22 @@ def test_reasons_for_not_compiling(monkeypatch):
         assert machine_code.why_not_compilable(f.program.code, policy) == 'GRADWALK_BACKEND is "lanes"'
         assert machine_code.why_not_compilable(f.program.code, machine_code.Policy("llvm")) == ""
     with monkeypatch.context() as patch:
-        patch.setattr(machine_code, "MOST", 0)
+        patch.setattr(lower_calls, "MOST_SEARCHED", 0)
         assert "are too many: at most 0" in machine_code.why_not_compilable(f.program.code, policy)
-    taking = jit(lambda x, i: gm.take(list(x), i))
-    taking(numpy.arange(4000.0), 1.0)
-    assert "4,001 instructions and table entries are too many" in machine_code.why_not_compilable(
-        taking.program.code, policy
-    )
+    with monkeypatch.context() as patch:
+        patch.setattr(lower_calls, "MOST", 0)
+        with pytest.raises(TooLargeError):
+            ir_source(f.program.code)
     looping = jit(lambda x: loops.fori_loop(0, 9, lambda i, y: y * x, x))
     looping(1.0)
-    assert machine_code.why_not_compilable(looping.program.code, policy).startswith(
-        "it calls loops, batches or functions"
-    )
+    assert machine_code.why_not_compilable(looping.program.code, policy) == ""
+    kept = jit(grad(lambda x: loops.fori_loop(0, 9, lambda i, y: y * x, x, checkpoint="sqrt")))
+    kept(1.0)
+    assert machine_code.why_not_compilable(kept.program.code, policy) == "it has a loop with checkpoints"
+    floor = primitive(math.floor)
+    calling = jit(lambda x: loops.fori_loop(0, 9, lambda i, y: y * floor(x), x))
+    calling(1.0)
+    assert machine_code.why_not_compilable(calling.program.code, policy) == "it calls floor, which runs separately"
 
 
 class StandIn:
@@ -263,7 +279,7 @@ class TestOptions:
             at_once = jit(f, backend="llvm")
             assert at_once(0.7) == expected
             backends = at_once.statistics.backends
-            assert backends[""] == "interpreter: it calls loops, batches or functions, which run separately"
+            assert backends[""] == "interpreter: it calls vmap, which runs separately"
             if IS_COMPILED:
                 assert {text for name, text in backends.items() if "step" in name} == {"llvm"}
         polynomial = jit(lambda x: x**3 - 2.0 * x, backend="llvm")

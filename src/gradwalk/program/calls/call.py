@@ -77,6 +77,11 @@ class Call:
         """An equivalent program that can be saved; None if the call itself can be saved, or no such program exists."""
         return None
 
+    @property
+    def refusal(self) -> str:
+        """The reason why the call cannot be a part of a routine, or "" if it can: see `routine/lower_calls.py`."""
+        return f"it calls {self.name}, which runs separately"
+
     def flat(self) -> Program:
         """Return an equivalent program with the call inlined. Needs a finite `weight`."""
         raise NotImplementedError

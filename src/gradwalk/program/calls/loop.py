@@ -28,6 +28,7 @@ from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import ProgramError
 from gradwalk.program.native.machine_code import prefix_keys
 from gradwalk.program.program import Program, trusted
+from gradwalk.program.routine.lower_calls import why_not_lowerable
 from gradwalk.program.run.interpreter import Interpreter
 from gradwalk.program.run.loop_runner import LoopRunner
 from gradwalk.program.tape import Tape
@@ -192,6 +193,13 @@ class Loop(Call):
         step = weight(self.body) + chosen + (weight(self.condition) if self.condition else 0.0)
         return self.steps * max(step, 1.0)  # count at least one instruction per step
 
+    @cached_property
+    def refusal(self) -> str:  # type: ignore[override]
+        """The reason why the loop cannot be lowered, or "" if it can: see `Call.refusal`."""
+        if self.condition is not None and (self.sizes.row or self.sizes.out):
+            return "it has a loop with a condition and xs or ys"
+        return next(filter(None, [why_not_lowerable(part.code) for part in self.parts]), "")
+
     def flat(self) -> Program:
         """Unroll the loop to its maximum number of steps. Steps after the condition fails do not change the carry."""
         assert self.steps is not None
@@ -299,6 +307,13 @@ class LoopVjp(Call):
     def weight(self) -> float:
         """Estimated number of instructions after inlining: 4 times the weight of the loop."""
         return 4 * self.loop.weight
+
+    @cached_property
+    def refusal(self) -> str:  # type: ignore[override]
+        """The reason why the reverse pass cannot be lowered, or "" if it can: see `Call.refusal`."""
+        if self.loop.memory is not None:
+            return "it has a loop with checkpoints"
+        return self.loop.refusal or why_not_lowerable(self.body.code)
 
     def flat(self) -> Program:
         """Unroll the loop to a program and return the VJP of that program."""

@@ -16,6 +16,7 @@ from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import ProgramError
 from gradwalk.program.native.machine_code import prefix_keys
 from gradwalk.program.program import Program, trusted
+from gradwalk.program.routine.lower_calls import why_not_lowerable
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.tracing.trace import Indices
 
@@ -77,6 +78,11 @@ class Switch(Call):
     def weight(self) -> float:
         """Number of instructions that replace the switch when it is inlined."""
         return sum(map(weight, self.branches)) + self.outputs
+
+    @cached_property
+    def refusal(self) -> str:  # type: ignore[override]
+        """The reason why the switch cannot be lowered, or "" if it can: see `Call.refusal`."""
+        return next(filter(None, [why_not_lowerable(branch.code) for branch in self.branches]), "")
 
     def flat(self) -> Program:
         """Return an equivalent program that computes all branches and then selects the results."""

@@ -30,9 +30,6 @@ from gradwalk.program.routine.lower_calls import MOST as MOST_STATEMENTS
 from gradwalk.program.routine.lower_calls import why_not_lowerable
 from gradwalk.program.routine.lower_program import TooLargeError
 
-# Maximum number of instructions and table entries of a program, and of each program that it calls. It limits the time
-# of the search for loops. `lower_calls.MOST` limits what is compiled, which counts the body of a loop once.
-MOST = 30_000
 # A garbage collection threshold that is never reached.
 _NEVER = 1 << 30
 
@@ -136,7 +133,7 @@ def compiling(policy: Policy) -> Iterator[None]:
 
 def why_not_compilable(code: Code, policy: Policy) -> str:
     """Return the reason why a program is not compiled under a policy, or "" if it is compiled."""
-    return policy.refusal or why_not_lowerable(code, MOST)
+    return policy.refusal or why_not_lowerable(code)
 
 
 def compiled(code: Code, *, contract: bool = False) -> MachineCode:

@@ -14,7 +14,10 @@ from gradwalk.program.code.opcodes import CALL
 from gradwalk.program.routine.lower_program import Changing, Lowering, Trails, lowered, merged, stride_of
 from gradwalk.program.routine.statements import Cell, Choose, Count, For, Grow, Operand, Routine, Statement, While
 
-# The largest number of statements of a routine. Compiling takes about 50 microseconds per statement.
+# The largest number of instructions, apart from results of calls, and table entries of each program. It limits the time
+# of the search for loops.
+MOST_SEARCHED = 30_000
+# The largest number of statements of a routine, which counts the body of a loop once. Compiling takes about 50 microseconds per statement.
 MOST = 6000
 
 
@@ -45,31 +48,12 @@ def routine(code: Code) -> Routine:
     return lowered(code, _lower_call, MOST)
 
 
-def why_not_lowerable(code: Code, most: int) -> str:
-    """Return the reason why a program cannot be lowered, or "" if it can be lowered unless `TooLargeError` is raised.
-
-    `most` is the largest number of instructions and table entries of the program, and of each program that it calls.
-    The results of calls are not counted.
-    """
-    waiting, known = [code], {id(code)}
-    while waiting:
-        code = waiting.pop()
-        size = int((code.instructions[::4] != CALL).sum()) + sum(map(len, code.tables))
-        if size > most:
-            return f"{size:,} instructions and table entries are too many: at most {most:,}"
-        for call, _ in code.calls:
-            loop = call.loop if call.kind == "loop_back" else call
-            if call.kind not in _LOWER:
-                return f"it calls {call.name}, which runs separately"
-            if call.kind == "loop_back" and loop.memory is not None:
-                return "it has a loop with checkpoints"
-            if call.kind != "switch" and loop.condition is not None and (loop.sizes.row or loop.sizes.out):
-                return "it has a loop with a condition and xs or ys"
-            parts = [*call.parts, *([call.body] if call.kind == "loop_back" else [])]
-            new = [part.code for part in parts if id(part.code) not in known]
-            known.update(map(id, new))
-            waiting += new
-    return ""
+def why_not_lowerable(code: Code) -> str:
+    """Return the reason why a program cannot be lowered, or "" if it can be lowered unless `TooLargeError` is raised."""
+    size = int((code.instructions[::4] != CALL).sum()) + sum(map(len, code.tables))
+    if size > MOST_SEARCHED:
+        return f"{size:,} instructions and table entries are too many: at most {MOST_SEARCHED:,}"
+    return next((call.refusal for call, _ in code.calls if call.refusal), "")
 
 
 def _lower_call(lowering: Lowering, call: Any, operands: list[Operand], trails: Trails) -> list[Operand]:

@@ -38,7 +38,7 @@ if not TYPE_CHECKING and cython.compiled:
 # because an instruction has 4 ints. Compiling takes about as long as interpreting a few million instructions.
 _hot = cython.declare(cython.Py_ssize_t, 4 * 1_000_000)
 # The step of a loop is compiled later than a whole program, because it is usually compiled as a part of the program.
-_hot_part = cython.declare(cython.Py_ssize_t, 4 * 20_000_000)
+_hot_part = cython.declare(cython.Py_ssize_t, 4 * 4_000_000)
 # Number of instructions that are counted for a call if the number is unknown.
 _unknown = cython.declare(cython.Py_ssize_t, 10_000)
 # The GIL is released while machine code runs a program that executes at least this many instructions.
