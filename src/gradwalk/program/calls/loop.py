@@ -24,6 +24,7 @@ from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
 from gradwalk.program.calls.program_derivatives import inline_calls, vjp_program, weight
+from gradwalk.program.calls.stored_steps import StoredStep, split
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import ProgramError
 from gradwalk.program.native.machine_code import prefix_keys
@@ -35,6 +36,7 @@ from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Indices
 
 _LARGEST = 2**31 - 1  # indices are int32
+_MOST_STORED = 256e6  # maximum size in bytes of the intermediates that a loop stores for its reverse pass
 _MOST_STEPS = 2**53  # floats represent all integers up to this one exactly
 
 
@@ -302,6 +304,12 @@ class LoopVjp(Call):
         added = [tape.append("add", total, one) for total, one in zip(totals, found[carry:], strict=False)]
         names = [*self.loop.body.input_names, *_names("d", carry), *_names("total", fixed), *_names("dy", out)]
         return tape.program([*found[:carry], *added, *found[carry + fixed :]]).named(names, [])
+
+    @cached_property
+    def stored(self) -> StoredStep | None:
+        """The step, split into what the forward pass can compute and store, and the rest; None if nothing is stored."""
+        found = split(self.loop.body, self.body)
+        return found if found and 8.0 * found.count * (self.loop.steps or 0) <= _MOST_STORED else None
 
     @cached_property
     def weight(self) -> float:

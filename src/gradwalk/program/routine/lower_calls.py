@@ -29,7 +29,9 @@ class Trail(NamedTuple):
     """What the reverse pass of a loop needs from the forward pass.
 
     Attributes:
-        states: The array with the carry before each step.
+        states: The array with a row per step: the carry before the step, and the intermediates that the step stores.
+        width: The length of a row.
+        back: The reverse pass that needs the intermediates, or None if they are not stored.
         steps: The number of steps, or the counter that holds it.
         consts: The constants of the loop.
         xs: The rows of all steps.
@@ -37,6 +39,8 @@ class Trail(NamedTuple):
     """
 
     states: str
+    width: int
+    back: Any
     steps: int | str
     consts: list[Operand]
     xs: Columns
@@ -74,19 +78,22 @@ def _switch(lowering: Lowering, call: Any, operands: list[Operand], trails: Trai
 
 
 def _loop(lowering: Lowering, call: Any, operands: list[Operand], trails: Trails) -> list[Operand]:
-    known = next(filter(None, trails.values()), None)
-    trail: Trail = known or _forward(lowering, call, operands, keeps_states=bool(trails))
-    trails.update(dict.fromkeys(trails, trail))
-    return trail.results
+    if not trails:
+        return _forward(lowering, call, operands, None).results
+    return _trail(lowering, call, operands, trails).results
 
 
 def _loop_back(lowering: Lowering, call: Any, operands: list[Operand], trails: Trails) -> list[Operand]:
     split = call.loop.inputs
-    [trail] = trails.values()
-    if trail is None:
-        trail = _forward(lowering, call.loop, operands[:split], keeps_states=True)
-        trails.update(dict.fromkeys(trails, trail))
-    return _backward(lowering, call, trail, operands[split:])
+    return _backward(lowering, call, _trail(lowering, call.loop, operands[:split], trails), operands[split:])
+
+
+def _trail(lowering: Lowering, loop: Any, operands: list[Operand], trails: Trails) -> Trail:
+    """Return the trail of a loop. Append the loop if that has not been done yet."""
+    [(key, known)] = trails.items()
+    trail: Trail = known if isinstance(known, Trail) else _forward(lowering, loop, operands, known)
+    trails[key] = trail
+    return trail
 
 
 _LOWER: dict[str, Callable[[Lowering, Any, list[Operand], Trails], list[Operand]]] = {
@@ -96,10 +103,17 @@ _LOWER: dict[str, Callable[[Lowering, Any, list[Operand], Trails], list[Operand]
 }
 
 
-def _forward(lowering: Lowering, loop: Any, operands: list[Operand], *, keeps_states: bool) -> Trail:
-    """Append a loop; return its trail, whose states are valid if `keeps_states` is set."""
+def _forward(lowering: Lowering, loop: Any, operands: list[Operand], back: Any) -> Trail:
+    """Append a loop; return its trail.
+
+    `back` is a reverse pass of the loop that follows, or None. If there is one, the carries before all steps are kept,
+    and the intermediates of the steps that this reverse pass reads.
+    """
     carry_size, fixed, row, out = loop.sizes
-    spans = [(a - 1, b - 1) for a, b in lowering.plan(loop.body.code).spans]
+    stored = back and back.stored
+    body = stored.forward.code if stored else loop.body.code
+    width = carry_size + (stored.count if stored else 0)
+    spans = [(a - 1, b - 1) for a, b in lowering.plan(body).spans]
     spans = merged([*spans, *(lowering.plan(loop.condition.code).spans if loop.condition else ())])
     carry = Changing(lowering, carry_size, is_array=_touch(spans, 0, carry_size))
     carry.set(operands[:carry_size])
@@ -107,33 +121,35 @@ def _forward(lowering: Lowering, loop: Any, operands: list[Operand], *, keeps_st
     xs = _columns(lowering, operands[carry_size + fixed :], row)
     ys = lowering.array(out * loop.steps) if out else ""
     counter = lowering.name("i")
-    states = _states(lowering, loop, keeps_states=keeps_states)
+    states = _states(lowering, loop, width) if back else ""
     now: list[Operand] = []
 
     def step() -> None:
-        if keeps_states and loop.condition:
-            lowering.add(Grow(states, counter, carry_size))
-        if keeps_states:
-            lowering.store(_row(states, 0, counter, carry_size), now)
+        if states and loop.condition:
+            lowering.add(Grow(states, counter, width))
+        if states:
+            lowering.store(_row(states, 0, counter, width)[:carry_size], now)
         inputs = [_counted(lowering, counter, loop.first), *now, *consts, *_moving(xs, counter)]
-        outputs = lowering.settled(lowering.program(loop.body.code, inputs), [carry.array])
-        lowering.store(_row(ys, 0, counter, out), outputs[carry_size:])
+        outputs = lowering.settled(lowering.program(body, inputs), [carry.array])
+        lowering.store(_row(ys, 0, counter, out), outputs[carry_size : carry_size + out])
+        if states:
+            lowering.store(_row(states, 0, counter, width)[carry_size:], outputs[carry_size + out :])
         carry.set(outputs[:carry_size])
 
     if loop.condition is None:
-        with lowering.nested() as body:
+        with lowering.nested() as steps:
             now = carry.current()
             step()
-        lowering.add(For(counter, loop.steps, body))
+        lowering.add(For(counter, loop.steps, steps))
     else:
         with lowering.nested() as test:
             now = carry.current()
             [holds] = lowering.program(loop.condition.code, [*now, *consts])
-        with lowering.nested() as body:
+        with lowering.nested() as steps:
             step()
-        lowering.add(While(counter, test, holds, loop.steps, body))
+        lowering.add(While(counter, test, holds, loop.steps, steps))
     results = [*carry.current(), *(Cell(ys, i) for i in range(out * (loop.steps or 0)))]
-    return Trail(states, counter if loop.condition else loop.steps, consts, xs, results)
+    return Trail(states, width, stored and back, counter if loop.condition else loop.steps, consts, xs, results)
 
 
 def _backward(lowering: Lowering, call: Any, trail: Trail, seeds: list[Operand]) -> list[Operand]:
@@ -141,7 +157,8 @@ def _backward(lowering: Lowering, call: Any, trail: Trail, seeds: list[Operand])
     loop = call.loop
     carry, fixed, row, out = loop.sizes
     first = 1 + carry + fixed + row
-    spans = lowering.plan(call.body.code).spans
+    body = call.stored.back.code if trail.back is call else call.body.code
+    spans = lowering.plan(body).spans
     cotangents = Changing(lowering, carry, is_array=_touch(spans, first, carry))
     cotangents.set(seeds[:carry])
     totals = Changing(lowering, fixed, is_array=_touch(spans, first + carry, fixed))
@@ -149,31 +166,31 @@ def _backward(lowering: Lowering, call: Any, trail: Trail, seeds: list[Operand])
     dys = _columns(lowering, seeds[carry:], out)
     dxs = lowering.array(row * loop.steps) if row else ""
     counter = lowering.name("i")
-    with lowering.nested() as body:
+    state = _row(trail.states, 0, counter, trail.width)
+    with lowering.nested() as steps:
         inputs = [
             _counted(lowering, counter, loop.first),
-            *_row(trail.states, 0, counter, carry),
+            *state[:carry],
             *trail.consts,
             *_moving(trail.xs, counter),
             *cotangents.current(),
             *totals.current(),
             *_moving(dys, counter),
+            *(state[carry:] if trail.back is call else ()),
         ]
-        outputs = lowering.program(call.body.code, inputs)
+        outputs = lowering.program(body, inputs)
         outputs = lowering.settled(outputs, [cotangents.array, totals.array])
         lowering.store(_row(dxs, 0, counter, row), outputs[carry + fixed :])
         cotangents.set(outputs[:carry])
         totals.set(outputs[carry : carry + fixed])
-    lowering.add(For(counter, trail.steps, body, is_reversed=True))
+    lowering.add(For(counter, trail.steps, steps, is_reversed=True))
     return [*cotangents.current(), *totals.current(), *(Cell(dxs, i) for i in range(row * (loop.steps or 0)))]
 
 
-def _states(lowering: Lowering, loop: Any, *, keeps_states: bool) -> str:
-    """Return the name of the array for the carries before all steps, or "" if they are not kept."""
-    if not keeps_states:
-        return ""
+def _states(lowering: Lowering, loop: Any, width: int) -> str:
+    """Return the name of a new array with a row for each step of a loop."""
     if loop.condition is None:
-        return lowering.array(loop.sizes.carry * loop.steps)
+        return lowering.array(width * loop.steps)
     lowering.growing.append(lowering.name("g"))
     return lowering.growing[-1]
 

@@ -300,7 +300,7 @@ class _ProgramLowering:
     def _call(self, which: int) -> None:
         call, indices = self._code.calls[which]
         operands = [self._fixed(index) for index in indices]
-        trails = {key: self._trails.get(key) for key in self._reversed(which)}
+        trails = {key: self._trails.get(key, back) for key, back in self._reversed(which)}
         results = self._lowering.call(call, operands, trails)
         self._trails |= trails
         self._known.update((index, results[position]) for index, position in self._results[which])
@@ -308,17 +308,18 @@ class _ProgramLowering:
         cells = [self._cell(Moving(index, ())) for index in kept]
         self._lowering.store(cells, [self._known[index] for index in kept])
 
-    def _reversed(self, which: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Yield the keys of the trails that a call leaves or uses.
+    def _reversed(self, which: int) -> Iterator[tuple[tuple[int, tuple[int, ...]], Any]]:
+        """Yield the key of the trail that a call leaves or uses, and the first reverse pass that uses it.
 
         The key of a trail is the id of the loop and the indices of the loop's operands.
         """
         call, indices = self._code.calls[which]
         if call.kind == "loop_back":
-            yield id(call.loop), indices[: call.loop.inputs]
+            yield (id(call.loop), indices[: call.loop.inputs]), call
         for other, used in self._code.calls:
-            if call.kind == "loop" and other.kind == "loop_back" and other.loop is call and used[: call.inputs] == indices:
-                yield id(call), indices
+            is_back = call.kind == "loop" and other.kind == "loop_back" and other.loop is call
+            if is_back and used[: call.inputs] == indices:
+                yield (id(call), indices), other
                 return
 
     def _begin(self, loops: Loops) -> None:
