@@ -102,7 +102,7 @@ def of_trees(library: Any, calls: int, turns: int) -> Iterator[Row]:
 
 
 def of_numbers(library: Any, calls: int, turns: int) -> Iterator[Row]:
-    """Measure calls with floats, a gradient of a Module, and batches of one, 16 and many samples."""
+    """Measure calls with floats, and a gradient of a Module."""
     casadi = peer("casadi", "casadi")
     symbols = casadi.SX.sym("x"), casadi.SX.sym("y")
     by_casadi = casadi.Function("f", symbols, [ten_operations(*symbols)])
@@ -113,15 +113,29 @@ def of_numbers(library: Any, calls: int, turns: int) -> Iterator[Row]:
         jit(grad(norm_of)),
         library.jit(library.grad(lambda layers: sum((x * x).sum() for x in layers))),
     )
-    squares, by_vmap = jit(vmap(square)), library.jit(library.vmap(square))
-    summed = jit(vmap(square, reduce="sum"))
-    one, few, out, many = numpy.ones(1), numpy.ones(16), numpy.empty(16), numpy.ones(10_000)
     runs: dict[str, Callable[[], object]] = {
         "floats": lambda: ours(0.5, 1.0),
         "floats, JAX": partial(numbered, by_jax, 0.5, 1.0),
         "floats, casadi": lambda: float(by_casadi(0.5, 1.0)),
         "Module": lambda: of_model(model),
         "Module, JAX": lambda: library.block_until_ready(of_layers(layers)),
+    }
+    us = {who: 1e6 * time for who, time in fastest(turns, runs, calls).items()}
+    claim = "call of a jitted function of 10 operations"
+    yield at_most(claim, "us", us["floats"], 2)
+    yield faster(claim, "us", us["floats"], ("JAX", us["floats, JAX"]), 1)
+    yield faster(claim, "us", us["floats"], ("casadi", us["floats, casadi"]), 1)
+    yield beside(
+        "call of a jitted gradient of a Module of 337", "us", us["Module"], ("JAX, 3 arrays", us["Module, JAX"])
+    )
+
+
+def of_batches(library: Any, calls: int, turns: int) -> Iterator[Row]:
+    """Measure calls with batches of one, 16 and many samples."""
+    squares, by_vmap = jit(vmap(square)), library.jit(library.vmap(square))
+    summed = jit(vmap(square, reduce="sum"))
+    one, few, out, many = numpy.ones(1), numpy.ones(16), numpy.empty(16), numpy.ones(10_000)
+    runs: dict[str, Callable[[], object]] = {
         "one": lambda: squares(one),
         "one, JAX": lambda: numpy.asarray(by_vmap(one)),
         "16 samples": lambda: squares(few),
@@ -132,13 +146,6 @@ def of_numbers(library: Any, calls: int, turns: int) -> Iterator[Row]:
         "many, NumPy": lambda: many * many,
     }
     us = {who: 1e6 * time for who, time in fastest(turns, runs, calls).items()}
-    claim = "call of a jitted function of 10 operations"
-    yield at_most(claim, "us", us["floats"], 2)
-    yield faster(claim, "us", us["floats"], ("JAX", us["floats, JAX"]), 1)
-    yield faster(claim, "us", us["floats"], ("casadi", us["floats, casadi"]), 1)
-    yield beside(
-        "call of a jitted gradient of a Module of 337", "us", us["Module"], ("JAX, 3 arrays", us["Module, JAX"])
-    )
     yield at_most("call of jit(vmap(f)) on one sample", "us", us["one"], 1.5)
     for who in ("16 samples", "16 samples with out=", "16 samples with reduce="):
         yield at_most(f"call of jit(vmap(f)) on {who}", "us", us[who], 1.5)
@@ -169,10 +176,10 @@ def cold(calls: int) -> float:
 
 
 def measure(quick: bool) -> list[Row]:
-    """Return the rows for trees, numbers and gradients."""
+    """Return the rows for trees, numbers, batches and gradients."""
     library = jax()
     calls, turns = (10, 1) if quick else (1000, 5)
-    return [row for rows in (of_trees, of_numbers, of_gradients) for row in rows(library, calls, turns)]
+    return [row for rows in (of_trees, of_numbers, of_batches, of_gradients) for row in rows(library, calls, turns)]
 
 
 if __name__ == "__main__":
