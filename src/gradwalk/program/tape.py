@@ -13,7 +13,8 @@ from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.program.autodiff import differentiate
 from gradwalk.program.instructions import load, lower, simplify
 from gradwalk.program.instructions.instruction_store import NO_INDEX, InstructionStore
-from gradwalk.program.program import Program
+from gradwalk.program.instructions.shared_loops import without_repeated_loops
+from gradwalk.program.program import Program, trusted
 
 if not TYPE_CHECKING and cython.compiled:
     import cython
@@ -96,8 +97,9 @@ class Tape(InstructionStore):
         Each call that has an expansion is replaced by it. This is possible because all derivatives have been appended.
         """
         program = lower.lower(self, outputs)
-        if all(function.expansion is None for function, _ in program.calls):
-            return program
-        expanded = Tape()
-        inputs = [expanded.input() for _ in range(program.inputs)]
-        return lower.lower(expanded, load.inline_program(expanded, program, inputs, True))
+        if any(function.expansion is not None for function, _ in program.calls):
+            expanded = Tape()
+            inputs = [expanded.input() for _ in range(program.inputs)]
+            program = lower.lower(expanded, load.inline_program(expanded, program, inputs, True))
+        code = without_repeated_loops(program.code) if program.calls else program.code
+        return program if code is program.code else trusted(code)
