@@ -58,7 +58,10 @@ def adopt_run(cell: Any, address: int) -> None:
 
 
 def run_code(cell: Any, executed: Any, length: int, values: Any) -> int:
-    """Run the function in a cell and return its result; if the cell is empty, add `length` to `executed` and return 1."""
+    """Run the function in a cell and return its result.
+
+    If the cell is empty, add `length` to `executed` and return 1.
+    """
     raise NotImplementedError
 
 

@@ -113,9 +113,9 @@ def wait_for(condition) -> bool:
 
 def path(x, steps):
     """Run a loop whose number of steps is an argument."""
-    return loops.while_loop(
-        lambda s: s[1] < steps, lambda s: (s[0] + gm.sin(s[0] * x) * 1e-3, s[1] + 1.0), (1.0, 0.0)
-    )[0]
+    return loops.while_loop(lambda s: s[1] < steps, lambda s: (s[0] + gm.sin(s[0] * x) * 1e-3, s[1] + 1.0), (1.0, 0.0))[
+        0
+    ]
 
 
 def test_the_steps_of_a_long_loop_are_compiled_during_its_first_run():

@@ -196,7 +196,7 @@ class Loop(Call):
         return self.steps * max(step, 1.0)  # count at least one instruction per step
 
     @cached_property
-    def refusal(self) -> str:  # type: ignore[override]
+    def refusal(self) -> str:
         """The reason why the loop cannot be lowered, or "" if it can: see `Call.refusal`."""
         if self.condition is not None and (self.sizes.row or self.sizes.out):
             return "it has a loop with a condition and xs or ys"
@@ -309,7 +309,7 @@ class LoopVjp(Call):
     def stored(self) -> StoredStep | None:
         """The step, split into what the forward pass can compute and store, and the rest; None if nothing is stored."""
         found = split(self.loop.body, self.body)
-        return found if found and 8.0 * found.count * (self.loop.steps or 0) <= _MOST_STORED else None
+        return found if found and 8.0 * found.width * (self.loop.steps or 0) <= _MOST_STORED else None
 
     @cached_property
     def weight(self) -> float:
@@ -317,7 +317,7 @@ class LoopVjp(Call):
         return 4 * self.loop.weight
 
     @cached_property
-    def refusal(self) -> str:  # type: ignore[override]
+    def refusal(self) -> str:
         """The reason why the reverse pass cannot be lowered, or "" if it can: see `Call.refusal`."""
         if self.loop.memory is not None:
             return "it has a loop with checkpoints"

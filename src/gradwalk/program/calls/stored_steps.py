@@ -2,7 +2,7 @@
 
 A step of the reverse pass computes intermediates of the loop's step again. Storing an intermediate takes two memory
 accesses, so it is faster for functions such as `exp`, for divisions, and for results of calls. Sums and products are
-computed again from what is stored.
+computed again from the stored numbers.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class StoredStep(NamedTuple):
     Attributes:
         forward: The program of the loop's step, with the stored intermediates as additional outputs.
         back: The program of a step of the reverse pass, with the stored intermediates as additional inputs.
-        count: The number of stored intermediates.
+        width: The number of stored intermediates.
     """
 
     forward: Program
     back: Program
-    count: int
+    width: int
 
 
 def split(body: Program, back: Program) -> StoredStep | None:

@@ -80,7 +80,7 @@ class Switch(Call):
         return sum(map(weight, self.branches)) + self.outputs
 
     @cached_property
-    def refusal(self) -> str:  # type: ignore[override]
+    def refusal(self) -> str:
         """The reason why the switch cannot be lowered, or "" if it can: see `Call.refusal`."""
         return next(filter(None, [why_not_lowerable(branch.code) for branch in self.branches]), "")
 

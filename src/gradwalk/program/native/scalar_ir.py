@@ -7,7 +7,8 @@ library, such as `exp`, as the interpreter, so results are bitwise equal.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from gradwalk.program.code.code import Code
 from gradwalk.program.native.expressions import PREFIX, Body, Type, declaration, printed_functions, symbol
@@ -28,10 +29,10 @@ from gradwalk.program.routine.statements import (
     Store,
     Take,
     While,
-    length,
+    size,
 )
 
-# What the function `run` returns. After `OUT_OF_MEMORY` and `TOO_MANY_STEPS` the program can be run in another way.
+# Return values of the function `run`. After `OUT_OF_MEMORY` and `TOO_MANY_STEPS` the program can be run in another way.
 # After `INTERRUPTED` a signal handler has raised an exception.
 DONE, OUT_OF_MEMORY, TOO_MANY_STEPS, INTERRUPTED = 0, 1, 2, -1
 
@@ -170,12 +171,12 @@ class _Printer(Body):
     def _read(self, statement: Read) -> None:
         self._names[statement.result] = self._operand(statement.operand)
 
-    def _count(self, statement: Count) -> None:
+    def _counted(self, statement: Count) -> None:
         number = self.new(f"add i64 {self._counters[statement.counter]}, {statement.first}")
         self._names[statement.result] = self.new(f"sitofp i64 {number} to double")
 
     def _take(self, statement: Take) -> None:
-        index, count = self._operand(statement.subscript), _TYPE.literal(float(statement.count))
+        index, count = self._operand(statement.subscript), _TYPE.literal(float(statement.length))
         is_negative = self.new(f"fcmp olt double {index}, 0.0")
         from_end = self.new(f"fadd double {index}, {count}")
         position = self.new(f"select i1 {is_negative}, double {from_end}, double {index}")
@@ -207,9 +208,9 @@ class _Printer(Body):
         self.begin(full)
         is_first = self.new(f"icmp eq i64 {room}, 0")
         more = self.new(f"select i1 {is_first}, i64 {_FIRST_ROOM}, i64 {self.new(f'mul i64 {room}, 2')}")
-        size = self.new(f"mul i64 {more}, {8 * max(statement.width, 1)}")
+        bytes_ = self.new(f"mul i64 {more}, {8 * max(statement.width, 1)}")
         old = self.new(f"load ptr, ptr {name}")
-        new = self.new(f"call ptr @{PREFIX}realloc(ptr {old}, i64 {size})")
+        new = self.new(f"call ptr @{PREFIX}realloc(ptr {old}, i64 {bytes_})")
         grown = self._label("grown")
         self._fail_unless(self.new(f"icmp ne ptr {new}, null"), grown, OUT_OF_MEMORY)
         self.lines += [f"  store ptr {new}, ptr {name}", f"  store i64 {more}, ptr {name}_room"]
@@ -255,7 +256,7 @@ class _Printer(Body):
         self.begin(after)
 
     def _choose(self, statement: Choose) -> None:
-        index, after = self._operand(statement.index), self._label("joined")
+        index, after = self._operand(statement.selector), self._label("joined")
         last = len(statement.branches) - 1
         for i, branch in enumerate(statement.branches):
             label, other = self._label("branch"), self._label("other")
@@ -326,10 +327,10 @@ class _Printer(Body):
         self._jump(ready)
 
 
-_PRINT = {
+_PRINT: dict[type, Callable[[_Printer, Any], None]] = {
     Compute: _Printer._compute,
     Read: _Printer._read,
-    Count: _Printer._count,
+    Count: _Printer._counted,
     Take: _Printer._take,
     Assign: _Printer._assign,
     Store: _Printer._store,
@@ -347,7 +348,7 @@ def _work(statements: Sequence[Statement]) -> int:
         if isinstance(statement, For):
             total += _work(statement.body) * (statement.times if isinstance(statement.times, int) else 1)
         elif isinstance(statement, While | Choose):
-            total += length([statement])
+            total += size([statement])
         else:
             total += 1
     return total

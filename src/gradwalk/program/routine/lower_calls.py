@@ -14,19 +14,19 @@ from gradwalk.program.code.opcodes import CALL
 from gradwalk.program.routine.lower_program import Changing, Lowering, Trails, lowered, merged, stride_of
 from gradwalk.program.routine.statements import Cell, Choose, Count, For, Grow, Operand, Routine, Statement, While
 
-# The largest number of instructions, apart from results of calls, and table entries of each program. It limits the time
-# of the search for loops.
+# Maximum number of instructions, without results of calls, and of table entries of a program. It limits the time of the
+# search for loops.
 MOST_SEARCHED = 30_000
-# The largest number of statements of a routine, which counts the body of a loop once. Compiling takes about 50 microseconds per statement.
+# Maximum number of statements of a routine, which counts the body of a loop once. Compiling takes about 50 microseconds
+# per statement.
 MOST = 6000
-
 
 # For each number of a step's row: its cell in the first step, and the distance to its cell in the next step.
 Columns = list[tuple[Cell, int]]
 
 
 class Trail(NamedTuple):
-    """What the reverse pass of a loop needs from the forward pass.
+    """The data that the reverse pass of a loop reads from the forward pass.
 
     Attributes:
         states: The array with a row per step: the carry before the step, and the intermediates that the step stores.
@@ -53,7 +53,10 @@ def routine(code: Code) -> Routine:
 
 
 def why_not_lowerable(code: Code) -> str:
-    """Return the reason why a program cannot be lowered, or "" if it can be lowered unless `TooLargeError` is raised."""
+    """Return the reason why a program cannot be lowered, or "".
+
+    If the result is "", `routine` may still raise `TooLargeError`.
+    """
     size = int((code.instructions[::4] != CALL).sum()) + sum(map(len, code.tables))
     if size > MOST_SEARCHED:
         return f"{size:,} instructions and table entries are too many: at most {MOST_SEARCHED:,}"
@@ -112,7 +115,7 @@ def _forward(lowering: Lowering, loop: Any, operands: list[Operand], back: Any) 
     carry_size, fixed, row, out = loop.sizes
     stored = back and back.stored
     body = stored.forward.code if stored else loop.body.code
-    width = carry_size + (stored.count if stored else 0)
+    width = carry_size + (stored.width if stored else 0)
     spans = [(a - 1, b - 1) for a, b in lowering.plan(body).spans]
     spans = merged([*spans, *(lowering.plan(loop.condition.code).spans if loop.condition else ())])
     carry = Changing(lowering, carry_size, is_array=_touch(spans, 0, carry_size))

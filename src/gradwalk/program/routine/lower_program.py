@@ -1,8 +1,8 @@
 """Lower a program to a `Routine`: `lowered(code)`.
 
-Loops that are found in the instructions become loops of the routine. `lower_calls.py` lowers the loops and switches that
-a program calls. Their programs are inlined, so all numbers of a step are variables, unless they are indexed with a loop
-counter or a subscript.
+Loops that are found in the instructions become loops of the routine. `lower_calls.py` lowers the loops and switches
+that a program calls. Their programs are inlined, so all numbers of a step are variables, unless they are indexed with a
+loop counter or a subscript.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, TAKE
 from gradwalk.program.reroll.find_loops import fold
-from gradwalk.program.reroll.repeats import Moving, Repeat, even_runs, result
+from gradwalk.program.reroll.repeats import Moving, even_runs, result
 from gradwalk.program.routine.statements import (
     INPUTS,
     Assign,
@@ -55,7 +55,7 @@ class TooLargeError(Exception):
 
 
 class _Plan(NamedTuple):
-    """How a program is lowered.
+    """The loops and the arrays of a program that is lowered.
 
     Attributes:
         placement: The loops of the program, and the results that are stored in `memory`.
@@ -110,7 +110,7 @@ class Lowering:
 
     @contextlib.contextmanager
     def nested(self) -> Iterator[list[Statement]]:
-        """Collect the statements that are appended in the `with` block in a list of their own."""
+        """Collect the statements that are appended in the `with` block in a new list."""
         outer, self.block = self.block, []
         try:
             yield self.block
@@ -151,7 +151,10 @@ class Lowering:
             self.add(For(counter, count, body))
 
     def in_array(self, operands: Sequence[Operand]) -> tuple[Cell, int]:
-        """Return evenly spaced cells with these numbers: the first cell and the distance. Copy the numbers if needed."""
+        """Return evenly spaced cells with these numbers: the first cell and the distance.
+
+        The numbers are copied to a new array unless they are in such cells.
+        """
         if not operands:
             return Cell(INPUTS, 0), 1
         stride, first = stride_of(operands), operands[0]

@@ -59,14 +59,14 @@ class Count(NamedTuple):
 class Take(NamedTuple):
     """Define a variable as the entry of a table at a subscript, or nan if the subscript is out of range.
 
-    The table consists of `count` cells, `stride` cells apart; the first is `table`.
+    The table consists of `length` cells, `stride` cells apart; the first is `table`.
     """
 
     result: str
     subscript: Operand
     table: Cell
     stride: int
-    count: int
+    length: int
 
 
 class Assign(NamedTuple):
@@ -126,12 +126,12 @@ class While(NamedTuple):
 
 
 class Choose(NamedTuple):
-    """Run one of several lists of statements: list i for an index below i + 1, the last one for larger indices.
+    """Run one of several lists of statements: list i for a selector below i + 1, the last one for larger selectors.
 
-    If the index is nan, `otherwise` runs.
+    If the selector is nan, `otherwise` runs.
     """
 
-    index: Operand
+    selector: Operand
     branches: Sequence[Sequence[Statement]]
     otherwise: Sequence[Statement]
 
@@ -157,7 +157,7 @@ class Routine(NamedTuple):
     constants: Mapping[str, Sequence[float]]
 
 
-def length(statements: Sequence[Statement]) -> int:
+def size(statements: Sequence[Statement]) -> int:
     """Return the number of statements, including the statements inside loops and branches."""
     count, waiting = 0, list(statements)
     while waiting:

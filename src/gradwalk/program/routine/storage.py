@@ -109,8 +109,8 @@ class Placement:
         for part, around in self.everything:
             if isinstance(part, range) and around:
                 for i in part:
-                    for place in self.operands(i, around):
-                        self._keep_operand(place, around)
+                    for operand_place in self.operands(i, around):
+                        self._keep_operand(operand_place, around)
             elif isinstance(part, range):
                 self._keep_used(part)
         outputs = numpy.array(self.code.outputs, int)

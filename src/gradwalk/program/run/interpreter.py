@@ -21,10 +21,9 @@ from gradwalk.ops.compiled.evaluate import fused
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, OPCODES, TAKE
 from gradwalk.program.formats import listing
+from gradwalk.program.native import scalar_ir
 from gradwalk.program.native.compile_queue import submit
 from gradwalk.program.native.machine_code import compile_for, current_policy, prefix_keys, why_not_compilable
-from gradwalk.program.native.scalar_ir import DONE as _done
-from gradwalk.program.native.scalar_ir import INTERRUPTED as _interrupted
 from gradwalk.program.run import instruction_loop, scratch
 from gradwalk.program.run.rows import row_loops
 from gradwalk.program.run.rows.row_plan import RowPlan, row_plan
@@ -52,8 +51,8 @@ _never = cython.declare(cython.Py_ssize_t, -(2**62))
 _nan = cython.declare(cython.double, numpy.nan)
 _where = cython.declare(cython.int, OPCODES["where"])
 
-DONE = cython.declare(cython.int, _done)
-INTERRUPTED = cython.declare(cython.int, _interrupted)
+_done = cython.declare(cython.int, scalar_ir.DONE)
+_interrupted = cython.declare(cython.int, scalar_ir.INTERRUPTED)
 
 _float64 = numpy.dtype(numpy.float64)
 
@@ -343,9 +342,9 @@ class Interpreter:
                     status = c_compat.run_code(cell, executed, self._executes, value)
             else:
                 status = c_compat.run_code(cell, executed, self._executes, value)
-        if status == INTERRUPTED:
+        if status == _interrupted:
             return -1
-        return self._length if status == DONE else self._interpret(0, value)
+        return self._length if status == _done else self._interpret(0, value)
 
     def _execute(self, start: cython.int, value: cython.p_double) -> cython.int:
         """Run the instructions from `start` up to the next call or the end; return the position reached.
@@ -354,7 +353,7 @@ class Interpreter:
         """
         if start == 0 and not self._has_calls and cython.compiled:
             cell, executed = cython.address(self._machine_run), cython.address(self._executed)
-            if c_compat.run_code(cell, executed, self._length, value) == DONE:
+            if c_compat.run_code(cell, executed, self._length, value) == _done:
                 return self._length
         return self._interpret(start, value)
 

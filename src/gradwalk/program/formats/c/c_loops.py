@@ -8,9 +8,9 @@ import numpy
 
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import INSTRUCTIONS, TAKE
-from gradwalk.program.routine.storage import Loops, Placement, before
 from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Moving, Repeat, result, traversed
+from gradwalk.program.routine.storage import Loops, Placement, before
 
 _COUNTERS = ("i", "j", "k", *(f"i{n}" for n in range(3, 60)))
 _FEWEST = 8  # a loop must save at least this many instructions, because results can stay in registers outside loops
