@@ -324,6 +324,19 @@ class TestOptions:
         assert set(jit(vmap(f), backend="llvm")(*batch)) == {twice}
         assert set(jit(vmap(f), backend="llvm", contract=True)(*batch)) <= {once, twice}
 
+    def test_contraction_shares_reciprocals_within_the_stated_bound(self):
+        def f(x, y, z, divisor):
+            return x / divisor, y / divisor, z / divisor
+
+        rng = numpy.random.default_rng(5)
+        shared, exact = jit(f, backend="llvm", contract=True), jit(f, backend="llvm")
+        errors = []
+        for numbers in rng.normal(size=(300, 4)) * 10.0 ** rng.integers(-100, 100, (300, 4)):
+            for found, expected in zip(shared(*numbers), exact(*numbers), strict=True):
+                errors.append(abs(found - expected) / numpy.spacing(abs(expected)))
+        assert max(errors) <= 2.0  # from a quotient that is rounded itself
+        assert not IS_COMPILED or max(errors) > 0.0
+
     def test_unknown_backends_are_refused(self):
         with pytest.raises(
             ValueError, match=r"backend must be \"lanes\", \"llvm\", or None to compile hot programs, got 'gpu'"

@@ -105,7 +105,8 @@ class Body:
 
     Args:
         kind: Type of the values in the function.
-        contract: Whether a product and a sum may be fused into one operation that is rounded once.
+        contract: Whether a product and a sum may be fused into one operation that is rounded once, and whether divisions
+            by the same number may share its reciprocal.
         block: Label of the first basic block.
 
     Attributes:
@@ -142,6 +143,8 @@ class Body:
         operands = [self.number(part, names) for part in parts]
         if formula.operator == "negative":
             return self.new(f"fneg {numbers} {operands[0]}")
+        if formula.operator == "/" and self._flags:
+            return self.new(f"fdiv arcp {self._flags}{numbers} {', '.join(operands)}")
         if formula.operator in _ARITHMETIC:
             return self.new(f"{_ARITHMETIC[formula.operator]} {self._flags}{numbers} {', '.join(operands)}")
         self.called[formula.operator] = len(parts)

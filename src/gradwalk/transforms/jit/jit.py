@@ -73,8 +73,10 @@ def jit(
             the extra `native` is installed. A batch uses machine code only if the machine code was measured to be
             faster than the interpreter. "llvm" compiles during the first call. "lanes" uses the interpreter and never
             compiles. All backends return the same bits.
-        contract: Whether machine code may contract a product and a sum to a fused multiply-add. This is faster, but the
-            last bits of the results may change once the machine code is used.
+        contract: Whether machine code may contract a product and a sum to a fused multiply-add, and divide several
+            numbers by one number by multiplying them by its reciprocal. This is faster, but the last bits of the
+            results may change once the machine code is used. Each such quotient is at most 1.5 units in the last place
+            from the exact quotient, unless the divisor is above 2**1022 or subnormal.
 
     Returns:
         A function with the signature of `f`. Its attributes describe the latest recording: `.program` is the list of
