@@ -13,8 +13,6 @@ cdef class Frame:
     cdef int _held  # start of the buffer for the outputs
 
     cdef object run(self)
-    cdef int start(self) except? -1
-    cdef int execute(self) noexcept nogil
     cdef double output(self, int position) noexcept nogil
     cdef void move(self, int position, int count, int to) noexcept nogil
 
@@ -38,15 +36,6 @@ cdef class LoopRunner:
     cdef object _advance(
         self, Frame frame, double* given, Py_ssize_t step, Py_ssize_t end, double* kept, Py_ssize_t slot
     )
-    cdef void _run_steps(
-        self, Frame frame, double* given, Py_ssize_t step, Py_ssize_t end, double* kept, Py_ssize_t slot
-    ) noexcept nogil
-    cdef Py_ssize_t _advance_while(
-        self, Frame frame, Frame guard, Py_ssize_t step, Py_ssize_t end, double* kept, Py_ssize_t stride
-    ) except? -1
-    cdef Py_ssize_t _run_while(
-        self, Frame frame, Frame guard, Py_ssize_t step, Py_ssize_t end, double* kept, Py_ssize_t stride
-    ) noexcept nogil
     cdef void _keep(self, Frame frame, double* kept, Py_ssize_t slot) noexcept nogil
     cdef object _step(self, Py_ssize_t step, Frame frame, double* given)
 
@@ -62,7 +51,6 @@ cdef class BackwardPass:
     cdef Py_ssize_t _unpaused  # steps since the last pause
     cdef Frame _frame
     cdef Frame _back
-    cdef bint _is_plain  # whether steps can run without the GIL: no calls, and no check for nan
     cdef int _inputs  # index of the first cotangent among the inputs of a backward step
 
     cdef object run(self, CheckpointPlan plan)
@@ -72,9 +60,6 @@ cdef class BackwardPass:
     cdef object _execute(self, CheckpointPlan plan)
     cdef object _pause(self)
     cdef object _go_back(self, Py_ssize_t step, Py_ssize_t begin, Py_ssize_t slot)
-    cdef void _run_back(
-        self, LoopRunner loop, Frame back, Py_ssize_t step, Py_ssize_t end, Py_ssize_t slot
-    ) noexcept nogil
     cdef object _step_back(self, Py_ssize_t step)
     cdef void _take_up(self, LoopRunner loop, Frame back, Py_ssize_t slot) noexcept nogil
     cdef void _take_seeds(self, LoopRunner loop, Frame back, Py_ssize_t step) noexcept nogil

@@ -6,7 +6,6 @@ carries are recomputed.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -22,8 +21,6 @@ if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _chunk = cython.declare(cython.Py_ssize_t, 4096)  # number of steps between two checks for signals
-_few = cython.declare(cython.Py_ssize_t, 64)  # minimum number of steps for which the GIL is released
-_endless = cython.declare(cython.Py_ssize_t, sys.maxsize)
 _room = cython.declare(cython.Py_ssize_t, 256)  # number of slots that the counting pass allocates first
 _NOTHING = numpy.empty(0)
 _ADVANCE = cython.declare(cython.int, ADVANCE)
@@ -58,31 +55,17 @@ class Frame:
     def run(self) -> object:
         """Run the program on the inputs in `value`."""
         interpreter: Interpreter = self._interpreter
+        if self._rows is not None:
+            interpreter._run_rows(self._rows, self.value)
+            return None
         # The check for nan needs all results, but machine code writes only the outputs.
         checks: cython.bint = self._refuses_nans
-        k: cython.int = interpreter._interpret(0, self.value) if checks else self.start()
+        k: cython.int = interpreter._interpret(0, self.value) if checks else interpreter._run_code(self.value)
         if k < interpreter._length:
             interpreter._run_calls(self.value)
-        if self._refuses_nans:
+        if checks:
             interpreter._refuse_nans(self.value)
         return None
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def start(self) -> cython.int:
-        """Run the program up to its first call or the end; return the position reached."""
-        return self.execute() if self._rows is not None else self._interpreter._run_code(self.value)
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.inline
-    @cython.exceptval(check=False)
-    def execute(self) -> cython.int:
-        """Run a program without calls; return the position reached."""
-        if self._rows is not None:
-            self._interpreter._run_rows(self._rows, self.value)
-            return self._interpreter._length
-        return self._interpreter._execute(0, self.value)
 
     @cython.cfunc
     @cython.nogil
@@ -163,11 +146,6 @@ class LoopRunner:
         result: cython.p_double = c_compat.doubles(found)
         step: cython.Py_ssize_t = 0
         i: cython.int
-        if self._out == 0 and guard is None:
-            self._advance(frame, given, 0, self._steps, c_compat.NO_FLOATS, 0)
-            step = self._steps
-        elif guard is not None:
-            step = self._advance_while(frame, guard, 0, _endless, c_compat.NO_FLOATS, 1)
         while self._goes_on(step, frame, guard):
             self._step(step, frame, given)
             for i in range(self._out):
@@ -245,108 +223,16 @@ class LoopRunner:
         Unless `kept` is NULL, the carry before each step is stored in `kept`, in consecutive slots that begin with
         `slot`.
         """
-        is_plain: cython.bint = not self.body._has_calls and not frame._refuses_nans
-        until: cython.Py_ssize_t
         while step < end:
-            until = min(end, step + _chunk) if is_plain else step + 1
-            if not is_plain or until - step >= _few:
+            if step & (_chunk - 1) == 0:
                 self._pause()
-            if is_plain and until - step < _few:
-                self._run_steps(frame, given, step, until, kept, slot)
-            elif is_plain:
-                with cython.nogil:
-                    self._run_steps(frame, given, step, until, kept, slot)
-            else:
-                if kept:
-                    self._keep(frame, kept, slot)
-                self._step(step, frame, given)
-                frame.move(0, self._carry, 1)
-            slot += until - step
-            step = until
-        return None
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _run_steps(
-        self,
-        frame: Frame,
-        given: cython.p_double,
-        step: cython.Py_ssize_t,
-        end: cython.Py_ssize_t,
-        kept: cython.p_double,
-        slot: cython.Py_ssize_t,
-    ) -> cython.void:
-        """Run the steps as `_advance` does, for a body without calls. The GIL is not needed."""
-        value: cython.p_double = frame.value
-        i: cython.int
-        while step < end:
             if kept:
                 self._keep(frame, kept, slot)
                 slot += 1
-            value[0] = self._first + step
-            for i in range(self._row):
-                value[1 + self._rows + i] = given[self._rows + step * self._row + i]
-            frame.execute()
+            self._step(step, frame, given)
             frame.move(0, self._carry, 1)
             step += 1
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _advance_while(
-        self,
-        frame: Frame,
-        guard: Frame,
-        step: cython.Py_ssize_t,
-        end: cython.Py_ssize_t,
-        kept: cython.p_double,
-        stride: cython.Py_ssize_t,
-    ) -> cython.Py_ssize_t:
-        """Run steps while the condition holds; return the number of steps run so far.
-
-        Stops before step `end`. Runs no steps if the loop has calls, xs or ys, or if `debug_nans` is set. Unless `kept`
-        is NULL, the carry is stored in `kept` before each step whose number is a multiple of `stride`.
-        """
-        if self.body._has_calls or self.condition._has_calls or self._row or self._out or frame._refuses_nans:
-            return step
-        if self._steps >= 0:
-            end = min(end, self._steps)
-        until: cython.Py_ssize_t = step
-        while step == until and step < end:
-            until = min(end, step + _chunk)
-            with cython.nogil:
-                step = self._run_while(frame, guard, step, until, kept, stride)
-            self._pause()
-        return step
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _run_while(
-        self,
-        frame: Frame,
-        guard: Frame,
-        step: cython.Py_ssize_t,
-        end: cython.Py_ssize_t,
-        kept: cython.p_double,
-        stride: cython.Py_ssize_t,
-    ) -> cython.Py_ssize_t:
-        """Run the steps before `end` while the condition holds; return the number of steps run so far."""
-        value: cython.p_double = frame.value
-        slot: cython.Py_ssize_t = (step + stride - 1) // stride
-        i: cython.int
-        while step < end:
-            for i in range(self._carry):
-                guard.value[i] = value[1 + i]
-            guard.execute()
-            if guard.output(0) == 0.0:
-                return step
-            if kept and step == slot * stride:
-                self._keep(frame, kept, slot)
-                slot += 1
-            self._run_steps(frame, c_compat.NO_FLOATS, step, step + 1, c_compat.NO_FLOATS, 0)  # no xs
-            step += 1
-        return step
+        return None
 
     @cython.cfunc
     @cython.nogil
@@ -414,7 +300,6 @@ class BackwardPass:
         back: Frame = Frame(body)
         self._frame = frame
         self._back = back
-        self._is_plain = not (loop.body._has_calls or body._has_calls or frame._refuses_nans)
         self._inputs = 1 + loop._rows + loop._row
         i: cython.int
         for i in range(loop._rows):
@@ -447,16 +332,8 @@ class BackwardPass:
         guard: Frame | None = loop._guard(self._given)
         assert guard is not None
         step: cython.Py_ssize_t = 0
-        end: cython.Py_ssize_t
         self._reserve(min(_room, plan.limit))
-        while True:
-            if plan.stride:
-                end = min(plan.full, plan.stride * self._room)
-                step = loop._advance_while(frame, guard, step, end, self._kept, plan.stride)
-            else:
-                step = loop._advance_while(frame, guard, step, _endless, c_compat.NO_FLOATS, 1)
-            if not loop._goes_on(step, frame, guard):
-                return step
+        while loop._goes_on(step, frame, guard):
             if step == plan.full:
                 self._thin(plan)
             elif plan.stride and step == plan.stride * self._room:
@@ -466,6 +343,7 @@ class BackwardPass:
             loop._step(step, frame, self._given)
             frame.move(0, loop._carry, 1)
             step += 1
+        return step
 
     @cython.cfunc
     def _thin(self, plan: CheckpointPlan) -> object:
@@ -530,45 +408,13 @@ class BackwardPass:
 
         The carries before these steps are in consecutive slots. The carry before step `begin` is in slot `slot`.
         """
-        end: cython.Py_ssize_t
         while step > begin:
-            end = max(begin, step - _chunk)
-            if not self._is_plain:
-                while step > end:
-                    step -= 1
-                    self._take_up(self._loop, self._back, slot + step - begin)
-                    self._step_back(step)
-            elif step - end < _few:
-                self._run_back(self._loop, self._back, step, end, slot + end - begin)
-            else:
-                with cython.nogil:
-                    self._run_back(self._loop, self._back, step, end, slot + end - begin)
-            if step - end >= _few:
-                self._pause()
-            step = end
-        return None
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _run_back(
-        self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t, end: cython.Py_ssize_t, slot: cython.Py_ssize_t
-    ) -> cython.void:
-        """Run the backward pass of the steps from `step - 1` down to `end`. The GIL is not needed.
-
-        The carries before these steps are in consecutive slots. The carry before step `end` is in slot `slot`.
-        """
-        value: cython.p_double = back.value
-        i: cython.int
-        while step > end:
             step -= 1
-            self._take_up(loop, back, slot + step - end)
-            self._take_seeds(loop, back, step)
-            value[0] = loop._first + step
-            for i in range(loop._row):
-                value[1 + loop._rows + i] = self._given[loop._rows + step * loop._row + i]
-            back.execute()
-            self._pass_on(loop, back, step)
+            self._take_up(self._loop, self._back, slot + step - begin)
+            self._step_back(step)
+            if step & (_chunk - 1) == 0:
+                self._pause()
+        return None
 
     @cython.cfunc
     def _step_back(self, step: cython.Py_ssize_t) -> object:
