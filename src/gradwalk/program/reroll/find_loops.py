@@ -21,6 +21,7 @@ import numpy
 
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
+from gradwalk.base.yield_gil import pause
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, TAKE
 from gradwalk.program.reroll.repeats import Repeat
@@ -147,6 +148,7 @@ class _Search:
         opcode: cython.int
         kinds: cython.int
         for i in range(count):
+            _pause_at(i)
             opcode = self._code[4 * i]
             kinds = 0
             if opcode == _call:
@@ -172,6 +174,7 @@ class _Search:
         shape: cython.int
         period: cython.int
         for i in range(inside.count):
+            _pause_at(i)
             shape = inside.shape[i]
             self._shapes.words.append(_within_mark)
             self._shapes.words.append(shape)
@@ -250,6 +253,7 @@ class _Search:
         cell: cython.int
         before: cython.int
         for i in range(items.count - window + 1):
+            _pause_at(i)
             cell = (hashes[i] ^ (hashes[i] >> 15)) & mask
             before = latest[cell]
             latest[cell] = i
@@ -406,6 +410,15 @@ def _free(taken: cython.p_int, begin: cython.int, end: cython.int) -> list:
     if begin < end:
         found.append((begin, end))
     return found
+
+
+@cython.cfunc
+@cython.inline
+def _pause_at(i: cython.int) -> object:
+    """Let other threads run from time to time: the compiler thread searches for loops while calls continue."""
+    if i & 1023 == 1023:
+        pause()
+    return None
 
 
 @cython.cfunc

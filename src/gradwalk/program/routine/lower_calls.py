@@ -16,7 +16,7 @@ from gradwalk.program.routine.statements import Cell, Choose, Count, For, Grow, 
 
 # Maximum number of instructions, without results of calls, and of table entries of a program. It limits the time of the
 # search for loops.
-MOST_SEARCHED = 30_000
+MOST_SEARCHED = 500_000
 # Maximum number of statements of a routine, which counts the body of a loop once. Compiling takes about 50 microseconds
 # per statement.
 MOST = 6000

@@ -38,8 +38,8 @@ if not TYPE_CHECKING and cython.compiled:
 _hot = cython.declare(cython.Py_ssize_t, 4 * 1_000_000)
 # The step of a loop is compiled later than a whole program, because it is usually compiled as a part of the program.
 _hot_part = cython.declare(cython.Py_ssize_t, 4 * 4_000_000)
-# Number of instructions that are counted for a call if the number is unknown.
-_unknown = cython.declare(cython.Py_ssize_t, 10_000)
+# Number of instructions that are counted for a call if the number is unknown. The call may be long.
+_unknown = cython.declare(cython.Py_ssize_t, 20_000)
 # The GIL is released while machine code runs a program that executes at least this many instructions.
 _long = cython.declare(cython.Py_ssize_t, 4 * 20_000)
 # A program is reordered into rows if it has at least _fewest_in_rows instructions and has run _runs_before_rows times.

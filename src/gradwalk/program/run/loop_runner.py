@@ -12,9 +12,9 @@ import numpy
 
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
+from gradwalk.base.yield_gil import pause
 from gradwalk.program.code.checkpoint_plan import ADVANCE, BACK, SWEEP, CheckpointPlan
 from gradwalk.program.run.interpreter import Interpreter, Rows
-from gradwalk.program.run.yield_gil import pause
 from gradwalk.value.modes import refuses_nans
 
 if not TYPE_CHECKING and cython.compiled:

@@ -13,9 +13,9 @@ import numpy
 
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat, ieee
+from gradwalk.base.yield_gil import pause
 from gradwalk.program.run.interpreter import Interpreter
 from gradwalk.program.run.loop_runner import Frame
-from gradwalk.program.run.yield_gil import pause
 from gradwalk.solvers.ode import tableau
 
 if not TYPE_CHECKING and cython.compiled:

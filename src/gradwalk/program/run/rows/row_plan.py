@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
+from gradwalk.base.yield_gil import pause
 from gradwalk.ops.compiled.opcodes import OPCODES as OPCODE_OF
 from gradwalk.ops.rows import is_arithmetic
 from gradwalk.ops.table import ROWS
@@ -26,7 +27,6 @@ from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import INSTRUCTIONS, TAKE
 from gradwalk.program.run.rows import row_loops
 from gradwalk.program.run.rows.row_chains import joined
-from gradwalk.program.run.yield_gil import pause
 
 if not TYPE_CHECKING and cython.compiled:
     import cython

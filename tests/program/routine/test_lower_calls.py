@@ -1,0 +1,163 @@
+"""Routines read numbers where they are, share the forward pass of loops, and fail without a wrong result."""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+
+import numpy
+import pytest
+from checkout import IS_COMPILED
+
+from gradwalk import grad, jit, jvp, loops, value_and_grad
+from gradwalk import math as gm
+from gradwalk.program.code.opcodes import NAMES
+from gradwalk.program.program import Program
+from gradwalk.program.routine.lower_calls import routine
+from gradwalk.program.routine.statements import Compute, For, Routine, Statement, Store, While, size
+
+needs_machine_code = pytest.mark.skipif(not IS_COMPILED, reason="machine code runs only in compiled gradwalk")
+
+
+def program_of(f, *args) -> Program:
+    return jit(f).recorded(*args).program
+
+
+def routine_of(f, *args) -> Routine:
+    return routine(program_of(f, *args).code)
+
+
+def all_of(kind: type, statements) -> list[Statement]:
+    """List the statements of a kind, with those in loops."""
+    found, waiting = [], list(statements)
+    while waiting:
+        statement = waiting.pop()
+        found += [statement] if isinstance(statement, kind) else []
+        for part in ("body", "test"):
+            waiting += getattr(statement, part, [])
+    return found
+
+
+def newton(x):
+    return loops.while_loop(lambda s: abs(s * s - x) > 1e-12, lambda s: 0.5 * (s + x / s), 1.0 + x)
+
+
+class TestArrays:
+    def test_xs_are_read_from_the_inputs(self):
+        found = routine_of(lambda x: loops.scan(lambda c, y: (c + gm.sin(y), None), 0.0, x)[0], numpy.arange(50.0))
+        assert not found.arrays
+        assert [statement.times for statement in all_of(For, found.statements)] == [50]
+
+    def test_overlapping_windows_of_inputs_are_not_copied(self):
+        def f(x):
+            return loops.scan(lambda c, pair: (c + pair[0] * pair[1], None), 0.0, (x[:-1], x[1:]))[0]
+
+        assert not routine_of(f, numpy.arange(50.0)).arrays
+
+    def test_ys_are_the_xs_of_the_next_loop(self):
+        def f(x):
+            _, ys = loops.scan(lambda c, y: (c + y, c * y), 0.0, x)
+            return loops.scan(lambda c, y: (c + gm.exp(-y), None), 0.0, ys)[0]
+
+        assert list(routine_of(f, numpy.arange(50.0)).arrays.values()) == [50]
+
+    def test_the_statements_do_not_grow_with_the_number_of_steps(self):
+        def f(x):
+            _, ys = loops.scan(lambda c, y: (c + gm.sin(y), c * y), 0.0, x)
+            return loops.scan(lambda c, y: (c + gm.exp(-y), None), 0.0, ys)[0]
+
+        sizes = {size(routine_of(grad(f), numpy.linspace(0.0, 1.0, n)).statements) for n in (60, 600)}
+        assert len(sizes) == 1
+
+    def test_a_table_of_constants_is_not_filled_in_each_step(self):
+        def f(x, table):
+            return loops.fori_loop(0, 20, lambda i, c: c + gm.take(list(table), i) * x, 0.0)
+
+        found = routine_of(f, 0.5, numpy.arange(30.0))
+        [loop] = all_of(For, found.statements)
+        assert not all_of(Store, loop.body)
+
+
+class TestSharing:
+    def test_value_and_gradient_share_the_forward_pass(self):
+        assert len(all_of(While, routine_of(value_and_grad(newton), 2.0).statements)) == 1
+
+    def test_a_loop_over_tangents_replaces_the_loop_over_primals(self):
+        program = program_of(lambda x: jvp(newton, (x,), (1.0,)), 2.0)
+        assert len(program.calls) == 1
+        assert program.run([2.0]).tolist() == pytest.approx([math.sqrt(2.0), 0.5 / math.sqrt(2.0)])
+
+    def test_a_loop_that_the_tangents_depend_on_stays(self):
+        def f(x):
+            y = newton(x)
+            return y, jvp(newton, (x,), (y,))[1]
+
+        program = program_of(f, 2.0)
+        assert len(program.calls) == 2
+        assert program.run([2.0]).tolist() == pytest.approx([math.sqrt(2.0), 0.5])
+
+    def test_functions_are_not_computed_again_on_the_way_back(self):
+        def f(x):
+            return loops.fori_loop(0, 30, lambda i, c: c + gm.exp(-c * x), x)
+
+        found = routine_of(grad(f), 0.5)
+        forward, backward = sorted(all_of(For, found.statements), key=lambda loop: loop.is_reversed)
+        names = [[NAMES[one.opcode] for one in all_of(Compute, loop.body)] for loop in (forward, backward)]
+        assert names[0].count("exp") == 1
+        assert "exp" not in names[1]
+
+
+class TestFailures:
+    @needs_machine_code
+    def test_too_many_steps_raise_the_error_of_the_interpreter(self):
+        f = jit(lambda x: loops.while_loop(lambda s: s > x, lambda s: s + 1.0, 1.0, max_steps=7), backend="llvm")
+        assert f(2.0) == 1.0
+        with pytest.raises(ValueError, match="the condition still holds after max_steps=7 steps"):
+            f(0.0)
+        assert f.statistics.backends == {"": "llvm"}
+
+    @needs_machine_code
+    @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+    @pytest.mark.parametrize("transform", [lambda f: f, grad], ids=["value", "grad"])
+    def test_signal_handlers_interrupt_endless_loops(self, transform):
+        class Late(Exception):
+            pass
+
+        def raise_late(*_):
+            raise Late
+
+        f = transform(lambda x: loops.while_loop(lambda s: s > x, lambda s: s + 1e-9, 1.0))
+        endless = jit(f, backend="llvm")
+        endless(2.0)
+        before = signal.signal(signal.SIGALRM, raise_late)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            with pytest.raises(Late):
+                endless(0.0)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.signal(signal.SIGALRM, before)
+        assert endless(2.0) == jit(f, backend="lanes")(2.0)
+
+    @needs_machine_code
+    def test_other_threads_run_during_a_long_loop(self):
+        def repeated(x, n):
+            return loops.while_loop(lambda s: s[1] < n, lambda s: (gm.sin(s[0]), s[1] + 1.0), (x, 0.0))[0]
+
+        g = jit(repeated, backend="llvm")
+        g(1.0, 1.0)
+        turns: list[float] = []
+        thread = threading.Thread(target=g, args=(1.0, 3e7))
+        thread.start()
+        while thread.is_alive():
+            turns.append(time.perf_counter())
+            time.sleep(0.001)
+        assert len(turns) > 10
+
+    @needs_machine_code
+    def test_without_memory_the_error_of_the_interpreter_is_raised(self):
+        f = jit(grad(lambda x: loops.fori_loop(0, 10**13, lambda i, c: gm.sin(c), x)), backend="llvm")
+        with pytest.raises((MemoryError, ValueError)):
+            f(1.0)
