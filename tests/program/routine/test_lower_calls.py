@@ -122,11 +122,11 @@ class TestFailures:
     @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
     @pytest.mark.parametrize("transform", [lambda f: f, grad], ids=["value", "grad"])
     def test_signal_handlers_interrupt_endless_loops(self, transform):
-        class Late(Exception):
+        class LateError(Exception):
             pass
 
         def raise_late(*_):
-            raise Late
+            raise LateError
 
         f = transform(lambda x: loops.while_loop(lambda s: s > x, lambda s: s + 1e-9, 1.0))
         endless = jit(f, backend="llvm")
@@ -134,7 +134,7 @@ class TestFailures:
         before = signal.signal(signal.SIGALRM, raise_late)
         try:
             signal.setitimer(signal.ITIMER_REAL, 0.3)
-            with pytest.raises(Late):
+            with pytest.raises(LateError):
                 endless(0.0)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0.0)

@@ -105,8 +105,8 @@ class Body:
 
     Args:
         kind: Type of the values in the function.
-        contract: Whether a product and a sum may be fused into one operation that is rounded once, and whether divisions
-            by the same number may share its reciprocal.
+        contract: Whether a product and a sum may be fused into one operation that is rounded once, and whether
+            divisions by the same number may share its reciprocal.
         block: Label of the first basic block.
 
     Attributes:
