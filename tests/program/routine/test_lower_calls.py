@@ -109,6 +109,21 @@ class TestSharing:
         assert "exp" not in names[1]
 
 
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, 8, 9, 10, 50])
+@pytest.mark.parametrize("transform", [grad, lambda f: grad(grad(f))], ids=["grad", "second"])
+def test_evenly_spaced_checkpoints_give_the_same_bits(steps, transform):
+    def f(x):
+        def step(carry, y):
+            return (carry[0] + 0.1 * gm.sin(carry[1] * y), carry[1] * gm.exp(-0.01 * carry[0]) + 0.01 * x), carry[0] * y
+
+        (a, b), ys = loops.scan(step, (x, 1.0), numpy.linspace(0.1, 1.0, steps), checkpoint="sqrt")
+        return a * b + sum(ys * ys)
+
+    compiled = jit(transform(f), backend="llvm")
+    assert compiled(0.7) == jit(transform(f), backend="lanes")(0.7)
+    assert compiled.statistics.backends == {"": "llvm"} or not IS_COMPILED
+
+
 class TestFailures:
     @needs_machine_code
     def test_too_many_steps_raise_the_error_of_the_interpreter(self):

@@ -6,6 +6,7 @@ library, such as `exp`, as the interpreter, so results are bitwise equal.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,6 +25,7 @@ from gradwalk.program.routine.statements import (
     Grow,
     Operand,
     Read,
+    Rest,
     Routine,
     Statement,
     Store,
@@ -172,7 +174,7 @@ class _Printer(Body):
         self._names[statement.result] = self._operand(statement.operand)
 
     def _counted(self, statement: Count) -> None:
-        number = self.new(f"add i64 {self._counters[statement.counter]}, {statement.first}")
+        number = self._sum(statement.first, statement.factors)
         self._names[statement.result] = self.new(f"sitofp i64 {number} to double")
 
     def _take(self, statement: Take) -> None:
@@ -219,18 +221,15 @@ class _Printer(Body):
     def _for(self, statement: For) -> None:
         if statement.times == 0:
             return
-        times = self._counters[statement.times] if isinstance(statement.times, str) else str(statement.times)
+        times = self._times(statement.times)
         before, label, after = self._label("before"), self._label("loop"), self._label("after")
         self._jump(before)
-        if isinstance(statement.times, str):
-            self._branch(self.new(f"icmp sgt i64 {times}, 0"), label, after)
-        else:
-            self.lines.append(f"  br label %{label}")
+        self._branch(self.new(f"icmp sgt i64 {times}, 0"), label, after)
         self.begin(label)
         step = self._phi(label, before)
         last = self.new(f"sub i64 {times}, 1") if statement.is_reversed else ""
         self._counters[statement.counter] = self.new(f"sub i64 {last}, {step}") if last else step
-        self._poll(step, _work([*statement.body]), statement.times)
+        self._poll(step, _work(statement.body), _most(statement.times))
         self._print(statement.body)
         self._latch(label, step)
         self._branch(self.new(f"icmp slt i64 %{label}_next, {times}"), label, after)
@@ -249,7 +248,7 @@ class _Printer(Body):
         if statement.most is not None:
             is_left = self.new(f"icmp ne i64 {step}, {statement.most}")
             self._fail_unless(is_left, self._label("left"), TOO_MANY_STEPS)
-        self._poll(step, _work([*statement.test, *statement.body]), "")
+        self._poll(step, _work([*statement.test, *statement.body]), math.inf)
         self._print(statement.body)
         self._latch(label, step)
         self.lines.append(f"  br label %{label}")
@@ -279,13 +278,26 @@ class _Printer(Body):
         return self._names.get(operand) or self.new(f"load double, ptr %{operand}")
 
     def _address(self, cell: Cell) -> str:
-        index = str(cell.start)
-        for counter, stride in cell.strides:
-            if stride:
-                product = self.new(f"mul nsw i64 {self._counters[counter]}, {stride}")
-                index = self.new(f"add nsw i64 {product}, {index}")
+        index = self._sum(cell.start, cell.strides)
         pointer = self._pointers.get(cell.array) or self.new(f"load ptr, ptr %{cell.array}")
         return self.new(f"getelementptr inbounds double, ptr {pointer}, i64 {index}")
+
+    def _sum(self, start: int, factors: Sequence[tuple[str, int]]) -> str:
+        """Append code that computes `start` plus the sum of counters, each times a factor; return its name."""
+        total = str(start)
+        for counter, factor in factors:
+            if factor:
+                product = self.new(f"mul nsw i64 {self._counters[counter]}, {factor}") if factor != 1 else ""
+                total = self.new(f"add nsw i64 {product or self._counters[counter]}, {total}")
+        return total
+
+    def _times(self, times: int | str | Rest) -> str:
+        if isinstance(times, Rest):
+            done = self.new(f"mul nsw i64 {self._counters[times.segment]}, {times.length}")
+            left = self.new(f"sub nsw i64 {times.total}, {done}")
+            is_whole = self.new(f"icmp sgt i64 {left}, {times.length}")
+            return self.new(f"select i1 {is_whole}, i64 {times.length}, i64 {left}")
+        return self._counters[times] if isinstance(times, str) else str(times)
 
     def _label(self, name: str) -> str:
         self._labels += 1
@@ -313,9 +325,9 @@ class _Printer(Body):
         self.lines += [f"  store i32 {status}, ptr %status", "  br label %end"]
         self.begin(label)
 
-    def _poll(self, step: str, work: int, times: int | str) -> None:
+    def _poll(self, step: str, work: int, times: float) -> None:
         """Check for signals in a long loop, in each iteration whose number is a multiple of a power of 2."""
-        if isinstance(times, int) and work * times < _UNCHECKED:
+        if work * times < _UNCHECKED:
             return
         period = 1 << max(0, (_UNCHECKED // work).bit_length() - 1)
         ready, due = self._label("ready"), self._label("due")
@@ -346,12 +358,18 @@ def _work(statements: Sequence[Statement]) -> int:
     total = 1
     for statement in statements:
         if isinstance(statement, For):
-            total += _work(statement.body) * (statement.times if isinstance(statement.times, int) else 1)
+            most = _most(statement.times)
+            total += _work(statement.body) * (int(most) if most < math.inf else 1)
         elif isinstance(statement, While | Choose):
             total += size([statement])
         else:
             total += 1
     return total
+
+
+def _most(times: int | str | Rest) -> float:
+    """Return the largest number of iterations, or infinity if it is unknown."""
+    return math.inf if isinstance(times, str) else times.length if isinstance(times, Rest) else times
 
 
 def _declared(function: str, arity: int) -> list[str]:

@@ -123,6 +123,11 @@ class Lowering:
         self.arrays[name] = cells
         return name
 
+    def growing_array(self) -> str:
+        """Return the name of a new array that `Grow` enlarges."""
+        self.growing.append(self.name("g"))
+        return self.growing[-1]
+
     def variable(self) -> str:
         """Return the name of a new variable that can be assigned several times."""
         self.variables.append(self.name("m"))

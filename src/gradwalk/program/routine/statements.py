@@ -49,11 +49,11 @@ class Read(NamedTuple):
 
 
 class Count(NamedTuple):
-    """Define a variable as `first` plus a loop counter."""
+    """Define a variable as `first` plus the sum of loop counters, each times a factor."""
 
     result: str
-    counter: str
     first: int
+    factors: tuple[tuple[str, int], ...]
 
 
 class Take(NamedTuple):
@@ -91,6 +91,20 @@ class Grow(NamedTuple):
     width: int
 
 
+class Rest(NamedTuple):
+    """The number of steps in a segment: `length`, or fewer in the last segment.
+
+    Attributes:
+        segment: The counter of the segments.
+        length: The number of steps of the other segments.
+        total: The number of steps of all segments.
+    """
+
+    segment: str
+    length: int
+    total: int
+
+
 class For(NamedTuple):
     """Run statements for each number of a counter from 0 to `times - 1`, or in reverse order.
 
@@ -102,7 +116,7 @@ class For(NamedTuple):
     """
 
     counter: str
-    times: int | str
+    times: int | str | Rest
     body: Sequence[Statement]
     is_reversed: bool = False
 

@@ -1,0 +1,264 @@
+"""Lower loops and their reverse passes: `forward` and `backward`.
+
+The steps run in the same order as in `LoopRunner` and `BackwardPass`, so the results are bitwise equal.
+
+A reverse pass needs the carry before each step. Without checkpoints, the forward pass stores all carries, and the
+intermediates that the reverse pass reads. With checkpoints, the steps are split into about `sqrt(steps)` segments, and
+the forward pass stores the carry before each segment. The reverse pass runs each segment again, and then backwards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from gradwalk.program.routine.lower_program import Changing, Lowering, merged, stride_of
+from gradwalk.program.routine.statements import Cell, Count, For, Grow, Operand, Rest, While
+
+# The number of a step: the sum of counters, each times a factor.
+Position = tuple[tuple[str, int], ...]
+# For each number of a step's row: its cell in the first step, and the distance to its cell in the next step.
+Columns = list[tuple[Cell, int]]
+
+
+class Trail(NamedTuple):
+    """The data that the reverse pass of a loop reads from the forward pass.
+
+    Attributes:
+        steps: The loop.
+        states: The array with a row for each step or segment: the carry before it, and the intermediates of the step.
+        width: The length of a row.
+        back: The reverse pass that reads the intermediates, or None if they are not stored.
+        step_count: The number of steps, or the counter that holds it.
+        segment: The number of steps in a segment, or 0 if there are no segments.
+        results: The results of the loop.
+    """
+
+    steps: _Steps
+    states: str
+    width: int
+    back: Any
+    step_count: int | str
+    segment: int
+    results: list[Operand]
+
+
+class _Steps:
+    """The steps of a loop.
+
+    Args:
+        lowering: The lowering that the steps are appended to.
+        loop: The loop.
+        operands: The operands of the loop.
+        back: A reverse pass of the loop, or None.
+
+    Attributes:
+        carry: The carry of the next step.
+        consts: The constants of the loop.
+        xs: The rows of all steps.
+    """
+
+    def __init__(self, lowering: Lowering, loop: Any, operands: list[Operand], back: Any) -> None:
+        size, fixed, row, _ = loop.sizes
+        self._lowering, self._loop = lowering, loop
+        self._stored = back and back.stored
+        bodies = [loop.body.code, *([self._stored.forward.code] if self._stored else [])]
+        spans = [(a - 1, b - 1) for body in bodies for a, b in lowering.plan(body).spans]
+        spans = merged([*spans, *(lowering.plan(loop.condition.code).spans if loop.condition else ())])
+        self.carry = Changing(lowering, size, is_array=_touch(spans, 0, size))
+        self.carry.set(operands[:size])
+        self.consts = lowering.even(operands[size : size + fixed], _within(spans, size, fixed))
+        self.xs = _columns(lowering, operands[size + fixed :], row)
+
+    @property
+    def stored(self) -> int:
+        """The number of intermediates that a step can store."""
+        return self._stored.width if self._stored else 0
+
+    def step(self, now: list[Operand], at: Position, state: Sequence[Cell] = (), ys: str = "") -> None:
+        """Append the step at a position.
+
+        `now` is the carry. The carry and the intermediates are stored in the cells `state`, as far as there are cells.
+        """
+        lowering, loop = self._lowering, self._loop
+        carry, _, _, out = loop.sizes
+        is_stored = len(state) > carry
+        body = self._stored.forward.code if is_stored else loop.body.code
+        lowering.store(state[:carry], now[: len(state)])
+        inputs = [counted(lowering, at, loop.first), *now, *self.consts, *moving(self.xs, at)]
+        outputs = lowering.settled(lowering.program(body, inputs), [self.carry.array])
+        if ys:
+            lowering.store(row_of(ys, at, out), outputs[carry : carry + out])
+        if is_stored:
+            lowering.store(state[carry:], outputs[carry + out :])
+        self.carry.set(outputs[:carry])
+
+
+def forward(lowering: Lowering, loop: Any, operands: list[Operand], back: Any) -> Trail:
+    """Append a loop; return its trail. `back` is a reverse pass of the loop that follows, or None."""
+    steps = _Steps(lowering, loop, operands, back)
+    carry, _, _, out = loop.sizes
+    segment = math.isqrt(loop.steps) + 1 if back and loop.memory is not None else 0
+    width = carry if segment or not back else carry + steps.stored
+    ys = lowering.array(out * loop.steps) if out else ""
+    count: int | str = loop.steps
+    if segment:
+        states = lowering.array(carry * -(-loop.steps // segment))
+        _run_segments(lowering, steps, loop.steps, segment, states, ys)
+    elif loop.condition is not None:
+        states = lowering.growing_array() if back else ""
+        count = _run_while(lowering, steps, loop, states, width)
+    else:
+        states = lowering.array(width * loop.steps) if back else ""
+        counter = lowering.name("i")
+        with lowering.nested() as body:
+            at: Position = ((counter, 1),)
+            steps.step(steps.carry.current(), at, row_of(states, at, width) if back else (), ys)
+        lowering.add(For(counter, loop.steps, body))
+    results = [*steps.carry.current(), *(Cell(ys, i) for i in range(out * (loop.steps or 0)))]
+    return Trail(steps, states, width, back if width > carry else None, count, segment, results)
+
+
+def _run_while(lowering: Lowering, steps: _Steps, loop: Any, states: str, width: int) -> str:
+    """Append a loop with a condition; return the counter, which is the number of steps after the loop."""
+    counter = lowering.name("i")
+    at: Position = ((counter, 1),)
+    with lowering.nested() as test:
+        now = steps.carry.current()
+        [holds] = lowering.program(loop.condition.code, [*now, *steps.consts])
+    with lowering.nested() as body:
+        if states:
+            lowering.add(Grow(states, counter, width))
+        steps.step(now, at, row_of(states, at, width) if states else ())
+    lowering.add(While(counter, test, holds, loop.steps, body))
+    return counter
+
+
+def _run_segments(lowering: Lowering, steps: _Steps, count: int, segment: int, states: str, ys: str) -> None:
+    """Append all steps; store the carry before each segment."""
+    outer, inner = lowering.name("i"), lowering.name("i")
+    with lowering.nested() as body:
+        now = steps.carry.current()
+        lowering.store(row_of(states, ((outer, 1),), len(now)), now)
+        with lowering.nested() as part:
+            steps.step(steps.carry.current(), ((outer, segment), (inner, 1)), (), ys)
+        lowering.add(For(inner, Rest(outer, segment, count), part))
+    lowering.add(For(outer, -(-count // segment), body))
+
+
+def backward(lowering: Lowering, call: Any, trail: Trail, seeds: list[Operand]) -> list[Operand]:
+    """Append the reverse pass of a loop; return the cotangents of its operands."""
+    loop = call.loop
+    back = _StepsBack(lowering, call, trail, seeds)
+    inner = lowering.name("i")
+    if trail.segment:
+        _run_segments_back(lowering, back, trail, loop)
+    else:
+        at: Position = ((inner, 1),)
+        with lowering.nested() as body:
+            back.step(at, row_of(trail.states, at, trail.width), is_stored=trail.back is call)
+        lowering.add(For(inner, trail.step_count, body, is_reversed=True))
+    rows = loop.sizes.row * (loop.steps or 0)
+    return [*back.cotangents.current(), *back.totals.current(), *(Cell(back.dxs, i) for i in range(rows))]
+
+
+def _run_segments_back(lowering: Lowering, back: _StepsBack, trail: Trail, loop: Any) -> None:
+    """Append the reverse pass of all segments. Each segment runs forward first, to store its carries."""
+    outer, inner, reverse = lowering.name("i"), lowering.name("i"), lowering.name("i")
+    carry, stored = loop.sizes.carry, trail.steps.stored
+    states = lowering.array((carry + stored) * trail.segment)
+    rest = Rest(outer, trail.segment, loop.steps)
+    with lowering.nested() as body:
+        trail.steps.carry.set(row_of(trail.states, ((outer, 1),), carry))
+        with lowering.nested() as part:
+            state = row_of(states, ((inner, 1),), carry + stored)
+            trail.steps.step(trail.steps.carry.current(), ((outer, trail.segment), (inner, 1)), state)
+        lowering.add(For(inner, rest, part))
+        with lowering.nested() as part:
+            state = row_of(states, ((reverse, 1),), carry + stored)
+            back.step(((outer, trail.segment), (reverse, 1)), state, is_stored=stored > 0)
+        lowering.add(For(reverse, rest, part, is_reversed=True))
+    lowering.add(For(outer, -(-loop.steps // trail.segment), body, is_reversed=True))
+
+
+class _StepsBack:
+    """The steps of a reverse pass.
+
+    Attributes:
+        cotangents: The cotangents of the carry.
+        totals: The accumulated cotangents of the constants.
+        dxs: The array of the cotangents of xs.
+    """
+
+    def __init__(self, lowering: Lowering, call: Any, trail: Trail, seeds: list[Operand]) -> None:
+        self._lowering, self._call, self._trail = lowering, call, trail
+        carry, fixed, row, out = call.loop.sizes
+        first = 1 + carry + fixed + row
+        codes = [call.body.code, *([call.stored.back.code] if call.stored else [])]
+        spans = merged([span for code in codes for span in lowering.plan(code).spans])
+        self.cotangents = Changing(lowering, carry, is_array=_touch(spans, first, carry))
+        self.cotangents.set(seeds[:carry])
+        self.totals = Changing(lowering, fixed, is_array=_touch(spans, first + carry, fixed))
+        self.totals.set([0.0] * fixed)
+        self._dys = _columns(lowering, seeds[carry:], out)
+        self.dxs = lowering.array(row * call.loop.steps) if row else ""
+
+    def step(self, at: Position, state: Sequence[Cell], *, is_stored: bool) -> None:
+        """Append the step at a position. `state` has the carry, and the intermediates if `is_stored`."""
+        lowering, call = self._lowering, self._call
+        carry, fixed, row, _ = call.loop.sizes
+        inputs = [
+            counted(lowering, at, call.loop.first),
+            *state[:carry],
+            *self._trail.steps.consts,
+            *moving(self._trail.steps.xs, at),
+            *self.cotangents.current(),
+            *self.totals.current(),
+            *moving(self._dys, at),
+            *(state[carry:] if is_stored else ()),
+        ]
+        outputs = lowering.program(call.stored.back.code if is_stored else call.body.code, inputs)
+        outputs = lowering.settled(outputs, [self.cotangents.array, self.totals.array])
+        if row:
+            lowering.store(row_of(self.dxs, at, row), outputs[carry + fixed :])
+        self.cotangents.set(outputs[:carry])
+        self.totals.set(outputs[carry : carry + fixed])
+
+
+def counted(lowering: Lowering, at: Position, first: int) -> str:
+    """Append the number that a loop passes to the step at a position; return its variable."""
+    name = lowering.name("v")
+    lowering.add(Count(name, first, at))
+    return name
+
+
+def row_of(array: str, at: Position, width: int) -> list[Cell]:
+    """Return the cells of a row in an array, at a position."""
+    strides = tuple([(counter, factor * width) for counter, factor in at])
+    return [Cell(array, i, strides) for i in range(width)]
+
+
+def moving(columns: Columns, at: Position) -> list[Operand]:
+    """Return the row of the step at a position."""
+    return [first.moved(0, *((counter, factor * stride) for counter, factor in at)) for first, stride in columns]
+
+
+def _columns(lowering: Lowering, operands: list[Operand], width: int) -> Columns:
+    """Return cells with the rows of all steps. The numbers are copied if a column is not in evenly spaced cells."""
+    columns = [operands[i::width] for i in range(width)]
+    strides = [stride_of(column) for column in columns]
+    if None not in strides:
+        return [(column[0], stride) for column, stride in zip(columns, strides, strict=True)]  # type: ignore[misc]
+    first, stride = lowering.in_array(operands)
+    return [(first.moved(i * stride), width * stride) for i in range(width)]
+
+
+def _touch(spans: Sequence[tuple[int, int]], start: int, count: int) -> bool:
+    """Return whether a span has one of `count` inputs, beginning with input `start`."""
+    return any(least < start + count and greatest >= start for least, greatest in spans)
+
+
+def _within(spans: Sequence[tuple[int, int]], start: int, count: int) -> list[tuple[int, int]]:
+    """Return the spans inside `count` inputs, beginning with input `start`, counted from this input."""
+    return [(a - start, b - start) for a, b in spans if start <= a and b < start + count]
