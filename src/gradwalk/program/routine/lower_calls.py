@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL
 from gradwalk.program.routine.lower_loops import Trail, backward, forward
-from gradwalk.program.routine.lower_program import Changing, Lowering, Trails, lowered
+from gradwalk.program.routine.lower_program import Changing, LowerCall, Lowering, Trails, lowered
+from gradwalk.program.routine.numbers import Numbers
 from gradwalk.program.routine.statements import Choose, Operand, Routine, Statement
 
 # Maximum number of instructions, without results of calls, and of table entries of a program. It limits the time of the
@@ -36,16 +37,17 @@ def why_not_lowerable(code: Code) -> str:
     return next((call.refusal for call, _ in code.calls if call.refusal), "")
 
 
-def _lower_call(lowering: Lowering, call: Any, operands: list[Operand], trails: Trails) -> list[Operand]:
+def _lower_call(lowering: Lowering, call: Any, operands: Numbers, trails: Trails) -> Sequence[Operand]:
     return _LOWER[call.kind](lowering, call, operands, trails)
 
 
-def _switch(lowering: Lowering, call: Any, operands: list[Operand], trails: Trails) -> list[Operand]:
+def _switch(lowering: Lowering, call: Any, operands: Numbers, trails: Trails) -> Sequence[Operand]:
     results = Changing(lowering, call.outputs, is_array=False)
     branches: list[Sequence[Statement]] = []
+    given = list(operands[1:])
     for branch in call.branches:
         with lowering.nested() as body:
-            results.set(lowering.program(branch.code, operands[1:]))
+            results.set(lowering.program(branch.code, given))
         branches.append(body)
     with lowering.nested() as otherwise:
         results.set([math.nan] * call.outputs)
@@ -53,18 +55,18 @@ def _switch(lowering: Lowering, call: Any, operands: list[Operand], trails: Trai
     return results.current()
 
 
-def _loop(lowering: Lowering, call: Any, operands: list[Operand], trails: Trails) -> list[Operand]:
+def _loop(lowering: Lowering, call: Any, operands: Numbers, trails: Trails) -> Sequence[Operand]:
     if not trails:
         return forward(lowering, call, operands, None).results
     return _trail(lowering, call, operands, trails).results
 
 
-def _loop_back(lowering: Lowering, call: Any, operands: list[Operand], trails: Trails) -> list[Operand]:
+def _loop_back(lowering: Lowering, call: Any, operands: Numbers, trails: Trails) -> Sequence[Operand]:
     split = call.loop.inputs
     return backward(lowering, call, _trail(lowering, call.loop, operands[:split], trails), operands[split:])
 
 
-def _trail(lowering: Lowering, loop: Any, operands: list[Operand], trails: Trails) -> Trail:
+def _trail(lowering: Lowering, loop: Any, operands: Numbers, trails: Trails) -> Trail:
     """Return the trail of a loop. Append the loop if that has not been done yet."""
     [(key, known)] = trails.items()
     trail: Trail = known if isinstance(known, Trail) else forward(lowering, loop, operands, known)
@@ -72,7 +74,7 @@ def _trail(lowering: Lowering, loop: Any, operands: list[Operand], trails: Trail
     return trail
 
 
-_LOWER: dict[str, Callable[[Lowering, Any, list[Operand], Trails], list[Operand]]] = {
+_LOWER: dict[str, LowerCall] = {
     "switch": _switch,
     "loop": _loop,
     "loop_back": _loop_back,

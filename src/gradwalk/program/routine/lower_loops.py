@@ -13,7 +13,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from gradwalk.program.routine.lower_program import Changing, Lowering, merged, stride_of
+from gradwalk.program.routine.lower_program import Changing, Lowering, merged
+from gradwalk.program.routine.numbers import Numbers
 from gradwalk.program.routine.statements import Cell, Count, For, Grow, Operand, Rest, While
 
 # The number of a step: the sum of counters, each times a factor.
@@ -41,7 +42,7 @@ class Trail(NamedTuple):
     back: Any
     step_count: int | str
     segment: int
-    results: list[Operand]
+    results: Numbers
 
 
 class _Steps:
@@ -59,7 +60,7 @@ class _Steps:
         xs: The rows of all steps.
     """
 
-    def __init__(self, lowering: Lowering, loop: Any, operands: list[Operand], back: Any) -> None:
+    def __init__(self, lowering: Lowering, loop: Any, operands: Numbers, back: Any) -> None:
         size, fixed, row, _ = loop.sizes
         self._lowering, self._loop = lowering, loop
         self._stored = back and back.stored
@@ -95,7 +96,7 @@ class _Steps:
         self.carry.set(outputs[:carry])
 
 
-def forward(lowering: Lowering, loop: Any, operands: list[Operand], back: Any) -> Trail:
+def forward(lowering: Lowering, loop: Any, operands: Numbers, back: Any) -> Trail:
     """Append a loop; return its trail. `back` is a reverse pass of the loop that follows, or None."""
     steps = _Steps(lowering, loop, operands, back)
     carry, _, _, out = loop.sizes
@@ -116,7 +117,8 @@ def forward(lowering: Lowering, loop: Any, operands: list[Operand], back: Any) -
             at: Position = ((counter, 1),)
             steps.step(steps.carry.current(), at, row_of(states, at, width) if back else (), ys)
         lowering.add(For(counter, loop.steps, body))
-    results = [*steps.carry.current(), *(Cell(ys, i) for i in range(out * (loop.steps or 0)))]
+    groups = lowering.groups
+    results = Numbers.of(groups, steps.carry.current()) + Numbers.of_row(groups, ys, out * (loop.steps or 0))
     return Trail(steps, states, width, back if width > carry else None, count, segment, results)
 
 
@@ -147,7 +149,7 @@ def _run_segments(lowering: Lowering, steps: _Steps, count: int, segment: int, s
     lowering.add(For(outer, -(-count // segment), body))
 
 
-def backward(lowering: Lowering, call: Any, trail: Trail, seeds: list[Operand]) -> list[Operand]:
+def backward(lowering: Lowering, call: Any, trail: Trail, seeds: Numbers) -> Numbers:
     """Append the reverse pass of a loop; return the cotangents of its operands."""
     loop = call.loop
     back = _StepsBack(lowering, call, trail, seeds)
@@ -160,7 +162,8 @@ def backward(lowering: Lowering, call: Any, trail: Trail, seeds: list[Operand]) 
             back.step(at, row_of(trail.states, at, trail.width), is_stored=trail.back is call)
         lowering.add(For(inner, trail.step_count, body, is_reversed=True))
     rows = loop.sizes.row * (loop.steps or 0)
-    return [*back.cotangents.current(), *back.totals.current(), *(Cell(back.dxs, i) for i in range(rows))]
+    cotangents = Numbers.of(lowering.groups, [*back.cotangents.current(), *back.totals.current()])
+    return cotangents + Numbers.of_row(lowering.groups, back.dxs, rows)
 
 
 def _run_segments_back(lowering: Lowering, back: _StepsBack, trail: Trail, loop: Any) -> None:
@@ -191,7 +194,7 @@ class _StepsBack:
         dxs: The array of the cotangents of xs.
     """
 
-    def __init__(self, lowering: Lowering, call: Any, trail: Trail, seeds: list[Operand]) -> None:
+    def __init__(self, lowering: Lowering, call: Any, trail: Trail, seeds: Numbers) -> None:
         self._lowering, self._call, self._trail = lowering, call, trail
         carry, fixed, row, out = call.loop.sizes
         first = 1 + carry + fixed + row
@@ -244,14 +247,17 @@ def moving(columns: Columns, at: Position) -> list[Operand]:
     return [first.moved(0, *((counter, factor * stride) for counter, factor in at)) for first, stride in columns]
 
 
-def _columns(lowering: Lowering, operands: list[Operand], width: int) -> Columns:
+def _columns(lowering: Lowering, operands: Numbers, width: int) -> Columns:
     """Return cells with the rows of all steps. The numbers are copied if a column is not in evenly spaced cells."""
-    columns = [operands[i::width] for i in range(width)]
-    strides = [stride_of(column) for column in columns]
-    if None not in strides:
-        return [(column[0], stride) for column, stride in zip(columns, strides, strict=True)]  # type: ignore[misc]
-    first, stride = lowering.in_array(operands)
-    return [(first.moved(i * stride), width * stride) for i in range(width)]
+    found: Columns = []
+    for i in range(width):
+        column = operands[i::width]
+        stride, first = column.stride, column[0] if len(column) else 0.0
+        if stride is None or not isinstance(first, Cell):
+            whole, distance = lowering.in_array(operands)
+            return [(whole.moved(k * distance), width * distance) for k in range(width)]
+        found.append((first, stride))
+    return found
 
 
 def _touch(spans: Sequence[tuple[int, int]], start: int, count: int) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, TAKE
 from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Moving, even_runs, result
+from gradwalk.program.routine.numbers import OTHER, Groups, Numbers
 from gradwalk.program.routine.statements import (
     INPUTS,
     Assign,
@@ -46,7 +46,7 @@ MOST_VARIABLES = 64
 
 # Lowers a call: maps the call, its operands, and a function that returns the operands of the reverse pass of this call
 # in the same program, to the call's results.
-LowerCall = Callable[["Lowering", Any, list[Operand], "Trails"], list[Operand]]
+LowerCall = Callable[["Lowering", Any, Numbers, "Trails"], Sequence[Operand]]
 Trails = dict[tuple[int, tuple[int, ...]], Any]
 
 
@@ -82,6 +82,7 @@ class Lowering:
         growing: See `Routine`.
         constants: See `Routine`.
         variables: See `Routine`.
+        groups: The groups of cells in `Numbers`.
     """
 
     def __init__(self, lower_call: LowerCall, most: int) -> None:
@@ -94,6 +95,7 @@ class Lowering:
         self._left = most
         self._numbers = itertools.count()
         self._plans: dict[int, _Plan] = {}  # id of a code -> its plan
+        self.groups = Groups()
 
     # Building blocks
 
@@ -162,7 +164,7 @@ class Lowering:
         """
         if not operands:
             return Cell(INPUTS, 0), 1
-        stride, first = stride_of(operands), operands[0]
+        stride, first = Numbers.of(self.groups, operands).stride, operands[0]
         if stride is not None and isinstance(first, Cell):
             return first, stride
         if all(isinstance(operand, float) for operand in operands):
@@ -192,7 +194,7 @@ class Lowering:
         """
         return _ProgramLowering(self, code, operands, is_outermost).outputs()
 
-    def call(self, call: Any, operands: list[Operand], trails: Trails) -> list[Operand]:
+    def call(self, call: Any, operands: Numbers, trails: Trails) -> Sequence[Operand]:
         """Append the statements of a call; return its results."""
         return self._lower_call(self, call, operands, trails)
 
@@ -252,12 +254,10 @@ class _ProgramLowering:
         elif cells:
             self._memory = Cell(lowering.array(cells), 0)
         self._numbers = ""  # name of the array of constants, if it is used
-        self._results: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)  # call -> indices and positions
-        if code.calls:
-            for index, row in enumerate(code.rows, code.first):
-                if row[0] == CALL:
-                    self._results[row[1]].append((index, row[2]))
         self._trails: Trails = {}
+        self._called: set[int] = set()
+        if code.calls:
+            self._cells = _numbers_of(lowering, code, self._inputs, self._placement.inside, self._cell_of, self._memory)
 
     def outputs(self) -> list[Operand]:
         """Append all statements; return the outputs."""
@@ -278,13 +278,16 @@ class _ProgramLowering:
     def _straight(self, instructions: range) -> None:
         """Append instructions outside of loops."""
         code, kept = self._code, self._placement.kept
-        rows = code.instructions.reshape(-1, 4)[instructions.start : instructions.stop].tolist()
-        for index, row in enumerate(rows, code.first + instructions.start):
+        rows = code.instructions.reshape(-1, 4)[instructions.start : instructions.stop]
+        which = numpy.where(rows[:, 0] == CALL, rows[:, 1], -1)  # per instruction: the call whose result it is, or -1
+        for i in numpy.flatnonzero((which < 0) | (numpy.diff(which, prepend=-1) != 0)).tolist():
+            row, index = rows[i].tolist(), code.first + instructions.start + i
             if row[0] != CALL:
                 self._instruction(index, row, [self._fixed(used) for used in code.used(row)])
                 if kept[index]:
                     self._lowering.add(Store(self._cell(Moving(index, ())), self._known[index]))
-            elif self._results[row[1]][0][0] == index:
+            elif row[1] not in self._called:
+                self._called.add(row[1])
                 self._call(row[1])
 
     def _repeated(self, i: int, around: Loops) -> None:
@@ -306,15 +309,33 @@ class _ProgramLowering:
         self._known[index] = name
 
     def _call(self, which: int) -> None:
-        call, indices = self._code.calls[which]
-        operands = [self._fixed(index) for index in indices]
+        code = self._code
+        call, indices = code.calls[which]
         trails = {key: self._trails.get(key, back) for key, back in self._reversed(which)}
-        results = self._lowering.call(call, operands, trails)
+        operands = self._fixed_ones(numpy.array(indices, numpy.int64))
+        results = Numbers.of(self._lowering.groups, self._lowering.call(call, operands, trails))
         self._trails |= trails
-        self._known.update((index, results[position]) for index, position in self._results[which])
-        kept = [index for index, _ in self._results[which] if self._placement.kept[index]]
+        rows = code.instructions.reshape(-1, 4)
+        places = numpy.flatnonzero((rows[:, 0] == CALL) & (rows[:, 1] == which))
+        positions = rows[places, 2]
+        self._cells.groups[code.first + places] = results.groups[positions]
+        self._cells.starts[code.first + places] = results.starts[positions]
+        for i in numpy.flatnonzero(results.groups[positions] == OTHER).tolist():
+            self._known[code.first + int(places[i])] = results[int(positions[i])]
+        kept = (code.first + places[self._placement.kept[code.first + places]]).tolist()
         cells = [self._cell(Moving(index, ())) for index in kept]
-        self._lowering.store(cells, [self._known[index] for index in kept])
+        self._lowering.store(cells, [self._fixed(index) for index in kept])
+
+    def _fixed_ones(self, indices: NDArray[numpy.int64]) -> Numbers:
+        """Return the operands with these indices, outside of loops."""
+        groups, starts = self._cells.groups[indices], self._cells.starts[indices]
+        single = numpy.flatnonzero(groups == OTHER)
+        if not len(single):
+            return Numbers(self._lowering.groups, groups, starts, None)
+        others = numpy.full(len(indices), None)
+        for i in single.tolist():
+            others[i] = self._fixed(int(indices[i]))
+        return Numbers(self._lowering.groups, groups, starts, others)
 
     def _reversed(self, which: int) -> Iterator[tuple[tuple[int, tuple[int, ...]], Any]]:
         """Yield the key of the trail that a call leaves or uses, and the first reverse pass that uses it.
@@ -364,7 +385,9 @@ class _ProgramLowering:
             return self._inputs[index]
         if index < code.first:
             return float(code.constants[index - code.inputs])
-        return self._cell(Moving(index, ())) if self._placement.inside[index] else self._known[index]
+        if self._placement.inside[index]:
+            return self._cell(Moving(index, ()))
+        return self._known[index] if index in self._known else self._cells[index]
 
     def _operand(self, place: Moving, around: Loops) -> Operand:
         """Return an operand whose index is `place`, inside the loops `around`."""
@@ -378,7 +401,7 @@ class _ProgramLowering:
             return self._input(place)
         if place.start < code.first:
             return self._constant(place)
-        return self._cell(place) if self._placement.is_in_memory(place) else self._known[place.start]
+        return self._cell(place) if self._placement.is_in_memory(place) else self._fixed(place.start)
 
     def _input(self, place: Moving) -> Operand:
         first = self._inputs[place.start]
@@ -428,6 +451,19 @@ def lowered(code: Code, lower_call: LowerCall, most: int) -> Routine:
     return lowering.routine()
 
 
+def _numbers_of(
+    lowering: Lowering, code: Code, inputs: Sequence[Operand], inside: Any, cell_of: Any, memory: Cell
+) -> Numbers:
+    """Return an operand for each index of a program: inputs, and results that are in `memory`. The others are open."""
+    groups = numpy.full(code.count, OTHER, numpy.int64)
+    starts = numpy.zeros(code.count, numpy.int64)
+    given = Numbers.of(lowering.groups, inputs)
+    groups[: code.inputs], starts[: code.inputs] = given.groups, given.starts
+    groups[inside] = lowering.groups.number(memory)
+    starts[inside] = cell_of[inside]
+    return Numbers(lowering.groups, groups, starts, None)
+
+
 def _plan(code: Code) -> _Plan:
     repeats = fold(code) if len(code) >= FLAT_BELOW else ()
     placement = Placement(code, [one for one in repeats if one.period * (one.times - 1) >= _FEWEST])
@@ -470,14 +506,3 @@ def _step_of(one: tuple[Cell, Operand], other: tuple[Cell, Operand]) -> tuple[in
     if source[::2] != next_source[::2]:
         return None
     return next_to.start - to.start, next_source.start - source.start
-
-
-def stride_of(operands: Sequence[Operand]) -> int | None:
-    """Return the distance of operands that are evenly spaced cells of an array; None if they are not."""
-    first = operands[0] if operands else 0.0
-    if not isinstance(first, Cell):
-        return None
-    step = _step_of((first, first), (first, operands[1])) if len(operands) > 1 else (0, 1)
-    if step is None or any(operand != first.moved(i * step[1]) for i, operand in enumerate(operands)):
-        return None
-    return step[1]
