@@ -40,6 +40,8 @@ _hot = cython.declare(cython.Py_ssize_t, 4 * 1_000_000)
 _hot_part = cython.declare(cython.Py_ssize_t, 4 * 4_000_000)
 # Number of instructions that are counted for a call if the number is unknown. The call may be long.
 _unknown = cython.declare(cython.Py_ssize_t, 20_000)
+# A program with calls is compiled after this number of further instructions for each instruction and operand of a call.
+_patience = cython.declare(cython.Py_ssize_t, 50)
 # The GIL is released while machine code runs a program that executes at least this many instructions.
 _long = cython.declare(cython.Py_ssize_t, 4 * 20_000)
 # A program is reordered into rows if it has at least _fewest_in_rows instructions and has run _runs_before_rows times.
@@ -129,8 +131,11 @@ class Interpreter:
         self._due = min(self._hot, _runs_before_rows * self._length) if self._may_have_rows else self._hot
         self._executed = self._hot if self.policy.backend == "llvm" else 0
         self._executes = self._length + 4 * sum([_weight(call) for call, _ in code.calls])
-        if self._has_calls:  # a long program is compiled during its first run
-            self._due = max(0, self._due - self._executes)
+        if self._has_calls:
+            size = self._length + 4 * sum([len(operands) for _, operands in code.calls])
+            # A long program is compiled during its first run. Lowering many operands takes long, so that the steps of
+            # the loops are compiled first.
+            self._due = max(0, self._due + _patience * size - self._executes)
         self.machine_code = None
         self.failure = ""
         self._machine_run = c_compat.NO_RUN

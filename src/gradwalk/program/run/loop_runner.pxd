@@ -27,6 +27,7 @@ cdef class LoopRunner:
     cdef int _rows
     cdef Py_ssize_t _first
     cdef Py_ssize_t _steps
+    cdef Py_ssize_t _chunk  # number of steps between two checks for signals; a power of 2
 
     cdef object _pause(self)
     cdef object _warm(self)

@@ -20,7 +20,9 @@ from gradwalk.value.modes import refuses_nans
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_chunk = cython.declare(cython.Py_ssize_t, 4096)  # number of steps between two checks for signals
+# Number of instructions, times 4, between two checks for signals and for other threads, approximately.
+_unpaused = cython.declare(cython.Py_ssize_t, 4 * 20_000)
+_longest = cython.declare(cython.Py_ssize_t, 4096)  # maximum number of steps between two checks
 _room = cython.declare(cython.Py_ssize_t, 256)  # number of slots that the counting pass allocates first
 _NOTHING = numpy.empty(0)
 _ADVANCE = cython.declare(cython.int, ADVANCE)
@@ -123,6 +125,9 @@ class LoopRunner:
         self._rows = self._carry + self._fixed  # start of xs in the operands
         self._first = first
         self._steps = steps
+        self._chunk = 1
+        while self._chunk * body._executes < _unpaused and self._chunk < _longest:
+            self._chunk *= 2
 
     # Forward
 
@@ -194,7 +199,7 @@ class LoopRunner:
     @cython.exceptval(-1)
     def _goes_on(self, step: cython.Py_ssize_t, frame: Frame, guard: Frame | None) -> cython.int:
         """Return whether there is another step."""
-        if step & (_chunk - 1) == 0:
+        if step & (self._chunk - 1) == 0:
             self._pause()
         if guard is None:
             return step < self._steps
@@ -224,7 +229,7 @@ class LoopRunner:
         `slot`.
         """
         while step < end:
-            if step & (_chunk - 1) == 0:
+            if step & (self._chunk - 1) == 0:
                 self._pause()
             if kept:
                 self._keep(frame, kept, slot)
@@ -391,7 +396,7 @@ class BackwardPass:
         if plan.kind == _SWEEP:
             self._go_back(plan.end, plan.begin, plan.slot)
         self._unpaused += plan.end - plan.begin + 1
-        if self._unpaused >= _chunk:
+        if self._unpaused >= loop._chunk:
             self._pause()
         return None
 
@@ -412,7 +417,7 @@ class BackwardPass:
             step -= 1
             self._take_up(self._loop, self._back, slot + step - begin)
             self._step_back(step)
-            if step & (_chunk - 1) == 0:
+            if step & (self._loop._chunk - 1) == 0:
                 self._pause()
         return None
 
