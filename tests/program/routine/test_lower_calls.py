@@ -124,6 +124,17 @@ def test_evenly_spaced_checkpoints_give_the_same_bits(steps, transform):
     assert compiled.statistics.backends == {"": "llvm"} or not IS_COMPILED
 
 
+def test_results_of_a_loop_survive_its_reverse_pass():
+    def f(x):
+        carry = loops.fori_loop(0, 10, lambda i, c: gm.sin(c[::-1]) + 0.1 * i, x, checkpoint="sqrt")
+        return sum(carry * carry)
+
+    x = numpy.linspace(0.0, 1.0, 100)
+    (value, slopes), (expected, right) = [jit(value_and_grad(f), backend=name)(x) for name in ("llvm", "lanes")]
+    assert value == expected == f(x)
+    assert slopes.tolist() == right.tolist()
+
+
 class TestFailures:
     @needs_machine_code
     def test_too_many_steps_raise_the_error_of_the_interpreter(self):

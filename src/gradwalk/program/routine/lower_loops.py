@@ -172,6 +172,7 @@ def _run_segments_back(lowering: Lowering, back: _StepsBack, trail: Trail, loop:
     carry, stored = loop.sizes.carry, trail.steps.stored
     states = lowering.array((carry + stored) * trail.segment)
     rest = Rest(outer, trail.segment, loop.steps)
+    trail.steps.carry = trail.steps.carry.another()  # the results of the loop may still be needed
     with lowering.nested() as body:
         trail.steps.carry.set(row_of(trail.states, ((outer, 1),), carry))
         with lowering.nested() as part:

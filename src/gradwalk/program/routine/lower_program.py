@@ -44,10 +44,12 @@ _LONG = 8
 # A group of numbers that change from step to step is an array if it has more numbers than this.
 MOST_VARIABLES = 64
 
-# Lowers a call: maps the call, its operands, and a function that returns the operands of the reverse pass of this call
-# in the same program, to the call's results.
-LowerCall = Callable[["Lowering", Any, Numbers, "Trails"], Sequence[Operand]]
+# Maps the key of a loop and its operands to the trail of the loop (see `lower_loops.py`), or to the first reverse pass
+# that needs this trail.
 Trails = dict[tuple[int, tuple[int, ...]], Any]
+# A function that lowers a call: it takes the lowering, the call, its operands and the trails that the call leaves or
+# uses, and returns the results of the call.
+LowerCall = Callable[["Lowering", Any, Numbers, Trails], Sequence[Operand]]
 
 
 class TooLargeError(Exception):
@@ -223,6 +225,11 @@ class Changing:
         self.array = lowering.array(count) if is_array or count > MOST_VARIABLES else ""
         self._cells = [Cell(self.array, i) for i in range(count)] if self.array else []
         self._variables = [] if self.array else [lowering.variable() for _ in range(count)]
+
+    def another(self) -> Changing:
+        """Return another group of the same size and kind."""
+        count = max(len(self._cells), len(self._variables))
+        return Changing(self._lowering, count, is_array=bool(self.array))
 
     def set(self, operands: Sequence[Operand]) -> None:
         """Change the numbers. The operands must not be cells of the same array: see `Lowering.settled`."""

@@ -131,7 +131,7 @@ class Interpreter:
         self._due = min(self._hot, _runs_before_rows * self._length) if self._may_have_rows else self._hot
         self._executed = self._hot if self.policy.backend == "llvm" else 0
         self._executes = self._length + 4 * sum([_weight(call) for call, _ in code.calls])
-        if self._has_calls:
+        if self._has_calls and self.policy.backend != "llvm":
             size = self._length + 4 * sum([len(operands) for _, operands in code.calls])
             # A long program is compiled during its first run. Lowering many operands takes long, so that the steps of
             # the loops are compiled first.
