@@ -18,7 +18,7 @@ from gradwalk.program.program import Program
 from gradwalk.program.routine.lower_calls import routine
 from gradwalk.program.routine.statements import Compute, For, Routine, Statement, Store, While, size
 
-needs_machine_code = pytest.mark.skipif(not IS_COMPILED, reason="machine code runs only in compiled gradwalk")
+pytest.importorskip("llvmlite")
 
 
 def program_of(f, *args) -> Program:
@@ -136,15 +136,13 @@ def test_results_of_a_loop_survive_its_reverse_pass():
 
 
 class TestFailures:
-    @needs_machine_code
     def test_too_many_steps_raise_the_error_of_the_interpreter(self):
         f = jit(lambda x: loops.while_loop(lambda s: s > x, lambda s: s + 1.0, 1.0, max_steps=7), backend="llvm")
         assert f(2.0) == 1.0
         with pytest.raises(ValueError, match="the condition still holds after max_steps=7 steps"):
             f(0.0)
-        assert f.statistics.backends == {"": "llvm"}
+        assert f.statistics.backends == {"": "llvm"} or not IS_COMPILED
 
-    @needs_machine_code
     @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
     @pytest.mark.parametrize("transform", [lambda f: f, grad], ids=["value", "grad"])
     def test_signal_handlers_interrupt_endless_loops(self, transform):
@@ -167,7 +165,6 @@ class TestFailures:
             signal.signal(signal.SIGALRM, before)
         assert endless(2.0) == jit(f, backend="lanes")(2.0)
 
-    @needs_machine_code
     def test_other_threads_run_during_a_long_loop(self):
         def repeated(x, n):
             return loops.while_loop(lambda s: s[1] < n, lambda s: (gm.sin(s[0]), s[1] + 1.0), (x, 0.0))[0]
@@ -175,14 +172,13 @@ class TestFailures:
         g = jit(repeated, backend="llvm")
         g(1.0, 1.0)
         turns: list[float] = []
-        thread = threading.Thread(target=g, args=(1.0, 3e7))
+        thread = threading.Thread(target=g, args=(1.0, 3e7 if IS_COMPILED else 2e4))
         thread.start()
         while thread.is_alive():
             turns.append(time.perf_counter())
             time.sleep(0.001)
         assert len(turns) > 10
 
-    @needs_machine_code
     def test_without_memory_the_error_of_the_interpreter_is_raised(self):
         f = jit(grad(lambda x: loops.fori_loop(0, 10**13, lambda i, c: gm.sin(c), x)), backend="llvm")
         with pytest.raises((MemoryError, ValueError)):
