@@ -461,7 +461,7 @@ def lowered(code: Code, lower_call: LowerCall, most: int) -> Routine:
 def _numbers_of(
     lowering: Lowering, code: Code, inputs: Sequence[Operand], inside: Any, cell_of: Any, memory: Cell
 ) -> Numbers:
-    """Return an operand for each index of a program: inputs, and results that are in `memory`. The others are open."""
+    """Return an operand for each index of a program that is an input or in `memory`. The other operands are not set."""
     groups = numpy.full(code.count, OTHER, numpy.int64)
     starts = numpy.zeros(code.count, numpy.int64)
     given = Numbers.of(lowering.groups, inputs)

@@ -39,13 +39,13 @@ class Numbers(Sequence[Operand]):
 
     Args:
         known: The groups of all cells.
-        groups: For each operand, the group of its cell, or `OTHER`.
-        starts: For each operand, the start of its cell.
-        others: The operands that are not cells, at their positions; None if all operands are cells.
+        groups: The group of the cell of each operand, or `OTHER`.
+        starts: The start of the cell of each operand.
+        scalars: An array with the operands that are not cells, at their positions; None if all operands are cells.
     """
 
-    def __init__(self, known: Groups, groups: NDArray[Any], starts: NDArray[Any], others: NDArray[Any] | None) -> None:
-        self.known, self.groups, self.starts, self.others = known, groups, starts, others
+    def __init__(self, known: Groups, groups: NDArray[Any], starts: NDArray[Any], scalars: NDArray[Any] | None) -> None:
+        self.known, self.groups, self.starts, self.scalars = known, groups, starts, scalars
 
     @classmethod
     def of(cls, known: Groups, operands: Sequence[Operand]) -> Numbers:
@@ -54,9 +54,9 @@ class Numbers(Sequence[Operand]):
             return operands
         groups = [known.number(one) if isinstance(one, Cell) else OTHER for one in operands]
         starts = [one.start if isinstance(one, Cell) else 0 for one in operands]
-        others = numpy.empty(len(groups), object)
-        others[:] = [None if isinstance(one, Cell) else one for one in operands]
-        return cls(known, numpy.array(groups, numpy.int64), numpy.array(starts, numpy.int64), others)
+        scalars = numpy.empty(len(groups), object)
+        scalars[:] = [None if isinstance(one, Cell) else one for one in operands]
+        return cls(known, numpy.array(groups, numpy.int64), numpy.array(starts, numpy.int64), scalars)
 
     @classmethod
     def of_row(cls, known: Groups, array: str, count: int) -> Numbers:
@@ -73,12 +73,12 @@ class Numbers(Sequence[Operand]):
     def __getitem__(self, at: slice) -> Numbers: ...
     def __getitem__(self, at: int | slice) -> Operand | Numbers:
         if isinstance(at, slice):
-            others = None if self.others is None else self.others[at]
-            return Numbers(self.known, self.groups[at], self.starts[at], others)
+            scalars = None if self.scalars is None else self.scalars[at]
+            return Numbers(self.known, self.groups[at], self.starts[at], scalars)
         group = int(self.groups[at])
         if group == OTHER:
-            assert self.others is not None
-            operand: Operand = self.others[at]
+            assert self.scalars is not None
+            operand: Operand = self.scalars[at]
             return operand
         return self.known.cell(group, int(self.starts[at]))
 
@@ -88,7 +88,7 @@ class Numbers(Sequence[Operand]):
 
     def __add__(self, more: Numbers) -> Numbers:
         """Return the operands of both sequences."""
-        pairs = [(x.others if x.others is not None else numpy.full(len(x), None)) for x in (self, more)]
+        pairs = [(x.scalars if x.scalars is not None else numpy.full(len(x), None)) for x in (self, more)]
         groups = numpy.concatenate([self.groups, more.groups])
         return Numbers(self.known, groups, numpy.concatenate([self.starts, more.starts]), numpy.concatenate(pairs))
 
