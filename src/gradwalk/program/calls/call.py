@@ -80,7 +80,9 @@ class Call:
     @property
     def refusal(self) -> str:
         """The reason why the call cannot be a part of a routine, or "" if it can: see `routine/lower_calls.py`."""
-        return f"it calls {self.name}, which runs separately"
+        if self.kind or self.weight < math.inf:
+            return f"it calls {self.name}, which runs separately"
+        return f"it calls {self.name}, a Python function. {self.remedy}"
 
     def flat(self) -> Program:
         """Return an equivalent program with the call inlined. Needs a finite `weight`."""
