@@ -22,10 +22,10 @@ from timing import Row, at_most, beside, best_of, example, main, seconds
 
 from gradwalk import Value, hessian, jit, math, value_and_grad
 from gradwalk.nn import MLP
-from gradwalk.program.formats.c import c_program
 from gradwalk.program.program import Program
 from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import written
+from gradwalk.program.routine import storage
 from gradwalk.trees.tree import flatten
 
 FLAGS = ["-std=c99", "-O2", "-ffp-contract=off", "-fno-math-errno", "-shared", "-fPIC"]
@@ -119,12 +119,12 @@ def in_c(claim: str, recording: Recorded, folder: Path, limit: float | None, wit
 
 def without_loops(program: Program) -> str:
     """Return the C code of a program without the search for loops."""
-    most = c_program.FLAT_BELOW
-    c_program.FLAT_BELOW = len(program) + 1
+    most = storage.FLAT_BELOW
+    storage.FLAT_BELOW = len(program) + 1
     try:
         return program.to_c()
     finally:
-        c_program.FLAT_BELOW = most
+        storage.FLAT_BELOW = most
 
 
 def measure(quick: bool) -> list[Row]:

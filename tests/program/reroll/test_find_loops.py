@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy
 import pytest
 from c_compiler import SAME_BITS, compiled
 from checkout import IS_COMPILED
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kernels import same
 from loopy import loopy
 from programs import EVERY, EXTREME, as_recorded, fewer, programs
 
@@ -15,9 +18,11 @@ from gradwalk import grad, hessian, jit, primitive, value_and_grad
 from gradwalk import math as gmath
 from gradwalk.program.code.code import Code
 from gradwalk.program.formats.c import c_program
+from gradwalk.program.native.machine_code import compiled as compiled_to_machine_code
 from gradwalk.program.program import Program
 from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Repeat, traversed, written
+from gradwalk.program.routine import storage
 from gradwalk.program.tape import Tape
 
 
@@ -95,7 +100,7 @@ def test_imperfect_patterns_expand_to_the_same_instructions(pattern, times, seed
 @given(st.lists(st.integers(0, 10**9), min_size=4, max_size=4), st.sampled_from([5, 250]))
 def test_loops_in_c_give_the_same_bits(tmp_path, monkeypatch, seeds, piece):
     monkeypatch.setattr(c_program, "_PIECE", piece)
-    monkeypatch.setattr(c_program, "FLAT_BELOW", 10)
+    monkeypatch.setattr(storage, "FLAT_BELOW", 10)
     x = numpy.linspace(-0.8, 1.1, 9)
     functions = [loopy(seed, depth=3, most=5) for seed in seeds]
 
@@ -107,6 +112,26 @@ def test_loops_in_c_give_the_same_bits(tmp_path, monkeypatch, seeds, piece):
     expected = program.run(x)
     numpy.testing.assert_array_equal(found, expected)  # treats nan as equal to nan
     assert (numpy.signbit(found) == numpy.signbit(expected))[~numpy.isnan(found)].all()
+
+
+@given(st.lists(st.integers(0, 10**9), min_size=2, max_size=2))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+def test_loops_in_machine_code_give_the_same_bits(monkeypatch, seeds):
+    pytest.importorskip("llvmlite")
+    monkeypatch.setattr(storage, "FLAT_BELOW", 10)
+    x = numpy.linspace(-0.8, 1.1, 9)
+    functions = [loopy(seed, depth=3, most=5) for seed in seeds]
+
+    def everything(x):
+        return [f(x) for f in functions], grad(lambda x: sum(functions[0](x)))(x)
+
+    program = record_program(everything, x)
+    machine_code = compiled_to_machine_code(program.code)
+    values = numpy.full(program.code.count, 1234.5)
+    values[: program.inputs] = x
+    values[program.inputs : program.inputs + len(program.constants)] = program.constants
+    ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(machine_code.address)(values.ctypes.data)
+    assert same(values[list(program.outputs)], program.run(x)).all()
 
 
 def test_a_dense_layer_is_three_instructions():

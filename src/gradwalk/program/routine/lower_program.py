@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, TAKE
-from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Moving, even_runs, result
 from gradwalk.program.routine.numbers import OTHER, Groups, Numbers
 from gradwalk.program.routine.statements import (
@@ -33,12 +32,8 @@ from gradwalk.program.routine.statements import (
     Store,
     Take,
 )
-from gradwalk.program.routine.storage import Loops, Placement, before, cells, in_cells
+from gradwalk.program.routine.storage import Loops, Placement, before, cells, in_cells, loops_to_print
 
-# A program is searched for loops if it has at least this many instructions. Shorter programs run in registers.
-FLAT_BELOW = 250
-# Minimum number of instructions that a loop must save.
-_FEWEST = 8
 # Minimum number of numbers that are copied by a loop.
 _LONG = 8
 # A group of numbers that change from step to step is an array if it has more numbers than this.
@@ -472,8 +467,7 @@ def _numbers_of(
 
 
 def _plan(code: Code) -> _Plan:
-    repeats = fold(code) if len(code) >= FLAT_BELOW else ()
-    placement = Placement(code, [one for one in repeats if one.period * (one.times - 1) >= _FEWEST])
+    placement = Placement(code, loops_to_print(code))
     cell_of = cells(placement)
     return _Plan(placement, cell_of, int(cell_of[placement.kept].max(initial=-1)) + 1, _spans(code, placement))
 

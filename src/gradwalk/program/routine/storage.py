@@ -15,9 +15,20 @@ from numpy.typing import NDArray
 
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, TAKE
+from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Moving, Repeat, operand, result, traversed
 
 Loops = tuple[Repeat, ...]
+
+# Programs of at most this many instructions are printed without loops, so that all numbers can stay in registers.
+FLAT_BELOW = 250
+_FEWEST = 8  # minimum number of instructions that an outermost loop must save
+
+
+def loops_to_print(code: Code) -> list[Repeat]:
+    """Return the outermost loops of a program that are printed as loops."""
+    repeats = fold(code) if len(code) > FLAT_BELOW else ()
+    return [repeat for repeat in repeats if repeat.period * (repeat.times - 1) >= _FEWEST]
 
 
 class Placement:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy
 
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import INSTRUCTIONS, TAKE
-from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Moving, Repeat, result, traversed
-from gradwalk.program.routine.storage import Loops, Placement, before
+from gradwalk.program.routine.storage import Loops, Placement, before, loops_to_print
 
 _COUNTERS = ("i", "j", "k", *(f"i{n}" for n in range(3, 60)))
-_FEWEST = 8  # a loop must save at least this many instructions, because results can stay in registers outside loops
 
 
 class CRepeats:
@@ -22,7 +18,6 @@ class CRepeats:
     Args:
         code: The parts of the program.
         suffix: Suffix of the names of C arrays.
-        most: A program with at most this many instructions is printed without loops.
 
     Attributes:
         parts: The outermost loops to print and the ranges of instructions between them, in program order.
@@ -31,11 +26,10 @@ class CRepeats:
         kept: A flag per index: whether the number with this index is stored in `memory`.
     """
 
-    def __init__(self, code: Code, suffix: str, most: int) -> None:
+    def __init__(self, code: Code, suffix: str) -> None:
         self._code = code
         self._suffix = suffix
-        repeats = [repeat for repeat in _found(code, most) if repeat.period * (repeat.times - 1) >= _FEWEST]
-        self._placement = Placement(code, repeats)
+        self._placement = Placement(code, loops_to_print(code))
         self.parts = [part for part, around in self._placement.everything if part is not None and not around]
         self.inside, self.kept = self._placement.inside, self._placement.kept
         kept = numpy.flatnonzero(self.kept)
@@ -128,7 +122,3 @@ class CRepeats:
         if place.start < self._code.first:
             return f"constants{self._suffix}[{place._replace(start=place.start - self._code.inputs).text(_COUNTERS)}]"
         return self.read(place)
-
-
-def _found(code: Code, most: int) -> Sequence[Repeat]:
-    return fold(code) if len(code) > most else ()

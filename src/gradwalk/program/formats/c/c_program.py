@@ -24,9 +24,6 @@ from gradwalk.program.reroll.repeats import Moving, Repeat, even_runs
 # lines.
 _PIECE = 250
 
-# Programs of at most this many instructions are printed without loops, so that all values can stay in registers.
-FLAT_BELOW = 250
-
 _FEWEST_OUTPUTS = 5  # minimum number of outputs that are set by a loop
 _MOST_CELLS = 4096  # in doubles: a larger array `memory` is allocated by malloc instead of on the stack
 
@@ -145,7 +142,7 @@ class _Writer:
         self.cells = 0
         self._code = code
         self._suffix = suffix
-        self._repeats = CRepeats(code, suffix, FLAT_BELOW)
+        self._repeats = CRepeats(code, suffix)
         self.memory = self._repeats.cells if self._repeats.cells <= _MOST_CELLS else 0
         statements = _statements(code, suffix, functions, self._repeats)
         self._pieces = _pieces(statements)
