@@ -223,7 +223,7 @@ class LaneKernel:
     def _request(self, count: int, single: bool) -> None:
         """Request machine code once: before the first run if the policy is "llvm", else when the kernel is hot."""
         if not cython.compiled or self.policy.refusal:
-            self._due[single] = 2 * self._work[single]  # ask again later, because the policy may depend on the time
+            self._due[single] = 2 * self._work[single]  # ask again later: environment variables may change
             return
         self._due[single] = _NEVER
         if self.policy.backend == "llvm":

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.backend.schedule.analysis import Analysis, arities_of
+from gradwalk.backend.schedule.analysis import Analysis
 from gradwalk.backend.schedule.encoding import FORMS, WIDTH
 from gradwalk.backend.schedule.prologue import Prologue
-from gradwalk.program.code.code import Code
+from gradwalk.program.code.code import Code, moved_rows
 from gradwalk.program.code.opcodes import LOAD, MACHINE, TAKE
 
 
@@ -58,11 +58,7 @@ def _moved_code(
     analysis: Analysis, kept: NDArray[numpy.int64], moved: NDArray[numpy.int32]
 ) -> tuple[NDArray[numpy.int32], list[list[int]]]:
     """Return the instructions `kept` and the tables that they use. `moved` maps operands to their new indices."""
-    code = analysis.program.instructions.reshape(-1, 4)[kept]
-    arities = arities_of(analysis.program.instructions)[kept]
-    for position in (1, 2, 3):
-        has_operand = arities >= position
-        code[has_operand, position] = moved[code[has_operand, position]]
+    code = moved_rows(analysis.program.instructions.reshape(-1, 4)[kept], moved)
     takes = code[:, 0] == TAKE
     used, code[takes, 2] = numpy.unique(code[takes, 2], return_inverse=True)
     tables = [moved[list(analysis.program.tables[table])].tolist() for table in used.tolist()]

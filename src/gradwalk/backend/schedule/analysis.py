@@ -16,7 +16,8 @@ from gradwalk.backend.base import PythonCallError
 from gradwalk.backend.schedule.scatter import picks, scattered
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
-from gradwalk.program.code.opcodes import CALL, DOT, INSTRUCTIONS, NAMES, OPCODES, STORE, SUM, TAKE
+from gradwalk.program.code.code import arities_of
+from gradwalk.program.code.opcodes import CALL, DOT, OPCODES, STORE, SUM, TAKE
 from gradwalk.program.program import Program
 
 if not TYPE_CHECKING and cython.compiled:
@@ -28,13 +29,6 @@ _MULADD = cython.declare(cython.int, OPCODES["muladd"])
 _SUM = cython.declare(cython.int, SUM)
 _DOT = cython.declare(cython.int, DOT)
 _MOST_APART = cython.declare(cython.int, 2)  # sums of more products are added up per sample first, in registers
-
-# Opcode -> number of operands stored in the instruction itself. The operands of a call and the table of a `take` are
-# stored in lists of the program.
-_ARITIES = numpy.zeros(max(NAMES) + 1, numpy.int32)
-_ARITIES[TAKE] = 1
-for _opcode, _instruction in INSTRUCTIONS.items():
-    _ARITIES[_opcode] = _instruction.arity
 
 
 class Analysis(NamedTuple):
@@ -106,11 +100,6 @@ def analyse(program: Program, varies: Sequence[bool], reduced: bool, apart: bool
     fixed = tuple(numpy.flatnonzero(~does_vary).tolist())
     is_apart = reduced and len(sums) > len(positions)
     return Analysis(program, first, starts, operands, varying, needed, columns, roots, targets, is_apart, fixed)
-
-
-def arities_of(instructions: Any) -> NDArray[numpy.int32]:
-    """Return an int32 array: the number of operands that each instruction of a `Code` stores."""
-    return _ARITIES.take(instructions[::4])
 
 
 def _operands(program: Program) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.backend.schedule.analysis import Analysis, arities_of
-from gradwalk.program.code.code import Code
+from gradwalk.backend.schedule.analysis import Analysis
+from gradwalk.program.code.code import Code, moved_rows
 from gradwalk.program.program import Program, trusted
 
 
@@ -52,9 +52,4 @@ def make_prologue(analysis: Analysis) -> Prologue:
 def _moved_code(analysis: Analysis, is_uniform: Any, moved: Any) -> Any:
     """Return the instructions that do not vary. `moved` maps operands to their indices in the prologue."""
     kept = numpy.flatnonzero(is_uniform[analysis.first :])
-    code = analysis.program.instructions.reshape(-1, 4)[kept]
-    arities = arities_of(analysis.program.instructions)[kept]
-    for position in (1, 2, 3):
-        has_operand = arities >= position
-        code[has_operand, position] = moved[code[has_operand, position]]
-    return code.ravel()
+    return moved_rows(analysis.program.instructions.reshape(-1, 4)[kept], moved).ravel()

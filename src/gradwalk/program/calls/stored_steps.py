@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy
 
-from gradwalk.program.code.code import Code
+from gradwalk.program.code.code import Code, moved_rows
 from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, TAKE
 from gradwalk.program.program import Program, trusted
 from gradwalk.program.tape import Tape
@@ -95,10 +95,7 @@ def _reading(code: Code, stored: Sequence[int]) -> Program:
     moved = numpy.arange(code.count)
     moved[code.inputs :] += len(stored)
     moved[stored] = code.inputs + numpy.arange(len(stored))
-    rows = code.instructions.reshape(-1, 4).copy()
-    for row in rows:
-        arity = 0 if row[0] == CALL else 1 if row[0] == TAKE else INSTRUCTIONS[row[0]].arity
-        row[1 : 1 + arity] = moved[row[1 : 1 + arity]]
+    rows = moved_rows(code.instructions, moved)
     calls = [(call, moved[list(operands)].tolist()) for call, operands in code.calls]
     tables = [moved[list(table)].tolist() for table in code.tables]
     inputs, outputs = code.inputs + len(stored), moved[list(code.outputs)].tolist()

@@ -8,8 +8,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy
+from numpy.typing import NDArray
 
-from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, TAKE, ProgramError
+from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, NAMES, TAKE, ProgramError
+
+# Opcode -> number of operands stored in the instruction itself. The operands of a call and the table of a `take` are
+# stored in lists of the program.
+_ARITIES = numpy.zeros(max(NAMES) + 1, numpy.int32)
+_ARITIES[TAKE] = 1
+for _opcode, _instruction in INSTRUCTIONS.items():
+    _ARITIES[_opcode] = _instruction.arity
 
 _set = object.__setattr__  # sets attributes of a frozen dataclass
 
@@ -123,6 +131,22 @@ class Code:
                         f"the program calls {function.name}, a Python function, {reason}. {function.remedy}"
                     )
                 waiting += [part.code for part in function.parts]
+
+
+def arities_of(instructions: Any) -> NDArray[numpy.int32]:
+    """Return an int32 array: the number of operands that each instruction of a `Code` stores."""
+    arities: NDArray[numpy.int32] = _ARITIES.take(instructions[::4])
+    return arities
+
+
+def moved_rows(instructions: Any, moved: NDArray[Any]) -> NDArray[numpy.int32]:
+    """Return instructions as a new array of rows, with each operand replaced by its new index in `moved`."""
+    rows: NDArray[numpy.int32] = numpy.array(instructions, numpy.int32).reshape(-1, 4)
+    arities = arities_of(rows.ravel())
+    for position in (1, 2, 3):
+        has_operand = arities >= position
+        rows[has_operand, position] = moved[rows[has_operand, position]]
+    return rows
 
 
 def _read_only(array: Any) -> Any:
