@@ -44,6 +44,27 @@ def test_a_dual_that_depends_on_the_loop_does_not_replace_it():
     assert without_repeated_loops(program.code) is program.code
 
 
+def test_many_loops_are_replaced_at_once():
+    def f(x):
+        for _ in range(1500):
+            x = loops.fori_loop(0, 2, lambda i, c: 0.9 * c + 0.01, x)
+        return x
+
+    program = program_of(lambda x: jvp(f, (x,), (1.0,)), 0.5)
+    assert len(program.calls) == 1500
+    assert program.run([0.5]).tolist() == [jit(f)(0.5), pytest.approx(0.81**1500, rel=1e-9)]
+
+
+def test_only_the_possible_replacements_are_made():
+    def f(x):
+        y = swing(x)
+        return y, jvp(swing, (x,), (y,))[1], jvp(swing, (2.0 * x,), (1.0,))
+
+    program = program_of(f, 0.5)
+    assert len(program.calls) == 3
+    assert program.run([0.5]).tolist()[2] == jit(swing)(1.0)
+
+
 def test_programs_without_a_dual_are_returned_as_they_are():
     for f in (swing, grad(swing)):
         code = program_of(f, 0.5).code

@@ -5,13 +5,14 @@ Forward mode appends `Loop.dual`, which computes the results of the loop again, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy
+from numpy.typing import NDArray
 
-from gradwalk.program.code.code import Code
-from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, TAKE
+from gradwalk.program.code.code import Code, moved_rows
+from gradwalk.program.code.opcodes import CALL
 
 
 def without_repeated_loops(code: Code) -> Code:
@@ -20,17 +21,13 @@ def without_repeated_loops(code: Code) -> Code:
     The instructions are put in an order in which operands come before results again. Returns `code` itself if nothing
     can be replaced.
     """
-    for which, dual in _pairs(code):
-        rows = numpy.array(code.instructions).reshape(-1, 4)
-        loop = code.calls[which][0]
-        own = numpy.flatnonzero((rows[:, 0] == CALL) & (rows[:, 1] == which))
-        rows[own, 2] = [_position_in_dual(loop, position) for position in rows[own, 2].tolist()]
-        rows[own, 1] = dual
-        order = _order(code, rows.tolist())
-        if order is not None:
-            code = _reordered(code, rows, order, which)
-            return without_repeated_loops(code)
-    return code
+    pairs = dict(_pairs(code))
+    if pairs and _order(code, _redirected(code, pairs)) is None:  # some duals depend on results of their loops
+        every, pairs = pairs, {}
+        for which, dual in every.items():
+            if _order(code, _redirected(code, {**pairs, which: dual})) is not None:
+                pairs[which] = dual
+    return _reordered(code, pairs) if pairs else code
 
 
 def _pairs(code: Code) -> Iterator[tuple[int, int]]:
@@ -45,6 +42,16 @@ def _pairs(code: Code) -> Iterator[tuple[int, int]]:
                 yield which, position
 
 
+def _redirected(code: Code, pairs: Mapping[int, int]) -> NDArray[numpy.int32]:
+    """Return the instructions as rows, with the results of loops replaced by results of their duals."""
+    rows = numpy.array(code.instructions).reshape(-1, 4)
+    is_call = rows[:, 0] == CALL
+    for i in numpy.flatnonzero(is_call & numpy.isin(rows[:, 1], list(pairs))).tolist():
+        _, which, position, _ = rows[i].tolist()
+        rows[i, 1], rows[i, 2] = pairs[which], _position_in_dual(code.calls[which][0], position)
+    return rows
+
+
 def _position_in_dual(loop: Any, position: int) -> int:
     """Return the position among the results of a loop's dual of the result of the loop at a position."""
     carry, out = loop.sizes.carry, loop.sizes.out
@@ -54,8 +61,9 @@ def _position_in_dual(loop: Any, position: int) -> int:
     return int(2 * (carry + step * out) + i)
 
 
-def _order(code: Code, rows: Sequence[Sequence[int]]) -> list[int] | None:
-    """Return an order of instructions in which operands come before results; None if there is no such order."""
+def _order(code: Code, instructions: NDArray[numpy.int32]) -> list[int] | None:
+    """Return an order of instructions in which operands come before results; None if the program has a cycle."""
+    rows = instructions.tolist()
     order: list[int] = []
     state = [0] * len(rows)  # 1: its operands are being visited, 2: visited
     ready: set[int] = set()  # calls whose operands have been visited
@@ -81,29 +89,23 @@ def _order(code: Code, rows: Sequence[Sequence[int]]) -> list[int] | None:
     return order
 
 
-def _reordered(code: Code, rows: Any, order: Sequence[int], dropped: int) -> Code:
-    """Return the program with its instructions in this order, and without the call at position `dropped`."""
+def _reordered(code: Code, pairs: Mapping[int, int]) -> Code:
+    """Return the program without the loops in `pairs`, with its instructions in an order that is possible then."""
+    redirected = _redirected(code, pairs)
+    order = _order(code, redirected)
     moved = numpy.arange(code.count)
-    moved[code.first + numpy.array(order)] = code.first + numpy.arange(len(order))
-    rows = rows[list(order)]
-    for arity in (1, 2, 3):
-        has = numpy.array([_operands(row[0]) >= arity for row in rows.tolist()], bool)
-        rows[has, arity] = moved[rows[has, arity]]
-    calls = rows[:, 0] == CALL
-    rows[calls, 1] -= rows[calls, 1] > dropped
-    kept = [one for position, one in enumerate(code.calls) if position != dropped]
+    moved[code.first + numpy.array(order)] = code.first + numpy.arange(len(code))
+    rows = moved_rows(redirected[order], moved)
+    kept = [position for position in range(len(code.calls)) if position not in pairs]
+    is_call = rows[:, 0] == CALL
+    rows[is_call, 1] = numpy.searchsorted(kept, rows[is_call, 1])
     return Code(
         code.inputs,
         code.constants,
         rows.ravel(),
-        [(call, moved[list(operands)].tolist()) for call, operands in kept],
+        [(code.calls[position][0], moved[list(code.calls[position][1])].tolist()) for position in kept],
         moved[list(code.outputs)].tolist(),
         code.input_names,
         code.output_names,
         [moved[list(table)].tolist() for table in code.tables],
     )
-
-
-def _operands(opcode: int) -> int:
-    """Return the number of fields of an instruction that are indices."""
-    return 0 if opcode == CALL else 1 if opcode == TAKE else INSTRUCTIONS[opcode].arity
