@@ -16,8 +16,7 @@ from gradwalk.program.routine.statements import Choose, Operand, Routine, Statem
 # Maximum number of instructions, without results of calls, and of table entries of a program. It limits the time of the
 # search for loops.
 MOST_SEARCHED = 500_000
-# Maximum number of statements of a routine, which counts the body of a loop once. Compiling takes about 50 microseconds
-# per statement.
+# Maximum number of statements of a routine, which counts the body of a loop once. It limits the time of a compilation.
 MOST = 6000
 
 

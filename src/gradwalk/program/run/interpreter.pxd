@@ -59,7 +59,7 @@ cdef class Interpreter:
     cpdef object install(self, object machine_code)
     cdef object warm(self)
     cdef int _run_code(self, double* value) except -1
-    cdef int _execute(self, int start, double* value) noexcept nogil
+    cdef int _execute(self, double* value) noexcept nogil
     cdef int _interpret(self, int start, double* value) noexcept nogil
     cdef void _write_constants(self, double* value) noexcept nogil
     cdef object _run_calls(self, double* value)

@@ -192,7 +192,7 @@ class Interpreter:
             for i in range(self.inputs):
                 value[i] = inputs[i]
             self._write_constants(value)
-            self._execute(0, value)
+            self._execute(value)
         for i in range(self._outputs):
             outputs[i] = value[self._output[i]] if value else _nan
         scratch.release(value, few)
@@ -328,7 +328,8 @@ class Interpreter:
         if not why and self.policy.backend == "llvm":
             why = "the program has not run yet"
         if not why:
-            why = f"{self._executed // 4:,} instructions run; machine code is compiled after {self._hot // 4:,}"
+            hot = self._due if self._has_calls else self._hot
+            why = f"{self._executed // 4:,} instructions run; machine code is compiled after {hot // 4:,}"
         return f"interpreter{'' if self._plan is None else f', in {self._plan.plan.length:,} rows'}: {why}"
 
     def _run_code(self, value: cython.p_double) -> cython.int:
@@ -339,7 +340,7 @@ class Interpreter:
         """
         status: cython.int = 1
         if not self._has_calls:
-            return self._execute(0, value)
+            return self._execute(value)
         if cython.compiled:
             cell, executed = cython.address(self._machine_run), cython.address(self._executed)
             if self._executes >= _long:
@@ -351,16 +352,16 @@ class Interpreter:
             return -1
         return self._length if status == _done else self._interpret(0, value)
 
-    def _execute(self, start: cython.int, value: cython.p_double) -> cython.int:
-        """Run the instructions from `start` up to the next call or the end; return the position reached.
+    def _execute(self, value: cython.p_double) -> cython.int:
+        """Run a program without calls; return the position of its end.
 
-        If `start` is 0 and there is machine code, only the results that are outputs are written to `value`.
+        If there is machine code, only the results that are outputs are written to `value`.
         """
-        if start == 0 and not self._has_calls and cython.compiled:
+        if cython.compiled:
             cell, executed = cython.address(self._machine_run), cython.address(self._executed)
             if c_compat.run_code(cell, executed, self._length, value) == _done:
                 return self._length
-        return self._interpret(start, value)
+        return self._interpret(0, value)
 
     def _interpret(self, start: cython.int, value: cython.p_double) -> cython.int:
         """Interpret the instructions from `start` up to the next call or the end; return the position reached."""
@@ -390,7 +391,7 @@ class Interpreter:
                 result = c_compat.doubles(called[which])
             for i in range(stretch[at + 1]):
                 value[self._first + stretch[at] + i] = result[stretch[at + 3] + i]
-            self._execute(4 * (stretch[at] + stretch[at + 1]), value)
+            self._interpret(4 * (stretch[at] + stretch[at + 1]), value)
         return None
 
     def _called(self, which: cython.int, value: cython.p_double) -> Any:

@@ -20,9 +20,9 @@ from gradwalk.value.modes import refuses_nans
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-# Number of instructions, times 4, between two checks for signals and for other threads, approximately.
-_unpaused = cython.declare(cython.Py_ssize_t, 4 * 20_000)
-_longest = cython.declare(cython.Py_ssize_t, 4096)  # maximum number of steps between two checks
+# Number of instructions, times 4, between two pauses, approximately. Signal handlers and other threads run in a pause.
+_busy = cython.declare(cython.Py_ssize_t, 4 * 20_000)
+_longest = cython.declare(cython.Py_ssize_t, 4096)  # maximum number of steps between two pauses
 _room = cython.declare(cython.Py_ssize_t, 256)  # number of slots that the counting pass allocates first
 _NOTHING = numpy.empty(0)
 _ADVANCE = cython.declare(cython.int, ADVANCE)
@@ -126,7 +126,7 @@ class LoopRunner:
         self._first = first
         self._steps = steps
         self._chunk = 1
-        while self._chunk * body._executes < _unpaused and self._chunk < _longest:
+        while self._chunk * body._executes < _busy and self._chunk < _longest:
             self._chunk *= 2
 
     # Forward
