@@ -27,7 +27,7 @@ sys.path[:0] = [str(ROOT / "tests/helpers"), str(ROOT / "tests/fuzz")]
 TARGETS = importlib.import_module("targets").TARGETS  # needs the paths above
 failure_of = importlib.import_module("same_bits").failure_of
 
-ROUND = 200  # examples
+ROUND = 50  # examples
 
 
 def is_right(target: Callable[[], None]) -> bool:

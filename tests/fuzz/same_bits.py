@@ -124,6 +124,17 @@ def check_program(
                 # C has no exceptions, and recorded programs leave out loops whose results are not used.
                 if way not in ("C", "plain Python") or (isinstance(right, list) and isinstance(result, list)):
                     compare(order, way, result, right, at)
+        if "machine code" in others:
+            check_backend(order, others["machine code"])
+
+
+def check_backend(order: str, f: Any) -> None:
+    """Raise `DifferenceError` if a recorded program was not compiled although it says no reason of its own."""
+    if not f.statistics.recordings:
+        return
+    backend = f.statistics.backends[""]
+    if not backend.startswith(("llvm", "interpreter: it ", "interpreter: gradwalk runs uncompiled")):
+        raise DifferenceError(f"{order}: there is no machine code: {backend}")
 
 
 def ways(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:

@@ -152,12 +152,12 @@ class TestFailures:
         def raise_late(*_):
             raise LateError
 
-        f = transform(lambda x: loops.while_loop(lambda s: s > x, lambda s: s + 1e-9, 1.0))
+        f = transform(lambda x: loops.while_loop(lambda s: s > x, lambda s: s + 1e-9 * gm.sin(s), 1.0))
         endless = jit(f, backend="llvm")
         endless(2.0)
         before = signal.signal(signal.SIGALRM, raise_late)
         try:
-            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
             with pytest.raises(LateError):
                 endless(0.0)
         finally:
