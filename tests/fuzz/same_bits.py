@@ -9,16 +9,18 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from pprint import pformat
 from typing import Any
+from unittest.mock import patch
 
 import numpy
 from c_compiler import compiled as compiled_c
 from structured_programs import SIZE, Block, all_results, objective, random_program
 
 from gradwalk import grad, jit, jvp, value_and_grad, vmap
+from gradwalk.backend.loops import loop_kernel
 from gradwalk.program.native import compiler_process
 from gradwalk.program.native.machine_code import Policy, compiling
 from gradwalk.program.program import Program
@@ -241,6 +243,38 @@ def failure_of(seed: int, folder: Path | None = None, most: int = 400) -> str:
     found = outcome(recorded, points(seed)[0])
     listing = recorded.program if recorded.statistics.recordings else found
     return f"seed {seed}: {error}\nreduced: {last!r}\n{pformat(program, width=120)}\n{listing}"
+
+
+def check_lanes(seed: int) -> None:
+    """Compare machine code for lanes with interpreted loops on a batch, bit by bit, for the program of a seed.
+
+    The seed chooses which arguments are the same for all samples, the dtype, and the order of the derivative. Loops are
+    not unrolled.
+    """
+    rng = random.Random(seed)
+    program, order = random_program(seed), rng.choice(ORDERS)
+    samples = [at for offset in range(rng.randint(1, 4)) for at in points(seed + 1000 * offset)]
+    kind = rng.choice([numpy.float64, numpy.float64, numpy.float32])
+    axes = rng.choice([axes for axes in itertools.product([0, None], repeat=4) if any(axis == 0 for axis in axes)])
+    with numpy.errstate(all="ignore"):
+        columns = [numpy.array(column, kind) for column in zip(*samples, strict=True)]
+    given = [column if axis == 0 else at for column, axis, at in zip(columns, axes, samples[0], strict=True)]
+    results = {}
+    with patch.object(loop_kernel, "MOST_FLAT", 0):
+        for backend in ("lanes", "llvm"):
+            batched = jit(vmap(derivatives(program)[order], in_axes=axes), backend=backend)
+            results[backend] = outcome(batched, tuple(given))
+    compare(order, f"lanes of {kind.__name__}, in_axes={axes}", results["llvm"], results["lanes"], given)
+    if batched.statistics.recordings:
+        check_is_compiled(order, batched.statistics.backends)
+
+
+def check_is_compiled(order: str, backends: Mapping[str, str]) -> None:
+    """Raise `DifferenceError` if a batch was not compiled although its program has no reason for that."""
+    reasons = ("llvm", "lanes: it ", "lanes: gradwalk runs uncompiled", "lanes: the processor has no AVX2")
+    for kind in ("float64", "float32"):
+        if not backends.get(kind, "llvm").startswith(reasons):
+            raise DifferenceError(f"{order}: there is no machine code: {backends}")
 
 
 def check_batch(program: Block, arguments: Sequence[Arguments], orders: Sequence[str] = ORDERS) -> None:

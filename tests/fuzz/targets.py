@@ -31,7 +31,7 @@ from loop_programs import REDUCTIONS, Plain, reference, trees
 from loop_programs import Recorded as RecordedLoops
 from loop_programs import evaluate as evaluate_loops
 from programs import EVERY, EXTREME, OPCODES, ORDINARY, Program, as_recorded, as_values, programs
-from same_bits import check_seed
+from same_bits import check_lanes, check_seed
 
 from gradwalk import (
     Graph,
@@ -52,6 +52,7 @@ from gradwalk import (
 from gradwalk.backend.lane_kernel import LaneKernel
 from gradwalk.cli.expression import ExpressionError, evaluate, parse
 from gradwalk.graph.node import GraphError
+from gradwalk.program.native import compiler_process
 from gradwalk.program.program import Program as Recorded
 from gradwalk.program.program import ProgramError
 from gradwalk.program.tape import Tape
@@ -293,6 +294,13 @@ def reductions_of_loops_agree(tree: Any, xs: list[float], y: float, kind: str) -
 def structured_programs_agree(seed: int) -> None:
     """Check that random structured programs give the same bits in each way of running, up to second derivatives."""
     check_seed(seed)
+
+
+@target(SEEDS)
+def loops_on_lanes_agree(seed: int) -> None:
+    """Check that machine code for batches of loops gives the bits of the lanes."""
+    if compiler_process.is_installed():
+        check_lanes(seed)
 
 
 @target(

@@ -21,6 +21,7 @@ if not TYPE_CHECKING and cython.compiled:
 
 # Functions that vector_functions.h implements for C libraries without vector mathematics.
 ROW_FUNCTIONS = ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh")
+IS_COMPILED = bool(cython.compiled)
 # Build options: whether the kernel uses libmvec, ROW_FUNCTIONS or neither, and the compiler. GLIBC is the
 # version of glibc at run time.
 USES_LIBMVEC = bool(lanes.USES_LIBMVEC)

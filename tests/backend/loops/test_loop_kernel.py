@@ -16,6 +16,9 @@ from gradwalk.backend.loops import loop_kernel, loop_lanes
 from gradwalk.backend.loops.loop_kernel import LoopKernel, make_kernel
 from gradwalk.backend.thread_pool import threads
 from gradwalk.program.code.checkpoint_plan import slots_for
+from gradwalk.program.code.code import Code
+from gradwalk.program.code.opcodes import CALL
+from gradwalk.program.program import trusted
 
 
 @pytest.fixture(autouse=True)
@@ -286,6 +289,19 @@ def test_batched_python_functions_are_refused():
     f(1.0)
     with pytest.raises(ValueError, match="gamma"):
         make_kernel(f.program, [True])
+
+
+def test_several_instructions_read_the_same_result():
+    recorded = jit(lambda x: loops.fori_loop(0, 3, lambda i, c: c * math.sin(c), x))
+    recorded(0.5)
+    code = recorded.program.code
+    [call] = [row for row in code.rows if row[0] == CALL]
+    rows = numpy.array([*code.rows, call, call], numpy.int32).ravel()
+    outputs = [*code.outputs, code.count, code.count + 1]
+    program = trusted(Code(code.inputs, code.constants, rows, code.calls, outputs, tables=code.tables))
+    found = numpy.empty((5, 3))
+    make_kernel(program, [True]).run(numpy.empty(0), [SAMPLES[:, 0]], [found], 5, single=False)
+    assert (found == found[:, :1]).all()
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals to threads")

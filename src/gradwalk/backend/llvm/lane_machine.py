@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from gradwalk.backend.llvm.lane_program import LaneProgram, lane_program
+from gradwalk.backend.llvm.loop_ir import loop_ir
 from gradwalk.backend.llvm.vector_ir import Target, Vectors, lane_ir, row_name
 from gradwalk.backend.schedule.analysis import analyse
 from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.backend.schedule.schedule import Schedule
 from gradwalk.program.code.code import Code
 from gradwalk.program.native.expressions import PREFIX, Type
-from gradwalk.program.native.machine_code import C_LIBRARY, MachineCode, MissingFunctionError, address_in, assembled
+from gradwalk.program.native.machine_code import (
+    C_LIBRARY,
+    MachineCode,
+    MissingFunctionError,
+    address_in,
+    assembled,
+    python_addresses,
+)
 from gradwalk.program.reroll.find_loops import fold
-from gradwalk.program.reroll.repeats import Repeat, written
+from gradwalk.program.reroll.repeats import written
+from gradwalk.program.routine.lower_calls import MOST
+from gradwalk.program.routine.lower_program import TooLargeError
 
 # Maximum number of instructions of a schedule that is searched for loops.
 MOST_FLAT = 20_000
@@ -85,6 +95,18 @@ class LaneCode(NamedTuple):
     memory: int
 
 
+class LoopCode(NamedTuple):
+    """A function that runs a program with loops: see `loop_ir.loop_ir`.
+
+    Attributes:
+        machine_code: The function.
+        lanes: Number of lanes that run together.
+    """
+
+    machine_code: MachineCode
+    lanes: int
+
+
 class Compiled(NamedTuple):
     """Machine code for a schedule.
 
@@ -117,6 +139,23 @@ class RefusedError(Exception):
     """Machine code cannot be compiled for a schedule; the message gives the reason."""
 
 
+def compiled_loops(code: Code, uniform: int, lanes: Lanes, *, single: bool, contract: bool) -> LoopCode:
+    """Compile a program with loops. `uniform` is the number of inputs that are the same for all lanes: see `loop_ir`.
+
+    Raises:
+        RefusedError: As `compiled_schedule`.
+        CompileError: Compilation failed.
+    """
+    target = _target(lanes, single=single, contract=contract)
+    try:
+        source = loop_ir(code, uniform, target)
+        return LoopCode(_assembled(source, target, lanes), target.type.lanes)
+    except TooLargeError as error:
+        raise RefusedError(f"it has more than {MOST:,} instructions, counting each loop once") from error
+    except MissingFunctionError as error:
+        raise RefusedError(f"the C library lacks a function: {error}") from error
+
+
 def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contract: bool = False) -> Compiled:
     """Compile the instructions that a schedule runs on each block of lanes.
 
@@ -130,8 +169,7 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
         RefusedError: The schedule is too long, or it needs something that the processor or the C library lacks.
         CompileError: Compilation failed.
     """
-    if lanes.instruction_set == "baseline" and lanes.uses_libmvec:  # the C loops then call scalar functions, too
-        raise RefusedError("the processor has no AVX2, or AVX2 is disabled")
+    target = _target(lanes, single=single, contract=contract)
     if lanes.lanes % _REGISTERS[lanes.instruction_set].lanes(single):
         raise RefusedError(
             f"the lanes of a block must fill whole vectors of {lanes.instruction_set}, got {lanes.lanes} lanes"
@@ -149,26 +187,26 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
             f"the number of instructions must be at most {_MOST_WRITTEN:,}, counting each loop once, got {size:,}"
         )
     try:
-        return Compiled(program, compiled(program.code, repeats, lanes, single=single, contract=contract))
+        source, cells = lane_ir(program.code, repeats, target)
+        return Compiled(program, LaneCode(_assembled(source, target, lanes), cells * target.type.bytes))
     except MissingFunctionError as error:
         raise RefusedError(f"the C library lacks a function: {error}") from error
 
 
-def compiled(code: Code, repeats: Sequence[Repeat], lanes: Lanes, *, single: bool, contract: bool) -> LaneCode:
-    """Compile a program to run on lanes. `repeats` are the loops that were found in it: see `vector_ir.lane_ir`.
-
-    Raises:
-        MissingFunctionError: The C library of this system lacks a function that the program calls.
-        CompileError: Compilation failed.
-    """
+def _target(lanes: Lanes, *, single: bool, contract: bool) -> Target:
+    """Return the target of code for lanes. Raises RefusedError if there is none."""
+    if lanes.instruction_set == "baseline" and lanes.uses_libmvec:  # the C loops then call scalar functions, too
+        raise RefusedError("the processor has no AVX2, or AVX2 is disabled")
     registers = _REGISTERS[lanes.instruction_set]
     kind = Type("float" if single else "double", registers.lanes(single))
     functions = _VECTOR_FUNCTIONS if lanes.uses_libmvec else frozenset()
     vectors = Vectors(kind.lanes // _VECTORS, registers.letter, functions, frozenset(lanes.row_functions))
-    source, cells = lane_ir(code, repeats, Target(kind, vectors, contract))
-    rows = {row_name(name, kind, vectors): address for name, address in lanes.row_functions.items()}
-    machine_code = assembled(source, _addresses(source, rows), registers.features)
-    return LaneCode(machine_code, cells * kind.lanes * (4 if single else 8))
+    return Target(kind, vectors, contract)
+
+
+def _assembled(source: str, target: Target, lanes: Lanes) -> MachineCode:
+    rows = {row_name(name, target.type, target.vectors): address for name, address in lanes.row_functions.items()}
+    return assembled(source, _addresses(source, rows), _REGISTERS[lanes.instruction_set].features)
 
 
 def _addresses(source: str, rows: Mapping[str, int]) -> dict[str, int]:
@@ -178,4 +216,5 @@ def _addresses(source: str, rows: Mapping[str, int]) -> dict[str, int]:
     of_vectors = [name for name in names if name.startswith("_ZGV")]
     found = {name: address_in(C_LIBRARY, name.removeprefix(PREFIX)) for name in in_c}
     found |= {name: address_in("libmvec.so.1", name) for name in of_vectors}
+    found |= python_addresses(source)
     return found | {name: rows[name] for name in names if name in rows}

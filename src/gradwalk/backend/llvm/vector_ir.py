@@ -16,6 +16,7 @@ from gradwalk.program.native.expressions import (
     PREFIX,
     VARIABLES,
     Body,
+    Text,
     Type,
     declaration,
     printed_functions,
@@ -86,11 +87,11 @@ def lane_ir(code: Code, repeats: Sequence[Repeat], target: Target) -> LaneIR:
         "define void @run(ptr noalias %scalars, ptr noalias %rows, ptr noalias %memory, i64 %lanes) #0 {",
         *printer.function(),
     ]
-    called = printed_functions(printer.body.called, target.type, _Library(target).printed, contract=target.contract)
-    return LaneIR("\n".join([*called, *text, *_attributes(target), _PREFETCH, "!0 = !{}", ""]), printer.cells)
+    called = printed_functions(printer.body.called, target.type, Library(target).printed, contract=target.contract)
+    return LaneIR("\n".join([*called, *text, *attributes(target), _PREFETCH, "!0 = !{}", ""]), printer.cells)
 
 
-def _attributes(target: Target) -> Iterable[str]:
+def attributes(target: Target) -> Iterable[str]:
     """Yield the attribute groups. They request registers as wide as the target's vectors, and an aligned stack."""
     bits = target.vectors.lanes * (64 if target.type.real == "double" else 32)
     width = f'"min-legal-vector-width"="{bits}" "prefer-vector-width"="{bits}"'
@@ -118,7 +119,7 @@ class Printer:
         self._fetched: set[Moving] = set()  # columns that are already prefetched
         self._open: list[tuple[Loops, str]] = []  # open loops, each with its enclosing loops and its label
         self._counters: list[str] = []  # names of the counters of the open loops
-        self.body = Body(target.type, contract=target.contract, block="first")
+        self.body = Body(target.type, contract=target.contract, text=Text("first"))
         self.allocated: list[str] = []
         self.scalars: list[str] = []
         self.cells = int(self._cell_of[self._placement.kept].max(initial=-1)) + 1
@@ -285,7 +286,7 @@ class Printer:
         return taken
 
 
-class _Library:
+class Library:
     """Printer of functions that apply a C library function to all lanes."""
 
     def __init__(self, target: Target) -> None:

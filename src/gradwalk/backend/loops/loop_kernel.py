@@ -20,6 +20,7 @@ from gradwalk.backend.loops.loop_lanes import (
     SwitchLanes,
     likely_steps,
 )
+from gradwalk.backend.loops.loop_machine import LoopMachine
 from gradwalk.backend.loops.stages import CallStage, Segment, split
 from gradwalk.program.calls.loop import Loop, LoopVjp
 from gradwalk.program.calls.program_derivatives import MOST_UNROLLED
@@ -45,6 +46,14 @@ def make_kernel(program: Program, varies: Sequence[bool], *, reduced: bool = Fal
     if any(isinstance(call, tuple(_KINDS)) for call, _ in program.calls):
         return LoopKernel(program, varies, reduced=reduced)
     return LaneKernel(program, varies, reduced=reduced)
+
+
+def _make_part(program: Program, varies: Sequence[bool]) -> Kernel:
+    """Make a kernel for a part of a `LoopKernel`."""
+    program = written_out(program)
+    if any(isinstance(call, tuple(_KINDS)) for call, _ in program.calls):
+        return LoopKernel(program, varies, is_part=True)
+    return LaneKernel(program, varies)
 
 
 def written_out(program: Program) -> Program:
@@ -75,14 +84,18 @@ class LoopKernel:
         program: The program to run for each sample.
         varies: Whether each input has one number per sample, instead of one number for the whole batch.
         reduced: Whether the outputs are summed over the batch.
+        is_part: Whether the program is a part of a program that is compiled as a whole.
 
     Raises:
         PythonCallError: The program calls a Python function with an argument that depends on the batch.
     """
 
-    def __init__(self, program: Program, varies: Sequence[bool], *, reduced: bool = False) -> None:
+    def __init__(
+        self, program: Program, varies: Sequence[bool], *, reduced: bool = False, is_part: bool = False
+    ) -> None:
         self._program, self._given, self._reduced = program, tuple(varies), reduced
         self._policy = current_policy()
+        self._machine = None if is_part else LoopMachine(program.code, varies, self._policy)
         self._stages = split(program, varies)
         of_index = self._stages.varies
         self._parts = [self._part(stage) for stage in self._stages.varying]
@@ -106,9 +119,13 @@ class LoopKernel:
 
     @property
     def backends(self) -> dict[str, str]:
-        """A dict with the backends of all parts, in order: see `base.Kernel`."""
+        """The backend of each dtype used so far, and those of all parts where the parts run: see `base.Kernel`."""
+        used = self._machine.backends if self._machine is not None else {}
+        if used and all(backend == "llvm" for backend in used.values()):
+            return used
         named = [(f"part {i}", part) for i, part in enumerate(self._parts)]
-        return {name: text for part, found in named for name, text in prefix_keys(part, found.backends).items()}
+        parts = {name: text for part, found in named for name, text in prefix_keys(part, found.backends).items()}
+        return used | parts
 
     @property
     def uniform_inputs(self) -> int:
@@ -162,10 +179,10 @@ class LoopKernel:
         """Make the object that runs a stage."""
         of_index = self._stages.varies
         if isinstance(stage, Segment):
-            return Part(make_kernel, stage.program, [of_index[index] for index in stage.inputs])
+            return Part(_make_part, stage.program, [of_index[index] for index in stage.inputs])
         if type(stage.call) not in _KINDS:
             raise PythonCallError(f"cannot run {stage.call.name} on a batch: it is a Python function")
-        return _KINDS[type(stage.call)](make_kernel, stage.call, [of_index[index] for index in stage.operands])
+        return _KINDS[type(stage.call)](_make_part, stage.call, [of_index[index] for index in stage.operands])
 
     def _uniform(self, uniform: NDArray[Any]) -> dict[int, float]:
         """Return a dict from indices to the values that are the same for all samples."""
@@ -180,16 +197,30 @@ class LoopKernel:
         """Compute the varying outputs for a range of samples."""
         varying = [i for i, does in enumerate(self._given) if does]
         numbers: dict[int, Any] = {**same, **dict(zip(varying, columns, strict=True))}
+        if self._machine is not None and self._run_compiled(numbers, samples, kind):
+            return [numbers[index] for index in self._outputs]
         for stage, part in zip(self._stages.varying, self._parts, strict=True):
             if isinstance(stage, CallStage):
                 results = part.run([numbers[index] for index in stage.operands], samples, kind)
-                numbers |= {index: results[position] for position, index in stage.results.items()}
+                numbers |= {index: results[position] for index, position in stage.results.items()}
             else:
                 taken = [(index, self._stages.varies[index]) for index in stage.inputs]
                 uniform = [numbers[index] for index, does in taken if not does]
                 rows = [numbers[index][None] for index, does in taken if does]
                 numbers |= dict(zip(stage.outputs, part(uniform, rows, samples, kind), strict=True))
         return [numbers[index] for index in self._outputs]
+
+    def _run_compiled(self, numbers: dict[int, Any], samples: int, kind: type[Any]) -> bool:
+        """Run machine code and add the results to `numbers`; return False if that is not possible."""
+        machine = self._machine
+        assert machine is not None
+        machine.prepare(single=kind is numpy.float32)
+        uniform, columns = [[numbers[index] for index in which] for which in (machine.uniform, machine.columns)]
+        results = machine.run(uniform, columns, samples, kind)
+        if results is None:
+            return False
+        numbers |= dict(zip(machine.outputs, results, strict=True))
+        return True
 
 
 def _samples(stage: Segment | CallStage) -> int:

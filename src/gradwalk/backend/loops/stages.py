@@ -6,14 +6,13 @@ the same for all samples are computed once, before the stages.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy
-
+from gradwalk.program.code import parts
 from gradwalk.program.code.code import Code
-from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, TAKE
+from gradwalk.program.code.opcodes import CALL
 from gradwalk.program.program import Program, trusted
 
 
@@ -40,8 +39,8 @@ class CallStage:
     Attributes:
         call: The call.
         operands: The indices that the call's operands have in the whole program.
-        results: A dict from the positions of results in the call to the indices of these results in the whole program.
-            It contains only the results that the program reads.
+        results: A dict from indices in the whole program to the position of the result with this index in the call. It
+            contains only the results that the program reads.
     """
 
     call: Any
@@ -80,7 +79,7 @@ def split(program: Program, varies: Sequence[bool]) -> Stages:
         own = [i for i, row in enumerate(rows) if of_index[code.first + i] and level[code.first + i] == depth]
         plain = [i for i in own if rows[i][0] != CALL]
         if plain:
-            taken = sorted(_taken(code, rows, plain))
+            taken = sorted(parts.taken(code, rows, plain))
             stages.append(_segment(code, plain, taken, [code.first + i for i in plain if users[code.first + i]]))
     return Stages(uniform, stages, of_index)
 
@@ -118,47 +117,16 @@ def _users(code: Code, rows: Sequence[Sequence[int]], varies: Sequence[bool], le
     return used_elsewhere
 
 
-def _taken(code: Code, rows: Sequence[Sequence[int]], own: Iterable[int]) -> set[int]:
-    """Return the indices that the instructions `own` use but do not compute, except constants."""
-    results = {code.first + i for i in own}
-    used = {index for i in own for index in code.used(rows[i])}
-    return {index for index in used - results if index < code.inputs or index >= code.first}
-
-
 def _calls(code: Code, rows: Sequence[Sequence[int]], level: Sequence[int], depth: int) -> list[CallStage]:
     """Return the calls at level `depth`."""
     found: dict[int, CallStage] = {}
     for i, (opcode, which, position, _) in enumerate(rows, code.first):
         if opcode == CALL and level[i] == depth:
             call, operands = code.calls[which]
-            found.setdefault(which, CallStage(call, operands, {})).results[position] = i
+            found.setdefault(which, CallStage(call, operands, {})).results[i] = position
     return list(found.values())
 
 
 def _segment(code: Code, own: Sequence[int], inputs: list[int], outputs: list[int]) -> Segment:
     """Build a program from the instructions `own`."""
-    place = {index: i for i, index in enumerate(inputs)}
-    place |= {code.inputs + i: len(inputs) + i for i in range(len(code.constants))}
-    first = len(inputs) + len(code.constants)
-    place |= {code.first + i: first + k for k, i in enumerate(own)}
-    calls: dict[int, int] = {}
-    tables: dict[int, int] = {}
-    rows = []
-    for opcode, x, y, z in code.instructions.reshape(-1, 4)[list(own)].tolist():
-        if opcode == CALL:
-            rows.append((opcode, calls.setdefault(x, len(calls)), y, 0))
-        elif opcode == TAKE:
-            rows.append((opcode, place[x], tables.setdefault(y, len(tables)), 0))
-        else:
-            arity = INSTRUCTIONS[opcode].arity
-            moved = [place[index] for index in (x, y, z)[:arity]]
-            rows.append((opcode, *moved, *(0,) * (3 - arity)))
-    part = Code(
-        len(inputs),
-        code.constants,
-        numpy.array(rows, numpy.int32).ravel(),
-        [(code.calls[which][0], [place[index] for index in code.calls[which][1]]) for which in calls],
-        [place[index] for index in outputs],
-        tables=[[place[index] for index in code.tables[which]] for which in tables],
-    )
-    return Segment(trusted(part), inputs, outputs)
+    return Segment(trusted(parts.part(code, own, inputs, outputs).code), inputs, outputs)

@@ -78,6 +78,11 @@ class Type(NamedTuple):
         return self.real if self.lanes == 1 else f"<{self.lanes} x {self.real}>"
 
     @property
+    def bytes(self) -> int:
+        """Size of a value of this type."""
+        return self.lanes * (8 if self.real == "double" else 4)
+
+    @property
     def bits(self) -> str:
         """LLVM type of a condition, with a bit per lane."""
         return self.of("i1")
@@ -100,6 +105,35 @@ class Type(NamedTuple):
         return number if self.lanes == 1 else f"splat ({self.real} {number})"
 
 
+class Text:
+    """The lines of a function that is being printed.
+
+    Args:
+        block: Label of the first basic block.
+
+    Attributes:
+        lines: The lines of LLVM IR.
+        block: Label of the current basic block.
+        count: Number of names that `new` has defined.
+    """
+
+    def __init__(self, block: str) -> None:
+        self.lines: list[str] = []
+        self.block = block
+        self.count = 0
+
+    def new(self, text: str) -> str:
+        """Append an instruction; return the name of its result."""
+        self.count += 1
+        self.lines.append(f"  %t{self.count} = {text}")
+        return f"%t{self.count}"
+
+    def begin(self, label: str) -> None:
+        """Start a basic block."""
+        self.lines.append(f"{label}:")
+        self.block = label
+
+
 class Body:
     """The LLVM instructions of a function that is being printed.
 
@@ -107,27 +141,21 @@ class Body:
         kind: Type of the values in the function.
         contract: Whether a product and a sum may be fused into one operation that is rounded once, and whether
             divisions by the same number may share its reciprocal.
-        block: Label of the first basic block.
+        text: The lines of the function, if they are shared with another body.
 
     Attributes:
+        text: The lines of the function.
         lines: The lines of LLVM IR.
         called: Maps the name of each function that the lines call to the function's number of operands.
         kind: Type of the values in the function.
     """
 
-    def __init__(self, kind: Type, *, contract: bool = False, block: str = "begin") -> None:
-        self.lines: list[str] = []
+    def __init__(self, kind: Type, *, contract: bool = False, text: Text | None = None) -> None:
+        self.text = text or Text("begin")
+        self.lines, self.new, self.begin = self.text.lines, self.text.new, self.text.begin
         self.called: dict[str, int] = {}
         self.kind = kind
-        self._count = 0
-        self._block = block
         self._flags = "contract " if contract else ""
-
-    def new(self, text: str) -> str:
-        """Append an instruction; return the name of its result."""
-        self._count += 1
-        self.lines.append(f"  %t{self._count} = {text}")
-        return f"%t{self._count}"
 
     def number(self, formula: Formula, names: dict[str, str]) -> str:
         """Append the instructions of a formula; return the name of its result."""
@@ -171,21 +199,16 @@ class Body:
         if self.kind.lanes > 1 or not any(map(functions, branches)):
             chosen, otherwise = [self.number(branch, names) for branch in branches]
             return self.new(f"select {self.kind.bits} {bit}, {numbers} {chosen}, {numbers} {otherwise}")
-        self._count += 1
-        labels = [f"{what}{self._count}" for what in ("chosen", "otherwise", "end")]
+        self.text.count += 1
+        labels = [f"{what}{self.text.count}" for what in ("chosen", "otherwise", "end")]
         self.lines.append(f"  br i1 {bit}, label %{labels[0]}, label %{labels[1]}")
         ends = []
         for label, branch in zip(labels, branches, strict=False):
             self.begin(label)
-            ends.append(f"[ {self.number(branch, names)}, %{self._block} ]")
+            ends.append(f"[ {self.number(branch, names)}, %{self.text.block} ]")
             self.lines.append(f"  br label %{labels[2]}")
         self.begin(labels[2])
         return self.new(f"phi {numbers} {', '.join(ends)}")
-
-    def begin(self, label: str) -> None:
-        """Start a basic block."""
-        self.lines.append(f"{label}:")
-        self._block = label
 
 
 def arity_of(opcode: int) -> int:
@@ -255,7 +278,7 @@ def symbol(function: str, kind: Type) -> str:
     if _is_intrinsic(function, kind):
         return kind.intrinsic(function)
     if function in _HELPERS or function in DEFINITIONS:
-        return f"own_{function}"
+        return f"{'own' if kind.lanes == 1 else 'lanes_own'}_{function}"
     return f"{PREFIX if kind.lanes == 1 else 'lanes_'}{function.removeprefix(PREFIX)}"
 
 

@@ -145,9 +145,13 @@ def compiled(code: Code, *, contract: bool = False) -> MachineCode:
     """
     source = ir_source(code, contract=contract)
     addresses = {f"{PREFIX}{name}": address_in(C_LIBRARY, name) for name in called_by_address(source)}
-    for name in called_in_python(source):
-        addresses[f"{PYTHON}{name}"] = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
-    return assembled(source, addresses)
+    return assembled(source, addresses | python_addresses(source))
+
+
+def python_addresses(source: str) -> dict[str, int]:
+    """Return the addresses of the functions of Python's C API that a module declares."""
+    found = [(f"{PYTHON}{name}", getattr(ctypes.pythonapi, name)) for name in called_in_python(source)]
+    return {name: ctypes.cast(function, ctypes.c_void_p).value or 0 for name, function in found}
 
 
 # Name of the C library of this system, which includes the math functions, for `address_in`.

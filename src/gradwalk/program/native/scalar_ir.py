@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from gradwalk.program.code.code import Code
-from gradwalk.program.native.expressions import PREFIX, Body, Type, declaration, printed_functions, symbol
+from gradwalk.program.native.expressions import PREFIX, Body, Text, Type, declaration, printed_functions, symbol
 from gradwalk.program.routine.lower_calls import routine
 from gradwalk.program.routine.statements import (
     INPUTS,
@@ -23,6 +22,7 @@ from gradwalk.program.routine.statements import (
     Count,
     For,
     Grow,
+    Lost,
     Operand,
     Read,
     Rest,
@@ -39,9 +39,9 @@ from gradwalk.program.routine.statements import (
 DONE, OUT_OF_MEMORY, TOO_MANY_STEPS, INTERRUPTED = 0, 1, 2, -1
 
 _TYPE = Type()
-# Arrays of at most this many cells are on the stack, if all of them together have at most `_MOST_ON_STACK` cells.
-_MOST_IN_ARRAY = 512
-_MOST_ON_STACK = 4096
+# Arrays of at most this many bytes are on the stack, if all of them together have at most `_MOST_ON_STACK` bytes.
+_MOST_IN_ARRAY = 4096
+_MOST_ON_STACK = 32_768
 # Number of statements between two checks for signals, approximately.
 _UNCHECKED = 1 << 20
 _FIRST_ROOM = 64  # number of rows that a growing array has room for at first
@@ -58,7 +58,8 @@ define internal i1 @is_interrupted() noinline {{
   %is_error = icmp ne i32 %error, 0
   ret i1 %is_error
 }}"""
-_MEMORY = f"""\
+# Declarations of the functions that allocate memory for arrays.
+MEMORY = f"""\
 declare noalias ptr @{PREFIX}malloc(i64)
 declare noalias ptr @{PREFIX}realloc(ptr, i64)
 declare void @{PREFIX}free(ptr)"""
@@ -73,11 +74,11 @@ def ir_source(code: Code, *, contract: bool = False) -> str:
 
     Raises `TooLargeError` if the routine of the program has too many statements.
     """
-    printer = _Printer(routine(code), contract=contract)
+    printer = RoutinePrinter(routine(code), contract=contract)
     text = printer.function()
-    functions = printed_functions(printer.called, _TYPE, _declared, contract=contract)
+    functions = printed_functions(printer.called, _TYPE, declared, contract=contract)
     used = "\n".join(text)
-    helpers = [helper for helper, name in ((_POLL, "@is_interrupted"), (_MEMORY, f"@{PREFIX}free")) if name in used]
+    helpers = [helper for helper, name in ((_POLL, "@is_interrupted"), (MEMORY, f"@{PREFIX}free")) if name in used]
     return "\n".join([*helpers, *functions, *printer.globals(), *text, ""])
 
 
@@ -91,37 +92,43 @@ def called_in_python(source: str) -> list[str]:
     return called_by_address(source, PYTHON)
 
 
-class _Printer(Body):
-    """Prints the function of a routine."""
+class RoutinePrinter(Body):
+    """Prints the function of a routine for one sample."""
+
+    _poll_arguments = ""
 
     def __init__(self, routine: Routine, *, contract: bool) -> None:
-        super().__init__(_TYPE, contract=contract, block="first")
+        super().__init__(_TYPE, contract=contract, text=Text("first"))
         self._routine = routine
         self._names: dict[str, str] = {}  # variable of the routine -> its name in LLVM IR
         self._counters: dict[str, str] = {}
         self._labels = 0
         self._allocated: list[str] = []
         self._pointers = {INPUTS: "%values", **{name: f"@{name}" for name in routine.constants}}
-        self._work = 0  # number of cells in the memory that is allocated for arrays
-        self._place_arrays()
-        self._print(routine.statements)
+        self._work = 0  # size of the memory that is allocated for arrays, in bytes
 
     def _place_arrays(self) -> None:
         """Decide which arrays are on the stack."""
         left = _MOST_ON_STACK
         for name, cells in self._routine.arrays.items():
+            kind = self._kind_of(name)
+            size = kind.bytes * cells
             self._pointers[name] = f"%{name}"
-            if cells <= min(_MOST_IN_ARRAY, left):
-                left -= cells
-                self._allocated.append(f"  %{name} = alloca [{max(cells, 1)} x double], align 64")
+            if size <= min(_MOST_IN_ARRAY, left):
+                left -= size
+                self._allocated.append(f"  %{name} = alloca [{max(cells, 1)} x {kind.numbers}], align 64")
             else:
-                self._allocated.append(f"  %{name} = getelementptr inbounds double, ptr %work, i64 {self._work}")
-                self._work += (cells + 7) // 8 * 8
+                self._allocated.append(f"  %{name} = getelementptr inbounds i8, ptr %work, i64 {self._work}")
+                self._work += (size + 63) // 64 * 64
         for name in self._routine.variables:
-            self._allocated.append(f"  %{name} = alloca double")
+            self._allocated.append(f"  %{name} = alloca {self._kind_of(name).numbers}")
         for name in self._routine.growing:
             self._allocated += [f"  %{name} = alloca ptr", f"  store ptr null, ptr %{name}"]
             self._allocated += [f"  %{name}_room = alloca i64", f"  store i64 0, ptr %{name}_room"]
+
+    def _kind_of(self, name: str) -> Type:
+        """Return the type of the numbers that a variable or an array holds."""
+        return _TYPE
 
     def globals(self) -> list[str]:
         """Return the lines that define the arrays of constants."""
@@ -133,24 +140,34 @@ class _Printer(Body):
 
     def function(self) -> list[str]:
         """Return the lines of the function `run`."""
-        allocated = [f"  %work = call ptr @{PREFIX}malloc(i64 {8 * self._work})"] if self._work else []
+        begin, end = self._printed()
+        return [
+            "define i32 @run(ptr noalias %values) {",
+            *begin,
+            "first:",
+            *self.lines,
+            "  br label %end",
+            *end,
+        ]
+
+    def _printed(self) -> tuple[list[str], list[str]]:
+        """Print all statements; return the lines before the block "first" and the lines from the block "end" on."""
+        self._place_arrays()
+        self._print(self._routine.statements)
+        allocated = [f"  %work = call ptr @{PREFIX}malloc(i64 {self._work})"] if self._work else []
         check = ["  %has_work = icmp ne ptr %work, null", "  br i1 %has_work, label %first, label %end_work"]
-        growing = self._routine.growing
         freed = []
-        for name in growing:
+        for name in self._routine.growing:
             freed += [f"  %{name}_last = load ptr, ptr %{name}", f"  call void @{PREFIX}free(ptr %{name}_last)"]
         freed += [f"  call void @{PREFIX}free(ptr %work)"] if self._work else []
         return [
-            "define i32 @run(ptr noalias %values) {",
             "begin:",
             "  %status = alloca i32",
             f"  store i32 {DONE}, ptr %status",
             *allocated,
             *self._allocated,
             *(check if self._work else ["  br label %first"]),
-            "first:",
-            *self.lines,
-            "  br label %end",
+        ], [
             "end:",
             *freed,
             "  %found = load i32, ptr %status",
@@ -163,7 +180,7 @@ class _Printer(Body):
 
     def _print(self, statements: Sequence[Statement]) -> None:
         for statement in statements:
-            _PRINT[type(statement)](self, statement)
+            getattr(self, _PRINT[type(statement)])(statement)
 
     def _compute(self, statement: Compute) -> None:
         self._names[statement.result] = self.instruction(
@@ -173,7 +190,7 @@ class _Printer(Body):
     def _read(self, statement: Read) -> None:
         self._names[statement.result] = self._operand(statement.operand)
 
-    def _counted(self, statement: Count) -> None:
+    def _count(self, statement: Count) -> None:
         number = self._sum(statement.first, statement.factors)
         self._names[statement.result] = self.new(f"sitofp i64 {number} to double")
 
@@ -196,7 +213,9 @@ class _Printer(Body):
         self._names[statement.result] = self.new(f"select i1 {is_there}, double {picked}, double {nan}")
 
     def _assign(self, statement: Assign) -> None:
-        self.lines.append(f"  store double {self._operand(statement.operand)}, ptr %{statement.variable}")
+        operand, target = self._operand(statement.operand), statement.target
+        address = self._address(target) if isinstance(target, Cell) else f"%{target}"
+        self.lines.append(f"  store double {operand}, ptr {address}")
 
     def _store(self, statement: Store) -> None:
         operand = self._operand(statement.operand)
@@ -210,7 +229,7 @@ class _Printer(Body):
         self.begin(full)
         is_first = self.new(f"icmp eq i64 {room}, 0")
         more = self.new(f"select i1 {is_first}, i64 {_FIRST_ROOM}, i64 {self.new(f'mul i64 {room}, 2')}")
-        bytes_ = self.new(f"mul i64 {more}, {8 * max(statement.width, 1)}")
+        bytes_ = self.new(f"mul i64 {more}, {self._kind_of(statement.array).bytes * max(statement.width, 1)}")
         old = self.new(f"load ptr, ptr {name}")
         new = self.new(f"call ptr @{PREFIX}realloc(ptr {old}, i64 {bytes_})")
         grown = self._label("grown")
@@ -229,11 +248,14 @@ class _Printer(Body):
         step = self._phi(label, before)
         last = self.new(f"sub i64 {times}, 1") if statement.is_reversed else ""
         self._counters[statement.counter] = self.new(f"sub i64 {last}, {step}") if last else step
-        self._poll(step, _work(statement.body), _most(statement.times))
-        self._print(statement.body)
+        self._poll(step, work_of(statement.body), _most(statement.times))
+        self._print_iteration(statement)
         self._latch(label, step)
         self._branch(self.new(f"icmp slt i64 %{label}_next, {times}"), label, after)
         self.begin(after)
+
+    def _print_iteration(self, statement: For) -> None:
+        self._print(statement.body)
 
     def _while(self, statement: While) -> None:
         before, label, after = self._label("before"), self._label("loop"), self._label("after")
@@ -248,11 +270,14 @@ class _Printer(Body):
         if statement.most is not None:
             is_left = self.new(f"icmp ne i64 {step}, {statement.most}")
             self._fail_unless(is_left, self._label("left"), TOO_MANY_STEPS)
-        self._poll(step, _work([*statement.test, *statement.body]), math.inf)
+        self._poll(step, work_of([*statement.test, *statement.body]), math.inf)
         self._print(statement.body)
         self._latch(label, step)
         self.lines.append(f"  br label %{label}")
         self.begin(after)
+
+    def _lost(self, statement: Lost) -> None:
+        """Print nothing: the function fails if a loop takes too many steps."""
 
     def _choose(self, statement: Choose) -> None:
         index, after = self._operand(statement.selector), self._label("joined")
@@ -272,15 +297,18 @@ class _Printer(Body):
 
     def _operand(self, operand: Operand) -> str:
         if isinstance(operand, Cell):
-            return self.new(f"load double, ptr {self._address(operand)}")
+            return self._loaded(self._address(operand), self._kind_of(operand.array))
         if isinstance(operand, float):
             return _TYPE.literal(operand)
-        return self._names.get(operand) or self.new(f"load double, ptr %{operand}")
+        return self._names.get(operand) or self._loaded(f"%{operand}", self._kind_of(operand))
+
+    def _loaded(self, address: str, kind: Type) -> str:
+        return self.new(f"load {kind.numbers}, ptr {address}, align {kind.bytes // kind.lanes}")
 
     def _address(self, cell: Cell) -> str:
         index = self._sum(cell.start, cell.strides)
         pointer = self._pointers.get(cell.array) or self.new(f"load ptr, ptr %{cell.array}")
-        return self.new(f"getelementptr inbounds double, ptr {pointer}, i64 {index}")
+        return self.new(f"getelementptr inbounds {self._kind_of(cell.array).numbers}, ptr {pointer}, i64 {index}")
 
     def _sum(self, start: int, factors: Sequence[tuple[str, int]]) -> str:
         """Append code that computes `start` plus the sum of counters, each times a factor; return its name."""
@@ -334,32 +362,34 @@ class _Printer(Body):
         left = self.new(f"and i64 {step}, {period - 1}")
         self._branch(self.new(f"icmp ne i64 {left}, {period - 1}"), ready, due)
         self.begin(due)
-        is_interrupted = self.new("call i1 @is_interrupted()")
+        is_interrupted = self.new(f"call i1 @is_interrupted({self._poll_arguments})")
         self._fail_unless(self.new(f"xor i1 {is_interrupted}, true"), self._label("not_interrupted"), INTERRUPTED)
         self._jump(ready)
 
 
-_PRINT: dict[type, Callable[[_Printer, Any], None]] = {
-    Compute: _Printer._compute,
-    Read: _Printer._read,
-    Count: _Printer._counted,
-    Take: _Printer._take,
-    Assign: _Printer._assign,
-    Store: _Printer._store,
-    Grow: _Printer._grow,
-    For: _Printer._for,
-    While: _Printer._while,
-    Choose: _Printer._choose,
+# The method of `RoutinePrinter` that prints a statement.
+_PRINT = {
+    Compute: "_compute",
+    Read: "_read",
+    Count: "_count",
+    Take: "_take",
+    Assign: "_assign",
+    Store: "_store",
+    Grow: "_grow",
+    For: "_for",
+    While: "_while",
+    Lost: "_lost",
+    Choose: "_choose",
 }
 
 
-def _work(statements: Sequence[Statement]) -> int:
+def work_of(statements: Sequence[Statement]) -> int:
     """Return the number of statements that run. A `While` counts as one iteration, because it polls by itself."""
     total = 1
     for statement in statements:
         if isinstance(statement, For):
             most = _most(statement.times)
-            total += _work(statement.body) * (int(most) if most < math.inf else 1)
+            total += work_of(statement.body) * (int(most) if most < math.inf else 1)
         elif isinstance(statement, While | Choose):
             total += size([statement])
         else:
@@ -372,5 +402,6 @@ def _most(times: int | str | Rest) -> float:
     return math.inf if isinstance(times, str) else times.length if isinstance(times, Rest) else times
 
 
-def _declared(function: str, arity: int) -> list[str]:
+def declared(function: str, arity: int) -> list[str]:
+    """Return the declaration of a function of the C library."""
     return [declaration(symbol(function, _TYPE), _TYPE, arity)]

@@ -9,7 +9,7 @@ from typing import Any
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL
 from gradwalk.program.routine.lower_loops import Trail, backward, forward
-from gradwalk.program.routine.lower_program import Changing, LowerCall, Lowering, Trails, lowered
+from gradwalk.program.routine.lower_program import Changing, LowerCall, Lowering, Trails, lowered, lowered_on_lanes
 from gradwalk.program.routine.numbers import Numbers
 from gradwalk.program.routine.statements import Choose, Operand, Routine, Statement
 
@@ -23,6 +23,11 @@ MOST = 6000
 def routine(code: Code) -> Routine:
     """Lower a program. Raises `TooLargeError` if there would be more than `MOST` statements."""
     return lowered(code, _lower_call, MOST)
+
+
+def routine_on_lanes(code: Code, uniform: int, lanes: int) -> Routine:
+    """Lower a program for a batch: see `lowered_on_lanes`. Raises `TooLargeError` as `routine` does."""
+    return lowered_on_lanes(code, uniform, lanes, _lower_call, MOST)
 
 
 def why_not_lowerable(code: Code) -> str:
@@ -41,7 +46,7 @@ def _lower_call(lowering: Lowering, call: Any, operands: Numbers, trails: Trails
 
 
 def _switch(lowering: Lowering, call: Any, operands: Numbers, trails: Trails) -> Sequence[Operand]:
-    results = Changing(lowering, call.outputs, is_array=False)
+    results = Changing(lowering, call.outputs, is_array=False, varies=_vary(lowering, operands))
     branches: list[Sequence[Statement]] = []
     given = list(operands[1:])
     for branch in call.branches:
@@ -56,21 +61,27 @@ def _switch(lowering: Lowering, call: Any, operands: Numbers, trails: Trails) ->
 
 def _loop(lowering: Lowering, call: Any, operands: Numbers, trails: Trails) -> Sequence[Operand]:
     if not trails:
-        return forward(lowering, call, operands, None).results
-    return _trail(lowering, call, operands, trails).results
+        return forward(lowering, call, operands, None, varies=_vary(lowering, operands)).results
+    return _trail(lowering, call, operands, trails, varies=_vary(lowering, operands)).results
 
 
 def _loop_back(lowering: Lowering, call: Any, operands: Numbers, trails: Trails) -> Sequence[Operand]:
-    split = call.loop.inputs
-    return backward(lowering, call, _trail(lowering, call.loop, operands[:split], trails), operands[split:])
+    split, varies = call.loop.inputs, _vary(lowering, operands)
+    trail = _trail(lowering, call.loop, operands[:split], trails, varies=varies)
+    return backward(lowering, call, trail, operands[split:])
 
 
-def _trail(lowering: Lowering, loop: Any, operands: Numbers, trails: Trails) -> Trail:
+def _trail(lowering: Lowering, loop: Any, operands: Numbers, trails: Trails, *, varies: bool) -> Trail:
     """Return the trail of a loop. Append the loop if that has not been done yet."""
     [(key, known)] = trails.items()
-    trail: Trail = known if isinstance(known, Trail) else forward(lowering, loop, operands, known)
+    trail: Trail = known if isinstance(known, Trail) else forward(lowering, loop, operands, known, varies=varies)
     trails[key] = trail
     return trail
+
+
+def _vary(lowering: Lowering, operands: Numbers) -> bool:
+    """Return whether an operand of a call varies. The carry of a loop then varies, too."""
+    return bool(lowering.varying) and any(map(lowering.varies, operands))
 
 
 _LOWER: dict[str, LowerCall] = {

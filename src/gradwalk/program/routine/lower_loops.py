@@ -15,12 +15,16 @@ from typing import Any, NamedTuple
 
 from gradwalk.program.routine.lower_program import Changing, Lowering, merged
 from gradwalk.program.routine.numbers import Numbers
-from gradwalk.program.routine.statements import Cell, Count, For, Grow, Operand, Rest, While
+from gradwalk.program.routine.statements import Cell, Count, For, Grow, Lost, Operand, Rest, While
 
 # The number of a step: the sum of counters, each times a factor.
 Position = tuple[tuple[str, int], ...]
 # For each number of a step's row: its cell in the first step, and the distance to its cell in the next step.
 Columns = list[tuple[Cell, int]]
+
+
+# Maximum size in bytes of an array with the carries or the intermediates of all steps, on lanes.
+_MOST_BYTES = 1 << 28
 
 
 class Trail(NamedTuple):
@@ -30,7 +34,6 @@ class Trail(NamedTuple):
         steps: The loop.
         states: The array with a row for each step or segment: the carry before it, and the intermediates of the step.
         width: The length of a row.
-        back: The reverse pass that reads the intermediates, or None if they are not stored.
         step_count: The number of steps, or the counter that holds it.
         segment: The number of steps in a segment, or 0 if there are no segments.
         results: The results of the loop.
@@ -39,7 +42,6 @@ class Trail(NamedTuple):
     steps: _Steps
     states: str
     width: int
-    back: Any
     step_count: int | str
     segment: int
     results: Numbers
@@ -53,24 +55,31 @@ class _Steps:
         loop: The loop.
         operands: The operands of the loop.
         back: A reverse pass of the loop, or None.
+        varies: Whether the carry varies.
 
     Attributes:
+        back: As above.
+        varies: As above.
         carry: The carry of the next step.
         consts: The constants of the loop.
         xs: The rows of all steps.
     """
 
-    def __init__(self, lowering: Lowering, loop: Any, operands: Numbers, back: Any) -> None:
+    def __init__(self, lowering: Lowering, loop: Any, operands: Numbers, back: Any, *, varies: bool) -> None:
         size, fixed, row, _ = loop.sizes
         self._lowering, self._loop = lowering, loop
-        self._stored = back and back.stored
-        bodies = [loop.body.code, *([self._stored.forward.code] if self._stored else [])]
-        spans = [(a - 1, b - 1) for body in bodies for a, b in lowering.plan(body).spans]
-        spans = merged([*spans, *(lowering.plan(loop.condition.code).spans if loop.condition else ())])
-        self.carry = Changing(lowering, size, is_array=_touch(spans, 0, size))
-        self.carry.set(operands[:size])
-        self.consts = lowering.even(operands[size : size + fixed], _within(spans, size, fixed))
+        self._stored = back.stored if back and _fits(lowering, loop, back.stored) else None
+        self.back, self.varies = back, varies
         self.xs = _columns(lowering, operands[size + fixed :], row)
+        consts = operands[size : size + fixed]
+        flags = [varies] * size + [lowering.varies(x) for x in consts] if varies else []
+        of_step = [False, *flags, *(lowering.varies(x) for x, _ in self.xs)] if varies else []
+        bodies = [loop.body.code, *([self._stored.forward.code] if self._stored else [])]
+        spans = [(a - 1, b - 1) for body in bodies for a, b in lowering.spans(body, of_step)]
+        spans = merged([*spans, *(lowering.spans(loop.condition.code, flags) if loop.condition else ())])
+        self.carry = Changing(lowering, size, is_array=_touch(spans, 0, size), varies=varies)
+        self.carry.set(operands[:size])
+        self.consts = lowering.even(consts, _within(spans, size, fixed), is_exact=True)
 
     @property
     def stored(self) -> int:
@@ -96,22 +105,22 @@ class _Steps:
         self.carry.set(outputs[:carry])
 
 
-def forward(lowering: Lowering, loop: Any, operands: Numbers, back: Any) -> Trail:
+def forward(lowering: Lowering, loop: Any, operands: Numbers, back: Any, *, varies: bool) -> Trail:
     """Append a loop; return its trail. `back` is a reverse pass of the loop that follows, or None."""
-    steps = _Steps(lowering, loop, operands, back)
+    steps = _Steps(lowering, loop, operands, back, varies=varies)
     carry, _, _, out = loop.sizes
-    segment = math.isqrt(loop.steps) + 1 if back and loop.memory is not None else 0
+    segment = math.isqrt(loop.steps) + 1 if back and _has_segments(lowering, loop) else 0
     width = carry if segment or not back else carry + steps.stored
-    ys = lowering.array(out * loop.steps) if out else ""
+    ys = lowering.array(out * loop.steps, varies=varies) if out else ""
     count: int | str = loop.steps
     if segment:
-        states = lowering.array(carry * -(-loop.steps // segment))
+        states = lowering.array(carry * -(-loop.steps // segment), varies=varies)
         _run_segments(lowering, steps, loop.steps, segment, states, ys)
     elif loop.condition is not None:
-        states = lowering.growing_array() if back else ""
+        states = lowering.growing_array(varies=varies) if back else ""
         count = _run_while(lowering, steps, loop, states, width)
     else:
-        states = lowering.array(width * loop.steps) if back else ""
+        states = lowering.array(width * loop.steps, varies=varies) if back else ""
         counter = lowering.name("i")
         with lowering.nested() as body:
             at: Position = ((counter, 1),)
@@ -119,7 +128,7 @@ def forward(lowering: Lowering, loop: Any, operands: Numbers, back: Any) -> Trai
         lowering.add(For(counter, loop.steps, body))
     groups = lowering.groups
     results = Numbers.of(groups, steps.carry.current()) + Numbers.of_row(groups, ys, out * (loop.steps or 0))
-    return Trail(steps, states, width, back if width > carry else None, count, segment, results)
+    return Trail(steps, states, width, count, segment, results)
 
 
 def _run_while(lowering: Lowering, steps: _Steps, loop: Any, states: str, width: int) -> str:
@@ -134,7 +143,17 @@ def _run_while(lowering: Lowering, steps: _Steps, loop: Any, states: str, width:
             lowering.add(Grow(states, counter, width))
         steps.step(now, at, row_of(states, at, width) if states else ())
     lowering.add(While(counter, test, holds, loop.steps, body))
+    _lose(lowering, counter, loop, steps.carry)
     return counter
+
+
+def _lose(lowering: Lowering, counter: str, loop: Any, *groups: Changing) -> None:
+    """Let samples that take too many steps have nan as result."""
+    if lowering.varying and loop.steps is not None:
+        with lowering.nested() as body:
+            for group in groups:
+                group.set([math.nan] * len(group))
+        lowering.add(Lost(counter, body))
 
 
 def _run_segments(lowering: Lowering, steps: _Steps, count: int, segment: int, states: str, ys: str) -> None:
@@ -155,33 +174,36 @@ def backward(lowering: Lowering, call: Any, trail: Trail, seeds: Numbers) -> Num
     back = _StepsBack(lowering, call, trail, seeds)
     inner = lowering.name("i")
     if trail.segment:
-        _run_segments_back(lowering, back, trail, loop)
+        _run_segments_back(lowering, back, trail)
     else:
         at: Position = ((inner, 1),)
         with lowering.nested() as body:
-            back.step(at, row_of(trail.states, at, trail.width), is_stored=trail.back is call)
+            back.step(at, row_of(trail.states, at, trail.width))
         lowering.add(For(inner, trail.step_count, body, is_reversed=True))
+        if isinstance(trail.step_count, str):
+            _lose(lowering, trail.step_count, loop, back.cotangents, back.totals)
     rows = loop.sizes.row * (loop.steps or 0)
     cotangents = Numbers.of(lowering.groups, [*back.cotangents.current(), *back.totals.current()])
     return cotangents + Numbers.of_row(lowering.groups, back.dxs, rows)
 
 
-def _run_segments_back(lowering: Lowering, back: _StepsBack, trail: Trail, loop: Any) -> None:
+def _run_segments_back(lowering: Lowering, back: _StepsBack, trail: Trail) -> None:
     """Append the reverse pass of all segments. Each segment runs forward first, to store its carries."""
     outer, inner, reverse = lowering.name("i"), lowering.name("i"), lowering.name("i")
-    carry, stored = loop.sizes.carry, trail.steps.stored
-    states = lowering.array((carry + stored) * trail.segment)
+    loop, carry = back.call.loop, back.call.loop.sizes.carry
+    width = carry + (trail.steps.stored if back.is_stored else 0)
+    states = lowering.array(width * trail.segment, varies=trail.steps.varies)
     rest = Rest(outer, trail.segment, loop.steps)
     trail.steps.carry = trail.steps.carry.another()  # the results of the loop may still be needed
     with lowering.nested() as body:
         trail.steps.carry.set(row_of(trail.states, ((outer, 1),), carry))
         with lowering.nested() as part:
-            state = row_of(states, ((inner, 1),), carry + stored)
+            state = row_of(states, ((inner, 1),), width)
             trail.steps.step(trail.steps.carry.current(), ((outer, trail.segment), (inner, 1)), state)
         lowering.add(For(inner, rest, part))
         with lowering.nested() as part:
-            state = row_of(states, ((reverse, 1),), carry + stored)
-            back.step(((outer, trail.segment), (reverse, 1)), state, is_stored=stored > 0)
+            state = row_of(states, ((reverse, 1),), width)
+            back.step(((outer, trail.segment), (reverse, 1)), state)
         lowering.add(For(reverse, rest, part, is_reversed=True))
     lowering.add(For(outer, -(-loop.steps // trail.segment), body, is_reversed=True))
 
@@ -190,27 +212,38 @@ class _StepsBack:
     """The steps of a reverse pass.
 
     Attributes:
+        call: The reverse pass.
+        is_stored: Whether the forward pass stores the intermediates.
         cotangents: The cotangents of the carry.
         totals: The accumulated cotangents of the constants.
         dxs: The array of the cotangents of xs.
     """
 
     def __init__(self, lowering: Lowering, call: Any, trail: Trail, seeds: Numbers) -> None:
-        self._lowering, self._call, self._trail = lowering, call, trail
+        self._lowering, self.call, self._trail = lowering, call, trail
+        self.is_stored = bool(trail.steps.stored) and trail.steps.back is call
         carry, fixed, row, out = call.loop.sizes
         first = 1 + carry + fixed + row
-        codes = [call.body.code, *([call.stored.back.code] if call.stored else [])]
-        spans = merged([span for code in codes for span in lowering.plan(code).spans])
-        self.cotangents = Changing(lowering, carry, is_array=_touch(spans, first, carry))
+        self._code = call.stored.back.code if self.is_stored else call.body.code
+        varies = trail.steps.varies
+        spans = lowering.spans(self._code, self._flags() if varies else [])
+        self.cotangents = Changing(lowering, carry, is_array=_touch(spans, first, carry), varies=varies)
         self.cotangents.set(seeds[:carry])
-        self.totals = Changing(lowering, fixed, is_array=_touch(spans, first + carry, fixed))
+        self.totals = Changing(lowering, fixed, is_array=_touch(spans, first + carry, fixed), varies=varies)
         self.totals.set([0.0] * fixed)
         self._dys = _columns(lowering, seeds[carry:], out)
-        self.dxs = lowering.array(row * call.loop.steps) if row else ""
+        self.dxs = lowering.array(row * call.loop.steps, varies=varies) if row else ""
 
-    def step(self, at: Position, state: Sequence[Cell], *, is_stored: bool) -> None:
-        """Append the step at a position. `state` has the carry, and the intermediates if `is_stored`."""
-        lowering, call = self._lowering, self._call
+    def _flags(self) -> list[bool]:
+        """Return which inputs of the step vary."""
+        lowering, steps = self._lowering, self._trail.steps
+        given = [*map(lowering.varies, steps.consts), *(lowering.varies(x) for x, _ in steps.xs)]
+        start = [False, *[True] * self.call.loop.sizes.carry, *given]
+        return start + [True] * (self._code.inputs - len(start))
+
+    def step(self, at: Position, state: Sequence[Cell]) -> None:
+        """Append the step at a position. `state` has the carry, and the intermediates if they are stored."""
+        lowering, call = self._lowering, self.call
         carry, fixed, row, _ = call.loop.sizes
         inputs = [
             counted(lowering, at, call.loop.first),
@@ -220,10 +253,9 @@ class _StepsBack:
             *self.cotangents.current(),
             *self.totals.current(),
             *moving(self._dys, at),
-            *(state[carry:] if is_stored else ()),
+            *(state[carry:] if self.is_stored else ()),
         ]
-        outputs = lowering.program(call.stored.back.code if is_stored else call.body.code, inputs)
-        outputs = lowering.settled(outputs, [self.cotangents.array, self.totals.array])
+        outputs = lowering.settled(lowering.program(self._code, inputs), [self.cotangents.array, self.totals.array])
         if row:
             lowering.store(row_of(self.dxs, at, row), outputs[carry + fixed :])
         self.cotangents.set(outputs[:carry])
@@ -255,10 +287,33 @@ def _columns(lowering: Lowering, operands: Numbers, width: int) -> Columns:
         column = operands[i::width]
         stride, first = column.stride, column[0] if len(column) else 0.0
         if stride is None or not isinstance(first, Cell):
-            whole, distance = lowering.in_array(operands)
-            return [(whole.moved(k * distance), width * distance) for k in range(width)]
+            return _copied_columns(lowering, operands, width)
         found.append((first, stride))
     return found
+
+
+def _copied_columns(lowering: Lowering, operands: Numbers, width: int) -> Columns:
+    """Return cells with copies of the rows of all steps. Columns that vary and other columns are in separate arrays."""
+    columns = [operands[i::width] for i in range(width)]
+    if len({any(map(lowering.varies, column)) for column in columns} if lowering.varying else ()) > 1:
+        return [lowering.in_array(column) for column in columns]
+    whole, distance = lowering.in_array(operands)
+    return [(whole.moved(k * distance), width * distance) for k in range(width)]
+
+
+def _fits(lowering: Lowering, loop: Any, stored: Any) -> bool:
+    """Return whether the intermediates of all steps fit in memory."""
+    return bool(stored) and (lowering.lanes == 1 or _bytes(lowering, loop, stored.width) <= _MOST_BYTES)
+
+
+def _has_segments(lowering: Lowering, loop: Any) -> bool:
+    """Return whether the reverse pass of a loop runs segments again."""
+    return loop.memory is not None or (lowering.lanes > 1 and _bytes(lowering, loop, loop.sizes.carry) > _MOST_BYTES)
+
+
+def _bytes(lowering: Lowering, loop: Any, width: int) -> int:
+    """Return the memory that `width` numbers per step take in all steps and lanes. A `while_loop` has no known size."""
+    return 0 if loop.condition is not None else 8 * lowering.lanes * loop.steps * width
 
 
 def _touch(spans: Sequence[tuple[int, int]], start: int, count: int) -> bool:

@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, TAKE
+from gradwalk.program.code.parts import Part, split
 from gradwalk.program.reroll.repeats import Moving, even_runs, result
 from gradwalk.program.routine.numbers import OTHER, Groups, Numbers
 from gradwalk.program.routine.statements import (
     INPUTS,
+    RESULTS,
+    UNIFORM,
     Assign,
     Cell,
     Compute,
@@ -80,25 +83,33 @@ class Lowering:
         constants: See `Routine`.
         variables: See `Routine`.
         groups: The groups of cells in `Numbers`.
+        varying: See `Routine`, and the other variables whose numbers differ between samples.
+        lanes: The number of samples that run together.
     """
 
-    def __init__(self, lower_call: LowerCall, most: int) -> None:
+    def __init__(self, lower_call: LowerCall, most: int, lanes: int = 1) -> None:
         self.block: list[Statement] = []
         self.arrays: dict[str, int] = {}
         self.growing: list[str] = []
         self.constants: dict[str, Sequence[float]] = {}
         self.variables: list[str] = []
+        self.varying: set[str] = set()
+        self.lanes = lanes
         self._lower_call = lower_call
         self._left = most
         self._numbers = itertools.count()
         self._plans: dict[int, _Plan] = {}  # id of a code -> its plan
+        self._parts: dict[tuple[int, tuple[bool, ...]], tuple[Part, Part]] = {}  # id of a code, flags -> results
         self.groups = Groups()
 
     # Building blocks
 
-    def name(self, letter: str) -> str:
+    def name(self, letter: str, *, varies: bool = False) -> str:
         """Return a new name."""
-        return f"{letter}{next(self._numbers)}"
+        name = f"{letter}{next(self._numbers)}"
+        if varies:
+            self.varying.add(name)
+        return name
 
     def add(self, statement: Statement) -> None:
         """Append a statement. Raises TooLargeError if there are too many."""
@@ -116,42 +127,48 @@ class Lowering:
         finally:
             self.block = outer
 
-    def array(self, cells: int) -> str:
+    def varies(self, operand: Operand) -> bool:
+        """Return whether an operand differs between samples."""
+        return (operand.array if isinstance(operand, Cell) else operand) in self.varying
+
+    def array(self, cells: int, *, varies: bool) -> str:
         """Return the name of a new local array."""
-        name = self.name("a")
+        name = self.name("a", varies=varies)
         self.arrays[name] = cells
         return name
 
-    def growing_array(self) -> str:
+    def growing_array(self, *, varies: bool) -> str:
         """Return the name of a new array that `Grow` enlarges."""
-        self.growing.append(self.name("g"))
+        self.growing.append(self.name("g", varies=varies))
         return self.growing[-1]
 
-    def variable(self) -> str:
+    def variable(self, *, varies: bool) -> str:
         """Return the name of a new variable that can be assigned several times."""
-        self.variables.append(self.name("m"))
+        self.variables.append(self.name("m", varies=varies))
         return self.variables[-1]
 
     def read(self, operand: Operand) -> str:
         """Read an operand into a new variable."""
-        name = self.name("v")
+        name = self.name("v", varies=self.varies(operand))
         self.add(Read(name, operand))
         return name
 
-    def store(self, first: Sequence[Cell], operands: Sequence[Operand]) -> None:
+    def store(
+        self, first: Sequence[Cell], operands: Sequence[Operand], kind: type[Store] | type[Assign] = Store
+    ) -> None:
         """Write numbers to cells. Evenly spaced cells are copied to evenly spaced cells by a loop."""
         pairs = list(zip(first, operands, strict=True))
         steps = [_step_of(one, other) for one, other in itertools.pairwise(pairs)]
         for start, count in even_runs(steps, _LONG) if pairs else []:
             cell, operand = pairs[start]
             if count == 1:
-                self.add(Store(cell, operand))
+                self.add(kind(cell, operand))
                 continue
             to, by = steps[start] or (0, 0)
             counter = self.name("i")
             with self.nested() as body:
                 source = operand.moved(0, (counter, by)) if isinstance(operand, Cell) else operand
-                self.add(Store(cell.moved(0, (counter, to)), source))
+                self.add(kind(cell.moved(0, (counter, to)), source))
             self.add(For(counter, count, body))
 
     def in_array(self, operands: Sequence[Operand]) -> tuple[Cell, int]:
@@ -168,7 +185,7 @@ class Lowering:
             name = self.name("k")
             self.constants[name] = [float(number) for number in operands if isinstance(number, float)]
         else:
-            name = self.array(len(operands))
+            name = self.array(len(operands), varies=any(map(self.varies, operands)))
             self.store([Cell(name, i) for i in range(len(operands))], operands)
         return Cell(name, 0), 1
 
@@ -188,24 +205,64 @@ class Lowering:
         """Append the statements of a program; return its outputs.
 
         `operands` are the inputs. The outermost program stores the numbers that it keeps in the array of the inputs.
+        What is the same for all samples comes first.
         """
-        return _ProgramLowering(self, code, operands, is_outermost).outputs()
+        varies = self._flags(operands)
+        if not any(varies):
+            return _ProgramLowering(self, code, operands, is_outermost=is_outermost).outputs()
+        known: dict[int, Operand] = dict(enumerate([*operands, *code.constants]))
+        for part, does_vary in zip(self.parts(code, varies), (False, True), strict=True):
+            given = [known[index] for index in part.inputs]
+            outputs = _ProgramLowering(self, part.code, given, varies=does_vary).outputs()
+            known.update(zip(part.outputs, outputs, strict=True))
+        return [known[index] for index in code.outputs]
+
+    def parts(self, code: Code, varies: Sequence[bool]) -> tuple[Part, Part]:
+        """Split a program: see `parts.split`. It is split once for the same inputs that vary."""
+        key = id(code), tuple(varies)
+        if key not in self._parts:
+            self._parts[key] = split(code, varies)
+        return self._parts[key]
+
+    def spans(self, code: Code, varies: Sequence[bool]) -> list[tuple[int, int]]:
+        """Return the ranges of inputs that are indexed with a counter or subscript, if these inputs vary."""
+        if not any(varies):
+            return list(self.plan(code).spans)
+        found = []
+        for part in self.parts(code, varies):
+            for least, greatest in self.plan(part.code).spans:
+                first, last = part.inputs[least], part.inputs[greatest]
+                if last - first == greatest - least and last < code.inputs:
+                    found.append((first, last))
+        return merged(found)
+
+    def _flags(self, operands: Sequence[Operand]) -> list[bool]:
+        """Return which operands vary. If none vary, the list may be empty."""
+        return [self.varies(operand) for operand in operands] if self.varying else []
 
     def call(self, call: Any, operands: Numbers, trails: Trails) -> Sequence[Operand]:
         """Append the statements of a call; return its results."""
         return self._lower_call(self, call, operands, trails)
 
-    def even(self, operands: Sequence[Operand], spans: Sequence[tuple[int, int]]) -> list[Operand]:
-        """Return the operands, with each span of them in evenly spaced cells."""
+    def even(
+        self, operands: Sequence[Operand], spans: Sequence[tuple[int, int]], *, is_exact: bool = False
+    ) -> list[Operand]:
+        """Return the operands, with each span of them in evenly spaced cells.
+
+        If `is_exact`, a span is left as it is if only some of its operands vary.
+        """
         found = list(operands)
         for least, greatest in spans:
-            first, stride = self.in_array(found[least : greatest + 1])
+            span = found[least : greatest + 1]
+            if is_exact and len(set(map(self.varies, span))) > 1:
+                continue
+            first, stride = self.in_array(span)
             found[least : greatest + 1] = [first.moved(i * stride) for i in range(greatest + 1 - least)]
         return found
 
     def routine(self) -> Routine:
         """Return the routine of all statements that were appended."""
-        return Routine(self.block, self.variables, self.arrays, self.growing, self.constants)
+        return Routine(self.block, self.variables, self.arrays, self.growing, self.constants, self.varying)
 
 
 class Changing:
@@ -215,21 +272,24 @@ class Changing:
         array: Name of the array, or "" if the numbers are variables.
     """
 
-    def __init__(self, lowering: Lowering, count: int, *, is_array: bool) -> None:
+    def __init__(self, lowering: Lowering, count: int, *, is_array: bool, varies: bool) -> None:
         self._lowering = lowering
-        self.array = lowering.array(count) if is_array or count > MOST_VARIABLES else ""
+        self._varies = varies
+        self.array = lowering.array(count, varies=varies) if is_array or count > MOST_VARIABLES else ""
         self._cells = [Cell(self.array, i) for i in range(count)] if self.array else []
-        self._variables = [] if self.array else [lowering.variable() for _ in range(count)]
+        self._variables = [] if self.array else [lowering.variable(varies=varies) for _ in range(count)]
+
+    def __len__(self) -> int:
+        return max(len(self._cells), len(self._variables))
 
     def another(self) -> Changing:
         """Return another group of the same size and kind."""
-        count = max(len(self._cells), len(self._variables))
-        return Changing(self._lowering, count, is_array=bool(self.array))
+        return Changing(self._lowering, len(self), is_array=bool(self.array), varies=self._varies)
 
     def set(self, operands: Sequence[Operand]) -> None:
         """Change the numbers. The operands must not be cells of the same array: see `Lowering.settled`."""
         if self.array:
-            self._lowering.store(self._cells, operands)
+            self._lowering.store(self._cells, operands, Assign)
         for variable, operand in zip(self._variables, operands, strict=False):
             self._lowering.add(Assign(variable, operand))
 
@@ -239,10 +299,19 @@ class Changing:
 
 
 class _ProgramLowering:
-    """Appends the statements of one program to a lowering."""
+    """Appends the statements of one program to a lowering. Either all of its instructions vary or none."""
 
-    def __init__(self, lowering: Lowering, code: Code, operands: Sequence[Operand], is_outermost: bool) -> None:
+    def __init__(
+        self,
+        lowering: Lowering,
+        code: Code,
+        operands: Sequence[Operand],
+        *,
+        is_outermost: bool = False,
+        varies: bool = False,
+    ) -> None:
         self._lowering = lowering
+        self._varies = varies
         self._code = code
         self._placement, self._cell_of, cells, spans = lowering.plan(code)
         self._inputs = lowering.even(operands, spans)
@@ -254,7 +323,7 @@ class _ProgramLowering:
         if is_outermost:
             self._cell_of = numpy.arange(code.count)
         elif cells:
-            self._memory = Cell(lowering.array(cells), 0)
+            self._memory = Cell(lowering.array(cells, varies=varies), 0)
         self._numbers = ""  # name of the array of constants, if it is used
         self._trails: Trails = {}
         self._called: set[int] = set()
@@ -302,7 +371,7 @@ class _ProgramLowering:
             self._lowering.add(Store(self._cell(place), self._known[index]))
 
     def _instruction(self, index: int, row: Sequence[int], operands: list[Operand]) -> None:
-        name = self._lowering.name("v")
+        name = self._lowering.name("v", varies=self._varies)
         if row[0] == TAKE:
             table, stride = self._lowering.in_array(operands[1:])
             self._lowering.add(Take(name, operands[0], table, stride, len(operands) - 1))
@@ -357,7 +426,7 @@ class _ProgramLowering:
         """Begin the innermost of these loops."""
         lowering = self._lowering
         carried = self._placement.carried[loops]
-        variables = [lowering.variable() for _ in carried]
+        variables = [lowering.variable(varies=self._varies) for _ in carried]
         for i, variable in zip(carried, variables, strict=True):
             start = self._operand(before(result(self._code, i, loops), loops), loops[:-1])
             lowering.add(Assign(variable, start))
@@ -453,6 +522,28 @@ def lowered(code: Code, lower_call: LowerCall, most: int) -> Routine:
     return lowering.routine()
 
 
+def lowered_on_lanes(code: Code, uniform: int, lanes: int, lower_call: LowerCall, most: int) -> Routine:
+    """Lower a program for a batch. All of its instructions vary.
+
+    Args:
+        code: The program. The first inputs are the same for all samples and are in the array `UNIFORM`; the others are
+            in `INPUTS`. The outputs are stored in `RESULTS`.
+        uniform: The number of inputs that are the same for all samples.
+        lanes: The number of samples that run together.
+        lower_call: As for `lowered`.
+        most: As for `lowered`.
+
+    Raises:
+        TooLargeError: As `lowered`.
+    """
+    lowering = Lowering(lower_call, most, lanes)
+    lowering.varying |= {INPUTS, RESULTS}
+    inputs = [Cell(UNIFORM, i) for i in range(uniform)] + [Cell(INPUTS, i) for i in range(code.inputs - uniform)]
+    outputs = lowering.program(code, inputs)
+    lowering.store([Cell(RESULTS, i) for i in range(len(outputs))], outputs)
+    return lowering.routine()
+
+
 def _numbers_of(
     lowering: Lowering, code: Code, inputs: Sequence[Operand], inside: Any, cell_of: Any, memory: Cell
 ) -> Numbers:
@@ -482,7 +573,7 @@ def _spans(code: Code, placement: Placement) -> list[tuple[int, int]]:
         for place in placement.operands(i, around)
         if place.start < code.inputs and any(place.strides)
     ]
-    tables = [table for table in code.tables if max(table) < code.inputs]
+    tables = [table for table in code.tables if max(table, default=code.inputs) < code.inputs]
     return merged([*found, *((min(table), max(table)) for table in tables)])
 
 

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple
 
-INPUTS = "values"  # the array that holds the inputs and receives the outputs
+INPUTS = "values"  # the array that holds the inputs and, for one sample, receives the outputs
+UNIFORM, RESULTS = "uniform", "results"  # on lanes: the array of inputs that are the same for all samples, and outputs
 
 
 class Cell(NamedTuple):
@@ -70,14 +71,17 @@ class Take(NamedTuple):
 
 
 class Assign(NamedTuple):
-    """Change a variable that can be assigned several times; see `Routine.variables`."""
+    """Change a variable that can be assigned several times (see `Routine.variables`), or the number in a cell.
 
-    variable: str
+    On lanes, the number changes only for the samples for which the statement runs.
+    """
+
+    target: str | Cell
     operand: Operand
 
 
 class Store(NamedTuple):
-    """Write a number to a cell."""
+    """Write a number to a cell. On lanes, it is undefined for samples for which the statement does not run."""
 
     cell: Cell
     operand: Operand
@@ -139,6 +143,18 @@ class While(NamedTuple):
     body: Sequence[Statement]
 
 
+class Lost(NamedTuple):
+    """Run statements for the samples for which the condition of a `While` still held after the largest number of steps.
+
+    Attributes:
+        counter: The counter of the `While`.
+        body: The statements.
+    """
+
+    counter: str
+    body: Sequence[Statement]
+
+
 class Choose(NamedTuple):
     """Run one of several lists of statements: list i for a selector below i + 1, the last one for larger selectors.
 
@@ -150,7 +166,7 @@ class Choose(NamedTuple):
     otherwise: Sequence[Statement]
 
 
-Statement = Compute | Read | Count | Take | Assign | Store | Grow | For | While | Choose
+Statement = Compute | Read | Count | Take | Assign | Store | Grow | For | While | Lost | Choose
 
 
 class Routine(NamedTuple):
@@ -162,6 +178,7 @@ class Routine(NamedTuple):
         arrays: Maps the name of each local array to its number of cells.
         growing: The names of the arrays that `Grow` enlarges. They have no cells at first.
         constants: Maps the name of each array of constants to its numbers.
+        varying: The names of the variables and arrays whose numbers differ between samples. Empty for one sample.
     """
 
     statements: Sequence[Statement]
@@ -169,6 +186,7 @@ class Routine(NamedTuple):
     arrays: Mapping[str, int]
     growing: Sequence[str]
     constants: Mapping[str, Sequence[float]]
+    varying: Set[str]
 
 
 def size(statements: Sequence[Statement]) -> int:
@@ -177,7 +195,7 @@ def size(statements: Sequence[Statement]) -> int:
     while waiting:
         statement = waiting.pop()
         count += 1
-        if isinstance(statement, For | While):
+        if isinstance(statement, For | While | Lost):
             waiting += statement.body
         if isinstance(statement, While):
             waiting += statement.test

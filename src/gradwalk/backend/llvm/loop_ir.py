@@ -1,0 +1,353 @@
+"""Print a routine as LLVM IR for lanes: one function that runs a program with loops and switches on a batch.
+
+Each number that varies is a vector with a lane per sample. The lanes of a block run the same statements. A mask says
+for which lanes the current statements run. A loop goes on until it has ended for all lanes; a lane that has left the
+loop keeps its numbers. A branch of a switch is skipped if no lane selects it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from gradwalk.backend.llvm.vector_ir import Library, Target, attributes
+from gradwalk.program.code.code import Code
+from gradwalk.program.native.expressions import Body, Type, printed_functions
+from gradwalk.program.native.scalar_ir import MEMORY, PYTHON, RoutinePrinter, declared, work_of
+from gradwalk.program.routine.lower_calls import routine_on_lanes
+from gradwalk.program.routine.statements import (
+    INPUTS,
+    RESULTS,
+    UNIFORM,
+    Assign,
+    Cell,
+    Choose,
+    Compute,
+    For,
+    Lost,
+    Operand,
+    Read,
+    Routine,
+    Statement,
+    Store,
+    Take,
+    While,
+)
+
+# The function releases Python's GIL. In long loops it calls `poll`, a Python function, so that signal handlers run.
+_POLL = f"""\
+declare ptr @{PYTHON}PyEval_SaveThread()
+declare void @{PYTHON}PyEval_RestoreThread(ptr)
+declare ptr @{PYTHON}PyObject_CallNoArgs(ptr)
+declare void @{PYTHON}Py_DecRef(ptr)
+define internal i1 @is_interrupted(ptr %poll, ptr %thread) noinline {{
+  call void @{PYTHON}PyEval_RestoreThread(ptr %thread)
+  %result = call ptr @{PYTHON}PyObject_CallNoArgs(ptr %poll)
+  call void @{PYTHON}Py_DecRef(ptr %result)
+  %thread_again = call ptr @{PYTHON}PyEval_SaveThread()
+  %is_error = icmp eq ptr %result, null
+  ret i1 %is_error
+}}"""
+
+
+def loop_ir(code: Code, uniform: int, target: Target) -> str:
+    """Print a program whose instructions all vary as an LLVM module that runs it on lanes.
+
+    The module defines `int run(object poll, double *uniform, real *values, real *results, i64 pitch, i64 lanes)`.
+    `uniform` has the first `uniform` inputs of the program, which are the same for all lanes. `values` has a row for
+    each of the other inputs, and `results` for each output; rows are `pitch` numbers apart. The numbers of lanes is
+    rounded up to a multiple of the lanes of the target's type. The function returns a status of `scalar_ir`.
+
+    Raises `TooLargeError` if the routine of the program has too many statements.
+    """
+    printer = _LanePrinter(routine_on_lanes(code, uniform, target.type.lanes), target)
+    text = printer.function()
+    scalar = printed_functions(printer.called, Type(), declared, contract=target.contract)
+    library = Library(target).printed
+    lanes = printed_functions(printer.lanes.called, target.type, library, contract=target.contract)
+    lines = [*printer.declared, *scalar, *lanes, *printer.globals(), *text, *attributes(target)]
+    return "\n".join([_POLL, MEMORY, *_declared_once(lines), ""])
+
+
+def _declared_once(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the lines, with only the first declaration of each function."""
+    known = set()
+    for line in lines:
+        name = line.split("(")[0]
+        if line.startswith("declare") and name in known:
+            continue
+        known.add(name)
+        yield line
+
+
+class _LanePrinter(RoutinePrinter):
+    """Prints the function of a routine for lanes. Numbers that do not vary are scalars.
+
+    Attributes:
+        lanes: Prints instructions on vectors.
+        declared: Declarations of functions of LLVM that the lines call.
+    """
+
+    _poll_arguments = "ptr %poll, ptr %thread"
+
+    def __init__(self, routine: Routine, target: Target) -> None:
+        super().__init__(routine, contract=target.contract)
+        self.lanes = Body(target.type, contract=target.contract, text=self.text)
+        self.declared: list[str] = []
+        self._kind = target.type
+        self._varying = routine.varying
+        self._pointers[UNIFORM] = "%uniform"
+        self._mask = ""  # the lanes for which the current statements run, a vector of i1; "" if they are all lanes
+        self._integers = self._kind.of("i64" if self._kind.real == "double" else "i32")
+        self._lengths: dict[str, str] = {}  # counter of a `While` -> variable: the number of iterations of each lane
+        self._lost_in: dict[str, str] = {}  # counter of a `While` -> variable: the lanes that take too many steps
+
+    def function(self) -> list[str]:
+        """Return the lines of the function `run`."""
+        begin, end = self._printed()
+        begin = [line.replace("label %first", "label %test") for line in begin]
+        return [
+            "define i32 @run(ptr %poll, ptr noalias %uniform, ptr noalias %values, ptr noalias %results, "
+            "i64 %pitch, i64 %lanes) #0 {",
+            *begin[:-1],
+            f"  %thread = call ptr @{PYTHON}PyEval_SaveThread()",
+            begin[-1],
+            "test:",
+            "  %lane = phi i64 [ 0, %begin ], [ %next_lane, %block_end ]",
+            "  %is_left = icmp slt i64 %lane, %lanes",
+            "  br i1 %is_left, label %first, label %end",
+            "first:",
+            *self.lines,
+            "  br label %block_end",
+            "block_end:",
+            f"  %next_lane = add nuw nsw i64 %lane, {self._kind.lanes}",
+            "  br label %test",
+            *[self._restoring(line) for line in end],
+        ]
+
+    def _restoring(self, line: str) -> str:
+        restored = f"  call void @{PYTHON}PyEval_RestoreThread(ptr %thread)"
+        return f"{line}\n{restored}" if line in ("end:", "end_work:") else line
+
+    def _kind_of(self, name: str) -> Type:
+        return self._kind if name in self._varying else Type()
+
+    # Statements
+
+    def _compute(self, statement: Compute) -> None:
+        if statement.result not in self._varying:
+            super()._compute(statement)
+            return
+        operands = [self._vector(operand) for operand in statement.operands]
+        self._names[statement.result] = self.lanes.instruction(statement.opcode, operands)
+
+    def _read(self, statement: Read) -> None:
+        self._names[statement.result] = self._operand(statement.operand)
+
+    def _take(self, statement: Take) -> None:
+        if statement.result not in self._varying:
+            super()._take(statement)
+            return
+        kind, bits, numbers = self._kind, self._kind.bits, self._kind.numbers
+        index, count = self._vector(statement.subscript), kind.literal(float(statement.length))
+        is_negative = self.new(f"fcmp olt {numbers} {index}, {kind.literal(0.0)}")
+        from_end = self.new(f"fadd {numbers} {index}, {count}")
+        position = self.new(f"select {bits} {is_negative}, {numbers} {from_end}, {numbers} {index}")
+        is_one = self.new(f"fcmp oge {numbers} {position}, {kind.literal(0.0)}")
+        is_inside = self.new(f"and {bits} {is_one}, {self.new(f'fcmp olt {numbers} {position}, {count}')}")
+        safe = self.new(f"select {bits} {is_inside}, {numbers} {position}, {numbers} {kind.literal(0.0)}")
+        places = kind.of("i64")
+        whole = self.new(f"fptosi {numbers} {safe} to {places}")
+        is_whole = self.new(f"fcmp oeq {numbers} {self.new(f'sitofp {places} {whole} to {numbers}')}, {position}")
+        picked = self._gathered(statement, whole)
+        is_there = self.new(f"and {bits} {is_inside}, {is_whole}")
+        nan = kind.literal(float("nan"))
+        self._names[statement.result] = self.new(f"select {bits} {is_there}, {numbers} {picked}, {numbers} {nan}")
+
+    def _gathered(self, statement: Take, entries: str) -> str:
+        """Append code that loads an entry of a table for each lane; return the name of the vector."""
+        varies, lanes = statement.table.array in self._varying, self._kind.lanes
+        loaded = Type(self._kind.real if varies else "double", lanes)
+        places, stride = loaded.of("i64"), f"splat (i64 {statement.stride})"
+        distance = self.new(f"mul {places} {entries}, {stride}")
+        if varies:
+            if statement.table.array == INPUTS:
+                distance = self.new(f"mul {places} {distance}, {self._in_all_lanes('i64', '%pitch')}")
+            else:
+                distance = self.new(f"mul {places} {distance}, splat (i64 {lanes})")
+            own = ", ".join([f"i64 {lane}" for lane in range(lanes)])
+            distance = self.new(f"add {places} {distance}, <{own}>")
+        pointers = loaded.of("ptr")
+        first = self._address(statement.table)
+        addresses = self.new(f"getelementptr {loaded.real}, ptr {first}, {places} {distance}")
+        name = f"llvm.masked.gather.v{lanes}{'f64' if loaded.real == 'double' else 'f32'}.v{lanes}p0"
+        self.declared.append(f"declare {loaded.numbers} @{name}({pointers}, i32, {loaded.bits}, {loaded.numbers})")
+        picked = self.new(
+            f"call {loaded.numbers} @{name}({pointers} {addresses}, i32 {loaded.bytes // lanes}, "
+            f"{loaded.bits} splat (i1 true), {loaded.numbers} poison)"
+        )
+        if loaded.real == self._kind.real:
+            return picked
+        return self.new(f"fptrunc {loaded.numbers} {picked} to {self._kind.numbers}")
+
+    def _assign(self, statement: Assign) -> None:
+        target = statement.target
+        if (target.array if isinstance(target, Cell) else target) not in self._varying:
+            super()._assign(statement)
+            return
+        address = self._address(target) if isinstance(target, Cell) else f"%{target}"
+        value = self._vector(statement.operand)
+        if self._mask:
+            before, numbers = self._loaded(address, self._kind), self._kind.numbers
+            value = self.new(f"select {self._kind.bits} {self._mask}, {numbers} {value}, {numbers} {before}")
+        self._put(value, address)
+
+    def _store(self, statement: Store) -> None:
+        if statement.cell.array in self._varying:
+            self._put(self._vector(statement.operand), self._address(statement.cell))
+        else:
+            super()._store(statement)
+
+    def _print_iteration(self, statement: For) -> None:
+        lengths = self._lengths.get(statement.times) if isinstance(statement.times, str) else None
+        outer = self._mask
+        if lengths is not None:
+            step = self._splat(self._counters[statement.counter])
+            self._mask = self.new(f"icmp sgt {self._integers} {self._integer(lengths)}, {step}")
+        super()._print_iteration(statement)
+        self._mask = outer
+
+    def _while(self, statement: While) -> None:
+        if not self._varies(statement.condition):
+            super()._while(statement)
+            return
+        outer = self._mask
+        going, length, lost = [self._new_integer(what) for what in ("going", "length", "lost")]
+        self._set_integer(going, f"sext {self._kind.bits} {outer or 'splat (i1 true)'} to {self._integers}")
+        before, label, after = self._label("before"), self._label("loop"), self._label("after")
+        self._jump(before)
+        self.lines.append(f"  br label %{label}")
+        self.begin(label)
+        step = self._counters[statement.counter] = self._phi(label, before)
+        self._mask = self._bits(going)
+        self._print(statement.test)
+        holds = self.new(
+            f"fcmp une {self._kind.numbers} {self._vector(statement.condition)}, {self._kind.literal(0.0)}"
+        )
+        self._mask = self.new(f"and {self._kind.bits} {self._mask}, {holds}")
+        self._branch(self._any(), f"{label}_body", after)
+        self.begin(f"{label}_body")
+        if statement.most is not None:
+            left, losing = self._label("left"), self._label("losing")
+            self._branch(self.new(f"icmp ne i64 {step}, {statement.most}"), left, losing)
+            self.begin(losing)
+            self._set_integer(lost, f"sext {self._kind.bits} {self._mask} to {self._integers}")
+            self.lines.append(f"  br label %{after}")
+            self.begin(left)
+        self._set_integer(going, f"sext {self._kind.bits} {self._mask} to {self._integers}")
+        done, so_far = self._splat(self.new(f"add nuw nsw i64 {step}, 1")), self._integer(length)
+        self._set_integer(
+            length, f"select {self._kind.bits} {self._mask}, {self._integers} {done}, {self._integers} {so_far}"
+        )
+        self._poll(step, work_of([*statement.test, *statement.body]), math.inf)
+        self._print(statement.body)
+        self._latch(label, step)
+        self.lines.append(f"  br label %{label}")
+        self.begin(after)
+        self._mask = outer
+        self._lengths[statement.counter], self._lost_in[statement.counter] = length, lost
+
+    def _lost(self, statement: Lost) -> None:
+        lost = self._lost_in.get(statement.counter)
+        if lost is not None:
+            self._print_for(self._bits(lost), statement.body)
+
+    def _choose(self, statement: Choose) -> None:
+        if not self._varies(statement.selector):
+            super()._choose(statement)
+            return
+        index, numbers = self._vector(statement.selector), self._kind.numbers
+        left = self.new(f"fcmp ord {numbers} {index}, {self._kind.literal(0.0)}")
+        nan = self.new(f"fcmp uno {numbers} {index}, {self._kind.literal(0.0)}")
+        for i, branch in enumerate(statement.branches):
+            own = left
+            if i < len(statement.branches) - 1:
+                is_below = self.new(f"fcmp olt {numbers} {index}, {self._kind.literal(i + 1.0)}")
+                own = self.new(f"and {self._kind.bits} {left}, {is_below}")
+                left = self.new(f"and {self._kind.bits} {left}, {self._not(is_below)}")
+            self._print_for(own, branch)
+        self._print_for(nan, statement.otherwise)
+
+    def _print_for(self, lanes: str, statements: Sequence[Statement]) -> None:
+        """Print statements for some of the current lanes. They are skipped if there are none."""
+        outer = self._mask
+        self._mask = self.new(f"and {self._kind.bits} {outer}, {lanes}") if outer else lanes
+        some, after = self._label("some"), self._label("after")
+        self._branch(self._any(), some, after)
+        self.begin(some)
+        self._print(statements)
+        self._jump(after)
+        self._mask = outer
+
+    # Parts of statements
+
+    def _varies(self, operand: Operand) -> bool:
+        return (operand.array if isinstance(operand, Cell) else operand) in self._varying
+
+    def _vector(self, operand: Operand) -> str:
+        """Return the name of a vector with an operand in each lane."""
+        if isinstance(operand, float):
+            return self._kind.literal(operand)
+        number = self._operand(operand)
+        if self._varies(operand):
+            return number
+        if self._kind.real == "float":
+            number = self.new(f"fptrunc double {number} to float")
+        return self._in_all_lanes(self._kind.real, number)
+
+    def _in_all_lanes(self, kind: str, number: str) -> str:
+        numbers, lanes = self._kind.of(kind), self._kind.lanes
+        first = self.new(f"insertelement {numbers} poison, {kind} {number}, i64 0")
+        return self.new(f"shufflevector {numbers} {first}, {numbers} poison, <{lanes} x i32> zeroinitializer")
+
+    def _address(self, cell: Cell) -> str:
+        if cell.array not in (INPUTS, RESULTS):
+            return super()._address(cell)
+        row = self.new(f"mul nsw i64 {self._sum(cell.start, cell.strides)}, %pitch")
+        return self.new(f"getelementptr {self._kind.real}, ptr %{cell.array}, i64 {self.new(f'add i64 {row}, %lane')}")
+
+    def _put(self, value: str, address: str) -> None:
+        size = self._kind.bytes // self._kind.lanes
+        self.lines.append(f"  store {self._kind.numbers} {value}, ptr {address}, align {size}")
+
+    # Variables with an integer per lane: masks, and numbers of iterations
+
+    def _new_integer(self, name: str) -> str:
+        variable = f"%{self._label(name)}"
+        self._allocated.append(f"  {variable} = alloca {self._integers}")
+        self.lines.append(f"  store {self._integers} zeroinitializer, ptr {variable}")
+        return variable
+
+    def _set_integer(self, variable: str, text: str) -> None:
+        self.lines.append(f"  store {self._integers} {self.new(text)}, ptr {variable}")
+
+    def _integer(self, variable: str) -> str:
+        return self.new(f"load {self._integers}, ptr {variable}")
+
+    def _bits(self, variable: str) -> str:
+        """Return the signs of a variable with an integer per lane."""
+        return self.new(f"icmp slt {self._integers} {self._integer(variable)}, zeroinitializer")
+
+    def _splat(self, number: str) -> str:
+        """Append code that puts a number of type i64 into all lanes."""
+        if self._kind.real == "float":
+            return self._in_all_lanes("i32", self.new(f"trunc i64 {number} to i32"))
+        return self._in_all_lanes("i64", number)
+
+    def _not(self, bits: str) -> str:
+        return self.new(f"xor {self._kind.bits} {bits}, splat (i1 true)")
+
+    def _any(self) -> str:
+        """Append code that says whether the mask has a lane."""
+        size = f"i{self._kind.lanes}"
+        return self.new(f"icmp ne {size} {self.new(f'bitcast {self._kind.bits} {self._mask} to {size}')}, 0")

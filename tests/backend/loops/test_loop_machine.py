@@ -1,0 +1,121 @@
+"""Machine code that runs loops on batches gives the bits of the lanes, and the same errors."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import numpy
+import pytest
+
+from gradwalk import grad, jit, loops, math, take, value_and_grad, vmap
+from gradwalk.backend.loops import loop_kernel
+from gradwalk.backend.thread_pool import threads
+
+pytest.importorskip("llvmlite")
+
+
+@pytest.fixture(autouse=True)
+def never_unroll(monkeypatch):
+    monkeypatch.setattr(loop_kernel, "MOST_FLAT", 0)
+
+
+def root(x, limit=None):
+    """Return the square root of x by Newton's method; a number of steps that depends on x."""
+    return loops.while_loop(lambda r: abs(r * r - x) > 1e-12 * x, lambda r: 0.5 * (r + x / r), x, max_steps=limit)
+
+
+X = numpy.geomspace(1e-3, 1e5, 101)
+
+
+def is_compiled(batched):
+    backend = batched.statistics.backends.get("float64", "")
+    return backend == "llvm" or backend == "lanes: gradwalk runs uncompiled"
+
+
+@pytest.mark.parametrize("f", [root, grad(root), grad(grad(root))])
+@pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 101])
+def test_any_number_of_samples(f, count):
+    batched = jit(vmap(f), backend="llvm")
+    assert batched(X[:count]).tolist() == jit(vmap(f), backend="lanes")(X[:count]).tolist()
+    assert is_compiled(batched)
+
+
+def test_samples_that_take_too_many_steps_are_nan():
+    f = vmap(value_and_grad(lambda x: root(x, 12)))
+    expected = jit(f, backend="lanes")(X)
+    found = jit(f, backend="llvm")(X)
+    numpy.testing.assert_array_equal(found, expected)
+    assert 0 < numpy.isnan(found[1]).sum() < len(X)
+
+
+def test_loops_that_are_the_same_for_all_samples_raise():
+    def f(x, y):
+        return loops.fori_loop(0, 3, lambda i, c: c + root(y, 12), x)
+
+    for backend in ("lanes", "llvm"):
+        with pytest.raises(ValueError, match="max_steps=12"):
+            jit(vmap(f, in_axes=(0, None)), backend=backend)(X, 1e9)
+
+
+def test_sums_over_the_batch_and_several_threads():
+    def total(k):
+        return vmap(lambda x: k * root(x), reduce="sum")(X)
+
+    found = [jit(value_and_grad(total), backend=backend)(0.3) for backend in ("lanes", "llvm")]
+    assert found[0] == found[1]
+    with threads(3):
+        assert jit(value_and_grad(total), backend="llvm")(0.3) == found[0]
+
+
+def test_long_batches_are_handed_over():
+    batched = jit(vmap(root))
+    x = numpy.tile(X, 10)
+    expected = batched(x).tolist()
+    end = time.monotonic() + 60
+    while not is_compiled(batched) and time.monotonic() < end:
+        assert batched(x).tolist() == expected
+    assert is_compiled(batched)
+    assert batched(x).tolist() == expected
+
+
+def test_reasons_are_given():
+    f = grad(lambda x: loops.fori_loop(0, 9, lambda i, c: math.sin(c), x, checkpoint="binomial"))
+    batched = jit(vmap(f), backend="llvm")
+    batched(X)
+    reason = batched.statistics.backends["float64"]
+    assert reason in (
+        "lanes: it has a loop with checkpoint='binomial': only None and \"sqrt\" are compiled",
+        "lanes: gradwalk runs uncompiled",
+    )
+
+
+def test_takes_of_numbers_that_vary():
+    table = [math.sqrt(float(i)) for i in range(5)]
+
+    def f(x, y):
+        mixed = [x, y, x * y, *table]
+        return loops.fori_loop(0, 20, lambda i, c: c + math.sin(c) * take(mixed, math.floor(c) % 8.0), x)
+
+    y = numpy.linspace(-1.0, 2.0, len(X))
+    for g in (f, grad(f), grad(f, 1)):
+        found = [jit(vmap(g), backend=backend)(X, y).tolist() for backend in ("lanes", "llvm")]
+        numpy.testing.assert_array_equal(*found)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals to threads")
+@pytest.mark.parametrize("count", [1, 3])
+def test_infinite_loops_can_be_interrupted(count):
+    endless = jit(vmap(lambda x: loops.while_loop(lambda s: s < x, math.sin, 0.5)), backend="llvm")
+    x = numpy.full(20_000, 0.25)
+    endless(x)
+    main = threading.get_ident()
+    timer = threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT))
+    timer.start()
+    try:
+        with threads(count), pytest.raises(KeyboardInterrupt):
+            endless(x + 2.0)
+    finally:
+        timer.cancel()
+    assert endless(x).tolist() == [0.5] * len(x)
