@@ -19,6 +19,7 @@ from references import jsonschema
 
 from gradwalk import Value, grad, jit, loops, low_level_callable, primitive, value_and_grad
 from gradwalk import math as gmath
+from gradwalk.program.formats.c import c_program
 from gradwalk.program.program import Program, ProgramError
 
 SCHEMA = json.loads((ROOT / "docs/program.schema.json").read_text(encoding="utf-8"))
@@ -86,6 +87,30 @@ def test_all_formats_give_the_same_bits(f, kept, order, tmp_path):
         assert bits(in_c(numbers, len(expected))) == bits(expected)
         values = program([Value(x) for x in numbers])
         assert bits([v.data if isinstance(v, Value) else v for v in values]) == bits(expected)
+
+
+@pytest.mark.parametrize("piece", [3, 250])
+@pytest.mark.parametrize("f", FUNCTIONS)
+def test_operands_and_results_in_memory_give_the_same_bits(f, piece, tmp_path, monkeypatch):
+    program = record_program(f, None)
+    monkeypatch.setattr(c_program, "_MOST_IN_VARIABLES", 0)
+    monkeypatch.setattr(c_program, "_PIECE", piece)
+    in_c = compiled(tmp_path, program.to_c(), *SAME_BITS)
+    for numbers in NUMBERS:
+        assert bits(in_c(numbers, len(program.outputs))) == bits(program.run(numbers))
+
+
+def test_many_operands_of_calls_are_copied_by_loops():
+    """A C compiler would need minutes for arrays that are written number by number."""
+
+    def f(x, rows):
+        last, outs = loops.scan(lambda c, row: (c * 0.9 + row[0] * row[1], c), x, rows)
+        return loops.fori_loop(0, 3, lambda i, c: gmath.sin(c) * last, outs[-1] + outs[5])
+
+    recorded = jit(value_and_grad(f, (0, 1)))
+    recorded(0.1, numpy.ones((500, 2)))
+    source = recorded.program.to_c()
+    assert len(source[source.index("#include") :].splitlines()) < 400
 
 
 def test_listing_shows_loop_steps():

@@ -36,6 +36,10 @@ class CRepeats:
         self._first = int(kept[0]) if len(kept) else 0
         self.cells = int(kept[-1]) + 1 - self._first if len(kept) else 0
 
+    def cell(self, index: int) -> int:
+        """Return the cell of the array `memory` for the number with an index."""
+        return index - self._first
+
     def read(self, place: Moving) -> str:
         """Return the C expression, a cell of the array `memory`, for a number with an affine index."""
         return f"memory[{place._replace(start=place.start - self._first).text(_COUNTERS)}]"
@@ -80,16 +84,6 @@ class CRepeats:
         moved = [f"        c{first + i} = v{first + i};" for i in carried]
         stored = [f"    {self.read(place)} = c{first + i};" for i, place in last if place is not None]
         return [*moved, "    }}", *stored, "}}"]
-
-    def output(self, start: int, count: int) -> tuple[list[str], list[int]]:
-        """Return a C loop that sets `count` outputs, beginning with output `start`, and an empty list of operands.
-
-        The outputs must have equally spaced indices and be stored in `memory`.
-        """
-        first, second = self._code.outputs[start : start + 2]
-        number = self.read(Moving(first, (second - first,)))
-        loop = f"for (i = 0; i < {count}; ++i) outputs[{Moving(start, (1,)).text('i')}] = {number};"
-        return ["{{", "    long i;", f"    {loop}", "}}"], []
 
     def _computing(self, i: int, around: Loops, operands: dict[int, int]) -> list[str]:
         """Return the C code of an instruction. Its loop-invariant operands are added to `operands`."""

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy
@@ -24,7 +24,9 @@ from gradwalk.program.reroll.repeats import Moving, Repeat, even_runs
 # lines.
 _PIECE = 250
 
-_FEWEST_OUTPUTS = 5  # minimum number of outputs that are set by a loop
+_FEWEST_COPIED = 5  # minimum number of numbers that are copied by a loop
+# A call with at most this many operands and results has them in variables, so that the compiler can optimize them.
+_MOST_IN_VARIABLES = 64
 _MOST_CELLS = 4096  # in doubles: a larger array `memory` is allocated by malloc instead of on the stack
 
 # Names that the C file defines, besides the functions that implement operations.
@@ -40,6 +42,66 @@ static inline double take(const double *table, long stride, long count, double i
     const double k = index < 0.0 ? index + (double)count : index;
     return k >= 0.0 && k < (double)count && k == floor(k) ? table[stride * (long)k] : NAN;
 }"""
+
+
+class _Numbers:
+    """Where the numbers of a program are: in an array, or in a variable.
+
+    The operands and results of a large call are in the array `memory`, after the results of loops.
+
+    Attributes:
+        cells: The size of `memory`.
+        given: Maps each large call to the cell of its first operand. Its results follow its operands.
+    """
+
+    def __init__(self, code: Code, suffix: str, repeats: CRepeats) -> None:
+        self.cells = repeats.cells
+        self.given: dict[int, int] = {}
+        self._code, self._suffix, self._repeats = code, suffix, repeats
+        for which, (call, operands) in enumerate(code.calls):
+            if len(operands) + call.outputs > _MOST_IN_VARIABLES:
+                self.given[which] = self.cells
+                self.cells += len(operands) + call.outputs
+        self._cell_of = {
+            index: self.given[which] + len(code.calls[which][1]) + position
+            for index, (opcode, which, position, _) in enumerate(code.rows, code.first)
+            if opcode == CALL and which in self.given
+        }
+
+    def place(self, index: int) -> tuple[str, int] | None:
+        """Return the array that holds a number, and the number's cell; None if the number is in a variable."""
+        code = self._code
+        if index < code.inputs:
+            return "inputs", index
+        if index < code.first:
+            return f"constants{self._suffix}", index - code.inputs
+        if index in self._cell_of:
+            return "memory", self._cell_of[index]
+        return ("memory", self._repeats.cell(index)) if self._repeats.inside[index] else None
+
+    def copies(self, array: str, targets: Sequence[int], indices: Sequence[int]) -> Iterator[_Statement]:
+        """Yield statements that copy numbers to cells of an array: a loop for evenly spaced cells."""
+        places = [self.place(index) for index in indices]
+        steps = [_step_of(*pairs) for pairs in itertools.pairwise(zip(targets, places, strict=True))]
+        for start, count in even_runs(steps, _FEWEST_COPIED) if places else []:
+            place, step = places[start], steps[start] if count > 1 else None
+            if place is None or step is None:
+                yield _Statement([], [f"{array}[{targets[start]}] = {{0}};"], [indices[start]])
+                continue
+            target, source = Moving(targets[start], step[:1]), Moving(place[1], step[1:])
+            line = f"{array}[{target.text('i')}] = {place[0]}[{source.text('i')}];"
+            head = f"    for (i = 0; i < {count}; ++i) {line}"
+            yield _Statement([], ["{{", "    long i;", head, "}}"], [])
+
+
+def _step_of(
+    one: tuple[int, tuple[str, int] | None], other: tuple[int, tuple[str, int] | None]
+) -> tuple[int, int] | None:
+    """Return the distance of two target cells, and of their sources; None if the sources are not in one array."""
+    (target, place), (next_target, next_place) = one, other
+    if place is None or next_place is None or place[0] != next_place[0]:
+        return None
+    return next_target - target, next_place[1] - place[1]
 
 
 class _Statement(NamedTuple):
@@ -119,7 +181,7 @@ class _File:
         """Return the arrays that a program uses, then its C function. The names of the arrays end with `suffix`."""
         writer = _Writer(code, suffix, self._functions)
         definitions = writer.definitions(name, "static void" if suffix else "void")
-        self.cells += writer.cells + writer.memory + sum(len(operands) + call.outputs for call, operands in code.calls)
+        self.cells += writer.cells + writer.memory + writer.variables
         text = "\n".join(definitions)
         constants = _array(f"constants{suffix}", code.constants) if f"constants{suffix}[" in text else []
         numbers = _numbers_in_tables(code)
@@ -136,15 +198,19 @@ class _Writer:
     Attributes:
         cells: The number of cells in `kept`.
         memory: The size in doubles of the array `memory` if it is on the stack, else 0.
+        variables: The number of operands and results of calls in other arrays.
     """
 
     def __init__(self, code: Code, suffix: str, functions: Mapping[int, str]) -> None:
         self.cells = 0
         self._code = code
         self._suffix = suffix
-        self._repeats = CRepeats(code, suffix)
-        self.memory = self._repeats.cells if self._repeats.cells <= _MOST_CELLS else 0
-        statements = _statements(code, suffix, functions, self._repeats)
+        repeats = CRepeats(code, suffix)
+        self._numbers = _Numbers(code, suffix, repeats)
+        self.memory = self._numbers.cells if self._numbers.cells <= _MOST_CELLS else 0
+        small = [call for which, call in enumerate(code.calls) if which not in self._numbers.given]
+        self.variables = sum(len(operands) + call.outputs for call, operands in small)
+        statements = _statements(code, suffix, functions, repeats, self._numbers)
         self._pieces = _pieces(statements)
         self._last_piece = {
             index: i for i, piece in enumerate(self._pieces) for line in piece for index in line.operands
@@ -163,7 +229,7 @@ class _Writer:
             *("#ifndef PIECE", "#ifdef __GNUC__", "#define PIECE static __attribute__((noinline)) void", "#else"),
             *("#define PIECE static void", "#endif", "#endif", ""),
         ]
-        passed = ["inputs", "outputs", "kept", *(["memory"] if self._repeats.cells else [])]
+        passed = ["inputs", "outputs", "kept", *(["memory"] if self._numbers.cells else [])]
         parameters = [*arrays, *(f"double *{array}" for array in passed[2:])]
         for i in range(len(self._pieces)):
             lines += [*_function("PIECE", f"{name}_{i + 1}", self._body(i), parameters), ""]
@@ -173,7 +239,7 @@ class _Writer:
 
     def _with_memory(self, body: list[str]) -> list[str]:
         """Return a function body that first allocates the array `memory`, if it is needed, and frees it at the end."""
-        cells = self._repeats.cells
+        cells = self._numbers.cells
         if not cells:
             return body
         if self.memory:
@@ -191,12 +257,9 @@ class _Writer:
         return [*lines, *(f"kept[{self._kept(index)}] = v{index};" for index in later)]
 
     def _read(self, index: int, here: set[int]) -> str:
-        if index < self._code.inputs:
-            return f"inputs[{index}]"
-        if index < self._code.first:
-            return f"constants{self._suffix}[{index - self._code.inputs}]"
-        if self._repeats.inside[index]:
-            return self._repeats.read(Moving(index, ()))
+        place = self._numbers.place(index)
+        if place is not None:
+            return f"{place[0]}[{place[1]}]"
         return f"v{index}" if index in here else f"kept[{self._cell[index]}]"
 
     def _kept(self, index: int) -> int:
@@ -222,7 +285,9 @@ def _pieces(statements: list[_Statement]) -> list[list[_Statement]]:
     return pieces
 
 
-def _statements(code: Code, suffix: str, functions: Mapping[int, str], repeats: CRepeats) -> list[_Statement]:
+def _statements(
+    code: Code, suffix: str, functions: Mapping[int, str], repeats: CRepeats, numbers: _Numbers
+) -> list[_Statement]:
     """Return statements that run the instructions that the outputs depend on and then set the outputs."""
     needed = {*code.outputs, *numpy.flatnonzero(repeats.kept & ~repeats.inside).tolist()}
     statements = []
@@ -242,6 +307,11 @@ def _statements(code: Code, suffix: str, functions: Mapping[int, str], repeats: 
                     results[which].append((rows[i][2], index))
                 if first[which] != i or not results[which]:
                     continue
+                if which in numbers.given:
+                    called = list(_calling_in_memory(code, which, results[which][::-1], functions, repeats, numbers))
+                    needed.update(code.calls[which][1])
+                    statements += called[::-1]
+                    continue
                 statement = _calling(code, which, results[which][::-1], functions)
             elif index not in needed:
                 continue
@@ -251,7 +321,7 @@ def _statements(code: Code, suffix: str, functions: Mapping[int, str], repeats: 
                 statement = _computing(code, index, rows[i])
             needed.update(statement.operands)
             statements.append(_with_kept(statement, repeats))
-    return statements[::-1] + _setting_outputs(code, repeats)
+    return [*statements[::-1], *numbers.copies("outputs", range(len(code.outputs)), code.outputs)]
 
 
 def _with_kept(statement: _Statement, repeats: CRepeats) -> _Statement:
@@ -260,15 +330,21 @@ def _with_kept(statement: _Statement, repeats: CRepeats) -> _Statement:
     return statement._replace(text=[*statement.text, *(f"{repeats.read(Moving(i, ()))} = v{i};" for i in kept)])
 
 
-def _setting_outputs(code: Code, repeats: CRepeats) -> list[_Statement]:
-    """Return statements that set the outputs. Outputs with equally spaced indices in `memory` are set by a loop."""
-    steps = [y - x if repeats.inside[x] and repeats.inside[y] else None for x, y in itertools.pairwise(code.outputs)]
-    return [
-        _Statement([], *repeats.output(start, count))
-        if count > 1
-        else _Statement([], [f"outputs[{start}] = {{0}};"], [code.outputs[start]])
-        for start, count in (even_runs(steps, _FEWEST_OUTPUTS) if code.outputs else [])
-    ]
+def _calling_in_memory(
+    code: Code,
+    which: int,
+    results: list[tuple[int, int]],
+    functions: Mapping[int, str],
+    repeats: CRepeats,
+    numbers: _Numbers,
+) -> Iterator[_Statement]:
+    """Yield the statements that call a loop or switch whose operands and results are in `memory`."""
+    call, operands = code.calls[which]
+    given = numbers.given[which]
+    yield from numbers.copies("memory", range(given, given + len(operands)), operands)
+    yield _Statement([], [f"{functions[id(call)]}(memory + {given}, memory + {given + len(operands)});"], [])
+    kept = [index for _, index in results if repeats.kept[index]]
+    yield from numbers.copies("memory", [repeats.cell(index) for index in kept], kept)
 
 
 def _computing(code: Code, index: int, row: list[int]) -> _Statement:
