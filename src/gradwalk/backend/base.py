@@ -18,6 +18,10 @@ class PythonCallError(ValueError):
     """Raised for a program that would have to call a Python function for each sample. No kernel supports this."""
 
 
+class MachineCodeError(RuntimeError):
+    """Machine code ran out of memory, or a loop that is the same for all samples took too many steps."""
+
+
 class Kernel(Protocol):
     """A program that is ready to run on batches.
 

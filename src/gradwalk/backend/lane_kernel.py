@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from gradwalk.backend.columns import Columns, new_columns
 from gradwalk.backend.lane_count import FEWEST_LANES, lane_count
 from gradwalk.backend.launch import INSTRUCTION_SETS, USES_LIBMVEC, USES_OWN_FUNCTIONS, Plan, row_functions
-from gradwalk.backend.llvm.lane_machine import Lanes, RefusedError, compiled_schedule
-from gradwalk.backend.schedule.schedule import make_schedule
+from gradwalk.backend.llvm.lane_machine import Compiled, Lanes, RefusedError, compiled_schedule
+from gradwalk.backend.schedule.schedule import Schedule, make_schedule
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
 from gradwalk.program.native import compile_queue, machine_code
@@ -66,6 +66,8 @@ class LaneKernel:
         varies: Whether each input has one number per sample (a column) or one number for the whole batch.
         reduced: Whether to return sums over the batch instead of the outputs.
         lanes: Number of lanes per block, a multiple of 16; None to choose it from the program and the batch.
+        schedule: The schedule of a program with loops, which only machine code can run; None for other programs.
+        weight: The approximate number of instructions that such a program runs for each sample.
         apart: Whether to split outputs that are sums of products, and to sum each product over the batch separately.
             This takes fewer instructions. If a sum is not finite, the kernel runs the batch again without splitting.
 
@@ -90,11 +92,13 @@ class LaneKernel:
         reduced: bool = False,
         lanes: int | None = None,
         apart: bool = True,
+        schedule: Schedule | None = None,
+        weight: int = 0,
     ) -> None:
         if lanes is not None and (lanes < 1 or lanes % 16):
             raise ValueError(f"lanes must be a positive multiple of 16, got {lanes}")
         self.instruction_set = chosen_instruction_set()
-        self.schedule = make_schedule(program, varies, reduced=reduced, apart=apart)
+        self.schedule = schedule or make_schedule(program, varies, reduced=reduced, apart=apart)
         self.reduced = reduced
         self.lanes = lanes
         self.policy = machine_code.current_policy()
@@ -102,13 +106,18 @@ class LaneKernel:
         self._set = INSTRUCTION_SETS.index(self.instruction_set)
         self._plans = [Plan(self.schedule, self._row, self._set, single) for single in (False, True)]
         self._sizes: list[Any] = [(-1,), (-1,)]  # the latest results of `sizes`
-        self._length = len(self.schedule)
+        self._length = len(self.schedule) if schedule is None else weight
         self._hot = 0 if self.policy.backend == "llvm" else max(_HOT, _HOT_LANES * self._length)
         # The elements of these lists are for float64 and float32.
         self._work = [0, 0]  # lanes * instructions run so far
-        self._due = [self._hot, self._hot]  # the work at which machine code is requested
+        due = self._hot if schedule is None else _NEVER
+        self._due = [due, due]  # the work at which machine code is requested
         self._refusals = ["", ""]  # why machine code is not used
         self._whole: LaneKernel | None = None
+
+    def install(self, found: Compiled, *, single: bool) -> None:
+        """Run machine code from now on."""
+        self._plans[single] = Plan(self.schedule, self._row, self._set, single, found)
 
     def __str__(self) -> str:
         return str(self.schedule)
@@ -250,7 +259,7 @@ class LaneKernel:
         refusal = "compiling it failed"
         try:
             found = compiled_schedule(self.schedule, lanes, single=single, contract=self.policy.contract)
-            self._plans[single] = Plan(self.schedule, self._row, self._set, single, found)
+            self.install(found, single=single)
             refusal = ""
         except RefusedError as error:
             refusal = str(error)

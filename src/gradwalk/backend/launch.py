@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk.backend import thread_pool
+from gradwalk.backend.base import MachineCodeError
 from gradwalk.backend.columns import Columns
 from gradwalk.backend.cpu import column_table, lanes
 from gradwalk.backend.llvm.lane_machine import Compiled
@@ -165,13 +166,16 @@ class Plan:
     def _run(
         self, batch: lanes.Batch, first: cython.longlong, last: cython.longlong, totals: cython.p_double
     ) -> object:
-        """Run the instructions on the shards `first` to `last - 1`."""
+        """Run the instructions on the shards `first` to `last - 1`. Raises MachineCodeError if machine code fails."""
+        status: cython.int
         memory: Scratch = self._taken()
         instruction_set: cython.int = self._instruction_set
         single: cython.bint = self._single
         rows, cells = memory.rows, memory.cells
         with cython.nogil:
-            lanes.run(instruction_set, single, batch, first, last, totals, rows, cells)
+            status = lanes.run(instruction_set, single, batch, first, last, totals, rows, cells)
+        if lanes.checked(status):
+            raise MachineCodeError
         self._free.append(memory)
         return None
 

@@ -10,7 +10,8 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.backend.base import Backend, Kernel, PythonCallError
-from gradwalk.backend.loops.loop_kernel import make_kernel, written_out
+from gradwalk.backend.lane_kernel import LaneKernel
+from gradwalk.backend.loops.loop_kernel import LoopKernel, make_kernel, written_out
 from gradwalk.base.cached import cached_property
 from gradwalk.batching.axes import Batch, Batching, as_array, plain_numbers
 from gradwalk.batching.batch_call import BatchCall, ExtremeCall, Sizes
@@ -64,8 +65,18 @@ class BatchedTrace(Trace):
         """Return a `PreparedBatch` for batches like this one, or None if there is no fast path for such batches."""
         types = tuple([array.dtype for array in batch.arrays])
         if types not in self.prepared:
-            self.prepared[types] = prepared_batch(batching, batch, self)
+            kernel = self._lane_kernel(single=batch.kind is numpy.float32)
+            if kernel is None:
+                return None
+            self.prepared[types] = prepared_batch(batching, batch, self, kernel)
         return self.prepared[types]
+
+    def _lane_kernel(self, *, single: bool) -> LaneKernel | None:
+        """Return the lane kernel that runs the program, or None if there is none yet."""
+        kernel = self.kernel
+        if isinstance(kernel, LoopKernel):
+            return kernel.lane_kernel(single=single)
+        return kernel if isinstance(kernel, LaneKernel) else None
 
     def results(self, batch: Batch, batching: Batching, out: Any = None) -> Any:
         """Return the results for a batch, stacked along a batch axis or reduced over the batch.

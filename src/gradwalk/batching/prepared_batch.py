@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from gradwalk.backend.base import MachineCodeError
 from gradwalk.backend.columns import Columns, new_columns
 from gradwalk.backend.cpu import column_table
 from gradwalk.backend.lane_kernel import LaneKernel
@@ -211,6 +212,8 @@ class PreparedBatch:
             if self._keywords is not None and not self._keywords.read(kwargs, shared, columns):
                 return MISSED
             return self._maker.of(self._kernel, shared, columns, out) if columns.table[0].count > 0 else MISSED
+        except MachineCodeError:
+            return MISSED
         finally:
             scratch.release(shared, few)
 
@@ -249,13 +252,13 @@ def take_out(batching: Batching, kwargs: dict[str, Any]) -> object:
     return None if "out" in batching.parameters.keywords else kwargs.pop("out", None)
 
 
-def prepared_batch(batching: Batching, batch: Batch, trace: Any) -> PreparedBatch | None:
-    """Return a `PreparedBatch` for batches like this one.
+def prepared_batch(batching: Batching, batch: Batch, trace: Any, kernel: LaneKernel) -> PreparedBatch | None:
+    """Return a `PreparedBatch` for batches like this one, which `kernel` runs.
 
     Returns None if such batches need the general path, for example because an argument has no form or a lane kernel
     alone cannot compute the results.
     """
-    if trace.captured or not isinstance(trace.kernel, LaneKernel) or any(x.dtype == object for x in batch.arrays):
+    if trace.captured or any(x.dtype == object for x in batch.arrays):
         return None
     result = _result(batching, batch, trace.treedef)
     forms = list(_argument_forms(batching, batch))
@@ -264,7 +267,7 @@ def prepared_batch(batching: Batching, batch: Batch, trace: Any) -> PreparedBatc
     takes = form.SequenceForm(tuple, forms[: batch.positional])
     names = batch.names[batch.positional :]
     keywords = form.DictForm(names, forms[batch.positional :], names) if names else None
-    return PreparedBatch(trace.kernel, takes, keywords, result, numpy.dtype(batch.kind))
+    return PreparedBatch(kernel, takes, keywords, result, numpy.dtype(batch.kind))
 
 
 def _result(batching: Batching, batch: Batch, treedef: TreeDef) -> Stacked | Summed | None:

@@ -357,14 +357,15 @@ static void NAME(run_products)(const REAL *scalars, char **rows, const int32_t *
 }
 #endif
 
-/* Run the instructions on one block: `count` samples from sample `first` on. */
-static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t first, int64_t count) {
+/* Run the instructions on one block: `count` samples from sample `first` on. Return the status of machine code. */
+static int NAME(run_block)(const Batch *batch, const Shard *shard, int64_t first, int64_t count) {
     const int64_t lanes = (count + 15) & ~(int64_t)15;
     const REAL *scalars = (const REAL *)batch->scalars;
     char **rows = shard->rows;
     NAME(Tiles) tiles = {.next = 0, .cells = (REAL *)(shard->scratch + batch->slots * NAME(row_bytes)(batch))};
     for (int k = 0; k < TILES; k++) tiles.first[k] = -1;
     const int32_t *end = batch->code + batch->length;
+    int status = 0;
     for (const int32_t *code = batch->code; code < end; code += 5) {
 #ifdef UNROLL
         const int32_t *after = NAME(end_of_run)(code, end);
@@ -380,7 +381,8 @@ static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t firs
             rows[code[1]] = (char *)NAME(load_column)(batch, shard, &tiles, code[1], code[2], first, count, !batch->machine);
             break;
         case 8 * MACHINE:
-            ((machine_run)batch->machine)(scalars, rows, tiles.cells + TILES * TILE * batch->lanes, lanes);
+            status = ((machine_run)batch->machine)(scalars, rows, tiles.cells + TILES * TILE * batch->lanes, count);
+            if (status) return status;
             break;
         case 8 * TAKE: case 8 * TAKE + 1: case 8 * TAKE + 2:
             NAME(take)(batch, rows, code, code[0] % 8, first, count, lanes);
@@ -407,14 +409,17 @@ static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t firs
         }
         }
     }
+    return 0;
 }
 
-static void NAME(run_blocks)(const Batch *batch, const Shard *shard) {
+static int NAME(run_blocks)(const Batch *batch, const Shard *shard) {
     for (int64_t i = 0; i < batch->slots; i++) shard->rows[i] = shard->scratch + i * NAME(row_bytes)(batch);
     for (int64_t first = shard->first; first < shard->last; first += batch->lanes) {
         const int64_t left = shard->last - first;
-        NAME(run_block)(batch, shard, first, left < batch->lanes ? left : batch->lanes);
+        const int status = NAME(run_block)(batch, shard, first, left < batch->lanes ? left : batch->lanes);
+        if (status) return status;
     }
+    return 0;
 }
 
 #undef V

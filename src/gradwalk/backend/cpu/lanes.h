@@ -111,8 +111,9 @@ enum { KINDS = 4, IN_SLOT = 0, SCALAR_ENTRY = 1 };
 
 enum { TILES = 4 /* tiles cached per block */, CACHE_LINE = 64 /* bytes */ };
 
-/* Machine code of a program, compiled by llvm/vector_ir.py. */
-typedef void (*machine_run)(const void *scalars, char **rows, void *memory, int64_t lanes);
+/* Machine code of a program, compiled by llvm/vector_ir.py or llvm/loop_ir.py; it returns a status, which is 0 if the
+   program has run. */
+typedef int (*machine_run)(const void *scalars, char **rows, void *memory, int64_t lanes);
 
 /* Arguments shared by all shards of a batch. A column has one number per sample; strides are in bytes. */
 typedef struct {
@@ -253,22 +254,22 @@ static inline int instruction_sets(void) { /* checks the features that the pragm
 #endif
 }
 
-/* Run a program on a shard with one instruction set, in float32 if `single`, else in float64. */
-static void run_shard(int set, int single, const Batch *batch, const Shard *shard) {
+/* Run a program on a shard with one instruction set, in float32 if `single`, else in float64. Return the status. */
+static int run_shard(int set, int single, const Batch *batch, const Shard *shard) {
     switch (2 * set + (single != 0)) {
 #if HAS_INSTRUCTION_SETS
-    case 5: run_blocks_avx512_float(batch, shard); break;
-    case 4: run_blocks_avx512_double(batch, shard); break;
-    case 3: run_blocks_avx2_float(batch, shard); break;
-    case 2: run_blocks_avx2_double(batch, shard); break;
+    case 5: return run_blocks_avx512_float(batch, shard);
+    case 4: return run_blocks_avx512_double(batch, shard);
+    case 3: return run_blocks_avx2_float(batch, shard);
+    case 2: return run_blocks_avx2_double(batch, shard);
 #endif
-    case 1: run_blocks_baseline_float(batch, shard); break;
-    default: run_blocks_baseline_double(batch, shard);
+    case 1: return run_blocks_baseline_float(batch, shard);
+    default: return run_blocks_baseline_double(batch, shard);
     }
 }
 
-/* Run a program on the shards `from` to `to - 1`. */
-static void run_shards(
+/* Run a program on the shards `from` to `to - 1`; stop and return the status if machine code fails. */
+static int run_shards(
     int set, int single, const Batch *batch, int64_t from, int64_t to, double *totals, void *rows, void *scratch
 ) {
     const int64_t blocks = (batch->samples + batch->width - 1) / batch->width;
@@ -282,8 +283,10 @@ static void run_shards(
             .rows = rows,
             .scratch = scratch,
         };
-        run_shard(set, single, batch, &shard);
+        const int status = run_shard(set, single, batch, &shard);
+        if (status) return status;
     }
+    return 0;
 }
 
 #endif

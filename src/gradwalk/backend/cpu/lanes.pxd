@@ -30,7 +30,7 @@ cdef extern from "lanes.h":
         size_t machine
     int instruction_sets()
     size_t row_function(const char* name, int instruction_set, int single)
-    void run_shards(
+    int run_shards(
         int instruction_set, int single, const Batch* batch, int64_t first, int64_t last, double* totals, void* rows,
         void* scratch
     ) nogil
@@ -39,7 +39,12 @@ cdef extern from "lanes.h":
     void add_totals(double* totals, int64_t shards, int64_t outputs) nogil
 
 
-cdef inline void run(
+cdef inline int run(
     int instruction_set, bint single, Batch batch, int64_t first, int64_t last, double* totals, void* rows, void* scratch
 ) noexcept nogil:
-    run_shards(instruction_set, single, &batch, first, last, totals, rows, scratch)
+    return run_shards(instruction_set, single, &batch, first, last, totals, rows, scratch)
+
+
+# Returns its argument. If that is -1, a signal handler has raised an exception, which is then raised.
+cdef inline int checked(int status) except? -1:
+    return status

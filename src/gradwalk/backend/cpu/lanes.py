@@ -58,8 +58,8 @@ def row_function(name: bytes, instruction_set: int, single: bool) -> int:
 
 def run(
     instruction_set: int, single: bool, batch: Batch, first: int, last: int, totals: Any, rows: Any, scratch: Any
-) -> None:
-    """Run the code of a batch on the shards `first` to `last - 1`, in float32 if `single`.
+) -> int:
+    """Run the code of a batch on the shards `first` to `last - 1`, in float32 if `single`; return the status 0.
 
     `totals` accumulates two numbers per shard and output: the sum of the output over the samples of the shard, and the
     rounding error of that sum. `instruction_set`, `rows` and `scratch` are used only in C.
@@ -71,6 +71,12 @@ def run(
             own = totals[shard * batch.totals :]
             for start in range(begin, end, batch.width):
                 _run_block(single, batch, own, slice(start, min(start + batch.width, end)))
+    return 0
+
+
+def checked(status: int) -> int:
+    """Return the status."""
+    return status
 
 
 def scalars_of(computed: Any, count: int, single: bool) -> Any:

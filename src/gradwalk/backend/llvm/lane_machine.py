@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from gradwalk.backend.llvm.lane_program import LaneProgram, lane_program
-from gradwalk.backend.llvm.loop_ir import loop_ir
+from gradwalk.backend.llvm.loop_ir import HALT, Scalars, loop_ir
 from gradwalk.backend.llvm.vector_ir import Target, Vectors, lane_ir, row_name
 from gradwalk.backend.schedule.analysis import analyse
 from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.backend.schedule.schedule import Schedule
-from gradwalk.program.code.code import Code
+from gradwalk.backend.thread_pool import look_for_halt
 from gradwalk.program.native.expressions import PREFIX, Type
 from gradwalk.program.native.machine_code import (
     C_LIBRARY,
@@ -84,7 +84,7 @@ _REGISTERS = {
 
 
 class LaneCode(NamedTuple):
-    """A function `void run(scalars, rows, memory, lanes)`: see `vector_ir.lane_ir`.
+    """A function `int run(scalars, rows, memory, lanes)`: see `vector_ir.lane_ir`.
 
     Attributes:
         machine_code: The function.
@@ -93,18 +93,6 @@ class LaneCode(NamedTuple):
 
     machine_code: MachineCode
     memory: int
-
-
-class LoopCode(NamedTuple):
-    """A function that runs a program with loops: see `loop_ir.loop_ir`.
-
-    Attributes:
-        machine_code: The function.
-        lanes: Number of lanes that run together.
-    """
-
-    machine_code: MachineCode
-    lanes: int
 
 
 class Compiled(NamedTuple):
@@ -139,8 +127,8 @@ class RefusedError(Exception):
     """Machine code cannot be compiled for a schedule; the message gives the reason."""
 
 
-def compiled_loops(code: Code, uniform: int, lanes: Lanes, *, single: bool, contract: bool) -> LoopCode:
-    """Compile a program with loops. `uniform` is the number of inputs that are the same for all lanes: see `loop_ir`.
+def compiled_loops(program: LaneProgram, scalars: Scalars, lanes: Lanes, *, single: bool, contract: bool) -> Compiled:
+    """Compile a program with loops; see `loop_ir` for the scalars.
 
     Raises:
         RefusedError: As `compiled_schedule`.
@@ -148,8 +136,8 @@ def compiled_loops(code: Code, uniform: int, lanes: Lanes, *, single: bool, cont
     """
     target = _target(lanes, single=single, contract=contract)
     try:
-        source = loop_ir(code, uniform, target)
-        return LoopCode(_assembled(source, target, lanes), target.type.lanes)
+        source = loop_ir(program.code, scalars, target)
+        return Compiled(program, LaneCode(_assembled(source, target, lanes), 0))
     except TooLargeError as error:
         raise RefusedError(f"it has more than {MOST:,} instructions, counting each loop once") from error
     except MissingFunctionError as error:
@@ -217,4 +205,6 @@ def _addresses(source: str, rows: Mapping[str, int]) -> dict[str, int]:
     found = {name: address_in(C_LIBRARY, name.removeprefix(PREFIX)) for name in in_c}
     found |= {name: address_in("libmvec.so.1", name) for name in of_vectors}
     found |= python_addresses(source)
+    if f"@{HALT} " in source:
+        found[HALT] = id(look_for_halt)
     return found | {name: rows[name] for name in names if name in rows}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from gradwalk.backend.llvm.vector_ir import Library, Target, attributes
 from gradwalk.program.code.code import Code
@@ -34,33 +35,45 @@ from gradwalk.program.routine.statements import (
     While,
 )
 
-# The function releases Python's GIL. In long loops it calls `poll`, a Python function, so that signal handlers run.
+HALT = "look_for_halt"  # the function of Python that long loops call: see `thread_pool`
 _POLL = f"""\
-declare ptr @{PYTHON}PyEval_SaveThread()
-declare void @{PYTHON}PyEval_RestoreThread(ptr)
+@{HALT} = external global i8
+declare i32 @{PYTHON}PyGILState_Ensure()
+declare void @{PYTHON}PyGILState_Release(i32)
 declare ptr @{PYTHON}PyObject_CallNoArgs(ptr)
 declare void @{PYTHON}Py_DecRef(ptr)
-define internal i1 @is_interrupted(ptr %poll, ptr %thread) noinline {{
-  call void @{PYTHON}PyEval_RestoreThread(ptr %thread)
-  %result = call ptr @{PYTHON}PyObject_CallNoArgs(ptr %poll)
+define internal i1 @is_interrupted() noinline {{
+  %state = call i32 @{PYTHON}PyGILState_Ensure()
+  %result = call ptr @{PYTHON}PyObject_CallNoArgs(ptr @{HALT})
   call void @{PYTHON}Py_DecRef(ptr %result)
-  %thread_again = call ptr @{PYTHON}PyEval_SaveThread()
+  call void @{PYTHON}PyGILState_Release(i32 %state)
   %is_error = icmp eq ptr %result, null
   ret i1 %is_error
 }}"""
 
 
-def loop_ir(code: Code, uniform: int, target: Target) -> str:
+class Scalars(NamedTuple):
+    """The numbers that are the same for all lanes.
+
+    Attributes:
+        used: The number of scalars that the program uses.
+        behind: In float32, the distance from the scalars back to their float64 values, in numbers of float64.
+    """
+
+    used: int
+    behind: int
+
+
+def loop_ir(code: Code, scalars: Scalars, target: Target) -> str:
     """Print a program whose instructions all vary as an LLVM module that runs it on lanes.
 
-    The module defines `int run(object poll, double *uniform, real *values, real *results, i64 pitch, i64 lanes)`.
-    `uniform` has the first `uniform` inputs of the program, which are the same for all lanes. `values` has a row for
-    each of the other inputs, and `results` for each output; rows are `pitch` numbers apart. The numbers of lanes is
-    rounded up to a multiple of the lanes of the target's type. The function returns a status of `scalar_ir`.
+    The module defines `int run(ptr scalars, ptr rows, ptr memory, i64 lanes)`, as `vector_ir.lane_ir` does. The first
+    inputs of the program are the scalars; `rows` has the addresses of the other inputs, followed by the addresses of
+    the outputs. The function returns a status of `scalar_ir`; `memory` is not used.
 
     Raises `TooLargeError` if the routine of the program has too many statements.
     """
-    printer = _LanePrinter(routine_on_lanes(code, uniform, target.type.lanes), target)
+    printer = _LanePrinter(routine_on_lanes(code, scalars.used, target.type.lanes), scalars, code, target)
     text = printer.function()
     scalar = printed_functions(printer.called, Type(), declared, contract=target.contract)
     library = Library(target).printed
@@ -88,14 +101,14 @@ class _LanePrinter(RoutinePrinter):
         declared: Declarations of functions of LLVM that the lines call.
     """
 
-    _poll_arguments = "ptr %poll, ptr %thread"
-
-    def __init__(self, routine: Routine, target: Target) -> None:
+    def __init__(self, routine: Routine, scalars: Scalars, code: Code, target: Target) -> None:
         super().__init__(routine, contract=target.contract)
         self.lanes = Body(target.type, contract=target.contract, text=self.text)
         self.declared: list[str] = []
         self._kind = target.type
         self._varying = routine.varying
+        self._scalars = scalars
+        self._first_row = {INPUTS: 0, RESULTS: code.inputs - scalars.used}  # array -> number of its first row
         self._pointers[UNIFORM] = "%uniform"
         self._mask = ""  # the lanes for which the current statements run, a vector of i1; "" if they are all lanes
         self._integers = self._kind.of("i64" if self._kind.real == "double" else "i32")
@@ -105,13 +118,12 @@ class _LanePrinter(RoutinePrinter):
     def function(self) -> list[str]:
         """Return the lines of the function `run`."""
         begin, end = self._printed()
-        begin = [line.replace("label %first", "label %test") for line in begin]
+        behind = self._scalars.behind if self._kind.real == "float" else 0
         return [
-            "define i32 @run(ptr %poll, ptr noalias %uniform, ptr noalias %values, ptr noalias %results, "
-            "i64 %pitch, i64 %lanes) #0 {",
+            "define i32 @run(ptr noalias %scalars, ptr noalias %rows, ptr noalias %memory, i64 %lanes) #0 {",
             *begin[:-1],
-            f"  %thread = call ptr @{PYTHON}PyEval_SaveThread()",
-            begin[-1],
+            f"  %uniform = getelementptr double, ptr %scalars, i64 -{behind}",
+            begin[-1].replace("label %first", "label %test"),
             "test:",
             "  %lane = phi i64 [ 0, %begin ], [ %next_lane, %block_end ]",
             "  %is_left = icmp slt i64 %lane, %lanes",
@@ -122,12 +134,8 @@ class _LanePrinter(RoutinePrinter):
             "block_end:",
             f"  %next_lane = add nuw nsw i64 %lane, {self._kind.lanes}",
             "  br label %test",
-            *[self._restoring(line) for line in end],
+            *end,
         ]
-
-    def _restoring(self, line: str) -> str:
-        restored = f"  call void @{PYTHON}PyEval_RestoreThread(ptr %thread)"
-        return f"{line}\n{restored}" if line in ("end:", "end_work:") else line
 
     def _kind_of(self, name: str) -> Type:
         return self._kind if name in self._varying else Type()
@@ -166,29 +174,37 @@ class _LanePrinter(RoutinePrinter):
 
     def _gathered(self, statement: Take, entries: str) -> str:
         """Append code that loads an entry of a table for each lane; return the name of the vector."""
-        varies, lanes = statement.table.array in self._varying, self._kind.lanes
-        loaded = Type(self._kind.real if varies else "double", lanes)
-        places, stride = loaded.of("i64"), f"splat (i64 {statement.stride})"
-        distance = self.new(f"mul {places} {entries}, {stride}")
-        if varies:
-            if statement.table.array == INPUTS:
-                distance = self.new(f"mul {places} {distance}, {self._in_all_lanes('i64', '%pitch')}")
-            else:
-                distance = self.new(f"mul {places} {distance}, splat (i64 {lanes})")
-            own = ", ".join([f"i64 {lane}" for lane in range(lanes)])
-            distance = self.new(f"add {places} {distance}, <{own}>")
-        pointers = loaded.of("ptr")
-        first = self._address(statement.table)
-        addresses = self.new(f"getelementptr {loaded.real}, ptr {first}, {places} {distance}")
-        name = f"llvm.masked.gather.v{lanes}{'f64' if loaded.real == 'double' else 'f32'}.v{lanes}p0"
-        self.declared.append(f"declare {loaded.numbers} @{name}({pointers}, i32, {loaded.bits}, {loaded.numbers})")
-        picked = self.new(
-            f"call {loaded.numbers} @{name}({pointers} {addresses}, i32 {loaded.bytes // lanes}, "
-            f"{loaded.bits} splat (i1 true), {loaded.numbers} poison)"
+        table, places = statement.table, self._kind.of("i64")
+        distance = self.new(f"mul {places} {entries}, splat (i64 {statement.stride})")
+        if table.array not in self._varying:
+            number = self._loads("double", self._moved(self._address(table), "double", distance))
+            narrow = f"fptrunc {self._kind.of('double')} {number} to {self._kind.numbers}"
+            return self.new(narrow) if self._kind.real == "float" else number
+        own = f"<{', '.join([f'i64 {lane}' for lane in range(self._kind.lanes)])}>"
+        if table.array == INPUTS:
+            row = self.new(f"getelementptr ptr, ptr %rows, i64 {self._sum(table.start, table.strides)}")
+            rows = self._loads("ptr", self._moved(row, "ptr", distance))
+            lanes = self.new(f"add {places} {self._in_all_lanes('i64', '%lane')}, {own}")
+            addresses = self.new(f"getelementptr {self._kind.real}, {self._kind.of('ptr')} {rows}, {places} {lanes}")
+            return self._loads(self._kind.real, addresses)
+        distance = self.new(f"mul {places} {distance}, splat (i64 {self._kind.lanes})")
+        distance = self.new(f"add {places} {distance}, {own}")
+        return self._loads(self._kind.real, self._moved(self._address(table), self._kind.real, distance))
+
+    def _moved(self, address: str, kind: str, distance: str) -> str:
+        """Append code that computes an address for each lane; return the name of the vector."""
+        return self.new(f"getelementptr {kind}, ptr {address}, {self._kind.of('i64')} {distance}")
+
+    def _loads(self, kind: str, addresses: str) -> str:
+        """Append code that loads a number from an address per lane; return the name of the vector."""
+        loaded, lanes = self._kind.of(kind), self._kind.lanes
+        name = f"llvm.masked.gather.v{lanes}{ {'double': 'f64', 'float': 'f32', 'ptr': 'p0'}[kind] }.v{lanes}p0"
+        pointers, bits = self._kind.of("ptr"), self._kind.bits
+        self.declared.append(f"declare {loaded} @{name}({pointers}, i32, {bits}, {loaded})")
+        size = 4 if kind == "float" else 8
+        return self.new(
+            f"call {loaded} @{name}({pointers} {addresses}, i32 {size}, {bits} splat (i1 true), {loaded} poison)"
         )
-        if loaded.real == self._kind.real:
-            return picked
-        return self.new(f"fptrunc {loaded.numbers} {picked} to {self._kind.numbers}")
 
     def _assign(self, statement: Assign) -> None:
         target = statement.target
@@ -223,7 +239,7 @@ class _LanePrinter(RoutinePrinter):
             return
         outer = self._mask
         going, length, lost = [self._new_integer(what) for what in ("going", "length", "lost")]
-        self._set_integer(going, f"sext {self._kind.bits} {outer or 'splat (i1 true)'} to {self._integers}")
+        self._set_integer(going, f"sext {self._kind.bits} {outer or self._samples()} to {self._integers}")
         before, label, after = self._label("before"), self._label("loop"), self._label("after")
         self._jump(before)
         self.lines.append(f"  br label %{label}")
@@ -313,12 +329,20 @@ class _LanePrinter(RoutinePrinter):
     def _address(self, cell: Cell) -> str:
         if cell.array not in (INPUTS, RESULTS):
             return super()._address(cell)
-        row = self.new(f"mul nsw i64 {self._sum(cell.start, cell.strides)}, %pitch")
-        return self.new(f"getelementptr {self._kind.real}, ptr %{cell.array}, i64 {self.new(f'add i64 {row}, %lane')}")
+        row = self._sum(self._first_row[cell.array] + cell.start, cell.strides)
+        lanes = self.new(f"load ptr, ptr {self.new(f'getelementptr ptr, ptr %rows, i64 {row}')}")
+        return self.new(f"getelementptr {self._kind.real}, ptr {lanes}, i64 %lane")
 
     def _put(self, value: str, address: str) -> None:
         size = self._kind.bytes // self._kind.lanes
         self.lines.append(f"  store {self._kind.numbers} {value}, ptr {address}, align {size}")
+
+    def _samples(self) -> str:
+        """Append code that says which lanes have a sample. The other lanes have arbitrary numbers."""
+        own = ", ".join([f"i64 {lane}" for lane in range(self._kind.lanes)])
+        places = self._kind.of("i64")
+        left = self._in_all_lanes("i64", self.new("sub i64 %lanes, %lane"))
+        return self.new(f"icmp slt {places} <{own}>, {left}")
 
     # Variables with an integer per lane: masks, and numbers of iterations
 

@@ -76,15 +76,16 @@ class LaneIR(NamedTuple):
 def lane_ir(code: Code, repeats: Sequence[Repeat], target: Target) -> LaneIR:
     """Print a program without calls as LLVM IR that runs it on lanes.
 
-    The module defines `void run(ptr scalars, ptr rows, ptr memory, i64 lanes)`. The constants of `code` are
-    placeholders for the scalars, which are the same for all lanes. `rows` contains the addresses of the columns (the
-    inputs), followed by the addresses of the outputs. The number of lanes is rounded up to a multiple of the lanes of
-    the target's type. `memory` is scratch memory for results that loops keep. `repeats` are the loops found in `code`.
+    The module defines `int run(ptr scalars, ptr rows, ptr memory, i64 lanes)`, which returns 0. The constants of `code`
+    are placeholders for the scalars, which are the same for all lanes. `rows` contains the addresses of the columns
+    (the inputs), followed by the addresses of the outputs. The number of lanes is rounded up to a multiple of the lanes
+    of the target's type. `memory` is scratch memory for results that loops keep. `repeats` are the loops found in
+    `code`.
     """
     printer = Printer(code, repeats, target)
     printer.print()
     text = [
-        "define void @run(ptr noalias %scalars, ptr noalias %rows, ptr noalias %memory, i64 %lanes) #0 {",
+        "define i32 @run(ptr noalias %scalars, ptr noalias %rows, ptr noalias %memory, i64 %lanes) #0 {",
         *printer.function(),
     ]
     called = printed_functions(printer.body.called, target.type, Library(target).printed, contract=target.contract)
@@ -155,7 +156,7 @@ class Printer:
             f"  %next_lane = add nuw nsw i64 %lane, {self._type.lanes}",
             "  br label %test",
             "end:",
-            "  ret void",
+            "  ret i32 0",
             "}",
         ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,7 +11,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.backend import thread_pool
-from gradwalk.backend.base import Kernel, PythonCallError
+from gradwalk.backend.base import Kernel, MachineCodeError, PythonCallError
 from gradwalk.backend.lane_kernel import LaneKernel
 from gradwalk.backend.loops.loop_lanes import (
     CHECKPOINT_BYTES,
@@ -95,7 +96,6 @@ class LoopKernel:
     ) -> None:
         self._program, self._given, self._reduced = program, tuple(varies), reduced
         self._policy = current_policy()
-        self._machine = None if is_part else LoopMachine(program.code, varies, self._policy)
         self._stages = split(program, varies)
         of_index = self._stages.varies
         self._parts = [self._part(stage) for stage in self._stages.varying]
@@ -107,6 +107,12 @@ class LoopKernel:
         self._sums = LaneKernel(
             identity.program([identity.input() for _ in self._outputs]), [True] * len(self._outputs), reduced=True
         )
+        self._machine: LoopMachine | None = None
+        if not is_part:
+            weight = len(program) + sum(call.weight for call, _ in program.calls)
+            self._machine = LoopMachine(
+                program, varies, reduced=reduced, slots=self._sums.schedule.slots, weight=weight, policy=self._policy
+            )
 
     def __str__(self) -> str:
         lines = [f"for {self.samples} samples at a time:"]
@@ -116,6 +122,14 @@ class LoopKernel:
 
     def __reduce__(self) -> Any:
         return _unpickled, (self._program, self._given, self._reduced, self._policy)
+
+    def lane_kernel(self, *, single: bool) -> LaneKernel | None:
+        """Return the kernel that runs machine code instead of this kernel, or None if there is none yet."""
+        return None if self._machine is None else self._machine.found(single=single)
+
+    def _compiled(self, *, single: bool) -> LaneKernel | None:
+        """Return the same as `lane_kernel`, and request machine code: see `LoopMachine.kernel`."""
+        return None if self._machine is None else self._machine.kernel(single=single)
 
     @property
     def backends(self) -> dict[str, str]:
@@ -148,6 +162,10 @@ class LoopKernel:
         single: bool,
     ) -> NDArray[Any]:
         """Run the program on a batch: see `base.Kernel`."""
+        compiled = self._compiled(single=single)
+        if compiled is not None:
+            with contextlib.suppress(MachineCodeError):
+                return compiled.run(uniform, columns, outputs, count, single=single)
         kind = numpy.float32 if single else numpy.float64
         given = [array[:, *at] for array in columns for at in numpy.ndindex(array.shape[1:])]
         same = self._uniform(uniform)
@@ -197,8 +215,6 @@ class LoopKernel:
         """Compute the varying outputs for a range of samples."""
         varying = [i for i, does in enumerate(self._given) if does]
         numbers: dict[int, Any] = {**same, **dict(zip(varying, columns, strict=True))}
-        if self._machine is not None and self._run_compiled(numbers, samples, kind):
-            return [numbers[index] for index in self._outputs]
         for stage, part in zip(self._stages.varying, self._parts, strict=True):
             if isinstance(stage, CallStage):
                 results = part.run([numbers[index] for index in stage.operands], samples, kind)
@@ -209,18 +225,6 @@ class LoopKernel:
                 rows = [numbers[index][None] for index, does in taken if does]
                 numbers |= dict(zip(stage.outputs, part(uniform, rows, samples, kind), strict=True))
         return [numbers[index] for index in self._outputs]
-
-    def _run_compiled(self, numbers: dict[int, Any], samples: int, kind: type[Any]) -> bool:
-        """Run machine code and add the results to `numbers`; return False if that is not possible."""
-        machine = self._machine
-        assert machine is not None
-        machine.prepare(single=kind is numpy.float32)
-        uniform, columns = [[numbers[index] for index in which] for which in (machine.uniform, machine.columns)]
-        results = machine.run(uniform, columns, samples, kind)
-        if results is None:
-            return False
-        numbers |= dict(zip(machine.outputs, results, strict=True))
-        return True
 
 
 def _samples(stage: Segment | CallStage) -> int:

@@ -1,74 +1,83 @@
-"""`LoopMachine`: machine code that runs a program with loops on a batch."""
+"""`LoopMachine`: machine code that runs a program with loops on a batch, as a lane kernel."""
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy
-from numpy.typing import NDArray
 
 from gradwalk.backend.lane_count import FEWEST_LANES
-from gradwalk.backend.lane_kernel import chosen_instruction_set
+from gradwalk.backend.lane_kernel import LaneKernel, chosen_instruction_set
 from gradwalk.backend.launch import INSTRUCTION_SETS, IS_COMPILED, USES_LIBMVEC, USES_OWN_FUNCTIONS, row_functions
-from gradwalk.backend.llvm.lane_machine import Lanes, LoopCode, RefusedError, compiled_loops
-from gradwalk.backend.thread_pool import look_for_halt
-from gradwalk.program.code.code import Code
-from gradwalk.program.code.parts import split
+from gradwalk.backend.llvm.lane_machine import Lanes, RefusedError, compiled_loops
+from gradwalk.backend.llvm.lane_program import LaneProgram
+from gradwalk.backend.llvm.loop_ir import Scalars
+from gradwalk.backend.schedule.encoding import FORMS, WIDTH
+from gradwalk.backend.schedule.schedule import Schedule
+from gradwalk.program.code.opcodes import LOAD, MACHINE, STORE, SUM
+from gradwalk.program.code.parts import Part, part, split
 from gradwalk.program.native import compile_queue, machine_code
-from gradwalk.program.native.scalar_ir import DONE
+from gradwalk.program.program import Program, trusted
 from gradwalk.program.routine.lower_calls import why_not_lowerable
 
 _COLD = 2  # machine code is compiled when the program has run so many times
-_NUMBERS = ctypes.c_void_p
-_RUN = ctypes.PYFUNCTYPE(
-    ctypes.c_int, ctypes.py_object, _NUMBERS, _NUMBERS, _NUMBERS, ctypes.c_int64, ctypes.c_int64
-)  # see `loop_ir`
 
 
 class LoopMachine:
     """Machine code of a program for float64 and for float32, which is compiled while other code runs the program.
 
     Args:
-        code: The program.
+        program: The program.
         varies: Whether each input has one number per sample.
+        reduced: Whether the results are summed over the batch.
+        slots: The number of slots that determines the lanes per block. It affects the rounding of sums.
+        weight: The approximate number of instructions that run for each sample.
         policy: When and how to compile.
-
-    Attributes:
-        uniform: Indices of the values that are the same for all samples.
-        columns: Indices of the inputs that vary.
-        outputs: Indices of the results.
     """
 
-    def __init__(self, code: Code, varies: Sequence[bool], policy: machine_code.Policy) -> None:
-        _, part = split(code, varies)
-        self._code = part.code
-        given = [index < code.inputs and varies[index] for index in part.inputs]
-        count = len(given) - sum(given)
-        self.uniform, self.columns, self.outputs = part.inputs[:count], part.inputs[count:], part.outputs
-        self._policy = policy
+    def __init__(
+        self,
+        program: Program,
+        varies: Sequence[bool],
+        *,
+        reduced: bool,
+        slots: int,
+        weight: float,
+        policy: machine_code.Policy,
+    ) -> None:
+        _, varying = split(program.code, varies)
+        self._program, self._varies, self._reduced, self._policy = program, tuple(map(bool, varies)), reduced, policy
+        self._slots, self._weight, self._part = slots, int(min(weight, 1 << 30)), varying
         self._runs = [0, 0]
-        self._found: list[LoopCode | None] = [None, None]
+        self._found: list[LaneKernel | None] = [None, None]
         self._refusals = ["", ""]
 
-    def prepare(self, *, single: bool) -> None:
-        """Request machine code: before the first run if the policy is "llvm", else when the program has run before."""
+    def found(self, *, single: bool) -> LaneKernel | None:
+        """Return the kernel that runs machine code, or None if there is none yet."""
+        return self._found[single]
+
+    def kernel(self, *, single: bool) -> LaneKernel | None:
+        """Return the kernel that runs machine code, or None.
+
+        Machine code is requested before the first run if the policy is "llvm", else when the program has run before.
+        """
+        if self._found[single] is None and not self._refusal(single=single):
+            self._request(single=single)
+        return self._found[single]
+
+    def _request(self, *, single: bool) -> None:
         self._runs[single] += 1
-        if self._runs[single] > _COLD or self.refusal(single=single):
-            return
-        if self._policy.backend == "llvm":
-            self._runs[single] = _COLD + 1
+        if self._policy.backend == "llvm" and self._runs[single] == 1:
             machine_code.run_now(partial(self._compile, single))
-        elif self._runs[single] == _COLD:
+        elif self._policy.backend is None and self._runs[single] == _COLD:
             compile_queue.submit(partial(self._compile, single))
 
-    def refusal(self, *, single: bool) -> str:
+    def _refusal(self, *, single: bool) -> str:
         """Return the reason why the program is not compiled, or ""."""
         if not IS_COMPILED:
             return "gradwalk runs uncompiled"
-        return self._policy.refusal or self._refusals[single] or why_not_lowerable(self._code)
+        return self._policy.refusal or self._refusals[single] or why_not_lowerable(self._part.code)
 
     @property
     def backends(self) -> dict[str, str]:
@@ -79,38 +88,11 @@ class LoopMachine:
     def _backend(self, *, single: bool) -> str:
         if self._found[single] is not None:
             return "llvm"
-        why = self.refusal(single=single)
+        why = self._refusal(single=single)
         if not why:
             is_due = self._runs[single] >= _COLD
             why = "the compilation has not finished" if is_due else "the program has not run twice"
         return f"lanes: {why}"
-
-    def run(
-        self, uniform: Sequence[float], columns: Sequence[NDArray[Any]], samples: int, kind: type[Any]
-    ) -> NDArray[Any] | None:
-        """Run the program; return its results, an array of shape (results, samples).
-
-        Returns None if there is no machine code, or if the program needs too much memory or too many steps.
-
-        Args:
-            uniform: The values at `self.uniform`.
-            columns: The values at `self.columns`: arrays with a number per sample.
-            samples: Number of samples, at least 1.
-            kind: float64 or float32.
-        """
-        found = self._found[kind is numpy.float32]
-        if found is None:
-            return None
-        pitch = -(-samples // found.lanes) * found.lanes
-        numbers = numpy.array(uniform, numpy.float64)
-        values = numpy.empty((len(columns), pitch), kind)
-        results = numpy.empty((len(self.outputs), pitch), kind)
-        for row, column in zip(values, columns, strict=True):
-            row[:samples] = column
-            row[samples:] = column[-1]
-        run: Callable[..., int] = _RUN(found.machine_code.address)
-        addresses = [array.ctypes.data for array in (numbers, values, results)]
-        return results[:, :samples] if run(look_for_halt, *addresses, pitch, pitch) == DONE else None
 
     def _compile(self, single: bool) -> None:
         """Compile the program, or store why it cannot be compiled."""
@@ -120,11 +102,50 @@ class LoopMachine:
         lanes = Lanes(instruction_set, USES_LIBMVEC, functions, FEWEST_LANES)
         refusal = "compiling it failed"
         try:
-            self._found[single] = compiled_loops(
-                self._code, len(self.uniform), lanes, single=single, contract=self._policy.contract
-            )
+            schedule, program = _scheduled(self._program, self._varies, self._part, self._reduced, self._slots)
+            scalars = Scalars(schedule.scalars, len(schedule.prologue.outputs))
+            found = compiled_loops(program, scalars, lanes, single=single, contract=self._policy.contract)
+            with machine_code.compiling(self._policy):
+                kernel = LaneKernel(
+                    self._program, self._varies, reduced=self._reduced, schedule=schedule, weight=self._weight
+                )
+            kernel.install(found, single=single)
+            self._found[single] = kernel
             refusal = ""
         except RefusedError as error:
             refusal = str(error)
         finally:
             self._refusals[single] = refusal
+
+
+def _scheduled(
+    program: Program, varies: tuple[bool, ...], varying: Part, reduced: bool, slots: int
+) -> tuple[Schedule, LaneProgram]:
+    """Return the schedule of a program that only machine code runs, and the program that is compiled."""
+    code = program.code
+    of_index = code.depending(varies)
+    same = [i for i, does in enumerate(of_index[code.first :]) if not does]
+    scalars = [index for index in varying.inputs if not of_index[index]]
+    fixed = [position for position, index in enumerate(code.outputs) if not of_index[index]]
+    given = [i for i, does in enumerate(varies) if not does]
+    prologue = trusted(part(code, same, given, [*scalars, *(code.outputs[position] for position in fixed)]).code)
+    columns = [i for i, does in enumerate(varies) if does]
+    outputs = [position for position, index in enumerate(code.outputs) if of_index[index]]
+    used = sorted(
+        {*varying.inputs[len(scalars) :], *(code.outputs[i] for i in outputs if code.outputs[i] < code.inputs)}
+    )
+    compiled = part(
+        code, [i for i, does in enumerate(of_index[code.first :]) if does], [*scalars, *used], varying.outputs
+    )
+    slot = {index: i for i, index in enumerate([*used, *varying.outputs])}
+    rows = [
+        *((FORMS * LOAD, slot[index], columns.index(index), 0, 0) for index in used),
+        (FORMS * MACHINE, 0, 0, 0, 0),
+        *((FORMS * (SUM if reduced else STORE), position, slot[code.outputs[position]], 0, 0) for position in outputs),
+    ]
+    encoded = numpy.array(rows, numpy.int32).reshape(-1, WIDTH).ravel()
+    nothing = numpy.empty(0, numpy.int32)
+    schedule = Schedule(
+        program, varies, reduced, prologue, len(scalars), tuple(fixed), encoded, nothing, nothing, slots, False
+    )
+    return schedule, LaneProgram(compiled.code, encoded, len(slot))

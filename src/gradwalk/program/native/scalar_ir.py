@@ -95,8 +95,6 @@ def called_in_python(source: str) -> list[str]:
 class RoutinePrinter(Body):
     """Prints the function of a routine for one sample."""
 
-    _poll_arguments = ""
-
     def __init__(self, routine: Routine, *, contract: bool) -> None:
         super().__init__(_TYPE, contract=contract, text=Text("first"))
         self._routine = routine
@@ -362,7 +360,7 @@ class RoutinePrinter(Body):
         left = self.new(f"and i64 {step}, {period - 1}")
         self._branch(self.new(f"icmp ne i64 {left}, {period - 1}"), ready, due)
         self.begin(due)
-        is_interrupted = self.new(f"call i1 @is_interrupted({self._poll_arguments})")
+        is_interrupted = self.new("call i1 @is_interrupted()")
         self._fail_unless(self.new(f"xor i1 {is_interrupted}, true"), self._label("not_interrupted"), INTERRUPTED)
         self._jump(ready)
 
