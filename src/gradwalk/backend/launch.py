@@ -65,17 +65,17 @@ class Plan:
         self, schedule: Schedule, row: int, instruction_set: int, single: bool, compiled: Compiled | None = None
     ) -> None:
         code = schedule.code if compiled is None else compiled.program.schedule
-        self.machine = None if compiled is None else compiled.code
+        self.machine = None if compiled is None else compiled.machine_code
         self._slots = schedule.slots if compiled is None else compiled.program.slots
         apart = row + lanes.CACHE_LINE  # distance between rows in bytes: see row_bytes in lane_loops.h
         tiles = column_table.TILE * lanes.TILES * row
-        self.memory = self._slots * apart + tiles + (0 if compiled is None else compiled.code.memory)
+        self.memory = self._slots * apart + tiles
         self._arrays = (code, schedule.tables, schedule.targets)  # owns the memory that the pointers point into
         self._code = c_compat.integers(code)
         self._tables = c_compat.integers(schedule.tables)
         self._targets = c_compat.integers(schedule.targets)
         self._length = len(code)
-        self._address = 0 if compiled is None else compiled.code.machine_code.address
+        self._address = 0 if compiled is None else compiled.machine_code.address
         self._instruction_set = instruction_set
         self._single = single
         self._prologue = schedule.prologue.interpreter

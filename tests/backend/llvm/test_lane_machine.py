@@ -25,7 +25,8 @@ from gradwalk.backend.lane_kernel import LaneKernel
 from gradwalk.backend.llvm import lane_machine
 from gradwalk.backend.llvm.lane_machine import Lanes, RefusedError, compiled_schedule
 from gradwalk.backend.llvm.lane_program import lane_program
-from gradwalk.backend.llvm.vector_ir import Target, Vectors, lane_ir
+from gradwalk.backend.llvm.vector_ir import Scalars, lane_ir
+from gradwalk.backend.llvm.vector_library import Target, Vectors
 from gradwalk.backend.schedule.analysis import analyse
 from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.backend.schedule.schedule import make_schedule
@@ -33,7 +34,7 @@ from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import ROWS
 from gradwalk.program.native import compiler_process
 from gradwalk.program.native.expressions import Type
-from gradwalk.program.reroll.find_loops import fold
+from gradwalk.program.routine import lower_calls, storage
 from gradwalk.program.tape import Tape
 
 pytest.importorskip("llvmlite")
@@ -125,17 +126,18 @@ def test_loops_give_the_same_bits(kind, reduce, layout):
             )
 
 
-def test_loops_are_written_once():
+def test_loops_are_written_once(monkeypatch):
     step = jit(vmap(value_and_grad(path, argnums=(0, 1)), in_axes=(None, 0), reduce="sum"))
     schedule = step.lower(numpy.array([0.3, 0.9]), numpy.ones((3, 200))).kernel.schedule
     analysis = analyse(schedule.program, schedule.varies, reduced=True)
-    code = lane_program(analysis, make_prologue(analysis)).code
-    assert len(code) > 4000
-    repeats = fold(code)
+    program = lane_program(analysis, make_prologue(analysis))
+    assert len(program.code) > 4000
     target = Target(Type("double", 16), Vectors(4, "d", frozenset()), contract=False)
-    source = lane_ir(code, repeats, target).source.splitlines()
+    source = lane_ir(program.code, Scalars(program.scalars, 0), target).splitlines()
     assert sum(" fmul " in line for line in source) < 60
-    flat = lane_ir(code, [], target).source.splitlines()
+    monkeypatch.setattr(storage, "FLAT_BELOW", len(program.code))
+    monkeypatch.setattr(lower_calls, "MOST_ON_LANES", 10_000)
+    flat = lane_ir(program.code, Scalars(program.scalars, 0), target).splitlines()
     assert sum(" fmul " in line for line in flat) > 2000
 
 
@@ -161,8 +163,8 @@ def test_contraction_is_opt_in():
         numbers = numpy.full((4, 32), 1.0 + 2.0**-30)
         numbers[2] = -1.0
         rows = numpy.array([row.ctypes.data for row in numbers])
-        signature = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, ctypes.c_long)
-        signature(found.code.machine_code.address)(None, rows.ctypes.data, None, 16)
+        signature = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 2, ctypes.c_int64)
+        assert signature(found.machine_code.address)(None, rows.ctypes.data, 16) == 0
         once, twice = 2.0**-29 + 2.0**-60, 2.0**-29
         has_fused = sets[-1] != "baseline" or platform.machine() in ("aarch64", "arm64")
         assert numbers[3, 0] == (once if contract and has_fused else twice)
@@ -255,7 +257,7 @@ def test_reasons_for_not_compiling(monkeypatch):
     assert (
         refusal(flat(5), lanes._replace(lanes=4)) == "the lanes of a block must fill whole vectors of avx2, got 4 lanes"
     )
-    assert "must be at most 2,000, counting each loop once, got" in refusal(flat(4000), lanes)
+    assert refusal(flat(4000), lanes) == "it has more than 2,000 instructions, counting each loop once"
     monkeypatch.setattr(lane_machine, "MOST_FLAT", 10)
     assert "must be at most 10 to search for loops, got" in refusal(flat(100), lanes)
     kernel = LaneKernel(flat(100), [True])

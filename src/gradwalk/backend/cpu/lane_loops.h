@@ -381,7 +381,7 @@ static int NAME(run_block)(const Batch *batch, const Shard *shard, int64_t first
             rows[code[1]] = (char *)NAME(load_column)(batch, shard, &tiles, code[1], code[2], first, count, !batch->machine);
             break;
         case 8 * MACHINE:
-            status = ((machine_run)batch->machine)(scalars, rows, tiles.cells + TILES * TILE * batch->lanes, count);
+            status = ((machine_run)batch->machine)(scalars, rows, count);
             if (status) return status;
             break;
         case 8 * TAKE: case 8 * TAKE + 1: case 8 * TAKE + 2:

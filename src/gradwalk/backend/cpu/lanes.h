@@ -111,9 +111,8 @@ enum { KINDS = 4, IN_SLOT = 0, SCALAR_ENTRY = 1 };
 
 enum { TILES = 4 /* tiles cached per block */, CACHE_LINE = 64 /* bytes */ };
 
-/* Machine code of a program, compiled by llvm/vector_ir.py or llvm/loop_ir.py; it returns a status, which is 0 if the
-   program has run. */
-typedef int (*machine_run)(const void *scalars, char **rows, void *memory, int64_t lanes);
+/* Machine code of a program, compiled by llvm/vector_ir.py. It returns a status, which is 0 if the program has run. */
+typedef int (*machine_run)(const void *scalars, char **rows, int64_t lanes);
 
 /* Arguments shared by all shards of a batch. A column has one number per sample; strides are in bytes. */
 typedef struct {
@@ -141,7 +140,7 @@ typedef struct {
     int64_t first, last;  /* samples `first` to `last - 1` */
     double *totals;       /* two per output: the sum over the samples and its accumulated rounding error */
     char **rows;          /* address of the row in each slot */
-    char *scratch;        /* memory for the rows, for the tiles, and for machine code; aligned to cache lines */
+    char *scratch;        /* memory for the rows and for the tiles; aligned to cache lines */
 } Shard;
 
 #define PASTE(a, b) a##_##b

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from gradwalk.backend.llvm.lane_program import LaneProgram, lane_program
-from gradwalk.backend.llvm.loop_ir import HALT, Scalars, loop_ir
-from gradwalk.backend.llvm.vector_ir import Target, Vectors, lane_ir, row_name
+from gradwalk.backend.llvm.vector_ir import HALT, Scalars, lane_ir
+from gradwalk.backend.llvm.vector_library import Target, Vectors, row_name
 from gradwalk.backend.schedule.analysis import analyse
 from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.backend.schedule.schedule import Schedule
@@ -22,15 +22,11 @@ from gradwalk.program.native.machine_code import (
     assembled,
     python_addresses,
 )
-from gradwalk.program.reroll.find_loops import fold
-from gradwalk.program.reroll.repeats import written
-from gradwalk.program.routine.lower_calls import MOST
+from gradwalk.program.routine.lower_calls import MOST_ON_LANES
 from gradwalk.program.routine.lower_program import TooLargeError
 
 # Maximum number of instructions of a schedule that is searched for loops.
 MOST_FLAT = 20_000
-# Maximum number of instructions that are compiled, counting each loop body once.
-_MOST_WRITTEN = 2000
 # Number of vectors that are computed side by side.
 _VECTORS = 2
 # Functions with vector versions in libmvec: the same list as in lanes.h.
@@ -83,28 +79,16 @@ _REGISTERS = {
 }
 
 
-class LaneCode(NamedTuple):
-    """A function `int run(scalars, rows, memory, lanes)`: see `vector_ir.lane_ir`.
-
-    Attributes:
-        machine_code: The function.
-        memory: Size in bytes of the `memory` argument.
-    """
-
-    machine_code: MachineCode
-    memory: int
-
-
 class Compiled(NamedTuple):
     """Machine code for a schedule.
 
     Attributes:
         program: The program that the code runs.
-        code: The compiled function.
+        machine_code: The function `int run(scalars, rows, lanes)`: see `vector_ir.lane_ir`.
     """
 
     program: LaneProgram
-    code: LaneCode
+    machine_code: MachineCode
 
 
 class Lanes(NamedTuple):
@@ -127,8 +111,8 @@ class RefusedError(Exception):
     """Machine code cannot be compiled for a schedule; the message gives the reason."""
 
 
-def compiled_loops(program: LaneProgram, scalars: Scalars, lanes: Lanes, *, single: bool, contract: bool) -> Compiled:
-    """Compile a program with loops; see `loop_ir` for the scalars.
+def compiled_program(program: LaneProgram, behind: int, lanes: Lanes, *, single: bool, contract: bool) -> Compiled:
+    """Compile a program for lanes; see `Scalars` for `behind`.
 
     Raises:
         RefusedError: As `compiled_schedule`.
@@ -136,10 +120,10 @@ def compiled_loops(program: LaneProgram, scalars: Scalars, lanes: Lanes, *, sing
     """
     target = _target(lanes, single=single, contract=contract)
     try:
-        source = loop_ir(program.code, scalars, target)
-        return Compiled(program, LaneCode(_assembled(source, target, lanes), 0))
+        source = lane_ir(program.code, Scalars(program.scalars, behind), target)
+        return Compiled(program, _assembled(source, target, lanes))
     except TooLargeError as error:
-        raise RefusedError(f"it has more than {MOST:,} instructions, counting each loop once") from error
+        raise RefusedError(f"it has more than {MOST_ON_LANES:,} instructions, counting each loop once") from error
     except MissingFunctionError as error:
         raise RefusedError(f"the C library lacks a function: {error}") from error
 
@@ -157,7 +141,6 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
         RefusedError: The schedule is too long, or it needs something that the processor or the C library lacks.
         CompileError: Compilation failed.
     """
-    target = _target(lanes, single=single, contract=contract)
     if lanes.lanes % _REGISTERS[lanes.instruction_set].lanes(single):
         raise RefusedError(
             f"the lanes of a block must fill whole vectors of {lanes.instruction_set}, got {lanes.lanes} lanes"
@@ -168,17 +151,7 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
         )
     analysis = analyse(schedule.program, schedule.varies, schedule.reduced, schedule.apart)
     program = lane_program(analysis, make_prologue(analysis))
-    repeats = fold(program.code)
-    size = written(len(program.code), repeats) + len(program.code.outputs)
-    if size > _MOST_WRITTEN:
-        raise RefusedError(
-            f"the number of instructions must be at most {_MOST_WRITTEN:,}, counting each loop once, got {size:,}"
-        )
-    try:
-        source, cells = lane_ir(program.code, repeats, target)
-        return Compiled(program, LaneCode(_assembled(source, target, lanes), cells * target.type.bytes))
-    except MissingFunctionError as error:
-        raise RefusedError(f"the C library lacks a function: {error}") from error
+    return compiled_program(program, len(schedule.prologue.outputs), lanes, single=single, contract=contract)
 
 
 def _target(lanes: Lanes, *, single: bool, contract: bool) -> Target:

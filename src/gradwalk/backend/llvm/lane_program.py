@@ -18,13 +18,15 @@ class LaneProgram(NamedTuple):
     """A program for lanes.
 
     Attributes:
-        code: The program: see `vector_ir.lane_ir`.
+        code: The program. Its first inputs are the scalars, which are the same for all lanes: see `vector_ir.lane_ir`.
+        scalars: Number of scalars.
         schedule: Instructions; int32, in the format of `encoding`. They load the columns, run `code` (`MACHINE`), and
             store or sum the results.
-        slots: Number of slots: one for each input of `code`, then one for each output.
+        slots: Number of slots: one for each other input of `code`, then one for each output.
     """
 
     code: Code
+    scalars: int
     schedule: NDArray[numpy.int32]
     slots: int
 
@@ -35,13 +37,13 @@ def lane_program(analysis: Analysis, prologue: Prologue) -> LaneProgram:
     columns = numpy.flatnonzero(does_vary[: analysis.first])
     kept = numpy.flatnonzero(does_vary[analysis.first :])
     scalars = int(((analysis.needed != 0) & (analysis.varying == 0)).sum())
-    moved = len(columns) + prologue.scalars  # index in the whole program -> index in the lane program
-    moved[columns] = numpy.arange(len(columns))
+    moved = prologue.scalars.copy()  # index in the whole program -> index in the lane program
+    moved[columns] = scalars + numpy.arange(len(columns))
     moved[analysis.first + kept] = len(columns) + scalars + numpy.arange(len(kept))
     operands = analysis.roots[:, 2:].ravel()
     outputs = numpy.unique(operands[(operands >= analysis.first) & does_vary[operands]])
     instructions, tables = _moved_code(analysis, kept, moved)
-    code = Code(len(columns), (0.0,) * scalars, instructions, [], moved[outputs].tolist(), tables=tables)
+    code = Code(scalars + len(columns), (), instructions, [], moved[outputs].tolist(), tables=tables)
     slot = prologue.scalars.copy()  # index in the whole program -> slot, or number of the scalar
     slot[columns] = numpy.arange(len(columns))
     slot[outputs] = len(columns) + numpy.arange(len(outputs))
@@ -51,7 +53,7 @@ def lane_program(analysis: Analysis, prologue: Prologue) -> LaneProgram:
     loads[:-1, 2] = analysis.columns[columns]
     loads[-1, 0] = FORMS * MACHINE
     schedule = numpy.concatenate([loads, _ends(analysis, slot)])
-    return LaneProgram(code, schedule.ravel(), len(columns) + len(outputs))
+    return LaneProgram(code, scalars, schedule.ravel(), len(columns) + len(outputs))
 
 
 def _moved_code(

@@ -1,372 +1,399 @@
-"""Translation of programs to LLVM IR that runs them on lanes. Each value in the IR is a vector of lanes.
+"""Print a program as LLVM IR for lanes: one function that runs it on a batch, with its loops and switches.
 
-The printed function runs the program for a few vectors of lanes at a time, side by side, to hide the latency of
-instructions. Loops that were found in the program are printed as loops. Within an iteration of a loop, results stay in
-registers.
+Each number that varies is a vector with a lane per sample. The lanes of a block, a few vectors side by side, run the
+same statements; several vectors hide the latency of instructions. A mask says
+for which lanes the current statements run. A loop goes on until it has ended for all lanes; a lane that has left the
+loop keeps its numbers. A branch of a switch is skipped if no lane selects it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from gradwalk.backend.llvm.vector_library import Library, Target, attributes
 from gradwalk.program.code.code import Code
-from gradwalk.program.code.opcodes import TAKE
-from gradwalk.program.native.expressions import (
-    PREFIX,
-    VARIABLES,
-    Body,
-    Text,
-    Type,
-    declaration,
-    printed_functions,
-    signature,
-    symbol,
+from gradwalk.program.native.expressions import PREFIX, Body, Type, printed_functions
+from gradwalk.program.native.scalar_ir import MEMORY, PYTHON, RoutinePrinter, declared, work_of
+from gradwalk.program.routine.lower_calls import routine_on_lanes
+from gradwalk.program.routine.statements import (
+    INPUTS,
+    RESULTS,
+    UNIFORM,
+    Assign,
+    Cell,
+    Choose,
+    Compute,
+    For,
+    Lost,
+    Operand,
+    Read,
+    Routine,
+    Statement,
+    Store,
+    Take,
+    While,
 )
-from gradwalk.program.reroll.repeats import Moving, Repeat, result
-from gradwalk.program.routine.storage import Loops, Placement, before, cells, in_cells
 
 _CACHE_LINE = 64  # bytes
 _PREFETCH = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
 _CONSTANT = ", !invariant.load !0"  # for loads from memory that the function never writes
+HALT = "look_for_halt"  # the function of Python that long loops call: see `thread_pool`
+_POLL = f"""\
+@{HALT} = external global i8
+declare i32 @{PYTHON}PyGILState_Ensure()
+declare void @{PYTHON}PyGILState_Release(i32)
+declare ptr @{PYTHON}PyObject_CallNoArgs(ptr)
+declare void @{PYTHON}Py_DecRef(ptr)
+define internal i1 @is_interrupted() noinline {{
+  %state = call i32 @{PYTHON}PyGILState_Ensure()
+  %result = call ptr @{PYTHON}PyObject_CallNoArgs(ptr @{HALT})
+  call void @{PYTHON}Py_DecRef(ptr %result)
+  call void @{PYTHON}PyGILState_Release(i32 %state)
+  %is_error = icmp eq ptr %result, null
+  ret i1 %is_error
+}}"""
 
 
-class Vectors(NamedTuple):
-    """Vector versions of functions such as `exp`.
-
-    Attributes:
-        lanes: Number of lanes per call.
-        letter: Letter that denotes the instruction set in the vector ABI of x86-64.
-        functions: Functions with a vector version in the C library.
-        of_rows: Functions that read and write lanes in memory: `void f(ptr from, ptr to, i64 lanes)`.
-    """
-
-    lanes: int
-    letter: str
-    functions: frozenset[str]
-    of_rows: frozenset[str] = frozenset()
-
-
-class Target(NamedTuple):
-    """The target of the printed code.
-
-    Attributes:
-        type: Type of the values: a vector of all lanes that are computed side by side.
-        vectors: Vector versions of functions.
-        contract: Whether a product and a sum may be fused, so that they round only once.
-    """
-
-    type: Type
-    vectors: Vectors
-    contract: bool
-
-
-class LaneIR(NamedTuple):
-    """The result of `lane_ir`.
+class Scalars(NamedTuple):
+    """The numbers that are the same for all lanes.
 
     Attributes:
-        source: LLVM IR of the module.
-        cells: Size of `memory`, in values of the target's type.
+        used: The number of scalars that the program uses.
+        behind: In float32, the distance from the scalars back to their float64 values, in numbers of float64.
     """
 
-    source: str
-    cells: int
+    used: int
+    behind: int
 
 
-def lane_ir(code: Code, repeats: Sequence[Repeat], target: Target) -> LaneIR:
-    """Print a program without calls as LLVM IR that runs it on lanes.
+def lane_ir(code: Code, scalars: Scalars, target: Target) -> str:
+    """Print a program whose instructions all vary as an LLVM module that runs it on lanes.
 
-    The module defines `int run(ptr scalars, ptr rows, ptr memory, i64 lanes)`, which returns 0. The constants of `code`
-    are placeholders for the scalars, which are the same for all lanes. `rows` contains the addresses of the columns
-    (the inputs), followed by the addresses of the outputs. The number of lanes is rounded up to a multiple of the lanes
-    of the target's type. `memory` is scratch memory for results that loops keep. `repeats` are the loops found in
-    `code`.
+    The module defines `int run(ptr scalars, ptr rows, i64 lanes)`. The first inputs of the program are the scalars;
+    `rows` has the addresses of the other inputs (the columns), followed by the addresses of the outputs. The number of
+    lanes is rounded up to a multiple of the lanes of the target's type. The function returns a status of `scalar_ir`.
+
+    Raises `TooLargeError` if the routine of the program has too many statements.
     """
-    printer = Printer(code, repeats, target)
-    printer.print()
-    text = [
-        "define i32 @run(ptr noalias %scalars, ptr noalias %rows, ptr noalias %memory, i64 %lanes) #0 {",
-        *printer.function(),
-    ]
-    called = printed_functions(printer.body.called, target.type, Library(target).printed, contract=target.contract)
-    return LaneIR("\n".join([*called, *text, *attributes(target), _PREFETCH, "!0 = !{}", ""]), printer.cells)
+    printer = _LanePrinter(routine_on_lanes(code, scalars.used, target.type.lanes), scalars, code, target)
+    text = printer.function()
+    scalar = printed_functions(printer.called, Type(), declared, contract=target.contract)
+    library = Library(target).printed
+    lanes = printed_functions(printer.lanes.called, target.type, library, contract=target.contract)
+    lines = [*printer.declared, *scalar, *lanes, *printer.globals(), *text, *attributes(target)]
+    used = "\n".join(text)
+    helpers = [helper for helper, name in ((_POLL, "@is_interrupted"), (MEMORY, f"@{PREFIX}free")) if name in used]
+    return "\n".join([_PREFETCH, *helpers, *_declared_once(lines), "!0 = !{}", ""])
 
 
-def attributes(target: Target) -> Iterable[str]:
-    """Yield the attribute groups. They request registers as wide as the target's vectors, and an aligned stack."""
-    bits = target.vectors.lanes * (64 if target.type.real == "double" else 32)
-    width = f'"min-legal-vector-width"="{bits}" "prefer-vector-width"="{bits}"'
-    yield f"attributes #0 = {{ nounwind alignstack=64 {width} }}"
-    yield f"attributes #1 = {{ nounwind memory(none) {width} }}"
+def _declared_once(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the lines, with only the first declaration of each function."""
+    known = set()
+    for line in lines:
+        name = line.split("(")[0]
+        if line.startswith("declare") and name in known:
+            continue
+        known.add(name)
+        yield line
 
 
-class Printer:
-    """Printer of the function `run`.
+class _LanePrinter(RoutinePrinter):
+    """Prints the function of a routine for lanes. Numbers that do not vary are scalars.
 
     Attributes:
-        body: Lines that run the program for one block of lanes.
-        allocated: Lines before the body that allocate the carried variables of loops.
-        scalars: Lines before the body that load the scalars.
-        cells: Number of values stored in `memory`.
+        lanes: Prints instructions on vectors.
+        declared: Declarations of functions of LLVM that the lines call.
     """
 
-    def __init__(self, code: Code, repeats: Sequence[Repeat], target: Target) -> None:
-        self._code = code
-        self._placement = Placement(code, repeats)
-        self._type = target.type
-        self._cell_of = cells(self._placement)
-        self._values: dict[int, str] = {}  # index -> name of the result or scalar
-        self._carried: dict[int, str] = {}  # instruction -> name of its result in the previous iteration
-        self._fetched: set[Moving] = set()  # columns that are already prefetched
-        self._open: list[tuple[Loops, str]] = []  # open loops, each with its enclosing loops and its label
-        self._counters: list[str] = []  # names of the counters of the open loops
-        self.body = Body(target.type, contract=target.contract, text=Text("first"))
-        self.allocated: list[str] = []
-        self.scalars: list[str] = []
-        self.cells = int(self._cell_of[self._placement.kept].max(initial=-1)) + 1
-
-    def print(self) -> None:
-        """Print all instructions, then the stores of the outputs."""
-        for part, around in self._placement.everything:
-            if isinstance(part, range):
-                for i in part:
-                    self._compute(i, around)
-            elif part is None:
-                self._end(*self._open.pop())
-            else:
-                self._begin((*around, part))
-        for position, index in enumerate(self._code.outputs, self._code.inputs):
-            self._store(self._operand(Moving(index, ()), ()), self._lanes_of(str(position)), 8)
+    def __init__(self, routine: Routine, scalars: Scalars, code: Code, target: Target) -> None:
+        super().__init__(routine, contract=target.contract)
+        self.lanes = Body(target.type, contract=target.contract, text=self.text)
+        self.declared: list[str] = []
+        self._kind = target.type
+        self._varying = routine.varying
+        self._scalars = scalars
+        self._first_row = {INPUTS: 0, RESULTS: code.inputs - scalars.used}  # array -> number of its first row
+        self._pointers[UNIFORM] = "%uniform"
+        self._fetched: set[Cell] = set()  # columns that are already prefetched
+        self._mask = ""  # the lanes for which the current statements run, a vector of i1; "" if they are all lanes
+        self._integers = self._kind.of("i64" if self._kind.real == "double" else "i32")
+        self._lengths: dict[str, str] = {}  # counter of a `While` -> variable: the number of iterations of each lane
+        self._lost_in: dict[str, str] = {}  # counter of a `While` -> variable: the lanes that take too many steps
 
     def function(self) -> list[str]:
-        """Return the lines after the function's head, which run the body for each block of lanes."""
+        """Return the lines of the function `run`."""
+        begin, end = self._printed()
+        behind = self._scalars.behind if self._kind.real == "float" else 0
         return [
-            "begin:",
-            *self.allocated,
-            *self.scalars,
-            "  br label %test",
+            "define i32 @run(ptr noalias %scalars, ptr noalias %rows, i64 %lanes) #0 {",
+            *begin[:-1],
+            f"  %uniform = getelementptr double, ptr %scalars, i64 -{behind}",
+            begin[-1].replace("label %first", "label %test"),
             "test:",
             "  %lane = phi i64 [ 0, %begin ], [ %next_lane, %block_end ]",
             "  %is_left = icmp slt i64 %lane, %lanes",
             "  br i1 %is_left, label %first, label %end",
             "first:",
-            *self.body.lines,
+            *self.lines,
             "  br label %block_end",
             "block_end:",
-            f"  %next_lane = add nuw nsw i64 %lane, {self._type.lanes}",
+            f"  %next_lane = add nuw nsw i64 %lane, {self._kind.lanes}",
             "  br label %test",
-            "end:",
-            "  ret i32 0",
-            "}",
+            *end,
         ]
 
-    def _compute(self, i: int, around: Loops) -> None:
-        """Print an instruction."""
-        index = self._code.first + i
-        opcode = int(self._code.instructions[4 * i])
-        given = [self._operand(place, around) for place in self._placement.operands(i, around)]
-        value = self._taken(given[0], given[1:]) if opcode == TAKE else self.body.instruction(opcode, given)
-        self._values[index] = value
-        place = self._placement.keeps(i, around)
-        if place is not None:
-            self._store(value, self._cell(place, around))
+    def _kind_of(self, name: str) -> Type:
+        return self._kind if name in self._varying else Type()
 
-    def _begin(self, loops: Loops) -> None:
-        """Begin the last (innermost) of `loops`, with variables for the results carried to the next iteration."""
-        label = f"loop{loops[-1].start}_{len(loops)}"
-        numbers, carried = self._type.numbers, self._placement.carried[loops]
-        for i in carried:
-            start = self._operand(before(result(self._code, i, loops), loops), loops[:-1])
-            self.allocated.append(f"  %c{i} = alloca {numbers}, align 64")
-            self._store(start, f"%c{i}")
-        self.body.lines.append(f"  br label %{label}_before")
-        self.body.begin(f"{label}_before")
-        self.body.lines.append(f"  br label %{label}")
-        self.body.begin(label)
-        self.body.lines.append(f"  %{label}_i = phi i64 [ 0, %{label}_before ], [ %{label}_next, %{label}_end ]")
-        for i in carried:
-            self._carried[i] = self.body.new(f"load {numbers}, ptr %c{i}, align 64")
-        self._open.append((loops, label))
-        self._counters.append(f"%{label}_i")
+    # Statements
 
-    def _end(self, loops: Loops, label: str) -> None:
-        """End the loop, and store the results of its last iteration that are used after it."""
-        carried = self._placement.carried[loops]
-        for i in carried:
-            self._store(self._values[self._code.first + i], f"%c{i}")
-        self.body.lines += [
-            f"  br label %{label}_end",
-            f"{label}_end:",
-            f"  %{label}_next = add nuw nsw i64 %{label}_i, 1",
-            f"  %{label}_left = icmp ult i64 %{label}_next, {loops[-1].times}",
-            f"  br i1 %{label}_left, label %{label}, label %{label}_after",
-        ]
-        self.body.begin(f"{label}_after")
-        self._counters.pop()
-        for i in carried:
-            place = self._placement.keeps_last(i, loops)
-            if place is not None:
-                self._store(self._values[self._code.first + i], self._cell(place, loops[:-1]))
+    def _compute(self, statement: Compute) -> None:
+        if statement.result not in self._varying:
+            super()._compute(statement)
+            return
+        operands = [self._vector(operand) for operand in statement.operands]
+        self._names[statement.result] = self.lanes.instruction(statement.opcode, operands)
 
-    def _operand(self, place: Moving, around: Loops) -> str:
-        """Return the name of an operand of an instruction inside the loops `around`."""
-        if self._placement.is_local(place, around):
-            return self._values[place.start]
-        carried = self._placement.carrying(place, around)
-        if carried is not None:
-            return self._carried[carried]
-        if place.start < self._code.inputs:
-            address = self._lanes_of(self._index(place))
-            if place not in self._fetched:
-                self._fetched.add(place)
-                self._fetch(address)
-            return self.body.new(f"load {self._type.numbers}, ptr {address}, align 8{_CONSTANT}")
-        if place.start < self._code.first:
-            return self._scalar(place._replace(start=place.start - self._code.inputs))
-        if self._placement.is_in_memory(place):
-            return self.body.new(f"load {self._type.numbers}, ptr {self._cell(place, around)}, align 64")
-        return self._values[place.start]
+    def _read(self, statement: Read) -> None:
+        self._names[statement.result] = self._operand(statement.operand)
+
+    def _take(self, statement: Take) -> None:
+        if statement.result not in self._varying:
+            super()._take(statement)
+            return
+        kind, bits, numbers = self._kind, self._kind.bits, self._kind.numbers
+        index, count = self._vector(statement.subscript), kind.literal(float(statement.length))
+        is_negative = self.new(f"fcmp olt {numbers} {index}, {kind.literal(0.0)}")
+        from_end = self.new(f"fadd {numbers} {index}, {count}")
+        position = self.new(f"select {bits} {is_negative}, {numbers} {from_end}, {numbers} {index}")
+        is_one = self.new(f"fcmp oge {numbers} {position}, {kind.literal(0.0)}")
+        is_inside = self.new(f"and {bits} {is_one}, {self.new(f'fcmp olt {numbers} {position}, {count}')}")
+        safe = self.new(f"select {bits} {is_inside}, {numbers} {position}, {numbers} {kind.literal(0.0)}")
+        places = kind.of("i64")
+        whole = self.new(f"fptosi {numbers} {safe} to {places}")
+        is_whole = self.new(f"fcmp oeq {numbers} {self.new(f'sitofp {places} {whole} to {numbers}')}, {position}")
+        picked = self._gathered(statement, whole)
+        is_there = self.new(f"and {bits} {is_inside}, {is_whole}")
+        nan = kind.literal(float("nan"))
+        self._names[statement.result] = self.new(f"select {bits} {is_there}, {numbers} {picked}, {numbers} {nan}")
+
+    def _gathered(self, statement: Take, entries: str) -> str:
+        """Append code that loads an entry of a table for each lane; return the name of the vector."""
+        table, places = statement.table, self._kind.of("i64")
+        distance = self.new(f"mul {places} {entries}, splat (i64 {statement.stride})")
+        if table.array not in self._varying:
+            number = self._loads("double", self._moved(self._address(table), "double", distance))
+            narrow = f"fptrunc {self._kind.of('double')} {number} to {self._kind.numbers}"
+            return self.new(narrow) if self._kind.real == "float" else number
+        own = f"<{', '.join([f'i64 {lane}' for lane in range(self._kind.lanes)])}>"
+        if table.array == INPUTS:
+            row = self.new(f"getelementptr ptr, ptr %rows, i64 {self._sum(table.start, table.strides)}")
+            rows = self._loads("ptr", self._moved(row, "ptr", distance))
+            lanes = self.new(f"add {places} {self._in_all_lanes('i64', '%lane')}, {own}")
+            addresses = self.new(f"getelementptr {self._kind.real}, {self._kind.of('ptr')} {rows}, {places} {lanes}")
+            return self._loads(self._kind.real, addresses)
+        distance = self.new(f"mul {places} {distance}, splat (i64 {self._kind.lanes})")
+        distance = self.new(f"add {places} {distance}, {own}")
+        return self._loads(self._kind.real, self._moved(self._address(table), self._kind.real, distance))
+
+    def _moved(self, address: str, kind: str, distance: str) -> str:
+        """Append code that computes an address for each lane; return the name of the vector."""
+        return self.new(f"getelementptr {kind}, ptr {address}, {self._kind.of('i64')} {distance}")
+
+    def _loads(self, kind: str, addresses: str) -> str:
+        """Append code that loads a number from an address per lane; return the name of the vector."""
+        loaded, lanes = self._kind.of(kind), self._kind.lanes
+        name = f"llvm.masked.gather.v{lanes}{ {'double': 'f64', 'float': 'f32', 'ptr': 'p0'}[kind] }.v{lanes}p0"
+        pointers, bits = self._kind.of("ptr"), self._kind.bits
+        self.declared.append(f"declare {loaded} @{name}({pointers}, i32, {bits}, {loaded})")
+        size = 4 if kind == "float" else 8
+        return self.new(
+            f"call {loaded} @{name}({pointers} {addresses}, i32 {size}, {bits} splat (i1 true), {loaded} poison)"
+        )
+
+    def _assign(self, statement: Assign) -> None:
+        target = statement.target
+        if (target.array if isinstance(target, Cell) else target) not in self._varying:
+            super()._assign(statement)
+            return
+        address = self._address(target) if isinstance(target, Cell) else f"%{target}"
+        value = self._vector(statement.operand)
+        if self._mask:
+            before, numbers = self._loaded(address, self._kind), self._kind.numbers
+            value = self.new(f"select {self._kind.bits} {self._mask}, {numbers} {value}, {numbers} {before}")
+        self._put(value, address)
+
+    def _store(self, statement: Store) -> None:
+        if statement.cell.array in self._varying:
+            self._put(self._vector(statement.operand), self._address(statement.cell))
+        else:
+            super()._store(statement)
+
+    def _print_iteration(self, statement: For) -> None:
+        lengths = self._lengths.get(statement.times) if isinstance(statement.times, str) else None
+        outer = self._mask
+        if lengths is not None:
+            step = self._splat(self._counters[statement.counter])
+            self._mask = self.new(f"icmp sgt {self._integers} {self._integer(lengths)}, {step}")
+        super()._print_iteration(statement)
+        self._mask = outer
+
+    def _while(self, statement: While) -> None:
+        if not self._varies(statement.condition):
+            super()._while(statement)
+            return
+        outer = self._mask
+        going, length, lost = [self._new_integer(what) for what in ("going", "length", "lost")]
+        self._set_integer(going, f"sext {self._kind.bits} {outer or self._samples()} to {self._integers}")
+        before, label, after = self._label("before"), self._label("loop"), self._label("after")
+        self._jump(before)
+        self.lines.append(f"  br label %{label}")
+        self.begin(label)
+        step = self._counters[statement.counter] = self._phi(label, before)
+        self._mask = self._bits(going)
+        self._print(statement.test)
+        holds = self.new(
+            f"fcmp une {self._kind.numbers} {self._vector(statement.condition)}, {self._kind.literal(0.0)}"
+        )
+        self._mask = self.new(f"and {self._kind.bits} {self._mask}, {holds}")
+        self._branch(self._any(), f"{label}_body", after)
+        self.begin(f"{label}_body")
+        if statement.most is not None:
+            left, losing = self._label("left"), self._label("losing")
+            self._branch(self.new(f"icmp ne i64 {step}, {statement.most}"), left, losing)
+            self.begin(losing)
+            self._set_integer(lost, f"sext {self._kind.bits} {self._mask} to {self._integers}")
+            self.lines.append(f"  br label %{after}")
+            self.begin(left)
+        self._set_integer(going, f"sext {self._kind.bits} {self._mask} to {self._integers}")
+        done, so_far = self._splat(self.new(f"add nuw nsw i64 {step}, 1")), self._integer(length)
+        self._set_integer(
+            length, f"select {self._kind.bits} {self._mask}, {self._integers} {done}, {self._integers} {so_far}"
+        )
+        self._poll(step, work_of([*statement.test, *statement.body]), math.inf)
+        self._print(statement.body)
+        self._latch(label, step)
+        self.lines.append(f"  br label %{label}")
+        self.begin(after)
+        self._mask = outer
+        self._lengths[statement.counter], self._lost_in[statement.counter] = length, lost
+
+    def _lost(self, statement: Lost) -> None:
+        lost = self._lost_in.get(statement.counter)
+        if lost is not None:
+            self._print_for(self._bits(lost), statement.body)
+
+    def _choose(self, statement: Choose) -> None:
+        if not self._varies(statement.selector):
+            super()._choose(statement)
+            return
+        index, numbers = self._vector(statement.selector), self._kind.numbers
+        left = self.new(f"fcmp ord {numbers} {index}, {self._kind.literal(0.0)}")
+        nan = self.new(f"fcmp uno {numbers} {index}, {self._kind.literal(0.0)}")
+        for i, branch in enumerate(statement.branches):
+            own = left
+            if i < len(statement.branches) - 1:
+                is_below = self.new(f"fcmp olt {numbers} {index}, {self._kind.literal(i + 1.0)}")
+                own = self.new(f"and {self._kind.bits} {left}, {is_below}")
+                left = self.new(f"and {self._kind.bits} {left}, {self._not(is_below)}")
+            self._print_for(own, branch)
+        self._print_for(nan, statement.otherwise)
+
+    def _print_for(self, lanes: str, statements: Sequence[Statement]) -> None:
+        """Print statements for some of the current lanes. They are skipped if there are none."""
+        outer = self._mask
+        self._mask = self.new(f"and {self._kind.bits} {outer}, {lanes}") if outer else lanes
+        some, after = self._label("some"), self._label("after")
+        self._branch(self._any(), some, after)
+        self.begin(some)
+        self._print(statements)
+        self._jump(after)
+        self._mask = outer
+
+    # Parts of statements
+
+    def _varies(self, operand: Operand) -> bool:
+        return (operand.array if isinstance(operand, Cell) else operand) in self._varying
+
+    def _vector(self, operand: Operand) -> str:
+        """Return the name of a vector with an operand in each lane."""
+        if isinstance(operand, float):
+            return self._kind.literal(operand)
+        number = self._operand(operand)
+        if self._varies(operand):
+            return number
+        if self._kind.real == "float":
+            number = self.new(f"fptrunc double {number} to float")
+        return self._in_all_lanes(self._kind.real, number)
+
+    def _in_all_lanes(self, kind: str, number: str) -> str:
+        numbers, lanes = self._kind.of(kind), self._kind.lanes
+        first = self.new(f"insertelement {numbers} poison, {kind} {number}, i64 0")
+        return self.new(f"shufflevector {numbers} {first}, {numbers} poison, <{lanes} x i32> zeroinitializer")
+
+    def _address(self, cell: Cell) -> str:
+        if cell.array not in (INPUTS, RESULTS):
+            return super()._address(cell)
+        row = self._sum(self._first_row[cell.array] + cell.start, cell.strides)
+        lanes = self.new(f"load ptr, ptr {self.new(f'getelementptr ptr, ptr %rows, i64 {row}')}{_CONSTANT}")
+        return self.new(f"getelementptr {self._kind.real}, ptr {lanes}, i64 %lane")
+
+    def _operand(self, operand: Operand) -> str:
+        if not isinstance(operand, Cell) or operand.array not in (INPUTS, UNIFORM):
+            return super()._operand(operand)
+        address, kind = self._address(operand), self._kind_of(operand.array)
+        if operand.array == INPUTS and operand not in self._fetched:
+            self._fetched.add(operand)
+            self._fetch(address)
+        return self._loaded(address, kind, _CONSTANT)
 
     def _fetch(self, address: str) -> None:
         """Prefetch the next lanes of a column: hardware prefetchers cannot follow this many columns."""
-        size = self._type.lanes * (8 if self._type.real == "double" else 4)
-        for ahead in range(size, 2 * size, _CACHE_LINE):
-            line = self.body.new(f"getelementptr i8, ptr {address}, i64 {ahead}")
-            self.body.lines.append(f"  call void @llvm.prefetch.p0(ptr {line}, i32 0, i32 3, i32 1)")
+        for ahead in range(self._kind.bytes, 2 * self._kind.bytes, _CACHE_LINE):
+            line = self.new(f"getelementptr i8, ptr {address}, i64 {ahead}")
+            self.lines.append(f"  call void @llvm.prefetch.p0(ptr {line}, i32 0, i32 3, i32 1)")
 
-    def _scalar(self, place: Moving) -> str:
-        """Return the name of a vector that has a scalar in all lanes."""
-        if any(place.strides):
-            return self._broadcast(self.body, self._index(place))
-        if place.start not in self._values:
-            body = Body(self._type)
-            self._values[place.start] = self._broadcast(body, str(place.start)).replace("%t", f"%s{place.start}_")
-            self.scalars += [line.replace("%t", f"%s{place.start}_") for line in body.lines]
-        return self._values[place.start]
+    def _put(self, value: str, address: str) -> None:
+        size = self._kind.bytes // self._kind.lanes
+        self.lines.append(f"  store {self._kind.numbers} {value}, ptr {address}, align {size}")
 
-    def _broadcast(self, body: Body, index: str) -> str:
-        """Append to `body` code that loads a scalar into all lanes of a vector; return the name of the vector."""
-        real, numbers, lanes = self._type.real, self._type.numbers, self._type.lanes
-        address = body.new(f"getelementptr {real}, ptr %scalars, i64 {index}")
-        number = body.new(f"load {real}, ptr {address}{_CONSTANT}")
-        first = body.new(f"insertelement {numbers} poison, {real} {number}, i64 0")
-        return body.new(f"shufflevector {numbers} {first}, {numbers} poison, <{lanes} x i32> zeroinitializer")
+    def _samples(self) -> str:
+        """Append code that says which lanes have a sample. The other lanes have arbitrary numbers."""
+        own = ", ".join([f"i64 {lane}" for lane in range(self._kind.lanes)])
+        places = self._kind.of("i64")
+        left = self._in_all_lanes("i64", self.new("sub i64 %lanes, %lane"))
+        return self.new(f"icmp slt {places} <{own}>, {left}")
 
-    def _lanes_of(self, row: str) -> str:
-        """Return the address of a row's lanes in the current block."""
-        address = self.body.new(f"getelementptr ptr, ptr %rows, i64 {row}")
-        begin = self.body.new(f"load ptr, ptr {address}{_CONSTANT}")
-        return self.body.new(f"getelementptr {self._type.real}, ptr {begin}, i64 %lane")
+    # Variables with an integer per lane: masks, and numbers of iterations
 
-    def _cell(self, place: Moving, around: Loops) -> str:
-        """Return the address in `memory` of a stored result."""
-        index = self._index(in_cells(self._cell_of, place))
-        return self.body.new(f"getelementptr {self._type.numbers}, ptr %memory, i64 {index}")
+    def _new_integer(self, name: str) -> str:
+        variable = f"%{self._label(name)}"
+        self._allocated.append(f"  {variable} = alloca {self._integers}")
+        self.lines.append(f"  store {self._integers} zeroinitializer, ptr {variable}")
+        return variable
 
-    def _index(self, place: Moving) -> str:
-        """Append code that computes an affine index from the counters of the open loops; return its name."""
-        index = str(place.start)
-        for counter, stride in zip(self._counters, place.strides, strict=False):
-            if stride:
-                index = self.body.new(f"add i64 {self.body.new(f'mul i64 {counter}, {stride}')}, {index}")
-        return index
+    def _set_integer(self, variable: str, text: str) -> None:
+        self.lines.append(f"  store {self._integers} {self.new(text)}, ptr {variable}")
 
-    def _store(self, value: str, address: str, align: int = 64) -> None:
-        self.body.lines.append(f"  store {self._type.numbers} {value}, ptr {address}, align {align}")
+    def _integer(self, variable: str) -> str:
+        return self.new(f"load {self._integers}, ptr {variable}")
 
-    def _taken(self, index: str, table: Sequence[str]) -> str:
-        """Append code that looks up an index in a table; the result is nan if the index is out of range."""
-        numbers, bits, body = self._type.numbers, self._type.bits, self.body
-        is_negative = body.new(f"fcmp olt {numbers} {index}, {self._type.literal(0.0)}")
-        from_end = body.new(f"fadd {numbers} {index}, {self._type.literal(float(len(table)))}")
-        position = body.new(f"select {bits} {is_negative}, {numbers} {from_end}, {numbers} {index}")
-        taken = self._type.literal(float("nan"))
-        for i, entry in enumerate(table):
-            is_entry = body.new(f"fcmp oeq {numbers} {position}, {self._type.literal(float(i))}")
-            taken = body.new(f"select {bits} {is_entry}, {numbers} {entry}, {numbers} {taken}")
-        return taken
+    def _bits(self, variable: str) -> str:
+        """Return the signs of a variable with an integer per lane."""
+        return self.new(f"icmp slt {self._integers} {self._integer(variable)}, zeroinitializer")
 
+    def _splat(self, number: str) -> str:
+        """Append code that puts a number of type i64 into all lanes."""
+        if self._kind.real == "float":
+            return self._in_all_lanes("i32", self.new(f"trunc i64 {number} to i32"))
+        return self._in_all_lanes("i64", number)
 
-class Library:
-    """Printer of functions that apply a C library function to all lanes."""
+    def _not(self, bits: str) -> str:
+        return self.new(f"xor {self._kind.bits} {bits}, splat (i1 true)")
 
-    def __init__(self, target: Target) -> None:
-        self._type, self._vectors = target.type, target.vectors
-
-    def printed(self, function: str, arity: int) -> list[str]:
-        """Print a function that applies a C function to all lanes, one vector or one lane at a time.
-
-        `function` is the name of the C function for double.
-        """
-        in_c = function.removeprefix(PREFIX)
-        if in_c in self._vectors.of_rows:
-            return self._of_row(function, row_name(in_c, self._type, self._vectors))
-        lanes = self._vectors.lanes if in_c in self._vectors.functions else 1
-        called = Type(self._type.real, lanes)
-        name = vector_name(in_c, called, arity, self._vectors) if lanes > 1 else f"{PREFIX}{in_c}"
-        name += "f" if self._type.real == "float" else ""
-        body = Body(self._type)
-        results = []
-        for first in range(0, self._type.lanes, lanes):
-            given = [f"{called.numbers} {self._part(body, f'%{x}', first, called)}" for x in VARIABLES[:arity]]
-            results.append(body.new(f"call {called.numbers} @{name}({', '.join(given)})"))
-        lines = [signature(symbol(function, self._type), self._type, arity).replace("{", "#0 {"), "begin:"]
-        end = self._joined(body, results, called)
-        return [
-            f"{declaration(name, called, arity)} #1",
-            *lines,
-            *body.lines,
-            f"  ret {self._type.numbers} {end}",
-            "}",
-        ]
-
-    def _of_row(self, function: str, name: str) -> list[str]:
-        """Print a function that copies all lanes to the stack and calls the function for rows."""
-        numbers = self._type.numbers
-        return [
-            f"declare void @{name}(ptr, ptr, i64)",
-            signature(symbol(function, self._type), self._type, 1).replace("{", "#0 {"),
-            "begin:",
-            f"  %row = alloca {numbers}, align 64",
-            f"  store {numbers} %{VARIABLES[0]}, ptr %row, align 64",
-            f"  call void @{name}(ptr %row, ptr %row, i64 {self._type.lanes})",
-            f"  %result = load {numbers}, ptr %row, align 64",
-            f"  ret {numbers} %result",
-            "}",
-        ]
-
-    def _part(self, body: Body, operand: str, first: int, kind: Type) -> str:
-        """Append code that extracts the lanes from `first` on; return the name of the result, which has type `kind`."""
-        numbers = self._type.numbers
-        if kind.lanes == 1:
-            return body.new(f"extractelement {numbers} {operand}, i64 {first}")
-        return self._shuffled(body, numbers, operand, "poison", range(first, first + kind.lanes))
-
-    def _joined(self, body: Body, parts: list[str], kind: Type) -> str:
-        """Append code that concatenates the parts pairwise; return the name of the result."""
-        if kind.lanes == 1:
-            joined = "poison"
-            for lane, part in enumerate(parts):
-                joined = body.new(f"insertelement {self._type.numbers} {joined}, {kind.real} {part}, i64 {lane}")
-            return joined
-        lanes = kind.lanes
-        while len(parts) > 1:
-            numbers = Type(kind.real, lanes).numbers
-            lanes *= 2
-            pairs = zip(parts[::2], parts[1::2], strict=True)
-            parts = [self._shuffled(body, numbers, *pair, range(lanes)) for pair in pairs]
-        return parts[0]
-
-    def _shuffled(self, body: Body, numbers: str, x: str, y: str, lanes: range) -> str:
-        mask = ", ".join([f"i32 {lane}" for lane in lanes])
-        return body.new(f"shufflevector {numbers} {x}, {numbers} {y}, <{len(lanes)} x i32> <{mask}>")
-
-
-def vector_name(function: str, kind: Type, arity: int, vectors: Vectors) -> str:
-    """Return the name of a vector function in the vector ABI of x86-64."""
-    return f"_ZGV{vectors.letter}N{kind.lanes}{'v' * arity}_{function}"
-
-
-def row_name(function: str, kind: Type, vectors: Vectors) -> str:
-    """Return the symbol of a function that reads and writes lanes in memory. It names the instruction set and type."""
-    return f"gradwalk_{vectors.letter}_{function}{'f' if kind.real == 'float' else ''}"
+    def _any(self) -> str:
+        """Append code that says whether the mask has a lane."""
+        size = f"i{self._kind.lanes}"
+        return self.new(f"icmp ne {size} {self.new(f'bitcast {self._kind.bits} {self._mask} to {size}')}, 0")

@@ -10,9 +10,8 @@ import numpy
 from gradwalk.backend.lane_count import FEWEST_LANES
 from gradwalk.backend.lane_kernel import LaneKernel, chosen_instruction_set
 from gradwalk.backend.launch import INSTRUCTION_SETS, IS_COMPILED, USES_LIBMVEC, USES_OWN_FUNCTIONS, row_functions
-from gradwalk.backend.llvm.lane_machine import Lanes, RefusedError, compiled_loops
+from gradwalk.backend.llvm.lane_machine import Lanes, RefusedError, compiled_program
 from gradwalk.backend.llvm.lane_program import LaneProgram
-from gradwalk.backend.llvm.loop_ir import Scalars
 from gradwalk.backend.schedule.encoding import FORMS, WIDTH
 from gradwalk.backend.schedule.schedule import Schedule
 from gradwalk.program.code.opcodes import LOAD, MACHINE, STORE, SUM
@@ -103,8 +102,8 @@ class LoopMachine:
         refusal = "compiling it failed"
         try:
             schedule, program = _scheduled(self._program, self._varies, self._part, self._reduced, self._slots)
-            scalars = Scalars(schedule.scalars, len(schedule.prologue.outputs))
-            found = compiled_loops(program, scalars, lanes, single=single, contract=self._policy.contract)
+            behind = len(schedule.prologue.outputs)
+            found = compiled_program(program, behind, lanes, single=single, contract=self._policy.contract)
             with machine_code.compiling(self._policy):
                 kernel = LaneKernel(
                     self._program, self._varies, reduced=self._reduced, schedule=schedule, weight=self._weight
@@ -148,4 +147,4 @@ def _scheduled(
     schedule = Schedule(
         program, varies, reduced, prologue, len(scalars), tuple(fixed), encoded, nothing, nothing, slots, False
     )
-    return schedule, LaneProgram(compiled.code, encoded, len(slot))
+    return schedule, LaneProgram(compiled.code, len(scalars), encoded, len(slot))

@@ -300,8 +300,8 @@ class RoutinePrinter(Body):
             return _TYPE.literal(operand)
         return self._names.get(operand) or self._loaded(f"%{operand}", self._kind_of(operand))
 
-    def _loaded(self, address: str, kind: Type) -> str:
-        return self.new(f"load {kind.numbers}, ptr {address}, align {kind.bytes // kind.lanes}")
+    def _loaded(self, address: str, kind: Type, flags: str = "") -> str:
+        return self.new(f"load {kind.numbers}, ptr {address}, align {kind.bytes // kind.lanes}{flags}")
 
     def _address(self, cell: Cell) -> str:
         index = self._sum(cell.start, cell.strides)

@@ -18,6 +18,8 @@ from gradwalk.program.routine.statements import Choose, Operand, Routine, Statem
 MOST_SEARCHED = 500_000
 # Maximum number of statements of a routine, which counts the body of a loop once. It limits the time of a compilation.
 MOST = 6000
+# The same on lanes. Instructions on vectors take longer to compile.
+MOST_ON_LANES = 2000
 
 
 def routine(code: Code) -> Routine:
@@ -26,8 +28,8 @@ def routine(code: Code) -> Routine:
 
 
 def routine_on_lanes(code: Code, uniform: int, lanes: int) -> Routine:
-    """Lower a program for a batch: see `lowered_on_lanes`. Raises `TooLargeError` as `routine` does."""
-    return lowered_on_lanes(code, uniform, lanes, _lower_call, MOST)
+    """Lower a program for a batch: see `lowered_on_lanes`. Raises `TooLargeError` above `MOST_ON_LANES` statements."""
+    return lowered_on_lanes(code, uniform, lanes, _lower_call, MOST_ON_LANES)
 
 
 def why_not_lowerable(code: Code) -> str:

@@ -205,7 +205,7 @@ class Lowering:
         """Append the statements of a program; return its outputs.
 
         `operands` are the inputs. The outermost program stores the numbers that it keeps in the array of the inputs.
-        What is the same for all samples comes first.
+        Instructions that are the same for all samples run first.
         """
         varies = self._flags(operands)
         if not any(varies):
@@ -526,8 +526,8 @@ def lowered_on_lanes(code: Code, uniform: int, lanes: int, lower_call: LowerCall
     """Lower a program for a batch. All of its instructions vary.
 
     Args:
-        code: The program. The first inputs are the same for all samples and are in the array `UNIFORM`; the others are
-            in `INPUTS`. The outputs are stored in `RESULTS`.
+        code: The program. The first inputs are the same for all samples and are in the array `UNIFORM`; the inputs that
+            vary are in `INPUTS`. The outputs are stored in `RESULTS`.
         uniform: The number of inputs that are the same for all samples.
         lanes: The number of samples that run together.
         lower_call: As for `lowered`.

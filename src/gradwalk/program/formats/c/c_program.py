@@ -45,7 +45,7 @@ static inline double take(const double *table, long stride, long count, double i
 
 
 class _Numbers:
-    """Where the numbers of a program are: in an array, or in a variable.
+    """Tells where the numbers of a program are stored: in an array, or in a variable.
 
     The operands and results of a large call are in the array `memory`, after the results of loops.
 

@@ -1,0 +1,131 @@
+"""Vector versions of functions of the C library, such as `exp`, in LLVM IR for lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gradwalk.program.native.expressions import PREFIX, VARIABLES, Body, Type, declaration, signature, symbol
+
+
+class Vectors(NamedTuple):
+    """Vector versions of functions such as `exp`.
+
+    Attributes:
+        lanes: Number of lanes per call.
+        letter: Letter that denotes the instruction set in the vector ABI of x86-64.
+        functions: Functions with a vector version in the C library.
+        of_rows: Functions that read and write lanes in memory: `void f(ptr from, ptr to, i64 lanes)`.
+    """
+
+    lanes: int
+    letter: str
+    functions: frozenset[str]
+    of_rows: frozenset[str] = frozenset()
+
+
+class Target(NamedTuple):
+    """The target of the printed code.
+
+    Attributes:
+        type: Type of the values: a vector of all lanes that are computed side by side.
+        vectors: Vector versions of functions.
+        contract: Whether a product and a sum may be fused, so that they round only once.
+    """
+
+    type: Type
+    vectors: Vectors
+    contract: bool
+
+
+def attributes(target: Target) -> Iterable[str]:
+    """Yield the attribute groups. They request registers as wide as the target's vectors, and an aligned stack."""
+    bits = target.vectors.lanes * (64 if target.type.real == "double" else 32)
+    width = f'"min-legal-vector-width"="{bits}" "prefer-vector-width"="{bits}"'
+    yield f"attributes #0 = {{ nounwind alignstack=64 {width} }}"
+    yield f"attributes #1 = {{ nounwind memory(none) {width} }}"
+
+
+class Library:
+    """Printer of functions that apply a C library function to all lanes."""
+
+    def __init__(self, target: Target) -> None:
+        self._type, self._vectors = target.type, target.vectors
+
+    def printed(self, function: str, arity: int) -> list[str]:
+        """Print a function that applies a C function to all lanes, one vector or one lane at a time.
+
+        `function` is the name of the C function for double.
+        """
+        in_c = function.removeprefix(PREFIX)
+        if in_c in self._vectors.of_rows:
+            return self._of_row(function, row_name(in_c, self._type, self._vectors))
+        lanes = self._vectors.lanes if in_c in self._vectors.functions else 1
+        called = Type(self._type.real, lanes)
+        name = vector_name(in_c, called, arity, self._vectors) if lanes > 1 else f"{PREFIX}{in_c}"
+        name += "f" if self._type.real == "float" else ""
+        body = Body(self._type)
+        results = []
+        for first in range(0, self._type.lanes, lanes):
+            given = [f"{called.numbers} {self._part(body, f'%{x}', first, called)}" for x in VARIABLES[:arity]]
+            results.append(body.new(f"call {called.numbers} @{name}({', '.join(given)})"))
+        lines = [signature(symbol(function, self._type), self._type, arity).replace("{", "#0 {"), "begin:"]
+        end = self._joined(body, results, called)
+        return [
+            f"{declaration(name, called, arity)} #1",
+            *lines,
+            *body.lines,
+            f"  ret {self._type.numbers} {end}",
+            "}",
+        ]
+
+    def _of_row(self, function: str, name: str) -> list[str]:
+        """Print a function that copies all lanes to the stack and calls the function for rows."""
+        numbers = self._type.numbers
+        return [
+            f"declare void @{name}(ptr, ptr, i64)",
+            signature(symbol(function, self._type), self._type, 1).replace("{", "#0 {"),
+            "begin:",
+            f"  %row = alloca {numbers}, align 64",
+            f"  store {numbers} %{VARIABLES[0]}, ptr %row, align 64",
+            f"  call void @{name}(ptr %row, ptr %row, i64 {self._type.lanes})",
+            f"  %result = load {numbers}, ptr %row, align 64",
+            f"  ret {numbers} %result",
+            "}",
+        ]
+
+    def _part(self, body: Body, operand: str, first: int, kind: Type) -> str:
+        """Append code that extracts the lanes from `first` on; return the name of the result, which has type `kind`."""
+        numbers = self._type.numbers
+        if kind.lanes == 1:
+            return body.new(f"extractelement {numbers} {operand}, i64 {first}")
+        return self._shuffled(body, numbers, operand, "poison", range(first, first + kind.lanes))
+
+    def _joined(self, body: Body, parts: list[str], kind: Type) -> str:
+        """Append code that concatenates the parts pairwise; return the name of the result."""
+        if kind.lanes == 1:
+            joined = "poison"
+            for lane, part in enumerate(parts):
+                joined = body.new(f"insertelement {self._type.numbers} {joined}, {kind.real} {part}, i64 {lane}")
+            return joined
+        lanes = kind.lanes
+        while len(parts) > 1:
+            numbers = Type(kind.real, lanes).numbers
+            lanes *= 2
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [self._shuffled(body, numbers, *pair, range(lanes)) for pair in pairs]
+        return parts[0]
+
+    def _shuffled(self, body: Body, numbers: str, x: str, y: str, lanes: range) -> str:
+        mask = ", ".join([f"i32 {lane}" for lane in lanes])
+        return body.new(f"shufflevector {numbers} {x}, {numbers} {y}, <{len(lanes)} x i32> <{mask}>")
+
+
+def vector_name(function: str, kind: Type, arity: int, vectors: Vectors) -> str:
+    """Return the name of a vector function in the vector ABI of x86-64."""
+    return f"_ZGV{vectors.letter}N{kind.lanes}{'v' * arity}_{function}"
+
+
+def row_name(function: str, kind: Type, vectors: Vectors) -> str:
+    """Return the symbol of a function that reads and writes lanes in memory. It names the instruction set and type."""
+    return f"gradwalk_{vectors.letter}_{function}{'f' if kind.real == 'float' else ''}"
