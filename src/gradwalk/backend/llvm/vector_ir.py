@@ -2,8 +2,8 @@
 
 Each number that varies is a vector with a lane per sample. The lanes of a block, a few vectors side by side, run the
 same statements; several vectors hide the latency of instructions. A mask says
-for which lanes the current statements run. A loop goes on until it has ended for all lanes; a lane that has left the
-loop keeps its numbers. A branch of a switch is skipped if no lane selects it.
+for which lanes the current statements run. A loop continues until its condition is false for all lanes; a lane whose
+condition is false keeps its numbers. A branch of a switch is skipped if no lane selects it.
 """
 
 from __future__ import annotations

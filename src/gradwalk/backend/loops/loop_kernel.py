@@ -133,7 +133,7 @@ class LoopKernel:
 
     @property
     def backends(self) -> dict[str, str]:
-        """The backend of each dtype used so far, and those of all parts where the parts run: see `base.Kernel`."""
+        """The backend of each dtype used so far, and the backends of all parts if these run: see `base.Kernel`."""
         used = self._machine.backends if self._machine is not None else {}
         if used and all(backend == "llvm" for backend in used.values()):
             return used

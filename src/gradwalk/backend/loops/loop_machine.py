@@ -20,7 +20,7 @@ from gradwalk.program.native import compile_queue, machine_code
 from gradwalk.program.program import Program, trusted
 from gradwalk.program.routine.lower_calls import why_not_lowerable
 
-_COLD = 2  # machine code is compiled when the program has run so many times
+_COLD = 2  # number of the run in which machine code is requested
 
 
 class LoopMachine:

@@ -1,4 +1,4 @@
-"""Split a program for batches: `split` separates what is the same for all samples from what varies."""
+"""Split a program for batches: `split` separates uniform instructions from instructions that vary."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, TAKE
 
 
 class Part(NamedTuple):
-    """Some instructions of a program, as a program of their own.
+    """Some instructions of a program, as a separate program.
 
     Attributes:
         code: The program made of these instructions.
