@@ -8,7 +8,8 @@ and the two parameters. The same loop with 1,000 steps has a typical length.
 Two other loops show nested loops and branches. The first solves Kepler's equation at 2,000 times by a `while_loop` of
 about six steps of Newton's method, and differentiates through all these steps. JAX has no reverse mode for such loops,
 so its gradient is computed by forward mode. The second loop selects one of two formulas in each of 200 steps, with
-`cond` or with `where`, which computes both. The C++ code of these loops is compiled by `g++ -O2`.
+`cond` or with `where`, which computes both. The C++ code of these loops is compiled by `g++ -O2`. A batch of Newton's
+methods has loops that end at different counts.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy
 from peers import cpp, jax, on_one_core
 from timing import Row, at_most, beside, best_of, fastest, main, peer, seconds, within
 
-from gradwalk import grad, jit, jvp, loops
+from gradwalk import grad, jit, jvp, loops, vmap
 from gradwalk import math as gradwalk_math
 
 GIVEN = (0.3, 0.1, 1.0, 0.1)  # position, velocity, stiffness, damping
@@ -197,8 +198,8 @@ def recording(steps: int) -> float:
     return min(once() for _ in range(5))
 
 
-def orbit(m: Any, library: Any, steps: int) -> Callable[..., Any]:
-    """Return the sum of the distances of a planet at many times; `library` has the loops of `jax.lax`."""
+def planet(m: Any, library: Any) -> Callable[..., Any]:
+    """Return the distance of a planet from the sun, by Newton's method; `library` has the loops of `jax.lax`."""
 
     def distance(e: Any, mean: Any) -> Any:
         def improved(state: Any) -> Any:
@@ -209,6 +210,12 @@ def orbit(m: Any, library: Any, steps: int) -> Callable[..., Any]:
         x = library.while_loop(lambda state: abs(state[1]) > TOLERANCE, improved, (mean, 1.0))[0]
         return 1.0 - e * m.cos(x)
 
+    return distance
+
+
+def orbit(m: Any, library: Any, steps: int) -> Callable[..., Any]:
+    """Return the sum of the distances of a planet at many times."""
+    distance = planet(m, library)
     return lambda e, motion: library.fori_loop(0, steps, lambda i, total: total + distance(e, motion * i), 0.0)
 
 
@@ -298,6 +305,26 @@ def orbit_rows(steps: int, turns: int) -> list[Row]:
     ]
 
 
+def batch_rows(samples: int, turns: int) -> list[Row]:
+    """Return the rows for batches of loops that end at different counts."""
+    j = jax()
+    rng = numpy.random.default_rng(0)
+    columns = rng.uniform(0.0, 0.6, samples), rng.uniform(0.5, 6.0, samples)
+    theirs = [j.numpy.array(column) for column in columns]
+    ours = jit(vmap(planet(gradwalk_math, loops)), backend="llvm")
+    other = j.jit(j.vmap(planet(j.numpy, j.lax)))
+    runs: dict[str, Run] = {
+        "gradwalk": partial(ours, *columns),
+        "JAX": lambda: j.block_until_ready(other(*theirs)),
+        "gradwalk, gradient": partial(jit(vmap(grad(planet(gradwalk_math, loops))), backend="llvm"), *columns),
+    }
+    numpy.testing.assert_allclose(numpy.array(runs["gradwalk"]()), numpy.array(runs["JAX"]()), rtol=1e-9)
+    times = fastest(turns, runs, 1 if turns == 1 else 20)
+    peers = [(name, 1e6 * times[name]) for name in ("JAX", "gradwalk, gradient")]
+    claim = f"Newton's method on a batch of {samples:,}"
+    return [beside(claim, "us", 1e6 * times["gradwalk"], peer) for peer in peers]
+
+
 def thermostat_rows(steps: int, turns: int) -> list[Row]:
     """Return the rows for the loop with a branch inside."""
     j = jax()
@@ -336,7 +363,8 @@ def measure(quick: bool) -> list[Row]:
     ]
     pendulums = [*rows_of(longest, 1 if quick else 5), *rows_of(1000, 1 if quick else 20)]
     turns = 1 if quick else 10
-    return [*recorded, *pendulums, *orbit_rows(100 if quick else 2000, turns), *thermostat_rows(200, turns)]
+    batches = [row for samples in (64, 20_000) for row in batch_rows(samples, turns)]
+    return [*recorded, *pendulums, *orbit_rows(100 if quick else 2000, turns), *thermostat_rows(200, turns), *batches]
 
 
 if __name__ == "__main__":

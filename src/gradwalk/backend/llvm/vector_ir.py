@@ -17,6 +17,7 @@ from gradwalk.program.code.code import Code
 from gradwalk.program.native.expressions import PREFIX, Body, Type, printed_functions
 from gradwalk.program.native.scalar_ir import MEMORY, PYTHON, RoutinePrinter, declared, work_of
 from gradwalk.program.routine.lower_calls import routine_on_lanes
+from gradwalk.program.routine.lower_loops import MOST_BYTES
 from gradwalk.program.routine.statements import (
     INPUTS,
     RESULTS,
@@ -102,6 +103,9 @@ def _declared_once(lines: Sequence[str]) -> Iterator[str]:
 class _LanePrinter(RoutinePrinter):
     """Prints the function of a routine for lanes. Numbers that do not vary are scalars.
 
+    The function fails if the trail of a `while_loop` is larger than `MOST_BYTES`. Lanes can run such loops: they keep
+    only some carries.
+
     Attributes:
         lanes: Prints instructions on vectors.
         declared: Declarations of functions of LLVM that the lines call.
@@ -111,6 +115,7 @@ class _LanePrinter(RoutinePrinter):
         super().__init__(routine, contract=target.contract)
         self.lanes = Body(target.type, contract=target.contract, text=self.text)
         self.declared: list[str] = []
+        self._most_bytes = MOST_BYTES
         self._kind = target.type
         self._varying = routine.varying
         self._scalars = scalars

@@ -95,6 +95,8 @@ def called_in_python(source: str) -> list[str]:
 class RoutinePrinter(Body):
     """Prints the function of a routine for one sample."""
 
+    _most_bytes: int | None = None  # maximum size of a growing array
+
     def __init__(self, routine: Routine, *, contract: bool) -> None:
         super().__init__(_TYPE, contract=contract, text=Text("first"))
         self._routine = routine
@@ -228,6 +230,9 @@ class RoutinePrinter(Body):
         is_first = self.new(f"icmp eq i64 {room}, 0")
         more = self.new(f"select i1 {is_first}, i64 {_FIRST_ROOM}, i64 {self.new(f'mul i64 {room}, 2')}")
         bytes_ = self.new(f"mul i64 {more}, {self._kind_of(statement.array).bytes * max(statement.width, 1)}")
+        if self._most_bytes is not None:
+            is_small = self.new(f"icmp sle i64 {bytes_}, {self._most_bytes}")
+            self._fail_unless(is_small, self._label("small"), OUT_OF_MEMORY)
         old = self.new(f"load ptr, ptr {name}")
         new = self.new(f"call ptr @{PREFIX}realloc(ptr {old}, i64 {bytes_})")
         grown = self._label("grown")

@@ -24,7 +24,7 @@ Columns = list[tuple[Cell, int]]
 
 
 # Maximum size in bytes of an array with the carries or the intermediates of all steps, on lanes.
-_MOST_BYTES = 1 << 28
+MOST_BYTES = 1 << 28
 
 
 class Trail(NamedTuple):
@@ -303,12 +303,12 @@ def _copied_columns(lowering: Lowering, operands: Numbers, width: int) -> Column
 
 def _fits(lowering: Lowering, loop: Any, stored: Any) -> bool:
     """Return whether the intermediates of all steps fit in memory."""
-    return bool(stored) and (lowering.lanes == 1 or _bytes(lowering, loop, stored.width) <= _MOST_BYTES)
+    return bool(stored) and (lowering.lanes == 1 or _bytes(lowering, loop, stored.width) <= MOST_BYTES)
 
 
 def _has_segments(lowering: Lowering, loop: Any) -> bool:
     """Return whether the reverse pass of a loop runs segments again."""
-    return loop.memory is not None or (lowering.lanes > 1 and _bytes(lowering, loop, loop.sizes.carry) > _MOST_BYTES)
+    return loop.memory is not None or (lowering.lanes > 1 and _bytes(lowering, loop, loop.sizes.carry) > MOST_BYTES)
 
 
 def _bytes(lowering: Lowering, loop: Any, width: int) -> int:
