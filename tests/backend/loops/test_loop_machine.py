@@ -60,6 +60,13 @@ def test_loops_that_are_the_same_for_all_samples_raise():
             jit(vmap(f, in_axes=(0, None)), backend=backend)(X, 1e9)
 
 
+def test_results_that_are_arguments_or_the_same_for_all_samples():
+    f = vmap(lambda x, y, z: (root(x), y, z, 2.0 * z), in_axes=(0, 0, None))
+    found = jit(f, backend="llvm")(X, -X, 3.0)
+    for one, other in zip(found, jit(f, backend="lanes")(X, -X, 3.0), strict=True):
+        assert numpy.asarray(one).tolist() == numpy.asarray(other).tolist()
+
+
 def test_sums_over_the_batch_and_several_threads():
     def total(k):
         return vmap(lambda x: k * root(x), reduce="sum")(X)

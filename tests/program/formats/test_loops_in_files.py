@@ -101,7 +101,7 @@ def test_operands_and_results_in_memory_give_the_same_bits(f, piece, tmp_path, m
 
 
 def test_many_operands_of_calls_are_copied_by_loops():
-    """A C compiler would need minutes for arrays that are written number by number."""
+    """C compilers need much time for arrays that are written number by number."""
 
     def f(x, rows):
         last, outs = loops.scan(lambda c, row: (c * 0.9 + row[0] * row[1], c), x, rows)

@@ -96,18 +96,19 @@ def test_imperfect_patterns_expand_to_the_same_instructions(pattern, times, seed
     assert_same(code, fold(code))
 
 
+def everything_of(seeds):
+    """Return a function that computes the functions of several seeds, and the gradient of the first one."""
+    functions = [loopy(seed, depth=3, most=5) for seed in seeds]
+    return lambda x: ([f(x) for f in functions], grad(lambda x: sum(functions[0](x)))(x))
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(st.lists(st.integers(0, 10**9), min_size=4, max_size=4), st.sampled_from([5, 250]))
 def test_loops_in_c_give_the_same_bits(tmp_path, monkeypatch, seeds, piece):
     monkeypatch.setattr(c_program, "_PIECE", piece)
     monkeypatch.setattr(storage, "FLAT_BELOW", 10)
     x = numpy.linspace(-0.8, 1.1, 9)
-    functions = [loopy(seed, depth=3, most=5) for seed in seeds]
-
-    def everything(x):
-        return [f(x) for f in functions], grad(lambda x: sum(functions[0](x)))(x)
-
-    program = record_program(everything, x)
+    program = record_program(everything_of(seeds), x)
     found = numpy.array(compiled(tmp_path, program.to_c(), *SAME_BITS)(x.tolist(), len(program.outputs)))
     expected = program.run(x)
     numpy.testing.assert_array_equal(found, expected)  # treats nan as equal to nan
@@ -120,12 +121,7 @@ def test_loops_in_machine_code_give_the_same_bits(monkeypatch, seeds):
     pytest.importorskip("llvmlite")
     monkeypatch.setattr(storage, "FLAT_BELOW", 10)
     x = numpy.linspace(-0.8, 1.1, 9)
-    functions = [loopy(seed, depth=3, most=5) for seed in seeds]
-
-    def everything(x):
-        return [f(x) for f in functions], grad(lambda x: sum(functions[0](x)))(x)
-
-    program = record_program(everything, x)
+    program = record_program(everything_of(seeds), x)
     machine_code = compiled_to_machine_code(program.code)
     values = numpy.full(program.code.count, 1234.5)
     values[: program.inputs] = x

@@ -117,6 +117,7 @@ class _LanePrinter(RoutinePrinter):
         self.declared: list[str] = []
         self._most_bytes = MOST_BYTES
         self._kind = target.type
+        self._own = f"<{', '.join([f'i64 {lane}' for lane in range(target.type.lanes)])}>"  # the number of each lane
         self._varying = routine.varying
         self._scalars = scalars
         self._first_row = {INPUTS: 0, RESULTS: code.inputs - scalars.used}  # array -> number of its first row
@@ -164,43 +165,23 @@ class _LanePrinter(RoutinePrinter):
     def _read(self, statement: Read) -> None:
         self._names[statement.result] = self._operand(statement.operand)
 
-    def _take(self, statement: Take) -> None:
+    def _entry(self, statement: Take, number: str) -> str:
         if statement.result not in self._varying:
-            super()._take(statement)
-            return
-        kind, bits, numbers = self._kind, self._kind.bits, self._kind.numbers
-        index, count = self._vector(statement.subscript), kind.literal(float(statement.length))
-        is_negative = self.new(f"fcmp olt {numbers} {index}, {kind.literal(0.0)}")
-        from_end = self.new(f"fadd {numbers} {index}, {count}")
-        position = self.new(f"select {bits} {is_negative}, {numbers} {from_end}, {numbers} {index}")
-        is_one = self.new(f"fcmp oge {numbers} {position}, {kind.literal(0.0)}")
-        is_inside = self.new(f"and {bits} {is_one}, {self.new(f'fcmp olt {numbers} {position}, {count}')}")
-        safe = self.new(f"select {bits} {is_inside}, {numbers} {position}, {numbers} {kind.literal(0.0)}")
-        places = kind.of("i64")
-        whole = self.new(f"fptosi {numbers} {safe} to {places}")
-        is_whole = self.new(f"fcmp oeq {numbers} {self.new(f'sitofp {places} {whole} to {numbers}')}, {position}")
-        picked = self._gathered(statement, whole)
-        is_there = self.new(f"and {bits} {is_inside}, {is_whole}")
-        nan = kind.literal(float("nan"))
-        self._names[statement.result] = self.new(f"select {bits} {is_there}, {numbers} {picked}, {numbers} {nan}")
-
-    def _gathered(self, statement: Take, entries: str) -> str:
-        """Append code that loads an entry of a table for each lane; return the name of the vector."""
+            return super()._entry(statement, number)
         table, places = statement.table, self._kind.of("i64")
-        distance = self.new(f"mul {places} {entries}, splat (i64 {statement.stride})")
+        distance = self.new(f"mul {places} {number}, splat (i64 {statement.stride})")
         if table.array not in self._varying:
-            number = self._loads("double", self._moved(self._address(table), "double", distance))
-            narrow = f"fptrunc {self._kind.of('double')} {number} to {self._kind.numbers}"
-            return self.new(narrow) if self._kind.real == "float" else number
-        own = f"<{', '.join([f'i64 {lane}' for lane in range(self._kind.lanes)])}>"
+            entry = self._loads("double", self._moved(self._address(table), "double", distance))
+            narrow = f"fptrunc {self._kind.of('double')} {entry} to {self._kind.numbers}"
+            return self.new(narrow) if self._kind.real == "float" else entry
         if table.array == INPUTS:
             row = self.new(f"getelementptr ptr, ptr %rows, i64 {self._sum(table.start, table.strides)}")
             rows = self._loads("ptr", self._moved(row, "ptr", distance))
-            lanes = self.new(f"add {places} {self._in_all_lanes('i64', '%lane')}, {own}")
+            lanes = self.new(f"add {places} {self._in_all_lanes('i64', '%lane')}, {self._own}")
             addresses = self.new(f"getelementptr {self._kind.real}, {self._kind.of('ptr')} {rows}, {places} {lanes}")
             return self._loads(self._kind.real, addresses)
         distance = self.new(f"mul {places} {distance}, splat (i64 {self._kind.lanes})")
-        distance = self.new(f"add {places} {distance}, {own}")
+        distance = self.new(f"add {places} {distance}, {self._own}")
         return self._loads(self._kind.real, self._moved(self._address(table), self._kind.real, distance))
 
     def _moved(self, address: str, kind: str, distance: str) -> str:
@@ -322,6 +303,9 @@ class _LanePrinter(RoutinePrinter):
     def _varies(self, operand: Operand) -> bool:
         return (operand.array if isinstance(operand, Cell) else operand) in self._varying
 
+    def _as(self, kind: Type, operand: Operand) -> str:
+        return self._operand(operand) if kind.lanes == 1 else self._vector(operand)
+
     def _vector(self, operand: Operand) -> str:
         """Return the name of a vector with an operand in each lane."""
         if isinstance(operand, float):
@@ -366,10 +350,8 @@ class _LanePrinter(RoutinePrinter):
 
     def _samples(self) -> str:
         """Append code that says which lanes have a sample. The other lanes have arbitrary numbers."""
-        own = ", ".join([f"i64 {lane}" for lane in range(self._kind.lanes)])
-        places = self._kind.of("i64")
         left = self._in_all_lanes("i64", self.new("sub i64 %lanes, %lane"))
-        return self.new(f"icmp slt {places} <{own}>, {left}")
+        return self.new(f"icmp slt {self._kind.of('i64')} {self._own}, {left}")
 
     # Variables with an integer per lane: masks, and numbers of iterations
 

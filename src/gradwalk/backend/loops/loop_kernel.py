@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy
@@ -41,20 +42,15 @@ _FEWEST_SAMPLES = 256
 _KINDS: dict[type[Any], Any] = {Loop: LoopLanes, LoopVjp: LoopVjpLanes, Switch: SwitchLanes}
 
 
-def make_kernel(program: Program, varies: Sequence[bool], *, reduced: bool = False) -> Kernel:
+def make_kernel(program: Program, varies: Sequence[bool], *, reduced: bool = False, is_part: bool = False) -> Kernel:
     """Make a `LoopKernel` if loops or switches remain after inlining, otherwise a `LaneKernel`: see `base.Backend`."""
     program = written_out(program)
     if any(isinstance(call, tuple(_KINDS)) for call, _ in program.calls):
-        return LoopKernel(program, varies, reduced=reduced)
+        return LoopKernel(program, varies, reduced=reduced, is_part=is_part)
     return LaneKernel(program, varies, reduced=reduced)
 
 
-def _make_part(program: Program, varies: Sequence[bool]) -> Kernel:
-    """Make a kernel for a part of a `LoopKernel`."""
-    program = written_out(program)
-    if any(isinstance(call, tuple(_KINDS)) for call, _ in program.calls):
-        return LoopKernel(program, varies, is_part=True)
-    return LaneKernel(program, varies)
+_make_part = partial(make_kernel, is_part=True)
 
 
 def written_out(program: Program) -> Program:

@@ -128,17 +128,14 @@ def _scheduled(
     fixed = [position for position, index in enumerate(code.outputs) if not of_index[index]]
     given = [i for i, does in enumerate(varies) if not does]
     prologue = trusted(part(code, same, given, [*scalars, *(code.outputs[position] for position in fixed)]).code)
-    columns = [i for i, does in enumerate(varies) if does]
     outputs = [position for position, index in enumerate(code.outputs) if of_index[index]]
-    used = sorted(
-        {*varying.inputs[len(scalars) :], *(code.outputs[i] for i in outputs if code.outputs[i] < code.inputs)}
-    )
-    compiled = part(
-        code, [i for i, does in enumerate(of_index[code.first :]) if does], [*scalars, *used], varying.outputs
-    )
-    slot = {index: i for i, index in enumerate([*used, *varying.outputs])}
+    used = varying.inputs[len(scalars) :]
+    direct = {code.outputs[position] for position in outputs if code.outputs[position] < code.inputs}
+    in_slots = [*used, *varying.outputs, *sorted(direct.difference(used))]
+    slot = {index: i for i, index in enumerate(in_slots)}
+    column = {index: i for i, index in enumerate(i for i, does in enumerate(varies) if does)}
     rows = [
-        *((FORMS * LOAD, slot[index], columns.index(index), 0, 0) for index in used),
+        *((FORMS * LOAD, slot[index], column[index], 0, 0) for index in in_slots if index in column),
         (FORMS * MACHINE, 0, 0, 0, 0),
         *((FORMS * (SUM if reduced else STORE), position, slot[code.outputs[position]], 0, 0) for position in outputs),
     ]
@@ -147,4 +144,4 @@ def _scheduled(
     schedule = Schedule(
         program, varies, reduced, prologue, len(scalars), tuple(fixed), encoded, nothing, nothing, slots, False
     )
-    return schedule, LaneProgram(compiled.code, len(scalars), encoded, len(slot))
+    return schedule, LaneProgram(varying.code, len(scalars), encoded, len(slot))

@@ -195,22 +195,28 @@ class RoutinePrinter(Body):
         self._names[statement.result] = self.new(f"sitofp i64 {number} to double")
 
     def _take(self, statement: Take) -> None:
-        index, count = self._operand(statement.subscript), _TYPE.literal(float(statement.length))
-        is_negative = self.new(f"fcmp olt double {index}, 0.0")
-        from_end = self.new(f"fadd double {index}, {count}")
-        position = self.new(f"select i1 {is_negative}, double {from_end}, double {index}")
-        is_one = self.new(f"fcmp oge double {position}, 0.0")
-        is_inside = self.new(f"and i1 {is_one}, {self.new(f'fcmp olt double {position}, {count}')}")
-        safe = self.new(f"select i1 {is_inside}, double {position}, double 0.0")
-        whole = self.new(f"fptosi double {safe} to i64")
-        is_whole = self.new(f"fcmp oeq double {self.new(f'sitofp i64 {whole} to double')}, {position}")
+        kind = self._kind_of(statement.result)
+        numbers, bits, whole_numbers = kind.numbers, kind.bits, kind.of("i64")
+        index, count = self._as(kind, statement.subscript), kind.literal(float(statement.length))
+        is_negative = self.new(f"fcmp olt {numbers} {index}, {kind.literal(0.0)}")
+        from_end = self.new(f"fadd {numbers} {index}, {count}")
+        position = self.new(f"select {bits} {is_negative}, {numbers} {from_end}, {numbers} {index}")
+        is_one = self.new(f"fcmp oge {numbers} {position}, {kind.literal(0.0)}")
+        is_inside = self.new(f"and {bits} {is_one}, {self.new(f'fcmp olt {numbers} {position}, {count}')}")
+        safe = self.new(f"select {bits} {is_inside}, {numbers} {position}, {numbers} {kind.literal(0.0)}")
+        whole = self.new(f"fptosi {numbers} {safe} to {whole_numbers}")
+        again = self.new(f"sitofp {whole_numbers} {whole} to {numbers}")
+        is_whole = self.new(f"fcmp oeq {numbers} {again}, {position}")
+        picked = self._entry(statement, whole)
+        is_there = self.new(f"and {bits} {is_inside}, {is_whole}")
+        nan = kind.literal(float("nan"))
+        self._names[statement.result] = self.new(f"select {bits} {is_there}, {numbers} {picked}, {numbers} {nan}")
+
+    def _entry(self, statement: Take, number: str) -> str:
+        """Append code that loads an entry of a table, given its number; return its name."""
         first = self._address(statement.table)
-        distance = self.new(f"mul i64 {whole}, {statement.stride}")
-        address = self.new(f"getelementptr double, ptr {first}, i64 {distance}")
-        picked = self.new(f"load double, ptr {address}")
-        is_there = self.new(f"and i1 {is_inside}, {is_whole}")
-        nan = _TYPE.literal(float("nan"))
-        self._names[statement.result] = self.new(f"select i1 {is_there}, double {picked}, double {nan}")
+        distance = self.new(f"mul i64 {number}, {statement.stride}")
+        return self.new(f"load double, ptr {self.new(f'getelementptr double, ptr {first}, i64 {distance}')}")
 
     def _assign(self, statement: Assign) -> None:
         operand, target = self._operand(statement.operand), statement.target
@@ -304,6 +310,10 @@ class RoutinePrinter(Body):
         if isinstance(operand, float):
             return _TYPE.literal(operand)
         return self._names.get(operand) or self._loaded(f"%{operand}", self._kind_of(operand))
+
+    def _as(self, kind: Type, operand: Operand) -> str:
+        """Return the name of an operand as a number of a type."""
+        return self._operand(operand)
 
     def _loaded(self, address: str, kind: Type, flags: str = "") -> str:
         return self.new(f"load {kind.numbers}, ptr {address}, align {kind.bytes // kind.lanes}{flags}")
