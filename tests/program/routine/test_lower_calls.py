@@ -152,7 +152,7 @@ class TestFailures:
         def raise_late(*_):
             raise LateError
 
-        f = transform(lambda x: loops.while_loop(lambda s: s > x, lambda s: s + 1e-9 * gm.sin(s), 1.0))
+        f = transform(lambda x: loops.while_loop(lambda s: s > x, lambda s: s + 1e-9 * gm.sin(s), 1.0 + 1e-3 * x))
         endless = jit(f, backend="llvm")
         endless(2.0)
         before = signal.signal(signal.SIGALRM, raise_late)

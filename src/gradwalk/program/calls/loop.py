@@ -15,7 +15,6 @@ the gradient, and dy is the tangent of y for the tangent v of the operands. So t
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -23,6 +22,8 @@ from typing import Any, NamedTuple
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
+from gradwalk.program.calls.flow import Flow
+from gradwalk.program.calls.layout import Layout, layout
 from gradwalk.program.calls.program_derivatives import inline_calls, vjp_program, weight
 from gradwalk.program.calls.stored_steps import StoredStep, split
 from gradwalk.program.code.code import Code
@@ -32,7 +33,7 @@ from gradwalk.program.program import Program, trusted
 from gradwalk.program.routine.lower_calls import why_not_lowerable
 from gradwalk.program.run.interpreter import Interpreter
 from gradwalk.program.run.loop_runner import LoopRunner
-from gradwalk.program.tape import Tape
+from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.tracing.trace import Indices
 
 _LARGEST = 2**31 - 1  # indices are int32
@@ -92,6 +93,7 @@ class Loop(Call):
         self.condition = condition and _named(condition, sizes.input_names[1 : 1 + sizes.carry + sizes.fixed])
         self.memory = memory
         self._backs: dict[tuple[bool, ...], LoopVjp] = {}
+        self.duals: dict[tuple[bool, bool, bool], Dual] = {}
         self.inputs = sizes.carry + sizes.fixed + sizes.row * (steps or 0)
         self.outputs = sizes.carry + sizes.out * (steps or 0)
         self.parts = (self.body,) if self.condition is None else (self.body, self.condition)
@@ -133,7 +135,7 @@ class Loop(Call):
         self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
     ) -> Indices:
         """Append the reverse pass of the loop; return the indices of the operands' cotangents."""
-        return append_call(self.back(self.step_inputs(wanted)), tape, [*operands, *instantiate_zeros(tape, adjoints)])
+        return _append_vjp(self, tape, operands, adjoints, wanted)
 
     def step_inputs(self, wanted: Sequence[bool]) -> tuple[bool, ...]:
         """Convert `wanted`, with a flag per operand of the loop, to a flag per input of a step except the count.
@@ -151,40 +153,83 @@ class Loop(Call):
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append the loop over primals and tangents; return the indices of the results' tangents."""
-        results = append_call(self.dual, tape, self.paired(operands, instantiate_zeros(tape, tangents)))
-        return self.parted(results)[1]
+        flags = _nonzero(tape, tangents)
+        if not any(flags):
+            return [NO_INDEX] * self.outputs
+        dual = self.dual(flags)
+        results = append_call(dual.loop, tape, dual.operands.join(operands, instantiate_zeros(tape, tangents)))
+        of_carry, of_row = self.moved(self.step_inputs(flags))
+        has_tangent = [*of_carry, *of_row * (self.steps or 0)]
+        found = dual.results.split(results)[1]
+        return [index if flag else NO_INDEX for index, flag in zip(found, has_tangent, strict=True)]
 
     def back(self, wanted: tuple[bool, ...]) -> LoopVjp:
         """Return the reverse pass for `wanted`, a result of `step_inputs`. The reverse pass is cached."""
         return self._backs.setdefault(wanted, LoopVjp(self, wanted))
 
-    @cached_property
-    def dual(self) -> Loop:
-        """The loop over primals and tangents. In each group of operands the primals come before the tangents."""
-        carry, fixed, row, out = self.sizes
+    def dual(self, flags: Sequence[bool]) -> Dual:
+        """Return the loop over primals and tangents. `flags` says which operands have a tangent that may not be 0.
+
+        If one number of the initial carry has a tangent, all of them have one. The same is true of the constants and of
+        xs. So there are at most eight such loops, which are cached, and few programs to compile.
+        """
+        carry, fixed, _, _ = self.sizes
+        key = any(flags[:carry]), any(flags[carry : carry + fixed]), any(flags[carry + fixed :])
+        if key not in self.duals:
+            self.duals[key] = self._dual(key)
+        return self.duals[key]
+
+    def _dual(self, key: tuple[bool, bool, bool]) -> Dual:
+        carry, fixed, row, _ = self.sizes
+        has_tangent = [flag for flag, size in zip(key, (carry, fixed, row), strict=True) for _ in range(size)]
+        has_tangent[:carry], of_row = self.moved(has_tangent)
+        groups = has_tangent[:carry], has_tangent[carry : carry + fixed], has_tangent[carry + fixed :]
+        steps = self.steps or 0
+        operands = layout((1, groups[0]), (1, groups[1]), (steps, groups[2]))
+        results = layout((1, groups[0]), (steps, of_row))
+        if not any(key):
+            return Dual(self, operands, results)
         tape = Tape()
         count = tape.input()
-        numbers, tangents = [], []
-        for size in (carry, fixed, row):
-            numbers += [tape.input() for _ in range(size)]
-            tangents += [tape.input() for _ in range(size)]
-        outputs = tape.inline(self.body, [count, *numbers])
-        pushed = tape.forward(list(zip(numbers, tangents, strict=True)), outputs)
-        body = tape.program([*outputs[:carry], *pushed[:carry], *outputs[carry:], *pushed[carry:]])
-        sizes = Sizes(2 * carry, 2 * fixed, 2 * row, 2 * out)
-        return Loop(body, sizes, self.first, self.steps, self._condition_of_dual(), self.memory)
+        of_step = layout(*((1, group) for group in groups))
+        primals, tangents = of_step.split([tape.input() for _ in range(of_step.length)])
+        outputs = tape.inline(self.body, [count, *primals])
+        seeds = [(x, tangent) for x, tangent in zip(primals, tangents, strict=True) if tangent != NO_INDEX]
+        body = tape.program(layout((1, groups[0]), (1, of_row)).join(outputs, tape.forward(seeds, outputs)))
+        sizes = Sizes(*[len(group) + sum(group) for group in (*groups, of_row)])
+        loop = Loop(body, sizes, self.first, self.steps, self._condition_of_dual(groups), self.memory)
+        return Dual(loop, operands, results)
 
-    def _condition_of_dual(self) -> Program | None:
+    def _condition_of_dual(self, groups: Sequence[Sequence[bool]]) -> Program | None:
         """Return the condition as a program that takes primals and tangents and ignores the tangents."""
         if self.condition is None:
             return None
         tape = Tape()
-        numbers: Indices = []
-        for size in (self.sizes.carry, self.sizes.fixed):
-            numbers += [tape.input() for _ in range(size)]
-            for _ in range(size):
-                tape.input()
-        return tape.program(tape.inline(self.condition, numbers))
+        inputs = layout(*((1, group) for group in groups[:2]))
+        primals, _ = inputs.split([tape.input() for _ in range(inputs.length)])
+        return tape.program(tape.inline(self.condition, primals))
+
+    def moved(self, flags: Sequence[bool]) -> tuple[list[bool], list[bool]]:
+        """Return which numbers of the carry, and of a row of ys, have a derivative with respect to flagged inputs.
+
+        `flags` has a flag for each input of a step except the count. The derivatives may be 0 nevertheless.
+        """
+        carry = self.sizes.carry
+        if self.may_fail and any(flags):
+            return [True] * carry, []
+        reached = self._flow.reached([i for i, flag in enumerate(flags, 1) if flag])
+        return [i in reached for i in range(1, 1 + carry)], [
+            index in reached for index in self.body.code.outputs[carry:]
+        ]
+
+    @property
+    def may_fail(self) -> bool:
+        """Whether the loop can take too many steps. All results, and their derivatives, are then nan in a batch."""
+        return self.condition is not None and self.steps is not None
+
+    @cached_property
+    def _flow(self) -> Flow:
+        return Flow(self.body.code, [(i, 1 + i) for i in range(self.sizes.carry)])
 
     @cached_property
     def weight(self) -> float:
@@ -231,23 +276,19 @@ class Loop(Call):
         [holds] = tape.inline(self.condition, [*carry, *fixed])
         return tape.append("where", goes_on, holds, tape.constant(0.0))
 
-    def paired(self, numbers: Sequence[int], tangents: Sequence[int]) -> Indices:
-        """Combine the loop's operands and their tangents into the operands of `dual`."""
-        carry, fixed, row, _ = self.sizes
-        return _interleaved(numbers, tangents, [carry, fixed], row)
 
-    def paired_results(self, numbers: Sequence[int], tangents: Sequence[int]) -> Indices:
-        """Combine the loop's results and their tangents into one list, in the order of the results of `dual`."""
-        return _interleaved(numbers, tangents, [self.sizes.carry], self.sizes.out)
+class Dual(NamedTuple):
+    """The loop over the primals and tangents of another loop.
 
-    def parted(self, results: Sequence[int]) -> tuple[Indices, Indices]:
-        """Split the results of `dual` into primals and tangents."""
-        return _parted(results, [self.sizes.carry], self.sizes.out)
+    Attributes:
+        loop: The loop.
+        operands: The layout of its operands.
+        results: The layout of its results.
+    """
 
-    def parted_operands(self, adjoints: Sequence[int]) -> tuple[Indices, Indices]:
-        """Split a sequence with an entry per operand of `dual` into the entries of primals and of tangents."""
-        carry, fixed, row, _ = self.sizes
-        return _parted(adjoints, [carry, fixed], row)
+    loop: Loop
+    operands: Layout
+    results: Layout
 
 
 class LoopVjp(Call):
@@ -350,30 +391,74 @@ class LoopVjp(Call):
     ) -> Indices:
         """Append the cotangents of the operands and of the seeds (reverse over reverse, see the module docstring)."""
         loop = self.loop
-        split = len(operands) - loop.outputs
-        numbers, seeds = operands[:split], operands[split:]
-        paired = loop.paired(numbers, instantiate_zeros(tape, adjoints))
-        _, of_seeds = loop.parted(append_call(loop.dual, tape, paired))
-        none = [tape.constant(0.0)] * loop.outputs
-        back = self._of_dual(loop.step_inputs(wanted[:split]))
-        of_numbers, _ = loop.parted_operands(append_call(back, tape, [*paired, *loop.paired_results(none, seeds)]))
-        return [*of_numbers, *of_seeds]
+        split = loop.inputs
+        of_seeds = loop.jvp(tape, operands[:split], base, adjoints)
+        seeds = [NO_INDEX] * loop.outputs, operands[split:]
+        return [*_append_vjp_of_dual(loop, tape, operands[:split], adjoints, seeds, wanted[:split]), *of_seeds]
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append the tangents of the results (forward over reverse, see the module docstring)."""
         loop = self.loop
-        split = len(operands) - loop.outputs
-        pushed = instantiate_zeros(tape, tangents)
-        paired = loop.paired(operands[:split], pushed[:split])
-        seeds = loop.paired_results(pushed[split:], operands[split:])
-        of_numbers, _ = loop.parted_operands(append_call(self._of_dual(self.wanted), tape, [*paired, *seeds]))
-        return of_numbers
+        split, rows = loop.inputs, loop.sizes.carry + loop.sizes.fixed
+        wanted = [*self.wanted[:rows], *self.wanted[rows:] * (loop.steps or 0)]
+        seeds = tangents[split:], operands[split:]
+        return _append_vjp_of_dual(loop, tape, operands[:split], tangents[:split], seeds, wanted)
 
-    def _of_dual(self, wanted: tuple[bool, ...]) -> LoopVjp:
-        """Return the reverse pass of `dual` that computes only the cotangents of the wanted primals."""
-        carry, fixed, _, _ = self.loop.sizes
-        parts = wanted[:carry], wanted[carry : carry + fixed], wanted[carry + fixed :]
-        return self.loop.dual.back(tuple([flag for part in parts for flag in (*part, *(False,) * len(part))]))
+    def reached(self, seeds: Sequence[bool]) -> list[bool]:
+        """Return which operands of the loop get a cotangent that may not be 0, if the flagged results have one."""
+        carry, fixed, row, out = self.loop.sizes
+        if self.loop.may_fail and any(seeds):
+            return [True] * (carry + fixed)
+        first = 1 + carry + fixed + row
+        rows = [any(seeds[i::out]) for i in range(carry, carry + out)]
+        flags = [*seeds[:carry], *[False] * fixed, *rows]
+        reached = self._flow.reached([first + i for i, flag in enumerate(flags) if flag])
+        of_step = [first + i in reached for i in range(carry)]
+        of_step += [index in reached for index in self.body.code.outputs[carry:]]
+        return [*of_step[: carry + fixed], *of_step[carry + fixed :] * (self.loop.steps or 0)]
+
+    @cached_property
+    def _flow(self) -> Flow:
+        first = 1 + len(self.loop.all_inputs)
+        return Flow(self.body.code, [(i, first + i) for i in range(self.loop.sizes.carry)])
+
+
+def _append_vjp(loop: Loop, tape: Tape, operands: Indices, seeds: Indices, wanted: Sequence[bool]) -> Indices:
+    """Append the reverse pass of a loop; return the indices of the operands' cotangents, `NO_INDEX` for 0.
+
+    `seeds` are the cotangents of the results, and `wanted` says which cotangents are needed.
+    """
+    back = loop.back(loop.step_inputs(wanted))
+    reached = back.reached(_nonzero(tape, seeds))
+    if not any(flag and is_wanted for flag, is_wanted in zip(reached, wanted, strict=True)):
+        return [NO_INDEX] * len(operands)
+    found = append_call(back, tape, [*operands, *instantiate_zeros(tape, seeds)])
+    return [index if flag else NO_INDEX for index, flag in zip(found, reached, strict=True)]
+
+
+def _append_vjp_of_dual(
+    loop: Loop,
+    tape: Tape,
+    operands: Indices,
+    tangents: Indices,
+    seeds: tuple[Indices, Indices],
+    wanted: Sequence[bool],
+) -> Indices:
+    """Append the reverse pass of the loop over primals and tangents; return the cotangents of the primal operands.
+
+    `seeds` are the cotangents of the primal results and of the tangents of the results.
+    """
+    dual = loop.dual(_nonzero(tape, tangents))
+    given = dual.operands.join(operands, instantiate_zeros(tape, tangents))
+    is_wanted = dual.operands.join(wanted, [False] * len(wanted))
+    found = _append_vjp(dual.loop, tape, given, dual.results.join(*seeds), is_wanted)
+    return dual.operands.split(found)[0]
+
+
+def _nonzero(tape: Tape, derivatives: Indices) -> list[bool]:
+    """Return which derivatives are neither `NO_INDEX` nor the constant 0."""
+    zeros = NO_INDEX, tape.constant(0.0)
+    return [index not in zeros for index in derivatives]
 
 
 def _active(loop: Loop, wanted: Sequence[bool]) -> list[bool]:
@@ -381,15 +466,7 @@ def _active(loop: Loop, wanted: Sequence[bool]) -> list[bool]:
 
     The flag is True if the input is wanted, or if it is part of the carry and depends on a wanted input.
     """
-    carry = loop.sizes.carry
-    active = list(wanted)
-    code = loop.body.code
-    while True:
-        depends = code.depending([False, *active])
-        reached = [active[i] or depends[code.outputs[i]] for i in range(carry)]
-        if reached == active[:carry]:
-            return active
-        active[:carry] = reached
+    return [*loop.moved(wanted)[0], *wanted[loop.sizes.carry :]]
 
 
 def loop_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
@@ -451,32 +528,3 @@ def _names(letter: str, count: int) -> list[str]:
 def _chosen(tape: Tape, condition: int, numbers: Indices, others: Indices) -> Indices:
     """Append `where(condition, x, y)` for each pair (x, y)."""
     return [tape.append("where", condition, x, y) for x, y in zip(numbers, others, strict=True)]
-
-
-def _interleaved(first: Sequence[int], second: Sequence[int], groups: list[int], row: int) -> Indices:
-    """Interleave two sequences: after each group and each row of `first` comes the same part of `second`."""
-    found: Indices = []
-    for part in _parts(len(first), groups, row):
-        found += [*first[part], *second[part]]
-    return found
-
-
-def _parted(both: Sequence[int], groups: list[int], row: int) -> tuple[Indices, Indices]:
-    """Undo `_interleaved`."""
-    first: Indices = []
-    second: Indices = []
-    for part in _parts(len(both) // 2, groups, row):
-        middle = part.start + part.stop
-        first += both[2 * part.start : middle]
-        second += both[middle : 2 * part.stop]
-    return first, second
-
-
-def _parts(length: int, groups: list[int], row: int) -> list[slice]:
-    """Return the slices that split a sequence of this length into groups, followed by rows of equal length."""
-    bounds = [0]
-    for group in groups:
-        bounds.append(bounds[-1] + group)
-    if row:
-        bounds += range(bounds[-1] + row, length + 1, row)
-    return [slice(begin, end) for begin, end in itertools.pairwise(bounds)]

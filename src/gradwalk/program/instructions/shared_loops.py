@@ -1,18 +1,20 @@
 """Let a loop over primals and tangents replace the loop over the primals: `without_repeated_loops`.
 
-Forward mode appends `Loop.dual`, which computes the results of the loop again, beside the tangents.
+Forward mode appends a dual (see `Loop.dual`), which computes the results of the loop again, beside the tangents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
 from gradwalk.program.code.code import Code, moved_rows
 from gradwalk.program.code.opcodes import CALL
+
+# The position of the dual that replaces a loop, and the position of each result of the loop among its results.
+Replacement = tuple[int, NDArray[numpy.intp]]
 
 
 def without_repeated_loops(code: Code) -> Code:
@@ -30,35 +32,26 @@ def without_repeated_loops(code: Code) -> Code:
     return _reordered(code, pairs) if pairs else code
 
 
-def _pairs(code: Code) -> Iterator[tuple[int, int]]:
-    """Yield the position of each loop whose dual has the same primals as operands, and the position of the dual."""
+def _pairs(code: Code) -> Iterator[tuple[int, Replacement]]:
+    """Yield the position of each loop whose dual has the same primals as operands, and what replaces the loop."""
     positions: dict[int, list[int]] = {}
     for position, (call, _) in enumerate(code.calls):
         positions.setdefault(id(call), []).append(position)
     for which, (call, operands) in enumerate(code.calls):
-        dual = vars(call).get("dual") if call.kind == "loop" else None
-        for position in positions.get(id(dual), ()):
-            if tuple(call.parted_operands(code.calls[position][1])[0]) == operands:
-                yield which, position
+        for dual in call.duals.values() if call.kind == "loop" else ():
+            for position in positions.get(id(dual.loop), ()) if dual.loop is not call else ():
+                if tuple(dual.operands.split(code.calls[position][1])[0]) == operands:
+                    yield which, (position, dual.results.primals)
 
 
-def _redirected(code: Code, pairs: Mapping[int, int]) -> NDArray[numpy.int32]:
+def _redirected(code: Code, pairs: Mapping[int, Replacement]) -> NDArray[numpy.int32]:
     """Return the instructions as rows, with the results of loops replaced by results of their duals."""
     rows = numpy.array(code.instructions).reshape(-1, 4)
     is_call = rows[:, 0] == CALL
     for i in numpy.flatnonzero(is_call & numpy.isin(rows[:, 1], list(pairs))).tolist():
-        _, which, position, _ = rows[i].tolist()
-        rows[i, 1], rows[i, 2] = pairs[which], _position_in_dual(code.calls[which][0], position)
+        dual, primals = pairs[rows[i, 1]]
+        rows[i, 1], rows[i, 2] = dual, primals[rows[i, 2]]
     return rows
-
-
-def _position_in_dual(loop: Any, position: int) -> int:
-    """Return the position among the results of a loop's dual of the result of the loop at a position."""
-    carry, out = loop.sizes.carry, loop.sizes.out
-    if position < carry:
-        return position
-    step, i = divmod(position - carry, out)
-    return int(2 * (carry + step * out) + i)
 
 
 def _order(code: Code, instructions: NDArray[numpy.int32]) -> list[int] | None:
@@ -89,7 +82,7 @@ def _order(code: Code, instructions: NDArray[numpy.int32]) -> list[int] | None:
     return order
 
 
-def _reordered(code: Code, pairs: Mapping[int, int]) -> Code:
+def _reordered(code: Code, pairs: Mapping[int, Replacement]) -> Code:
     """Return the program without the loops in `pairs`, with its instructions in an order that is possible then."""
     redirected = _redirected(code, pairs)
     order = _order(code, redirected)

@@ -27,6 +27,7 @@ from gradwalk.program.routine.statements import (
     Read,
     Rest,
     Routine,
+    Select,
     Statement,
     Store,
     Take,
@@ -42,6 +43,8 @@ _TYPE = Type()
 # Arrays of at most this many bytes are on the stack, if all of them together have at most `_MOST_ON_STACK` bytes.
 _MOST_IN_ARRAY = 4096
 _MOST_ON_STACK = 32_768
+# Weights of a branch that LLVM must not replace by a select instruction, which waits for the condition.
+_PREDICTABLE = '!0 = !{!"branch_weights", i32 2000, i32 1}'
 # Number of statements between two checks for signals, approximately.
 _UNCHECKED = 1 << 20
 _FIRST_ROOM = 64  # number of rows that a growing array has room for at first
@@ -79,7 +82,7 @@ def ir_source(code: Code, *, contract: bool = False) -> str:
     functions = printed_functions(printer.called, _TYPE, declared, contract=contract)
     used = "\n".join(text)
     helpers = [helper for helper, name in ((_POLL, "@is_interrupted"), (MEMORY, f"@{PREFIX}free")) if name in used]
-    return "\n".join([*helpers, *functions, *printer.globals(), *text, ""])
+    return "\n".join([*helpers, *functions, *printer.globals(), *text, _PREDICTABLE, ""])
 
 
 def called_by_address(source: str, prefix: str = PREFIX) -> list[str]:
@@ -226,6 +229,18 @@ class RoutinePrinter(Body):
     def _store(self, statement: Store) -> None:
         operand = self._operand(statement.operand)
         self.lines.append(f"  store double {operand}, ptr {self._address(statement.cell)}")
+
+    def _select(self, statement: Select) -> None:
+        condition = self.new(f"fcmp une double {self._operand(statement.condition)}, 0.0")
+        operands = [(self._operand(x), self._operand(y)) for _, x, y in statement.choices]
+        chosen, otherwise, after = self._label("chosen"), self._label("otherwise"), self._label("selected")
+        self.lines.append(f"  br i1 {condition}, label %{chosen}, label %{otherwise}, !prof !0")
+        for label in (chosen, otherwise):
+            self.begin(label)
+            self.lines.append(f"  br label %{after}")
+        self.begin(after)
+        for (result, _, _), (x, y) in zip(statement.choices, operands, strict=True):
+            self._names[result] = self.new(f"phi double [ {x}, %{chosen} ], [ {y}, %{otherwise} ]")
 
     def _grow(self, statement: Grow) -> None:
         name, full, ready = f"%{statement.array}", self._label("full"), self._label("ready")
@@ -388,6 +403,7 @@ _PRINT = {
     Take: "_take",
     Assign: "_assign",
     Store: "_store",
+    Select: "_select",
     Grow: "_grow",
     For: "_for",
     While: "_while",

@@ -13,6 +13,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from gradwalk.program.routine.branches import with_branches
 from gradwalk.program.routine.lower_program import Changing, Lowering, merged
 from gradwalk.program.routine.numbers import Numbers
 from gradwalk.program.routine.statements import Cell, Count, For, Grow, Lost, Operand, Rest, While
@@ -142,7 +143,7 @@ def _run_while(lowering: Lowering, steps: _Steps, loop: Any, states: str, width:
         if states:
             lowering.add(Grow(states, counter, width))
         steps.step(now, at, row_of(states, at, width) if states else ())
-    lowering.add(While(counter, test, holds, loop.steps, body))
+    lowering.add(While(counter, test, holds, loop.steps, body if steps.varies else with_branches(body)))
     _lose(lowering, counter, loop, steps.carry)
     return counter
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 INPUTS = "values"  # the array that holds the inputs and, for one sample, receives the outputs
@@ -166,7 +166,19 @@ class Choose(NamedTuple):
     otherwise: Sequence[Statement]
 
 
-Statement = Compute | Read | Count | Take | Assign | Store | Grow | For | While | Lost | Choose
+class Select(NamedTuple):
+    """Define variables by a branch, for one sample.
+
+    Attributes:
+        condition: The condition of the branch: it holds if this number is not 0.
+        choices: For each variable its name, its number if the condition holds, and its number otherwise.
+    """
+
+    condition: Operand
+    choices: list[tuple[str, Operand, Operand]]
+
+
+Statement = Compute | Read | Count | Take | Assign | Store | Select | Grow | For | While | Lost | Choose
 
 
 class Routine(NamedTuple):
@@ -189,12 +201,12 @@ class Routine(NamedTuple):
     varying: Set[str]
 
 
-def size(statements: Sequence[Statement]) -> int:
-    """Return the number of statements, including the statements inside loops and branches."""
-    count, waiting = 0, list(statements)
+def flattened(statements: Sequence[Statement]) -> Iterator[Statement]:
+    """Yield all statements, including the statements inside loops and branches, in any order."""
+    waiting = list(statements)
     while waiting:
         statement = waiting.pop()
-        count += 1
+        yield statement
         if isinstance(statement, For | While | Lost):
             waiting += statement.body
         if isinstance(statement, While):
@@ -202,4 +214,28 @@ def size(statements: Sequence[Statement]) -> int:
         if isinstance(statement, Choose):
             for branch in (*statement.branches, statement.otherwise):
                 waiting += branch
-    return count
+
+
+def operands_in(statements: Sequence[Statement]) -> Iterator[Operand]:
+    """Yield the operands of all statements, including the statements inside loops and branches."""
+    for statement in flattened(statements):
+        if isinstance(statement, Compute):
+            yield from statement.operands
+        elif isinstance(statement, Read | Assign | Store):
+            yield statement.operand
+        elif isinstance(statement, Take):
+            yield statement.subscript
+        elif isinstance(statement, While):
+            yield statement.condition
+        elif isinstance(statement, Choose):
+            yield statement.selector
+        elif isinstance(statement, Select):
+            yield statement.condition
+            for _, chosen, otherwise in statement.choices:
+                yield chosen
+                yield otherwise
+
+
+def size(statements: Sequence[Statement]) -> int:
+    """Return the number of statements, including the statements inside loops and branches."""
+    return sum(1 for _ in flattened(statements))
