@@ -23,6 +23,7 @@ from gradwalk import math as gm
 from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import ROWS
 from gradwalk.program.native import compile_queue, compiler_process, machine_code, object_cache
+from gradwalk.program.native.compiler_main import ALL_PASSES
 from gradwalk.program.native.scalar_ir import called_by_address, ir_source
 from gradwalk.program.program import Program
 from gradwalk.program.routine import lower_calls
@@ -78,6 +79,14 @@ def test_take():
     code = machine_code.compiled(f.program.code)
     for index in (0.0, 1.0, 2.0, -1.0, -3.0, -4.0, 3.0, 0.5, math.nan, math.inf, 1e300):
         assert same(run(code, f.program, [1.5, index]), f.program.run([1.5, index])).all(), index
+
+
+def test_only_loops_over_arrays_are_worth_all_passes():
+    xs = numpy.arange(40.0)
+    arithmetic = jit(lambda xs: [3.0 * x + 1.0 for x in xs]).recorded(xs).program
+    functions = jit(lambda xs: [gm.exp(x) for x in xs]).recorded(xs).program
+    short = jit(lambda x: 3.0 * x + 1.0).recorded(1.0).program
+    assert [ir_source(f.code).startswith(ALL_PASSES) for f in (arithmetic, functions, short)] == [True, False, False]
 
 
 def test_unused_inputs_are_not_read():

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from gradwalk import grad, jit, loops
+import numpy
+import pytest
+
+from gradwalk import grad, jit, loops, vmap
 from gradwalk import math as gm
 from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.program.routine.branches import with_branches
@@ -18,6 +21,8 @@ from gradwalk.program.routine.statements import (
     flattened,
     operands_in,
 )
+
+pytest.importorskip("llvmlite")
 
 WHERE, LESS = OPCODES["where"], OPCODES["less"]
 
@@ -89,3 +94,11 @@ def test_a_bisection_branches_and_gives_the_same_bits():
     assert [jit(bisected, backend="llvm")(x) for x in values] == [jit(bisected, backend="lanes")(x) for x in values]
     for of in (grad(bisected), grad(grad(bisected))):
         assert [jit(of, backend="llvm")(x) for x in values] == [jit(of, backend="lanes")(x) for x in values]
+
+
+def test_a_loop_that_all_samples_share_branches_in_a_batch():
+    f = lambda x, y: bisected(x) * y  # noqa: E731
+    batch = numpy.linspace(0.5, 2.0, 200)
+    found = [jit(vmap(f, in_axes=(None, 0)), backend=backend)(27.0, batch) for backend in ("llvm", "lanes")]
+    assert found[0].tolist() == found[1].tolist()
+    assert found[0] == pytest.approx(3.0 * batch)

@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from gradwalk.backend.llvm.vector_library import Library, Target, attributes
 from gradwalk.program.code.code import Code
+from gradwalk.program.native.compiler_main import ALL_PASSES
 from gradwalk.program.native.expressions import PREFIX, Body, Type, printed_functions
-from gradwalk.program.native.scalar_ir import MEMORY, PYTHON, RoutinePrinter, declared, work_of
+from gradwalk.program.native.scalar_ir import MEMORY, PREDICTABLE, PYTHON, RoutinePrinter, declared, work_of
 from gradwalk.program.routine.lower_calls import routine_on_lanes
 from gradwalk.program.routine.lower_loops import MOST_BYTES
 from gradwalk.program.routine.statements import (
@@ -86,7 +87,7 @@ def lane_ir(code: Code, scalars: Scalars, target: Target) -> str:
     lines = [*printer.declared, *scalar, *lanes, *printer.globals(), *text, *attributes(target)]
     used = "\n".join(text)
     helpers = [helper for helper, name in ((_POLL, "@is_interrupted"), (MEMORY, f"@{PREFIX}free")) if name in used]
-    return "\n".join([_PREFETCH, *helpers, *_declared_once(lines), "!0 = !{}", ""])
+    return "\n".join([ALL_PASSES, _PREFETCH, *helpers, *_declared_once(lines), "!0 = !{}", PREDICTABLE, ""])
 
 
 def _declared_once(lines: Sequence[str]) -> Iterator[str]:

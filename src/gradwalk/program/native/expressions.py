@@ -217,6 +217,12 @@ def arity_of(opcode: int) -> int:
 
 
 @cache
+def calls_functions(opcode: int) -> bool:
+    """Return whether an instruction calls a function that is not a single instruction of the processor."""
+    return any(function not in _INTRINSICS for function in functions(_formula(opcode)))
+
+
+@cache
 def _formula(opcode: int) -> Formula:
     return computed(_ROWS[opcode].forward)
 

@@ -11,7 +11,17 @@ import re
 from collections.abc import Sequence
 
 from gradwalk.program.code.code import Code
-from gradwalk.program.native.expressions import PREFIX, Body, Text, Type, declaration, printed_functions, symbol
+from gradwalk.program.native.compiler_main import ALL_PASSES
+from gradwalk.program.native.expressions import (
+    PREFIX,
+    Body,
+    Text,
+    Type,
+    calls_functions,
+    declaration,
+    printed_functions,
+    symbol,
+)
 from gradwalk.program.routine.lower_calls import routine
 from gradwalk.program.routine.statements import (
     INPUTS,
@@ -32,6 +42,7 @@ from gradwalk.program.routine.statements import (
     Store,
     Take,
     While,
+    flattened,
     size,
 )
 
@@ -44,7 +55,7 @@ _TYPE = Type()
 _MOST_IN_ARRAY = 4096
 _MOST_ON_STACK = 32_768
 # Weights of a branch that LLVM must not replace by a select instruction, which waits for the condition.
-_PREDICTABLE = '!0 = !{!"branch_weights", i32 2000, i32 1}'
+PREDICTABLE = '!1 = !{!"branch_weights", i32 2000, i32 1}'
 # Number of statements between two checks for signals, approximately.
 _UNCHECKED = 1 << 20
 _FIRST_ROOM = 64  # number of rows that a growing array has room for at first
@@ -77,12 +88,26 @@ def ir_source(code: Code, *, contract: bool = False) -> str:
 
     Raises `TooLargeError` if the routine of the program has too many statements.
     """
-    printer = RoutinePrinter(routine(code), contract=contract)
+    statements = routine(code)
+    printer = RoutinePrinter(statements, contract=contract)
     text = printer.function()
     functions = printed_functions(printer.called, _TYPE, declared, contract=contract)
     used = "\n".join(text)
     helpers = [helper for helper, name in ((_POLL, "@is_interrupted"), (MEMORY, f"@{PREFIX}free")) if name in used]
-    return "\n".join([*helpers, *functions, *printer.globals(), *text, _PREDICTABLE, ""])
+    head = [ALL_PASSES] if any(map(_can_be_vectorized, flattened(statements.statements))) else []
+    return "\n".join([*head, *helpers, *functions, *printer.globals(), *text, PREDICTABLE, ""])
+
+
+def _can_be_vectorized(statement: Statement) -> bool:
+    """Return whether LLVM may vectorize a statement: a loop over cells of arrays that calls no functions."""
+    if not isinstance(statement, For):
+        return False
+    return all(
+        isinstance(part, Read | Count | Store)
+        or (isinstance(part, Assign) and isinstance(part.target, Cell))
+        or (isinstance(part, Compute) and not calls_functions(part.opcode))
+        for part in statement.body
+    )
 
 
 def called_by_address(source: str, prefix: str = PREFIX) -> list[str]:
@@ -234,7 +259,7 @@ class RoutinePrinter(Body):
         condition = self.new(f"fcmp une double {self._operand(statement.condition)}, 0.0")
         operands = [(self._operand(x), self._operand(y)) for _, x, y in statement.choices]
         chosen, otherwise, after = self._label("chosen"), self._label("otherwise"), self._label("selected")
-        self.lines.append(f"  br i1 {condition}, label %{chosen}, label %{otherwise}, !prof !0")
+        self.lines.append(f"  br i1 {condition}, label %{chosen}, label %{otherwise}, !prof !1")
         for label in (chosen, otherwise):
             self.begin(label)
             self.lines.append(f"  br label %{after}")
