@@ -50,6 +50,12 @@ def integers(array: Any) -> Any:
     return memoryview(array)
 
 
+def copy(to: Any, at: int, source: Any, start: int, count: int) -> None:
+    """Copy `count` numbers of an array, from index `start` on, to index `at` of another array."""
+    for i in range(count):
+        to[at + i] = source[start + i]
+
+
 # Functions that run machine code. Only compiled modules call them.
 
 

@@ -82,7 +82,7 @@ def test_take():
 
 
 def test_only_loops_over_arrays_are_worth_all_passes():
-    xs = numpy.arange(40.0)
+    xs = numpy.arange(500.0)
     arithmetic = jit(lambda xs: [3.0 * x + 1.0 for x in xs]).recorded(xs).program
     functions = jit(lambda xs: [gm.exp(x) for x in xs]).recorded(xs).program
     short = jit(lambda x: 3.0 * x + 1.0).recorded(1.0).program

@@ -189,8 +189,7 @@ class Interpreter:
         few = cython.declare(scratch.few_doubles)
         value: cython.p_double = scratch.acquire(self._room, few)
         if value:
-            for i in range(self.inputs):
-                value[i] = inputs[i]
+            c_compat.copy(value, 0, inputs, 0, self.inputs)
             self._write_constants(value)
             self._execute(value)
         for i in range(self._outputs):
@@ -208,15 +207,13 @@ class Interpreter:
 
     def _run(self, inputs: cython.p_double, outputs: cython.p_double) -> object:
         """Compute the outputs of a program that may have calls."""
-        i: cython.int
         few = cython.declare(scratch.few_doubles)
         rows: Rows | None = self._plan
         value: cython.p_double = scratch.acquire(self._room + (0 if rows is None else rows.copies), few)
         if not value:
             raise MemoryError
         try:
-            for i in range(self.inputs):
-                value[i] = inputs[i]
+            c_compat.copy(value, 0, inputs, 0, self.inputs)
             self._write_constants(value)
             self.warm()
             if rows is not None and not refuses_nans():
@@ -382,15 +379,13 @@ class Interpreter:
         which: cython.int = -1
         result: cython.p_double = c_compat.NO_FLOATS
         at: cython.int
-        i: cython.int
         for at in range(0, len(self._results), 4):
             if stretch[at + 2] != which:
                 which = stretch[at + 2]
                 if which not in called:
                     called[which] = self._called(which, value)
                 result = c_compat.doubles(called[which])
-            for i in range(stretch[at + 1]):
-                value[self._first + stretch[at] + i] = result[stretch[at + 3] + i]
+            c_compat.copy(value, self._first + stretch[at], result, stretch[at + 3], stretch[at + 1])
             self._interpret(4 * (stretch[at] + stretch[at + 1]), value)
         return None
 
@@ -403,10 +398,8 @@ class Interpreter:
         number: cython.p_double = c_compat.doubles(numbers)
         done: cython.int = 0
         at: cython.int
-        i: cython.int
         for at in range(0, len(stretches), 2):
-            for i in range(stretch[at + 1]):
-                number[done + i] = value[stretch[at] + i]
+            c_compat.copy(number, done, value, stretch[at], stretch[at + 1])
             done += stretch[at + 1]
         return _row(call.numbers(numbers))
 
