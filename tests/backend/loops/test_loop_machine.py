@@ -101,12 +101,10 @@ def test_loops_whose_trail_is_too_large_run_on_lanes(monkeypatch):
 
 
 def test_reasons_are_given():
-    f = grad(lambda x: loops.fori_loop(0, 9, lambda i, c: math.sin(c), x, checkpoint="binomial"))
-    batched = jit(vmap(f), backend="llvm")
+    batched = jit(vmap(grad(lambda x: loops.fori_loop(0, 9, lambda i, c: math.sin(c), x))), backend="lanes")
     batched(X)
-    reason = batched.statistics.backends["float64"]
-    assert reason in (
-        "lanes: it has a loop with checkpoint='binomial': only None and \"sqrt\" are compiled",
+    assert batched.statistics.backends["float64"] in (
+        'lanes: the backend is "lanes"',
         "lanes: gradwalk runs uncompiled",
     )
 

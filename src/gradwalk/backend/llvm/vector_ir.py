@@ -15,8 +15,8 @@ from typing import NamedTuple
 from gradwalk.backend.llvm.vector_library import Library, Target, attributes
 from gradwalk.program.code.code import Code
 from gradwalk.program.native.compiler_main import ALL_PASSES
-from gradwalk.program.native.expressions import PREFIX, Body, Type, printed_functions
-from gradwalk.program.native.scalar_ir import MEMORY, PREDICTABLE, PYTHON, RoutinePrinter, declared, work_of
+from gradwalk.program.native.expressions import Body, Type, printed_functions
+from gradwalk.program.native.scalar_ir import PREDICTABLE, PYTHON, RoutinePrinter, declared, helpers, work_of
 from gradwalk.program.routine.lower_calls import routine_on_lanes
 from gradwalk.program.routine.lower_loops import MOST_BYTES
 from gradwalk.program.routine.statements import (
@@ -85,9 +85,9 @@ def lane_ir(code: Code, scalars: Scalars, target: Target) -> str:
     library = Library(target).printed
     lanes = printed_functions(printer.lanes.called, target.type, library, contract=target.contract)
     lines = [*printer.declared, *scalar, *lanes, *printer.globals(), *text, *attributes(target)]
-    used = "\n".join(text)
-    helpers = [helper for helper, name in ((_POLL, "@is_interrupted"), (MEMORY, f"@{PREFIX}free")) if name in used]
-    return "\n".join([ALL_PASSES, _PREFETCH, *helpers, *_declared_once(lines), "!0 = !{}", PREDICTABLE, ""])
+    return "\n".join(
+        [ALL_PASSES, _PREFETCH, *helpers(text, _POLL), *_declared_once(lines), "!0 = !{}", PREDICTABLE, ""]
+    )
 
 
 def _declared_once(lines: Sequence[str]) -> Iterator[str]:
@@ -219,10 +219,10 @@ class _LanePrinter(RoutinePrinter):
             super()._store(statement)
 
     def _print_iteration(self, statement: For) -> None:
-        lengths = self._lengths.get(statement.times) if isinstance(statement.times, str) else None
-        outer = self._mask
+        counter, at = statement.step_of or ("", ())
+        lengths, outer = self._lengths.get(counter), self._mask
         if lengths is not None:
-            step = self._splat(self._counters[statement.counter])
+            step = self._splat(self._sum(0, at))
             self._mask = self.new(f"icmp sgt {self._integers} {self._integer(lengths)}, {step}")
         super()._print_iteration(statement)
         self._mask = outer

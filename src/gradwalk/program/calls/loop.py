@@ -360,10 +360,6 @@ class LoopVjp(Call):
     @cached_property
     def refusal(self) -> str:
         """The reason why the reverse pass cannot be lowered, or "" if it can: see `Call.refusal`."""
-        if self.loop.memory is not None and self.loop.condition is not None:
-            return "it has a while_loop with checkpoints: only checkpoint=None is compiled"
-        if self.loop.memory not in (None, "sqrt"):
-            return f'it has a loop with checkpoint={self.loop.memory!r}: only None and "sqrt" are compiled'
         return self.loop.refusal or why_not_lowerable(self.body.code)
 
     def flat(self) -> Program:

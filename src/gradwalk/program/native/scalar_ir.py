@@ -22,9 +22,11 @@ from gradwalk.program.native.expressions import (
     printed_functions,
     symbol,
 )
+from gradwalk.program.native.plan_ir import ACTION, PLAN
 from gradwalk.program.routine.lower_calls import routine
 from gradwalk.program.routine.statements import (
     INPUTS,
+    Actions,
     Assign,
     Cell,
     Choose,
@@ -34,6 +36,7 @@ from gradwalk.program.routine.statements import (
     Grow,
     Lost,
     Operand,
+    Product,
     Read,
     Rest,
     Routine,
@@ -72,8 +75,9 @@ define internal i1 @is_interrupted() noinline {{
   %is_error = icmp ne i32 %error, 0
   ret i1 %is_error
 }}"""
+_INTEGERS = "\n".join([f"declare i64 @llvm.{name}.i64(i64, i64)" for name in ("smin", "smax")])
 # Declarations of the functions that allocate memory for arrays.
-MEMORY = f"""\
+_MEMORY = f"""\
 declare noalias ptr @{PREFIX}malloc(i64)
 declare noalias ptr @{PREFIX}realloc(ptr, i64)
 declare void @{PREFIX}free(ptr)"""
@@ -92,10 +96,18 @@ def ir_source(code: Code, *, contract: bool = False) -> str:
     printer = RoutinePrinter(statements, contract=contract)
     text = printer.function()
     functions = printed_functions(printer.called, _TYPE, declared, contract=contract)
-    used = "\n".join(text)
-    helpers = [helper for helper, name in ((_POLL, "@is_interrupted"), (MEMORY, f"@{PREFIX}free")) if name in used]
     head = [ALL_PASSES] if any(map(_can_be_vectorized, flattened(statements.statements))) else []
-    return "\n".join([*head, *helpers, *functions, *printer.globals(), *text, PREDICTABLE, ""])
+    return "\n".join([*head, *helpers(text, _POLL), *functions, *printer.globals(), *text, PREDICTABLE, ""])
+
+
+def helpers(text: Sequence[str], poll: str) -> list[str]:
+    """Return the definitions of the functions that a routine needs besides mathematical functions.
+
+    `poll` defines a function that looks for signals.
+    """
+    used = "\n".join(text)
+    found = [(poll, "@is_interrupted("), (_MEMORY, f"@{PREFIX}free("), (PLAN, "@action(")]
+    return [*(definition for definition, name in found if name in used), _INTEGERS]
 
 
 def _can_be_vectorized(statement: Statement) -> bool:
@@ -270,11 +282,14 @@ class RoutinePrinter(Body):
     def _grow(self, statement: Grow) -> None:
         name, full, ready = f"%{statement.array}", self._label("full"), self._label("ready")
         room = self.new(f"load i64, ptr {name}_room")
-        has_room = self.new(f"icmp slt i64 {self._counters[statement.counter]}, {room}")
+        row = self._counters[statement.row] if isinstance(statement.row, str) else str(statement.row)
+        has_room = self.new(f"icmp slt i64 {row}, {room}")
         self._branch(has_room, ready, full)
         self.begin(full)
         is_first = self.new(f"icmp eq i64 {room}, 0")
-        more = self.new(f"select i1 {is_first}, i64 {_FIRST_ROOM}, i64 {self.new(f'mul i64 {room}, 2')}")
+        doubled = self.new(f"select i1 {is_first}, i64 {_FIRST_ROOM}, i64 {self.new(f'mul i64 {room}, 2')}")
+        needed = self.new(f"add i64 {row}, 1")
+        more = self.new(f"call i64 @llvm.smax.i64(i64 {doubled}, i64 {needed})")
         bytes_ = self.new(f"mul i64 {more}, {self._kind_of(statement.array).bytes * max(statement.width, 1)}")
         if self._most_bytes is not None:
             is_small = self.new(f"icmp sle i64 {bytes_}, {self._most_bytes}")
@@ -305,6 +320,68 @@ class RoutinePrinter(Body):
 
     def _print_iteration(self, statement: For) -> None:
         self._print(statement.body)
+
+    def _product(self, statement: Product) -> None:
+        one, other = [self._counters[factor] for factor in statement.factors]
+        self._counters[statement.result] = self.new(f"mul i64 {one}, {other}")
+
+    def _actions(self, statement: Actions) -> None:
+        """Print a loop over the actions: `CheckpointPlan.next` with `slots` rows, and the body."""
+        steps = self._times(statement.steps)
+        slots = self._slots(statement.policy, steps)
+        first = self.new(f"sub i64 {steps}, 1")
+        last, top = self._new_counter(first), self._new_counter("1")
+        loop, pop, late, found = [self._label(name) for name in ("action", "kept", "late", "found")]
+        after, go = self._label("after"), self._label("go")
+        self._jump(loop)
+        before = self.new(f"load i64, ptr {last}")
+        self._branch(self.new(f"icmp slt i64 {before}, 0"), after, pop)
+        self.begin(pop)
+        row = self.new(f"load i64, ptr {top}")
+        start = self._loaded(self._address(Cell(statement.starts, 0, ((self._named(row), 1),))), _TYPE)
+        begin = self.new(f"fptosi double {start} to i64")
+        self._branch(self.new(f"icmp sgt i64 {begin}, {before}"), late, found)
+        self.begin(late)
+        self.lines.append(f"  store i64 {self.new(f'sub i64 {row}, 1')}, ptr {top}")
+        self.lines.append(f"  br label %{pop}")
+        self.begin(found)
+        action = self.new(f"call {ACTION} @action(i64 {before}, i64 {begin}, i64 {row}, i64 {slots})")
+        count, keeps, base, end_row, backs, back_begin, next_last, next_top = [
+            self.new(f"extractvalue {ACTION} {action}, {i}") for i in range(8)
+        ]
+        self.lines += [f"  store i64 {next_last}, ptr {last}", f"  store i64 {next_top}, ptr {top}"]
+        self._jump(go)
+        numbers = row, begin, count, keeps, base, end_row, backs, back_begin
+        self._counters.update(zip(statement.counters, numbers, strict=True))
+        self._print(statement.body)
+        self.lines.append(f"  br label %{loop}")
+        self.begin(after)
+
+    def _slots(self, policy: str | int, steps: str) -> str:
+        """Return the number of rows that a plan keeps: `checkpoint_plan.slots_for`."""
+        if policy == "sqrt":
+            number = self.new(f"sitofp i64 {self.new(f'shl i64 {steps}, 1')} to double")
+            self.called["sqrt"] = 1
+            root = self.new(f"fptosi double {self.new(f'call double @llvm.sqrt.f64(double {number})')} to i64")
+            slots = self.new(f"add i64 {root}, 1")
+        elif policy == "binomial":
+            slots = self.new(f"call i64 @binomial_slots(i64 {steps})")
+        else:
+            slots = str(policy)
+        slots = self.new(f"call i64 @llvm.smin.i64(i64 {slots}, i64 {steps})")
+        return self.new(f"call i64 @llvm.smax.i64(i64 {slots}, i64 1)")
+
+    def _new_counter(self, number: str) -> str:
+        """Return the address of a new integer variable."""
+        variable = f"%{self._label('counter')}"
+        self._allocated.append(f"  {variable} = alloca i64")
+        self.lines.append(f"  store i64 {number}, ptr {variable}")
+        return variable
+
+    def _named(self, number: str) -> str:
+        """Return the name of a counter with this number."""
+        self._counters[number] = number
+        return number
 
     def _while(self, statement: While) -> None:
         before, label, after = self._label("before"), self._label("loop"), self._label("after")
@@ -431,6 +508,8 @@ _PRINT = {
     Select: "_select",
     Grow: "_grow",
     For: "_for",
+    Product: "_product",
+    Actions: "_actions",
     While: "_while",
     Lost: "_lost",
     Choose: "_choose",
@@ -444,7 +523,7 @@ def work_of(statements: Sequence[Statement]) -> int:
         if isinstance(statement, For):
             most = _most(statement.times)
             total += work_of(statement.body) * (int(most) if most < math.inf else 1)
-        elif isinstance(statement, While | Choose):
+        elif isinstance(statement, Actions | While | Choose):
             total += size([statement])
         else:
             total += 1

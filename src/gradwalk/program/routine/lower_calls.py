@@ -70,7 +70,7 @@ def _loop(lowering: Lowering, call: Any, operands: Numbers, trails: Trails) -> S
 def _loop_back(lowering: Lowering, call: Any, operands: Numbers, trails: Trails) -> Sequence[Operand]:
     split, varies = call.loop.inputs, _vary(lowering, operands)
     trail = _trail(lowering, call.loop, operands[:split], trails, varies=varies)
-    return backward(lowering, call, trail, operands[split:])
+    return backward(lowering, call, trail, operands[: call.loop.sizes.carry], operands[split:])
 
 
 def _trail(lowering: Lowering, loop: Any, operands: Numbers, trails: Trails, *, varies: bool) -> Trail:

@@ -3,8 +3,10 @@
 The steps run in the same order as in `LoopRunner` and `BackwardPass`, so the results are bitwise equal.
 
 A reverse pass needs the carry before each step. Without checkpoints, the forward pass stores all carries, and the
-intermediates that the reverse pass reads. With checkpoints, the steps are split into about `sqrt(steps)` segments, and
-the forward pass stores the carry before each segment. The reverse pass runs each segment again, and then backwards.
+intermediates that the reverse pass reads. With checkpoint="sqrt", the steps are split into about `sqrt(steps)`
+segments, and the forward pass stores the carry before each segment. The reverse pass runs each segment again, and then
+backwards. With other checkpoints, and for loops with a condition, the reverse pass follows a checkpoint plan, which
+starts from the carry before step 0.
 """
 
 from __future__ import annotations
@@ -13,10 +15,23 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from gradwalk.program.code.checkpoint_plan import slots_for
 from gradwalk.program.routine.branches import with_branches
 from gradwalk.program.routine.lower_program import Changing, Lowering, merged
 from gradwalk.program.routine.numbers import Numbers
-from gradwalk.program.routine.statements import Cell, Count, For, Grow, Lost, Operand, Rest, While
+from gradwalk.program.routine.statements import (
+    ActionCounters,
+    Actions,
+    Cell,
+    Count,
+    For,
+    Grow,
+    Lost,
+    Operand,
+    Product,
+    Rest,
+    While,
+)
 
 # The number of a step: the sum of counters, each times a factor.
 Position = tuple[tuple[str, int], ...]
@@ -24,6 +39,9 @@ Position = tuple[tuple[str, int], ...]
 Columns = list[tuple[Cell, int]]
 
 
+# What the reverse pass of a loop reads from the forward pass: the carry and the intermediates of each step; the carry
+# before each segment; or nothing, because a checkpoint plan decides which carries it keeps.
+_ALL, _SEGMENTS, _PLAN = "all", "segments", "plan"
 # Maximum size in bytes of an array with the carries or the intermediates of all steps, on lanes.
 MOST_BYTES = 1 << 28
 
@@ -46,6 +64,10 @@ class Trail(NamedTuple):
     step_count: int | str
     segment: int
     results: Numbers
+
+    def step_of(self, at: Position) -> tuple[str, Position] | None:
+        """Return what `For.step_of` says about a loop over the steps at a position."""
+        return (self.step_count, at) if isinstance(self.step_count, str) else None
 
 
 class _Steps:
@@ -108,24 +130,25 @@ class _Steps:
 
 def forward(lowering: Lowering, loop: Any, operands: Numbers, back: Any, *, varies: bool) -> Trail:
     """Append a loop; return its trail. `back` is a reverse pass of the loop that follows, or None."""
-    steps = _Steps(lowering, loop, operands, back, varies=varies)
+    kept = _kept(lowering, loop) if back else ""
+    steps = _Steps(lowering, loop, operands, back if kept != _PLAN else None, varies=varies)
     carry, _, _, out = loop.sizes
-    segment = math.isqrt(loop.steps) + 1 if back and _has_segments(lowering, loop) else 0
-    width = carry if segment or not back else carry + steps.stored
+    segment = math.isqrt(loop.steps) + 1 if kept == _SEGMENTS else 0
+    width = carry + steps.stored if kept == _ALL else carry
     ys = lowering.array(out * loop.steps, varies=varies) if out else ""
     count: int | str = loop.steps
     if segment:
         states = lowering.array(carry * -(-loop.steps // segment), varies=varies)
         _run_segments(lowering, steps, loop.steps, segment, states, ys)
     elif loop.condition is not None:
-        states = lowering.growing_array(varies=varies) if back else ""
+        states = lowering.growing_array(varies=varies) if kept == _ALL else ""
         count = _run_while(lowering, steps, loop, states, width)
     else:
-        states = lowering.array(width * loop.steps, varies=varies) if back else ""
+        states = lowering.array(width * loop.steps, varies=varies) if kept == _ALL else ""
         counter = lowering.name("i")
         with lowering.nested() as body:
             at: Position = ((counter, 1),)
-            steps.step(steps.carry.current(), at, row_of(states, at, width) if back else (), ys)
+            steps.step(steps.carry.current(), at, row_of(states, at, width) if states else (), ys)
         lowering.add(For(counter, loop.steps, body))
     groups = lowering.groups
     results = Numbers.of(groups, steps.carry.current()) + Numbers.of_row(groups, ys, out * (loop.steps or 0))
@@ -169,20 +192,22 @@ def _run_segments(lowering: Lowering, steps: _Steps, count: int, segment: int, s
     lowering.add(For(outer, -(-count // segment), body))
 
 
-def backward(lowering: Lowering, call: Any, trail: Trail, seeds: Numbers) -> Numbers:
-    """Append the reverse pass of a loop; return the cotangents of its operands."""
+def backward(lowering: Lowering, call: Any, trail: Trail, start: Sequence[Operand], seeds: Numbers) -> Numbers:
+    """Append the reverse pass of a loop; return the cotangents of its operands. `start` is the carry before step 0."""
     loop = call.loop
     back = _StepsBack(lowering, call, trail, seeds)
     inner = lowering.name("i")
     if trail.segment:
         _run_segments_back(lowering, back, trail)
+    elif _kept(lowering, loop) == _PLAN:
+        _run_plan(lowering, back, trail, start)
     else:
         at: Position = ((inner, 1),)
         with lowering.nested() as body:
             back.step(at, row_of(trail.states, at, trail.width))
-        lowering.add(For(inner, trail.step_count, body, is_reversed=True))
-        if isinstance(trail.step_count, str):
-            _lose(lowering, trail.step_count, loop, back.cotangents, back.totals)
+        lowering.add(For(inner, trail.step_count, body, is_reversed=True, step_of=trail.step_of(at)))
+    if isinstance(trail.step_count, str):
+        _lose(lowering, trail.step_count, loop, back.cotangents, back.totals)
     rows = loop.sizes.row * (loop.steps or 0)
     cotangents = Numbers.of(lowering.groups, [*back.cotangents.current(), *back.totals.current()])
     return cotangents + Numbers.of_row(lowering.groups, back.dxs, rows)
@@ -207,6 +232,44 @@ def _run_segments_back(lowering: Lowering, back: _StepsBack, trail: Trail) -> No
             back.step(((outer, trail.segment), (reverse, 1)), state)
         lowering.add(For(reverse, rest, part, is_reversed=True))
     lowering.add(For(outer, -(-loop.steps // trail.segment), body, is_reversed=True))
+
+
+def _run_plan(lowering: Lowering, back: _StepsBack, trail: Trail, start: Sequence[Operand]) -> None:
+    """Append the reverse pass of all steps, with the carries that a checkpoint plan keeps. Other steps run again."""
+    loop, steps, varies = back.call.loop, trail.steps, trail.steps.varies
+    counters = ActionCounters(*[lowering.name("i") for _ in ActionCounters._fields])
+    forward, kept, reverse = lowering.name("i"), lowering.name("i"), lowering.name("i")
+    width = loop.sizes.carry
+    if isinstance(trail.step_count, str):
+        rows, starts = lowering.growing_array(varies=varies), lowering.growing_array(varies=False)
+    else:
+        count = 2 + slots_for(loop.memory, trail.step_count)
+        rows, starts = lowering.array(width * count, varies=varies), lowering.array(count, varies=False)
+    if isinstance(trail.step_count, str):
+        lowering.add(Grow(rows, 1, width))
+        lowering.add(Grow(starts, 1, 1))
+    lowering.store([Cell(rows, width + i) for i in range(width)], start)
+    lowering.store([Cell(starts, 1)], [0.0])
+    steps.carry = steps.carry.another()  # the results of the loop may still be needed
+    with lowering.nested() as body:
+        if isinstance(trail.step_count, str):
+            lowering.add(Grow(rows, counters.after, width))
+            lowering.add(Grow(starts, counters.after, 1))
+        steps.carry.set(row_of(rows, ((counters.top, 1),), width))
+        with lowering.nested() as part:
+            lowering.add(Product(kept, (forward, counters.keeps)))
+            at: Position = ((counters.begin, 1), (forward, 1))
+            steps.step(steps.carry.current(), at, row_of(rows, ((counters.base, 1), (kept, 1)), width))
+        lowering.add(For(forward, counters.steps, part, step_of=trail.step_of(at)))
+        lowering.store(row_of(rows, ((counters.after, 1),), width), steps.carry.current())
+        number = lowering.name("v")
+        lowering.add(Count(number, 0, ((counters.begin, 1), (counters.steps, 1))))
+        lowering.store([Cell(starts, 0, ((counters.after, 1),))], [number])
+        with lowering.nested() as part:
+            at = ((counters.back_begin, 1), (reverse, 1))
+            back.step(at, row_of(rows, ((counters.base, 1), (reverse, 1)), width))
+        lowering.add(For(reverse, counters.backs, part, is_reversed=True, step_of=trail.step_of(at)))
+    lowering.add(Actions(loop.memory, trail.step_count, starts, counters, body))
 
 
 class _StepsBack:
@@ -304,17 +367,24 @@ def _copied_columns(lowering: Lowering, operands: Numbers, width: int) -> Column
 
 def _fits(lowering: Lowering, loop: Any, stored: Any) -> bool:
     """Return whether the intermediates of all steps fit in memory."""
-    return bool(stored) and (lowering.lanes == 1 or _bytes(lowering, loop, stored.width) <= MOST_BYTES)
+    return bool(stored) and (loop.condition is not None or _fits_on_lanes(lowering, loop.steps * stored.width))
 
 
-def _has_segments(lowering: Lowering, loop: Any) -> bool:
-    """Return whether the reverse pass of a loop runs segments again."""
-    return loop.memory is not None or (lowering.lanes > 1 and _bytes(lowering, loop, loop.sizes.carry) > MOST_BYTES)
+def _fits_on_lanes(lowering: Lowering, numbers: int) -> bool:
+    """Return whether an array fits in memory on lanes. For one sample, it always fits."""
+    return lowering.lanes == 1 or 8 * lowering.lanes * numbers <= MOST_BYTES
 
 
-def _bytes(lowering: Lowering, loop: Any, width: int) -> int:
-    """Return the memory that `width` numbers per step take in all steps and lanes. A `while_loop` has no known size."""
-    return 0 if loop.condition is not None else 8 * lowering.lanes * loop.steps * width
+def _kept(lowering: Lowering, loop: Any) -> str:
+    """Return what the reverse pass of a loop reads from the forward pass: `_ALL`, `_SEGMENTS` or `_PLAN`."""
+    policy, steps = loop.memory, loop.steps
+    if loop.condition is not None:
+        return _ALL if policy is None else _PLAN
+    if policy is None or (policy != "sqrt" and slots_for(policy, steps) == steps):
+        return _ALL if _fits_on_lanes(lowering, steps * loop.sizes.carry) else _SEGMENTS
+    if policy == "sqrt" or not _fits_on_lanes(lowering, slots_for(policy, steps) * loop.sizes.carry):
+        return _SEGMENTS
+    return _PLAN
 
 
 def _touch(spans: Sequence[tuple[int, int]], start: int, count: int) -> bool:

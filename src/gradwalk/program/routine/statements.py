@@ -88,10 +88,10 @@ class Store(NamedTuple):
 
 
 class Grow(NamedTuple):
-    """Make sure that a growing array has room for `width` cells after `counter * width` cells."""
+    """Make sure that a growing array has room for a row of `width` cells; `row` is a number or a counter."""
 
     array: str
-    counter: str
+    row: str | int
     width: int
 
 
@@ -117,12 +117,67 @@ class For(NamedTuple):
         times: The number of iterations, or the name of a counter of a `While` that has ended.
         body: The statements.
         is_reversed: Whether the counter runs from `times - 1` to 0.
+        step_of: On lanes, the counter of a `While` and the number of its step that an iteration runs again, as a sum of
+            counters, each times a factor. The iteration runs for the samples that take this step. None for all samples.
     """
 
     counter: str
     times: int | str | Rest
     body: Sequence[Statement]
     is_reversed: bool = False
+    step_of: tuple[str, tuple[tuple[str, int], ...]] | None = None
+
+
+class Product(NamedTuple):
+    """Define a counter as the product of two counters."""
+
+    result: str
+    factors: tuple[str, str]
+
+
+class Actions(NamedTuple):
+    """Run statements for each action of a checkpoint plan: see `checkpoint_plan.py`.
+
+    The plan keeps carries in rows: the carry before step 0 is in row 1, and row 0 holds a carry that the plan does not
+    keep. Each action runs some steps forward, from the last row that is kept, and then some steps backward.
+
+    Attributes:
+        policy: The policy of the plan: see `checkpoint_plan.slots_for`.
+        steps: The number of steps, or the counter that holds it.
+        starts: The array with the number of the step for each row.
+        counters: The names of the counters of an action.
+        body: The statements of an action.
+    """
+
+    policy: str | int
+    steps: int | str
+    starts: str
+    counters: ActionCounters
+    body: Sequence[Statement]
+
+
+class ActionCounters(NamedTuple):
+    """The counters of an action.
+
+    Attributes:
+        top: The row that the action starts from.
+        begin: The number of the step before which the carry had the state in row `top`.
+        steps: The number of steps that run forward.
+        keeps: 1 if the carry before each of these steps is kept in a row, else 0.
+        base: The row of the first of these carries, or 0.
+        after: The row of the carry after these steps.
+        backs: The number of steps that run backward. Their carries are in consecutive rows from row `base` on.
+        back_begin: The number of the step whose carry is in row `base`.
+    """
+
+    top: str
+    begin: str
+    steps: str
+    keeps: str
+    base: str
+    after: str
+    backs: str
+    back_begin: str
 
 
 class While(NamedTuple):
@@ -178,7 +233,9 @@ class Select(NamedTuple):
     choices: list[tuple[str, Operand, Operand]]
 
 
-Statement = Compute | Read | Count | Take | Assign | Store | Select | Grow | For | While | Lost | Choose
+Statement = (
+    Compute | Read | Count | Take | Assign | Store | Select | Grow | For | Product | Actions | While | Lost | Choose
+)
 
 
 class Routine(NamedTuple):
@@ -207,7 +264,7 @@ def flattened(statements: Sequence[Statement]) -> Iterator[Statement]:
     while waiting:
         statement = waiting.pop()
         yield statement
-        if isinstance(statement, For | While | Lost):
+        if isinstance(statement, For | Actions | While | Lost):
             waiting += statement.body
         if isinstance(statement, While):
             waiting += statement.test
