@@ -10,7 +10,6 @@ import numpy
 import pytest
 
 from gradwalk import grad, jit, loops, math, take, value_and_grad, vmap
-from gradwalk.backend.llvm import vector_ir
 from gradwalk.backend.loops import loop_kernel
 from gradwalk.backend.thread_pool import threads
 
@@ -88,13 +87,12 @@ def test_long_batches_are_handed_over():
     assert batched(x).tolist() == expected
 
 
-def test_loops_whose_trail_is_too_large_run_on_lanes(monkeypatch):
-    monkeypatch.setattr(vector_ir, "MOST_BYTES", 4096)
+def test_loops_whose_trail_is_too_large_run_on_lanes():
     f = vmap(
         value_and_grad(lambda x: loops.while_loop(lambda c: c < 10.0, lambda c: c + 0.01 + 0.001 * math.sin(c), x))
     )
     x = numpy.linspace(9.0, 9.1, 20)
-    batched = jit(f, backend="llvm")
+    batched = jit(f, backend="llvm", memory=4096)
     for _ in range(3):  # also by the fast path of calls
         numpy.testing.assert_array_equal(batched(x), jit(f, backend="lanes")(x))
     assert is_compiled(batched)

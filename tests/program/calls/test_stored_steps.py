@@ -7,8 +7,8 @@ import pytest
 
 from gradwalk import grad, jit, loops
 from gradwalk import math as gm
-from gradwalk.program.calls import loop as loop_module
 from gradwalk.program.code.opcodes import CALL, NAMES
+from gradwalk.program.routine.lower_calls import routine
 
 
 def reverse_pass(step, *more):
@@ -64,6 +64,9 @@ def test_results_of_inner_loops_are_stored():
     assert CALL in call.stored.forward.code.instructions[::4]
 
 
-def test_nothing_is_stored_beyond_the_limit(monkeypatch):
-    monkeypatch.setattr(loop_module, "_MOST_STORED", 8.0 * 6)
-    assert reverse_pass(lambda i, c: c + gm.exp(-c)).stored is None
+def test_nothing_is_stored_beyond_the_limit():
+    f = grad(lambda x: loops.fori_loop(0, 7, lambda i, c: c + gm.exp(-c), x))
+    code = jit(f).recorded(0.5).program.code
+    assert [list(routine(code, memory=memory).arrays.values()) for memory in (56, 55)] == [[14], [7]]
+    results = [jit(f, backend="llvm", memory=memory)(0.5) for memory in (None, 0, 55)]
+    assert results == [jit(f, backend="lanes")(0.5)] * 3

@@ -241,7 +241,7 @@ class TestFailures:
 
     def test_an_llvm_failure_is_reported(self, backend, reported, monkeypatch):
         monkeypatch.setattr(object_cache, "read", lambda key: None)
-        monkeypatch.setattr(machine_code, "ir_source", lambda code, contract: "nonsense")
+        monkeypatch.setattr(machine_code, "ir_source", lambda code, contract, memory: "nonsense")
         interpreter = StandIn(backend)
         machine_code.compile_for(interpreter)
         assert wait_for(lambda: len(reported) == 1)
@@ -261,7 +261,7 @@ class TestFailures:
         assert StandIn(backend).policy.refusal == "llvmlite cannot be imported: no library"
 
     def test_an_internal_error_is_reported(self, backend, reported, monkeypatch):
-        def broken(code, contract):
+        def broken(code, contract, memory):
             raise AttributeError("'NoneType' object has no attribute 'rows'")
 
         monkeypatch.setattr(machine_code, "ir_source", broken)
@@ -353,14 +353,22 @@ class TestOptions:
         ):
             jit(lambda x: x, backend="gpu")
 
+    def test_memory_must_be_a_number_of_bytes(self):
+        for memory in ("1e6", True, 1j):
+            with pytest.raises(TypeError, match="memory must be a number of bytes or None, got"):
+                jit(lambda x: x, memory=memory)
+        for memory in (-1, math.inf, math.nan):
+            with pytest.raises(ValueError, match="memory must be a number of bytes from 0 to"):
+                jit(lambda x: x, memory=memory)
+
     def test_options_with_branches_and_pickling(self):
         @jit(branches="record", backend="llvm")
         def tax(income):
             return 0.2 * income if income < 100 else 0.3 * income - 10
 
         assert (tax(50.0), tax(150.0)) == (10.0, 35.0)
-        again = pickle.loads(pickle.dumps(jit(math.floor, backend="llvm", contract=True)))
-        assert again._policy == machine_code.Policy("llvm", True)
+        again = pickle.loads(pickle.dumps(jit(math.floor, backend="llvm", contract=True, memory=1e6)))
+        assert again._policy == machine_code.Policy("llvm", True, 1_000_000)
 
 
 class TestImportWithoutGarbageCollection:

@@ -23,7 +23,7 @@ from gradwalk.program.native.machine_code import (
     python_addresses,
 )
 from gradwalk.program.routine.lower_calls import MOST_ON_LANES
-from gradwalk.program.routine.lower_program import TooLargeError
+from gradwalk.program.routine.lower_program import MEMORY, TooLargeError
 
 # Maximum number of instructions of a schedule that is searched for loops.
 MOST_FLAT = 20_000
@@ -111,14 +111,16 @@ class RefusedError(Exception):
     """Machine code cannot be compiled for a schedule; the message gives the reason."""
 
 
-def compiled_program(program: LaneProgram, behind: int, lanes: Lanes, *, single: bool, contract: bool) -> Compiled:
-    """Compile a program for lanes; see `Scalars` for `behind`.
+def compiled_program(
+    program: LaneProgram, behind: int, lanes: Lanes, *, single: bool, contract: bool, memory: int = MEMORY
+) -> Compiled:
+    """Compile a program for lanes; see `Scalars` for `behind` and `Lowering` for `memory`.
 
     Raises:
         RefusedError: As `compiled_schedule`.
         CompileError: Compilation failed.
     """
-    target = _target(lanes, single=single, contract=contract)
+    target = _target(lanes, single=single, contract=contract, memory=memory)
     try:
         source = lane_ir(program.code, Scalars(program.scalars, behind), target)
         return Compiled(program, _assembled(source, target, lanes))
@@ -154,7 +156,7 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
     return compiled_program(program, len(schedule.prologue.outputs), lanes, single=single, contract=contract)
 
 
-def _target(lanes: Lanes, *, single: bool, contract: bool) -> Target:
+def _target(lanes: Lanes, *, single: bool, contract: bool, memory: int) -> Target:
     """Return the target of code for lanes. Raises RefusedError if there is none."""
     if lanes.instruction_set == "baseline" and lanes.uses_libmvec:  # the C loops then call scalar functions, too
         raise RefusedError("the processor has no AVX2, or AVX2 is disabled")
@@ -162,7 +164,7 @@ def _target(lanes: Lanes, *, single: bool, contract: bool) -> Target:
     kind = Type("float" if single else "double", registers.lanes(single))
     functions = _VECTOR_FUNCTIONS if lanes.uses_libmvec else frozenset()
     vectors = Vectors(kind.lanes // _VECTORS, registers.letter, functions, frozenset(lanes.row_functions))
-    return Target(kind, vectors, contract)
+    return Target(kind, vectors, contract, memory)
 
 
 def _assembled(source: str, target: Target, lanes: Lanes) -> MachineCode:

@@ -18,7 +18,6 @@ from gradwalk.program.native.compiler_main import ALL_PASSES
 from gradwalk.program.native.expressions import Body, Type, printed_functions
 from gradwalk.program.native.scalar_ir import PREDICTABLE, PYTHON, RoutinePrinter, declared, helpers, work_of
 from gradwalk.program.routine.lower_calls import routine_on_lanes
-from gradwalk.program.routine.lower_loops import MOST_BYTES
 from gradwalk.program.routine.statements import (
     INPUTS,
     RESULTS,
@@ -79,7 +78,9 @@ def lane_ir(code: Code, scalars: Scalars, target: Target) -> str:
 
     Raises `TooLargeError` if the routine of the program has too many statements.
     """
-    printer = _LanePrinter(routine_on_lanes(code, scalars.used, target.type.lanes), scalars, code, target)
+    printer = _LanePrinter(
+        routine_on_lanes(code, scalars.used, target.type.lanes, memory=target.memory), scalars, code, target
+    )
     text = printer.function()
     scalar = printed_functions(printer.called, Type(), declared, contract=target.contract)
     library = Library(target).printed
@@ -104,8 +105,8 @@ def _declared_once(lines: Sequence[str]) -> Iterator[str]:
 class _LanePrinter(RoutinePrinter):
     """Prints the function of a routine for lanes. Numbers that do not vary are scalars.
 
-    The function fails if the trail of a `while_loop` is larger than `MOST_BYTES`. Lanes can run such loops: they keep
-    only some carries.
+    The function fails if the trail of a `while_loop` is larger than the target's `memory`. Lanes can run such loops:
+    they keep only some carries.
 
     Attributes:
         lanes: Prints instructions on vectors.
@@ -116,7 +117,7 @@ class _LanePrinter(RoutinePrinter):
         super().__init__(routine, contract=target.contract)
         self.lanes = Body(target.type, contract=target.contract, text=self.text)
         self.declared: list[str] = []
-        self._most_bytes = MOST_BYTES
+        self._most_bytes = target.memory
         self._kind = target.type
         self._own = f"<{', '.join([f'i64 {lane}' for lane in range(target.type.lanes)])}>"  # the number of each lane
         self._varying = routine.varying

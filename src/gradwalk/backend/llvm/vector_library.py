@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gradwalk.program.native.expressions import PREFIX, VARIABLES, Body, Type, declaration, signature, symbol
+from gradwalk.program.routine.lower_program import MEMORY
 
 
 class Vectors(NamedTuple):
@@ -31,11 +32,13 @@ class Target(NamedTuple):
         type: Type of the values: a vector of all lanes that are computed side by side.
         vectors: Vector versions of functions.
         contract: Whether a product and a sum may be fused, so that they round only once.
+        memory: The largest number of bytes that a loop stores for its reverse pass: see `Lowering`.
     """
 
     type: Type
     vectors: Vectors
     contract: bool
+    memory: int = MEMORY
 
 
 def attributes(target: Target) -> Iterable[str]:

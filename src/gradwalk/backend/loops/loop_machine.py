@@ -103,7 +103,8 @@ class LoopMachine:
         try:
             schedule, program = _scheduled(self._program, self._varies, self._part, self._reduced, self._slots)
             behind = len(schedule.prologue.outputs)
-            found = compiled_program(program, behind, lanes, single=single, contract=self._policy.contract)
+            _, contract, memory = self._policy
+            found = compiled_program(program, behind, lanes, single=single, contract=contract, memory=memory)
             with machine_code.compiling(self._policy):
                 kernel = LaneKernel(
                     self._program, self._varies, reduced=self._reduced, schedule=schedule, weight=self._weight

@@ -37,7 +37,6 @@ from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.tracing.trace import Indices
 
 _LARGEST = 2**31 - 1  # indices are int32
-_MOST_STORED = 256e6  # maximum size in bytes of the intermediates that a loop stores for its reverse pass
 _MOST_STEPS = 2**53  # floats represent all integers up to this one exactly
 
 
@@ -349,8 +348,7 @@ class LoopVjp(Call):
     @cached_property
     def stored(self) -> StoredStep | None:
         """The step, split into what the forward pass can compute and store, and the rest; None if nothing is stored."""
-        found = split(self.loop.body, self.body)
-        return found if found and 8.0 * found.width * (self.loop.steps or 0) <= _MOST_STORED else None
+        return split(self.loop.body, self.body)
 
     @cached_property
     def weight(self) -> float:

@@ -13,10 +13,12 @@ import gc
 import importlib
 import importlib.util
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import cache, partial
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +30,7 @@ from gradwalk.program.native.expressions import PREFIX
 from gradwalk.program.native.scalar_ir import PYTHON, called_by_address, called_in_python, ir_source
 from gradwalk.program.routine.lower_calls import MOST as MOST_STATEMENTS
 from gradwalk.program.routine.lower_calls import why_not_lowerable
-from gradwalk.program.routine.lower_program import TooLargeError
+from gradwalk.program.routine.lower_program import MEMORY, TooLargeError
 
 # A garbage collection threshold that is never reached.
 _NEVER = 1 << 30
@@ -78,10 +80,12 @@ class Policy(NamedTuple):
         backend: "llvm" compiles a program before its first run. "lanes" never compiles. None compiles hot programs,
             unless the environment variable GRADWALK_BACKEND is "lanes".
         contract: Whether machine code may fuse a product and a sum into one operation that is rounded once.
+        memory: The largest number of bytes that a loop stores for its reverse pass: see `Lowering`.
     """
 
     backend: str | None = None
     contract: bool = False
+    memory: int = MEMORY
 
     @property
     def refusal(self) -> str:
@@ -98,14 +102,20 @@ _policy: ContextVar[Policy] = ContextVar("policy", default=DEFAULT)
 current_policy = _policy.get  # returns the policy for new programs and kernels
 
 
-def checked_policy(backend: str | None, contract: bool) -> Policy:
-    """Return the `Policy` with these fields.
+def checked_policy(backend: str | None, contract: bool, memory: float | None) -> Policy:
+    """Return the `Policy` with these fields; `memory` is None for the default.
 
-    Raises ValueError if the backend is unknown, and ImportError if it is "llvm" and llvmlite is not installed.
+    Raises ValueError if the backend is unknown or `memory` is negative, TypeError if `memory` is not a number, and
+    ImportError if the backend is "llvm" and llvmlite is not installed.
     """
+    if memory is not None and (isinstance(memory, bool) or not isinstance(memory, Real)):
+        raise TypeError(f"memory must be a number of bytes or None, got {memory!r:.60}")
+    if memory is not None and not 0 <= memory <= sys.maxsize:
+        raise ValueError(f"memory must be a number of bytes from 0 to {sys.maxsize}, got {memory!r:.60}")
     if backend not in (None, "lanes", "llvm"):
         raise ValueError(f'backend must be "lanes", "llvm", or None to compile hot programs, got {backend!r}')
-    policy = Policy(backend, bool(contract)) if backend or contract else DEFAULT
+    policy = Policy(backend, bool(contract), MEMORY if memory is None else int(memory))
+    policy = DEFAULT if policy == DEFAULT else policy
     if backend == "llvm" and not compiler_process.is_installed():
         raise ImportError(compiler_process.NOT_INSTALLED)
     return policy
@@ -136,14 +146,15 @@ def why_not_compilable(code: Code, policy: Policy) -> str:
     return policy.refusal or why_not_lowerable(code)
 
 
-def compiled(code: Code, *, contract: bool = False) -> MachineCode:
+def compiled(code: Code, *, contract: bool = False, memory: int = MEMORY) -> MachineCode:
     """Compile a program to machine code.
 
-    `contract` says whether a product and a sum may be fused into one operation that is rounded once. Raises
+    `contract` says whether a product and a sum may be fused into one operation that is rounded once, and `memory` how
+    many bytes a loop stores for its reverse pass. Raises
     TooLargeError if the program has too many instructions, MissingFunctionError if the C library lacks a function that
     the program calls, and CompileError if compilation fails.
     """
-    source = ir_source(code, contract=contract)
+    source = ir_source(code, contract=contract, memory=memory)
     addresses = {f"{PREFIX}{name}": address_in(C_LIBRARY, name) for name in called_by_address(source)}
     return assembled(source, addresses | python_addresses(source))
 
@@ -218,7 +229,7 @@ def compile_for(interpreter: Any) -> None:
     def task() -> None:
         failure = "compiling it failed"
         try:
-            interpreter.install(compiled(interpreter.code, contract=policy.contract))
+            interpreter.install(compiled(interpreter.code, contract=policy.contract, memory=policy.memory))
             failure = ""
         except TooLargeError:
             failure = f"it has more than {MOST_STATEMENTS:,} instructions, counting each loop once"

@@ -24,6 +24,7 @@ from gradwalk.program.native.expressions import (
 )
 from gradwalk.program.native.plan_ir import ACTION, PLAN
 from gradwalk.program.routine.lower_calls import routine
+from gradwalk.program.routine.lower_program import MEMORY
 from gradwalk.program.routine.statements import (
     INPUTS,
     Actions,
@@ -83,16 +84,16 @@ declare noalias ptr @{PREFIX}realloc(ptr, i64)
 declare void @{PREFIX}free(ptr)"""
 
 
-def ir_source(code: Code, *, contract: bool = False) -> str:
+def ir_source(code: Code, *, contract: bool = False, memory: int = MEMORY) -> str:
     """Print a program as an LLVM module with the function `int run(double *values)`.
 
     `values` has an entry for each index of the program. The function reads the inputs, writes results that are outputs,
     and may write other results. It returns `DONE` or one of the other statuses. `contract` says whether a product and a
-    sum may be fused into one operation that is rounded once.
+    sum may be fused into one operation that is rounded once. `memory` limits what a loop stores: see `Lowering`.
 
     Raises `TooLargeError` if the routine of the program has too many statements.
     """
-    statements = routine(code)
+    statements = routine(code, memory=memory)
     printer = RoutinePrinter(statements, contract=contract)
     text = printer.function()
     functions = printed_functions(printer.called, _TYPE, declared, contract=contract)

@@ -9,7 +9,15 @@ from typing import Any
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL
 from gradwalk.program.routine.lower_loops import Trail, backward, forward
-from gradwalk.program.routine.lower_program import Changing, LowerCall, Lowering, Trails, lowered, lowered_on_lanes
+from gradwalk.program.routine.lower_program import (
+    MEMORY,
+    Changing,
+    LowerCall,
+    Lowering,
+    Trails,
+    lowered,
+    lowered_on_lanes,
+)
 from gradwalk.program.routine.numbers import Numbers
 from gradwalk.program.routine.statements import Choose, Operand, Routine, Statement
 
@@ -22,14 +30,14 @@ MOST = 6000
 MOST_ON_LANES = 2000
 
 
-def routine(code: Code) -> Routine:
-    """Lower a program. Raises `TooLargeError` if there would be more than `MOST` statements."""
-    return lowered(code, _lower_call, MOST)
+def routine(code: Code, *, memory: int = MEMORY) -> Routine:
+    """Lower a program: see `lowered`. Raises `TooLargeError` if there would be more than `MOST` statements."""
+    return lowered(code, _lower_call, MOST, memory)
 
 
-def routine_on_lanes(code: Code, uniform: int, lanes: int) -> Routine:
+def routine_on_lanes(code: Code, uniform: int, lanes: int, *, memory: int = MEMORY) -> Routine:
     """Lower a program for a batch: see `lowered_on_lanes`. Raises `TooLargeError` above `MOST_ON_LANES` statements."""
-    return lowered_on_lanes(code, uniform, lanes, _lower_call, MOST_ON_LANES)
+    return lowered_on_lanes(code, uniform, lanes, _lower_call, MOST_ON_LANES, memory)
 
 
 def why_not_lowerable(code: Code) -> str:

@@ -42,8 +42,6 @@ Columns = list[tuple[Cell, int]]
 # What the reverse pass of a loop reads from the forward pass: the carry and the intermediates of each step; the carry
 # before each segment; or nothing, because a checkpoint plan decides which carries it keeps.
 _ALL, _SEGMENTS, _PLAN = "all", "segments", "plan"
-# Maximum size in bytes of an array with the carries or the intermediates of all steps, on lanes.
-MOST_BYTES = 1 << 28
 
 
 class Trail(NamedTuple):
@@ -366,13 +364,20 @@ def _copied_columns(lowering: Lowering, operands: Numbers, width: int) -> Column
 
 
 def _fits(lowering: Lowering, loop: Any, stored: Any) -> bool:
-    """Return whether the intermediates of all steps fit in memory."""
-    return bool(stored) and (loop.condition is not None or _fits_on_lanes(lowering, loop.steps * stored.width))
+    """Return whether the intermediates of all steps fit in memory. A `while_loop` has no known number of steps."""
+    return bool(stored) and (
+        loop.condition is not None or _bytes(lowering, loop.steps * stored.width) <= lowering.memory
+    )
 
 
-def _fits_on_lanes(lowering: Lowering, numbers: int) -> bool:
-    """Return whether an array fits in memory on lanes. For one sample, it always fits."""
-    return lowering.lanes == 1 or 8 * lowering.lanes * numbers <= MOST_BYTES
+def _bytes(lowering: Lowering, numbers: int) -> int:
+    """Return the size of an array with numbers that vary."""
+    return 8 * lowering.lanes * numbers
+
+
+def _carries_fit(lowering: Lowering, loop: Any, count: int) -> bool:
+    """Return whether some carries fit in memory. For one sample, the checkpoint policy alone limits their number."""
+    return lowering.lanes == 1 or _bytes(lowering, count * loop.sizes.carry) <= lowering.memory
 
 
 def _kept(lowering: Lowering, loop: Any) -> str:
@@ -381,8 +386,8 @@ def _kept(lowering: Lowering, loop: Any) -> str:
     if loop.condition is not None:
         return _ALL if policy is None else _PLAN
     if policy is None or (policy != "sqrt" and slots_for(policy, steps) == steps):
-        return _ALL if _fits_on_lanes(lowering, steps * loop.sizes.carry) else _SEGMENTS
-    if policy == "sqrt" or not _fits_on_lanes(lowering, slots_for(policy, steps) * loop.sizes.carry):
+        return _ALL if _carries_fit(lowering, loop, steps) else _SEGMENTS
+    if policy == "sqrt" or not _carries_fit(lowering, loop, slots_for(policy, steps)):
         return _SEGMENTS
     return _PLAN
 

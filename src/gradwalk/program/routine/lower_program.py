@@ -42,6 +42,9 @@ _LONG = 8
 # A group of numbers that change from step to step is an array if it has more numbers than this.
 MOST_VARIABLES = 64
 
+# Default for the largest number of bytes that a loop stores for its reverse pass: see `Lowering.memory`.
+MEMORY = 1 << 28
+
 # Maps the key of a loop and its operands to the trail of the loop (see `lower_loops.py`), or to the first reverse pass
 # that needs this trail.
 Trails = dict[tuple[int, tuple[int, ...]], Any]
@@ -77,6 +80,8 @@ class Lowering:
         most: The largest number of statements.
 
     Attributes:
+        memory: The largest number of bytes that a loop stores for its reverse pass: the intermediates of all steps for
+            one sample; on lanes, the carries or the intermediates of all steps and of the samples that run together.
         block: The statements of the innermost open loop or branch.
         arrays: See `Routine`.
         growing: See `Routine`.
@@ -87,7 +92,8 @@ class Lowering:
         lanes: The number of samples that run together.
     """
 
-    def __init__(self, lower_call: LowerCall, most: int, lanes: int = 1) -> None:
+    def __init__(self, lower_call: LowerCall, most: int, memory: int, lanes: int = 1) -> None:
+        self.memory = memory
         self.block: list[Statement] = []
         self.arrays: dict[str, int] = {}
         self.growing: list[str] = []
@@ -503,18 +509,19 @@ class _ProgramLowering:
         return tuple([(counter, stride * distance) for counter, stride in pairs if stride])
 
 
-def lowered(code: Code, lower_call: LowerCall, most: int) -> Routine:
+def lowered(code: Code, lower_call: LowerCall, most: int, memory: int) -> Routine:
     """Lower a program whose inputs are in the array `INPUTS`. Each output is stored at its index.
 
     Args:
         code: The program.
         lower_call: The function that lowers calls.
         most: The largest number of statements.
+        memory: See `Lowering`.
 
     Raises:
         TooLargeError: There would be more statements.
     """
-    lowering = Lowering(lower_call, most)
+    lowering = Lowering(lower_call, most, memory)
     outputs = lowering.program(code, [Cell(INPUTS, i) for i in range(code.inputs)], is_outermost=True)
     found = {index: operand for index, operand in zip(code.outputs, outputs, strict=True) if index >= code.first}
     moved = {index: operand for index, operand in sorted(found.items()) if operand != Cell(INPUTS, index)}
@@ -522,7 +529,7 @@ def lowered(code: Code, lower_call: LowerCall, most: int) -> Routine:
     return lowering.routine()
 
 
-def lowered_on_lanes(code: Code, uniform: int, lanes: int, lower_call: LowerCall, most: int) -> Routine:
+def lowered_on_lanes(code: Code, uniform: int, lanes: int, lower_call: LowerCall, most: int, memory: int) -> Routine:
     """Lower a program for a batch. All of its instructions vary.
 
     Args:
@@ -532,11 +539,12 @@ def lowered_on_lanes(code: Code, uniform: int, lanes: int, lower_call: LowerCall
         lanes: The number of samples that run together.
         lower_call: As for `lowered`.
         most: As for `lowered`.
+        memory: See `Lowering`.
 
     Raises:
         TooLargeError: As `lowered`.
     """
-    lowering = Lowering(lower_call, most, lanes)
+    lowering = Lowering(lower_call, most, memory, lanes)
     lowering.varying |= {INPUTS, RESULTS}
     inputs = [Cell(UNIFORM, i) for i in range(uniform)] + [Cell(INPUTS, i) for i in range(code.inputs - uniform)]
     outputs = lowering.program(code, inputs)

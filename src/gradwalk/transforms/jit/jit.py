@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 
 @overload
-def jit(f: Vmap[P], *, backend: str | None = None, contract: bool = False) -> Vmap[P]: ...  # type: ignore[overload-overlap]  # a Vmap is a function too
+def jit(f: Vmap[P], *, backend: str | None = None, contract: bool = False, memory: float | None = None) -> Vmap[P]: ...  # type: ignore[overload-overlap]  # a Vmap is a function too
 @overload
 def jit(
     f: Callable[P, R],
@@ -26,6 +26,7 @@ def jit(
     branches: str = "refuse",
     backend: str | None = None,
     contract: bool = False,
+    memory: float | None = None,
 ) -> Jit[P, R]: ...
 @overload
 def jit(
@@ -36,6 +37,7 @@ def jit(
     branches: str = "refuse",
     backend: str | None = None,
     contract: bool = False,
+    memory: float | None = None,
 ) -> Callable[[Callable[P, R]], Jit[P, R]]: ...
 def jit(
     f: Callable[..., Any] | None = None,
@@ -45,6 +47,7 @@ def jit(
     branches: str = "refuse",
     backend: str | None = None,
     contract: bool = False,
+    memory: float | None = None,
 ) -> Any:
     """Record a function on the first call for each structure of arguments, and replay the recording on later calls.
 
@@ -77,6 +80,9 @@ def jit(
             numbers by one number by multiplying them by its reciprocal. This is faster, but the last bits of the
             results may change once the machine code is used. Each such quotient is at most 1.5 units in the last place
             from the exact quotient, unless the divisor is above 2**1022 or subnormal.
+        memory: The number of bytes that machine code of a loop may store for its reverse pass, for each thread; None
+            for 256 MiB. For one sample, it limits the intermediates that are stored to avoid computing them again. The
+            carries are limited by the `checkpoint` of the loop. In a batch, it limits the carries, too.
 
     Returns:
         A function with the signature of `f`. Its attributes describe the latest recording: `.program` is the list of
@@ -85,10 +91,11 @@ def jit(
         by step. A vmapped function has `.program`, `.kernel`, `.statistics` and `.lower(*args)`.
 
     Raises:
-        TypeError: `f` is not callable, or `f` is vmapped and static arguments or `branches="record"` are given. When
-            the returned function is called: an argument or the result contains something other than numbers, or a
-            static argument is not hashable.
-        ValueError: A static name or position does not match a parameter of `f`, or `branches` or `backend` is unknown.
+        TypeError: `f` is not callable, `memory` is not a number, or `f` is vmapped and static arguments or
+            `branches="record"` are given. When the returned function is called: an argument or the result contains
+            something other than numbers, or a static argument is not hashable.
+        ValueError: A static name or position does not match a parameter of `f`, `branches` or `backend` is unknown, or
+            `memory` is negative.
         ImportError: The backend is "llvm" and llvmlite is not installed.
         RecursionError: `f` calls the returned function while `f` is being recorded, with arguments of the same
             structure.
@@ -111,7 +118,7 @@ def jit(
     """
     if branches not in ("refuse", "record"):
         raise ValueError(f'branches must be "refuse" or "record", got {branches!r}')
-    policy = checked_policy(backend, contract)
+    policy = checked_policy(backend, contract, memory)
     if isinstance(f, Vmap):
         if static_argnums != () or static_argnames != ():
             raise TypeError(
@@ -132,6 +139,7 @@ def jit(
             branches=branches,
             backend=backend,
             contract=contract,
+            memory=memory,
         )
     kind = JitBranches if branches == "record" else Jit
     return kind(f, static_argnums, static_argnames, policy)
