@@ -1,7 +1,7 @@
 """`Flow`: find the derivatives of a loop that may differ from 0.
 
 A number has no derivative with respect to the operands of a comparison that it depends on, or to the condition of a
-`where`. So a loop that only compares a number with others has no derivative with respect to it.
+`where`. So a loop that uses a number only in comparisons has no derivative with respect to it.
 """
 
 from __future__ import annotations

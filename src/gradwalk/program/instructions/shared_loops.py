@@ -33,7 +33,7 @@ def without_repeated_loops(code: Code) -> Code:
 
 
 def _pairs(code: Code) -> Iterator[tuple[int, Replacement]]:
-    """Yield the position of each loop whose dual has the same primals as operands, and what replaces the loop."""
+    """Yield the position of each loop whose dual has the same primals as operands, and its replacement."""
     positions: dict[int, list[int]] = {}
     for position, (call, _) in enumerate(code.calls):
         positions.setdefault(id(call), []).append(position)

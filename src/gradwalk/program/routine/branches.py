@@ -17,7 +17,7 @@ _WHERE = OPCODES["where"]
 
 
 def with_branches(body: Sequence[Statement]) -> list[Statement]:
-    """Return the statements with branches in place of the instructions `where` that only the next carry depends on.
+    """Replace the instructions `where` that only the next carry depends on by branches; return the statements.
 
     `body` is the step of a loop for one sample; at its end, it assigns the carry to variables.
     """

@@ -39,8 +39,8 @@ Position = tuple[tuple[str, int], ...]
 Columns = list[tuple[Cell, int]]
 
 
-# What the reverse pass of a loop reads from the forward pass: the carry and the intermediates of each step; the carry
-# before each segment; or nothing, because a checkpoint plan decides which carries it keeps.
+# The numbers that the reverse pass of a loop reads from the forward pass: the carry and the intermediates of each step;
+# the carry before each segment; or none, because the reverse pass follows a checkpoint plan.
 _ALL, _SEGMENTS, _PLAN = "all", "segments", "plan"
 
 
@@ -381,7 +381,7 @@ def _carries_fit(lowering: Lowering, loop: Any, count: int) -> bool:
 
 
 def _kept(lowering: Lowering, loop: Any) -> str:
-    """Return what the reverse pass of a loop reads from the forward pass: `_ALL`, `_SEGMENTS` or `_PLAN`."""
+    """Return which numbers of the forward pass the reverse pass of a loop reads: `_ALL`, `_SEGMENTS` or `_PLAN`."""
     policy, steps = loop.memory, loop.steps
     if loop.condition is not None:
         return _ALL if policy is None else _PLAN
