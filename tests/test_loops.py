@@ -39,6 +39,7 @@ from gradwalk import (
     walk,
 )
 from gradwalk.program.code.checkpoint_plan import slots_for
+from gradwalk.program.program import Program
 
 BOUND = 60  # max_steps of traced while loops
 BOUNDED = SimpleNamespace(**{name: getattr(loops, name) for name in loops.__all__})
@@ -596,6 +597,23 @@ def test_exceeding_max_steps_in_a_batch_gives_nan():
         for batch in ([8.0, 9.0], [9.0, 8.0]):
             found = vmap(transform(f))(numpy.array(batch))
             assert numpy.isnan(found).tolist() == [x == 9.0 for x in batch]
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, grad, jacrev, jacfwd, hessian])
+def test_exceeding_max_steps_gives_nan_also_if_the_derivative_is_zero(transform):
+    f = functools.partial(loops.while_loop, lambda s: s[0] > s[1], lambda s: (s[0] - 1.0, s[1]), max_steps=8)
+    found = vmap(transform(lambda x: f((10.0, x))[0]))(numpy.array([2.5, 1.0]))
+    assert numpy.isnan(found).tolist() == [False, True]
+
+
+def test_a_checkpoint_may_be_any_large_number():
+    f = grad(lambda x: loops.while_loop(lambda s: s < 9.0, lambda s: s * x, 1.0, checkpoint=2**64))
+    g = jit(f)
+    assert g(2.0) == f(2.0) == 32.0
+    assert Program.from_json(g.program.to_json()).run([2.0]) == [32.0]
+    for wrong in (numpy.array([1, 2]), numpy.array("sqrt"), 0, 1.5, True):
+        with pytest.raises(ValueError, match="checkpoint must be None"):
+            loops.fori_loop(0, 3, lambda i, s: s, 1.0, checkpoint=wrong)
 
 
 def test_traced_bounds_have_zero_derivative():

@@ -383,12 +383,12 @@ def _recorded_scan(
 
 
 def _checked_memory(checkpoint: Any) -> Checkpoint:
-    """Return `checkpoint` if it is valid; else raise ValueError."""
-    if checkpoint in (None, "sqrt", "binomial"):
-        return checkpoint  # type: ignore[no-any-return]
+    """Return `checkpoint` if it is valid; else raise ValueError. A loop has fewer than 2**53 steps."""
+    if checkpoint is None or (isinstance(checkpoint, str) and checkpoint in ("sqrt", "binomial")):
+        return checkpoint
     if not is_number(checkpoint) or isinstance(checkpoint, bool) or checkpoint != checkpoint // 1 or checkpoint < 1:
         raise ValueError(f'checkpoint must be None, "sqrt", "binomial" or a number of carries >= 1, got {checkpoint!r}')
-    return int(checkpoint)
+    return int(min(checkpoint, 2**53))
 
 
 def _stacked(results: list[Any], count: int) -> Any:

@@ -11,7 +11,7 @@ import numpy
 import pytest
 from checkout import IS_COMPILED
 
-from gradwalk import grad, jit, jvp, loops, value_and_grad
+from gradwalk import grad, jit, jvp, loops, value_and_grad, vmap
 from gradwalk import math as gm
 from gradwalk.program.code.opcodes import NAMES
 from gradwalk.program.program import Program
@@ -164,6 +164,26 @@ class TestFailures:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
             signal.signal(signal.SIGALRM, before)
         assert endless(2.0) == jit(f, backend="lanes")(2.0)
+
+    @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+    @pytest.mark.parametrize("in_batch", [False, True])
+    def test_signal_handlers_interrupt_a_reverse_pass_with_checkpoints(self, in_batch):
+        class LateError(Exception):
+            pass
+
+        def raise_late(*_):
+            raise LateError
+
+        f = grad(lambda x: loops.fori_loop(0, 100_000, lambda i, s: gm.sin(s) * x, x, checkpoint=1))
+        slow = jit(vmap(f) if in_batch else f, backend="llvm")
+        before = signal.signal(signal.SIGALRM, raise_late)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 1.0)
+            with pytest.raises(LateError):
+                slow(numpy.linspace(0.1, 0.9, 16) if in_batch else 0.5)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.signal(signal.SIGALRM, before)
 
     def test_other_threads_run_during_a_long_loop(self):
         def repeated(x, n):

@@ -248,6 +248,16 @@ class Loop(Call):
 
     def flat(self) -> Program:
         """Unroll the loop to its maximum number of steps. Steps after the condition fails do not change the carry."""
+        tape, results, factor = self._unrolled()
+        if factor is not None:
+            results = [tape.append("mul", number, factor) for number in results]
+        return tape.program(results)
+
+    def _unrolled(self) -> tuple[Tape, Indices, int | None]:
+        """Return a tape with all steps, its results, and a factor: nan if the condition still holds at the end, else 1.
+
+        All results and their derivatives must be multiplied by the factor. It is None if the loop has no condition.
+        """
         assert self.steps is not None
         tape = Tape()
         carry_size, fixed_size, row, _ = self.sizes
@@ -262,11 +272,18 @@ class Loop(Call):
             results = tape.inline(self.body, [count, *carry, *fixed, *taken])
             out += results[carry_size:]
             carry = _chosen(tape, goes_on, results[:carry_size], carry) if self.condition else results[:carry_size]
-        if self.condition:  # if the condition still holds, multiply by nan, so that derivatives become nan, too
-            goes_on = self._goes_on(tape, goes_on, carry, fixed)
-            [factor] = _chosen(tape, goes_on, [tape.constant(math.nan)], [tape.constant(1.0)])
-            carry = [tape.append("mul", number, factor) for number in carry]
-        return tape.program([*carry, *out])
+        if self.condition is None:
+            return tape, [*carry, *out], None
+        goes_on = self._goes_on(tape, goes_on, carry, fixed)
+        [factor] = _chosen(tape, goes_on, [tape.constant(math.nan)], [tape.constant(1.0)])
+        return tape, carry, factor
+
+    @property
+    def convergence(self) -> Program:
+        """A program that computes the factor of `_unrolled` from the operands."""
+        tape, _, factor = self._unrolled()
+        assert factor is not None
+        return tape.program([factor])
 
     def _goes_on(self, tape: Tape, goes_on: int, carry: Indices, fixed: Indices) -> int:
         """Append a number that is 0 if the loop has ended. `goes_on` is this number for the previous step."""
@@ -362,7 +379,14 @@ class LoopVjp(Call):
 
     def flat(self) -> Program:
         """Unroll the loop to a program and return the VJP of that program."""
-        return vjp_program(inline_calls(self.loop.flat()))
+        back = vjp_program(inline_calls(self.loop.flat()))
+        if not self.loop.may_fail:
+            return back
+        tape = Tape()
+        inputs = [tape.input() for _ in range(self.loop.inputs + self.loop.outputs)]
+        cotangents = tape.inline(back, inputs)
+        [factor] = tape.inline(inline_calls(self.loop.convergence), inputs[: self.loop.inputs])
+        return tape.program([tape.append("mul", cotangent, factor) for cotangent in cotangents])
 
     def backends(self, known: set[int]) -> dict[str, str]:
         """Return the backends of the parts: see `Call.backends`."""

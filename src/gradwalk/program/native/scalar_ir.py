@@ -331,7 +331,7 @@ class RoutinePrinter(Body):
         steps = self._times(statement.steps)
         slots = self._slots(statement.policy, steps)
         first = self.new(f"sub i64 {steps}, 1")
-        last, top = self._new_counter(first), self._new_counter("1")
+        last, top, work = self._new_counter(first), self._new_counter("1"), self._new_counter("0")
         loop, pop, late, found = [self._label(name) for name in ("action", "kept", "late", "found")]
         after, go = self._label("after"), self._label("go")
         self._jump(loop)
@@ -351,7 +351,14 @@ class RoutinePrinter(Body):
             self.new(f"extractvalue {ACTION} {action}, {i}") for i in range(8)
         ]
         self.lines += [f"  store i64 {next_last}, ptr {last}", f"  store i64 {next_top}, ptr {top}"]
-        self._jump(go)
+        more = self.new(f"mul i64 {self.new(f'add i64 {count}, {backs}')}, {work_of(statement.body)}")
+        unchecked = self.new(f"add i64 {more}, {self.new(f'load i64, ptr {work}')}")
+        self.lines.append(f"  store i64 {unchecked}, ptr {work}")
+        due = self._label("due")
+        self._branch(self.new(f"icmp slt i64 {unchecked}, {_UNCHECKED}"), go, due)
+        self.begin(due)
+        self.lines.append(f"  store i64 0, ptr {work}")
+        self._check_signals(go)
         numbers = row, begin, count, keeps, base, end_row, backs, back_begin
         self._counters.update(zip(statement.counters, numbers, strict=True))
         self._print(statement.body)
@@ -493,6 +500,10 @@ class RoutinePrinter(Body):
         left = self.new(f"and i64 {step}, {period - 1}")
         self._branch(self.new(f"icmp ne i64 {left}, {period - 1}"), ready, due)
         self.begin(due)
+        self._check_signals(ready)
+
+    def _check_signals(self, ready: str) -> None:
+        """Let signal handlers run; go on at a new block `ready` unless one of them raises an exception."""
         is_interrupted = self.new("call i1 @is_interrupted()")
         self._fail_unless(self.new(f"xor i1 {is_interrupted}, true"), self._label("not_interrupted"), INTERRUPTED)
         self._jump(ready)
