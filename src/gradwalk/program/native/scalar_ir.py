@@ -503,7 +503,7 @@ class RoutinePrinter(Body):
         self._check_signals(ready)
 
     def _check_signals(self, ready: str) -> None:
-        """Let signal handlers run; go on at a new block `ready` unless one of them raises an exception."""
+        """Let signal handlers run; continue at a new block `ready` unless one of them raises an exception."""
         is_interrupted = self.new("call i1 @is_interrupted()")
         self._fail_unless(self.new(f"xor i1 {is_interrupted}, true"), self._label("not_interrupted"), INTERRUPTED)
         self._jump(ready)
