@@ -192,7 +192,7 @@ class TestFailures:
         g = jit(repeated, backend="llvm")
         g(1.0, 1.0)
         turns: list[float] = []
-        thread = threading.Thread(target=g, args=(1.0, 3e7 if IS_COMPILED else 2e4))
+        thread = threading.Thread(target=g, args=(1.0, 3e7 if IS_COMPILED else 2e5))
         thread.start()
         while thread.is_alive():
             turns.append(time.perf_counter())
