@@ -18,6 +18,7 @@ __version__ = "0.2.0"
 # most programs need only a few names.
 _NAMES = {
     "gradwalk": ("interop", "loops", "math", "nn", "numpy", "optim", "solvers"),
+    "gradwalk.adopting.adopt": ("adopt",),
     "gradwalk.backend.about": ("about",),
     "gradwalk.backend.scipy_callable": ("low_level_callable", "low_level_filter"),
     "gradwalk.backend.thread_pool": ("threads",),

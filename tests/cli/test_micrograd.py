@@ -250,3 +250,22 @@ def test_nothing_to_run(tmp_path, arguments, message):
     assert result.returncode == 2
     assert message in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("as_module", [False, True])
+def test_run_adopts_packages(tmp_path, as_module):
+    (tmp_path / "curves.py").write_text("import math\n\n\ndef f(x):\n    return math.sin(float(x))\n")
+    (tmp_path / "script.py").write_text("from curves import f\nfrom gradwalk import grad\n\nprint(grad(f)(0.0))\n")
+    program = ["-m", "script"] if as_module else ["script.py"]
+    command = [sys.executable, "-m", "gradwalk", "run", "--adopt", "curves", "--adopt", "colorsys", *program]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (result.stdout, result.stderr) == ("1.0\n", "")
+
+
+def test_run_refuses_unknown_packages(tmp_path):
+    (tmp_path / "script.py").write_text("print(1)\n")
+    command = [sys.executable, "-m", "gradwalk", "run", "--adopt", "no_such_package", "script.py"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert result.returncode != 0
+    assert "--adopt: there is no package 'no_such_package'" in result.stderr
+    assert "Traceback" not in result.stderr

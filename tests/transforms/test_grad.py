@@ -10,6 +10,7 @@ import math
 import threading
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -886,7 +887,7 @@ class TestErrors:
             ([1.0, {"a": b"b"}], r"x\[1\]\['a'\] is a bytes"),
             (numpy.array([1j]), "x is an array of complex128"),
             (numpy.array([1.0, None], dtype=object), "an element of x is a NoneType"),
-            (Fraction(1, 2), "x is a Fraction"),
+            (Decimal("0.5"), "x is a Decimal"),
             (lambda: 1.0, "x is a function"),
         ],
     )

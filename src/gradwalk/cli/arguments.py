@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 FILES = ("svg", "film", "page")  # the options of `walk` that name a file to write
-_WITH_VALUE = ("--order", "--pass", "--replace", *(f"--{option}" for option in FILES))
+_WITH_VALUE = ("--adopt", "--order", "--pass", "--replace", *(f"--{option}" for option in FILES))
 
 _EXAMPLE = 'gradwalk walk "tanh(x1*w1 + x2*w2 + b)" x1=2 x2=0 w1=-3 w2=1 b=6.8813735870195432'
 
@@ -136,11 +136,18 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     run = commands.add_parser(
         "run",
         help="run a script or module that was written for micrograd",
-        usage="gradwalk run [-h] ([--replace NAME] script | -m module) ...",
+        usage="gradwalk run [-h] [--adopt PACKAGE] ([--replace NAME] script | -m module) ...",
         description="Run a script written for micrograd with gradwalk instead: the same program, faster, and for graphs"
         " of any depth. -m runs a module, as `python -m` does: `gradwalk run -m pytest` runs tests.",
     )
     _add_replace(run)
+    run.add_argument(
+        "--adopt",
+        action="append",
+        default=[],
+        metavar="PACKAGE",
+        help="let this package compute with Values, as `gradwalk.adopt` does; may be given several times",
+    )
     run.add_argument("-m", nargs=argparse.REMAINDER, metavar="module", dest="module", help="a module and its arguments")
     run.add_argument("script", nargs="?", help="the path of a script")
     run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="the script's own arguments")

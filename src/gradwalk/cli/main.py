@@ -152,8 +152,8 @@ def _served_lesson(file: str, distribution: Path) -> int:
 def _run(options: Namespace) -> int:
     """Run a script or module that was written for micrograd."""
     if options.module:
-        return micrograd.run_module(options.module[0], options.module[1:]).report()
-    return micrograd.run(options.script, options.arguments, options.replace).report()
+        return micrograd.run_module(options.module[0], options.module[1:], options.adopt).report()
+    return micrograd.run(options.script, options.arguments, options.replace, packages=options.adopt).report()
 
 
 def _about(options: Namespace) -> int:

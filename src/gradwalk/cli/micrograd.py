@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
@@ -73,16 +74,25 @@ def as_micrograd() -> None:
     shim_imports.install()
 
 
-def run(script: str, arguments: list[str], replace: str | None = None, *, command: str = "run") -> Ending:
+def run(
+    script: str,
+    arguments: list[str],
+    replace: str | None = None,
+    *,
+    command: str = "run",
+    packages: Sequence[str] = (),
+) -> Ending:
     """Run a script as `python script arguments...` does, with `micrograd` imported from gradwalk.
 
     `replace` is the name of a class in the script that is to be replaced by gradwalk's Value. If `replace` is None and
     the script defines a class like micrograd's Value, the user is asked whether to replace the class. Without a
-    terminal, or if `command` is not "run", a message about the option --replace is printed instead.
+    terminal, or if `command` is not "run", a message about the option --replace is printed instead. `packages` are
+    adopted: see `gradwalk.adopt`.
 
     Raises:
         OSError: The script cannot be read.
         ReplacementError: The class cannot be replaced.
+        NothingToRunError: There is no package with one of the names in `packages`.
     """
     source = Path(script).read_bytes()
     name = replace or replacement.offer(source, script, command, ask=command == "run")
@@ -91,20 +101,33 @@ def run(script: str, arguments: list[str], replace: str | None = None, *, comman
     sys.argv[:] = [script, *arguments]
     _begin_path(str(Path(script).resolve().parent))
     as_micrograd()
+    _adopt(packages)
     downloads.look_beside(script, source)
     return _ending(lambda: _execute(source, script, name, vars(main)))
 
 
-def run_module(module: str, arguments: list[str]) -> Ending:
+def run_module(module: str, arguments: list[str], packages: Sequence[str] = ()) -> Ending:
     """Run a module as `python -m module arguments...` does, with `micrograd` imported from gradwalk.
 
+    `packages` are adopted: see `gradwalk.adopt`.
+
     Raises:
-        NothingToRunError: The module is missing, or has no Python code.
+        NothingToRunError: The module or one of the packages is missing, or the module has no Python code.
     """
     sys.argv[:] = ["-m", *arguments]
     _begin_path(str(Path.cwd()))
     as_micrograd()
+    _adopt(packages)
     return _ending(lambda: _execute_module(module))
+
+
+def _adopt(packages: Sequence[str]) -> None:
+    """Let packages compute with Values until the process ends."""
+    try:
+        for name in packages:
+            importlib.import_module("gradwalk.adopting.adopt").adopt(name)  # imported late: few programs need it
+    except ModuleNotFoundError as error:
+        raise NothingToRunError(f"--adopt: there is no package {error.name!r}") from None
 
 
 def _execute_module(module: str) -> None:

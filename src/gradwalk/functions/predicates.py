@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy
+
 from gradwalk.value import arrays
 from gradwalk.value.value import Value
 
@@ -26,7 +28,7 @@ def isnan(x: Any) -> Any:
         >>> isnan(math.nan)
         True
     """
-    return _asked(lambda x: _not(x <= x), x)
+    return _asked(arrays.PREDICATES[numpy.isnan], x)
 
 
 def isinf(x: Any) -> Any:
@@ -42,7 +44,7 @@ def isinf(x: Any) -> Any:
         >>> isinf(-math.inf)
         True
     """
-    return _asked(lambda x: abs(x) >= math.inf, x)
+    return _asked(arrays.PREDICATES[numpy.isinf], x)
 
 
 def isfinite(x: Any) -> Any:
@@ -58,7 +60,7 @@ def isfinite(x: Any) -> Any:
         >>> isfinite(1e308)
         True
     """
-    return _asked(lambda x: abs(x) < math.inf, x)
+    return _asked(arrays.PREDICATES[numpy.isfinite], x)
 
 
 def isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> Any:
@@ -100,13 +102,9 @@ def _asked(question: Any, *operands: Any) -> Any:
     return answer if isinstance(answer, Value) else bool(answer)
 
 
-def _not(condition: Any) -> Any:
-    return 1.0 - condition if isinstance(condition, Value) else not condition
-
-
 def _both(first: Any, second: Any) -> Any:
     return first * second if isinstance(first * second, Value) else first and second
 
 
 def _either(first: Any, second: Any) -> Any:
-    return _not(_both(_not(first), _not(second)))
+    return arrays.negated(_both(arrays.negated(first), arrays.negated(second)))

@@ -21,6 +21,19 @@ COMPARISONS: dict[Any, Callable[[Any, Any], Any]] = {
     numpy.not_equal: operator.ne,
 }
 
+# The predicates of NumPy for one Value. The result is a bool or, in a recorded function, a Value that is 1 or 0.
+PREDICATES: dict[Any, Callable[[Any], Any]] = {
+    numpy.isnan: lambda x: negated(x <= x),
+    numpy.isinf: lambda x: abs(x) >= math.inf,
+    numpy.isfinite: lambda x: abs(x) < math.inf,
+}
+
+
+def negated(holds: Any) -> Any:
+    """Return the negation of a bool, or of a Value that is 1 or 0."""
+    return 1.0 - holds if isinstance(holds, ValueNode) else not holds  # type: ignore[operator]  # a Value
+
+
 Axis = int | tuple[int, ...] | None
 
 

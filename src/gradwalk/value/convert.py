@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -12,12 +13,12 @@ from gradwalk.value.node import ValueNode
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_REAL_TYPES = (float, int, numpy.floating, numpy.integer, numpy.bool_)
+_REAL_TYPES = (float, int, numpy.floating, numpy.integer, numpy.bool_, Rational)  # a Fraction is a Rational
 _COMMON_TYPES = frozenset([float, int, bool, numpy.bool_, *(numpy.dtype(code).type for code in "bBhHiIlLqQefdg")])
 
 
 def is_number(x: object) -> bool:
-    """Return whether x is a real number: int, float, bool or a NumPy scalar."""
+    """Return whether x is a real number: int, float, bool, Fraction or a NumPy scalar."""
     return is_real(x)
 
 

@@ -155,16 +155,29 @@ class Value(Methods):
         return modes.recordings == 0 or self._level == 0 or self._primal != 0.0
 
     def __int__(self) -> int:
-        raise _number_refused(self, "int()")
+        """Return the number without its fraction, as a plain int, because the derivative is 0."""
+        modes.refuse_if_staging(self, "takes the int() of")
+        return int(self._primal)
 
     def __index__(self) -> int:
         raise _number_refused(self, "an index or a count")
 
-    def __round__(self, digits: int | None = None) -> Value:
-        """Return the nearest integer, as a Value. Rounding to decimal digits raises an error."""
-        if digits is not None:
-            raise _number_refused(self, "round() to digits")
-        return self.rint()
+    def __round__(self, digits: int | None = None) -> Value | float:
+        """Return the nearest integer as a Value, or the number rounded to decimal digits as a plain float."""
+        if digits is None:
+            return self.rint()
+        modes.refuse_if_staging(self, "rounds to digits")
+        return round(self._primal, digits)
+
+    def is_integer(self) -> bool:
+        """Return whether the number is an integer.
+
+        Example:
+            >>> Value(3.0).is_integer()
+            True
+        """
+        modes.refuse_if_staging(self, "branches on")
+        return self._primal.is_integer()
 
     def __float__(self) -> float:
         modes.refuse_if_staging(self, "turns into a float")
@@ -352,6 +365,38 @@ class Value(Methods):
         """
         return self
 
+    @property
+    def real(self) -> Value:
+        """The Value itself, as for a float."""
+        return self
+
+    @property
+    def imag(self) -> float:
+        """The imaginary part, which is 0, as for a float."""
+        return 0.0
+
+    def radians(self) -> Value:
+        """Convert an angle from degrees to radians. NumPy's `radians` and `deg2rad` of object arrays call this method.
+
+        Example:
+            >>> Value(180.0).radians().data
+            3.141592653589793
+        """
+        return self * (math.pi / 180.0)
+
+    deg2rad = radians
+
+    def degrees(self) -> Value:
+        """Convert an angle from radians to degrees. NumPy's `degrees` and `rad2deg` of object arrays call this method.
+
+        Example:
+            >>> Value(math.pi).degrees().data
+            180.0
+        """
+        return self * (180.0 / math.pi)
+
+    rad2deg = degrees
+
     def __pos__(self) -> Value:
         return self
 
@@ -359,6 +404,10 @@ class Value(Methods):
         """Apply a NumPy ufunc: the operation of the table for scalars, else the ufunc itself to object arrays."""
         if ufunc is numpy.divmod and method == "__call__":  # NumPy's divmod does not support objects
             return numpy.floor_divide(*inputs, **kwargs), numpy.remainder(*inputs, **kwargs)
+        asked = arrays.PREDICATES.get(ufunc)
+        if asked is not None and method == "__call__" and not kwargs:
+            holds = asked(arrays.without_dimensions(inputs[0]))
+            return holds if isinstance(holds, Value) else numpy.bool_(holds)
         compare = arrays.COMPARISONS.get(ufunc)
         if compare is not None and method == "__call__" and not kwargs:
             numbers = tuple([arrays.without_dimensions(x) for x in inputs])  # NumPy passes its scalars as arrays

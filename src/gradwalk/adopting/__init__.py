@@ -1,0 +1,1 @@
+"""Let modules of other packages compute with Values."""

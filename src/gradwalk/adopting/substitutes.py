@@ -1,0 +1,182 @@
+"""Versions of `math`, `float`, `numbers.Real` and some names of NumPy that accept Values: `substitute_for`.
+
+For plain numbers, each version calls the original function, so results and exceptions are the same.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import numbers
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy
+
+import gradwalk.math
+from gradwalk.value.modes import is_staging
+from gradwalk.value.node import ValueNode, primal_of
+from gradwalk.value.value import Value
+
+# Functions that return an int. Their derivative is 0, so that the number of a Value is enough, if it is known.
+_WHOLE = {"floor": math.floor, "ceil": math.ceil, "trunc": math.trunc}
+
+
+def _for_values(plain: Callable[..., Any], on_values: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that calls `on_values` if a positional argument is a Value, else `plain`."""
+
+    @functools.wraps(plain)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        for arg in args:
+            if isinstance(arg, ValueNode):
+                return on_values(*args, **kwargs)
+        return plain(*args, **kwargs)
+
+    return function
+
+
+def _whole(name: str) -> Callable[..., Any]:
+    """Return `floor`, `ceil` or `trunc` of Values: an int, or a Value if the number is not known."""
+    plain: Any = _WHOLE[name]
+    on_values = getattr(gradwalk.math, name)
+    return lambda x: on_values(x) if is_staging() else plain(primal_of(x))
+
+
+def _ldexp(x: Any, i: Any) -> Any:
+    return x * 2.0 ** int(i)
+
+
+def _frexp(x: Any) -> tuple[Any, int]:
+    _, exponent = math.frexp(x.data)
+    return _ldexp(x, -exponent), exponent
+
+
+_OWN: dict[str, Callable[..., Any]] = {name: _whole(name) for name in _WHOLE} | {"ldexp": _ldexp, "frexp": _frexp}
+_SAME = frozenset(
+    ["comb", "factorial", "gcd", "isqrt", "lcm", "nextafter", "perm", "ulp"]
+)  # functions of integers or bits
+
+
+def _functions() -> dict[str, Callable[..., Any]]:
+    """Return the substitutes for the functions of `math`, by name."""
+    found = {}
+    for name, plain in vars(math).items():
+        on_values = _OWN.get(name) or getattr(gradwalk.math, name, None)
+        if callable(plain) and on_values is not None and name not in _SAME and not name.startswith("_"):
+            found[name] = _for_values(plain, on_values)
+    return found
+
+
+class _Kind(type):
+    """Type of a class that stands for another class of numbers, such as `float`, and also includes Values."""
+
+    plain: type
+
+    def __instancecheck__(cls, x: object) -> bool:
+        return isinstance(x, (cls.plain, ValueNode))
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, (cls.plain, ValueNode))
+
+    def __call__(cls, *args: Any) -> Any:
+        if args and isinstance(args[0], ValueNode):
+            return args[0]
+        return cls.plain(*args)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is cls.plain or other is Value
+
+    def __hash__(cls) -> int:
+        return hash(cls.plain)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls.plain, name)
+
+    def __repr__(cls) -> str:
+        return repr(cls.plain)
+
+
+class Float(metaclass=_Kind):
+    """Substitute for `float`: `float(v)` of a Value is the Value itself."""
+
+    plain = float
+    dtype = numpy.dtype(float)  # NumPy takes the dtype of a class from this attribute
+
+
+class Real(metaclass=_Kind):
+    """Substitute for `numbers.Real`."""
+
+    plain = numbers.Real
+
+
+class Number(metaclass=_Kind):
+    """Substitute for `numbers.Number`."""
+
+    plain = numbers.Number
+
+
+class Float64(metaclass=_Kind):
+    """Substitute for `numpy.float64`."""
+
+    plain = numpy.float64
+    dtype = numpy.dtype(float)
+
+
+def _converting(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function such as `numpy.asarray` that makes an object array of Values if floats are wanted."""
+
+    @functools.wraps(plain)
+    def function(x: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if dtype in _FLOATS and _has_value(x):
+            dtype = object
+        return plain(x, dtype, *args, **kwargs)
+
+    return function
+
+
+def _has_value(x: Any) -> bool:
+    """Return whether a number, an array, or nested lists and tuples hold a Value."""
+    waiting = [x]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, ValueNode):
+            return True
+        if isinstance(one, (list, tuple)):
+            waiting += one
+        elif isinstance(one, numpy.ndarray) and one.dtype == object:
+            waiting += one.ravel().tolist()
+    return False
+
+
+class _Module(ModuleType):
+    """A module like another module, with some names replaced."""
+
+    def __init__(self, original: ModuleType, replaced: dict[str, Any]) -> None:
+        super().__init__(original.__name__, original.__doc__)
+        vars(self).update(vars(original) | replaced)
+        vars(self)["__getattr__"] = functools.partial(getattr, original)  # names that the original imports later
+
+
+_FLOATS = [float, Float, numpy.float64, Float64, "float", "float64", "d", numpy.dtype(float)]
+_FUNCTIONS = _functions()
+_OF_NUMPY: dict[str, Any] = {name: _converting(getattr(numpy, name)) for name in ("array", "asarray", "asanyarray")}
+_SUBSTITUTES: list[tuple[Any, Any]] = [
+    (math, _Module(math, _FUNCTIONS)),
+    (numbers, _Module(numbers, {"Real": Real, "Number": Number})),
+    (numpy, _Module(numpy, {**_OF_NUMPY, "float64": Float64})),
+    (numpy.float64, Float64),
+    *((getattr(numpy, name), function) for name, function in _OF_NUMPY.items()),
+    (numbers.Real, Real),
+    (numbers.Number, Number),
+    (float, Float),
+    *((getattr(math, name), function) for name, function in _FUNCTIONS.items()),
+]
+_BY_ID = {id(original): substitute for original, substitute in _SUBSTITUTES}
+
+
+def substitute_for(x: Any) -> Any:
+    """Return the substitute for a module, function or class, or for a tuple of classes; None if there is none."""
+    if type(x) is tuple and any(id(item) in _BY_ID for item in x):
+        return tuple(_BY_ID.get(id(item), item) for item in x)
+    return _BY_ID.get(id(x))
