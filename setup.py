@@ -72,6 +72,7 @@ COMPILED = (
     "transforms/sparse/sparsity_pattern",
     "transforms/sparse/coloring",
     "solvers/ode/dormand_prince",
+    "adopting/switches",
 )
 PACKAGE = Path("src/gradwalk")
 BUILD = Path("build/cython")

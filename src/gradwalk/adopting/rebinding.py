@@ -87,7 +87,7 @@ def _in_classes(module: ModuleType) -> Iterator[Undo]:
             substitute = substitute_for(attribute)
             if substitute is not None:
                 # A builtin function does not become a method, and the substitute must not either.
-                setattr(x, name, staticmethod(substitute) if isinstance(substitute, FunctionType) else substitute)
+                setattr(x, name, staticmethod(substitute) if callable(substitute) else substitute)
                 yield lambda x=x, name=name, attribute=attribute: setattr(x, name, attribute)  # type: ignore[misc]
 
 

@@ -6,6 +6,7 @@ For plain numbers, each version calls the original function, so results and exce
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import numbers
 from collections.abc import Callable
@@ -15,9 +16,9 @@ from typing import Any
 import numpy
 
 import gradwalk.math
+from gradwalk.adopting.switches import NumberKind, of_any_arguments, of_one_argument, of_two_arguments
 from gradwalk.value.modes import is_staging
 from gradwalk.value.node import ValueNode, primal_of
-from gradwalk.value.value import Value
 
 # Functions that return an int. Their derivative is 0, so that the number of a Value is enough, if it is known.
 _WHOLE = {"floor": math.floor, "ceil": math.ceil, "trunc": math.trunc}
@@ -25,15 +26,13 @@ _WHOLE = {"floor": math.floor, "ceil": math.ceil, "trunc": math.trunc}
 
 def _for_values(plain: Callable[..., Any], on_values: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that calls `on_values` if a positional argument is a Value, else `plain`."""
-
-    @functools.wraps(plain)
-    def function(*args: Any, **kwargs: Any) -> Any:
-        for arg in args:
-            if isinstance(arg, ValueNode):
-                return on_values(*args, **kwargs)
-        return plain(*args, **kwargs)
-
-    return function
+    try:
+        count = len(inspect.signature(plain).parameters)
+    except ValueError:  # `log` has one or two arguments, and `hypot` any number
+        count = 2 if plain is math.log else 3
+    of_arguments = {1: of_one_argument, 2: of_two_arguments}.get(count, of_any_arguments)
+    function = of_arguments(plain, on_values)
+    return functools.update_wrapper(function, plain)
 
 
 def _whole(name: str) -> Callable[..., Any]:
@@ -68,59 +67,10 @@ def _functions() -> dict[str, Callable[..., Any]]:
     return found
 
 
-class _Kind(type):
-    """Type of a class that stands for another class of numbers, such as `float`, and also includes Values."""
-
-    plain: type
-
-    def __instancecheck__(cls, x: object) -> bool:
-        return isinstance(x, (cls.plain, ValueNode))
-
-    def __subclasscheck__(cls, other: type) -> bool:
-        return issubclass(other, (cls.plain, ValueNode))
-
-    def __call__(cls, *args: Any) -> Any:
-        if args and isinstance(args[0], ValueNode):
-            return args[0]
-        return cls.plain(*args)
-
-    def __eq__(cls, other: object) -> bool:
-        return other is cls or other is cls.plain or other is Value
-
-    def __hash__(cls) -> int:
-        return hash(cls.plain)
-
-    def __getattr__(cls, name: str) -> Any:
-        return getattr(cls.plain, name)
-
-    def __repr__(cls) -> str:
-        return repr(cls.plain)
-
-
-class Float(metaclass=_Kind):
-    """Substitute for `float`: `float(v)` of a Value is the Value itself."""
-
-    plain = float
-    dtype = numpy.dtype(float)  # NumPy takes the dtype of a class from this attribute
-
-
-class Real(metaclass=_Kind):
-    """Substitute for `numbers.Real`."""
-
-    plain = numbers.Real
-
-
-class Number(metaclass=_Kind):
-    """Substitute for `numbers.Number`."""
-
-    plain = numbers.Number
-
-
-class Float64(metaclass=_Kind):
-    """Substitute for `numpy.float64`."""
-
-    plain = numpy.float64
-    dtype = numpy.dtype(float)
+Float = NumberKind(float, numpy.dtype(float))
+Float64 = NumberKind(numpy.float64, numpy.dtype(float))
+Real = NumberKind(numbers.Real)
+Number = NumberKind(numbers.Number)
 
 
 def _converting(plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -128,11 +78,16 @@ def _converting(plain: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(plain)
     def function(x: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if dtype in _FLOATS and _has_value(x):
+        if dtype is not None and _is_float(dtype) and _has_value(x):
             dtype = object
         return plain(x, dtype, *args, **kwargs)
 
     return function
+
+
+def _is_float(dtype: Any) -> bool:
+    """Return whether a dtype, in one of the forms that NumPy accepts, is float64."""
+    return dtype in ("float", "float64", "d") if isinstance(dtype, str) else id(dtype) in _FLOATS
 
 
 def _has_value(x: Any) -> bool:
@@ -158,7 +113,7 @@ class _Module(ModuleType):
         vars(self)["__getattr__"] = functools.partial(getattr, original)  # names that the original imports later
 
 
-_FLOATS = [float, Float, numpy.float64, Float64, "float", "float64", "d", numpy.dtype(float)]
+_FLOATS = frozenset(map(id, [float, Float, numpy.float64, Float64, numpy.dtype(float)]))
 _FUNCTIONS = _functions()
 _OF_NUMPY: dict[str, Any] = {name: _converting(getattr(numpy, name)) for name in ("array", "asarray", "asanyarray")}
 _SUBSTITUTES: list[tuple[Any, Any]] = [
