@@ -18,6 +18,7 @@ from gradwalk import (
     RecordingError,
     RecordingWarning,
     Value,
+    debug_nans,
     grad,
     hessian,
     hvp,
@@ -26,10 +27,12 @@ from gradwalk import (
     jvp,
     loops,
     math,
+    primitive,
     value_and_grad,
     vjp,
     vmap,
 )
+from gradwalk.program.run.fast_call import MISSED
 
 
 def tax(income: Any) -> Any:
@@ -323,3 +326,56 @@ def test_swallowed_error_in_a_derivative_is_raised():
 def test_branches_in_a_nested_jit_raise():
     with pytest.raises(RecordingError, match="branches on"):
         jit(inside(grad(jit(bent))), branches="record")(2.0)
+
+
+class TestFastPath:
+    """Recorded paths run without Python between the call and the result, as long as their conditions hold."""
+
+    def test_each_path_has_a_fast_path(self):
+        @jit(branches="record")
+        def f(x, y):
+            if x < 0.0:
+                return {"a": [y, x]}
+            return {"a": [x, y * 2.0]} if x > y else {"a": [x * 3.0, y]}
+
+        points = [(-1.0, 2.0), (3.0, 2.0), (1.0, 2.0)]
+        expected = [{"a": [2.0, -1.0]}, {"a": [3.0, 4.0]}, {"a": [3.0, 2.0]}]
+        assert [f(*point) for point in points] == expected
+        assert len(f._cache.prepared) == 3
+        for _ in range(3):
+            assert [f(*point) for point in points] == expected
+            for point, result in zip(points, expected, strict=True):
+                assert [p.result(point, {}) for p in f._cache.prepared if p.result(point, {}) is not MISSED] == [result]
+        assert f.statistics.recordings == 3
+
+    def test_a_path_without_conditions(self):
+        f = jit(lambda x: x * 2.0, branches="record")
+        assert [f(1.0), f(2.0), f(3.0)] == [2.0, 4.0, 6.0]
+
+    def test_conditions_that_are_nan_hold(self):
+        f = jit(lambda x: 1.0 * x if x * 0.0 else 2.0 * x, branches="record")
+        plain = lambda x: x if x * 0.0 else 2.0 * x  # noqa: E731
+        for x in (1.0, math.inf, 1.0, math.inf, math.nan):
+            assert f(x) == pytest.approx(plain(x), nan_ok=True)
+
+    def test_gradients_of_all_paths(self):
+        f = jit(value_and_grad(lambda x: x * x if x > 1.0 else 3.0 * x), branches="record")
+        for x in (0.5, 2.0, 0.25, 3.0):
+            assert f(x) == ((x * x, 2.0 * x) if x > 1.0 else (3.0 * x, 3.0))
+
+    def test_functions_of_python_are_guarded(self):
+        def inverse(x):
+            if x == 0.0:
+                raise ZeroDivisionError
+            return 1.0 / x
+
+        f = jit(lambda x: primitive(inverse)(x) if x > 0.0 else x, branches="record")
+        assert [f(2.0), f(0.0), f(4.0), f(0.0)] == [0.5, 0.0, 0.25, 0.0]
+        assert all(p.result((2.0,), {}) != 0.5 for p in f._cache.prepared)
+
+    def test_debug_nans_checks_only_the_path_that_is_taken(self):
+        f = jit(lambda x: math.sqrt(x) if x > 0.0 else -x, branches="record")
+        for _ in range(2):
+            assert [f(x) for x in (4.0, -4.0, 9.0, -9.0)] == [2.0, 4.0, 3.0, 9.0]
+            with debug_nans():
+                assert f(4.0) == 2.0

@@ -12,6 +12,10 @@ cdef class PreparedCall:
     cdef object _treedef
     cdef int _inputs
     cdef int _outputs
+    cdef int _conditions  # number of conditions, which are the last outputs
+    cdef object _outcomes  # owns the memory that the pointer points into
+    cdef int* _outcome
 
     cpdef object result(self, tuple args, dict kwargs)
+    cdef bint _has_outcomes(self, double* outputs)
     cdef object _built(self, double* outputs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -12,6 +13,7 @@ from gradwalk.program.run import scratch
 from gradwalk.program.run.interpreter import Interpreter
 from gradwalk.trees.fast import form
 from gradwalk.trees.tree import TreeDef
+from gradwalk.value.modes import refuses_nans
 
 if not TYPE_CHECKING and cython.compiled:
     import cython
@@ -30,6 +32,8 @@ class PreparedCall:
         keywords: The form of the dict of keyword arguments, or None if there are no keyword arguments.
         makes: The form of the result. If None, the result is unflattened with `treedef`.
         treedef: The treedef of the result.
+        outcomes: For each condition among the last outputs of the program, whether it must hold. The program computes
+            the results for arguments that meet all conditions.
     """
 
     # The types of the fields are declared in fast_call.pxd.
@@ -41,6 +45,7 @@ class PreparedCall:
         keywords: form.Form | None,
         makes: form.Form | None,
         treedef: TreeDef,
+        outcomes: tuple[bool, ...] = (),
     ) -> None:
         self._interpreter = interpreter
         self._takes = takes
@@ -49,10 +54,13 @@ class PreparedCall:
         self._treedef = treedef
         self._inputs = interpreter.inputs
         self._outputs = interpreter._outputs
+        self._conditions = len(outcomes)
+        self._outcomes = array("i", outcomes)
+        self._outcome = c_compat.integers(self._outcomes)
 
     def result(self, args: tuple, kwargs: dict) -> Any:
-        """Return the result, or `MISSED` if the arguments do not have the prepared structure."""
-        if (self._keywords is None) != (not kwargs):
+        """Return the result, or `MISSED` if the arguments do not have the prepared structure or miss a condition."""
+        if (self._keywords is None) != (not kwargs) or (self._conditions and refuses_nans()):
             return MISSED
         few, more = cython.declare(scratch.few_doubles), cython.declare(scratch.few_doubles)
         inputs: cython.p_double = scratch.acquire(self._inputs + 1, few)
@@ -65,18 +73,26 @@ class PreparedCall:
             if self._keywords is not None and not self._keywords.read(kwargs, inputs, None):
                 return MISSED
             self._interpreter._run(inputs, outputs)
-            return self._built(outputs)
+            return self._built(outputs) if self._has_outcomes(outputs) else MISSED
         finally:
             scratch.release(inputs, few)
             scratch.release(outputs, more)
+
+    def _has_outcomes(self, outputs: cython.p_double) -> cython.bint:
+        """Return whether all conditions have the outcomes that they must have."""
+        first: cython.int = self._outputs - self._conditions
+        i: cython.int = 0
+        while i < self._conditions and (outputs[first + i] != 0.0) == (self._outcome[i] != 0):
+            i += 1
+        return i == self._conditions
 
     def _built(self, outputs: cython.p_double) -> object:
         """Build the result from its numbers."""
         if self._makes is not None:
             return self._makes.build(outputs)
         i: cython.int
-        numbers = numpy.empty(self._outputs)
+        numbers = numpy.empty(self._outputs - self._conditions)
         number: cython.p_double = c_compat.doubles(numbers)
-        for i in range(self._outputs):
+        for i in range(self._outputs - self._conditions):
             number[i] = outputs[i]
         return self._treedef.filled(numbers)

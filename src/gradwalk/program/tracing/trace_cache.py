@@ -330,13 +330,14 @@ class ArgumentKeys:
         self.static_argnames |= {name for i, name in enumerate(parameters) if i in self.static_argnums}
 
 
-def prepared_call(key: Any, program: Program, treedef: TreeDef) -> PreparedCall | None:
+def prepared_call(key: Any, program: Program, treedef: TreeDef, outcomes: tuple[bool, ...] = ()) -> PreparedCall | None:
     """Return a `PreparedCall` for arguments with this key, or None if an argument has no form.
 
     Args:
         key: A key that `ArgumentKeys.key` returned.
         program: The program that maps the numbers of the arguments to the numbers of the result.
         treedef: The treedef of the result.
+        outcomes: See `PreparedCall`.
     """
     count, *parts = key
     forms: list[Any] = []
@@ -350,7 +351,7 @@ def prepared_call(key: Any, program: Program, treedef: TreeDef) -> PreparedCall 
     names = [name for name, *_ in parts[count:]]
     keywords = DictForm(names, forms[count:], names) if names else None
     takes = SequenceForm(tuple, forms[:count])
-    return PreparedCall(program.interpreter, takes, keywords, form_of(treedef), treedef)
+    return PreparedCall(program.interpreter, takes, keywords, form_of(treedef), treedef, outcomes)
 
 
 def _set_of(kind: type, given: Any, what: str) -> frozenset[Any]:

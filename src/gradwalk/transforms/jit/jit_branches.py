@@ -18,8 +18,9 @@ from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.program_derivatives import to_tape
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
+from gradwalk.program.run.fast_call import MISSED, PreparedCall
 from gradwalk.program.tracing.trace import Recording
-from gradwalk.program.tracing.trace_cache import BRANCHES
+from gradwalk.program.tracing.trace_cache import BRANCHES, prepared_call
 from gradwalk.transforms.jit.jit_class import Jit, JitTrace
 from gradwalk.trees.tree import scalars
 from gradwalk.value.node import level_of, primal_of
@@ -38,6 +39,17 @@ class Way(JitTrace):
     """
 
     outcomes: tuple[bool, ...]
+
+    @cached_property
+    def prepared(self) -> PreparedCall | None:
+        """The fast path for arguments that take this path, or None: see `JitTrace.prepared`.
+
+        There is no fast path if the program contains calls, which might raise an exception or never return for
+        arguments that take another path.
+        """
+        if self.captured or self.program.calls:
+            return None
+        return prepared_call(self.key, self.program, self.treedef, self.outcomes)
 
     def fits(self, numbers: Sequence[Any]) -> bool:
         """Return whether all conditions have the recorded outcomes, given the outputs of the program or of `guard`."""
@@ -89,8 +101,14 @@ class JitBranches(Jit[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the result for these arguments. If they take a new path, it is recorded first."""
         self._cache.calls += 1
+        for prepared in self._cache.prepared:
+            result = prepared.result(args, kwargs)
+            if result is not MISSED:
+                return result  # type: ignore[no-any-return]
         with compiling(self._policy):
             trace, numbers = self._found(args, kwargs)
+            if trace.prepared is not None and trace.is_reusable:
+                self._cache.try_first(trace.prepared)
             return trace.treedef.filled(trace.results(numbers))  # type: ignore[no-any-return]
 
     @property
