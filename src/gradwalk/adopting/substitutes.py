@@ -17,11 +17,11 @@ import numpy
 
 import gradwalk.math
 from gradwalk.adopting.switches import NumberKind, of_any_arguments, of_one_argument, of_two_arguments
-from gradwalk.value.modes import is_staging
-from gradwalk.value.node import ValueNode, primal_of
+from gradwalk.value.modes import is_abstract
+from gradwalk.value.node import ValueNode
 
 # Functions that return an int. Their derivative is 0, so that the number of a Value is enough, if it is known.
-_WHOLE = {"floor": math.floor, "ceil": math.ceil, "trunc": math.trunc}
+_WHOLE = ("floor", "ceil", "trunc")
 
 
 def _for_values(plain: Callable[..., Any], on_values: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,10 +36,9 @@ def _for_values(plain: Callable[..., Any], on_values: Callable[..., Any]) -> Cal
 
 
 def _whole(name: str) -> Callable[..., Any]:
-    """Return `floor`, `ceil` or `trunc` of Values: an int, or a Value if the number is not known."""
-    plain: Any = _WHOLE[name]
+    """Return `floor`, `ceil` or `trunc` for Values. The result is an int, or a Value if the number is not known."""
     on_values = getattr(gradwalk.math, name)
-    return lambda x: on_values(x) if is_staging() else plain(primal_of(x))
+    return lambda x: on_values(x) if is_abstract() else int(on_values(x))
 
 
 def _ldexp(x: Any, i: Any) -> Any:

@@ -292,7 +292,8 @@ def recorded(f: Callable[[], Any], level: int, mark: int, *, staged: bool, branc
         mark: The mark of the inputs of this recording, from `new_mark`.
         staged: Whether the function is staged: every new node gets the level, comparisons return Values, and reading
             the number of a Value is an error.
-        branches: A list, to which each condition that the function branches on is appended; None if the function must
+        branches: A list, to which each condition that the function branches on is appended, and an `AskedNumber` for
+            each number that it uses; None if the function must
             not branch. If the enclosing recording has a list, a recording that is not staged must have one, too.
 
     Returns:
@@ -454,6 +455,20 @@ def refuse_if_staging(node: ValueNode, what: str) -> None:
             f"recording would use the same answer for all other arguments.\n  {_cure(what)}",
             node,
         )
+
+
+class AskedNumber:
+    """An entry of the list of branches: a Value whose number a function has used. The path is valid for this number."""
+
+    def __init__(self, node: ValueNode) -> None:
+        self.node = node
+
+
+def follow_number(node: ValueNode) -> None:
+    """Make the number of a node a condition of the path that is being recorded."""
+    refuse_if_staging(node, "branches on")  # appends the node
+    followed = _branches.get()
+    followed[-1] = AskedNumber(node)
 
 
 def refuse_if_recorded(node: ValueNode, what: str) -> None:

@@ -155,9 +155,16 @@ class Value(Methods):
         return modes.recordings == 0 or self._level == 0 or self._primal != 0.0
 
     def __int__(self) -> int:
-        """Return the number without its fraction, as a plain int, because the derivative is 0."""
-        modes.refuse_if_staging(self, "takes the int() of")
-        return int(self._primal)
+        """Return the number without its fraction, as a plain int, because the derivative is 0.
+
+        If branches are recorded, the recorded path is valid only for numbers with the same result.
+        """
+        if not modes.is_staging() or modes.is_abstract():
+            modes.refuse_if_staging(self, "takes the int() of")
+            return int(self._primal)
+        number = int(self._primal)
+        modes.follow_number(self.trunc())
+        return number
 
     def __index__(self) -> int:
         raise _number_refused(self, "an index or a count")
@@ -176,8 +183,10 @@ class Value(Methods):
             >>> Value(3.0).is_integer()
             True
         """
-        modes.refuse_if_staging(self, "branches on")
-        return self._primal.is_integer()
+        if not modes.is_staging() or modes.is_abstract():
+            modes.refuse_if_staging(self, "branches on")
+            return self._primal.is_integer()
+        return bool(self.trunc() == self)
 
     def __float__(self) -> float:
         modes.refuse_if_staging(self, "turns into a float")

@@ -379,3 +379,44 @@ class TestFastPath:
             assert [f(x) for x in (4.0, -4.0, 9.0, -9.0)] == [2.0, 4.0, 3.0, 9.0]
             with debug_nans():
                 assert f(4.0) == 2.0
+
+
+class TestRoundedNumbers:
+    """A plain int that a function asks for is a condition of the path: other numbers take another path."""
+
+    def test_int_selects_from_a_table(self):
+        table = [1.0, 10.0, 100.0]
+        f = jit(value_and_grad(lambda x: table[int(x)] * x), branches="record")
+        for x in (0.5, 1.5, 1.75, 0.25, 2.0, -0.5):
+            assert f(x) == (table[int(x)] * x, table[int(x)])
+        assert f.statistics.recordings == 3
+
+    def test_int_of_large_numbers_and_results(self):
+        f = jit(lambda x: 2.0 * int(x * 1e300) + x, branches="record")
+        for x in (1.0, -1.0, 3.0):
+            assert f(x) == 2.0 * int(x * 1e300) + x
+
+    def test_int_raises_as_for_floats(self):
+        f = jit(lambda x: int(x) * x, branches="record")
+        assert f(2.5) == 5.0
+        with pytest.raises(OverflowError):
+            f(math.inf)
+        with pytest.raises(ValueError, match="NaN"):
+            f(math.nan)
+        assert f(2.25) == 4.5
+
+    def test_is_integer_is_a_branch(self):
+        f = jit(lambda x: x * 2.0 if x.is_integer() else x, branches="record")
+        assert [f(x) for x in (2.0, 2.5, 3.0, 0.5, math.inf)] == [4.0, 2.5, 6.0, 0.5, math.inf]
+        assert f.statistics.recordings == 2
+
+    def test_range_of_an_int_repeats(self):
+        def powers(x, n):
+            total = 0.0
+            for k in range(int(n)):
+                total = total + x**k
+            return total
+
+        f = jit(grad(powers), branches="record")
+        for n in (3.0, 5.0, 3.5, 0.0):
+            assert f(2.0, n) == grad(powers)(2.0, n)

@@ -13,8 +13,9 @@ cdef class PreparedCall:
     cdef int _inputs
     cdef int _outputs
     cdef int _conditions  # number of conditions, which are the last outputs
-    cdef object _outcomes  # owns the memory that the pointer points into
-    cdef int* _outcome
+    cdef tuple _outcomes  # owns the memory that the pointers point into
+    cdef double* _outcome
+    cdef int* _is_bool
 
     cpdef object result(self, tuple args, dict kwargs)
     cdef bint _has_outcomes(self, double* outputs)

@@ -32,8 +32,8 @@ class PreparedCall:
         keywords: The form of the dict of keyword arguments, or None if there are no keyword arguments.
         makes: The form of the result. If None, the result is unflattened with `treedef`.
         treedef: The treedef of the result.
-        outcomes: For each condition among the last outputs of the program, whether it must hold. The program computes
-            the results for arguments that meet all conditions.
+        outcomes: For each condition among the last outputs of the program, whether it must hold, or the number that it
+            must be equal to. The program computes the results for arguments that meet all conditions.
     """
 
     # The types of the fields are declared in fast_call.pxd.
@@ -45,7 +45,7 @@ class PreparedCall:
         keywords: form.Form | None,
         makes: form.Form | None,
         treedef: TreeDef,
-        outcomes: tuple[bool, ...] = (),
+        outcomes: tuple[bool | float, ...] = (),
     ) -> None:
         self._interpreter = interpreter
         self._takes = takes
@@ -55,8 +55,9 @@ class PreparedCall:
         self._inputs = interpreter.inputs
         self._outputs = interpreter._outputs
         self._conditions = len(outcomes)
-        self._outcomes = array("i", outcomes)
-        self._outcome = c_compat.integers(self._outcomes)
+        self._outcomes = array("d", outcomes), array("i", [isinstance(outcome, bool) for outcome in outcomes])
+        self._outcome = c_compat.doubles(self._outcomes[0])
+        self._is_bool = c_compat.integers(self._outcomes[1])
 
     def result(self, args: tuple, kwargs: dict) -> Any:
         """Return the result, or `MISSED` if the arguments do not have the prepared structure or miss a condition."""
@@ -81,10 +82,15 @@ class PreparedCall:
     def _has_outcomes(self, outputs: cython.p_double) -> cython.bint:
         """Return whether all conditions have the outcomes that they must have."""
         first: cython.int = self._outputs - self._conditions
-        i: cython.int = 0
-        while i < self._conditions and (outputs[first + i] != 0.0) == (self._outcome[i] != 0):
-            i += 1
-        return i == self._conditions
+        number: cython.double
+        i: cython.int
+        for i in range(self._conditions):
+            number = outputs[first + i]
+            if self._is_bool[i]:
+                number = number != 0.0
+            if number != self._outcome[i]:
+                return False
+        return True
 
     def _built(self, outputs: cython.p_double) -> object:
         """Build the result from its numbers."""

@@ -13,11 +13,33 @@ from gradwalk.graph.record import record_from
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.trees.tree import TreeDef, flatten, scalars
-from gradwalk.value.modes import RecordingError, depth, is_abstract, is_staging, new_mark, recorded, remember
+from gradwalk.value.modes import (
+    AskedNumber,
+    RecordingError,
+    depth,
+    is_abstract,
+    is_staging,
+    new_mark,
+    recorded,
+    remember,
+)
 from gradwalk.value.node import ENDED, close_inputs, level_of, mark_of, open_inputs, primal_of, rule_of
 from gradwalk.value.value import Value
 
 Indices = list[int]
+
+
+# The outcome of a condition of a path: whether it holds, or the number that it must be equal to.
+Outcome = bool | float
+
+
+def has_outcome(condition: Any, outcome: Outcome) -> bool:
+    """Return whether a condition has an outcome. An enclosing recording, if any, records or refuses this branch."""
+    if isinstance(condition, Value) and level_of(condition) == 0:
+        condition = primal_of(condition)
+    if isinstance(outcome, bool):
+        return bool(condition) is outcome
+    return (int(condition) if isinstance(condition, Value) else condition) == outcome
 
 
 class Recording:
@@ -32,13 +54,14 @@ class Recording:
     Attributes:
         tape: The tape of the function's operations.
         operands: The operand for each input of the tape: a float, or a Value from outside the recording.
-        branches: The tape indices of the conditions that the function branched on, and the outcome of each condition.
+        branches: The tape indices of the conditions that the function branched on, and the outcome of each condition:
+            a bool, or the number if the function used it.
     """
 
     def __init__(self, *, staged: bool = False, follows_branches: bool = False) -> None:
         self.tape = Tape()
         self.operands: list[Any] = []
-        self.branches: tuple[Indices, list[bool]] = ([], [])
+        self.branches: tuple[Indices, list[Outcome]] = ([], [])
         self._staged = staged
         self._follows_branches = follows_branches or (not staged and is_staging() and not is_abstract())
         self._level = depth() + 1
@@ -104,13 +127,15 @@ class Recording:
         if isinstance(f, Recordable):
             return f.record(self, args, kwargs)
         try:
-            asked: list[Value] | None = [] if self._follows_branches else None
+            asked: list[Value | AskedNumber] | None = [] if self._follows_branches else None
             result = recorded(lambda: f(*args, **kwargs), self._level, self._mark, staged=self._staged, branches=asked)
             found = self.result(f, result)
             if asked:
                 conditions, outcomes = self.branches
-                conditions += self._load(asked, f)
-                outcomes += [primal_of(condition) != 0.0 for condition in asked]
+                nodes: list[Any] = [x.node if isinstance(x, AskedNumber) else x for x in asked]
+                conditions += self._load(nodes, f)
+                for x, node in zip(asked, nodes, strict=True):
+                    outcomes.append(primal_of(node) if isinstance(x, AskedNumber) else primal_of(node) != 0.0)
             return found
         finally:
             close_inputs(self._inputs)
@@ -133,10 +158,10 @@ class Recording:
         If an enclosing function is being recorded, the branches of this recording become branches of the enclosing
         recording, too.
         """
-        conditions, _ = self.branches
+        conditions, outcomes = self.branches
         numbers = evaluate(self.tape.program([*outputs, *conditions]), self.operands)
-        for condition in numbers[len(outputs) :]:
-            bool(condition)
+        for condition, outcome in zip(numbers[len(outputs) :], outcomes, strict=True):
+            has_outcome(condition, outcome)
         return numbers[: len(outputs)]
 
     def _inputs_of(self, numbers: Sequence[Any]) -> list[Value]:

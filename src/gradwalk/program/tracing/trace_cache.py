@@ -330,7 +330,9 @@ class ArgumentKeys:
         self.static_argnames |= {name for i, name in enumerate(parameters) if i in self.static_argnums}
 
 
-def prepared_call(key: Any, program: Program, treedef: TreeDef, outcomes: tuple[bool, ...] = ()) -> PreparedCall | None:
+def prepared_call(
+    key: Any, program: Program, treedef: TreeDef, outcomes: tuple[bool | float, ...] = ()
+) -> PreparedCall | None:
     """Return a `PreparedCall` for arguments with this key, or None if an argument has no form.
 
     Args:

@@ -19,7 +19,7 @@ from gradwalk.program.calls.program_derivatives import to_tape
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
 from gradwalk.program.run.fast_call import MISSED, PreparedCall
-from gradwalk.program.tracing.trace import Recording
+from gradwalk.program.tracing.trace import Outcome, Recording, has_outcome
 from gradwalk.program.tracing.trace_cache import BRANCHES, prepared_call
 from gradwalk.transforms.jit.jit_class import Jit, JitTrace
 from gradwalk.trees.tree import scalars
@@ -35,10 +35,11 @@ class Way(JitTrace):
     """A trace of one path through the branches.
 
     Attributes:
-        outcomes: Outcome of each condition, in order of evaluation. The conditions are the last outputs of the program.
+        outcomes: Outcome of each condition, in order of evaluation: see `has_outcome`. The conditions are the last
+            outputs of the program.
     """
 
-    outcomes: tuple[bool, ...]
+    outcomes: tuple[Outcome, ...]
 
     @cached_property
     def prepared(self) -> PreparedCall | None:
@@ -54,7 +55,7 @@ class Way(JitTrace):
     def fits(self, numbers: Sequence[Any]) -> bool:
         """Return whether all conditions have the recorded outcomes, given the outputs of the program or of `guard`."""
         conditions = numbers[len(numbers) - len(self.outcomes) :]
-        return all(_holds(number) is outcome for number, outcome in zip(conditions, self.outcomes, strict=True))
+        return all(map(has_outcome, conditions, self.outcomes))
 
     @cached_property
     def guard(self) -> Program | None:
@@ -73,7 +74,7 @@ class Way(JitTrace):
         tape, _, outputs = to_tape(self.program)
         conditions = outputs[len(outputs) - len(self.outcomes) :]
         values = (tape.program([condition]).run(numbers)[0] for condition in conditions)
-        return any(_holds(value) is not outcome for value, outcome in zip(values, self.outcomes, strict=True))
+        return not all(map(has_outcome, values, self.outcomes))
 
     def results(self, numbers: Any) -> Any:
         """Return the program outputs without the conditions."""
@@ -96,7 +97,7 @@ class JitBranches(Jit[P, R]):
         policy: Policy = DEFAULT,
     ) -> None:
         super().__init__(f, static_argnums, static_argnames, policy)
-        self._ways: dict[Any, list[tuple[bool, ...]]] = {}  # maps argument keys to paths, latest match first
+        self._ways: dict[Any, list[tuple[Outcome, ...]]] = {}  # maps argument keys to paths, latest match first
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the result for these arguments. If they take a new path, it is recorded first."""
@@ -163,7 +164,7 @@ class JitBranches(Jit[P, R]):
         numbers = self._numbers(trace, leaves)
         return numbers if trace.fits(numbers) else None
 
-    def _put_first(self, key: Any, outcomes: tuple[bool, ...]) -> None:
+    def _put_first(self, key: Any, outcomes: tuple[Outcome, ...]) -> None:
         """Move a path to the front of the list. The list is replaced because other threads may be iterating over it."""
         self._ways[key] = [outcomes, *(other for other in self._ways.get(key, []) if other != outcomes)]
 
@@ -176,14 +177,7 @@ class JitBranches(Jit[P, R]):
         return Way(**vars(trace), outcomes=tuple(outcomes))
 
 
-def _holds(condition: Any) -> bool:
-    """Return whether a condition holds. An enclosing recording, if any, records or refuses this branch."""
-    if isinstance(condition, Value) and level_of(condition) == 0:
-        return primal_of(condition) != 0.0
-    return bool(condition)
-
-
-def _key_of_way(key: Any, outcomes: tuple[bool, ...]) -> Any:
+def _key_of_way(key: Any, outcomes: tuple[Outcome, ...]) -> Any:
     """Return the cache key of a recording: the key of the arguments extended by the outcomes of the branches."""
     parts = key if isinstance(key, tuple) else (key,)
     return (*parts, (BRANCHES, outcomes))
