@@ -4,8 +4,8 @@
     python benchmarks/packages.py               # or: python benchmarks/packages.py fluids ht
 
 For each function: whether its gradient is right on Values, by `grad`, by `jit(grad)` with recorded branches and by
-`vmap(grad)`, compared with Richardson's extrapolation of central differences of plain calls; and the times of a plain call of the adopted function
-and of its gradient, relative to a plain call before.
+`vmap(grad)`, compared with Richardson's extrapolation of central differences of plain calls; and the times of a plain
+call of the adopted function and of its gradient, relative to a plain call before.
 Packages that are not installed are skipped.
 """
 
