@@ -8,7 +8,6 @@ import sys
 import textwrap
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy
@@ -296,7 +295,6 @@ class TestMessages:
             (numpy.complex64(1), "x is a complex64"),
             ({1.0}, r"x is a set \(\{1\.0\}\)"),
             (Decimal(1), "x is a Decimal"),
-            (Fraction(1, 2), "x is a Fraction"),
             (numpy.timedelta64(3, "s"), "x is a timedelta64"),
             (object, "x is a type"),
             (len, "x is a builtin_function_or_method"),

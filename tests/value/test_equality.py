@@ -176,7 +176,7 @@ class TestPlainNumber:
 
 
 def test_unsupported_types_are_refused_while_recording():
-    for other in (Fraction(2), Decimal(2), 2j):
+    for other in (Decimal(2), 2j):
         for compared in (lambda x, o=other: x == o, lambda x, o=other: o == x, lambda x, o=other: x != o):
             assert compared(Value(2.0)) in (False, True)
             with pytest.raises(TypeError, match=rf"a recorded Value cannot be compared with a {type(other).__name__}"):
