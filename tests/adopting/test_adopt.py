@@ -14,6 +14,7 @@ import pytest
 
 from gradwalk import Value, adopt, grad, hessian, jit, jvp, value_and_grad
 from gradwalk import math as gm
+from gradwalk.adopting import rebinding
 
 PACKAGE = {
     "__init__": "",
@@ -88,6 +89,31 @@ PACKAGE = {
         def turned(x):
             return np.cos(np.radians(x)) + np.rad2deg(np.deg2rad(np.array([x])))[0] + np.degrees(x)
     """,
+    "classes": """
+        import math
+        from math import fsum, dist, prod
+
+        def zeros(dtype):
+            if dtype is float:
+                return [0.0]
+            raise ValueError("dtype is not supported")
+
+        def kind(x):
+            match x:
+                case int():
+                    return "int"
+                case float():
+                    return "float"
+
+        def total(x):
+            return fsum([x, 1.0, 2.0 * x]) + dist([x, 1.0], (0.0, 1.0)) + prod(y for y in (x, 2.0))
+
+        def near(x):
+            return math.isclose(a=x, b=x * (1.0 + 1e-12))
+    """,
+    "stars": """
+        from somebodys.later import *
+    """,
     "later": """
         from math import sin
 
@@ -158,6 +184,55 @@ def test_names_of_all_kinds_accept_values(package, name):
         assert f(x) == plain == pytest.approx(value_and_grad(expected)(x)[0], rel=1e-15)
         assert type(f(Value(x))) is Value
     assert getattr(module, name)(x) == plain
+
+
+def test_modules_that_need_the_class_itself_keep_float(package):
+    module = package("classes")
+    with adopt("somebodys") as adoption:
+        assert module.zeros(float) == [0.0]
+        assert [module.kind(x) for x in (1, 1.0)] == ["int", "float"]
+        assert "tests `is float` or matches float()" in adoption.left_alone["somebodys.classes"]
+        assert grad(module.total)(3.0) == 6.0
+        assert grad(lambda x: x if module.near(x) else 2.0 * x)(3.0) == 1.0
+    assert module.total(3.0) == 19.0
+
+
+def test_names_that_other_modules_have_imported_are_restored(package):
+    with adopt("somebodys"):
+        stars = package("stars")
+        assert grad(stars.f)(0.7) == grad(lambda x: gm.sin(x) * x)(0.7)
+        other = sys.modules[__name__]
+        other.copied = stars.sin
+    assert stars.sin is math.sin
+    assert other.copied is math.sin
+    assert "float" not in vars(stars)
+    del other.copied
+
+
+def test_a_failing_adoption_changes_nothing(package, monkeypatch):
+    module = package("names")
+    finders = list(sys.meta_path)
+    monkeypatch.setattr(rebinding, "_in_function", lambda function: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        adopt("somebodys")
+    assert module.math is math
+    assert sys.meta_path == finders
+
+
+def test_modules_of_python_itself_are_left_alone():
+    with adopt("builtins", "math", "gradwalk") as adoption:
+        assert adoption.modules == []
+        assert adoption.left_alone["math"] == "it is built into Python" or "compiled" in adoption.left_alone["math"]
+        assert grad(lambda x: x * x)(3.0) == 6.0
+
+
+def test_arrays_by_keyword(package):
+    np = package("arrays").np
+    with adopt("somebodys"):
+        assert package("arrays").np.array(object=[1.0], dtype=float).tolist() == [1.0]
+        assert package("arrays").np.asarray([Value(1.0)], dtype=float).dtype == object
+        assert numpy.issubdtype(numpy.float64, package("names").Curve.__init__.__globals__["float"])
+    assert np is numpy
 
 
 def test_classes_keep_values(package):

@@ -9,7 +9,7 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from gradwalk.adopting.later_imports import LaterImports
-from gradwalk.adopting.rebinding import Undo, rebind, why_float_is_kept, why_left_alone
+from gradwalk.adopting.rebinding import Undo, functions_of, rebind, restore_copies, why_float_is_kept, why_left_alone
 
 _lock = threading.RLock()
 _packages: dict[str, _Package] = {}
@@ -40,13 +40,18 @@ class _Package:
         taken = []
         for module in modules:
             reason = why_left_alone(module)
-            if not reason:
-                taken.append(module)
-                self.adopted.append(module.__name__)
-            reason = reason or why_float_is_kept(module)
             if reason:
                 self.left[module.__name__] = reason
-        self._undo += rebind(taken)
+                continue
+            taken.append(module)
+            if module.__name__ not in self.adopted:
+                self.adopted.append(module.__name__)
+        functions = functions_of(taken)
+        reasons = {module.__name__: why_float_is_kept(module, functions[module.__name__]) for module in taken}
+        keeping = {name: reason for name, reason in reasons.items() if reason}
+        self.left |= keeping
+        for undo in rebind(taken, functions, keeping):
+            self._undo.append(undo)
 
     def restore(self) -> None:
         """Undo all changes."""
@@ -96,6 +101,7 @@ class Adoption:
                 if package.count == 0:
                     package.restore()
                     del _packages[name]
+            restore_copies(_is_adopted)
             if not _packages and _finder in sys.meta_path:
                 sys.meta_path.remove(_finder)
 
@@ -152,9 +158,15 @@ def adopt(*packages: str) -> Adoption:
         for name in names:
             package = _packages.setdefault(name, _Package(name))
             package.count += 1
-            if package.count == 1:
-                package.take(_loaded(package))
-    return Adoption(names)
+        adoption = Adoption(names)
+        try:
+            for name in names:
+                if _packages[name].count == 1:
+                    _packages[name].take(_loaded(_packages[name]))
+        except BaseException:
+            adoption.restore()
+            raise
+    return adoption
 
 
 def _loaded(package: _Package) -> list[ModuleType]:

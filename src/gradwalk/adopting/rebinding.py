@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import dis
 import gc
-from collections.abc import Callable, Iterable, Iterator
+import itertools
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from importlib.machinery import EXTENSION_SUFFIXES
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from gradwalk.adopting.substitutes import Float, substitute_for
+from gradwalk.adopting.substitutes import Float, original_of, substitute_for
 
 Undo = Callable[[], object]
 
 
 def why_left_alone(module: ModuleType) -> str:
     """Return the reason why the functions of a module cannot compute with Values, or "" if they can."""
+    if module.__name__.partition(".")[0] in ("builtins", "gradwalk"):
+        return "its functions accept Values, or cannot be changed"
+    if module.__name__ in sys.builtin_module_names:
+        return "it is built into Python"
     if str(getattr(module, "__file__", None) or "").endswith(tuple(EXTENSION_SUFFIXES)):
         return "it is compiled; if the package also has this code in Python, import that"
     for name, x in list(vars(module).items()):
@@ -23,29 +30,78 @@ def why_left_alone(module: ModuleType) -> str:
     return ""
 
 
-def why_float_is_kept(module: ModuleType) -> str:
-    """Return the reason why a module keeps Python's `float`, or ""."""
+def functions_of(modules: Iterable[ModuleType]) -> dict[str, list[FunctionType]]:
+    """Return all functions of modules, also functions inside functions, by the name of the module."""
+    name_of = {id(vars(module)): module.__name__ for module in modules}
+    found: dict[str, list[FunctionType]] = {name: [] for name in name_of.values()}
+    for x in gc.get_objects():
+        if type(x) is FunctionType and id(x.__globals__) in name_of:
+            found[name_of[id(x.__globals__)]].append(x)
+    return found
+
+
+def why_float_is_kept(module: ModuleType, functions: Iterable[FunctionType]) -> str:
+    """Return the reason why a module with these functions keeps Python's `float`, or ""."""
     for name, x in list(vars(module).items()):
         if isinstance(x, type) and issubclass(x, float) and x.__module__ == module.__name__:
             return f"it keeps float, because its class {name} is a subclass of float"
+    for function in functions:
+        if _needs_the_class(function.__code__):
+            return f"it keeps float, because its function {function.__name__} tests `is float` or matches float()"
     return ""
 
 
-def rebind(modules: Iterable[ModuleType]) -> list[Undo]:
-    """Replace `math`, `float` and the like in modules; return functions that undo this, in the order of the changes."""
-    found = {id(vars(module)): module for module in modules}
-    keeping = {key for key, module in found.items() if why_float_is_kept(module)}
-    undo: list[Undo] = []
-    for module in found.values():
+def _needs_the_class(code: CodeType) -> bool:
+    """Return whether a code object, or one inside it, uses `float` where only the class itself will do."""
+    return any(
+        before.argval == "float" and (after.opname == "IS_OP" or has_match)
+        for one in _with_inner(code)
+        if "float" in one.co_names
+        for has_match in ["MATCH_CLASS" in {instruction.opname for instruction in dis.get_instructions(one)}]
+        for before, after in itertools.pairwise(dis.get_instructions(one))
+    )
+
+
+def _with_inner(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code object and all code objects inside it."""
+    waiting = [code]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting += [constant for constant in one.co_consts if isinstance(constant, CodeType)]
+
+
+def rebind(
+    modules: Iterable[ModuleType], functions: Mapping[str, Iterable[FunctionType]], keeping: Collection[str]
+) -> Iterator[Undo]:
+    """Replace `math`, `float` and the like in modules; yield functions that undo this, in the order of the changes.
+
+    `functions` has the functions of each module. The modules whose names are in `keeping` keep Python's `float`.
+    """
+    for module in modules:
         for container in _containers(module):
-            undo += _in_container(container)
-        undo += _in_classes(module)
-    for function in gc.get_objects():
-        if type(function) is FunctionType and id(function.__globals__) in found:
-            undo += _in_function(function)
-            if id(function.__globals__) not in keeping and _uses(function.__code__, "float"):
-                undo += _shadowed(function.__globals__)
-    return undo
+            yield from _in_container(container)
+        yield from _in_classes(module)
+        for function in functions[module.__name__]:
+            yield from _in_function(function)
+            if module.__name__ not in keeping and any(
+                "float" in code.co_names for code in _with_inner(function.__code__)
+            ):
+                yield from _shadowed(function.__globals__)
+
+
+def restore_copies(is_adopted: Callable[[str], bool]) -> None:
+    """Replace substitutes that modules have imported from adopted modules, except in modules that are adopted."""
+    for name, module in list(sys.modules.items()):
+        names = getattr(module, "__dict__", None)
+        if type(names) is not dict or is_adopted(name) or name.startswith("gradwalk."):
+            continue
+        for key, x in list(names.items()):
+            original = original_of(x)
+            if key == "float" and original is float:
+                del names[key]
+            elif original is not None:
+                names[key] = original
 
 
 def _containers(module: ModuleType) -> Iterator[Any]:
@@ -87,7 +143,10 @@ def _in_classes(module: ModuleType) -> Iterator[Undo]:
             substitute = substitute_for(attribute)
             if substitute is not None:
                 # A builtin function does not become a method, and the substitute must not either.
-                setattr(x, name, staticmethod(substitute) if callable(substitute) else substitute)
+                try:
+                    setattr(x, name, staticmethod(substitute) if callable(substitute) else substitute)
+                except (AttributeError, TypeError):  # the metaclass does not allow it
+                    continue
                 yield lambda x=x, name=name, attribute=attribute: setattr(x, name, attribute)  # type: ignore[misc]
 
 
@@ -120,14 +179,3 @@ def _shadowed(names: dict[str, Any]) -> Iterator[Undo]:
     if "float" not in names:
         names["float"] = Float
         yield lambda: names.pop("float") if names.get("float") is Float else None
-
-
-def _uses(code: CodeType, name: str) -> bool:
-    """Return whether a code object, or one inside it, uses a global name."""
-    waiting = [code]
-    while waiting:
-        one = waiting.pop()
-        if name in one.co_names:
-            return True
-        waiting += [constant for constant in one.co_consts if isinstance(constant, CodeType)]
-    return False

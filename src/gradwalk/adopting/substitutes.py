@@ -56,18 +56,20 @@ _SAME = frozenset(
 )  # functions of integers or bits
 
 
+_SEQUENCES = frozenset(["dist", "fsum", "prod", "sumprod"])
+
+
 def _functions() -> dict[str, Callable[..., Any]]:
     """Return the substitutes for the functions of `math`, by name."""
     found = {}
     for name, plain in vars(math).items():
         on_values = _OWN.get(name) or getattr(gradwalk.math, name, None)
         if callable(plain) and on_values is not None and name not in _SAME and not name.startswith("_"):
-            found[name] = _for_values(plain, on_values)
+            found[name] = (_of_sequences if name in _SEQUENCES else _for_values)(plain, on_values)
     return found
 
 
 Float = NumberKind(float, numpy.dtype(float))
-Float64 = NumberKind(numpy.float64, numpy.dtype(float))
 Real = NumberKind(numbers.Real)
 Number = NumberKind(numbers.Number)
 
@@ -76,12 +78,31 @@ def _converting(plain: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function such as `numpy.asarray` that makes an object array of Values if floats are wanted."""
 
     @functools.wraps(plain)
-    def function(x: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if dtype is not None and _is_float(dtype) and _has_value(x):
-            dtype = object
-        return plain(x, dtype, *args, **kwargs)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        dtype = args[1] if len(args) > 1 else kwargs.get("dtype")
+        if args and dtype is not None and _is_float(dtype) and _has_value(args[0]):
+            return plain(args[0], object, *args[2:], **{name: x for name, x in kwargs.items() if name != "dtype"})
+        return plain(*args, **kwargs)
 
     return function
+
+
+def _of_sequences(plain: Callable[..., Any], on_values: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of sequences that calls `on_values` if one of them has a Value, else `plain`."""
+
+    @functools.wraps(plain)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        given = [
+            arg if isinstance(arg, (list, tuple, numpy.ndarray)) or not is_iterable(arg) else list(arg) for arg in args
+        ]
+        return (on_values if _has_value(given) else plain)(*given, **kwargs)
+
+    return function
+
+
+def is_iterable(x: Any) -> bool:
+    """Return whether an argument can be iterated, such as a generator."""
+    return hasattr(x, "__iter__")
 
 
 def _is_float(dtype: Any) -> bool:
@@ -112,14 +133,13 @@ class _Module(ModuleType):
         vars(self)["__getattr__"] = functools.partial(getattr, original)  # names that the original imports later
 
 
-_FLOATS = frozenset(map(id, [float, Float, numpy.float64, Float64, numpy.dtype(float)]))
+_FLOATS = frozenset(map(id, [float, Float, numpy.float64, numpy.dtype(float)]))
 _FUNCTIONS = _functions()
 _OF_NUMPY: dict[str, Any] = {name: _converting(getattr(numpy, name)) for name in ("array", "asarray", "asanyarray")}
 _SUBSTITUTES: list[tuple[Any, Any]] = [
     (math, _Module(math, _FUNCTIONS)),
     (numbers, _Module(numbers, {"Real": Real, "Number": Number})),
-    (numpy, _Module(numpy, {**_OF_NUMPY, "float64": Float64})),
-    (numpy.float64, Float64),
+    (numpy, _Module(numpy, _OF_NUMPY)),
     *((getattr(numpy, name), function) for name, function in _OF_NUMPY.items()),
     (numbers.Real, Real),
     (numbers.Number, Number),
@@ -134,3 +154,11 @@ def substitute_for(x: Any) -> Any:
     if type(x) is tuple and any(id(item) in _BY_ID for item in x):
         return tuple(_BY_ID.get(id(item), item) for item in x)
     return _BY_ID.get(id(x))
+
+
+_ORIGINALS = {id(substitute): original for original, substitute in _SUBSTITUTES}
+
+
+def original_of(x: Any) -> Any:
+    """Return the object that a substitute replaces; None for any other object."""
+    return _ORIGINALS.get(id(x))

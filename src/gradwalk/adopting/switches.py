@@ -46,7 +46,7 @@ def of_any_arguments(plain: Callable[..., Any], on_values: Callable[..., Any]) -
     """Return a function that calls `on_values` if a positional argument is a Value, else `plain`."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        for arg in args:
+        for arg in (*args, *kwargs.values()):
             if type(arg) is not float and isinstance(arg, ValueNode):
                 return on_values(*args, **kwargs)
         return plain(*args, **kwargs)

@@ -67,6 +67,8 @@ def to_double(x: Any) -> cython.double:
     try:
         return float(x)
     except OverflowError:
+        if not isinstance(x, int):
+            raise
         raise OverflowError(
             f"an integer of {x.bit_length()} bits is too large for a float (at most 1024 bits)"
         ) from None

@@ -162,9 +162,8 @@ class Value(Methods):
         if not modes.is_staging() or modes.is_abstract():
             modes.refuse_if_staging(self, "takes the int() of")
             return int(self._primal)
-        number = int(self._primal)
-        modes.follow_number(self.trunc())
-        return number
+        modes.follow_number(self.trunc())  # also if int() raises an error for nan or inf
+        return int(self._primal)
 
     def __index__(self) -> int:
         raise _number_refused(self, "an index or a count")
@@ -186,7 +185,7 @@ class Value(Methods):
         if not modes.is_staging() or modes.is_abstract():
             modes.refuse_if_staging(self, "branches on")
             return self._primal.is_integer()
-        return bool(self.trunc() == self)
+        return bool(self - self.trunc() == 0.0)
 
     def __float__(self) -> float:
         modes.refuse_if_staging(self, "turns into a float")

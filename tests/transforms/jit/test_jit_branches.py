@@ -420,3 +420,30 @@ class TestRoundedNumbers:
         f = jit(grad(powers), branches="record")
         for n in (3.0, 5.0, 3.5, 0.0):
             assert f(2.0, n) == grad(powers)(2.0, n)
+
+    @pytest.mark.parametrize("first", [math.nan, math.inf, 3.0])
+    def test_an_int_that_raises_is_a_condition(self, first):
+        def f(x, y):
+            try:
+                return int(x) * y
+            except ValueError:
+                return y + 1.0
+            except OverflowError:
+                return y - 1.0
+
+        for g in (jit(f, branches="record"), jit(jit(f, branches="record"), branches="record")):
+            for x in (first, 3.0, 4.0, math.nan, math.inf, -math.inf, 3.0, math.nan, 4.5):
+                assert g(x, 2.0) == f(x, 2.0)
+            assert g.statistics.recordings == 5
+
+    def test_infinity_is_no_integer(self):
+        f = jit(lambda x: 1.0 if x.is_integer() else 0.0, branches="record")
+        assert [f(x) for x in (math.inf, 2.0, -math.inf, 2.5, math.nan)] == [0.0, 1.0, 0.0, 0.0, 0.0]
+
+    def test_debug_nans_does_not_look_at_other_paths(self):
+        f = jit(lambda x, y: x / y if y else x, branches="record")
+        assert f(1.0, 2.0) == 0.5
+        with debug_nans():
+            assert f(1.0, 0.0) == 1.0
+            with pytest.raises(FloatingPointError):
+                f(math.inf, 2.0)

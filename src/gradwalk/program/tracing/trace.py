@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,6 +18,7 @@ from gradwalk.value.modes import (
     AskedNumber,
     RecordingError,
     depth,
+    follow_number,
     is_abstract,
     is_staging,
     new_mark,
@@ -39,7 +41,11 @@ def has_outcome(condition: Any, outcome: Outcome) -> bool:
         condition = primal_of(condition)
     if isinstance(outcome, bool):
         return bool(condition) is outcome
-    return (int(condition) if isinstance(condition, Value) else condition) == outcome
+    if isinstance(condition, Value):
+        if is_staging():
+            follow_number(condition)
+        condition = primal_of(condition)
+    return condition == outcome or (condition != condition and outcome != outcome)
 
 
 class Recording:
@@ -134,8 +140,9 @@ class Recording:
                 conditions, outcomes = self.branches
                 nodes: list[Any] = [x.node if isinstance(x, AskedNumber) else x for x in asked]
                 conditions += self._load(nodes, f)
-                for x, node in zip(asked, nodes, strict=True):
-                    outcomes.append(primal_of(node) if isinstance(x, AskedNumber) else primal_of(node) != 0.0)
+                for x, number in zip(asked, map(primal_of, nodes), strict=True):
+                    outcome = number if isinstance(x, AskedNumber) else number != 0.0
+                    outcomes.append(math.nan if outcome != outcome else outcome)  # one object, for equal keys of caches
             return found
         finally:
             close_inputs(self._inputs)

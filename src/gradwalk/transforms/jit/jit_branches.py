@@ -23,6 +23,7 @@ from gradwalk.program.tracing.trace import Outcome, Recording, has_outcome
 from gradwalk.program.tracing.trace_cache import BRANCHES, prepared_call
 from gradwalk.transforms.jit.jit_class import Jit, JitTrace
 from gradwalk.trees.tree import scalars
+from gradwalk.value.modes import refuses_nans
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value
 
@@ -127,7 +128,8 @@ class JitBranches(Jit[P, R]):
     def _found(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Way, Any]:
         """Return the trace that fits the arguments, and the outputs of its program. Record a new trace if none fits."""
         key, leaves = self._keys.key(args, kwargs)
-        ways = self._ways.get(key, [])
+        # Under `debug_nans()`, operations of a path that is not taken must not raise, so the function itself runs.
+        ways = [] if refuses_nans() else self._ways.get(key, [])
         for outcomes in ways:
             trace: Any = self._cache.find(_key_of_way(key, outcomes))
             if trace is None:  # evicted from the cache
