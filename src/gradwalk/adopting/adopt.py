@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 from importlib.util import find_spec
@@ -158,14 +159,12 @@ def adopt(*packages: str) -> Adoption:
         for name in names:
             package = _packages.setdefault(name, _Package(name))
             package.count += 1
-        adoption = Adoption(names)
-        try:
+        with contextlib.ExitStack() as unless_adopted:
+            adoption = unless_adopted.enter_context(Adoption(names))
             for name in names:
                 if _packages[name].count == 1:
                     _packages[name].take(_loaded(_packages[name]))
-        except BaseException:
-            adoption.restore()
-            raise
+            unless_adopted.pop_all()
     return adoption
 
 
