@@ -380,6 +380,8 @@ def test_wrong_names_are_refused():
         adopt(math)
     with pytest.raises(ModuleNotFoundError, match="there is no package 'no_such_package'"):
         adopt("colorsys", "no_such_package")
+    with pytest.raises(ModuleNotFoundError, match=r"there is no package 'math\.sqrt'"):
+        adopt("math.sqrt")
     assert grad(lambda r: colorsys.rgb_to_yiq(r, 0.5, 0.2)[0])(0.3) == pytest.approx(0.30)
 
 

@@ -127,8 +127,8 @@ def adopt(*packages: str) -> Adoption:
     Value itself, and `numpy.asarray(v, dtype=float)` is an object array. Plain numbers give the same results and
     exceptions as before.
 
-    Compiled modules, and modules whose functions numba compiles, are left alone. Modules with a subclass of float keep
-    `float`. `left_alone` names them.
+    Compiled modules, and modules whose functions numba compiles, are left alone. Modules with a subclass of
+    float, or with a test such as `dtype is float`, keep `float`. `left_alone` names them.
 
     Args:
         *packages: Names of packages or modules, such as "fluids" or "fluids.friction".
@@ -150,7 +150,7 @@ def adopt(*packages: str) -> Adoption:
     if not packages or not all(isinstance(name, str) for name in packages):
         raise TypeError(f"adopt() takes names of packages, such as adopt('fluids'), got {packages!r:.80}")
     for name in packages:
-        if name not in sys.modules and find_spec(name) is None:
+        if name not in sys.modules and not _exists(name):
             raise ModuleNotFoundError(f"adopt: there is no package {name!r}", name=name)
     names = tuple(dict.fromkeys(packages))
     with _lock:
@@ -166,6 +166,14 @@ def adopt(*packages: str) -> Adoption:
                     _packages[name].take(_loaded(_packages[name]))
             unless_adopted.pop_all()
     return adoption
+
+
+def _exists(name: str) -> bool:
+    """Return whether a module can be imported. Imports its parent packages."""
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # a parent is missing, or is not a package
+        return False
 
 
 def _loaded(package: _Package) -> list[ModuleType]:

@@ -93,14 +93,14 @@ def _of_sequences(plain: Callable[..., Any], on_values: Callable[..., Any]) -> C
     @functools.wraps(plain)
     def function(*args: Any, **kwargs: Any) -> Any:
         given = [
-            arg if isinstance(arg, (list, tuple, numpy.ndarray)) or not is_iterable(arg) else list(arg) for arg in args
+            arg if isinstance(arg, (list, tuple, numpy.ndarray)) or not _is_iterable(arg) else list(arg) for arg in args
         ]
         return (on_values if _has_value(given) else plain)(*given, **kwargs)
 
     return function
 
 
-def is_iterable(x: Any) -> bool:
+def _is_iterable(x: Any) -> bool:
     """Return whether an argument can be iterated, such as a generator."""
     return hasattr(x, "__iter__")
 

@@ -293,8 +293,8 @@ def recorded(f: Callable[[], Any], level: int, mark: int, *, staged: bool, branc
         staged: Whether the function is staged: every new node gets the level, comparisons return Values, and reading
             the number of a Value is an error.
         branches: A list, to which each condition that the function branches on is appended, and an `AskedNumber` for
-            each number that it uses; None if the function must
-            not branch. If the enclosing recording has a list, a recording that is not staged must have one, too.
+            each number that it uses; None if the function must not branch. If the enclosing recording has a list, a
+            recording that is not staged must have one, too.
 
     Returns:
         The result of the function.

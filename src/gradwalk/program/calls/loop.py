@@ -174,9 +174,7 @@ class Loop(Call):
         """
         carry, fixed, _, _ = self.sizes
         key = any(flags[:carry]), any(flags[carry : carry + fixed]), any(flags[carry + fixed :])
-        if key not in self.duals:
-            self.duals[key] = self._dual(key)
-        return self.duals[key]
+        return self.duals.get(key) or self.duals.setdefault(key, self._dual(key))
 
     def _dual(self, key: tuple[bool, bool, bool]) -> Dual:
         carry, fixed, row, _ = self.sizes

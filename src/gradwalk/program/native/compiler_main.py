@@ -20,7 +20,7 @@ OBJECT, ERROR = b"o", b"e"
 
 # First line of a module on which LLVM runs all passes of its level 1, such as a module with loops to vectorize.
 ALL_PASSES = "; all passes"
-# The passes that LLVM runs on other modules. They take a fifth of the time, and the machine code is hardly slower.
+# The passes that LLVM runs on other modules. They take much less time, and the machine code is hardly slower.
 _QUICK = "sroa", "instruction_combine", "simplify_cfg", "dead_code_elimination"
 
 

@@ -240,12 +240,11 @@ def _run_plan(lowering: Lowering, back: _StepsBack, trail: Trail, start: Sequenc
     width = loop.sizes.carry
     if isinstance(trail.step_count, str):
         rows, starts = lowering.growing_array(varies=varies), lowering.growing_array(varies=False)
+        lowering.add(Grow(rows, 1, width))
+        lowering.add(Grow(starts, 1, 1))
     else:
         count = 2 + slots_for(loop.memory, trail.step_count)
         rows, starts = lowering.array(width * count, varies=varies), lowering.array(count, varies=False)
-    if isinstance(trail.step_count, str):
-        lowering.add(Grow(rows, 1, width))
-        lowering.add(Grow(starts, 1, 1))
     lowering.store([Cell(rows, width + i) for i in range(width)], start)
     lowering.store([Cell(starts, 1)], [0.0])
     steps.carry = steps.carry.another()  # the results of the loop may still be needed
