@@ -24,7 +24,7 @@ from gradwalk.math import exp, log, maximum, sin, sqrt
 
 MARKET = np.array([100.0, 90.0, 0.03, 0.2, 1.0])  # spot, strike, annual interest rate, volatility, years
 KEPT = (None, "sqrt", "binomial", 16)
-RUNS = 7
+MEASURED = 1.0  # seconds
 
 
 def asian(market: Any, steps: int, kept: Any) -> Any:
@@ -44,24 +44,28 @@ def asian(market: Any, steps: int, kept: Any) -> Any:
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """Return the shortest time of several calls."""
+    """Return the shortest time of the calls in a second, in which the function is compiled in the background."""
     times = []
-    for _ in range(RUNS):
+    end = time.perf_counter() + MEASURED
+    while not times or time.perf_counter() < end:
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)
     return min(times)
 
 
-def peak(call: Callable[[], Any]) -> int:
-    """Return the peak memory of a call in bytes, the smallest of several runs because one may compile meanwhile."""
-    found = []
-    for _ in range(RUNS):
-        tracemalloc.start()
-        call()
-        found.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    return min(found)
+def peak(f: Callable[..., Any]) -> int:
+    """Return the peak memory of a call of a function in bytes.
+
+    The call runs without machine code, because compiling would allocate memory, too.
+    """
+    compiled = jit(f, backend="lanes")
+    compiled(MARKET)
+    tracemalloc.start()
+    compiled(MARKET)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most
 
 
 def main() -> None:
@@ -76,9 +80,10 @@ def main() -> None:
         price(MARKET)
         alone = seconds(partial(price, MARKET))
         for kept in KEPT:
-            slopes = jit(value_and_grad(partial(asian, steps=steps, kept=kept)))
+            f = value_and_grad(partial(asian, steps=steps, kept=kept))
+            slopes = jit(f)
             _, found = slopes(MARKET)
-            ratio, most = seconds(partial(slopes, MARKET)) / alone, peak(partial(slopes, MARKET))
+            ratio, most = seconds(partial(slopes, MARKET)) / alone, peak(f)
             print(f"{steps:6}  {kept or 'all'!s:9}{most:11,}{ratio:6.1f}x{len(slopes.program):11}{found[3]:28.12f}")
 
 

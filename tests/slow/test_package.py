@@ -23,6 +23,7 @@ OTHERS = (
     "py.typed",
 )
 COMPILED = (
+    "adopting/switches",
     "ops/compiled/evaluate",
     "value/node",
     "value/convert",

@@ -53,9 +53,9 @@ def test_parts_of_a_real_number():
     assert x.conjugate() is x
 
 
-@pytest.mark.parametrize("to", ["radians", "degrees", "deg2rad", "rad2deg"])
-def test_angles_convert_in_numpy(to):
-    function = getattr(numpy, to)
+@pytest.mark.parametrize("name", ["radians", "degrees", "deg2rad", "rad2deg", "fabs"])
+def test_numpy_calls_methods(name):
+    function = getattr(numpy, name)
     expected = function(30.0)
     assert function(Value(30.0)).data == pytest.approx(expected, rel=1e-15)
     assert grad(lambda x: function(numpy.array([x]))[0])(30.0) == pytest.approx(function(1.0))

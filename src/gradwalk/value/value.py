@@ -405,6 +405,15 @@ class Value(Methods):
 
     rad2deg = degrees
 
+    def fabs(self) -> Value:
+        """Return the absolute value. NumPy's `fabs` of object arrays calls this method.
+
+        Example:
+            >>> Value(-2.0).fabs().data
+            2.0
+        """
+        return abs(self)
+
     def __pos__(self) -> Value:
         return self
 

@@ -77,11 +77,11 @@ define internal i1 @is_interrupted() noinline {{
   ret i1 %is_error
 }}"""
 _INTEGERS = "\n".join([f"declare i64 @llvm.{name}.i64(i64, i64)" for name in ("smin", "smax")])
-# Declarations of the functions that allocate memory for arrays.
+# Functions of Python that allocate memory for arrays. They need not hold the GIL, and tracemalloc counts the memory.
 _MEMORY = f"""\
-declare noalias ptr @{PREFIX}malloc(i64)
-declare noalias ptr @{PREFIX}realloc(ptr, i64)
-declare void @{PREFIX}free(ptr)"""
+declare noalias ptr @{PYTHON}PyMem_RawMalloc(i64)
+declare noalias ptr @{PYTHON}PyMem_RawRealloc(ptr, i64)
+declare void @{PYTHON}PyMem_RawFree(ptr)"""
 
 
 def ir_source(code: Code, *, contract: bool = False, memory: int = MEMORY) -> str:
@@ -107,7 +107,7 @@ def helpers(text: Sequence[str], poll: str) -> list[str]:
     `poll` defines a function that looks for signals.
     """
     used = "\n".join(text)
-    found = [(poll, "@is_interrupted("), (_MEMORY, f"@{PREFIX}free("), (PLAN, "@action(")]
+    found = [(poll, "@is_interrupted("), (_MEMORY, f"@{PYTHON}PyMem_RawFree("), (PLAN, "@action(")]
     return [*(definition for definition, name in found if name in used), _INTEGERS]
 
 
@@ -195,12 +195,12 @@ class RoutinePrinter(Body):
         """Print all statements; return the lines before the block "first" and the lines from the block "end" on."""
         self._place_arrays()
         self._print(self._routine.statements)
-        allocated = [f"  %work = call ptr @{PREFIX}malloc(i64 {self._work})"] if self._work else []
+        allocated = [f"  %work = call ptr @{PYTHON}PyMem_RawMalloc(i64 {self._work})"] if self._work else []
         check = ["  %has_work = icmp ne ptr %work, null", "  br i1 %has_work, label %first, label %end_work"]
-        freed = []
+        free, freed = f"@{PYTHON}PyMem_RawFree", []
         for name in self._routine.growing:
-            freed += [f"  %{name}_last = load ptr, ptr %{name}", f"  call void @{PREFIX}free(ptr %{name}_last)"]
-        freed += [f"  call void @{PREFIX}free(ptr %work)"] if self._work else []
+            freed += [f"  %{name}_last = load ptr, ptr %{name}", f"  call void {free}(ptr %{name}_last)"]
+        freed += [f"  call void {free}(ptr %work)"] if self._work else []
         return [
             "begin:",
             "  %status = alloca i32",
@@ -296,7 +296,7 @@ class RoutinePrinter(Body):
             is_small = self.new(f"icmp sle i64 {bytes_}, {self._most_bytes}")
             self._fail_unless(is_small, self._label("small"), OUT_OF_MEMORY)
         old = self.new(f"load ptr, ptr {name}")
-        new = self.new(f"call ptr @{PREFIX}realloc(ptr {old}, i64 {bytes_})")
+        new = self.new(f"call ptr @{PYTHON}PyMem_RawRealloc(ptr {old}, i64 {bytes_})")
         grown = self._label("grown")
         self._fail_unless(self.new(f"icmp ne ptr {new}, null"), grown, OUT_OF_MEMORY)
         self.lines += [f"  store ptr {new}, ptr {name}", f"  store i64 {more}, ptr {name}_room"]

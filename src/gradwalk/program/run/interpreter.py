@@ -340,7 +340,8 @@ class Interpreter:
             return self._execute(value)
         if cython.compiled:
             cell, executed = cython.address(self._machine_run), cython.address(self._executed)
-            if self._executes >= _long:
+            # A thread that waits for the GIL rarely wakes up in time if the GIL is released for a moment only.
+            if self.machine_code is not None and self._executes >= _long:
                 with cython.nogil:
                     status = c_compat.run_code(cell, executed, self._executes, value)
             else:
