@@ -57,7 +57,7 @@ class ArrayFunction:
         self.points = points
         self._f = f
         self._rebuilt = rebuilt
-        self._one = jit(self.leaves)
+        self._one = jit(self.leaves, branches="refuse")
         self._many: dict[str, Vectorized[...]] = {}
         self._results: dict[tuple[tuple[int, ...], ...], TreeDef] = {}
         self._derivatives: dict[Any, ArrayFunction] = {}

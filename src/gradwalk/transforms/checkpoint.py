@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy
@@ -16,7 +16,8 @@ from gradwalk.program.calls.program_derivatives import jvp_program, vjp_program
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Indices
-from gradwalk.transforms.jit.jit_class import Jit, JitTrace
+from gradwalk.transforms.jit.jit_class import Jit
+from gradwalk.transforms.jit.jit_trace import JitTrace
 from gradwalk.value.value import Value
 
 P = ParamSpec("P")
@@ -68,7 +69,7 @@ class Block(Call):
 class CheckpointTrace(JitTrace):
     """A trace that is applied to Values as a single call of `block`."""
 
-    block: Block
+    block: Block = field(kw_only=True)
 
     def apply(self, operands: Sequence[Any]) -> list[Value]:
         """Return the numbers of the result as Values. Each number is one node of the graph."""

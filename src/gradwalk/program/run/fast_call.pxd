@@ -4,19 +4,32 @@ from gradwalk.program.run.interpreter cimport Interpreter
 from gradwalk.trees.fast cimport form
 
 
-cdef class PreparedCall:
+cdef class PreparedWay:
     cdef Interpreter _interpreter
-    cdef form.Form _takes
-    cdef form.Form _keywords
     cdef form.Form _makes
     cdef object _treedef
-    cdef int _inputs
     cdef int _outputs
     cdef int _conditions  # number of conditions, which are the last outputs
     cdef tuple _outcomes  # owns the memory that the pointers point into
     cdef double* _outcome
     cdef int* _is_bool
 
+    cdef int left_at(self, double* outputs) noexcept
+    cdef bint follows(self, PreparedWay other, int position, double* outputs) noexcept
+    cdef double _outcome_of(self, int i, double number) noexcept
+    cdef object built(self, double* outputs)
+
+
+cdef class PreparedCall:
+    cdef readonly object key
+    cdef form.Form _takes
+    cdef form.Form _keywords
+    cdef int _inputs
+    cdef int _outputs  # the largest number of outputs of a way
+    cdef tuple _ways  # most recent first
+
+    cpdef put_first(self, PreparedWay way)
     cpdef object result(self, tuple args, dict kwargs)
-    cdef bint _has_outcomes(self, double* outputs)
-    cdef object _built(self, double* outputs)
+
+
+cdef object _next(tuple ways, PreparedWay left, int position, double* outputs)

@@ -1,4 +1,4 @@
-"""`PreparedCall`: a fast path in C for calls whose arguments have the same structure as in an earlier call."""
+"""`PreparedCall`: a fast path in C for calls whose arguments have the same form as in an earlier call."""
 
 from __future__ import annotations
 
@@ -18,81 +18,71 @@ from gradwalk.value.modes import refuses_nans
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-MISSED = object()  # the result of a call whose arguments do not have the prepared structure
+_MOST_WAYS = 16  # of one prepared call
+MISSED = object()  # the result of a call without a prepared way
 
 
 @cython.final
 @cython.cclass
-class PreparedCall:
-    """A program, with the form of the arguments that it accepts and the form of its result.
+class PreparedWay:
+    """A program that computes the results for arguments that meet all its conditions, and the form of its result.
 
     Args:
         interpreter: The interpreter of the program.
-        takes: The form of the tuple of positional arguments.
-        keywords: The form of the dict of keyword arguments, or None if there are no keyword arguments.
         makes: The form of the result. If None, the result is unflattened with `treedef`.
         treedef: The treedef of the result.
         outcomes: For each condition among the last outputs of the program, whether it must hold, or the number that it
-            must be equal to. The program computes the results for arguments that meet all conditions.
+            must be equal to.
     """
 
-    # The types of the fields are declared in fast_call.pxd.
+    # The types of the fields of both classes are declared in fast_call.pxd.
 
     def __init__(
         self,
         interpreter: Interpreter,
-        takes: form.Form,
-        keywords: form.Form | None,
         makes: form.Form | None,
         treedef: TreeDef,
         outcomes: tuple[bool | float, ...] = (),
     ) -> None:
         self._interpreter = interpreter
-        self._takes = takes
-        self._keywords = keywords
         self._makes = makes
         self._treedef = treedef
-        self._inputs = interpreter.inputs
         self._outputs = interpreter._outputs
         self._conditions = len(outcomes)
         self._outcomes = array("d", outcomes), array("i", [isinstance(outcome, bool) for outcome in outcomes])
         self._outcome = c_compat.doubles(self._outcomes[0])
         self._is_bool = c_compat.integers(self._outcomes[1])
 
-    def result(self, args: tuple, kwargs: dict) -> Any:
-        """Return the result, or `MISSED` if the arguments do not have the prepared structure or miss a condition."""
-        if (self._keywords is None) != (not kwargs) or (self._conditions and refuses_nans()):
-            return MISSED
-        few, more = cython.declare(scratch.few_doubles), cython.declare(scratch.few_doubles)
-        inputs: cython.p_double = scratch.acquire(self._inputs + 1, few)
-        outputs: cython.p_double = scratch.acquire(self._outputs + 1, more)
-        try:
-            if not inputs or not outputs:
-                raise MemoryError
-            if not self._takes.read(args, inputs, None):
-                return MISSED
-            if self._keywords is not None and not self._keywords.read(kwargs, inputs, None):
-                return MISSED
-            self._interpreter._run(inputs, outputs)
-            return self._built(outputs) if self._has_outcomes(outputs) else MISSED
-        finally:
-            scratch.release(inputs, few)
-            scratch.release(outputs, more)
-
-    def _has_outcomes(self, outputs: cython.p_double) -> cython.bint:
-        """Return whether all conditions have the outcomes that they must have."""
+    def left_at(self, outputs: cython.p_double) -> cython.int:
+        """Return the position of the first condition that has another outcome, or -1 if all conditions are met."""
         first: cython.int = self._outputs - self._conditions
-        number: cython.double
         i: cython.int
         for i in range(self._conditions):
-            number = outputs[first + i]
-            if self._is_bool[i]:
-                number = number != 0.0
-            if number != self._outcome[i]:
-                return False
-        return True
+            if self._outcome_of(i, outputs[first + i]) != self._outcome[i]:
+                return i
+        return -1
 
-    def _built(self, outputs: cython.p_double) -> object:
+    def follows(self, other: PreparedWay, position: cython.int, outputs: cython.p_double) -> cython.bint:
+        """Return whether arguments that leave the way `other` at this condition, with these outputs, may take this way.
+
+        The conditions before it have the outcomes that `other` has.
+        """
+        i: cython.int
+        if self._conditions <= position:
+            return False
+        for i in range(position):
+            if self._outcome[i] != other._outcome[i]:
+                return False
+        number = cython.declare(cython.double, outputs[other._outputs - other._conditions + position])
+        return self._outcome[position] == other._outcome_of(position, number)
+
+    def _outcome_of(self, i: cython.int, number: cython.double) -> cython.double:
+        """Return the outcome of condition `i`, given its number."""
+        if self._is_bool[i]:
+            return 1.0 if number != 0.0 else 0.0
+        return number
+
+    def built(self, outputs: cython.p_double) -> object:
         """Build the result from its numbers."""
         if self._makes is not None:
             return self._makes.build(outputs)
@@ -102,3 +92,74 @@ class PreparedCall:
         for i in range(self._outputs - self._conditions):
             number[i] = outputs[i]
         return self._treedef.filled(numbers)
+
+
+@cython.final
+@cython.cclass
+class PreparedCall:
+    """The ways of a function for arguments of one form. Ways differ in the outcomes of the conditions that they share.
+
+    Args:
+        takes: The form of the tuple of positional arguments.
+        keywords: The form of the dict of keyword arguments, or None if there are no keyword arguments.
+        way: The first way.
+        key: The cache key of the arguments.
+
+    Attributes:
+        key: The cache key of the arguments.
+    """
+
+    def __init__(self, takes: form.Form, keywords: form.Form | None, way: PreparedWay, key: object = None) -> None:
+        self.key = key
+        self._takes = takes
+        self._keywords = keywords
+        self._inputs = way._interpreter.inputs
+        self._ways = (way,)
+        self._outputs = way._outputs
+
+    def put_first(self, way: PreparedWay) -> None:
+        """Try this way first from now on."""
+        self._outputs = max(self._outputs, way._outputs)
+        self._ways = (way, *[other for other in self._ways if other is not way][: _MOST_WAYS - 1])
+
+    def result(self, args: tuple, kwargs: dict) -> Any:
+        """Return the result, or `MISSED` if the arguments have another form or take none of the ways."""
+        ways: tuple = self._ways
+        way: PreparedWay = ways[0]
+        if (self._keywords is None) != (not kwargs) or (way._conditions and refuses_nans()):
+            return MISSED
+        few, more = cython.declare(scratch.few_doubles), cython.declare(scratch.few_doubles)
+        inputs: cython.p_double = scratch.acquire(self._inputs + 1, few)
+        outputs: cython.p_double = scratch.acquire(self._outputs + 1, more)
+        position: cython.int
+        try:
+            if not inputs or not outputs:
+                raise MemoryError
+            if not self._takes.read(args, inputs, None):
+                return MISSED
+            if self._keywords is not None and not self._keywords.read(kwargs, inputs, None):
+                return MISSED
+            for _ in range(len(ways)):
+                way._interpreter._run(inputs, outputs)
+                position = way.left_at(outputs)
+                if position < 0:
+                    if way is not ways[0]:
+                        self.put_first(way)
+                    return way.built(outputs)
+                found: PreparedWay | None = _next(ways, way, position, outputs)
+                if found is None:
+                    break
+                way = found
+            return MISSED
+        finally:
+            scratch.release(inputs, few)
+            scratch.release(outputs, more)
+
+
+def _next(ways: tuple, left: PreparedWay, position: cython.int, outputs: cython.p_double) -> object:
+    """Return a way for arguments that leave the way `left` at a condition, or None."""
+    way: PreparedWay
+    for way in ways:
+        if way.follows(left, position, outputs):
+            return way
+    return None

@@ -75,6 +75,11 @@ class Recording:
         self._indices: dict[int, int] = {}  # maps the id of the Value for an input to the tape index of the input
         self._inputs: list[Value] = []  # the Values for the inputs
 
+    def refuse_branches_of_placeholders(self) -> None:
+        """Refuse branches if an operand belongs to an enclosing recording that refuses branches, as in a loop body."""
+        if is_abstract() and any(isinstance(x, Value) and level_of(x) > 0 for x in self.operands):
+            self._follows_branches = False
+
     def add_inputs(self, tree: Any, what: str, names: list[str] | None = None) -> Any:
         """Append an input to the recording for each number in a tree; return the tree with the Values of the inputs.
 

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from gradwalk.program.program import Program
 from gradwalk.program.reroll.repeats import written
-from gradwalk.program.run.fast_call import PreparedCall
+from gradwalk.program.run.fast_call import PreparedCall, PreparedWay
 from gradwalk.program.tracing.trace import Recording, display_name
 from gradwalk.trees.fast.form import ConstantForm, DictForm, SequenceForm
 from gradwalk.trees.fast.forms import form_of, leaf_forms
@@ -330,16 +330,10 @@ class ArgumentKeys:
         self.static_argnames |= {name for i, name in enumerate(parameters) if i in self.static_argnums}
 
 
-def prepared_call(
-    key: Any, program: Program, treedef: TreeDef, outcomes: tuple[bool | float, ...] = ()
-) -> PreparedCall | None:
-    """Return a `PreparedCall` for arguments with this key, or None if an argument has no form.
+def prepared_call(key: Any, way: PreparedWay) -> PreparedCall | None:
+    """Return a `PreparedCall` with one way for arguments with this key, or None if an argument has no form.
 
-    Args:
-        key: A key that `ArgumentKeys.key` returned.
-        program: The program that maps the numbers of the arguments to the numbers of the result.
-        treedef: The treedef of the result.
-        outcomes: See `PreparedCall`.
+    `key` is a key that `ArgumentKeys.key` returned.
     """
     count, *parts = key
     forms: list[Any] = []
@@ -352,8 +346,7 @@ def prepared_call(
         return None
     names = [name for name, *_ in parts[count:]]
     keywords = DictForm(names, forms[count:], names) if names else None
-    takes = SequenceForm(tuple, forms[:count])
-    return PreparedCall(program.interpreter, takes, keywords, form_of(treedef), treedef, outcomes)
+    return PreparedCall(SequenceForm(tuple, forms[:count]), keywords, way, key)
 
 
 def _set_of(kind: type, given: Any, what: str) -> frozenset[Any]:

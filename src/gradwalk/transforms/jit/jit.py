@@ -8,7 +8,6 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from gradwalk.batching.vmapped import Vmap
 from gradwalk.program.native.machine_code import checked_policy
-from gradwalk.transforms.jit.jit_branches import JitBranches
 from gradwalk.transforms.jit.jit_class import Jit
 
 P = ParamSpec("P")
@@ -23,7 +22,7 @@ def jit(
     *,
     static_argnums: int | Iterable[int] = (),
     static_argnames: str | Iterable[str] = (),
-    branches: str = "refuse",
+    branches: str = "record",
     backend: str | None = None,
     contract: bool = False,
     memory: float | None = None,
@@ -34,7 +33,7 @@ def jit(
     *,
     static_argnums: int | Iterable[int] = (),
     static_argnames: str | Iterable[str] = (),
-    branches: str = "refuse",
+    branches: str = "record",
     backend: str | None = None,
     contract: bool = False,
     memory: float | None = None,
@@ -44,7 +43,7 @@ def jit(
     *,
     static_argnums: int | Iterable[int] = (),
     static_argnames: str | Iterable[str] = (),
-    branches: str = "refuse",
+    branches: str = "record",
     backend: str | None = None,
     contract: bool = False,
     memory: float | None = None,
@@ -141,5 +140,4 @@ def jit(
             contract=contract,
             memory=memory,
         )
-    kind = JitBranches if branches == "record" else Jit
-    return kind(f, static_argnums, static_argnames, policy)
+    return Jit(f, static_argnums, static_argnames, policy, follows_branches=branches == "record")

@@ -1,24 +1,31 @@
-"""`Jit`: a function with its recordings, returned by `jit`."""
+"""`Jit`: a function with its recordings, returned by `jit`.
+
+A function that branches on its arguments takes one of several ways. A recording of a way stores the outcome of each
+condition, and its program also computes the conditions. The result of the program is valid if all conditions have the
+recorded outcomes. The first condition that has another outcome tells which of the other recordings, if any, begin in
+the way that the arguments take. If none of them fits, the function is recorded again for these arguments.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy
 
-from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Graph
-from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling, current_policy
+from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
-from gradwalk.program.run.fast_call import MISSED, PreparedCall
+from gradwalk.program.run.fast_call import MISSED
 from gradwalk.program.tracing.trace import Recording, display_name
-from gradwalk.program.tracing.trace_cache import ArgumentKeys, Statistics, Trace, TraceCache, prepared_call
+from gradwalk.program.tracing.trace_cache import BRANCHES, ArgumentKeys, Statistics, TraceCache
 from gradwalk.program.tracing.wrapper import WrappedFunction
-from gradwalk.trees.tree import TreeDef, scalars, write
-from gradwalk.value.node import primal_of
+from gradwalk.transforms.jit.jit_trace import JitTrace, Outcomes
+from gradwalk.trees.tree import scalars, write
+from gradwalk.value.modes import refuses_nans
+from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value
 
 if TYPE_CHECKING:
@@ -29,50 +36,6 @@ R = TypeVar("R")
 
 # The recordings in progress in the current context, as pairs (id of the function, key of the arguments).
 _in_progress: ContextVar[tuple[tuple[int, Any], ...]] = ContextVar("in_progress", default=())
-
-
-@dataclass(frozen=True, eq=False)
-class JitTrace(Trace):
-    """A trace made by `jit`.
-
-    Attributes:
-        treedef: Treedef of the result.
-        names: Names of the inputs that are numbers in the arguments.
-        numbers: Number that each input had when the function was recorded.
-        key: Cache key of the arguments.
-    """
-
-    treedef: TreeDef
-    names: list[str]
-    numbers: list[float]
-    key: Any
-
-    @cached_property
-    def prepared(self) -> PreparedCall | None:
-        """The fast path for arguments with this structure, or None.
-
-        There is no fast path if the trace captures Values. There is no fast path either if the trace calls other
-        programs under a custom policy: the policy must be set when these programs are compiled, which happens on their
-        first run.
-        """
-        if self.captured or (self.program.calls and current_policy() is not DEFAULT):
-            return None
-        return prepared_call(self.key, self.program, self.treedef)
-
-    @property
-    def labels(self) -> list[str]:
-        """Names of all inputs; "" for an unnamed input."""
-        return [*self.names, *(getattr(x, "label", "") for x in self.captured)]
-
-    def apply(self, operands: Sequence[Any]) -> Sequence[Any]:
-        """Return the numbers of the result. At least one operand must be a Value."""
-        return self.program(list(operands))
-
-    def roots(self, numbers: Sequence[float]) -> list[Value]:
-        """Return the numbers of the result as Values, computed from new labeled leaves."""
-        leaves = [Value(number, label=label) for number, label in zip(numbers, self.labels, strict=True)]
-        results = self.program(list(leaves))
-        return [x if isinstance(x, Value) else Value(x) for x in results]
 
 
 class Jit(WrappedFunction[P, R]):
@@ -86,11 +49,15 @@ class Jit(WrappedFunction[P, R]):
         static_argnums: int | Iterable[int],
         static_argnames: str | Iterable[str],
         policy: Policy = DEFAULT,
+        *,
+        follows_branches: bool = False,
     ) -> None:
         super().__init__(f, self._name)
         self._policy = policy
+        self._follows_branches = follows_branches
         self._keys = ArgumentKeys(f, self._advice, static_argnums, static_argnames)
         self._cache: TraceCache[JitTrace] = TraceCache(display_name(f))
+        self._ways: dict[Any, list[Outcomes]] = {}  # maps keys of arguments to the ways with conditions, latest first
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the result for these arguments. If their structure is new, the function is recorded first."""
@@ -100,11 +67,9 @@ class Jit(WrappedFunction[P, R]):
             if result is not MISSED:
                 return result  # type: ignore[no-any-return]
         if self._policy is DEFAULT:
-            trace, leaves = self._trace(args, kwargs)
-            return trace.treedef.filled(self._numbers(trace, leaves))  # type: ignore[no-any-return]
+            return self._computed(args, kwargs)
         with compiling(self._policy):  # the policy also applies to parts that are compiled on their first run
-            trace, leaves = self._trace(args, kwargs)
-            return trace.treedef.filled(self._numbers(trace, leaves))  # type: ignore[no-any-return]
+            return self._computed(args, kwargs)
 
     @property
     def graph(self) -> Graph:
@@ -120,11 +85,15 @@ class Jit(WrappedFunction[P, R]):
     def program(self) -> Program:
         """The program of the latest recording, with named inputs for the arguments and the captured Values.
 
+        If the function branches, the program computes one way through it. Its last outputs, which are called branch[0],
+        branch[1] and so on, are the conditions of the branches.
+
         Raises:
             ValueError: The function has not been recorded yet.
         """
         trace = self._last()
-        return trace.program.named(trace.labels, trace.treedef.names("out"))
+        conditions = [f"branch[{i}]" for i in range(len(trace.outcomes))]
+        return trace.program.named(trace.labels, [*trace.treedef.names("out"), *conditions])
 
     @property
     def statistics(self) -> Statistics:
@@ -164,7 +133,8 @@ class Jit(WrappedFunction[P, R]):
         return walk(trace.roots([primal_of(x) if isinstance(x, Value) else x for x in numbers])[0])
 
     def _reduce_args(self) -> tuple[Any, ...]:
-        return self._f, tuple(self._keys.static_argnums), tuple(self._keys.static_argnames), self._policy
+        made = functools.partial(type(self), follows_branches=self._follows_branches)
+        return made, (self._f, tuple(self._keys.static_argnums), tuple(self._keys.static_argnames), self._policy)
 
     def _last(self) -> JitTrace:
         return self._cache.last(display_name(self._f))
@@ -174,8 +144,8 @@ class Jit(WrappedFunction[P, R]):
             return ""
         return f". Or pass it to {display_name(self._f)} as a static argument: jit(f, static_argnames={name!r})"
 
-    def _numbers(self, trace: JitTrace, leaves: list[Any]) -> Any:
-        """Run a trace and return the numbers of the result."""
+    def _outputs(self, trace: JitTrace, leaves: list[Any]) -> Any:
+        """Run a trace and return the outputs of its program."""
         if not trace.captured:
             row = numpy.empty(trace.program.inputs)
             if write(leaves, row):
@@ -185,15 +155,97 @@ class Jit(WrappedFunction[P, R]):
             return trace.apply(operands)
         return trace.program.run(numpy.array(operands))
 
+    def _computed(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Return the result for these arguments, and prepare a fast path for arguments like these."""
+        trace, leaves, outputs = self._found(args, kwargs)
+        self._prepare(trace)
+        if outputs is None:
+            outputs = self._outputs(trace, leaves)
+            trace.left_with(outputs)  # returns None; an enclosing recording sees the conditions
+        return trace.treedef.filled(trace.results(outputs))
+
     def _trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JitTrace, list[Any]]:
-        """Return the trace for arguments of this structure, recorded if needed, and the leaves that are not static."""
+        """Return the trace for these arguments, recorded if needed, and the leaves that are not static."""
+        trace, leaves, _ = self._found(args, kwargs)
+        self._prepare(trace)
+        return trace, leaves
+
+    def _found(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JitTrace, list[Any], Any]:
+        """Return the trace for these arguments, recorded if needed, and the leaves that are not static.
+
+        The third element holds the outputs of the program if they were computed to find the trace. Otherwise it is
+        None.
+        """
         key, leaves = self._keys.key(args, kwargs)
         trace = self._cache.find(key)
-        if trace is None:
-            trace = self._cache.add(key, self._record_once(key, args, kwargs))
-        if trace.prepared is not None:
-            self._cache.try_first(trace.prepared)
-        return trace, leaves
+        if trace is not None:
+            return trace, leaves, None
+        # Under `debug_nans()`, operations of a way that is not taken must not raise, so the function itself runs.
+        if key in self._ways and not refuses_nans():
+            trace, outputs = self._walked(key, leaves)
+            if trace is not None:
+                return trace, leaves, outputs
+        made = self._record_once(key, args, kwargs)
+        trace = self._cache.add(_key_of_way(key, made.outcomes), made)
+        if trace.outcomes and trace.is_reusable:
+            self._put_first(key, trace.outcomes)
+        return trace, leaves, None
+
+    def _walked(self, key: Any, leaves: list[Any]) -> tuple[JitTrace | None, Any]:
+        """Return the trace of the recorded way that the arguments take, and its outputs, or None twice."""
+        begin: Outcomes | None = ()  # the first outcomes of the way that the arguments take
+        while begin is not None:
+            ways = self._ways.get(key, [])
+            outcomes = next((way for way in ways if way[: len(begin)] == begin), None)
+            if outcomes is None:
+                return None, None
+            trace = self._cache.find(_key_of_way(key, outcomes))
+            if trace is None:  # evicted from the cache
+                self._forget(key, outcomes)
+                continue
+            left, outputs = self._tried(trace, leaves)
+            if left is None:
+                self._put_first(key, outcomes)
+                return trace, outputs
+            # A condition may be rounded differently in another program, in which case no way may fit.
+            begin = left if len(left) > len(begin) else None
+        return None, None
+
+    def _tried(self, trace: JitTrace, leaves: list[Any]) -> tuple[Outcomes | None, Any]:
+        """Run a trace. Return `left_with` and the outputs, which are None if the guard has a different outcome."""
+        guard = trace.guard
+        operands = [*scalars(leaves), *trace.captured] if guard else []
+        if guard and not any(isinstance(x, Value) and level_of(x) for x in operands):
+            given = numpy.array([primal_of(x) if isinstance(x, Value) else x for x in operands], numpy.float64)
+            try:
+                left = trace.left_with(guard.run(given))
+            except Exception:
+                left = trace.left_early_with(given)
+                if left is None:
+                    raise
+            if left is not None:
+                return left, None
+        outputs = self._outputs(trace, leaves)
+        return trace.left_with(outputs), outputs
+
+    def _prepare(self, trace: JitTrace) -> None:
+        """Try the fast path of a trace first in later calls, if the trace has one."""
+        prepared, way = trace.prepared, trace.prepared_way
+        if prepared is None or way is None or not trace.is_reusable:
+            return
+        if trace.outcomes:
+            prepared = next((other for other in self._cache.prepared if other.key == trace.key), prepared)
+            prepared.put_first(way)
+        self._cache.try_first(prepared)
+
+    def _put_first(self, key: Any, outcomes: Outcomes) -> None:
+        """Move a way to the front of the list. The list is replaced because other threads may be iterating over it."""
+        ways = self._ways.get(key, [])
+        if not ways or ways[0] != outcomes:
+            self._ways[key] = [outcomes, *(other for other in ways if other != outcomes)]
+
+    def _forget(self, key: Any, outcomes: Outcomes) -> None:
+        self._ways[key] = [other for other in self._ways.get(key, []) if other != outcomes]
 
     def _record_once(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
         """Record the function, or raise `RecursionError` if this recording is already in progress."""
@@ -210,17 +262,19 @@ class Jit(WrappedFunction[P, R]):
 
     def _record(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
         """Record the function for these arguments."""
-        recording = self._new_recording()
+        recording = Recording(staged=True, follows_branches=self._follows_branches)
         names: list[str] = []
         opened, keywords = self._keys.open(recording, args, kwargs, names)
+        recording.refuse_branches_of_placeholders()
         count = len(recording.operands)
         outputs, treedef = recording.run(self._f, opened, keywords)
         captured = recording.operands[count:]
         numbers = [primal_of(x) if isinstance(x, Value) else x for x in recording.operands]
-        return self._as_trace(recording, outputs, captured, treedef, names, numbers, key)
+        conditions, outcomes = recording.branches
+        program = recording.tape.program([*outputs, *conditions])
+        return JitTrace(program, captured, treedef, names, numbers, key, tuple(outcomes))
 
-    def _new_recording(self) -> Recording:
-        return Recording(staged=True)
 
-    def _as_trace(self, recording: Recording, outputs: list[int], *others: Any) -> JitTrace:
-        return JitTrace(recording.tape.program(outputs), *others)
+def _key_of_way(key: Any, outcomes: Outcomes) -> Any:
+    """Return the cache key of a recording: the key of the arguments extended by the outcomes of the conditions."""
+    return (*key, (BRANCHES, outcomes)) if outcomes else key
