@@ -59,6 +59,22 @@ class Batch:
         leaves = [leaf[start:end] if varies else leaf for leaf, varies in zip(self.leaves, self.varies, strict=True)]
         return replace(self, leaves=leaves, size=len(range(self.size)[start:end]))
 
+    def take(self, samples: NDArray[numpy.intp]) -> Batch:
+        """Return the samples at these positions as a batch of copies."""
+        leaves = [leaf[samples] if varies else leaf for leaf, varies in zip(self.leaves, self.varies, strict=True)]
+        return replace(self, leaves=leaves, size=len(samples))
+
+    @property
+    def primals(self) -> Batch:
+        """The batch with the numbers of Values instead of the Values."""
+        if not self.has_values:
+            return self
+        leaves = [
+            _of_numbers(leaf) if isinstance(leaf, numpy.ndarray) else primal_of(leaf) if isinstance(leaf, Value) else leaf
+            for leaf in self.leaves
+        ]
+        return replace(self, leaves=leaves)
+
     def example(self) -> list[Any]:
         """Return the arguments of the first sample; batched leaves are zeros if the batch is empty."""
         leaves = iter(self.first())

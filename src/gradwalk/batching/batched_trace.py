@@ -22,12 +22,13 @@ from gradwalk.program.calls.program_derivatives import weight
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Recording
-from gradwalk.program.tracing.trace_cache import Trace
-from gradwalk.trees.tree import TreeDef, scalars, size, write
+from gradwalk.program.tracing.ways import Outcomes, WayTrace, guards_of
+from gradwalk.trees.tree import TreeDef, flatten, scalars, size, write
 from gradwalk.value.modes import depth, is_without_gradient, refuses_nans
 
 _LEAST_WHOLE = 1000  # minimum total number of instructions of a batch that becomes one `BatchCall`
 _BACKEND: Backend = make_kernel
+_GUARD = flatten((0.0, 0.0), "the outputs of a guard")[1]  # the treedef of a guard's results: a position and a number
 
 
 class _MadeOf(NamedTuple):
@@ -40,20 +41,24 @@ class _MadeOf(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class BatchedTrace(Trace):
-    """A recording of a function for one sample.
+class BatchedTrace(WayTrace):
+    """A recording of a function for one sample. The program computes the results, without the conditions.
 
     Attributes:
         kernel: The kernel that runs the program on a batch; None if the program calls a Python function with an
             argument that depends on the batch.
         treedef: The treedef of the result for one sample.
         fixed: Positions of the outputs that are the same for all samples.
+        guards: Kernels that tell which samples take the way of the recording: see `guards_of`. Empty if all do.
+        conditions: A program that computes the conditions of the way; None if there are no conditions.
         prepared: Maps the dtypes of the array arguments to a `PreparedBatch`, or to None if there is no fast path.
     """
 
     kernel: Kernel | None
     treedef: TreeDef
     fixed: list[int]
+    guards: list[BatchedTrace] = field(default_factory=list)
+    conditions: Program | None = None
     prepared: dict[tuple[Any, ...], PreparedBatch | None] = field(default_factory=dict)
 
     @property
@@ -93,7 +98,7 @@ class BatchedTrace(Trace):
         """
         if batching.reduce is not None:
             return self._reduced(batch, batching, out)
-        has_values = self._has_values(batch)
+        has_values = self.has_values(batch)
         if out is not None:
             self.refuse_values(batch, batching)
         kind = object if has_values else batch.kind
@@ -122,7 +127,7 @@ class BatchedTrace(Trace):
 
     def sums(self, batch: Batch) -> Any:
         """Return the sums over a batch, one per number of the result: float64, or objects if the results are Values."""
-        has_values = self._has_values(batch)
+        has_values = self.has_values(batch)
         if self.stays_whole(batch):
             return as_array([total for [total] in self._whole(batch, reduced=True)])
         if self.kernel is None or has_values or refuses_nans():
@@ -141,7 +146,7 @@ class BatchedTrace(Trace):
 
     def refuse_values(self, batch: Batch, batching: Batching) -> None:
         """Raise `TypeError` if the results for a batch are Values, which cannot be written to `out`."""
-        if self._has_values(batch):
+        if self.has_values(batch):
             raise TypeError(
                 f"out= requires numbers, but the results of {batching.name} are Values here: take derivatives inside, "
                 "as in vmap(value_and_grad(f)), or call it under no_grad()"
@@ -155,13 +160,13 @@ class BatchedTrace(Trace):
         result = self.unflatten(results, batch.kind)
         return result if out is None else put(result, targets)
 
-    def _has_values(self, batch: Batch) -> bool:
+    def has_values(self, batch: Batch) -> bool:
         """Return whether the results are Values."""
         return (batch.has_values or bool(self.captured)) and not is_without_gradient()
 
     def stays_whole(self, batch: Batch) -> bool:
         """Return whether a batch of Values becomes one `BatchCall`. Short batches are recorded sample by sample."""
-        if not self._has_values(batch):
+        if not self.has_values(batch):
             return False
         is_long = batch.size * max(weight(self.program), 1) >= _LEAST_WHOLE
         return is_long and depth() > 0 and self.kernel is not None and not refuses_nans()
@@ -215,7 +220,7 @@ class BatchedTrace(Trace):
 
     def _fixed_results(self, batch: Batch) -> list[Any]:
         """Compute the outputs that are the same for all samples, using the first sample."""
-        return _outputs(self._of_fixed, [*batch.first(), *self.captured], self._has_values(batch))
+        return _outputs(self._of_fixed, [*batch.first(), *self.captured], self.has_values(batch))
 
     @cached_property
     def _of_fixed(self) -> Program:
@@ -227,6 +232,35 @@ class BatchedTrace(Trace):
         shared = _numbers([*batch.shared(), *self.captured], kernel.uniform_inputs)
         return kernel.run(shared, batch.columns(), outputs, batch.size, single=batch.kind is numpy.float32)
 
+    def departures(self, batch: Batch) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return where each sample leaves the way of the recording: see `guards_of`.
+
+        Returns two arrays with an entry for each sample: the position of the first condition that has another outcome,
+        or the number of conditions if there is none, and the number of that condition.
+        """
+        batch = batch.primals
+        positions, numbers = numpy.full(batch.size, len(self.outcomes)), numpy.zeros(batch.size)
+        staying = numpy.arange(batch.size)
+        for guard in self.guards:
+            found = guard._columns(batch if len(staying) == batch.size else batch.take(staying))
+            positions[staying], numbers[staying] = found
+            staying = staying[found[0] == len(self.outcomes)]
+        return positions, numbers
+
+    def record_conditions(self, batch: Batch, i: int) -> None:
+        """Make it a condition of the enclosing recording that sample `i` takes the way of this recording."""
+        if self.conditions is not None and self.has_values(batch):
+            self.left_with(self.conditions(scalars([*batch.sample(i), *self.captured])))
+
+    def _columns(self, batch: Batch) -> list[NDArray[Any]]:
+        """Return a column for each number of the result. The batch must not contain Values."""
+        if self.kernel is None:
+            return [numpy.array(column) for column in self._one_by_one(batch, has_values=False)]
+        columns = [numpy.empty(batch.size, batch.kind) for _ in self.program.outputs]
+        for position, number in zip(self.fixed, self._run(self.kernel, batch, columns).tolist(), strict=True):
+            columns[position][:] = number
+        return columns
+
     def _one_by_one(self, batch: Batch, has_values: bool) -> list[Any]:
         """Compute the results sample by sample. Return a list of columns, one per number of the result.
 
@@ -237,30 +271,57 @@ class BatchedTrace(Trace):
         return list(zip(*rows, strict=True)) or [()] * len(self.program.outputs)
 
 
-def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool) -> BatchedTrace:
-    """Record a function for one sample of a batch; `reduced` says whether results are summed over the batch.
+def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool, follows_branches: bool = True) -> BatchedTrace:
+    """Record a function for the first sample of a batch.
+
+    Args:
+        f: The function of one sample.
+        batch: The batch.
+        reduced: Whether results are summed over the batch.
+        follows_branches: Whether the function may branch on its arguments.
 
     Raises:
-        RecordingError: The function uses the number of an argument, for example in a branch.
+        RecordingError: The function uses the number of an argument.
         TypeError: The result contains something other than numbers.
     """
-    recording = Recording(staged=True)
+    recording = Recording(staged=True, follows_branches=follows_branches)
     names: list[str] = []
     opened = [recording.add_inputs(arg, name, names) for arg, name in zip(batch.example(), batch.names, strict=True)]
+    recording.refuse_branches_of_placeholders()
     inputs = len(recording.operands)
     keywords = dict(zip(batch.names[batch.positional :], opened[batch.positional :], strict=True))
     outputs, treedef = recording.run(f, opened[: batch.positional], keywords)
     captured = recording.operands[inputs:]
-    program = written_out(recording.tape.program(outputs)).named([*names, *(x.label for x in captured)], [])
+    labels = [*names, *(x.label for x in captured)]
     varies = [v for shape, v in zip(batch.shapes, batch.varies, strict=True) for _ in range(size(shape))]
     varies += [False] * len(captured)
+    conditions, outcomes = recording.branches
+    way: Outcomes = tuple(outcomes)
+    asked = recording.tape.program(conditions) if way else None
+    return _traced(
+        written_out(recording.tape.program(outputs)).named(labels, []),
+        varies,
+        reduced=reduced,
+        captured=captured,
+        outcomes=way,
+        treedef=treedef,
+        conditions=asked,
+        guards=[
+            _traced(written_out(guard), varies, reduced=False, captured=captured, outcomes=(), treedef=_GUARD)
+            for guard in (guards_of(asked, way) if asked else ())
+        ],
+    )
+
+
+def _traced(program: Program, varies: Sequence[bool], *, reduced: bool, **others: Any) -> BatchedTrace:
+    """Return a trace with a kernel that runs the program, if possible. `others` are further fields of the trace."""
     try:
         kernel = _BACKEND(program, varies, reduced=reduced)
     except PythonCallError:
         depends = program.code.depending(varies)
         fixed = [position for position, index in enumerate(program.outputs) if not depends[index]]
-        return BatchedTrace(program, captured, None, treedef, fixed)
-    return BatchedTrace(program, captured, kernel, treedef, list(kernel.fixed))
+        return BatchedTrace(program=program, kernel=None, fixed=fixed, **others)
+    return BatchedTrace(program=program, kernel=kernel, fixed=list(kernel.fixed), **others)
 
 
 def _outputs(program: Program, leaves: Sequence[Any], has_values: bool) -> list[Any]:

@@ -21,6 +21,7 @@ from gradwalk.batching.argmax import extreme, from_shares, place, share
 from gradwalk.batching.axes import Axes, Batch
 from gradwalk.batching.batched_trace import BatchedTrace
 from gradwalk.batching.out_argument import put
+from gradwalk.batching.split_trace import SplitTrace
 from gradwalk.batching.vmapped import Lowered, Vmap
 from gradwalk.loops import scan
 from gradwalk.program.native.machine_code import DEFAULT, Policy
@@ -41,8 +42,9 @@ class Reduction(Vmap[P]):
         reduce: str,
         keeps: bool = False,
         policy: Policy = DEFAULT,
+        follows_branches: bool = True,
     ) -> None:
-        super().__init__(f, in_axes, out_axes, reduce, keeps, policy)
+        super().__init__(f, in_axes, out_axes, reduce, keeps, policy, follows_branches)
         self._reduce = reduce
         self._sums: dict[int, Vmap[...]] = {}  # keyed by the number of positional arguments
 
@@ -59,8 +61,8 @@ class Reduction(Vmap[P]):
         targets = trace.targets(batch, self.batching, out, kind)
         return put(self._reduced(trace, batch, args, kwargs), targets)
 
-    def _reduced(self, trace: BatchedTrace, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        if not trace.stays_whole(batch):
+    def _reduced(self, trace: BatchedTrace | SplitTrace, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        if not isinstance(trace, BatchedTrace) or not trace.stays_whole(batch):
             return self._of_stacked(trace, batch)
         if self._reduce == "prod":
             return self._product(trace, batch)
@@ -88,7 +90,9 @@ class Reduction(Vmap[P]):
                 results = scalars(flatten(self._f(*args, **kwargs), "the result")[0])
                 return [terms(x, number) for x, number in zip(results, best, strict=True)]
 
-            self._sums[count] = Vmap(of_sample, (None, *self.batching.axes(count)), 0, "sum", self.keeps, self._policy)
+            axes = (None, *self.batching.axes(count))
+            options = self.keeps, self._policy, self._follows_branches
+            self._sums[count] = Vmap(of_sample, axes, 0, "sum", *options)
         return self._sums[count]
 
     def _product(self, trace: BatchedTrace, batch: Batch) -> Any:
@@ -98,7 +102,7 @@ class Reduction(Vmap[P]):
         product, _ = scan(lambda carry, row: (carry * row, None), first, rows)
         return trace.unflatten(product, batch.kind)
 
-    def _of_stacked(self, trace: BatchedTrace, batch: Batch) -> Any:
+    def _of_stacked(self, trace: BatchedTrace | SplitTrace, batch: Batch) -> Any:
         columns = _columns(trace.results(batch, self.batching._replace(reduce=None)), batch.size)
         with numpy.errstate(all="ignore"):  # inf and nan are valid results
             found = [

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy
 from numpy.typing import NDArray
 
+from gradwalk.base.compensated import Totals
 from gradwalk.batching.axes import SUMS, Batch, Batching, shown, spread
 from gradwalk.batching.progress import bar
 from gradwalk.batching.vmapped import Lowered, Vmap
@@ -64,35 +65,13 @@ def stream(f: Vmap[...] | Lowered, *args: Any, rows: int | None = None, progress
     return _each(lambda batch: batched.trace(batch).results(batch, batched.batching), batches, counter)
 
 
-class _Totals:
-    """Running sums, computed with Neumaier's compensated summation."""
-
-    def __init__(self, count: int) -> None:
-        self._sums = numpy.zeros(count)
-        self._lost = numpy.zeros(count)
-
-    def add(self, numbers: NDArray[Any]) -> None:
-        """Add one number to each sum."""
-        with numpy.errstate(all="ignore"):
-            sums = self._sums + numbers
-            is_larger = abs(self._sums) >= abs(numbers)
-            larger, smaller = numpy.where(is_larger, (self._sums, numbers), (numbers, self._sums))
-            self._lost += larger - sums + smaller
-        self._sums = sums
-
-    def rounded(self) -> NDArray[Any]:
-        """Return the sums, corrected by the accumulated rounding errors."""
-        with numpy.errstate(all="ignore"):  # the rounding error of an infinite sum is nan
-            return numpy.where(numpy.isfinite(self._lost), self._sums + self._lost, self._sums)
-
-
 def _reduced(batched: Vmap[...] | Lowered, batches: Iterator[Batch], counter: AbstractContextManager[Any]) -> Any:
     """Return the sum or mean over all chunks."""
     batching = batched.batching
     totals = last = None
     count = 0
     for batch, trace, sums in _each(lambda batch: _summed(batched, batch), batches, counter):
-        totals = totals or _Totals(len(sums))
+        totals = totals or Totals(len(sums))
         totals.add(sums)
         last = trace, batch.kind
         count += batch.size

@@ -12,10 +12,12 @@ from typing import Any, Generic, NamedTuple, ParamSpec, overload
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.batching.axes import Batching
+from gradwalk.batching.axes import Batch, Batching
 from gradwalk.batching.batched_trace import BatchedTrace, record_sample
+from gradwalk.batching.split_trace import split
 from gradwalk.program.tracing.trace import display_name, reduce_for_pickle
 from gradwalk.program.tracing.trace_cache import TraceCache
+from gradwalk.program.tracing.ways import Ways
 from gradwalk.trees.tree import Parameters, flatten
 
 P = ParamSpec("P")
@@ -62,6 +64,7 @@ class Vectorized(Generic[P]):
         self._excluded = frozenset([i if isinstance(i, int) else _position(f, i) for i in excluded])
         self._parameters = Parameters(f)
         self._cache: TraceCache[BatchedTrace] = TraceCache(display_name(f))
+        self._ways: Ways[BatchedTrace] = Ways(self._cache)
 
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any: ...
@@ -109,10 +112,13 @@ class Vectorized(Generic[P]):
         """Return the results. `axes` gives the batch axis of each argument, or None if it has no batch axis."""
         batching = Batching(display_name(self._f), self._parameters, tuple(axes), 0, None)
         batch = batching.batch(args, {})
-        trace = self._cache.find(batch.key)
-        if trace is None:
-            trace = self._cache.add(batch.key, record_sample(self._f, batch, reduced=False))
+        found = self._cache.find(batch.key)
+        trace = split(batch, self._ways, self._recorded, batching) if found is None else found
         return trace.results(batch, batching)
+
+    def _recorded(self, batch: Batch) -> BatchedTrace:
+        """Record the function for the first sample of a batch."""
+        return record_sample(self._f, batch, reduced=False)
 
     def _shaped(self, result: Any, loop: tuple[int, ...], sizes: dict[str, int]) -> Any:
         """Replace the first axis of the results by the loop dimensions, and check the results against the signature."""

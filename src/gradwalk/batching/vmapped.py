@@ -10,10 +10,12 @@ from gradwalk.backend.base import Kernel
 from gradwalk.batching.axes import SUMS, Axes, Batch, Batching, shown
 from gradwalk.batching.batched_trace import BatchedTrace, record_sample
 from gradwalk.batching.prepared_batch import BatchFunction, take_out
+from gradwalk.batching.split_trace import SplitTrace, split
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
 from gradwalk.program.tracing.trace import display_name
 from gradwalk.program.tracing.trace_cache import Statistics, TraceCache
+from gradwalk.program.tracing.ways import Ways
 from gradwalk.program.tracing.wrapper import WrappedFunction
 from gradwalk.trees.tree import Parameters
 
@@ -33,6 +35,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         reduce: See `vmap`.
         keeps: Whether recordings are cached, as after `jit`.
         policy: The policy for compiling kernels.
+        follows_branches: Whether the function may branch on its arguments.
 
     Attributes:
         batching: The axes and the reduction.
@@ -47,12 +50,15 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         reduce: str | None,
         keeps: bool = False,
         policy: Policy = DEFAULT,
+        follows_branches: bool = True,
     ) -> None:
         WrappedFunction.__init__(self, f, "vmap")
         batching = Batching(display_name(f), Parameters(f), in_axes, out_axes, reduce).checked()
         BatchFunction.__init__(self, batching, TraceCache[BatchedTrace](batching.name))
         self.keeps = keeps
         self._policy = policy
+        self._follows_branches = follows_branches
+        self._ways: Ways[BatchedTrace] = Ways(self._cache)
 
     if TYPE_CHECKING:
         _cache: TraceCache[BatchedTrace]
@@ -96,13 +102,22 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         """The numbers of calls, recordings and instructions, and the backend of the latest recording."""
         return replace(self._cache.statistics, calls=self._calls)
 
-    def kept(self, policy: Policy = DEFAULT) -> Vmap[P]:
-        """Return this function with cached recordings; `policy` says when and how kernels are compiled."""
-        return self if self.keeps and self._policy == policy else self._like(self._f, keeps=True, policy=policy)
+    def kept(self, policy: Policy = DEFAULT, *, follows_branches: bool = True) -> Vmap[P]:
+        """Return this function with cached recordings.
+
+        `policy` says when and how kernels are compiled, and `follows_branches` whether the function may branch on its
+        arguments.
+        """
+        if self.keeps and self._policy == policy and self._follows_branches == follows_branches:
+            return self
+        batching = self.batching
+        return type(self)(
+            self._f, batching.in_axes, batching.out_axes, batching.reduce, True, policy, follows_branches
+        )
 
     def of_samples(self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Vmap[P]:
         """Apply a transform, such as `grad`, to the function of one sample; return a function of batches."""
-        return self._like(transform(self._f), keeps=self.keeps, policy=self._policy)
+        return type(self)(transform(self._f), *self._options)
 
     def sums_over_others(self, argnums: int | Sequence[int]) -> bool:
         """Return whether results are summed or averaged, and all samples share the arguments at `argnums`.
@@ -133,6 +148,11 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         """
         batch = self.batching.batch(args, kwargs)
         trace = self.trace(batch)
+        if not isinstance(trace, BatchedTrace) or trace.outcomes:
+            raise ValueError(
+                f"{self.batching.name} branches on its arguments, and a lowered function cannot record another way: "
+                "branch with gradwalk.loops.cond, or choose with gradwalk.math.where"
+            )
         calls_python = trace.kernel is None or not all(call.kind for call, _ in trace.program.calls)
         if trace.captured or calls_python:
             raise ValueError(
@@ -141,16 +161,21 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
             )
         return Lowered(self.batching, batch.key, trace)
 
-    def trace(self, batch: Batch) -> BatchedTrace:
-        """Return the recording for a sample of the batch, from the cache if recordings are cached."""
-        trace = self._cache.find(batch.key) if self.keeps else None
-        if trace is None:
-            with compiling(self._policy):
-                trace = record_sample(self._f, batch, reduced=self.batching.reduce in SUMS)
-            if self.keeps:
-                return self._cache.add(batch.key, trace)
-            self._cache.latest = trace
+    def trace(self, batch: Batch) -> BatchedTrace | SplitTrace:
+        """Return the recording for the samples of a batch, or the recordings if the samples take different ways."""
+        found = self._cache.find(batch.key) if self.keeps else None
+        if found is not None:
+            return found
+        cache = self._cache if self.keeps else TraceCache[BatchedTrace](self.batching.name)
+        with compiling(self._policy):
+            trace = split(batch, self._ways if self.keeps else Ways(cache), self._recorded, self.batching)
+        self._cache.latest = cache.latest
         return trace
+
+    def _recorded(self, batch: Batch) -> BatchedTrace:
+        """Record the function for the first sample of a batch."""
+        reduced = self.batching.reduce in SUMS
+        return record_sample(self._f, batch, reduced=reduced, follows_branches=self._follows_branches)
 
     def _call(self, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
         """See `BatchFunction._call`."""
@@ -161,18 +186,20 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
     def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
         del args, kwargs  # `batch` holds them
         trace = self.trace(batch)
-        prepared = trace.prepared_for(batch, self.batching) if self.keeps else None
+        can_prepare = self.keeps and isinstance(trace, BatchedTrace) and not trace.outcomes
+        prepared = trace.prepared_for(batch, self.batching) if can_prepare else None
         if prepared is not None:
             self._cache.try_first(prepared)
         return trace.results(batch, self.batching, out)
 
-    def _like(self, f: Callable[..., Any], *, keeps: bool, policy: Policy) -> Vmap[P]:
+    @property
+    def _options(self) -> tuple[Any, ...]:
         batching = self.batching
-        return type(self)(f, batching.in_axes, batching.out_axes, batching.reduce, keeps, policy)
+        axes = batching.in_axes, batching.out_axes, batching.reduce
+        return *axes, self.keeps, self._policy, self._follows_branches
 
     def _reduce_args(self) -> tuple[Any, ...]:
-        batching = self.batching
-        return self._f, batching.in_axes, batching.out_axes, batching.reduce, self.keeps, self._policy
+        return self._f, *self._options
 
 
 class Lowered:

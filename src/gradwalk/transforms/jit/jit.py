@@ -124,12 +124,7 @@ def jit(
                 "jit() of a vmapped function takes no static arguments: bind them with functools.partial before "
                 "calling vmap()"
             )
-        if branches == "record":
-            raise TypeError(
-                'jit() of a vmapped function does not support branches="record", as each sample may take a different '
-                "branch: use gradwalk.loops.cond or gradwalk.math.where"
-            )
-        return f.kept(policy)
+        return f.kept(policy, follows_branches=branches == "record")
     if f is None:
         return functools.partial(
             jit,

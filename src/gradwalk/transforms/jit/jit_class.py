@@ -1,10 +1,4 @@
-"""`Jit`: a function with its recordings, returned by `jit`.
-
-A function that branches on its arguments takes one of several ways. A recording of a way stores the outcome of each
-condition, and its program also computes the conditions. The result of the program is valid if all conditions have the
-recorded outcomes. The first condition that has another outcome tells which of the other recordings, if any, begin in
-the way that the arguments take. If none of them fits, the function is recorded again for these arguments.
-"""
+"""`Jit`: a function with its recordings, returned by `jit`."""
 
 from __future__ import annotations
 
@@ -20,11 +14,12 @@ from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
 from gradwalk.program.run.fast_call import MISSED
 from gradwalk.program.tracing.trace import Recording, display_name
-from gradwalk.program.tracing.trace_cache import BRANCHES, ArgumentKeys, Statistics, TraceCache
+from gradwalk.program.tracing.trace_cache import ArgumentKeys, Statistics, TraceCache
+from gradwalk.program.tracing.ways import Outcomes, Ways
 from gradwalk.program.tracing.wrapper import WrappedFunction
-from gradwalk.transforms.jit.jit_trace import JitTrace, Outcomes
+from gradwalk.transforms.jit.jit_trace import JitTrace
 from gradwalk.trees.tree import scalars, write
-from gradwalk.value.modes import refuses_nans
+from gradwalk.value.modes import is_abstract, is_staging, refuses_nans
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value
 
@@ -57,7 +52,7 @@ class Jit(WrappedFunction[P, R]):
         self._follows_branches = follows_branches
         self._keys = ArgumentKeys(f, self._advice, static_argnums, static_argnames)
         self._cache: TraceCache[JitTrace] = TraceCache(display_name(f))
-        self._ways: dict[Any, list[Outcomes]] = {}  # maps keys of arguments to the ways with conditions, latest first
+        self._ways: Ways[JitTrace] = Ways(self._cache)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the result for these arguments. If their structure is new, the function is recorded first."""
@@ -185,44 +180,30 @@ class Jit(WrappedFunction[P, R]):
             trace, outputs = self._walked(key, leaves)
             if trace is not None:
                 return trace, leaves, outputs
-        made = self._record_once(key, args, kwargs)
-        trace = self._cache.add(_key_of_way(key, made.outcomes), made)
-        if trace.outcomes and trace.is_reusable:
-            self._put_first(key, trace.outcomes)
-        return trace, leaves, None
+        return self._ways.add(key, self._record_once(key, args, kwargs)), leaves, None
 
     def _walked(self, key: Any, leaves: list[Any]) -> tuple[JitTrace | None, Any]:
         """Return the trace of the recorded way that the arguments take, and its outputs, or None twice."""
-        begin: Outcomes | None = ()  # the first outcomes of the way that the arguments take
-        while begin is not None:
-            ways = self._ways.get(key, [])
-            outcomes = next((way for way in ways if way[: len(begin)] == begin), None)
-            if outcomes is None:
-                return None, None
-            trace = self._cache.find(_key_of_way(key, outcomes))
-            if trace is None:  # evicted from the cache
-                self._forget(key, outcomes)
-                continue
+        begin: Outcomes = ()  # the first outcomes of the way that the arguments take
+        trace = self._ways.find(key)
+        while trace is not None:
             left, outputs = self._tried(trace, leaves)
             if left is None:
-                self._put_first(key, outcomes)
+                self._ways.put_first(key, trace)
                 return trace, outputs
             # A condition may be rounded differently in another program, in which case no way may fit.
-            begin = left if len(left) > len(begin) else None
+            trace = self._ways.find(key, left) if len(left) > len(begin) else None
+            begin = left
         return None, None
 
     def _tried(self, trace: JitTrace, leaves: list[Any]) -> tuple[Outcomes | None, Any]:
-        """Run a trace. Return `left_with` and the outputs, which are None if the guard has a different outcome."""
-        guard = trace.guard
-        operands = [*scalars(leaves), *trace.captured] if guard else []
-        if guard and not any(isinstance(x, Value) and level_of(x) for x in operands):
+        """Run a trace. Return `left_with` and the outputs, which are None if a condition has a different outcome."""
+        operands = [*scalars(leaves), *trace.captured] if trace.guards or is_staging() else []
+        if operands and not (is_abstract() and any(isinstance(x, Value) and level_of(x) for x in operands)):
             given = numpy.array([primal_of(x) if isinstance(x, Value) else x for x in operands], numpy.float64)
-            try:
-                left = trace.left_with(guard.run(given))
-            except Exception:
-                left = trace.left_early_with(given)
-                if left is None:
-                    raise
+            # An enclosing recording must see the conditions of one trace only, so that it asks the same conditions in
+            # the same order each time, whichever traces are tried.
+            left = trace.left_early_with(given)
             if left is not None:
                 return left, None
         outputs = self._outputs(trace, leaves)
@@ -237,15 +218,6 @@ class Jit(WrappedFunction[P, R]):
             prepared = next((other for other in self._cache.prepared if other.key == trace.key), prepared)
             prepared.put_first(way)
         self._cache.try_first(prepared)
-
-    def _put_first(self, key: Any, outcomes: Outcomes) -> None:
-        """Move a way to the front of the list. The list is replaced because other threads may be iterating over it."""
-        ways = self._ways.get(key, [])
-        if not ways or ways[0] != outcomes:
-            self._ways[key] = [outcomes, *(other for other in ways if other != outcomes)]
-
-    def _forget(self, key: Any, outcomes: Outcomes) -> None:
-        self._ways[key] = [other for other in self._ways.get(key, []) if other != outcomes]
 
     def _record_once(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
         """Record the function, or raise `RecursionError` if this recording is already in progress."""
@@ -272,9 +244,5 @@ class Jit(WrappedFunction[P, R]):
         numbers = [primal_of(x) if isinstance(x, Value) else x for x in recording.operands]
         conditions, outcomes = recording.branches
         program = recording.tape.program([*outputs, *conditions])
-        return JitTrace(program, captured, treedef, names, numbers, key, tuple(outcomes))
+        return JitTrace(program, captured, tuple(outcomes), treedef, names, numbers, key)
 
-
-def _key_of_way(key: Any, outcomes: Outcomes) -> Any:
-    """Return the cache key of a recording: the key of the arguments extended by the outcomes of the conditions."""
-    return (*key, (BRANCHES, outcomes)) if outcomes else key

@@ -1,30 +1,24 @@
-"""`JitTrace`: a recording of one way through a function, and the conditions under which it is valid."""
+"""`JitTrace`: a recording of one way through a function, made by `jit`."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
-from gradwalk.program.calls.program_derivatives import to_tape
 from gradwalk.program.native.machine_code import DEFAULT, current_policy
 from gradwalk.program.program import Program
 from gradwalk.program.run.fast_call import PreparedCall, PreparedWay
-from gradwalk.program.tracing.trace import Outcome, has_outcome
-from gradwalk.program.tracing.trace_cache import Trace, prepared_call
+from gradwalk.program.tracing.trace_cache import prepared_call
+from gradwalk.program.tracing.ways import Outcomes, WayTrace, guards_of
 from gradwalk.trees.fast.forms import form_of
 from gradwalk.trees.tree import TreeDef
-from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
 
-Outcomes = tuple[Outcome, ...]
-
-
 @dataclass(frozen=True, eq=False)
-class JitTrace(Trace):
+class JitTrace(WayTrace):
     """A trace made by `jit`: one way through a function.
 
     Attributes:
@@ -32,15 +26,12 @@ class JitTrace(Trace):
         names: Names of the inputs that are numbers in the arguments.
         numbers: Number that each input had when the function was recorded.
         key: Cache key of the arguments.
-        outcomes: Outcome of each condition that the function branched on, in order of evaluation: see `has_outcome`.
-            The conditions are the last outputs of the program.
     """
 
     treedef: TreeDef
     names: list[str]
     numbers: list[float]
     key: Any
-    outcomes: Outcomes = ()
 
     @cached_property
     def prepared_way(self) -> PreparedWay | None:
@@ -79,47 +70,19 @@ class JitTrace(Trace):
         results = self.results(self.program(list(leaves)))
         return [x if isinstance(x, Value) else Value(x) for x in results]
 
-    # Conditions
+    @cached_property
+    def guards(self) -> list[Program]:
+        """The guards to run before the program: see `guards_of`. Empty if the program can run for any arguments."""
+        return self._all_guards if self.program.calls else []
 
     @cached_property
-    def guard(self) -> Program | None:
-        """A program that computes only the conditions, or None if the recorded program can run for any arguments.
-
-        A program that calls other programs might raise an exception or never return if the arguments take another way.
-        """
-        if not self.outcomes or not self.program.calls:
-            return None
-        tape, _, outputs = to_tape(self.program)
-        return tape.program(outputs[len(outputs) - len(self.outcomes) :])
-
-    def left_with(self, outputs: Sequence[Any]) -> Outcomes | None:
-        """Return None if the outputs of the program or of `guard` meet all conditions.
-
-        Otherwise return the outcomes up to the first condition that differs, with its own outcome at the end.
-        """
-        conditions = outputs[len(outputs) - len(self.outcomes) :]
-        for i, (condition, outcome) in enumerate(zip(conditions, self.outcomes, strict=True)):
-            if not has_outcome(condition, outcome):
-                return (*self.outcomes[:i], _other(condition, outcome))
-        return None
+    def _all_guards(self) -> list[Program]:
+        return guards_of(self.program, self.outcomes) if self.outcomes else []
 
     def left_early_with(self, numbers: Floats) -> Outcomes | None:
-        """Return `left_with` for these inputs, or None if an exception is raised before a condition differs.
-
-        The conditions are computed one at a time, so that an exception in a later condition does not matter.
-        """
-        tape, _, outputs = to_tape(self.program)
-        conditions = outputs[len(outputs) - len(self.outcomes) :]
-        for i, (condition, outcome) in enumerate(zip(conditions, self.outcomes, strict=True)):
-            [found] = tape.program([condition]).run(numbers)
-            if not has_outcome(found, outcome):
-                return (*self.outcomes[:i], _other(found, outcome))
+        """Return `left_with` for these inputs, using only the guards."""
+        for guard in self._all_guards:
+            position, number = guard.run(numbers).tolist()
+            if position < len(self.outcomes):
+                return self.left_at(int(position), number)
         return None
-
-
-def _other(condition: Any, outcome: Outcome) -> Outcome:
-    """Return the outcome of a condition that does not have the given outcome."""
-    if isinstance(outcome, bool):
-        return not outcome
-    number = float(primal_of(condition) if isinstance(condition, Value) else condition)
-    return math.nan if number != number else number  # one object, because tuples compare nan by identity

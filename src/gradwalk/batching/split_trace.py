@@ -1,0 +1,184 @@
+"""`SplitTrace`: the recordings of a function whose samples take several ways through its branches.
+
+The samples of a batch are grouped by the way that they take, and each group is computed by the kernel of its way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+from gradwalk.base.compensated import Totals
+from gradwalk.batching.axes import Batch, Batching
+from gradwalk.batching.batched_trace import BatchedTrace
+from gradwalk.batching.out_argument import Target, put
+from gradwalk.batching.outputs import Outputs
+from gradwalk.program.tracing.ways import Outcomes, Ways
+from gradwalk.trees.tree import flatten
+from gradwalk.value.modes import RecordingError, is_staging
+
+Samples = NDArray[numpy.intp]
+
+_MOST_WAYS = 1000  # per batch
+
+
+class Part(NamedTuple):
+    """A group of samples that take the same way: its recording, and the positions of the samples."""
+
+    trace: BatchedTrace
+    samples: Samples
+
+
+class _Unassigned(NamedTuple):
+    """Positions of samples that take a way that begins with the outcomes `begin`; None if no known way is to be used."""
+
+    samples: Samples
+    begin: Outcomes | None
+
+
+def split(
+    batch: Batch, ways: Ways[BatchedTrace], record: Callable[[Batch], BatchedTrace], batching: Batching
+) -> BatchedTrace | SplitTrace:
+    """Return the recording for a batch, or the recordings if the samples take different ways.
+
+    Args:
+        batch: The batch.
+        ways: The recordings that are known already. New recordings are added to it.
+        record: Records the function for the first sample of a batch.
+        batching: The axes and the reduction.
+
+    Raises:
+        RecordingError: The samples take more than 1,000 ways, or an enclosing recording refuses branches.
+        ValueError: The results of two ways have different structures.
+    """
+    parts: list[Part] = []
+    left = [_Unassigned(numpy.arange(batch.size), ())]
+    while left:
+        samples, begin = left.pop()
+        group = batch if len(samples) == batch.size else batch.take(samples)
+        known = None if begin is None else ways.find(batch.key, begin)
+        trace = ways.add(batch.key, record(group)) if known is None else known
+        if not trace.outcomes or not batch.size:
+            return trace
+        positions, numbers = trace.departures(group)
+        takes = positions == len(trace.outcomes)
+        if known is None:
+            takes[0] = True  # even if the kernel rounds a condition differently
+        if takes.any():
+            parts.append(Part(trace, samples[takes]))
+        if len(parts) > _MOST_WAYS:
+            raise _too_many(batching)
+        for position in numpy.unique(positions[~takes]).astype(int).tolist():
+            here = ~takes & (positions == position)
+            for number in numpy.unique(numbers[here], equal_nan=True).tolist():
+                is_same = numbers == number if number == number else numpy.isnan(numbers)
+                # If a condition is rounded differently in another program, the samples are recorded again.
+                is_later = begin is not None and position >= len(begin)
+                outcomes = trace.left_at(position, number) if is_later else None
+                left.append(_Unassigned(samples[here & is_same], outcomes))
+    largest = max(parts, key=lambda part: len(part.samples))
+    ways.put_first(batch.key, largest.trace)
+    if is_staging():
+        _record_conditions(parts, batch)
+    if len(parts) == 1:
+        return parts[0].trace
+    return SplitTrace(_merged(parts), batching)
+
+
+def _record_conditions(parts: list[Part], batch: Batch) -> None:
+    """Make it a condition of the enclosing recording, if any, that each sample takes its way.
+
+    The conditions are asked sample by sample, because their order must not depend on the recordings known already.
+    """
+    trace_of = {i: trace for trace, samples in parts for i in samples.tolist()}
+    for i in range(batch.size):
+        trace_of[i].record_conditions(batch, i)
+
+
+def _merged(parts: list[Part]) -> list[Part]:
+    """Return one part for each trace, in which the samples are in order."""
+    traces = {id(part.trace): part.trace for part in parts}
+    return [
+        Part(trace, numpy.sort(numpy.concatenate([part.samples for part in parts if part.trace is trace])))
+        for trace in traces.values()
+    ]
+
+
+def _too_many(batching: Batching) -> RecordingError:
+    return RecordingError(
+        f"the samples of a batch take more than {_MOST_WAYS:,} ways through the branches of {batching.name}, and each "
+        "way needs its own recording: choose with gradwalk.math.where, or branch and repeat with gradwalk.loops.cond "
+        "and while_loop, which are part of one recording"
+    )
+
+
+class SplitTrace:
+    """The recordings for the groups of a batch. It has the methods of `BatchedTrace` that `vmap` uses.
+
+    Args:
+        parts: The groups. Each sample is in one of them.
+        batching: The axes and the reduction.
+
+    Raises:
+        ValueError: The results of two ways have different structures.
+    """
+
+    def __init__(self, parts: list[Part], batching: Batching) -> None:
+        first = parts[0].trace
+        for other, _ in parts:
+            if other.treedef != first.treedef:
+                raise ValueError(
+                    f"the results of {batching.name} have different structures for different samples: "
+                    f"{first.treedef} and {other.treedef}. Return results of one structure from all branches"
+                )
+        self.parts = parts
+        self.treedef = first.treedef
+        self.unflatten = first.unflatten
+        self._first = first
+
+    def results(self, batch: Batch, batching: Batching, out: Any = None) -> Any:
+        """Return the results for a batch: see `BatchedTrace.results`."""
+        if batching.reduce is not None:
+            targets = [] if out is None else self.targets(batch, batching, out, batch.kind)
+            result = self.unflatten(batching.of_sums(self.sums(batch), batch.size), batch.kind)
+            return result if out is None else put(result, targets)
+        has_values = any(trace.has_values(batch) for trace, _ in self.parts)
+        if out is not None:
+            self.refuse_values(batch, batching)
+        outputs = Outputs(self.treedef, batching.out_axes, batch.size, object if has_values else batch.kind, out)
+        outputs.refuse_varying([])
+        stacked = batching._replace(out_axes=0)
+        # All groups are computed before the first is written, because `out` may overlap with the arguments.
+        found = [flatten(trace.results(batch.take(samples), stacked), "the results")[0] for trace, samples in self.parts]
+        for (_, samples), leaves in zip(self.parts, found, strict=True):
+            for column, leaf in zip(outputs.columns, leaves, strict=True):
+                column[samples] = leaf
+        return outputs.tree()
+
+    def sums(self, batch: Batch) -> NDArray[Any]:
+        """Return the sums over a batch: see `BatchedTrace.sums`."""
+        found = [trace.sums(batch.take(samples)) for trace, samples in self.parts]
+        if any(sums.dtype == object for sums in found):
+            return numpy.sum(found, axis=0)
+        totals = Totals(len(found[0]))
+        for sums in found:
+            totals.add(sums)
+        return totals.rounded()
+
+    def stays_whole(self, batch: Batch) -> bool:
+        """Return False: a group may become a `BatchCall`, but the batch does not become one."""
+        del batch
+        return False
+
+    def targets(self, batch: Batch, batching: Batching, out: Any, kind: Any) -> list[Target]:
+        """Return the target array of each leaf of a reduced result: see `BatchedTrace.targets`."""
+        self.refuse_values(batch, batching)
+        return self._first.targets(batch, batching, out, kind)
+
+    def refuse_values(self, batch: Batch, batching: Batching) -> None:
+        """Raise `TypeError` if the results for a batch are Values, which cannot be written to `out`."""
+        for trace, _ in self.parts:
+            trace.refuse_values(batch, batching)
