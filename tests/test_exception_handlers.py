@@ -36,7 +36,6 @@ REASONS = {
         "_compute_with_calls",
     ): "a C callback cannot raise: the outputs are nan",
     ("program/formats/program_json.py", "replace_file"): "raised again after the temporary file is removed",
-    ("transforms/jit/jit_branches.py", "_tried"): "raised again, unless an earlier branch is decided differently",
     ("value/sweep/backward.py", "_sweep_with_rules"): "raised again after all gradients are restored",
     ("value/sweep/backward.py", "_swept_natively"): "raised again after all gradients are restored",
     ("value/sweep/order.py", "visit"): "raised again after all marks are cleared",

@@ -434,13 +434,28 @@ def test_bounds_can_be_large():
     assert jit(lambda x: loops.fori_loop(first, first + 2, lambda i, y: y + i, x))(0.5) == 2.0 * first + 1.5
 
 
-def test_body_can_branch_unless_jit_traces_it():
+def test_body_can_branch_unless_branches_are_refused():
     def f(x: Any) -> Any:
         return loops.fori_loop(0, 3, lambda i, y: y * x if y < 3 else y - x, x)
 
     assert grad(f)(2.0) == 8.0  # the derivative of (x*x - x) * x
     with pytest.raises(RecordingError, match="branches on"):
-        jit(f)(2.0)
+        jit(f, branches="refuse")(2.0)
+    recorded = jit(grad(f))
+    assert [recorded(x) for x in (2.0, 1.0, 4.0, 2.0)] == [grad(f)(x) for x in (2.0, 1.0, 4.0, 2.0)]
+
+
+def test_branches_on_the_result_of_a_loop():
+    def f(x):
+        y = loops.fori_loop(0, 3, lambda i, y: y * x, 1.0)
+        return 2.0 * y if y > 0 else loops.cond(y < -10.0, lambda: -y, lambda: y)
+
+    points = [2.0, -1.0, -3.0, 2.0]
+    for transform in (lambda f: f, grad, hessian):
+        expected = [transform(f)(x) for x in points]
+        recorded = jit(transform(f))
+        assert [recorded(x) for x in points] == expected
+        assert vmap(transform(f))(numpy.array(points)).tolist() == expected
 
 
 @pytest.mark.parametrize("kept", [None, 2])

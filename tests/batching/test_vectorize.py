@@ -260,7 +260,7 @@ def keyword_only(x, *, rate):
             ValueError,
             r"has 1 results, but <lambda>\(\) returned 2 numbers or arrays",
         ),
-        (lambda: vectorize(lambda x: 1.0 if x > 0 else 0.0)([1.0]), RecordingError, "branches on"),
+        (lambda: vectorize(lambda x: x * float(x))([1.0]), RecordingError, "turns into a float"),
         (lambda: vectorize(lambda p, x: x, excluded=["p"])("text", [1.0]), TypeError, "p is a str"),
     ],
 )

@@ -23,7 +23,7 @@ INPUTS = {
     "m": numpy.array([[2.0, 0.5, 0.1, 0.3], [0.4, 3.0, 0.2, 0.1], [0.3, 0.6, 1.5, 0.2], [0.1, 0.2, 0.3, 2.5]]),
     "s": numpy.array([[2.0, 0.5, 0.1, 0.3], [0.5, 3.0, 0.2, 0.1], [0.1, 0.2, 1.5, 0.2], [0.3, 0.1, 0.2, 2.5]]),
 }
-VERDICTS = ("works", "not in jit", "refused", "another answer")
+VERDICTS = ("works", "branches", "refused", "another answer")
 
 
 def rows() -> list[tuple[list[str], str, list[str]]]:
@@ -146,13 +146,18 @@ def test_supported_expressions_work_everywhere(expression):
     check_everywhere(expression, differences(expression))
 
 
-@pytest.mark.parametrize("expression", claims("not in jit"))
-def test_expressions_without_jit_are_refused_in_jit(expression):
-    check_outside_of_jit(expression, differences(expression))
+@pytest.mark.parametrize("expression", claims("branches"))
+def test_expressions_that_branch_work_unless_branches_are_refused(expression):
+    check_everywhere(expression, differences(expression))
     names = names_in(expression)
-    for transform in (jit, lambda f: lambda *xs: vmap(f)(*[numpy.stack([x, x]) for x in xs])):
-        with pytest.raises(RecordingError, match=r"gradwalk\.numpy"):
-            transform(lambda *xs: evaluated(expression, dict(zip(names, xs, strict=True))))(*given(expression))
+
+    def f(*xs: Any) -> Any:
+        return evaluated(expression, dict(zip(names, xs, strict=True)))
+
+    with pytest.raises(RecordingError, match=r"gradwalk\.numpy"):
+        jit(f, branches="refuse")(*given(expression))
+    with pytest.raises(RecordingError, match=r"gradwalk\.numpy"):
+        jit(vmap(f), branches="refuse")(*[numpy.stack([x, x]) for x in given(expression)])
 
 
 @pytest.mark.parametrize("expression", claims("refused"))

@@ -107,9 +107,14 @@ def test_arrays_are_compared_element_by_element():
         assert value_and_grad(lambda x, e=equal: numpy.sum(numpy.where(e(x), 10 * x, x)))(2.0) == (26.0, 13.0)
     for unequal in (lambda x: x != a, lambda x: a != x):
         assert value_and_grad(lambda x, u=unequal: numpy.sum(numpy.where(u(x), 10 * x, x)))(2.0) == (62.0, 31.0)
-    for f in (jit, lambda f: lambda x: vmap(f)(numpy.array([x]))):
-        with pytest.raises(RecordingError, match="branches on `x == 1`"):
-            f(lambda x: numpy.sum(numpy.where(x == a, 10 * x, x)))(2.0)
+
+    def f(x):
+        return numpy.sum(numpy.where(x == a, 10 * x, x))
+
+    with pytest.raises(RecordingError, match="branches on `x == 1`"):
+        jit(f, branches="refuse")(2.0)
+    recorded = jit(f)
+    assert [recorded(x) for x in (2.0, 5.0, 3.0)] == vmap(f)(numpy.array([2.0, 5.0, 3.0])).tolist() == [26.0, 20.0, 39.0]
     v = Value(2.0)
     assert (v == a).tolist() == [False, True, False, False]
     assert (v == numpy.array([v, Value(2.0), 2.0], dtype=object)).tolist() == [True, False, True]

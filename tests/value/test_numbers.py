@@ -32,10 +32,28 @@ def test_rounded_numbers_have_no_derivative(name):
 
 
 @pytest.mark.parametrize("name", ROUNDED)
-@pytest.mark.parametrize("transform", [jit, lambda f: jit(grad(f)), lambda f: lambda x: vmap(f)(numpy.array([x]))])
-def test_rounded_numbers_are_refused_where_they_are_not_known(name, transform):
+@pytest.mark.parametrize("transform", [lambda f: f, grad, hessian])
+def test_recordings_know_the_rounded_numbers_that_they_depend_on(name, transform):
+    ask = ROUNDED[name][0]
+    f = transform(lambda x: ask(x) * x * x)
+    points = [2.71, 2.74, 2.76, -2.71, 3.0, 2.71, 1e17, 2.75]
+    recorded = jit(f)
+    assert [recorded(x) for x in points] == [as_number(f(x)) for x in points]
+    assert vmap(f)(numpy.array(points)).tolist() == [as_number(f(x)) for x in points]
+
+
+def as_number(x):
+    return x.data if isinstance(x, Value) else float(x)
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+@pytest.mark.parametrize("transform", [lambda f: f, grad, vmap])
+def test_rounded_numbers_are_refused_where_branches_are(name, transform):
     with pytest.raises(RecordingError):
-        transform(lambda x: ROUNDED[name][0](x) * x)(2.71)
+        jit(transform(lambda x: ROUNDED[name][0](x) * x), branches="refuse")(2.71 if transform is not vmap else A)
+
+
+A = numpy.array([2.71])
 
 
 def test_int_of_infinity_and_nan_raises_as_for_floats():

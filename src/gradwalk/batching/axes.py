@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gradwalk.base.cached import cached_property
 from gradwalk.trees.tree import SCALAR, Parameters, Shape, TreeDef, flatten, scalars
-from gradwalk.value.node import primal_of
+from gradwalk.value.modes import known_number
 from gradwalk.value.value import Value
 
 Axes = int | Sequence[Any] | Mapping[Any, Any] | None  # an axis, None for no axis, or a tree of axes and None
@@ -66,14 +66,10 @@ class Batch:
 
     @property
     def primals(self) -> Batch:
-        """The batch with the numbers of Values instead of the Values."""
+        """The batch with the numbers of Values instead of the Values: see `known_number`."""
         if not self.has_values:
             return self
-        leaves = [
-            _of_numbers(leaf) if isinstance(leaf, numpy.ndarray) else primal_of(leaf) if isinstance(leaf, Value) else leaf
-            for leaf in self.leaves
-        ]
-        return replace(self, leaves=leaves)
+        return replace(self, leaves=[_plain(leaf) for leaf in self.leaves])
 
     def example(self) -> list[Any]:
         """Return the arguments of the first sample; batched leaves are zeros if the batch is empty."""
@@ -271,9 +267,16 @@ def plain(item: Any) -> Any:
     return item.item() if isinstance(item, numpy.generic) else item
 
 
+def _plain(leaf: Any) -> Any:
+    """Return a leaf with the numbers of Values instead of the Values."""
+    if isinstance(leaf, numpy.ndarray):
+        return _of_numbers(leaf) if leaf.dtype == object else leaf
+    return known_number(leaf) if isinstance(leaf, Value) else leaf
+
+
 def plain_numbers(leaves: Sequence[Any]) -> list[float]:
     """Return all numbers of the leaves in order, with Values replaced by their numbers."""
-    return [primal_of(x) if isinstance(x, Value) else x for x in scalars(leaves)]
+    return [known_number(x) if isinstance(x, Value) else x for x in scalars(leaves)]
 
 
 def _of_numbers(array: NDArray[Any]) -> NDArray[Any]:

@@ -61,7 +61,9 @@ class Reduction(Vmap[P]):
         targets = trace.targets(batch, self.batching, out, kind)
         return put(self._reduced(trace, batch, args, kwargs), targets)
 
-    def _reduced(self, trace: BatchedTrace | SplitTrace, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    def _reduced(
+        self, trace: BatchedTrace | SplitTrace, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
         if not isinstance(trace, BatchedTrace) or not trace.stays_whole(batch):
             return self._of_stacked(trace, batch)
         if self._reduce == "prod":

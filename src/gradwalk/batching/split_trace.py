@@ -33,7 +33,7 @@ class Part(NamedTuple):
 
 
 class _Unassigned(NamedTuple):
-    """Positions of samples that take a way that begins with the outcomes `begin`; None if no known way is to be used."""
+    """Positions of samples whose way begins with the outcomes `begin`; None if no known way is to be used."""
 
     samples: Samples
     begin: Outcomes | None
@@ -152,9 +152,9 @@ class SplitTrace:
         outputs.refuse_varying([])
         stacked = batching._replace(out_axes=0)
         # All groups are computed before the first is written, because `out` may overlap with the arguments.
-        found = [flatten(trace.results(batch.take(samples), stacked), "the results")[0] for trace, samples in self.parts]
-        for (_, samples), leaves in zip(self.parts, found, strict=True):
-            for column, leaf in zip(outputs.columns, leaves, strict=True):
+        found = [trace.results(batch.take(samples), stacked) for trace, samples in self.parts]
+        for (_, samples), tree in zip(self.parts, found, strict=True):
+            for column, leaf in zip(outputs.columns, flatten(tree, "the results")[0], strict=True):
                 column[samples] = leaf
         return outputs.tree()
 

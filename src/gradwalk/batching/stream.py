@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
-import numpy
 from numpy.typing import NDArray
 
 from gradwalk.base.compensated import Totals

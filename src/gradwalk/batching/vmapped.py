@@ -111,9 +111,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         if self.keeps and self._policy == policy and self._follows_branches == follows_branches:
             return self
         batching = self.batching
-        return type(self)(
-            self._f, batching.in_axes, batching.out_axes, batching.reduce, True, policy, follows_branches
-        )
+        return type(self)(self._f, batching.in_axes, batching.out_axes, batching.reduce, True, policy, follows_branches)
 
     def of_samples(self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Vmap[P]:
         """Apply a transform, such as `grad`, to the function of one sample; return a function of batches."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from typing import Any
 
 import numpy
@@ -50,3 +52,35 @@ def are_joined(left: Any, right: Any) -> bool:
     if right not in (0, 1) or not is_condition(left):
         modes.refuse_if_staging(left, "applies &, | or ^ with an int to")
     return True
+
+
+def round_and_follow(node: Any, digits: int) -> float:
+    """Round the number of a Value to decimal digits. The result is a condition of the path that is being recorded.
+
+    Rounding is monotone, so the result is the same for all numbers of an interval.
+    """
+    number = modes.known_number(node)
+    result = round(number, digits)
+    try:
+        half = 0.5 * 10.0**-digits
+    except OverflowError:
+        half = math.inf
+    if not math.isfinite(number) or not math.isfinite(half):
+        modes.ask_for_number(node, "rounds to digits")
+        return result
+    low, high = [_last_rounded_to(result, digits, side * half, side) for side in (-1.0, 1.0)]
+    if result == 0.0:  # the sign of the result is the sign of the number
+        low, high = (low, 0.0) if math.copysign(1.0, result) < 0.0 else (0.0, high)
+    for condition in (low <= node, node <= high):
+        bool(condition)  # records the condition, which holds
+    return result
+
+
+def _last_rounded_to(result: float, digits: int, distance: float, side: float) -> float:
+    """Return the last number in the direction `side` that is rounded to `result`, at about this distance from it."""
+    bound = max(-sys.float_info.max, min(result + distance, sys.float_info.max))
+    while round(bound, digits) == result:
+        bound = math.nextafter(bound, side * math.inf)
+    while round(bound, digits) != result:
+        bound = math.nextafter(bound, -side * math.inf)
+    return bound

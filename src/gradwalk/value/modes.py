@@ -283,7 +283,7 @@ class RecordingError(TypeError):
     _is_refusal = False  # True if gradwalk raised the error, False if the user's code did
 
 
-def recorded(f: Callable[[], Any], level: int, mark: int, *, staged: bool, branches: list[Any] | None = None) -> Any:
+def recorded(f: Callable[[], Any], level: int, mark: int, *, staged: bool, branches: Any = None) -> Any:
     """Record a function: run it in a new context, in which new leaves have the given level.
 
     Args:
@@ -305,7 +305,7 @@ def recorded(f: Callable[[], Any], level: int, mark: int, *, staged: bool, branc
     return copy_context().run(_recorded_here, f, level, mark, staged, branches)
 
 
-def _recorded_here(f: Callable[[], Any], level: int, mark: int, staged: bool, branches: list[Any] | None) -> Any:
+def _recorded_here(f: Callable[[], Any], level: int, mark: int, staged: bool, branches: Any) -> Any:
     # A recording that is not staged shares the list of errors of the enclosing recording, so that both raise the
     # errors.
     refusals: list[RecordingError] | None = None if staged else _refusals.get()
@@ -444,6 +444,7 @@ def refuse_if_staging(node: ValueNode, what: str) -> None:
                     f"most {_MOST_BRANCHES:,} branches: write the loop or the branch with gradwalk.loops"
                 )
             followed.append(node)
+            known_number(node)
             return
         raise refused(
             f"{users_line()}\n  {what} `{spelled(node)}` while the function is being recorded: the recording would use "
@@ -464,11 +465,55 @@ class AskedNumber:
         self.node = node
 
 
-def follow_number(node: ValueNode) -> None:
-    """Make the number of a node a condition of the path that is being recorded."""
+def follow_number(node: ValueNode) -> float:
+    """Make the number of a node a condition of the path that is being recorded; return the number."""
     refuse_if_staging(node, "branches on")  # appends the node
     followed = _branches.get()
     followed[-1] = AskedNumber(node)
+    return node._primal
+
+
+def follows_branches() -> bool:
+    """Return whether a function is being staged in this context and its branches are recorded."""
+    return staging != 0 and _staging_level.get() != 0 and _branches.get() is not None
+
+
+def followed_branches() -> Any:
+    """Return the list of branches of the current recording, or None if branches are not recorded."""
+    return _branches.get()
+
+
+def ask_for_number(node: ValueNode, what: str) -> float:
+    """Return the number of a node and make it a condition of the path, or raise an error: see `refuse_if_staging`."""
+    if follows_branches() and node._level >= _staging_level.get():
+        return follow_number(node)
+    refuse_if_staging(node, what)
+    return node._primal
+
+
+def known_number(node: ValueNode) -> float:
+    """Return the number of a node. If it depends on a call that was not run during the recording, the call is run now.
+
+    The number is a placeholder if the recording refuses branches.
+    """
+    followed = _branches.get()
+    if followed is not None:
+        followed.resolve(node)
+    return node._primal
+
+
+def leaves_numbers_unknown() -> bool:
+    """Return whether a call with operands that are being recorded is not run, so that its results are placeholders.
+
+    It might never end: the operands may be placeholders, too, and branches that are not taken are traced as well. If
+    branches are recorded, `known_number` runs the call when its result is needed.
+    """
+    if not is_staging() or refuses_nans():
+        return False
+    followed = _branches.get()
+    if followed is not None:
+        followed.has_unknown = True
+    return True
 
 
 def refuse_if_recorded(node: ValueNode, what: str) -> None:

@@ -269,6 +269,11 @@ def primal_of(node: ValueNode) -> float:
     return node._primal
 
 
+def set_primal(node: ValueNode, number: float) -> None:
+    """Set the number of a Value, even while a function is being recorded."""
+    node._primal = number
+
+
 def level_of(node: ValueNode) -> int:
     """Return the level of the innermost recording that a Value depends on; 0 outside of recordings."""
     return node._level

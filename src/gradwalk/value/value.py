@@ -146,7 +146,7 @@ class Value(Methods):
         if not specification:
             return repr(self)
         if modes.staging != 0:
-            modes.refuse_if_staging(self, "formats")
+            return format(modes.ask_for_number(self, "formats"), specification)
         return format(self._primal, specification)
 
     def __bool__(self) -> bool:
@@ -159,19 +159,22 @@ class Value(Methods):
 
         If branches are recorded, the recorded path is valid only for numbers with the same result.
         """
-        if not modes.is_staging() or modes.is_abstract():
+        if not modes.follows_branches():
             modes.refuse_if_staging(self, "takes the int() of")
             return int(self._primal)
-        modes.follow_number(self.trunc())  # also if int() raises an error for nan or inf
-        return int(self._primal)
+        return int(modes.follow_number(self.trunc()))  # may raise an error, for nan and inf
 
     def __index__(self) -> int:
+        if modes.follows_branches() and conditions.is_condition(self):
+            return int(bool(self))
         raise _number_refused(self, "an index or a count")
 
     def __round__(self, digits: int | None = None) -> Value | float:
         """Return the nearest integer as a Value, or the number rounded to decimal digits as a plain float."""
         if digits is None:
             return self.rint()
+        if modes.follows_branches():
+            return conditions.round_and_follow(self, digits)
         modes.refuse_if_staging(self, "rounds to digits")
         return round(self._primal, digits)
 
@@ -182,7 +185,7 @@ class Value(Methods):
             >>> Value(3.0).is_integer()
             True
         """
-        if not modes.is_staging() or modes.is_abstract():
+        if not modes.follows_branches():
             modes.refuse_if_staging(self, "branches on")
             return self._primal.is_integer()
         return bool(self - self.trunc() == 0.0)

@@ -46,6 +46,7 @@ from gradwalk.value.apply import apply
 from gradwalk.value.modes import depth
 from gradwalk.value.node import level_of
 
+refusing = functools.partial(jit, branches="refuse")
 Point = collections.namedtuple("Point", "x y")
 
 
@@ -567,7 +568,7 @@ class TestReadingNumbers:
     def test_error_names_line_and_expression(self, way):
         f, expression = REFUSED[way]
         with pytest.raises(RecordingError) as caught:
-            jit(f)(2.0, 3.0)
+            refusing(f)(2.0, 3.0)
         message = str(caught.value)
         assert message.startswith(f"{__file__}:{f.__code__.co_firstlineno}: ")
         assert f" `{expression}` while the function is being recorded" in message
@@ -576,12 +577,12 @@ class TestReadingNumbers:
     @pytest.mark.parametrize("way", REFUSED_BY_OTHERS)
     def test_reading_numbers_in_library_code_raises(self, way):
         with pytest.raises(RecordingError, match="while the function is being recorded"):
-            jit(REFUSED_BY_OTHERS[way])(2.0, 3.0)
+            refusing(REFUSED_BY_OTHERS[way])(2.0, 3.0)
 
     @pytest.mark.parametrize("way", REFUSED_SOMEHOW)
     def test_operations_unsupported_by_values_raise(self, way):
         with pytest.raises(TypeError):
-            jit(REFUSED_SOMEHOW[way])(2.0, 3.0)
+            refusing(REFUSED_SOMEHOW[way])(2.0, 3.0)
 
     def test_error_for_one_line_of_several(self):
         def f(x):
@@ -592,7 +593,7 @@ class TestReadingNumbers:
             return x
 
         with pytest.raises(RecordingError) as caught:
-            jit(f)(3.0)
+            refusing(f)(3.0)
         line = f.__code__.co_firstlineno + 3
         where, what, write, again, cure = str(caught.value).splitlines()
         assert where == f"{__file__}:{line}: if y > 2:"
@@ -618,7 +619,7 @@ class TestReadingNumbers:
 
         for f in (halved, clipped):
             with pytest.raises(RecordingError, match=r"branches on `(1 < x|x < 1)`"):
-                jit(f)(3.0)
+                refusing(f)(3.0)
 
     def test_error_suggests_a_suitable_replacement(self):
         for f, cure in (
@@ -628,7 +629,7 @@ class TestReadingNumbers:
             (lambda x: float(x), "gradwalk.math.where"),  # noqa: PLW0108
         ):
             with pytest.raises(RecordingError, match=cure):
-                jit(f)(2.0)
+                refusing(f)(2.0)
 
     def test_no_grad_inside_raises(self):
         def f(x):
@@ -636,22 +637,22 @@ class TestReadingNumbers:
                 return x * x
 
         with pytest.raises(RecordingError, match=r"computes under no_grad\(\) `x \* x`.*\n.*stop_gradient"):
-            jit(f)(2.0)
+            refusing(f)(2.0)
 
     def test_error_names_nested_arguments(self):
         with pytest.raises(RecordingError, match=r"branches on `0 < \(x\['rates'\]\[0\] \* scale\[1\]\)`"):
-            jit(lambda x, scale: 1 if x["rates"][0] * scale[1] > 0 else 2)({"rates": [1.0]}, numpy.ones(2))
+            refusing(lambda x, scale: 1 if x["rates"][0] * scale[1] > 0 else 2)({"rates": [1.0]}, numpy.ones(2))
 
     def test_reading_captured_values_raises(self):
         w = Value(2.0, label="w")
         for f in (lambda x: x if w > 1 else -x, lambda x: x * w.data, lambda x: x * float(w), lambda x: w.backward()):
             with pytest.raises(RecordingError, match=r"`(1 < )?w`"):
-                jit(f)(1.0)
+                refusing(f)(1.0)
 
     @pytest.mark.parametrize("way", [*REFUSED, *REFUSED_BY_OTHERS])
     def test_jit_and_values_work_after_errors(self, way):
         f = REFUSED[way][0] if way in REFUSED else REFUSED_BY_OTHERS[way]
-        for transformed in (jit(f), jit(grad(f)), grad(jit(f)), jit(jit(f))):
+        for transformed in (refusing(f), refusing(grad(f)), grad(refusing(f)), refusing(refusing(f))):
             with pytest.raises((RecordingError, TypeError)):
                 transformed(2.0, 3.0)
         v = Value(2.0)

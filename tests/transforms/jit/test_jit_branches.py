@@ -144,7 +144,7 @@ def test_nan_takes_the_same_branch_as_python():
 def test_nested_jit_with_branches():
     inner = jit(tax, branches="record")
     with pytest.raises(RecordingError, match="branches on"):
-        jit(lambda x: inner(x) + 1.0)(50.0)
+        jit(lambda x: inner(x) + 1.0, branches="refuse")(50.0)
     outer = jit(lambda x: inner(x) + 1.0, branches="record")
     for income in (50.0, 150.0, 600.0):
         assert outer(income) == tax(income) + 1.0
@@ -156,9 +156,7 @@ def test_unsupported_uses_raise():
         with pytest.raises(RecordingError):
             jit(f, branches="record")(1.0)
     with pytest.raises(RecordingError, match="branches on"):
-        jit(vmap(tax))(numpy.ones(3))
-    with pytest.raises(TypeError, match="each sample may take a different branch"):
-        jit(vmap(tax), branches="record")
+        jit(vmap(tax), branches="refuse")(numpy.ones(3))
     with pytest.raises(ValueError, match=r"branches must be .*, got 'all'"):
         jit(tax, branches="all")
     with pytest.raises(
@@ -323,9 +321,11 @@ def test_swallowed_error_in_a_derivative_is_raised():
         jit(careless, branches="record")(2.0)
 
 
-def test_branches_in_a_nested_jit_raise():
+def test_branches_in_a_nested_jit():
+    nested = jit(inside(grad(jit(bent))))
+    assert [nested(x) for x in (2.0, 0.5, -1.0, 2.0)] == [grad(bent)(x) for x in (2.0, 0.5, -1.0, 2.0)]
     with pytest.raises(RecordingError, match="branches on"):
-        jit(inside(grad(jit(bent))), branches="record")(2.0)
+        jit(inside(grad(jit(bent))), branches="refuse")(2.0)
 
 
 class TestFastPath:
@@ -341,11 +341,10 @@ class TestFastPath:
         points = [(-1.0, 2.0), (3.0, 2.0), (1.0, 2.0)]
         expected = [{"a": [2.0, -1.0]}, {"a": [3.0, 4.0]}, {"a": [3.0, 2.0]}]
         assert [f(*point) for point in points] == expected
-        assert len(f._cache.prepared) == 3
+        [prepared] = f._cache.prepared
         for _ in range(3):
             assert [f(*point) for point in points] == expected
-            for point, result in zip(points, expected, strict=True):
-                assert [p.result(point, {}) for p in f._cache.prepared if p.result(point, {}) is not MISSED] == [result]
+            assert [prepared.result(point, {}) for point in points] == expected
         assert f.statistics.recordings == 3
 
     def test_a_path_without_conditions(self):

@@ -83,7 +83,7 @@ def make(name: str, *lines: str):
 def suggestion(f) -> list[str]:
     """Return the lines that the error message suggests, without indentation."""
     with pytest.raises(RecordingError) as caught:
-        jit(f)(2.0)
+        jit(f, branches="refuse")(2.0)
     lines = str(caught.value).splitlines()
     if "Write, after" not in lines[2]:
         return []

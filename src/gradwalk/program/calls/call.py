@@ -15,7 +15,7 @@ from gradwalk.graph.graph import Floats
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.tracing.trace import Indices
-from gradwalk.value.modes import is_abstract, refuses_nans
+from gradwalk.value.modes import leaves_numbers_unknown
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value, with_rule
 
@@ -127,10 +127,9 @@ class Call:
     def values(self, operands: Sequence[Any]) -> list[Value]:
         """Compute the results from operands that are Values or floats; return the results as Values.
 
-        Under abstract tracing the call is not run, and each result is nan. The call might fail or never end, because
-        its operands are placeholders and because branches that are not taken are traced, too.
+        While a function is staged, the call is not run, and each result is nan: see `leaves_numbers_unknown`.
         """
-        if is_abstract() and not refuses_nans():
+        if leaves_numbers_unknown():
             return self.results(operands, [math.nan] * self.outputs)
         numbers = [primal_of(operand) if isinstance(operand, Value) else operand for operand in operands]
         return self.results(operands, self.numbers(numpy.array(numbers, numpy.float64)).tolist())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Indices, Recording
 from gradwalk.trees.tree import TreeDef, flatten, scalars
-from gradwalk.value.modes import RecordingError, is_staging, refusals_here, refuses_nans, without_numbers
+from gradwalk.value.modes import RecordingError, refusals_here, without_numbers
 from gradwalk.value.value import Value
 
 # If `__index__` raises a `RecordingError`, NumPy and C functions may raise one of these errors instead.
@@ -198,9 +197,5 @@ def recorded_choice(index: Any, functions: Mapping[str, Callable[[], Any]]) -> A
 def bind(call: Call, operands: Sequence[Any]) -> list[Any]:
     """Return the results of a call: Values if an operand is a Value, else floats."""
     if any(isinstance(operand, Value) for operand in operands):
-        if is_staging() and not refuses_nans():
-            # Under abstract tracing the call is not run. It might never end, because its operands are placeholders and
-            # because branches that are not taken are traced, too.
-            return list(call.results(operands, [math.nan] * call.outputs))
         return list(call.values(operands))
     return list(call.numbers(numpy.array(operands, numpy.float64)).tolist())

@@ -19,13 +19,15 @@ from gradwalk.value.modes import (
     RecordingError,
     depth,
     follow_number,
+    followed_branches,
     is_abstract,
     is_staging,
+    known_number,
     new_mark,
     recorded,
     remember,
 )
-from gradwalk.value.node import ENDED, close_inputs, level_of, mark_of, open_inputs, primal_of, rule_of
+from gradwalk.value.node import ENDED, close_inputs, level_of, mark_of, open_inputs, primal_of, rule_of, set_primal
 from gradwalk.value.value import Value
 
 Indices = list[int]
@@ -42,9 +44,7 @@ def has_outcome(condition: Any, outcome: Outcome) -> bool:
     if isinstance(outcome, bool):
         return bool(condition) is outcome
     if isinstance(condition, Value):
-        if is_staging():
-            follow_number(condition)
-        condition = primal_of(condition)
+        condition = follow_number(condition) if is_staging() else primal_of(condition)
     return condition == outcome or (condition != condition and outcome != outcome)
 
 
@@ -58,6 +58,7 @@ class Recording:
             not staged, such as the recording of a gradient, also records branches if the enclosing function may branch.
 
     Attributes:
+        level: The number of nested recordings, including this one.
         tape: The tape of the function's operations.
         operands: The operand for each input of the tape: a float, or a Value from outside the recording.
         branches: The tape indices of the conditions that the function branched on, and the outcome of each condition:
@@ -70,9 +71,10 @@ class Recording:
         self.branches: tuple[Indices, list[Outcome]] = ([], [])
         self._staged = staged
         self._follows_branches = follows_branches or (not staged and is_staging() and not is_abstract())
-        self._level = depth() + 1
+        self.level = depth() + 1
         self._mark = new_mark()
         self._indices: dict[int, int] = {}  # maps the id of the Value for an input to the tape index of the input
+        self._input_indices: Indices = []  # the tape index of each input
         self._inputs: list[Value] = []  # the Values for the inputs
 
     def refuse_branches_of_placeholders(self) -> None:
@@ -100,7 +102,7 @@ class Recording:
 
     def install(self, leaves: Sequence[Value]) -> Indices:
         """Append an input to the tape for each of these new leaves; return the tape indices of the inputs."""
-        self._indices.update((id(leaf), self.tape.input()) for leaf in leaves)
+        self._indices.update((id(leaf), self._input()) for leaf in leaves)
         self._inputs += leaves
         self.operands += map(primal_of, leaves)
         return [self._indices[id(leaf)] for leaf in leaves]
@@ -116,7 +118,7 @@ class Recording:
         The seeds are inputs of the tape, but not arguments of the function.
         """
         self.operands.extend(numbers)
-        return [self.tape.input() for _ in numbers]
+        return [self._input() for _ in numbers]
 
     def run(self, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
         """Record a call of a function. A `Recordable` is recorded by its own method `record`.
@@ -138,31 +140,35 @@ class Recording:
         if isinstance(f, Recordable):
             return f.record(self, args, kwargs)
         try:
-            asked: list[Value | AskedNumber] | None = [] if self._follows_branches else None
-            result = recorded(lambda: f(*args, **kwargs), self._level, self._mark, staged=self._staged, branches=asked)
-            found = self.result(f, result)
-            if asked:
-                conditions, outcomes = self.branches
-                nodes: list[Any] = [x.node if isinstance(x, AskedNumber) else x for x in asked]
-                conditions += self._load(nodes, f)
-                for x, number in zip(asked, map(primal_of, nodes), strict=True):
-                    outcome = number if isinstance(x, AskedNumber) else number != 0.0
-                    outcomes.append(math.nan if outcome != outcome else outcome)  # one object, for equal keys of caches
-            return found
+            asked = Followed(self, f) if self._follows_branches else None
+            result = recorded(lambda: f(*args, **kwargs), self.level, self._mark, staged=self._staged, branches=asked)
+            return self.result(f, result, asked or ())
         finally:
             close_inputs(self._inputs)
 
-    def result(self, f: Callable[..., Any], result: Any) -> tuple[Indices, TreeDef]:
-        """Append the operations that computed the result of a function to the tape. Returns the same as `run`."""
+    def result(
+        self, f: Callable[..., Any], result: Any, asked: Sequence[Value | AskedNumber] = ()
+    ) -> tuple[Indices, TreeDef]:
+        """Append the operations that computed the result of a function to the tape. Returns the same as `run`.
+
+        The operations that computed the conditions `asked` are appended, too, and the conditions to `branches`.
+        """
         if result is None:
             raise TypeError(
                 f"{display_name(f)} returned None; it has to return a number, or numbers: is a `return` missing?"
             )
         leaves, treedef = flatten(result, f"the result of {display_name(f)}")
         numbers = scalars(leaves)
-        roots = [x for x in numbers if isinstance(x, Value)]
+        nodes = [x.node if isinstance(x, AskedNumber) else x for x in asked]
+        roots = [x for x in [*numbers, *nodes] if isinstance(x, Value)]
         indices = iter(self._load(roots, f) if roots else ())
-        return [next(indices) if isinstance(x, Value) else self.tape.constant(x) for x in numbers], treedef
+        found = [next(indices) if isinstance(x, Value) else self.tape.constant(x) for x in numbers]
+        conditions, outcomes = self.branches
+        conditions += indices
+        for x, number in zip(asked, map(primal_of, nodes), strict=True):
+            outcome = number if isinstance(x, AskedNumber) else number != 0.0
+            outcomes.append(math.nan if outcome != outcome else outcome)  # one object, for equal keys of caches
+        return found, treedef
 
     def evaluate(self, outputs: Indices) -> Any:
         """Compute the results of the instructions `outputs` of the tape.
@@ -176,13 +182,34 @@ class Recording:
             has_outcome(condition, outcome)
         return numbers[: len(outputs)]
 
+    def number_of(self, node: Value, f: Callable[..., Any]) -> float:
+        """Compute the number of a Value that the function `f` has computed, from the numbers of the operands."""
+        kept = self.tape, self.operands, self._indices, self._input_indices
+        self.tape = Tape()
+        moved = {index: self.tape.input() for index in kept[3]}
+        self.operands = [*kept[1]]
+        self._indices = {leaf: moved[index] for leaf, index in kept[2].items()}
+        self._input_indices = list(moved.values())
+        try:
+            program = self.tape.program(self._load([node], f))
+            operands = [known_number(x) if isinstance(x, Value) else x for x in self.operands]
+        finally:
+            self.tape, self.operands, self._indices, self._input_indices = kept
+        return float(program.run(numpy.array(operands, numpy.float64))[0])
+
+    def _input(self) -> int:
+        """Append an input to the tape; return its index."""
+        index = self.tape.input()
+        self._input_indices.append(index)
+        return index
+
     def _inputs_of(self, numbers: Sequence[Any]) -> list[Value]:
         """Return a Value for each number: the number itself if it is already an input, else a Value for a new input."""
         are_known = [isinstance(x, Value) and id(x) in self._indices for x in numbers]
         new = [x for x, is_known in zip(numbers, are_known, strict=True) if not is_known]
         leaves = [Value(primal_of(x) if isinstance(x, Value) else x) for x in new]
-        open_inputs(leaves, self._level, self._mark)
-        self._indices.update(zip(map(id, leaves), [self.tape.input() for _ in leaves], strict=True))
+        open_inputs(leaves, self.level, self._mark)
+        self._indices.update(zip(map(id, leaves), [self._input() for _ in leaves], strict=True))
         self._inputs += leaves
         self.operands += new
         if len(new) == len(numbers):
@@ -192,7 +219,7 @@ class Recording:
 
     def _load(self, roots: list[Value], f: Callable[..., Any]) -> Indices:
         """Append the operations that computed these Values to the tape; return the tape indices of the Values."""
-        nodes = record_from(roots, self._level)
+        nodes = record_from(roots, self.level)
         indices = numpy.full(len(nodes.opcodes), NO_INDEX, numpy.int32)
         calls = {}
         for i, node in nodes.noted.items():
@@ -217,7 +244,7 @@ class Recording:
                 f"a Value that was an argument ({leaf!r}) is used after the recording of its function has ended; a "
                 "function that is recorded or differentiated must not keep its arguments or values computed from them",
             )
-        if level_of(leaf) >= self._level:
+        if level_of(leaf) >= self.level:
             if mark_of(leaf):
                 raise _remembered(
                     leaf,
@@ -226,7 +253,7 @@ class Recording:
                     "pool.submit(contextvars.copy_context().run, f)",
                 )
             return self.tape.constant(primal_of(leaf))
-        self._indices[id(leaf)] = self.tape.input()
+        self._indices[id(leaf)] = self._input()
         self.operands.append(leaf)
         return self._indices[id(leaf)]
 
@@ -246,6 +273,37 @@ def evaluate(program: Program, operands: Sequence[Any]) -> Any:
     if any(isinstance(operand, Value) for operand in operands):
         return program(list(operands))
     return program.run(numpy.array(operands, numpy.float64))
+
+
+class Followed(list[Any]):
+    """The conditions that a function has branched on so far: Values, and an `AskedNumber` for each number.
+
+    Args:
+        recording: The recording.
+        f: The function.
+
+    Attributes:
+        has_unknown: Whether the recording contains a call that was not run, so that the numbers of Values that depend
+            on it are placeholders.
+    """
+
+    def __init__(self, recording: Recording, f: Callable[..., Any]) -> None:
+        super().__init__()
+        self.has_unknown = False
+        self._recording = recording
+        self._f = f
+        self._enclosing: Followed | None = followed_branches()
+
+    def resolve(self, node: Value) -> None:
+        """Compute the number of a Value if it may be a placeholder."""
+        own: Followed | None = self
+        while own is not None and own._recording.level > level_of(node):
+            own = own._enclosing
+        if own is not None and own._may_be_unknown():
+            set_primal(node, own._recording.number_of(node, own._f))
+
+    def _may_be_unknown(self) -> bool:
+        return self.has_unknown or (self._enclosing is not None and self._enclosing._may_be_unknown())
 
 
 class Recordable:

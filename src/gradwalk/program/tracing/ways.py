@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from gradwalk.base.cached import cached_property
 from gradwalk.program.calls.program_derivatives import to_tape
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL

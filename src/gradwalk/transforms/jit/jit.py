@@ -135,4 +135,4 @@ def jit(
             contract=contract,
             memory=memory,
         )
-    return Jit(f, static_argnums, static_argnames, policy, follows_branches=branches == "record")
+    return Jit(f, static_argnums, static_argnames, policy, branches == "record")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar, copy_context
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -19,7 +18,7 @@ from gradwalk.program.tracing.ways import Outcomes, Ways
 from gradwalk.program.tracing.wrapper import WrappedFunction
 from gradwalk.transforms.jit.jit_trace import JitTrace
 from gradwalk.trees.tree import scalars, write
-from gradwalk.value.modes import is_abstract, is_staging, refuses_nans
+from gradwalk.value.modes import is_abstract, is_staging, known_number, refuses_nans
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value
 
@@ -44,7 +43,6 @@ class Jit(WrappedFunction[P, R]):
         static_argnums: int | Iterable[int],
         static_argnames: str | Iterable[str],
         policy: Policy = DEFAULT,
-        *,
         follows_branches: bool = False,
     ) -> None:
         super().__init__(f, self._name)
@@ -128,8 +126,8 @@ class Jit(WrappedFunction[P, R]):
         return walk(trace.roots([primal_of(x) if isinstance(x, Value) else x for x in numbers])[0])
 
     def _reduce_args(self) -> tuple[Any, ...]:
-        made = functools.partial(type(self), follows_branches=self._follows_branches)
-        return made, (self._f, tuple(self._keys.static_argnums), tuple(self._keys.static_argnames), self._policy)
+        nums, names = tuple(self._keys.static_argnums), tuple(self._keys.static_argnames)
+        return self._f, nums, names, self._policy, self._follows_branches
 
     def _last(self) -> JitTrace:
         return self._cache.last(display_name(self._f))
@@ -200,7 +198,7 @@ class Jit(WrappedFunction[P, R]):
         """Run a trace. Return `left_with` and the outputs, which are None if a condition has a different outcome."""
         operands = [*scalars(leaves), *trace.captured] if trace.guards or is_staging() else []
         if operands and not (is_abstract() and any(isinstance(x, Value) and level_of(x) for x in operands)):
-            given = numpy.array([primal_of(x) if isinstance(x, Value) else x for x in operands], numpy.float64)
+            given = numpy.array([known_number(x) if isinstance(x, Value) else x for x in operands], numpy.float64)
             # An enclosing recording must see the conditions of one trace only, so that it asks the same conditions in
             # the same order each time, whichever traces are tried.
             left = trace.left_early_with(given)
@@ -245,4 +243,3 @@ class Jit(WrappedFunction[P, R]):
         conditions, outcomes = recording.branches
         program = recording.tape.program([*outputs, *conditions])
         return JitTrace(program, captured, tuple(outcomes), treedef, names, numbers, key)
-

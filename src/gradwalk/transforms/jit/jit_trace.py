@@ -17,6 +17,7 @@ from gradwalk.trees.fast.forms import form_of
 from gradwalk.trees.tree import TreeDef
 from gradwalk.value.value import Value
 
+
 @dataclass(frozen=True, eq=False)
 class JitTrace(WayTrace):
     """A trace made by `jit`: one way through a function.
