@@ -41,7 +41,12 @@ def test_all_ways_of_running_agree(seed):
     f = function_of(source)
     pair = value_and_grad(f, (0, 1))
     values, slopes = ([answer(function, point) for point in POINTS] for function in (f, pair))
-    recorded, recorded_pair, nested, slopes_of_jit = jit(f), jit(pair), jit(lambda x, y: jit(pair)(x, y)), grad(jit(f), (0, 1))
+    recorded, recorded_pair, nested, slopes_of_jit = (
+        jit(f),
+        jit(pair),
+        jit(jit(pair)),
+        grad(jit(f), (0, 1)),
+    )
     for point, value, slope in zip(POINTS, values, slopes, strict=True):
         assert_same(answer(recorded, point), value)
         assert_same(answer(recorded_pair, point), slope)

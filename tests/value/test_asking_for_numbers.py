@@ -190,15 +190,22 @@ RECORDED = {
     "while_loop": lambda f, a: refusing(lambda x: gl.while_loop(lambda v: v < 4.0, lambda v: f(v) + 1.0, x))(a),
     "cond": lambda f, a: refusing(lambda x: gl.cond(x > 0.0, f, lambda v: v, x))(a),
 }
+
+
+def of_one(batched: Any) -> Any:
+    """Return a function of one number that calls a function of batches."""
+    return lambda a: batched(numpy.array([a]))
+
+
 # Functions that record a function once and use the recording again.
 FOLLOWING = {
     "jit": jit,
     "jit(grad)": lambda f: jit(grad(f)),
     "jit of jit": lambda f: jit(jit(f)),
     "grad of jit": lambda f: grad(jit(f)),
-    "jit(vmap)": lambda f: lambda a, g=jit(vmap(f)): g(numpy.array([a])),
-    "jit(vmap(grad))": lambda f: lambda a, g=jit(vmap(grad(f))): g(numpy.array([a])),
-    "vectorize": lambda f: lambda a, g=vectorize(f): g(numpy.array([a])),
+    "jit(vmap)": lambda f: of_one(jit(vmap(f))),
+    "jit(vmap(grad))": lambda f: of_one(jit(vmap(grad(f)))),
+    "vectorize": lambda f: of_one(vectorize(f)),
     "cond": lambda f: jit(lambda x: gl.cond(x > 0.0, f, lambda v: v, x)),
     "fori_loop": lambda f: jit(lambda x: gl.fori_loop(0, 1, lambda i, v: f(v), x)),
 }

@@ -162,7 +162,7 @@ class SplitTrace:
         """Return the sums over a batch: see `BatchedTrace.sums`."""
         found = [trace.sums(batch.take(samples)) for trace, samples in self.parts]
         if any(sums.dtype == object for sums in found):
-            return numpy.sum(found, axis=0)
+            return numpy.asarray(numpy.sum(found, axis=0))
         totals = Totals(len(found[0]))
         for sums in found:
             totals.add(sums)

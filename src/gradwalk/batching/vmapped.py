@@ -184,10 +184,10 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
     def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
         del args, kwargs  # `batch` holds them
         trace = self.trace(batch)
-        can_prepare = self.keeps and isinstance(trace, BatchedTrace) and not trace.outcomes
-        prepared = trace.prepared_for(batch, self.batching) if can_prepare else None
-        if prepared is not None:
-            self._cache.try_first(prepared)
+        if self.keeps and isinstance(trace, BatchedTrace) and not trace.outcomes:
+            prepared = trace.prepared_for(batch, self.batching)
+            if prepared is not None:
+                self._cache.try_first(prepared)
         return trace.results(batch, self.batching, out)
 
     @property

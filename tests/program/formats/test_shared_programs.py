@@ -66,7 +66,11 @@ def count_python_calls(f: Callable[[], Any]) -> int:
 
 def record_program(program: Program, transform: Callable[..., Any]) -> Program:
     """Record a transformed program without running it."""
-    return jit(transform(lambda x: program([0.0] * (program.inputs - 1) + [x])[0]), branches="refuse").recorded(1.0).program
+    return (
+        jit(transform(lambda x: program([0.0] * (program.inputs - 1) + [x])[0]), branches="refuse")
+        .recorded(1.0)
+        .program
+    )
 
 
 WORK: dict[str, Callable[[Program], Any]] = {

@@ -32,7 +32,6 @@ from gradwalk import (
     vjp,
     vmap,
 )
-from gradwalk.program.run.fast_call import MISSED
 
 
 def tax(income: Any) -> Any:

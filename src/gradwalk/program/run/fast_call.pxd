@@ -32,4 +32,4 @@ cdef class PreparedCall:
     cpdef object result(self, tuple args, dict kwargs)
 
 
-cdef object _next(tuple ways, PreparedWay left, int position, double* outputs)
+cdef PreparedWay _next(tuple ways, PreparedWay left, int position, double* outputs)

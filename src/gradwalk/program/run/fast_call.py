@@ -114,7 +114,7 @@ class PreparedCall:
         self._takes = takes
         self._keywords = keywords
         self._inputs = way._interpreter.inputs
-        self._ways = (way,)
+        self._ways: tuple[PreparedWay, ...] = (way,)
         self._outputs = way._outputs
 
     def put_first(self, way: PreparedWay) -> None:
@@ -156,7 +156,7 @@ class PreparedCall:
             scratch.release(outputs, more)
 
 
-def _next(ways: tuple, left: PreparedWay, position: cython.int, outputs: cython.p_double) -> object:
+def _next(ways: tuple, left: PreparedWay, position: cython.int, outputs: cython.p_double) -> PreparedWay | None:
     """Return a way for arguments that leave the way `left` at a condition, or None."""
     way: PreparedWay
     for way in ways:

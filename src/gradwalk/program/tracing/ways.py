@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from gradwalk.program.calls.program_derivatives import to_tape
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL
 from gradwalk.program.program import Program
@@ -122,7 +121,8 @@ def guards_of(program: Program, outcomes: Outcomes) -> list[Program]:
         program: The recorded program, whose last outputs are the conditions.
         outcomes: The outcomes of the conditions.
     """
-    tape, _, outputs = to_tape(program)
+    tape = Tape()
+    outputs = tape.inline(program, [tape.input() for _ in range(program.inputs)])
     conditions = outputs[len(outputs) - len(outcomes) :]
     return [_guard(tape, conditions, outcomes, stage) for stage in _stages(program.code, len(outcomes))]
 

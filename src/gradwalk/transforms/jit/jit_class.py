@@ -60,9 +60,9 @@ class Jit(WrappedFunction[P, R]):
             if result is not MISSED:
                 return result  # type: ignore[no-any-return]
         if self._policy is DEFAULT:
-            return self._computed(args, kwargs)
+            return self._computed(args, kwargs)  # type: ignore[no-any-return]
         with compiling(self._policy):  # the policy also applies to parts that are compiled on their first run
-            return self._computed(args, kwargs)
+            return self._computed(args, kwargs)  # type: ignore[no-any-return]
 
     @property
     def graph(self) -> Graph:
