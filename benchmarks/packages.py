@@ -3,7 +3,7 @@
     pip install ambiance astral chemicals ...   # those of package_functions.PACKAGES that are to be measured
     python benchmarks/packages.py               # or: python benchmarks/packages.py fluids ht
 
-For each function: whether its gradient is right on Values, by `grad`, by `jit(grad)` with recorded branches and by
+For each function: whether its gradient is right on Values, by `grad`, by `jit(grad)` and by
 `vmap(grad)`, compared with Richardson's extrapolation of central differences of plain calls; and the times of a plain
 call of the adopted function and of its gradient, relative to a plain call before.
 Packages that are not installed are skipped.
@@ -74,7 +74,7 @@ def on_values(f: Function, point: Point) -> list[float]:
 def by_way(f: Function, point: Point) -> dict[str, Callable[[], Any]]:
     """Return functions that compute the gradient in each way. `vmap` also gets two neighboring points."""
     slopes = grad(f, argnums=tuple(range(len(point))))
-    recorded, batched = jit(slopes, branches="record"), jit(vmap(slopes))
+    recorded, batched = jit(slopes), jit(vmap(slopes))
     columns = [x * (1.0 + 1e-4 * numpy.arange(3.0)) for x in point]
     return {
         "Values": lambda: on_values(f, point),

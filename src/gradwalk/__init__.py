@@ -34,6 +34,7 @@ _NAMES = {
     "gradwalk.graph.opening": ("opened",),
     "gradwalk.program.program": ("Program", "ProgramError"),
     "gradwalk.program.tracing.trace_cache": ("RecordingWarning",),
+    "gradwalk.transforms.zero_derivatives": ("ZeroDerivativeWarning",),
     "gradwalk.transforms.caches": ("clear_caches",),
     "gradwalk.transforms.checkpoint": ("checkpoint",),
     "gradwalk.transforms.custom_derivatives": ("primitive", "stop_gradient"),

@@ -49,6 +49,7 @@ from gradwalk.transforms.jvp import jvp as jvp
 from gradwalk.transforms.jvp import vjp as vjp
 from gradwalk.transforms.sparse.sparse import sparse_hessian as sparse_hessian
 from gradwalk.transforms.sparse.sparse import sparse_jacobian as sparse_jacobian
+from gradwalk.transforms.zero_derivatives import ZeroDerivativeWarning as ZeroDerivativeWarning
 from gradwalk.value.modes import RecordingError as RecordingError
 from gradwalk.value.modes import debug_nans as debug_nans
 from gradwalk.value.modes import no_grad as no_grad

@@ -9,11 +9,15 @@ from gradwalk.batching.vmapped import Vmap
 from gradwalk.program.run.fast_call import MISSED
 from gradwalk.program.tracing.trace import Indices, Recordable, Recording, display_name
 from gradwalk.transforms.base import Argnums, Transform, transformed
+from gradwalk.transforms.zero_derivatives import warn_of_zeros
 from gradwalk.trees.tree import SCALAR, TreeDef, tupled
 from gradwalk.value.modes import depth, new_mark, recorded
 from gradwalk.value.node import close_inputs, open_inputs, primal_of
 from gradwalk.value.sweep.backward import derivatives_within
 from gradwalk.value.value import Value
+
+# The first gradients for which `warn_of_zeros` is called.
+_MOST_EXAMINED = 8
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -27,6 +31,7 @@ class Grad(Transform[P, R_co]):
         super().__init__(f, argnums, "grad")
         self._has_aux = has_aux
         self._with_value = with_value
+        self._unexamined = _MOST_EXAMINED
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Return the gradient at these arguments."""
@@ -59,18 +64,25 @@ class Grad(Transform[P, R_co]):
         mark = new_mark()
         open_inputs(leaves, 1, mark)
         try:
-            result = recorded(lambda: self._f(*opened, **kwargs), 1, mark, staged=False)
+            asked: list[Any] = []
+            result = recorded(lambda: self._f(*opened, **kwargs), 1, mark, staged=False, asked=asked)
             gradient = derivatives_within(result, leaves)
             if gradient is None:
-                return self._of_result(result, leaves)
+                return self._of_result(result, leaves, asked)
+            if asked and 0.0 in gradient and self._unexamined:
+                self._of_result(result, leaves, asked)  # may issue a warning
         finally:
             close_inputs(leaves)
         found = gradient[0] if isinstance(self._argnums, int) else tuple(gradient)
         return (primal_of(result), found) if self._with_value else found
 
-    def _of_result(self, result: Any, leaves: list[Value]) -> Any:
-        """Compute the gradient on a tape, from the result that the function returned for these leaves."""
+    def _of_result(self, result: Any, leaves: list[Value], asked: list[Any]) -> Any:
+        """Compute the gradient on a tape, from the result that the function returned for these leaves.
+
+        `asked` are the numbers that the function asked for: see `recorded`.
+        """
         recording = Recording()
+        recording.asked = asked
         inputs = recording.install(leaves)
         numbers = [SCALAR] * len(leaves)
         gradient_treedef = SCALAR if isinstance(self._argnums, int) else tupled(numbers)
@@ -86,6 +98,9 @@ class Grad(Transform[P, R_co]):
         parts = self._parts(treedef)
         value, *aux = outputs
         gradient = recording.tape.reverse([(value, recording.tape.constant(1.0))], inputs)
+        if recording.asked and self._unexamined:
+            self._unexamined -= 1
+            warn_of_zeros(self._f, recording, value, inputs, gradient)
         if self._with_value:
             result = tupled(parts) if self._has_aux else treedef
             return [value, *aux, *gradient], tupled([result, gradient_treedef])

@@ -68,6 +68,7 @@ def round_and_follow(node: Any, digits: int) -> float:
     if not math.isfinite(number) or not math.isfinite(half):
         modes.ask_for_number(node, "rounds to digits")
         return result
+    modes.note_number(node)
     low, high = [_last_rounded_to(result, digits, side * half, side) for side in (-1.0, 1.0)]
     if result == 0.0:  # the sign of the result is the sign of the number
         low, high = (low, 0.0) if math.copysign(1.0, result) < 0.0 else (0.0, high)

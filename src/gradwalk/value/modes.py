@@ -30,6 +30,7 @@ if not TYPE_CHECKING and cython.compiled:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+_MOST_ASKED = 64  # numbers that are noted in a function that is being differentiated
 _MOST_BRANCHES = 10_000  # branches in one recording
 
 _GENERATORS = CO_GENERATOR | CO_ASYNC_GENERATOR
@@ -48,6 +49,7 @@ open_scopes: ContextVar[tuple[Any, ...]] = ContextVar("open_scopes", default=())
 # Values.
 _staging_level: ContextVar[int] = ContextVar("staging_level", default=0)  # level of the staged function, or 0
 _refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # errors to raise again at the end of the recording
+_asked: ContextVar[Any] = ContextVar("asked", default=None)  # numbers that a function asked for: see `recorded`
 _branches: ContextVar[Any] = ContextVar("branches", default=None)  # conditions of branches; None if branches are errors
 _depth: ContextVar[int] = ContextVar("depth", default=0)  # level of the innermost recording, or 0
 
@@ -283,7 +285,9 @@ class RecordingError(TypeError):
     _is_refusal = False  # True if gradwalk raised the error, False if the user's code did
 
 
-def recorded(f: Callable[[], Any], level: int, mark: int, *, staged: bool, branches: Any = None) -> Any:
+def recorded(
+    f: Callable[[], Any], level: int, mark: int, *, staged: bool, branches: Any = None, asked: Any = None
+) -> Any:
     """Record a function: run it in a new context, in which new leaves have the given level.
 
     Args:
@@ -295,6 +299,8 @@ def recorded(f: Callable[[], Any], level: int, mark: int, *, staged: bool, branc
         branches: A list, to which each condition that the function branches on is appended, and an `AskedNumber` for
             each number that it uses; None if the function must not branch. If the enclosing recording has a list, a
             recording that is not staged must have one, too.
+        asked: A list, to which the first numbers that the function asks for are appended if it is not staged: a Value
+            that is compared, or an `AskedNumber`.
 
     Returns:
         The result of the function.
@@ -302,10 +308,10 @@ def recorded(f: Callable[[], Any], level: int, mark: int, *, staged: bool, branc
     Raises:
         RecordingError: The function read the numeric value of a Value, possibly catching the error that this raised.
     """
-    return copy_context().run(_recorded_here, f, level, mark, staged, branches)
+    return copy_context().run(_recorded_here, f, level, mark, staged, branches, asked)
 
 
-def _recorded_here(f: Callable[[], Any], level: int, mark: int, staged: bool, branches: Any) -> Any:
+def _recorded_here(f: Callable[[], Any], level: int, mark: int, staged: bool, branches: Any, asked: Any) -> Any:
     # A recording that is not staged shares the list of errors of the enclosing recording, so that both raise the
     # errors.
     refusals: list[RecordingError] | None = None if staged else _refusals.get()
@@ -320,6 +326,7 @@ def _recorded_here(f: Callable[[], Any], level: int, mark: int, staged: bool, br
         _staging_level.set(level)
     if staged or branches is not None:
         _branches.set(branches)
+    _asked.set(None if staged else asked)
     recording = _Recording(level if staged else 0, refusals)
     _begin(mark, recording)  # an interrupt may leave the counts too high, which only costs time
     try:
@@ -463,6 +470,22 @@ class AskedNumber:
 
     def __init__(self, node: ValueNode) -> None:
         self.node = node
+
+
+def note_comparison(node: ValueNode) -> object:
+    """Note that a function that is being differentiated compares this Value."""
+    asked = _asked.get()
+    if asked is not None and len(asked) < _MOST_ASKED:
+        asked.append(node)
+    return None
+
+
+def note_number(node: ValueNode) -> object:
+    """Note that a function that is being differentiated asks for the number of this Value, as in `int`."""
+    asked = _asked.get()
+    if asked is not None and len(asked) < _MOST_ASKED:
+        asked.append(AskedNumber(node))
+    return None
 
 
 def follow_number(node: ValueNode) -> float:

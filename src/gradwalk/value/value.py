@@ -147,6 +147,7 @@ class Value(Methods):
             return repr(self)
         if modes.staging != 0:
             return format(modes.ask_for_number(self, "formats"), specification)
+        self._note()
         return format(self._primal, specification)
 
     def __bool__(self) -> bool:
@@ -161,6 +162,7 @@ class Value(Methods):
         """
         if not modes.follows_branches():
             modes.refuse_if_staging(self, "takes the int() of")
+            self._note()
             return int(self._primal)
         return int(modes.follow_number(self.trunc()))  # may raise an error, for nan and inf
 
@@ -176,6 +178,7 @@ class Value(Methods):
         if modes.follows_branches():
             return conditions.round_and_follow(self, digits)
         modes.refuse_if_staging(self, "rounds to digits")
+        self._note()
         return round(self._primal, digits)
 
     def is_integer(self) -> bool:
@@ -187,8 +190,15 @@ class Value(Methods):
         """
         if not modes.follows_branches():
             modes.refuse_if_staging(self, "branches on")
+            if modes.recordings != 0 and self._level > 0:
+                modes.note_comparison(self)
             return self._primal.is_integer()
         return bool(self - self.trunc() == 0.0)
+
+    def _note(self) -> None:
+        """Note that a function asks for this number, if it is being differentiated."""
+        if modes.recordings != 0 and self._level > 0:
+            modes.note_number(self)
 
     def __float__(self) -> float:
         modes.refuse_if_staging(self, "turns into a float")
@@ -587,4 +597,8 @@ def _compared(opcode: cython.int, left: object, right: object) -> object:
         for operand in (left, right):
             if isinstance(operand, Value):
                 modes.refuse_if_staging(operand, "branches on")
+    if modes.recordings != 0:
+        for operand in (left, right):
+            if isinstance(operand, ValueNode) and cython.cast(ValueNode, operand)._level > 0:
+                modes.note_comparison(operand)
     return evaluate.value(opcode, scalars.number(left), scalars.number(right), 0.0) != 0.0

@@ -470,9 +470,26 @@ def test_gradcheck_does_not_change_other_gradients():
     assert weight.grad == 0.0
 
 
+def test_gradcheck_of_a_plain_result():
+    """The function has lost its derivatives, which the quotients show."""
+
+    def root(a):
+        low, high = 0.0, 10.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (low, middle) if middle * middle > a else (middle, high)
+        return low
+
+    [row] = gradcheck(root, 2.0).rows
+    assert (row.verdict, row.backprop) == ("wrong", 0.0)
+    assert row.quotient == pytest.approx(0.5 / 2**0.5)
+    [row] = gradcheck(lambda x: x.data, 2.0).rows
+    assert (row.verdict, row.backprop, row.quotient) == ("wrong", 0.0, 1.0)
+
+
 def test_gradcheck_with_invalid_arguments_raises():
-    with pytest.raises(TypeError, match="must return a Value, got float"):
-        gradcheck(lambda x: x.data, 2.0)
+    with pytest.raises(TypeError, match="must return a number, got list"):
+        gradcheck(lambda x: [x], 2.0)
     with pytest.raises(TypeError, match="x is a str"):
         gradcheck(lambda x: x * 2, "2")
     with pytest.raises(ZeroDivisionError):

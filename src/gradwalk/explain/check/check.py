@@ -249,7 +249,8 @@ def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: 
     """Compare the gradient of a function with difference quotients: one quotient per number in the arguments.
 
     Args:
-        f: A function that takes Values and returns a Value. It is called many times.
+        f: A function that takes Values and returns a Value. It is called many times. If it returns a plain number, it
+            has lost its derivatives.
         *args: The arguments: numbers, or nested lists, tuples, dicts and arrays of numbers.
         method: "central" or "forward" differences.
         h: The step size of the quotients. By default, a suitable step size is found for each number.
@@ -258,7 +259,7 @@ def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: 
         A `Check`, which is truthy if no gradient is wrong.
 
     Raises:
-        TypeError: `f` does not return a Value, an argument contains something other than numbers, or `h` is not a
+        TypeError: `f` does not return a number, an argument contains something other than numbers, or `h` is not a
             number.
         ValueError: `h` is not positive, or `method` is invalid.
 
@@ -330,10 +331,12 @@ def _named_numbers(f: Callable[..., Any], args: Sequence[Any]) -> tuple[list[tup
 
 
 def _called(f: Callable[..., Any], treedef: TreeDef, values: Sequence[Value]) -> Value:
-    """Call f with Values instead of the numbers in its arguments."""
+    """Call f with Values instead of the numbers in its arguments. A plain number is a result without derivatives."""
     result = f(*treedef.filled(values))
+    if isinstance(result, (int, float)):
+        return Value(result)
     if not isinstance(result, Value):
-        raise TypeError(f"the function of gradcheck must return a Value, got {type(result).__name__}")
+        raise TypeError(f"the function of gradcheck must return a number, got {type(result).__name__}")
     return result
 
 

@@ -63,12 +63,14 @@ class Recording:
         operands: The operand for each input of the tape: a float, or a Value from outside the recording.
         branches: The tape indices of the conditions that the function branched on, and the outcome of each condition:
             a bool, or the number if the function used it.
+        asked: The numbers that the function asked for: see `recorded`. Conditions that it branched on are included.
     """
 
     def __init__(self, *, staged: bool = False, follows_branches: bool = False) -> None:
         self.tape = Tape()
         self.operands: list[Any] = []
         self.branches: tuple[Indices, list[Outcome]] = ([], [])
+        self.asked: list[Value | AskedNumber] = []
         self._staged = staged
         self._follows_branches = follows_branches or (not staged and is_staging() and not is_abstract())
         self.level = depth() + 1
@@ -107,6 +109,14 @@ class Recording:
         self.operands += map(primal_of, leaves)
         return [self._indices[id(leaf)] for leaf in leaves]
 
+    def indices_of(self, nodes: Sequence[Value], f: Callable[..., Any]) -> Indices:
+        """Append the operations that computed these Values in the function `f` to the tape; return their indices."""
+        return self._load(list(nodes), f)
+
+    def input_flags(self, index: int) -> list[bool]:
+        """Return a flag for each input of the tape: whether its tape index is `index`."""
+        return [other == index for other in self._input_indices]
+
     def input_indices(self, tree: Any) -> tuple[Indices, TreeDef]:
         """Return the tape indices of the inputs in a tree that `add_inputs` returned, and the tree's treedef."""
         leaves, treedef = flatten(tree, "an argument")
@@ -140,9 +150,17 @@ class Recording:
         if isinstance(f, Recordable):
             return f.record(self, args, kwargs)
         try:
-            asked = Followed(self, f) if self._follows_branches else None
-            result = recorded(lambda: f(*args, **kwargs), self.level, self._mark, staged=self._staged, branches=asked)
-            return self.result(f, result, asked or ())
+            branches = Followed(self, f) if self._follows_branches else None
+            result = recorded(
+                lambda: f(*args, **kwargs),
+                self.level,
+                self._mark,
+                staged=self._staged,
+                branches=branches,
+                asked=self.asked,
+            )
+            self.asked += branches or ()
+            return self.result(f, result, branches or ())
         finally:
             close_inputs(self._inputs)
 

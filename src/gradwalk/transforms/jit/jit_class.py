@@ -17,6 +17,7 @@ from gradwalk.program.tracing.trace_cache import ArgumentKeys, Statistics, Trace
 from gradwalk.program.tracing.ways import Outcomes, Ways
 from gradwalk.program.tracing.wrapper import WrappedFunction
 from gradwalk.transforms.jit.jit_trace import JitTrace
+from gradwalk.transforms.zero_derivatives import warn_of_zero
 from gradwalk.trees.tree import scalars, write
 from gradwalk.value.modes import is_abstract, is_staging, known_number, refuses_nans
 from gradwalk.value.node import level_of, primal_of
@@ -114,6 +115,9 @@ class Jit(WrappedFunction[P, R]):
 
         Raises:
             TypeError: The result is not one number.
+
+        Warns:
+            ZeroDerivativeWarning: The function uses an argument only in comparisons, `int` or `round`.
         """
         from gradwalk.explain.walk import walk  # imported late: it takes a third of the import time of jit
 
@@ -123,6 +127,10 @@ class Jit(WrappedFunction[P, R]):
                 f"walk needs a function that returns one number, and {display_name(self._f)} returned {trace.treedef}"
             )
         numbers = [*scalars(leaves), *trace.captured]
+        if trace.outcomes:
+            are_numbers = [not isinstance(outcome, bool) for outcome in trace.outcomes]
+            for flags in numpy.eye(len(numbers), dtype=bool).tolist():
+                warn_of_zero(self._f, trace.program.code, flags, are_numbers)
         return walk(trace.roots([primal_of(x) if isinstance(x, Value) else x for x in numbers])[0])
 
     def _reduce_args(self) -> tuple[Any, ...]:

@@ -1,0 +1,85 @@
+"""Warnings of derivatives that are zero because a function uses an argument only to decide or to round."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gradwalk.program.code.code import Code
+from gradwalk.program.tracing.trace import Indices, Recording, display_name
+from gradwalk.value.modes import AskedNumber
+from gradwalk.value.source.source_line import users_line
+
+_MANY = 8  # comparisons from which on the function seems to search
+_MOST_ARGUMENTS = 16  # that are examined
+
+
+class ZeroDerivativeWarning(UserWarning):
+    """Warning that a derivative is 0 although the result depends on the argument.
+
+    The function uses the argument only in `int`, `round`, a format or the like, or only in many comparisons, as in a
+    search by bisection.
+    """
+
+
+def warn_of_zeros(
+    f: Callable[..., Any],
+    recording: Recording,
+    value: int,
+    inputs: Indices,
+    gradient: Indices,
+) -> None:
+    """Warn if the result does not depend on an input, but numbers that the function asked for do.
+
+    Args:
+        f: The function that was differentiated.
+        recording: The recording of the function.
+        value: The tape index of the result.
+        inputs: The tape indices of the inputs with respect to which the result was differentiated.
+        gradient: The tape indices of the derivatives.
+    """
+    zero = recording.tape.constant(0.0)
+    suspects = [i for i, slope in zip(inputs, gradient, strict=True) if slope == zero][:_MOST_ARGUMENTS]
+    asked = recording.asked
+    if not suspects or not asked:
+        return
+    nodes: list[Any] = [x.node if isinstance(x, AskedNumber) else x for x in asked]
+    code = recording.tape.program([value, *recording.indices_of(nodes, f)]).code
+    are_numbers = [isinstance(x, AskedNumber) for x in asked]
+    for suspect in suspects:
+        if warn_of_zero(f, code, recording.input_flags(suspect), are_numbers):
+            return
+
+
+def warn_of_zero(f: Callable[..., Any], code: Code, inputs: Sequence[bool], are_numbers: Sequence[bool]) -> bool:
+    """Warn if the result does not depend on an input, but numbers that the function asked for do.
+
+    Args:
+        f: The function.
+        code: A program whose last outputs are the numbers that the function asked for; the others are its results.
+        inputs: A flag for each input of the program, which is set for the input in question.
+        are_numbers: Whether the function asked for each number itself, as in `int`, and not for a comparison only.
+
+    Returns:
+        Whether a warning was issued.
+    """
+    depends = code.depending(inputs)
+    results, asked = code.outputs[: -len(are_numbers)], code.outputs[-len(are_numbers) :]
+    uses = [is_number for index, is_number in zip(asked, are_numbers, strict=True) if depends[index]]
+    if any(depends[index] for index in results) or not (any(uses) or len(uses) >= _MANY):
+        return False
+    where = "int(), round(), a format or the like" if any(uses) else "comparisons"
+    cure = (
+        "If it rounds its result, differentiate a version that does not round"
+        if any(uses)
+        else "If it searches for a root, gradwalk.solvers.root_scalar gives the derivative of the root"
+    )
+    line = users_line()
+    warnings.warn_explicit(
+        f"a derivative of {display_name(f)} is 0 because the function uses the argument only in {where}. {cure}",
+        ZeroDerivativeWarning,
+        line.filename,
+        line.number,
+    )
+    return True
