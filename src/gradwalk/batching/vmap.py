@@ -15,8 +15,9 @@ P = ParamSpec("P")
 def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: str | None = None) -> Vmap[P]:
     """Vectorize a function of one sample over a batch axis, with the interface of `jax.vmap`.
 
-    `f` is recorded as by `jit`, so it cannot branch on its arguments or convert them with `float`. `vmap(f)` records at
-    every call; `jit(vmap(f))` records once for each structure of a sample. `threads` sets the number of threads, which
+    `f` is recorded as by `jit`. If it branches on its arguments, the samples are grouped by the way that they take
+    through the branches, and each way is recorded from its first sample. `vmap(f)` records at every call;
+    `jit(vmap(f))` records once for each structure of a sample and each way. `threads` sets the number of threads, which
     does not change the results. Compared with a call of `f` on each sample, results of `+ - * /` and `sqrt` are bitwise
     equal, and functions such as `exp` differ by at most 4 ulp.
 
@@ -49,8 +50,10 @@ def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: 
         TypeError: `f` is not a function, or `in_axes` is not an axis or a tree of axes. When the returned function is
             called: an argument does not match `in_axes`, or `out` is given and the results would be Values.
         ValueError: `reduce` is unknown, or is combined with `out_axes`. When the returned function is called: the
-            arrays do not match `in_axes` or `out`, or have batches of different sizes.
-        RecordingError: When the returned function is called: `f` uses the number of an argument: see `jit`.
+            arrays do not match `in_axes` or `out`, or have batches of different sizes, or samples have results of
+            different structures.
+        RecordingError: When the returned function is called: `f` converts an argument with `float`, or the samples take
+            more than 1,000 ways through its branches.
 
     Example:
         >>> import numpy
@@ -63,6 +66,8 @@ def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: 
         7.0
         >>> vmap(lambda x: -x * x, reduce="max")(numpy.array([1.0, 2.0, 4.0]))
         -1.0
+        >>> vmap(lambda x: x * x if x > 0 else -x)(numpy.array([-1.0, 2.0, 3.0]))
+        array([1., 4., 9.])
         >>> table = numpy.zeros((3, 2))
         >>> table[:, 0] = [1.0, 2.0, 3.0]
         >>> vmap(lambda x: x * x)(table[:, 0], out=table[:, 1])

@@ -299,8 +299,8 @@ def recorded(
         branches: A list, to which each condition that the function branches on is appended, and an `AskedNumber` for
             each number that it uses; None if the function must not branch. If the enclosing recording has a list, a
             recording that is not staged must have one, too.
-        asked: A list, to which the first numbers that the function asks for are appended if it is not staged: a Value
-            that is compared, or an `AskedNumber`.
+        asked: A list, to which the first numbers that the function asks for are appended: an `AskedNumber`, or, if the
+            function is not staged, a Value that it compares.
 
     Returns:
         The result of the function.
@@ -326,7 +326,7 @@ def _recorded_here(f: Callable[[], Any], level: int, mark: int, staged: bool, br
         _staging_level.set(level)
     if staged or branches is not None:
         _branches.set(branches)
-    _asked.set(None if staged else asked)
+    _asked.set(asked)
     recording = _Recording(level if staged else 0, refusals)
     _begin(mark, recording)  # an interrupt may leave the counts too high, which only costs time
     try:
@@ -448,7 +448,8 @@ def refuse_if_staging(node: ValueNode, what: str) -> None:
             if len(followed) >= _MOST_BRANCHES:
                 raise refused(
                     f"{users_line()}\n  branches more than {_MOST_BRANCHES:,} times, and one recording may contain at "
-                    f"most {_MOST_BRANCHES:,} branches: write the loop or the branch with gradwalk.loops"
+                    f"most {_MOST_BRANCHES:,} branches: write the loop or the branch with gradwalk.loops.\n"
+                    f"  {_branch_again(what)}"
                 )
             followed.append(node)
             known_number(node)
@@ -631,7 +632,7 @@ def _cure(what: str) -> str:
         "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, or branch and repeat with "
         "gradwalk.loops.cond and while_loop, which can be recorded. For arrays, use gradwalk.numpy (where, less, max, "
         "sort, ...), because NumPy's own functions branch on their elements. Or pass the deciding number as a static "
-        'argument: jit(f, static_argnums=...), or record every branch taken: jit(f, branches="record").'
+        'argument: jit(f, static_argnums=...), or let jit record every way that is taken: jit(f, branches="record").'
     )
 
 

@@ -221,8 +221,8 @@ def _difference(key: Any, earlier: Any) -> str:
         then = before[name][1]
         if name is BRANCHES:
             return (
-                ", lately because its branches went another way. Each combination of branches needs its own recording: "
-                "write branches with the functions of gradwalk.loops"
+                ", lately because its branches went another way. Each way through them needs its own recording: write "
+                "branches and loops with the functions of gradwalk.loops, or choose with gradwalk.math.where"
             )
         if isinstance(now[0], TreeDef) and isinstance(then, TreeDef):
             return (

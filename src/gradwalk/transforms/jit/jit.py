@@ -15,7 +15,14 @@ R = TypeVar("R")
 
 
 @overload
-def jit(f: Vmap[P], *, backend: str | None = None, contract: bool = False, memory: float | None = None) -> Vmap[P]: ...  # type: ignore[overload-overlap]  # a Vmap is a function too
+def jit(  # type: ignore[overload-overlap]  # a Vmap is a function too
+    f: Vmap[P],
+    *,
+    branches: str = "record",
+    backend: str | None = None,
+    contract: bool = False,
+    memory: float | None = None,
+) -> Vmap[P]: ...
 @overload
 def jit(
     f: Callable[P, R],
@@ -54,9 +61,11 @@ def jit(
     captured `Value` is read again on every call. Any other captured variable, such as an array, keeps the contents that
     it had during the recording.
 
-    During the recording, the arguments are Values without known numbers. `x > 0` is a Value, too: pass it to
-    `gradwalk.math.where`. A Python branch such as `if x > 0` raises `RecordingError`, unless `branches` is "record".
-    `float(x)`, `x.data` and `range(x)` always raise `RecordingError`.
+    During the recording, the arguments are Values. A branch on them, such as `if x > 0`, is recorded: the recording is
+    used for other arguments only if all its conditions have the same outcomes. Otherwise another recording is used, or
+    `f` is recorded again. The results of `int(x)`, `round(x, 2)`, `x.is_integer()` and formats are conditions as well.
+    To put all branches or iterations in one recording, use `gradwalk.loops` and `gradwalk.math.where`. `float(x)`,
+    `x.data` and `range(x)` always raise `RecordingError`.
 
     The 128 most recently used recordings are cached, fewer if they are very long. A function that is recorded over and
     over emits a `RecordingWarning` that gives the reason.
@@ -67,10 +76,8 @@ def jit(
         static_argnums: Positions of static arguments. They must be hashable and need not be numbers; `f` is recorded
             once for each combination of their values.
         static_argnames: Names of static arguments.
-        branches: "refuse" (the default) raises an error if `f` branches on a number. "record" records the path that is
-            taken. The path is replayed for other arguments if all its conditions have the same outcomes; otherwise
-            another path is tried or recorded. Each path has a separate recording, and so does each number of iterations
-            of a `while`. To put all branches or iterations in one recording, use `gradwalk.loops`.
+        branches: "record" (the default) records each way through the branches. "refuse" raises `RecordingError` if `f`
+            branches on a number; the message shows the branch rewritten with `gradwalk.loops`, if possible.
         backend: If None (the default), code that has run often is compiled to machine code in a background thread, if
             the extra `native` is installed. A batch uses machine code only if the machine code was measured to be
             faster than the interpreter. "llvm" compiles during the first call. "lanes" uses the interpreter and never
@@ -90,9 +97,9 @@ def jit(
         by step. A vmapped function has `.program`, `.kernel`, `.statistics` and `.lower(*args)`.
 
     Raises:
-        TypeError: `f` is not callable, `memory` is not a number, or `f` is vmapped and static arguments or
-            `branches="record"` are given. When the returned function is called: an argument or the result contains
-            something other than numbers, or a static argument is not hashable.
+        TypeError: `f` is not callable, `memory` is not a number, or `f` is vmapped and static arguments are given. When
+            the returned function is called: an argument or the result contains something other than numbers, or a
+            static argument is not hashable.
         ValueError: A static name or position does not match a parameter of `f`, `branches` or `backend` is unknown, or
             `memory` is negative.
         ImportError: The backend is "llvm" and llvmlite is not installed.
@@ -107,7 +114,7 @@ def jit(
         (6.0, 20.0)
         >>> area.statistics
         Statistics(calls=2, recordings=1, instructions=1, forgotten=0, written=1)
-        >>> @jit(branches="record")
+        >>> @jit
         ... def tax(income):
         ...     return 0.2 * income if income < 100 else 0.3 * income - 10
         >>> tax(50.0), tax(150.0), tax(60.0)
