@@ -49,7 +49,7 @@ class BatchedTrace(WayTrace):
             argument that depends on the batch.
         treedef: The treedef of the result for one sample.
         fixed: Positions of the outputs that are the same for all samples.
-        guards: Kernels that tell which samples take the way of the recording: see `guards_of`. Empty if all do.
+        guards: Guards that tell which samples take the way of the recording. Empty if there are no conditions.
         conditions: A program that computes the conditions of the way; None if there are no conditions.
         prepared: Maps the dtypes of the array arguments to a `PreparedBatch`, or to None if there is no fast path.
     """
@@ -57,7 +57,7 @@ class BatchedTrace(WayTrace):
     kernel: Kernel | None
     treedef: TreeDef
     fixed: list[int]
-    guards: list[BatchedTrace] = field(default_factory=list)
+    guards: list[Guard] = field(default_factory=list)
     conditions: Program | None = None
     prepared: dict[tuple[Any, ...], PreparedBatch | None] = field(default_factory=dict)
 
@@ -73,7 +73,12 @@ class BatchedTrace(WayTrace):
             kernel = self._lane_kernel(single=batch.kind is numpy.float32)
             if kernel is None:
                 return None
-            self.prepared[types] = prepared_batch(batching, batch, self, kernel)
+            means = batching._replace(out_axes=0, reduce="mean")
+            found = [guard.summed.prepared_for(batch, means) for guard in self.guards]
+            guards = [guard for guard in found if guard is not None]
+            if len(guards) < len(found):
+                return None
+            self.prepared[types] = prepared_batch(batching, batch, self, kernel, guards)
         return self.prepared[types]
 
     def _lane_kernel(self, *, single: bool) -> LaneKernel | None:
@@ -239,12 +244,11 @@ class BatchedTrace(WayTrace):
         or the number of conditions if there is none, and the number of that condition.
         """
         batch = batch.primals
-        positions, numbers = numpy.full(batch.size, len(self.outcomes)), numpy.zeros(batch.size)
-        staying = numpy.arange(batch.size)
-        for guard in self.guards:
-            found = guard._columns(batch if len(staying) == batch.size else batch.take(staying))
-            positions[staying], numbers[staying] = found
-            staying = staying[found[0] == len(self.outcomes)]
+        count = len(self.outcomes)
+        positions, numbers = self.guards[0].stacked._columns(batch)
+        for guard in self.guards[1:]:
+            [staying] = (positions == count).nonzero()
+            positions[staying], numbers[staying] = guard.stacked._columns(batch.take(staying))
         return positions, numbers
 
     def record_conditions(self, batch: Batch, i: int) -> None:
@@ -269,6 +273,36 @@ class BatchedTrace(WayTrace):
         samples = ([*batch.sample(i), *self.captured] for i in range(batch.size))
         rows = [_outputs(self.program, leaves, has_values) for leaves in samples]
         return list(zip(*rows, strict=True)) or [()] * len(self.program.outputs)
+
+
+class Guard:
+    """Tells which samples of a batch take a way: see `guards_of`.
+
+    Args:
+        program: The program of the guard for one sample.
+        varies: Whether each input of the program is batched.
+        captured: Operands for the last inputs of the program: see `Trace`.
+    """
+
+    def __init__(self, program: Program, varies: Sequence[bool], captured: list[Any]) -> None:
+        self._program = program
+        self._varies = varies
+        self._captured = captured
+
+    @cached_property
+    def stacked(self) -> BatchedTrace:
+        """A trace that computes the outputs of the guard for each sample."""
+        return self._trace(reduced=False)
+
+    @cached_property
+    def summed(self) -> BatchedTrace:
+        """A trace that computes the sums of the outputs of the guard over a batch."""
+        return self._trace(reduced=True)
+
+    def _trace(self, *, reduced: bool) -> BatchedTrace:
+        return _traced(
+            self._program, self._varies, reduced=reduced, captured=self._captured, outcomes=(), treedef=_GUARD
+        )
 
 
 def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool, follows_branches: bool = True) -> BatchedTrace:
@@ -306,10 +340,7 @@ def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool, follows
         outcomes=way,
         treedef=treedef,
         conditions=asked,
-        guards=[
-            _traced(written_out(guard), varies, reduced=False, captured=captured, outcomes=(), treedef=_GUARD)
-            for guard in (guards_of(asked, way) if asked else ())
-        ],
+        guards=[Guard(written_out(guard), varies, captured) for guard in (guards_of(asked, way) if asked else ())],
     )
 
 

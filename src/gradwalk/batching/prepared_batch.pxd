@@ -54,6 +54,8 @@ cdef class PreparedBatch:
     cdef Maker _maker
     cdef bint _single
     cdef int _uniform
+    cdef list _guards
+    cdef double _conditions
 
     cpdef object result(self, tuple args, dict kwargs, object out)
 

@@ -185,10 +185,28 @@ class Summed(Maker):
 @cython.final
 @cython.cclass
 class PreparedBatch:
-    """A kernel with the forms of its arguments and the maker of its results; `kind` is the dtype of the computation."""
+    """A kernel with the forms of its arguments and the maker of its results.
+
+    Args:
+        kernel: The kernel.
+        takes: The form of the tuple of positional arguments.
+        keywords: The form of the dict of keyword arguments, or None if there are no keyword arguments.
+        maker: The maker of the results.
+        kind: The dtype of the computation.
+        guards: Prepared batches whose first results are the means of the positions at which samples leave the way of
+            the kernel: see `guards_of`.
+        conditions: The number of conditions of the way, which is the mean position if all samples take the way.
+    """
 
     def __init__(
-        self, kernel: LaneKernel, takes: form.Form, keywords: form.Form | None, maker: Maker, kind: Any
+        self,
+        kernel: LaneKernel,
+        takes: form.Form,
+        keywords: form.Form | None,
+        maker: Maker,
+        kind: Any,
+        guards: list[Any],
+        conditions: float,
     ) -> None:
         self._kernel = kernel
         self._takes = takes
@@ -196,11 +214,18 @@ class PreparedBatch:
         self._maker = maker
         self._single = kind == numpy.float32
         self._uniform = kernel.uniform_inputs
+        self._guards = guards
+        self._conditions = conditions
 
     def result(self, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> Any:
         """Return the result, or `MISSED` if the arguments or `out` need the general path."""
         if (self._keywords is None) != (not kwargs) or (modes.open_switches and modes.refuses_nans()):
             return MISSED
+        guard: PreparedBatch
+        for guard in self._guards:
+            found = guard.result(args, kwargs, None)
+            if found is MISSED or found[0] != self._conditions:
+                return MISSED
         columns = new_columns(self._single, False)
         few = cython.declare(scratch.few_doubles)
         shared: cython.p_double = scratch.acquire(self._uniform + 1, few)
@@ -252,8 +277,10 @@ def take_out(batching: Batching, kwargs: dict[str, Any]) -> object:
     return None if "out" in batching.parameters.keywords else kwargs.pop("out", None)
 
 
-def prepared_batch(batching: Batching, batch: Batch, trace: Any, kernel: LaneKernel) -> PreparedBatch | None:
-    """Return a `PreparedBatch` for batches like this one, which `kernel` runs.
+def prepared_batch(
+    batching: Batching, batch: Batch, trace: Any, kernel: LaneKernel, guards: list[PreparedBatch]
+) -> PreparedBatch | None:
+    """Return a `PreparedBatch` for batches like this one, which `kernel` runs if all samples pass the guards.
 
     Returns None if such batches need the general path, for example because an argument has no form or a lane kernel
     alone cannot compute the results.
@@ -267,7 +294,8 @@ def prepared_batch(batching: Batching, batch: Batch, trace: Any, kernel: LaneKer
     takes = form.SequenceForm(tuple, forms[: batch.positional])
     names = batch.names[batch.positional :]
     keywords = form.DictForm(names, forms[batch.positional :], names) if names else None
-    return PreparedBatch(kernel, takes, keywords, result, numpy.dtype(batch.kind))
+    kind = numpy.dtype(batch.kind)
+    return PreparedBatch(kernel, takes, keywords, result, kind, guards, len(trace.outcomes))
 
 
 def _result(batching: Batching, batch: Batch, treedef: TreeDef) -> Stacked | Summed | None:

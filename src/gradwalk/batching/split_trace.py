@@ -5,7 +5,7 @@ The samples of a batch are grouped by the way that they take, and each group is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy
@@ -67,25 +67,56 @@ def split(
         takes = positions == len(trace.outcomes)
         if known is None:
             takes[0] = True  # even if the kernel rounds a condition differently
+        if takes.all():
+            parts.append(Part(trace, samples))
+            continue
         if takes.any():
             parts.append(Part(trace, samples[takes]))
         if len(parts) > _MOST_WAYS:
             raise _too_many(batching)
-        for position in numpy.unique(positions[~takes]).astype(int).tolist():
-            here = ~takes & (positions == position)
-            for number in numpy.unique(numbers[here], equal_nan=True).tolist():
-                is_same = numbers == number if number == number else numpy.isnan(numbers)
-                # If a condition is rounded differently in another program, the samples are recorded again.
-                is_later = begin is not None and position >= len(begin)
-                outcomes = trace.left_at(position, number) if is_later else None
-                left.append(_Unassigned(samples[here & is_same], outcomes))
-    largest = max(parts, key=lambda part: len(part.samples))
-    ways.put_first(batch.key, largest.trace)
+        [leaving] = (~takes).nonzero()
+        left += _unassigned(trace, begin, samples[leaving], positions[leaving], numbers[leaving])
+    parts = _merged(parts)
+    ways.put_first(batch.key, parts[0].trace)
     if is_staging():
         _record_conditions(parts, batch)
-    if len(parts) == 1:
-        return parts[0].trace
-    return SplitTrace(_merged(parts), batching)
+    return parts[0].trace if len(parts) == 1 else SplitTrace(parts, batching)
+
+
+def _unassigned(
+    trace: BatchedTrace, begin: Outcomes | None, samples: Samples, positions: NDArray[Any], numbers: NDArray[Any]
+) -> Iterator[_Unassigned]:
+    """Divide samples that leave a way, which begins with `begin`, by the condition and the outcome with which they do.
+
+    `positions` and `numbers` tell where the samples leave the way: see `BatchedTrace.departures`.
+    """
+    while len(samples):
+        position = positions[0]
+        here = positions == position
+        # The number matters only if the condition is not a bool.
+        is_bool = isinstance(trace.outcomes[int(position)], bool)
+        for number in [0.0] if is_bool else numpy.unique(numbers[here], equal_nan=True).tolist():
+            is_same = here if is_bool else here & ((numbers == number) | ((number != number) & numpy.isnan(numbers)))
+            # If a condition is rounded differently in another program, the samples are recorded again.
+            is_later = begin is not None and position >= len(begin)
+            outcomes = trace.left_at(int(position), number) if is_later else None
+            yield _Unassigned(samples[is_same], outcomes)
+        others = ~here
+        samples, positions, numbers = samples[others], positions[others], numbers[others]
+
+
+def _merged(parts: list[Part]) -> list[Part]:
+    """Return one part for each trace, in which the samples are in order. The largest part comes first."""
+    of_traces: dict[int, list[Part]] = {}
+    for part in parts:
+        of_traces.setdefault(id(part.trace), []).append(part)
+    merged = [
+        same[0]
+        if len(same) == 1
+        else Part(same[0].trace, numpy.sort(numpy.concatenate([part.samples for part in same])))
+        for same in of_traces.values()
+    ]
+    return sorted(merged, key=lambda part: -len(part.samples))
 
 
 def _record_conditions(parts: list[Part], batch: Batch) -> None:
@@ -96,15 +127,6 @@ def _record_conditions(parts: list[Part], batch: Batch) -> None:
     trace_of = {i: trace for trace, samples in parts for i in samples.tolist()}
     for i in range(batch.size):
         trace_of[i].record_conditions(batch, i)
-
-
-def _merged(parts: list[Part]) -> list[Part]:
-    """Return one part for each trace, in which the samples are in order."""
-    traces = {id(part.trace): part.trace for part in parts}
-    return [
-        Part(trace, numpy.sort(numpy.concatenate([part.samples for part in parts if part.trace is trace])))
-        for trace in traces.values()
-    ]
 
 
 def _too_many(batching: Batching) -> RecordingError:

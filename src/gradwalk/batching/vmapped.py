@@ -184,7 +184,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
     def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
         del args, kwargs  # `batch` holds them
         trace = self.trace(batch)
-        if self.keeps and isinstance(trace, BatchedTrace) and not trace.outcomes:
+        if self.keeps and isinstance(trace, BatchedTrace):
             prepared = trace.prepared_for(batch, self.batching)
             if prepared is not None:
                 self._cache.try_first(prepared)
