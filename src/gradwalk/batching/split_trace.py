@@ -67,15 +67,14 @@ def split(
         takes = positions == len(trace.outcomes)
         if known is None:
             takes[0] = True  # even if the kernel rounds a condition differently
-        if takes.all():
-            parts.append(Part(trace, samples))
-            continue
+        are_all = takes.all()
         if takes.any():
-            parts.append(Part(trace, samples[takes]))
+            parts.append(Part(trace, samples if are_all else samples[takes]))
         if len(parts) > _MOST_WAYS:
             raise _too_many(batching)
-        [leaving] = (~takes).nonzero()
-        left += _unassigned(trace, begin, samples[leaving], positions[leaving], numbers[leaving])
+        if not are_all:
+            [leaving] = (~takes).nonzero()
+            left += _unassigned(trace, begin, samples[leaving], positions[leaving], numbers[leaving])
     parts = _merged(parts)
     ways.put_first(batch.key, parts[0].trace)
     if is_staging():
