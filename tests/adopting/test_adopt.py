@@ -93,7 +93,9 @@ PACKAGE = {
         import math
         from math import fsum, dist, prod
 
-        def zeros(dtype):
+        KINDS = [float]
+
+        def zeros(dtype=float):
             if dtype is float:
                 return [0.0]
             raise ValueError("dtype is not supported")
@@ -189,7 +191,7 @@ def test_names_of_all_kinds_accept_values(package, name):
 def test_modules_that_need_the_class_itself_keep_float(package):
     module = package("classes")
     with adopt("somebodys") as adoption:
-        assert module.zeros(float) == [0.0]
+        assert module.zeros(float) == module.zeros() == module.zeros(module.KINDS[0]) == [0.0]
         assert [module.kind(x) for x in (1, 1.0)] == ["int", "float"]
         assert "tests `is float` or matches float()" in adoption.left_alone["somebodys.classes"]
         assert grad(module.total)(3.0) == 6.0
@@ -212,7 +214,7 @@ def test_names_that_other_modules_have_imported_are_restored(package):
 def test_a_failing_adoption_changes_nothing(package, monkeypatch):
     module = package("names")
     finders = list(sys.meta_path)
-    monkeypatch.setattr(rebinding, "_in_function", lambda function: 1 / 0)
+    monkeypatch.setattr(rebinding, "_in_function", lambda function, find: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         adopt("somebodys")
     assert module.math is math

@@ -14,6 +14,7 @@ from typing import Any
 from gradwalk.adopting.substitutes import Float, original_of, substitute_for
 
 Undo = Callable[[], object]
+Find = Callable[[Any], Any]  # returns the substitute of an object, or None
 
 
 def why_left_alone(module: ModuleType) -> str:
@@ -79,15 +80,22 @@ def rebind(
     `functions` has the functions of each module. The modules whose names are in `keeping` keep Python's `float`.
     """
     for module in modules:
+        keeps = module.__name__ in keeping
+        find = _substitute_but_float if keeps else substitute_for
         for container in _containers(module):
-            yield from _in_container(container)
-        yield from _in_classes(module)
+            yield from _in_container(container, find)
+        yield from _in_classes(module, find)
         for function in functions[module.__name__]:
-            yield from _in_function(function)
-            if module.__name__ not in keeping and any(
+            yield from _in_function(function, find)
+            if not keeps and any(
                 "float" in code.co_names for code in _with_inner(function.__code__)
             ):
                 yield from _shadowed(function.__globals__)
+
+
+def _substitute_but_float(x: Any) -> Any:
+    """Return the substitute of a function or module, or None. `float` has none."""
+    return None if x is float else substitute_for(x)
 
 
 def restore_copies(is_adopted: Callable[[str], bool]) -> None:
@@ -112,10 +120,10 @@ def _containers(module: ModuleType) -> Iterator[Any]:
             yield x
 
 
-def _in_container(container: dict[Any, Any] | list[Any]) -> Iterator[Undo]:
+def _in_container(container: dict[Any, Any] | list[Any], find: Find) -> Iterator[Undo]:
     items = list(container.items() if isinstance(container, dict) else enumerate(container))
     for key, x in items:
-        substitute = substitute_for(x)
+        substitute = find(x)
         if substitute is not None:
             container[key] = substitute
             yield _restoring(container, key, x, substitute)
@@ -134,13 +142,13 @@ def _restoring(container: Any, key: Any, x: Any, substitute: Any) -> Undo:
     return undo
 
 
-def _in_classes(module: ModuleType) -> Iterator[Undo]:
+def _in_classes(module: ModuleType, find: Find) -> Iterator[Undo]:
     """Replace attributes of the classes of a module, such as `sqrt = math.sqrt` in the body of a class."""
     for x in list(vars(module).values()):
         if not isinstance(x, type) or x.__module__ != module.__name__:
             continue
         for name, attribute in list(vars(x).items()):
-            substitute = substitute_for(attribute)
+            substitute = find(attribute)
             if substitute is not None:
                 # A builtin function does not become a method, and the substitute must not either.
                 try:
@@ -150,28 +158,23 @@ def _in_classes(module: ModuleType) -> Iterator[Undo]:
                 yield lambda x=x, name=name, attribute=attribute: setattr(x, name, attribute)  # type: ignore[misc]
 
 
-def _in_function(function: FunctionType) -> Iterator[Undo]:
+def _in_function(function: FunctionType, find: Find) -> Iterator[Undo]:
     """Replace default arguments and variables of the enclosing functions."""
     for cell in function.__closure__ or ():
         try:
             content = cell.cell_contents
         except ValueError:  # the variable has not been assigned yet
             continue
-        substitute = substitute_for(content)
+        substitute = find(content)
         if substitute is not None:
             cell.cell_contents = substitute
             yield lambda cell=cell, content=content: setattr(cell, "cell_contents", content)  # type: ignore[misc]
     defaults = function.__defaults__
-    if defaults and any(substitute_for(x) is not None for x in defaults):
-        function.__defaults__ = tuple(_or_substitute(x) for x in defaults)
+    if defaults and any(find(x) is not None for x in defaults):
+        function.__defaults__ = tuple([x if find(x) is None else find(x) for x in defaults])
         yield lambda: setattr(function, "__defaults__", defaults)
     if function.__kwdefaults__:
-        yield from _in_container(function.__kwdefaults__)
-
-
-def _or_substitute(x: Any) -> Any:
-    substitute = substitute_for(x)
-    return x if substitute is None else substitute
+        yield from _in_container(function.__kwdefaults__, find)
 
 
 def _shadowed(names: dict[str, Any]) -> Iterator[Undo]:

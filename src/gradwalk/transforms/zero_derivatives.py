@@ -57,7 +57,7 @@ def warn_of_zero(f: Callable[..., Any], code: Code, inputs: Sequence[bool], are_
 
     Args:
         f: The function.
-        code: A program whose last outputs are the numbers that the function asked for; the others are its results.
+        code: A program. Its outputs are the results of the function, followed by the numbers that it asked for.
         inputs: A flag for each input of the program, which is set for the input in question.
         are_numbers: Whether the function asked for each number itself, as in `int`, and not for a comparison only.
 
