@@ -45,7 +45,7 @@ def asian(market: Any, steps: int, kept: Any) -> Any:
 
 def seconds(call: Callable[[], Any]) -> float:
     """Return the shortest time of the calls in a second, in which the function is compiled in the background."""
-    times = []
+    times: list[float] = []
     end = time.perf_counter() + MEASURED
     while not times or time.perf_counter() < end:
         start = time.perf_counter()

@@ -157,6 +157,13 @@ def test_barrier_option(tmp_path):
     assert 100 < days < 252
 
 
+def test_satellite(tmp_path):
+    output = run("satellite", "--hours", "2", "--steps", "25", "--output", "picture.png", cwd=tmp_path)
+    assert numbers(output, "largest difference")[0] < 1e-6
+    assert numbers(output, "all elements")[-1] == pytest.approx(0.23, abs=0.03)
+    assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
+
+
 def test_long_path(tmp_path):
     steps = [252, 25_200] if IS_COMPILED else [60, 300]
     lines = run("long_path", "--steps", *map(str, steps), cwd=tmp_path).splitlines()[1:]
