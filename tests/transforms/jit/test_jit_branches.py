@@ -1,4 +1,4 @@
-"""Tests of jit(f, branches="record"): one trace per path through the branches."""
+"""Tests of branches in functions that `jit` records: one trace for each way through them."""
 
 from __future__ import annotations
 
