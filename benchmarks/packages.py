@@ -72,7 +72,7 @@ def on_values(f: Function, point: Point) -> list[float]:
 
 
 def by_way(f: Function, point: Point) -> dict[str, Callable[[], Any]]:
-    """Return functions that compute the gradient in each way. `vmap` also gets two neighboring points."""
+    """Return functions that compute the gradient in each path. `vmap` also gets two neighboring points."""
     slopes = grad(f, argnums=tuple(range(len(point))))
     recorded, batched = jit(slopes), jit(vmap(slopes))
     columns = [x * (1.0 + 1e-4 * numpy.arange(3.0)) for x in point]
@@ -85,23 +85,23 @@ def by_way(f: Function, point: Point) -> dict[str, Callable[[], Any]]:
 
 
 def measured(name: str, f: Function, point: Point, *, shows_errors: bool) -> tuple[list[str], list[bool]]:
-    """Return the row of a function in the table, and whether each way is right."""
+    """Return the row of a function in the table, and whether each path is right."""
     expected = reference(f, point)
     answers: dict[str, str] = {}
     runs: dict[str, Callable[[], Any]] = {"adopted": lambda: f(*point)}
     plain = best_of(_TURNS, {"plain": lambda: f(*point)})["plain"]
     with adopt(*modules_of(name)):
-        for way, run in by_way(f, point).items():
+        for path, run in by_way(f, point).items():
             try:
-                answers[way] = "right" if expected.agrees(run()) else "wrong"
+                answers[path] = "right" if expected.agrees(run()) else "wrong"
             except Exception as error:
-                answers[way] = type(error).__name__
+                answers[path] = type(error).__name__
                 if shows_errors:
-                    print(f"{name}, {way}: {error!s:.300}")
-            if answers[way] == "right":
-                runs[way] = run
+                    print(f"{name}, {path}: {error!s:.300}")
+            if answers[path] == "right":
+                runs[path] = run
         times = best_of(_TURNS, runs)
-    ratios = [f"{times[way] / plain:.3g}x" if way in times else "" for way in HEADER[-3:]]
+    ratios = [f"{times[path] / plain:.3g}x" if path in times else "" for path in HEADER[-3:]]
     cells = [name, str(len(point)), *answers.values(), quantity(1e6 * plain, "us"), *ratios]
     return cells, [answer == "right" for answer in answers.values()]
 

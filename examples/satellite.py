@@ -3,9 +3,9 @@
     python examples/satellite.py --hours 24
 
 The package sgp4 computes positions of satellites from two-line elements. It knows nothing of derivatives, calls `math`
-and branches; `adopt` lets it compute with Values. `vmap` computes all times together: they take one or two ways through
-the branches. The picture shows how far the satellite moves if one of its elements is a little wrong, and how uncertain
-its position is if all elements have independent errors of this size.
+and branches; `adopt` lets it compute with Values. `vmap` computes all times together: they take one or two paths
+through the branches. The picture shows how far the satellite moves if one of its elements is a little wrong, and how
+uncertain its position is if all elements have independent errors of this size.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def main() -> None:
     error = np.abs(found - expected).max() / np.abs(expected).max()
 
     moved = np.linalg.norm(slopes, axis=1) * ERRORS
-    ways = slopes_of.statistics.recordings
-    print(f"{options.steps} times, {ways} ways: first {1e3 * first:.0f} ms, then {1e3 * again:.1f} ms")
+    paths = slopes_of.statistics.recordings
+    print(f"{options.steps} times, {paths} paths: first {1e3 * first:.0f} ms, then {1e3 * again:.1f} ms")
     print(f"largest difference from central differences, relative: {error:.1e}")
     print(f"{'km off after hours':22}" + "".join(f"{minutes[i] / 60.0:10.1f}" for i in (0, len(minutes) // 2, -1)))
     for name, distances in zip((*NAMES, "all elements"), [*moved.T, np.sqrt((moved**2).sum(axis=1))], strict=True):

@@ -1,4 +1,4 @@
-"""Functions of one sample may branch: the samples of a batch are grouped by the way that they take."""
+"""Functions of one sample may branch: the samples of a batch are grouped by the path that they take."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ POINTS = numpy.linspace(-3.0, 9.0, 101)
 
 
 def bent(x: Any, scale: Any = 1.0) -> Any:
-    """Take one of several ways: a domain, and 0 to 4 steps of a loop."""
+    """Take one of several paths: a domain, and 0 to 4 steps of a loop."""
     if x < -1.0:
         return scale * gm.sin(x)
     total, step = 0.0, x
@@ -88,7 +88,7 @@ REDUCED = {
 }
 
 
-@pytest.mark.parametrize("points", [POINTS, POINTS[:5]], ids=["several ways", "one way"])
+@pytest.mark.parametrize("points", [POINTS, POINTS[:5]], ids=["several paths", "one path"])
 @pytest.mark.parametrize("reduce", REDUCED)
 def test_reductions(reduce, points):
     batched = jit(vmap(bent, reduce=reduce))
@@ -243,11 +243,11 @@ class TestErrors:
         numbers = numpy.arange(1500.0)
         batched = jit(vmap(lambda x: int(x) * x))
         assert_array_equal(batched(numbers[:300]), numbers[:300] ** 2)
-        with pytest.raises(RecordingError, match="more than 1,000 ways through the branches of <lambda>"):
+        with pytest.raises(RecordingError, match="more than 1,000 paths through the branches of <lambda>"):
             batched(numbers)
 
     def test_many_ways_warn(self):
-        with pytest.warns(RecordingWarning, match="its branches went another way"):
+        with pytest.warns(RecordingWarning, match="it took another path"):
             jit(vmap(lambda x: int(x) * x))(numpy.arange(100.0))
 
     def test_lowering_a_function_that_branches_raises(self):

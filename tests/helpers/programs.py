@@ -15,7 +15,7 @@ from gradwalk import Value
 from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.table import BY_NAME, TABLE
 from gradwalk.program.program import Program as Recorded
-from gradwalk.program.run.fast_call import PreparedCall, PreparedWay
+from gradwalk.program.run.fast_call import PreparedCall, PreparedPath
 from gradwalk.program.run.interpreter import Interpreter
 from gradwalk.program.tape import Tape
 from gradwalk.trees.fast.form import NumberForm, SequenceForm
@@ -41,7 +41,7 @@ def prepared(interpreter: Interpreter, numbers: tuple[Any, ...]) -> Any:
     """Call a prepared function of numbers; return its results as a list, or `MISSED`."""
     takes = SequenceForm(tuple, [NumberForm(i) for i in range(interpreter.inputs)])
     makes = SequenceForm(list, [NumberForm(i) for i in range(len(interpreter.code.outputs))])
-    return PreparedCall(takes, None, PreparedWay(interpreter, makes, None)).result(numbers, {})
+    return PreparedCall(takes, None, PreparedPath(interpreter, makes, None)).result(numbers, {})
 
 
 def fewer(times: int) -> settings:

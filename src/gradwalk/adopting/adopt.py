@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
+import warnings
 from importlib.util import find_spec
 from types import ModuleType, TracebackType
 from typing import Any
@@ -70,6 +71,7 @@ class Adoption:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._names = names
+        self._packages = [_packages[name] for name in names]
         self._is_open = True
 
     def __enter__(self) -> Adoption:
@@ -106,16 +108,16 @@ class Adoption:
             if not _packages and _finder in sys.meta_path:
                 sys.meta_path.remove(_finder)
 
-    @property
-    def _packages(self) -> list[_Package]:
-        return [_packages[name] for name in self._names if self._is_open]
-
     def __repr__(self) -> str:
         if not self._is_open:
             return f"<restored {', '.join(self._names)}>"
-        lines = [f"<adopted {', '.join(self._names)}: {len(self.modules)} modules compute with Values"]
+        lines = [f"<adopted {', '.join(self._names)}: {_counted(len(self.modules))} with Values"]
         lines += [f"  left alone: {name}: {reason}" for name, reason in self.left_alone.items()]
         return "\n".join(lines) + ">"
+
+
+def _counted(count: int) -> str:
+    return "1 module computes" if count == 1 else f"{count} modules compute"
 
 
 def adopt(*packages: str) -> Adoption:
@@ -139,6 +141,9 @@ def adopt(*packages: str) -> Adoption:
     Raises:
         TypeError: A name is not a str, or there is no name.
         ModuleNotFoundError: There is no such package.
+
+    Warns:
+        UserWarning: A package has been imported, and none of its modules can be adopted.
 
     Example:
         >>> import colorsys
@@ -165,6 +170,10 @@ def adopt(*packages: str) -> Adoption:
                 if _packages[name].count == 1:
                     _packages[name].take(_loaded(_packages[name]))
             unless_adopted.pop_all()
+    for name in names:
+        if name in sys.modules and not _packages[name].adopted:
+            reasons = "; ".join(f"{module}: {reason}" for module, reason in _packages[name].left.items())
+            warnings.warn(f"adopt({name!r}) has changed no module. {reasons}", stacklevel=2)
     return adoption
 
 

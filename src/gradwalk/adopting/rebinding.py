@@ -48,7 +48,7 @@ def why_float_is_kept(module: ModuleType, functions: Iterable[FunctionType]) -> 
             return f"it keeps float, because its class {name} is a subclass of float"
     for function in functions:
         if _needs_the_class(function.__code__):
-            return f"it keeps float, because its function {function.__name__} tests `is float` or matches float()"
+            return f"it keeps float, because its function {function.__name__} contains `is float` or `case float()`"
     return ""
 
 
@@ -87,9 +87,7 @@ def rebind(
         yield from _in_classes(module, find)
         for function in functions[module.__name__]:
             yield from _in_function(function, find)
-            if not keeps and any(
-                "float" in code.co_names for code in _with_inner(function.__code__)
-            ):
+            if not keeps and any("float" in code.co_names for code in _with_inner(function.__code__)):
                 yield from _shadowed(function.__globals__)
 
 

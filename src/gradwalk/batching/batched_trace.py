@@ -21,8 +21,8 @@ from gradwalk.batching.prepared_batch import PreparedBatch, prepared_batch
 from gradwalk.program.calls.program_derivatives import weight
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
+from gradwalk.program.tracing.paths import Outcomes, PathTrace, guards_of
 from gradwalk.program.tracing.trace import Recording
-from gradwalk.program.tracing.ways import Outcomes, WayTrace, guards_of
 from gradwalk.trees.tree import TreeDef, flatten, scalars, size, write
 from gradwalk.value.modes import depth, is_without_gradient, refuses_nans
 
@@ -41,7 +41,7 @@ class _MadeOf(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class BatchedTrace(WayTrace):
+class BatchedTrace(PathTrace):
     """A recording of a function for one sample. The program computes the results, without the conditions.
 
     Attributes:
@@ -49,8 +49,8 @@ class BatchedTrace(WayTrace):
             argument that depends on the batch.
         treedef: The treedef of the result for one sample.
         fixed: Positions of the outputs that are the same for all samples.
-        guards: Guards that tell which samples take the way of the recording. Empty if there are no conditions.
-        conditions: A program that computes the conditions of the way; None if there are no conditions.
+        guards: Guards that tell which samples take the path of the recording. Empty if there are no conditions.
+        conditions: A program that computes the conditions of the path; None if there are no conditions.
         prepared: Maps the dtypes of the array arguments to a `PreparedBatch`, or to None if there is no fast path.
     """
 
@@ -238,7 +238,7 @@ class BatchedTrace(WayTrace):
         return kernel.run(shared, batch.columns(), outputs, batch.size, single=batch.kind is numpy.float32)
 
     def departures(self, batch: Batch) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return where each sample leaves the way of the recording: see `guards_of`.
+        """Return where each sample leaves the path of the recording: see `guards_of`.
 
         Returns two arrays with an entry for each sample: the position of the first condition that has another outcome,
         or the number of conditions if there is none, and the number of that condition.
@@ -252,7 +252,7 @@ class BatchedTrace(WayTrace):
         return positions, numbers
 
     def record_conditions(self, batch: Batch, i: int) -> None:
-        """Make it a condition of the enclosing recording that sample `i` takes the way of this recording."""
+        """Make it a condition of the enclosing recording that sample `i` takes the path of this recording."""
         if self.conditions is not None and self.has_values(batch):
             self.left_with(self.conditions(scalars([*batch.sample(i), *self.captured])))
 
@@ -276,7 +276,7 @@ class BatchedTrace(WayTrace):
 
 
 class Guard:
-    """Tells which samples of a batch take a way: see `guards_of`.
+    """Tells which samples of a batch take a path: see `guards_of`.
 
     Args:
         program: The program of the guard for one sample.
@@ -330,17 +330,17 @@ def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool, follows
     varies = [v for shape, v in zip(batch.shapes, batch.varies, strict=True) for _ in range(size(shape))]
     varies += [False] * len(captured)
     conditions, outcomes = recording.branches
-    way: Outcomes = tuple(outcomes)
-    asked = recording.tape.program(conditions) if way else None
+    path: Outcomes = tuple(outcomes)
+    asked = recording.tape.program(conditions) if path else None
     return _traced(
         written_out(recording.tape.program(outputs)).named(labels, []),
         varies,
         reduced=reduced,
         captured=captured,
-        outcomes=way,
+        outcomes=path,
         treedef=treedef,
         conditions=asked,
-        guards=[Guard(written_out(guard), varies, captured) for guard in (guards_of(asked, way) if asked else ())],
+        guards=[Guard(written_out(guard), varies, captured) for guard in (guards_of(asked, path) if asked else ())],
     )
 
 

@@ -193,9 +193,9 @@ class PreparedBatch:
         keywords: The form of the dict of keyword arguments, or None if there are no keyword arguments.
         maker: The maker of the results.
         kind: The dtype of the computation.
-        guards: Prepared batches whose first results are the means of the positions at which samples leave the way of
+        guards: Prepared batches whose first results are the means of the positions at which samples leave the path of
             the kernel: see `guards_of`.
-        conditions: The number of conditions of the way, which is the mean position if all samples take the way.
+        conditions: The number of conditions of the path, which is the mean position if all samples take the path.
     """
 
     def __init__(

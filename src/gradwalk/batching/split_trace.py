@@ -1,6 +1,6 @@
-"""`SplitTrace`: the recordings of a function whose samples take several ways through its branches.
+"""`SplitTrace`: the recordings of a function whose samples take several paths through its branches.
 
-The samples of a batch are grouped by the way that they take, and each group is computed by the kernel of its way.
+The samples of a batch are grouped by the path that they take, and each group is computed by the kernel of its path.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from gradwalk.batching.axes import Batch, Batching
 from gradwalk.batching.batched_trace import BatchedTrace
 from gradwalk.batching.out_argument import Target, put
 from gradwalk.batching.outputs import Outputs
-from gradwalk.program.tracing.ways import Outcomes, Ways
+from gradwalk.program.tracing.paths import Outcomes, Paths
 from gradwalk.trees.tree import flatten
 from gradwalk.value.modes import RecordingError, is_staging
 
 Samples = NDArray[numpy.intp]
 
-_MOST_WAYS = 1000  # per batch
+_MOST_PATHS = 1000  # per batch
 
 
 class Part(NamedTuple):
@@ -33,34 +33,34 @@ class Part(NamedTuple):
 
 
 class _Unassigned(NamedTuple):
-    """Positions of samples whose way begins with the outcomes `begin`; None if no known way is to be used."""
+    """Positions of samples whose path begins with the outcomes `begin`; None if no known path is to be used."""
 
     samples: Samples
     begin: Outcomes | None
 
 
 def split(
-    batch: Batch, ways: Ways[BatchedTrace], record: Callable[[Batch], BatchedTrace], batching: Batching
+    batch: Batch, paths: Paths[BatchedTrace], record: Callable[[Batch], BatchedTrace], batching: Batching
 ) -> BatchedTrace | SplitTrace:
-    """Return the recording for a batch, or the recordings if the samples take different ways.
+    """Return the recording for a batch, or the recordings if the samples take different paths.
 
     Args:
         batch: The batch.
-        ways: The recordings that are known already. New recordings are added to it.
+        paths: The recordings that are known already. New recordings are added to it.
         record: Records the function for the first sample of a batch.
         batching: The axes and the reduction.
 
     Raises:
-        RecordingError: The samples take more than 1,000 ways, or an enclosing recording refuses branches.
-        ValueError: The results of two ways have different structures.
+        RecordingError: The samples take more than 1,000 paths, or an enclosing recording refuses branches.
+        ValueError: The results of two paths have different structures.
     """
     parts: list[Part] = []
     left = [_Unassigned(numpy.arange(batch.size), ())]
     while left:
         samples, begin = left.pop()
         group = batch if len(samples) == batch.size else batch.take(samples)
-        known = None if begin is None else ways.find(batch.key, begin)
-        trace = ways.add(batch.key, record(group)) if known is None else known
+        known = None if begin is None else paths.find(batch.key, begin)
+        trace = paths.add(batch.key, record(group)) if known is None else known
         if not trace.outcomes or not batch.size:
             return trace
         positions, numbers = trace.departures(group)
@@ -70,13 +70,13 @@ def split(
         are_all = takes.all()
         if takes.any():
             parts.append(Part(trace, samples if are_all else samples[takes]))
-        if len(parts) > _MOST_WAYS:
+        if len(parts) > _MOST_PATHS:
             raise _too_many(batching)
         if not are_all:
             [leaving] = (~takes).nonzero()
             left += _unassigned(trace, begin, samples[leaving], positions[leaving], numbers[leaving])
     parts = _merged(parts)
-    ways.put_first(batch.key, parts[0].trace)
+    paths.put_first(batch.key, parts[0].trace)
     if is_staging():
         _record_conditions(parts, batch)
     return parts[0].trace if len(parts) == 1 else SplitTrace(parts, batching)
@@ -85,9 +85,9 @@ def split(
 def _unassigned(
     trace: BatchedTrace, begin: Outcomes | None, samples: Samples, positions: NDArray[Any], numbers: NDArray[Any]
 ) -> Iterator[_Unassigned]:
-    """Divide samples that leave a way, which begins with `begin`, by the condition and the outcome with which they do.
+    """Divide samples that leave a path, which begins with `begin`, by the condition and the outcome with which they do.
 
-    `positions` and `numbers` tell where the samples leave the way: see `BatchedTrace.departures`.
+    `positions` and `numbers` tell where the samples leave the path: see `BatchedTrace.departures`.
     """
     while len(samples):
         position = positions[0]
@@ -119,7 +119,7 @@ def _merged(parts: list[Part]) -> list[Part]:
 
 
 def _record_conditions(parts: list[Part], batch: Batch) -> None:
-    """Make it a condition of the enclosing recording, if any, that each sample takes its way.
+    """Make it a condition of the enclosing recording, if any, that each sample takes its path.
 
     The conditions are asked sample by sample, because their order must not depend on the recordings known already.
     """
@@ -130,9 +130,9 @@ def _record_conditions(parts: list[Part], batch: Batch) -> None:
 
 def _too_many(batching: Batching) -> RecordingError:
     return RecordingError(
-        f"the samples of a batch take more than {_MOST_WAYS:,} ways through the branches of {batching.name}, and each "
-        "way needs its own recording: choose with gradwalk.math.where, or branch and repeat with gradwalk.loops.cond "
-        "and while_loop, which are part of one recording"
+        f"the samples of a batch take more than {_MOST_PATHS:,} paths through the branches of {batching.name}, and "
+        "each path needs its own recording: choose with gradwalk.math.where, or branch and repeat with "
+        "gradwalk.loops.cond and while_loop, which are part of one recording"
     )
 
 
@@ -144,7 +144,7 @@ class SplitTrace:
         batching: The axes and the reduction.
 
     Raises:
-        ValueError: The results of two ways have different structures.
+        ValueError: The results of two paths have different structures.
     """
 
     def __init__(self, parts: list[Part], batching: Batching) -> None:

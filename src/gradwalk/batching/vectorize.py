@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from gradwalk.batching.axes import Batch, Batching
 from gradwalk.batching.batched_trace import BatchedTrace, record_sample
 from gradwalk.batching.split_trace import split
+from gradwalk.program.tracing.paths import Paths
 from gradwalk.program.tracing.trace import display_name, reduce_for_pickle
 from gradwalk.program.tracing.trace_cache import TraceCache
-from gradwalk.program.tracing.ways import Ways
 from gradwalk.trees.tree import Parameters, flatten
 
 P = ParamSpec("P")
@@ -64,7 +64,7 @@ class Vectorized(Generic[P]):
         self._excluded = frozenset([i if isinstance(i, int) else _position(f, i) for i in excluded])
         self._parameters = Parameters(f)
         self._cache: TraceCache[BatchedTrace] = TraceCache(display_name(f))
-        self._ways: Ways[BatchedTrace] = Ways(self._cache)
+        self._paths: Paths[BatchedTrace] = Paths(self._cache)
 
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any: ...
@@ -113,7 +113,7 @@ class Vectorized(Generic[P]):
         batching = Batching(display_name(self._f), self._parameters, tuple(axes), 0, None)
         batch = batching.batch(args, {})
         found = self._cache.find(batch.key)
-        trace = split(batch, self._ways, self._recorded, batching) if found is None else found
+        trace = split(batch, self._paths, self._recorded, batching) if found is None else found
         return trace.results(batch, batching)
 
     def _recorded(self, batch: Batch) -> BatchedTrace:

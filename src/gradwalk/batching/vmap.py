@@ -15,11 +15,11 @@ P = ParamSpec("P")
 def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: str | None = None) -> Vmap[P]:
     """Vectorize a function of one sample over a batch axis, with the interface of `jax.vmap`.
 
-    `f` is recorded as by `jit`. If it branches on its arguments, the samples are grouped by the way that they take
-    through the branches, and each way is recorded from its first sample. `vmap(f)` records at every call;
-    `jit(vmap(f))` records once for each structure of a sample and each way. `threads` sets the number of threads, which
-    does not change the results. Compared with a call of `f` on each sample, results of `+ - * /` and `sqrt` are bitwise
-    equal, and functions such as `exp` differ by at most 4 ulp.
+    `f` is recorded as by `jit`. If it branches on its arguments, the samples are grouped by the path that they take
+    through the branches, and each path is recorded from its first sample. `vmap(f)` records at every call;
+    `jit(vmap(f))` records once for each structure of a sample and each path. `threads` sets the number of threads,
+    which does not change the results. Compared with a call of `f` on each sample, results of `+ - * /` and `sqrt` are
+    bitwise equal, and functions such as `exp` differ by at most 4 ulp.
 
     If an argument contains Values, or `f` captures Values, the results are Values that can be differentiated. The
     samples are then computed one by one, unless a transform such as `grad` is recording a long batch. Under `no_grad()`
@@ -53,7 +53,7 @@ def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: 
             arrays do not match `in_axes` or `out`, or have batches of different sizes, or samples have results of
             different structures.
         RecordingError: When the returned function is called: `f` converts an argument with `float`, or the samples take
-            more than 1,000 ways through its branches.
+            more than 1,000 paths through its branches.
 
     Example:
         >>> import numpy

@@ -13,9 +13,9 @@ from gradwalk.batching.prepared_batch import BatchFunction, take_out
 from gradwalk.batching.split_trace import SplitTrace, split
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
+from gradwalk.program.tracing.paths import Paths
 from gradwalk.program.tracing.trace import display_name
 from gradwalk.program.tracing.trace_cache import Statistics, TraceCache
-from gradwalk.program.tracing.ways import Ways
 from gradwalk.program.tracing.wrapper import WrappedFunction
 from gradwalk.trees.tree import Parameters
 
@@ -58,7 +58,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         self.keeps = keeps
         self._policy = policy
         self._follows_branches = follows_branches
-        self._ways: Ways[BatchedTrace] = Ways(self._cache)
+        self._paths: Paths[BatchedTrace] = Paths(self._cache)
 
     if TYPE_CHECKING:
         _cache: TraceCache[BatchedTrace]
@@ -148,7 +148,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         trace = self.trace(batch)
         if not isinstance(trace, BatchedTrace) or trace.outcomes:
             raise ValueError(
-                f"{self.batching.name} branches on its arguments, and a lowered function cannot record another way: "
+                f"{self.batching.name} branches on its arguments, and a lowered function cannot record another path: "
                 "branch with gradwalk.loops.cond, or choose with gradwalk.math.where"
             )
         calls_python = trace.kernel is None or not all(call.kind for call, _ in trace.program.calls)
@@ -160,13 +160,13 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         return Lowered(self.batching, batch.key, trace)
 
     def trace(self, batch: Batch) -> BatchedTrace | SplitTrace:
-        """Return the recording for the samples of a batch, or the recordings if the samples take different ways."""
+        """Return the recording for the samples of a batch, or the recordings if the samples take different paths."""
         found = self._cache.find(batch.key) if self.keeps else None
         if found is not None:
             return found
         cache = self._cache if self.keeps else TraceCache[BatchedTrace](self.batching.name)
         with compiling(self._policy):
-            trace = split(batch, self._ways if self.keeps else Ways(cache), self._recorded, self.batching)
+            trace = split(batch, self._paths if self.keeps else Paths(cache), self._recorded, self.batching)
         self._cache.latest = cache.latest
         return trace
 

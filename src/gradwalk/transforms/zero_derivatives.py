@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from gradwalk.program.code.code import Code
@@ -11,7 +12,7 @@ from gradwalk.program.tracing.trace import Indices, Recording, display_name
 from gradwalk.value.modes import AskedNumber
 from gradwalk.value.source.source_line import users_line
 
-_MANY = 8  # comparisons from which on the function seems to search
+_MANY = 20  # comparisons from which on the function seems to search
 _MOST_ARGUMENTS = 16  # that are examined
 
 
@@ -67,7 +68,8 @@ def warn_of_zero(f: Callable[..., Any], code: Code, inputs: Sequence[bool], are_
     depends = code.depending(inputs)
     results, asked = code.outputs[: -len(are_numbers)], code.outputs[-len(are_numbers) :]
     uses = [is_number for index, is_number in zip(asked, are_numbers, strict=True) if depends[index]]
-    if any(depends[index] for index in results) or not (any(uses) or len(uses) >= _MANY):
+    searches = len(uses) >= _MANY and not any(map(partial(_is_literal, code), results))
+    if any(depends[index] for index in results) or not (any(uses) or searches):
         return False
     where = "int(), round(), a format or the like" if any(uses) else "comparisons"
     cure = (
@@ -83,3 +85,8 @@ def warn_of_zero(f: Callable[..., Any], code: Code, inputs: Sequence[bool], are_
         line.number,
     )
     return True
+
+
+def _is_literal(code: Code, index: int) -> bool:
+    """Return whether an output is 0, 1 or -1, which is rather a literal of the function than the result of a search."""
+    return code.inputs <= index < code.first and code.constants[index - code.inputs] in (0.0, 1.0, -1.0)

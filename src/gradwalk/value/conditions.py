@@ -12,6 +12,7 @@ from gradwalk.value import modes
 from gradwalk.value.node import ValueNode
 
 _COMPARISONS = ("<", "<=", "=")
+_ROUNDED = ("rint", "floor", "ceil", "trunc")
 
 
 def is_condition(node: Any) -> bool:
@@ -36,6 +37,11 @@ def is_condition(node: Any) -> bool:
             elif term.op not in _COMPARISONS:
                 return False
     return True
+
+
+def is_rounded(node: Any) -> bool:
+    """Return whether a Value is the result of `round`, `math.floor`, `math.ceil` or `math.trunc`."""
+    return node.op in _ROUNDED
 
 
 def are_joined(left: Any, right: Any) -> bool:

@@ -609,7 +609,8 @@ def _cure(what: str) -> str:
     if "index" in what or "int()" in what or "looks up" in what:
         return (
             "Use gradwalk.take(values, index), which can be recorded, if the index is data. A count, as in range(n), "
-            "must be a static argument: jit(f, static_argnums=...) records the function again for each count."
+            "can be int(n), or a static argument: jit(f, static_argnums=...). In both cases, the function is recorded "
+            "again for each count."
         )
     if "formats" in what:
         return (

@@ -169,6 +169,9 @@ class Value(Methods):
     def __index__(self) -> int:
         if modes.follows_branches() and conditions.is_condition(self):
             return int(bool(self))
+        if conditions.is_rounded(self):
+            self._note()
+            return int(modes.ask_for_number(self, "needs the plain number for an index or a count of"))
         raise _number_refused(self, "an index or a count")
 
     def __round__(self, digits: int | None = None) -> Value | float:
@@ -569,7 +572,7 @@ def _number_refused(node: Value, what: str) -> TypeError:
     """Return the error for the use of a Value where Python needs a plain number."""
     modes.refuse_if_staging(node, f"needs the plain number for {what} of")
     return modes.refused(
-        f"{users_line()}: {what} needs a plain number, got a Value. Use v.data, which has no gradient", node
+        f"{users_line()}: {what} needs a plain number, got a Value. Use int(v), which has no derivative", node
     )
 
 

@@ -1,4 +1,4 @@
-"""Tests of branches in functions that `jit` records: one trace for each way through them."""
+"""Tests of branches in functions that `jit` records: one trace for each path through them."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_too_many_paths_warn():
         for exponent in exponents:
             assert recorded(2.0**exponent) == halved(2.0**exponent)
 
-    with pytest.warns(RecordingWarning, match="its branches went another way"):
+    with pytest.warns(RecordingWarning, match="it took another path through its branches"):
         through(range(70))
     through(range(200))
     assert recorded.statistics.recordings <= 128

@@ -4,7 +4,7 @@ from gradwalk.program.run.interpreter cimport Interpreter
 from gradwalk.trees.fast cimport form
 
 
-cdef class PreparedWay:
+cdef class PreparedPath:
     cdef Interpreter _interpreter
     cdef form.Form _makes
     cdef object _treedef
@@ -15,7 +15,7 @@ cdef class PreparedWay:
     cdef int* _is_bool
 
     cdef int left_at(self, double* outputs) noexcept
-    cdef bint follows(self, PreparedWay other, int position, double* outputs) noexcept
+    cdef bint follows(self, PreparedPath other, int position, double* outputs) noexcept
     cdef double _outcome_of(self, int i, double number) noexcept
     cdef object built(self, double* outputs)
 
@@ -25,11 +25,11 @@ cdef class PreparedCall:
     cdef form.Form _takes
     cdef form.Form _keywords
     cdef int _inputs
-    cdef int _outputs  # the largest number of outputs of a way
-    cdef tuple _ways  # most recent first
+    cdef int _outputs  # the largest number of outputs of a path
+    cdef tuple _paths  # most recent first
 
-    cpdef put_first(self, PreparedWay way)
+    cpdef put_first(self, PreparedPath path)
     cpdef object result(self, tuple args, dict kwargs)
 
 
-cdef PreparedWay _next(tuple ways, PreparedWay left, int position, double* outputs)
+cdef PreparedPath _next(tuple paths, PreparedPath left, int position, double* outputs)

@@ -18,13 +18,13 @@ from gradwalk.value.modes import refuses_nans
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_MOST_WAYS = 16  # of one prepared call
-MISSED = object()  # the result of a call without a prepared way
+_MOST_PATHS = 16  # of one prepared call
+MISSED = object()  # the result of a call without a prepared path
 
 
 @cython.final
 @cython.cclass
-class PreparedWay:
+class PreparedPath:
     """A program that computes the results for arguments that meet all its conditions, and the form of its result.
 
     Args:
@@ -62,8 +62,8 @@ class PreparedWay:
                 return i
         return -1
 
-    def follows(self, other: PreparedWay, position: cython.int, outputs: cython.p_double) -> cython.bint:
-        """Return whether arguments that leave the way `other` at this condition, with these outputs, may take this way.
+    def follows(self, other: PreparedPath, position: cython.int, outputs: cython.p_double) -> cython.bint:
+        """Return whether arguments that leave the path `other` at a condition, with these outputs, may take this path.
 
         The conditions before it have the outcomes that `other` has.
         """
@@ -102,31 +102,31 @@ class PreparedCall:
     Args:
         takes: The form of the tuple of positional arguments.
         keywords: The form of the dict of keyword arguments, or None if there are no keyword arguments.
-        way: The first way.
+        path: The first path.
         key: The cache key of the arguments.
 
     Attributes:
         key: The cache key of the arguments.
     """
 
-    def __init__(self, takes: form.Form, keywords: form.Form | None, way: PreparedWay, key: object = None) -> None:
+    def __init__(self, takes: form.Form, keywords: form.Form | None, path: PreparedPath, key: object = None) -> None:
         self.key = key
         self._takes = takes
         self._keywords = keywords
-        self._inputs = way._interpreter.inputs
-        self._ways: tuple[PreparedWay, ...] = (way,)
-        self._outputs = way._outputs
+        self._inputs = path._interpreter.inputs
+        self._paths: tuple[PreparedPath, ...] = (path,)
+        self._outputs = path._outputs
 
-    def put_first(self, way: PreparedWay) -> None:
-        """Try this way first from now on."""
-        self._outputs = max(self._outputs, way._outputs)
-        self._ways = (way, *[other for other in self._ways if other is not way][: _MOST_WAYS - 1])
+    def put_first(self, path: PreparedPath) -> None:
+        """Try this path first from now on."""
+        self._outputs = max(self._outputs, path._outputs)
+        self._paths = (path, *[other for other in self._paths if other is not path][: _MOST_PATHS - 1])
 
     def result(self, args: tuple, kwargs: dict) -> Any:
-        """Return the result, or `MISSED` if the arguments have another form or take none of the ways."""
-        ways: tuple = self._ways
-        way: PreparedWay = ways[0]
-        if (self._keywords is None) != (not kwargs) or (way._conditions and refuses_nans()):
+        """Return the result, or `MISSED` if the arguments have another form or take none of the paths."""
+        paths: tuple = self._paths
+        path: PreparedPath = paths[0]
+        if (self._keywords is None) != (not kwargs) or (path._conditions and refuses_nans()):
             return MISSED
         few, more = cython.declare(scratch.few_doubles), cython.declare(scratch.few_doubles)
         inputs: cython.p_double = scratch.acquire(self._inputs + 1, few)
@@ -139,27 +139,27 @@ class PreparedCall:
                 return MISSED
             if self._keywords is not None and not self._keywords.read(kwargs, inputs, None):
                 return MISSED
-            for _ in range(len(ways)):
-                way._interpreter._run(inputs, outputs)
-                position = way.left_at(outputs)
+            for _ in range(len(paths)):
+                path._interpreter._run(inputs, outputs)
+                position = path.left_at(outputs)
                 if position < 0:
-                    if way is not ways[0]:
-                        self.put_first(way)
-                    return way.built(outputs)
-                found: PreparedWay | None = _next(ways, way, position, outputs)
+                    if path is not paths[0]:
+                        self.put_first(path)
+                    return path.built(outputs)
+                found: PreparedPath | None = _next(paths, path, position, outputs)
                 if found is None:
                     break
-                way = found
+                path = found
             return MISSED
         finally:
             scratch.release(inputs, few)
             scratch.release(outputs, more)
 
 
-def _next(ways: tuple, left: PreparedWay, position: cython.int, outputs: cython.p_double) -> PreparedWay | None:
-    """Return a way for arguments that leave the way `left` at a condition, or None."""
-    way: PreparedWay
-    for way in ways:
-        if way.follows(left, position, outputs):
-            return way
+def _next(paths: tuple, left: PreparedPath, position: cython.int, outputs: cython.p_double) -> PreparedPath | None:
+    """Return a path for arguments that leave the path `left` at a condition, or None."""
+    path: PreparedPath
+    for path in paths:
+        if path.follows(left, position, outputs):
+            return path
     return None

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from gradwalk.program.program import Program
 from gradwalk.program.reroll.repeats import written
-from gradwalk.program.run.fast_call import PreparedCall, PreparedWay
+from gradwalk.program.run.fast_call import PreparedCall, PreparedPath
 from gradwalk.program.tracing.trace import Recording, display_name
 from gradwalk.trees.fast.form import ConstantForm, DictForm, SequenceForm
 from gradwalk.trees.fast.forms import form_of, leaf_forms
@@ -192,8 +192,8 @@ class TraceCache(Generic[T]):
         reason = _difference(key, max(others, key=lambda one: one.used).key)
         line = users_line()
         warnings.warn_explicit(
-            f"{self._name} has been recorded {_MANY} times{reason}. Only the last {_MOST_TRACES} recordings used are "
-            "kept; .statistics counts the recordings",
+            f"{self._name} has been recorded {_MANY} times{reason}. The results are right, but recording takes time. "
+            f"The {_MOST_TRACES} most recently used recordings are kept; .statistics counts them",
             RecordingWarning,
             line.filename,
             line.number,
@@ -221,7 +221,7 @@ def _difference(key: Any, earlier: Any) -> str:
         then = before[name][1]
         if name is BRANCHES:
             return (
-                ", lately because its branches went another way. Each way through them needs its own recording: write "
+                ", lately because it took another path through its branches. Each path needs its own recording: write "
                 "branches and loops with the functions of gradwalk.loops, or choose with gradwalk.math.where"
             )
         if isinstance(now[0], TreeDef) and isinstance(then, TreeDef):
@@ -330,8 +330,8 @@ class ArgumentKeys:
         self.static_argnames |= {name for i, name in enumerate(parameters) if i in self.static_argnums}
 
 
-def prepared_call(key: Any, way: PreparedWay) -> PreparedCall | None:
-    """Return a `PreparedCall` with one way for arguments with this key, or None if an argument has no form.
+def prepared_call(key: Any, path: PreparedPath) -> PreparedCall | None:
+    """Return a `PreparedCall` with one path for arguments with this key, or None if an argument has no form.
 
     `key` is a key that `ArgumentKeys.key` returned.
     """
@@ -346,7 +346,7 @@ def prepared_call(key: Any, way: PreparedWay) -> PreparedCall | None:
         return None
     names = [name for name, *_ in parts[count:]]
     keywords = DictForm(names, forms[count:], names) if names else None
-    return PreparedCall(SequenceForm(tuple, forms[:count]), keywords, way, key)
+    return PreparedCall(SequenceForm(tuple, forms[:count]), keywords, path, key)
 
 
 def _set_of(kind: type, given: Any, what: str) -> frozenset[Any]:

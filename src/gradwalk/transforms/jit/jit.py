@@ -76,7 +76,7 @@ def jit(
         static_argnums: Positions of static arguments. They must be hashable and need not be numbers; `f` is recorded
             once for each combination of their values.
         static_argnames: Names of static arguments.
-        branches: "record" (the default) records each way through the branches. "refuse" raises `RecordingError` if `f`
+        branches: "record" (the default) records each path through the branches. "refuse" raises `RecordingError` if `f`
             branches on a number; the message shows the branch rewritten with `gradwalk.loops`, if possible.
         backend: If None (the default), code that has run often is compiled to machine code in a background thread, if
             the extra `native` is installed. A batch uses machine code only if the machine code was measured to be

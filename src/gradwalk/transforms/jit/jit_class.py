@@ -12,9 +12,9 @@ from gradwalk.graph.graph import Graph
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
 from gradwalk.program.run.fast_call import MISSED
+from gradwalk.program.tracing.paths import Outcomes, Paths
 from gradwalk.program.tracing.trace import Recording, display_name
 from gradwalk.program.tracing.trace_cache import ArgumentKeys, Statistics, TraceCache
-from gradwalk.program.tracing.ways import Outcomes, Ways
 from gradwalk.program.tracing.wrapper import WrappedFunction
 from gradwalk.transforms.jit.jit_trace import JitTrace
 from gradwalk.transforms.zero_derivatives import warn_of_zero
@@ -51,7 +51,7 @@ class Jit(WrappedFunction[P, R]):
         self._follows_branches = follows_branches
         self._keys = ArgumentKeys(f, self._advice, static_argnums, static_argnames)
         self._cache: TraceCache[JitTrace] = TraceCache(display_name(f))
-        self._ways: Ways[JitTrace] = Ways(self._cache)
+        self._paths: Paths[JitTrace] = Paths(self._cache)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the result for these arguments. If their structure is new, the function is recorded first."""
@@ -79,7 +79,7 @@ class Jit(WrappedFunction[P, R]):
     def program(self) -> Program:
         """The program of the latest recording, with named inputs for the arguments and the captured Values.
 
-        If the function branches, the program computes one way through it. Its last outputs, which are called branch[0],
+        If the function branches, the program computes one path through it. Its last outputs, called branch[0],
         branch[1] and so on, are the conditions of the branches.
 
         Raises:
@@ -181,24 +181,24 @@ class Jit(WrappedFunction[P, R]):
         trace = self._cache.find(key)
         if trace is not None:
             return trace, leaves, None
-        # Under `debug_nans()`, operations of a way that is not taken must not raise, so the function itself runs.
-        if key in self._ways and not refuses_nans():
+        # Under `debug_nans()`, operations of a path that is not taken must not raise, so the function itself runs.
+        if key in self._paths and not refuses_nans():
             trace, outputs = self._walked(key, leaves)
             if trace is not None:
                 return trace, leaves, outputs
-        return self._ways.add(key, self._record_once(key, args, kwargs)), leaves, None
+        return self._paths.add(key, self._record_once(key, args, kwargs)), leaves, None
 
     def _walked(self, key: Any, leaves: list[Any]) -> tuple[JitTrace | None, Any]:
-        """Return the trace of the recorded way that the arguments take, and its outputs, or None twice."""
-        begin: Outcomes = ()  # the first outcomes of the way that the arguments take
-        trace = self._ways.find(key)
+        """Return the trace of the recorded path that the arguments take, and its outputs, or None twice."""
+        begin: Outcomes = ()  # the first outcomes of the path that the arguments take
+        trace = self._paths.find(key)
         while trace is not None:
             left, outputs = self._tried(trace, leaves)
             if left is None:
-                self._ways.put_first(key, trace)
+                self._paths.put_first(key, trace)
                 return trace, outputs
             # A condition may be rounded differently in another program, in which case no way may fit.
-            trace = self._ways.find(key, left) if len(left) > len(begin) else None
+            trace = self._paths.find(key, left) if len(left) > len(begin) else None
             begin = left
         return None, None
 
@@ -217,12 +217,12 @@ class Jit(WrappedFunction[P, R]):
 
     def _prepare(self, trace: JitTrace) -> None:
         """Try the fast path of a trace first in later calls, if the trace has one."""
-        prepared, way = trace.prepared, trace.prepared_way
-        if prepared is None or way is None or not trace.is_reusable:
+        prepared, path = trace.prepared, trace.prepared_path
+        if prepared is None or path is None or not trace.is_reusable:
             return
         if trace.outcomes:
             prepared = next((other for other in self._cache.prepared if other.key == trace.key), prepared)
-            prepared.put_first(way)
+            prepared.put_first(path)
         self._cache.try_first(prepared)
 
     def _record_once(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:

@@ -1,4 +1,4 @@
-"""`JitTrace`: a recording of one way through a function, made by `jit`."""
+"""`JitTrace`: a recording of one path through a function, made by `jit`."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
 from gradwalk.program.native.machine_code import DEFAULT, current_policy
 from gradwalk.program.program import Program
-from gradwalk.program.run.fast_call import PreparedCall, PreparedWay
+from gradwalk.program.run.fast_call import PreparedCall, PreparedPath
+from gradwalk.program.tracing.paths import Outcomes, PathTrace, guards_of
 from gradwalk.program.tracing.trace_cache import prepared_call
-from gradwalk.program.tracing.ways import Outcomes, WayTrace, guards_of
 from gradwalk.trees.fast.forms import form_of
 from gradwalk.trees.tree import TreeDef
 from gradwalk.value.value import Value
 
 
 @dataclass(frozen=True, eq=False)
-class JitTrace(WayTrace):
-    """A trace made by `jit`: one way through a function.
+class JitTrace(PathTrace):
+    """A trace made by `jit`: one path through a function.
 
     Attributes:
         treedef: Treedef of the result.
@@ -35,22 +35,22 @@ class JitTrace(WayTrace):
     key: Any
 
     @cached_property
-    def prepared_way(self) -> PreparedWay | None:
-        """The fast path for arguments that take this way, or None.
+    def prepared_path(self) -> PreparedPath | None:
+        """The fast path for arguments that take this path, or None.
 
         There is no fast path if the trace captures Values. A trace that calls other programs has no fast path under a
         custom policy, because the policy must be set when these programs are compiled, which happens on their first
         run. It has no fast path if it has conditions either: the calls might raise an exception or never return for
-        arguments that take another way.
+        arguments that take another path.
         """
         if self.captured or (self.program.calls and (self.outcomes or current_policy() is not DEFAULT)):
             return None
-        return PreparedWay(self.program.interpreter, form_of(self.treedef), self.treedef, self.outcomes)
+        return PreparedPath(self.program.interpreter, form_of(self.treedef), self.treedef, self.outcomes)
 
     @cached_property
     def prepared(self) -> PreparedCall | None:
-        """A prepared call with this way alone, or None if there is no fast path."""
-        return None if self.prepared_way is None else prepared_call(self.key, self.prepared_way)
+        """A prepared call with this path alone, or None if there is no fast path."""
+        return None if self.prepared_path is None else prepared_call(self.key, self.prepared_path)
 
     @property
     def labels(self) -> list[str]:

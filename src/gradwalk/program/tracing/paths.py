@@ -1,8 +1,8 @@
-"""`Ways`: the recordings of a function that branches, one for each way that arguments have taken through it.
+"""`Paths`: the recordings of a function that branches, one for each path that arguments have taken through it.
 
-A recording of a way stores the outcome of each condition, and its program also computes the conditions. The result of
+A recording of a path stores the outcome of each condition, and its program also computes the conditions. The result of
 the program is valid if all conditions have the recorded outcomes. The first condition that has another outcome tells
-which of the other recordings, if any, begin in the way that the arguments take.
+which of the other recordings, if any, begin in the path that the arguments take.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ Outcomes = tuple[Outcome, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class WayTrace(Trace):
-    """A trace of one way through a function.
+class PathTrace(Trace):
+    """A trace of one path through a function.
 
     Attributes:
         outcomes: Outcome of each condition that the function branched on, in order of evaluation: see `has_outcome`.
@@ -57,10 +57,10 @@ class WayTrace(Trace):
         return (*self.outcomes[:position], math.nan if outcome != outcome else outcome)
 
 
-T = TypeVar("T", bound=WayTrace)
+T = TypeVar("T", bound=PathTrace)
 
 
-class Ways(Generic[T]):
+class Paths(Generic[T]):
     """Finds recordings in a cache by the key of the arguments and by the outcomes of conditions.
 
     Args:
@@ -69,7 +69,7 @@ class Ways(Generic[T]):
 
     def __init__(self, cache: TraceCache[T]) -> None:
         self._cache = cache
-        self._known: dict[Any, list[Outcomes]] = {}  # maps keys to ways with conditions, latest first
+        self._known: dict[Any, list[Outcomes]] = {}  # maps keys to paths with conditions, latest first
 
     def __contains__(self, key: Any) -> bool:
         """Return whether there may be recordings with conditions for a key."""
@@ -79,7 +79,7 @@ class Ways(Generic[T]):
         """Return the latest recording for a key whose first outcomes are `begin`, or None if there is none."""
         for outcomes in self._known.get(key, ()):
             if outcomes[: len(begin)] == begin:
-                trace = self._cache.find(_key_of_way(key, outcomes))
+                trace = self._cache.find(_key_of_path(key, outcomes))
                 if trace is not None:
                     return trace
                 self._forget(key, outcomes)  # evicted from the cache
@@ -87,15 +87,15 @@ class Ways(Generic[T]):
 
     def add(self, key: Any, trace: T) -> T:
         """Add a recording to the cache; return the recording that the caller must use: see `TraceCache.add`."""
-        found = self._cache.add(_key_of_way(key, trace.outcomes), trace)
+        found = self._cache.add(_key_of_path(key, trace.outcomes), trace)
         self.put_first(key, found)
         return trace if trace.outcomes else found
 
     def put_first(self, key: Any, trace: T) -> None:
-        """Find this recording first. The list of ways is replaced because other threads may be iterating over it."""
-        ways = self._known.get(key, [])
-        if trace.outcomes and trace.is_reusable and (not ways or ways[0] != trace.outcomes):
-            self._known[key] = [trace.outcomes, *(other for other in ways if other != trace.outcomes)]
+        """Find this recording first. The list of paths is replaced because other threads may be iterating over it."""
+        paths = self._known.get(key, [])
+        if trace.outcomes and trace.is_reusable and (not paths or paths[0] != trace.outcomes):
+            self._known[key] = [trace.outcomes, *(other for other in paths if other != trace.outcomes)]
 
     def _forget(self, key: Any, outcomes: Outcomes) -> None:
         others = [other for other in self._known.get(key, []) if other != outcomes]
@@ -105,17 +105,17 @@ class Ways(Generic[T]):
             self._known.pop(key, None)
 
 
-def _key_of_way(key: Any, outcomes: Outcomes) -> Any:
+def _key_of_path(key: Any, outcomes: Outcomes) -> Any:
     """Return the cache key of a recording: the key of the arguments extended by the outcomes of the conditions."""
     return (*key, (BRANCHES, outcomes)) if outcomes else key
 
 
 def guards_of(program: Program, outcomes: Outcomes) -> list[Program]:
-    """Return the guards of a way: programs that tell whether arguments take it, to be run one after the other.
+    """Return the guards of a path: programs that tell whether arguments take it, to be run one after the other.
 
     A guard has two outputs: the position of the first of its conditions that has another outcome, or `len(outcomes)` if
     there is none, and the number of this condition. If a condition has another outcome, later guards must not run: they
-    call loops or Python functions, which might never return or raise an exception for arguments that take another way.
+    call loops or Python functions, which might never return or raise an exception for arguments that take another path.
 
     Args:
         program: The recorded program, whose last outputs are the conditions.
