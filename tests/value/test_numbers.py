@@ -19,7 +19,7 @@ ROUNDED = {
     "floor division": (lambda x: int(x // 1), 2),
     "int of a result": (lambda x: int(x * x), 7),
     "index": (lambda x: [10.0, 20.0, 30.0, 40.0][round(abs(x) % 3.0)], 40.0),
-    "count": (lambda x: sum(0.5 for _ in range(gm.ceil(abs(x) % 5.0))), 1.5),
+    "count": (lambda x: sum(0.5 for _ in range(math.ceil(abs(x) % 5.0))), 1.5),
 }
 
 
