@@ -304,3 +304,60 @@ def test_loops_and_branches():
     for _ in range(2):
         numpy.testing.assert_allclose(jit(vmap(f))(POINTS), expected, rtol=1e-14)
     numpy.testing.assert_allclose(jit(vmap(grad(f)))(POINTS), of_samples(grad(f)), rtol=1e-14)
+
+
+def test_one_sample_of_many_leaves_the_path_in_float32():
+    """The mean of the guards used to be rounded to float32."""
+
+    def f(x):
+        n = 0
+        while x > n:
+            n += 1
+        return x * 0 + n
+
+    batched = jit(vmap(f))
+    points = numpy.full(200_000, 300.5, numpy.float32)
+    for _ in range(2):
+        assert batched(points)[-1] == 301.0
+    points[-1] = 299.5
+    assert batched(points)[-1] == 300.0
+
+
+class TestRounding:
+    """A kernel may round a condition differently than the recording does: the kernel decides, for all samples alike."""
+
+    def test_results_do_not_depend_on_the_other_samples(self):
+        def f(t):
+            return 1.0 * int(gm.exp(gm.log(t)))
+
+        for t in range(1, 21):
+            alone = vmap(f)(numpy.array([float(t)]))[0]
+            found = {float(vmap(f)(numpy.array([float(other), float(t)]))[1]) for other in range(1, 21)}
+            assert found == {alone}
+            assert abs(alone - t) <= 1.0
+
+    @pytest.mark.parametrize("dtype", [numpy.float32, numpy.float64])
+    def test_equal_samples_take_one_path(self, dtype):
+        batched = jit(vmap(lambda t: 1.0 * int(gm.exp(gm.log(t)) * 10.0)))
+        found = batched(numpy.repeat(numpy.arange(0.1, 1.0, 0.1), 2000).astype(dtype))
+        assert (found.reshape(9, 2000) == found.reshape(9, 2000)[:, :1]).all()
+        assert batched.statistics.recordings <= 18
+
+    @pytest.mark.parametrize("digits", [-1, 0, 1, 2, 16])
+    def test_rounded_numbers(self, digits):
+        points = numpy.array([2.675, 1.005, 1.115, 1.116, -2.675, 0.285, 25.0, 35.0, 1e17, 0.0, -0.0, -1e-9, 1e-300])
+        expected = [round(x, digits) + 0.0 * x for x in points.tolist()]
+        assert vmap(lambda x: round(x, digits) + 0.0 * x)(points).tolist() == expected
+        f = jit(lambda x: round(x, digits) + 0.0 * x)
+        assert [f(x) for x in points.tolist()] == expected
+
+
+def test_zeros_have_signs():
+    def f(x):
+        return len(f"{x:.1f}") + gm.atan2(round(x, 2), -1.0) + x
+
+    recorded, batched = jit(f), jit(vmap(f))
+    points = [0.0, -0.0, 0.001, -0.001, 0.0]
+    expected = [f(x) for x in points]
+    assert [recorded(x) for x in points] == expected
+    assert batched(numpy.array(points)).tolist() == expected

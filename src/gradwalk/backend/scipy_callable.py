@@ -80,7 +80,11 @@ def _check(program: Program, name: str) -> None:
             f"{name}: program must be a Program (jit(f).program after a call), got {type(program).__name__}"
         )
     if len(program.outputs) != 1:
-        raise ValueError(f"{name}: program must have exactly one output, got {len(program.outputs)}")
+        conditions = [output for output in program.output_names if output.startswith("branch[")]
+        advice = ". The last outputs are conditions of branches: use gradwalk.math.where or gradwalk.loops.cond"
+        raise ValueError(
+            f"{name}: program must have exactly one output, got {len(program.outputs)}{advice if conditions else ''}"
+        )
     program.code.refuse_calls("which only Python can run")
 
 

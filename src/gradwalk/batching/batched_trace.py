@@ -50,6 +50,7 @@ class BatchedTrace(PathTrace):
         treedef: The treedef of the result for one sample.
         fixed: Positions of the outputs that are the same for all samples.
         guards: Guards that tell which samples take the path of the recording. Empty if there are no conditions.
+        is_guard: Whether this is the trace of a guard.
         conditions: A program that computes the conditions of the path; None if there are no conditions.
         prepared: Maps the dtypes of the array arguments to a `PreparedBatch`, or to None if there is no fast path.
     """
@@ -59,6 +60,7 @@ class BatchedTrace(PathTrace):
     fixed: list[int]
     guards: list[Guard] = field(default_factory=list)
     conditions: Program | None = None
+    is_guard: bool = False
     prepared: dict[tuple[Any, ...], PreparedBatch | None] = field(default_factory=dict)
 
     @property
@@ -301,11 +303,19 @@ class Guard:
 
     def _trace(self, *, reduced: bool) -> BatchedTrace:
         return _traced(
-            self._program, self._varies, reduced=reduced, captured=self._captured, outcomes=(), treedef=_GUARD
+            self._program,
+            self._varies,
+            reduced=reduced,
+            captured=self._captured,
+            outcomes=(),
+            treedef=_GUARD,
+            is_guard=True,
         )
 
 
-def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool, follows_branches: bool = True) -> BatchedTrace:
+def record_sample(
+    f: Callable[..., Any], batch: Batch, *, reduced: bool, follows_branches: bool = True, imposed: Outcomes = ()
+) -> BatchedTrace:
     """Record a function for the first sample of a batch.
 
     Args:
@@ -313,12 +323,13 @@ def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool, follows
         batch: The batch.
         reduced: Whether results are summed over the batch.
         follows_branches: Whether the function may branch on its arguments.
+        imposed: Outcomes of the first conditions, which replace those of the sample: see `Recording`.
 
     Raises:
         RecordingError: The function uses the number of an argument.
         TypeError: The result contains something other than numbers.
     """
-    recording = Recording(staged=True, follows_branches=follows_branches)
+    recording = Recording(staged=True, follows_branches=follows_branches, imposed=imposed)
     names: list[str] = []
     opened = [recording.add_inputs(arg, name, names) for arg, name in zip(batch.example(), batch.names, strict=True)]
     recording.refuse_branches_of_placeholders()

@@ -287,7 +287,7 @@ def prepared_batch(
     """
     if trace.captured or any(x.dtype == object for x in batch.arrays):
         return None
-    result = _result(batching, batch, trace.treedef)
+    result = _result(batching, batch, trace.treedef, is_guard=trace.is_guard)
     forms = list(_argument_forms(batching, batch))
     if result is None or None in forms:
         return None
@@ -298,10 +298,12 @@ def prepared_batch(
     return PreparedBatch(kernel, takes, keywords, result, kind, guards, len(trace.outcomes))
 
 
-def _result(batching: Batching, batch: Batch, treedef: TreeDef) -> Stacked | Summed | None:
+def _result(batching: Batching, batch: Batch, treedef: TreeDef, *, is_guard: bool) -> Stacked | Summed | None:
     """Return the maker of the result, or None if a result does not have a batch axis."""
     if batching.reduce is not None:
-        return Summed(treedef, batching.reduce == "mean", batch.kind)
+        # The means of guards must not be rounded: they tell whether all samples pass.
+        kind = numpy.float64 if is_guard else batch.kind
+        return Summed(treedef, batching.reduce == "mean", kind)
     axes = spread(batching.out_axes, treedef, "out_axes")
     return None if None in axes else Stacked(treedef, axes, batch.kind)
 

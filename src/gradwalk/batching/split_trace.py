@@ -21,6 +21,7 @@ from gradwalk.trees.tree import flatten
 from gradwalk.value.modes import RecordingError, is_staging
 
 Samples = NDArray[numpy.intp]
+Record = Callable[[Batch, Outcomes], BatchedTrace]
 
 _MOST_PATHS = 1000  # per batch
 
@@ -33,21 +34,19 @@ class Part(NamedTuple):
 
 
 class _Unassigned(NamedTuple):
-    """Positions of samples whose path begins with the outcomes `begin`; None if no known path is to be used."""
+    """Positions of samples whose path begins with the outcomes `begin`."""
 
     samples: Samples
-    begin: Outcomes | None
+    begin: Outcomes
 
 
-def split(
-    batch: Batch, paths: Paths[BatchedTrace], record: Callable[[Batch], BatchedTrace], batching: Batching
-) -> BatchedTrace | SplitTrace:
+def split(batch: Batch, paths: Paths[BatchedTrace], record: Record, batching: Batching) -> BatchedTrace | SplitTrace:
     """Return the recording for a batch, or the recordings if the samples take different paths.
 
     Args:
         batch: The batch.
         paths: The recordings that are known already. New recordings are added to it.
-        record: Records the function for the first sample of a batch.
+        record: Records the function for the first sample of a batch, with imposed outcomes: see `Recording`.
         batching: The axes and the reduction.
 
     Raises:
@@ -59,14 +58,13 @@ def split(
     while left:
         samples, begin = left.pop()
         group = batch if len(samples) == batch.size else batch.take(samples)
-        known = None if begin is None else paths.find(batch.key, begin)
-        trace = paths.add(batch.key, record(group)) if known is None else known
+        trace = paths.find(batch.key, begin) or paths.add(batch.key, _recorded(record, group, begin))
         if not trace.outcomes or not batch.size:
             return trace
         positions, numbers = trace.departures(group)
-        takes = positions == len(trace.outcomes)
-        if known is None:
-            takes[0] = True  # even if the kernel rounds a condition differently
+        # Two programs may round a condition differently, for example because one of them contracts operations. Then no
+        # path fits, and the samples take this one.
+        takes = (positions == len(trace.outcomes)) | (positions < len(begin))
         are_all = takes.all()
         if takes.any():
             parts.append(Part(trace, samples if are_all else samples[takes]))
@@ -74,7 +72,7 @@ def split(
             raise _too_many(batching)
         if not are_all:
             [leaving] = (~takes).nonzero()
-            left += _unassigned(trace, begin, samples[leaving], positions[leaving], numbers[leaving])
+            left += _unassigned(trace, samples[leaving], positions[leaving], numbers[leaving])
     parts = _merged(parts)
     paths.put_first(batch.key, parts[0].trace)
     if is_staging():
@@ -82,10 +80,20 @@ def split(
     return parts[0].trace if len(parts) == 1 else SplitTrace(parts, batching)
 
 
+def _recorded(record: Record, group: Batch, begin: Outcomes) -> BatchedTrace:
+    """Record the function for the first sample of a group. The outcomes of the path begin with `begin`.
+
+    Kernels decide which path a sample takes. If Python rounds a condition differently, the outcome of the kernel is
+    imposed on the recording, so that equal samples take equal paths.
+    """
+    trace = record(group, ())
+    return trace if trace.outcomes[: len(begin)] == begin else record(group, begin)
+
+
 def _unassigned(
-    trace: BatchedTrace, begin: Outcomes | None, samples: Samples, positions: NDArray[Any], numbers: NDArray[Any]
+    trace: BatchedTrace, samples: Samples, positions: NDArray[Any], numbers: NDArray[Any]
 ) -> Iterator[_Unassigned]:
-    """Divide samples that leave a path, which begins with `begin`, by the condition and the outcome with which they do.
+    """Divide samples that leave a path by the condition and the outcome with which they do.
 
     `positions` and `numbers` tell where the samples leave the path: see `BatchedTrace.departures`.
     """
@@ -96,10 +104,7 @@ def _unassigned(
         is_bool = isinstance(trace.outcomes[int(position)], bool)
         for number in [0.0] if is_bool else numpy.unique(numbers[here], equal_nan=True).tolist():
             is_same = here if is_bool else here & ((numbers == number) | ((number != number) & numpy.isnan(numbers)))
-            # If a condition is rounded differently in another program, the samples are recorded again.
-            is_later = begin is not None and position >= len(begin)
-            outcomes = trace.left_at(int(position), number) if is_later else None
-            yield _Unassigned(samples[is_same], outcomes)
+            yield _Unassigned(samples[is_same], trace.left_at(int(position), number))
         others = ~here
         samples, positions, numbers = samples[others], positions[others], numbers[others]
 

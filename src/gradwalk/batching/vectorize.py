@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gradwalk.batching.axes import Batch, Batching
 from gradwalk.batching.batched_trace import BatchedTrace, record_sample
 from gradwalk.batching.split_trace import split
-from gradwalk.program.tracing.paths import Paths
+from gradwalk.program.tracing.paths import Outcomes, Paths
 from gradwalk.program.tracing.trace import display_name, reduce_for_pickle
 from gradwalk.program.tracing.trace_cache import TraceCache
 from gradwalk.trees.tree import Parameters, flatten
@@ -116,9 +116,9 @@ class Vectorized(Generic[P]):
         trace = split(batch, self._paths, self._recorded, batching) if found is None else found
         return trace.results(batch, batching)
 
-    def _recorded(self, batch: Batch) -> BatchedTrace:
-        """Record the function for the first sample of a batch."""
-        return record_sample(self._f, batch, reduced=False)
+    def _recorded(self, batch: Batch, imposed: Outcomes) -> BatchedTrace:
+        """Record the function for the first sample of a batch: see `record_sample`."""
+        return record_sample(self._f, batch, reduced=False, imposed=imposed)
 
     def _shaped(self, result: Any, loop: tuple[int, ...], sizes: dict[str, int]) -> Any:
         """Replace the first axis of the results by the loop dimensions, and check the results against the signature."""

@@ -13,7 +13,7 @@ from gradwalk.batching.prepared_batch import BatchFunction, take_out
 from gradwalk.batching.split_trace import SplitTrace, split
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
-from gradwalk.program.tracing.paths import Paths
+from gradwalk.program.tracing.paths import Outcomes, Paths
 from gradwalk.program.tracing.trace import display_name
 from gradwalk.program.tracing.trace_cache import Statistics, TraceCache
 from gradwalk.program.tracing.wrapper import WrappedFunction
@@ -170,10 +170,15 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         self._cache.latest = cache.latest
         return trace
 
-    def _recorded(self, batch: Batch) -> BatchedTrace:
-        """Record the function for the first sample of a batch."""
-        reduced = self.batching.reduce in SUMS
-        return record_sample(self._f, batch, reduced=reduced, follows_branches=self._follows_branches)
+    def _recorded(self, batch: Batch, imposed: Outcomes) -> BatchedTrace:
+        """Record the function for the first sample of a batch: see `record_sample`."""
+        return record_sample(
+            self._f,
+            batch,
+            reduced=self.batching.reduce in SUMS,
+            follows_branches=self._follows_branches,
+            imposed=imposed,
+        )
 
     def _call(self, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
         """See `BatchFunction._call`."""

@@ -17,9 +17,9 @@ _MOST_ARGUMENTS = 16  # that are examined
 
 
 class ZeroDerivativeWarning(UserWarning):
-    """Warning that a derivative is 0 although the result depends on the argument.
+    """Warning that a function returns a plain number, whose derivatives are 0, although it depends on the arguments.
 
-    The function uses the argument only in `int`, `round`, a format or the like, or only in many comparisons, as in a
+    The function uses its arguments only in `int`, `round`, a format or the like, or only in many comparisons, as in a
     search by bisection.
     """
 
@@ -31,7 +31,7 @@ def warn_of_zeros(
     inputs: Indices,
     gradient: Indices,
 ) -> None:
-    """Warn if the result does not depend on an input, but numbers that the function asked for do.
+    """Warn if the result is a plain number, but numbers that the function asked for depend on an input.
 
     Args:
         f: The function that was differentiated.
@@ -54,7 +54,7 @@ def warn_of_zeros(
 
 
 def warn_of_zero(f: Callable[..., Any], code: Code, inputs: Sequence[bool], are_numbers: Sequence[bool]) -> bool:
-    """Warn if the result does not depend on an input, but numbers that the function asked for do.
+    """Warn if the results are plain numbers, but numbers that the function asked for depend on an input.
 
     Args:
         f: The function.
@@ -68,8 +68,10 @@ def warn_of_zero(f: Callable[..., Any], code: Code, inputs: Sequence[bool], are_
     depends = code.depending(inputs)
     results, asked = code.outputs[: -len(are_numbers)], code.outputs[-len(are_numbers) :]
     uses = [is_number for index, is_number in zip(asked, are_numbers, strict=True) if depends[index]]
+    if any(index < code.inputs or index >= code.first for index in results):
+        return False  # the result depends on arguments
     searches = len(uses) >= _MANY and not any(map(partial(_is_literal, code), results))
-    if any(depends[index] for index in results) or not (any(uses) or searches):
+    if not (any(uses) or searches):
         return False
     where = "int(), round(), a format or the like" if any(uses) else "comparisons"
     cure = (
@@ -79,7 +81,7 @@ def warn_of_zero(f: Callable[..., Any], code: Code, inputs: Sequence[bool], are_
     )
     line = users_line()
     warnings.warn_explicit(
-        f"a derivative of {display_name(f)} is 0 because the function uses the argument only in {where}. {cure}",
+        f"the derivatives of {display_name(f)} are 0 because the function uses its arguments only in {where}. {cure}",
         ZeroDerivativeWarning,
         line.filename,
         line.number,

@@ -63,24 +63,24 @@ def are_joined(left: Any, right: Any) -> bool:
 def round_and_follow(node: Any, digits: int) -> float:
     """Round the number of a Value to decimal digits. The result is a condition of the path that is being recorded.
 
-    Rounding is monotone, so the result is the same for all numbers of an interval.
+    The first condition is the whole number that `rint` finds. It decides the result, except close to a tie. The numbers
+    with this result are an interval, because rounding is monotone. Each condition follows from those before it, so that
+    equal outcomes always mean equal results.
     """
-    number = modes.known_number(node)
-    result = round(number, digits)
-    try:
-        half = 0.5 * 10.0**-digits
-    except OverflowError:
-        half = math.inf
-    if not math.isfinite(number) or not math.isfinite(half):
-        modes.ask_for_number(node, "rounds to digits")
-        return result
     modes.note_number(node)
-    low, high = [_last_rounded_to(result, digits, side * half, side) for side in (-1.0, 1.0)]
-    if result == 0.0:  # the sign of the result is the sign of the number
-        low, high = (low, 0.0) if math.copysign(1.0, result) < 0.0 else (0.0, high)
-    for condition in (low <= node, node <= high):
-        bool(condition)  # records the condition, which holds
-    return result
+    try:
+        scale = 10.0 ** abs(digits)
+    except OverflowError:
+        scale = math.inf
+    whole = modes.follow_number((node * scale if digits >= 0 else node / scale).rint())
+    result, half = (whole / scale, 0.5 / scale) if digits >= 0 else (whole * scale, 0.5 * scale)
+    result = round(result, digits)
+    if math.isfinite(result) and math.isfinite(half):
+        low, high = [_last_rounded_to(result, digits, side * half, side) for side in (-1.0, 1.0)]
+        if bool(low <= node) and bool(node <= high):
+            is_negative_zero = result == 0.0 and not bool(1.0 / node > 0.0)
+            return -0.0 if is_negative_zero else result
+    return round(modes.ask_for_number(node, "rounds to digits"), digits)
 
 
 def _last_rounded_to(result: float, digits: int, distance: float, side: float) -> float:

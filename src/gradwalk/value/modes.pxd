@@ -9,4 +9,4 @@ cdef int recordings
 cdef object inspect(ValueNode out)
 cdef bint is_recorded_elsewhere(ValueNode node) except? -1
 cdef bint is_tracer(ValueNode node, object other) except? -1
-cdef object note_comparison(ValueNode node)
+cpdef object note_comparison(ValueNode node)

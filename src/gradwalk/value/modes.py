@@ -453,6 +453,7 @@ def refuse_if_staging(node: ValueNode, what: str) -> None:
                 )
             followed.append(node)
             known_number(node)
+            followed.impose(node)
             return
         raise refused(
             f"{users_line()}\n  {what} `{spelled(node)}` while the function is being recorded: the recording would use "
@@ -633,7 +634,7 @@ def _cure(what: str) -> str:
         "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, or branch and repeat with "
         "gradwalk.loops.cond and while_loop, which can be recorded. For arrays, use gradwalk.numpy (where, less, max, "
         "sort, ...), because NumPy's own functions branch on their elements. Or pass the deciding number as a static "
-        'argument: jit(f, static_argnums=...), or let jit record every way that is taken: jit(f, branches="record").'
+        "argument: jit(f, static_argnums=...)."
     )
 
 

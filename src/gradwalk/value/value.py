@@ -146,7 +146,10 @@ class Value(Methods):
         if not specification:
             return repr(self)
         if modes.staging != 0:
-            return format(modes.ask_for_number(self, "formats"), specification)
+            number = modes.ask_for_number(self, "formats")
+            if number == 0.0 and modes.follows_branches():
+                bool(1.0 / self > 0.0)  # the sign of 0 is another condition
+            return format(number, specification)
         self._note()
         return format(self._primal, specification)
 

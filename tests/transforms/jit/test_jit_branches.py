@@ -214,6 +214,15 @@ def test_traces_of_other_paths_are_not_run():
     assert f.statistics.recordings == 2
 
 
+@pytest.mark.filterwarnings("ignore::gradwalk.RecordingWarning")
+def test_known_paths_are_bounded():
+    f = jit(lambda x: x * int(x))
+    for k in range(400):
+        assert f(k + 0.5) == (k + 0.5) * k
+    assert f.statistics.recordings == 128
+    assert sum(map(len, f._paths._known.values())) <= 128
+
+
 def test_threads_with_many_paths():
     def f(x, n):
         for k in range(40):

@@ -17,7 +17,7 @@ from gradwalk.program.code.opcodes import CALL
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Outcome, has_outcome
-from gradwalk.program.tracing.trace_cache import BRANCHES, Trace, TraceCache
+from gradwalk.program.tracing.trace_cache import BRANCHES, MOST_TRACES, Trace, TraceCache
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
 
@@ -95,7 +95,8 @@ class Paths(Generic[T]):
         """Find this recording first. The list of paths is replaced because other threads may be iterating over it."""
         paths = self._known.get(key, [])
         if trace.outcomes and trace.is_reusable and (not paths or paths[0] != trace.outcomes):
-            self._known[key] = [trace.outcomes, *(other for other in paths if other != trace.outcomes)]
+            others = [other for other in paths if other != trace.outcomes]
+            self._known[key] = [trace.outcomes, *others[: MOST_TRACES - 1]]
 
     def _forget(self, key: Any, outcomes: Outcomes) -> None:
         others = [other for other in self._known.get(key, []) if other != outcomes]

@@ -24,6 +24,8 @@ from gradwalk.value.modes import (
     is_staging,
     known_number,
     new_mark,
+    note_comparison,
+    note_number,
     recorded,
     remember,
 )
@@ -41,6 +43,8 @@ def has_outcome(condition: Any, outcome: Outcome) -> bool:
     """Return whether a condition has an outcome. An enclosing recording, if any, records or refuses this branch."""
     if isinstance(condition, Value) and level_of(condition) == 0:
         condition = primal_of(condition)
+    elif isinstance(condition, Value) and not is_staging():
+        (note_comparison if isinstance(outcome, bool) else note_number)(condition)
     if isinstance(outcome, bool):
         return bool(condition) is outcome
     if isinstance(condition, Value):
@@ -56,6 +60,8 @@ class Recording:
             Value.
         follows_branches: Whether a function may branch on Values even if the recording is staged. A recording that is
             not staged, such as the recording of a gradient, also records branches if the enclosing function may branch.
+        imposed: Outcomes of the first conditions of a staged function. The function branches as if its conditions had
+            these outcomes, which another way of computing them has found.
 
     Attributes:
         level: The number of nested recordings, including this one.
@@ -66,11 +72,14 @@ class Recording:
         asked: The numbers that the function asked for: see `recorded`. Conditions that it branched on are included.
     """
 
-    def __init__(self, *, staged: bool = False, follows_branches: bool = False) -> None:
+    def __init__(
+        self, *, staged: bool = False, follows_branches: bool = False, imposed: Sequence[Outcome] = ()
+    ) -> None:
         self.tape = Tape()
         self.operands: list[Any] = []
         self.branches: tuple[Indices, list[Outcome]] = ([], [])
         self.asked: list[Value | AskedNumber] = []
+        self.imposed = imposed
         self._staged = staged
         self._follows_branches = follows_branches or (not staged and is_staging() and not is_abstract())
         self.level = depth() + 1
@@ -319,6 +328,14 @@ class Followed(list[Any]):
             own = own._enclosing
         if own is not None and own._may_be_unknown():
             set_primal(node, own._recording.number_of(node, own._f))
+
+    def impose(self, node: Value) -> None:
+        """Give the condition that was appended last the number of its imposed outcome, if it has one."""
+        imposed = self._recording.imposed
+        if len(self) <= len(imposed):
+            outcome = imposed[len(self) - 1]
+            if not isinstance(outcome, bool) or outcome is not (primal_of(node) != 0.0):
+                set_primal(node, float(outcome))
 
     def _may_be_unknown(self) -> bool:
         return self.has_unknown or (self._enclosing is not None and self._enclosing._may_be_unknown())

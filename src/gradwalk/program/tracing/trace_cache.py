@@ -80,7 +80,7 @@ class Trace:
 
 T = TypeVar("T", bound=Trace)
 
-_MOST_TRACES = 128  # per function
+MOST_TRACES = 128  # per function
 _MOST_INSTRUCTIONS = 4_000_000  # per function, a few hundred MB
 _MOST_PREPARED = 4  # maximum number of prepared calls that are tried one after the other
 _MANY = 64  # number of recordings after which `RecordingWarning` is issued
@@ -181,7 +181,7 @@ class TraceCache(Generic[T]):
         """Evict the least recently used recordings while the cache exceeds its limits."""
         kept = sorted(self._kept.values(), key=lambda one: one.used)
         instructions = _instructions(kept)
-        while len(kept) > 1 and (len(kept) > _MOST_TRACES or instructions > _MOST_INSTRUCTIONS):
+        while len(kept) > 1 and (len(kept) > MOST_TRACES or instructions > _MOST_INSTRUCTIONS):
             oldest = kept.pop(0)
             instructions -= len(oldest.trace.program)
             self._kept.pop(oldest.key, None)
@@ -193,7 +193,7 @@ class TraceCache(Generic[T]):
         line = users_line()
         warnings.warn_explicit(
             f"{self._name} has been recorded {_MANY} times{reason}. The results are right, but recording takes time. "
-            f"The {_MOST_TRACES} most recently used recordings are kept; .statistics counts them",
+            f"The {MOST_TRACES} most recently used recordings are kept; .statistics counts them",
             RecordingWarning,
             line.filename,
             line.number,
