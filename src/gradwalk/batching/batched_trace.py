@@ -323,7 +323,7 @@ def record_sample(
         batch: The batch.
         reduced: Whether results are summed over the batch.
         follows_branches: Whether the function may branch on its arguments.
-        imposed: Outcomes of the first conditions, which replace those of the sample: see `Recording`.
+        imposed: Outcomes that the first conditions are given: see `Recording`.
 
     Raises:
         RecordingError: The function uses the number of an argument.

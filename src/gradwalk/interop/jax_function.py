@@ -44,8 +44,8 @@ def to_jax(f: Callable[P, Any]) -> Callable[P, Any]:
     Returns:
         A function that takes JAX arrays or pytrees of them. Its result has the structure of the result of `f`, with JAX
         arrays as leaves. The function raises `TypeError` if an argument contains anything but real numbers, and
-        otherwise the same exceptions as `gradwalk.jit` with
-        `branches="refuse"`. It can be pickled if `f` can be pickled.
+        otherwise the same exceptions as `gradwalk.jit` with `branches="refuse"`. It can be pickled if `f` can be
+        pickled.
 
     Raises:
         TypeError: `f` is not callable.

@@ -103,9 +103,9 @@ def checkpoint(
     """Trade time for memory: store only arguments and results of `f`, and recompute all other values in derivatives.
 
     `f` is recorded as by `jit` with `branches="refuse"`. In a graph, a call of `f` is one node for each number of the
-    result, however long `f` is. Computing a derivative runs the recording again; `backward` runs the recording once for each number of the
-    result. For example, a loop of n checkpointed steps stores n states, but not the values that the steps compute in
-    between.
+    result, however long `f` is. Computing a derivative runs the recording again; `backward` runs the recording once for
+    each number of the result. For example, a loop of n checkpointed steps stores n states, but not the values that the
+    steps compute in between.
 
     Args:
         f: A function accepted by `jit`. Omit it to use `checkpoint` as a decorator with arguments.

@@ -126,7 +126,7 @@ def test_an_interrupted_recording_leaves_no_trace(made, error):
 
 class TestLimits:
     def test_recently_used_traces_are_kept(self, monkeypatch):
-        monkeypatch.setattr(trace_cache, "_MOST_TRACES", 3)
+        monkeypatch.setattr(trace_cache, "MOST_TRACES", 3)
         cache, traces = TraceCache("f"), [Trace(double(), []) for _ in range(5)]
         for key, trace in enumerate(traces):
             cache.add(key, trace)
