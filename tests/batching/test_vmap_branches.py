@@ -239,14 +239,14 @@ class TestErrors:
         assert_array_equal(batched(POINTS[:50]), POINTS[:50])
 
     @pytest.mark.filterwarnings("ignore::gradwalk.RecordingWarning")
-    def test_too_many_ways_raise(self):
+    def test_too_many_paths_raise(self):
         numbers = numpy.arange(1500.0)
         batched = jit(vmap(lambda x: int(x) * x))
         assert_array_equal(batched(numbers[:300]), numbers[:300] ** 2)
         with pytest.raises(RecordingError, match="more than 1,000 paths through the branches of <lambda>"):
             batched(numbers)
 
-    def test_many_ways_warn(self):
+    def test_many_paths_warn(self):
         with pytest.warns(RecordingWarning, match="it took another path"):
             jit(vmap(lambda x: int(x) * x))(numpy.arange(100.0))
 

@@ -27,7 +27,7 @@ _MOST_PATHS = 1000  # per batch
 
 
 class Part(NamedTuple):
-    """A group of samples that take the same way: its recording, and the positions of the samples."""
+    """A group of samples that take the same path: its recording, and the positions of the samples."""
 
     trace: BatchedTrace
     samples: Samples

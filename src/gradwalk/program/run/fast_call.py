@@ -97,7 +97,7 @@ class PreparedPath:
 @cython.final
 @cython.cclass
 class PreparedCall:
-    """The ways of a function for arguments of one form. Ways differ in the outcomes of the conditions that they share.
+    """The paths of a function for arguments of one form. They differ in the outcomes of conditions that they share.
 
     Args:
         takes: The form of the tuple of positional arguments.
