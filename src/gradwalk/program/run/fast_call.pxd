@@ -1,3 +1,5 @@
+from libc.stdint cimport int64_t
+
 from gradwalk.base cimport c_compat
 from gradwalk.program.run cimport scratch
 from gradwalk.program.run.interpreter cimport Interpreter
@@ -33,3 +35,8 @@ cdef class PreparedCall:
 
 
 cdef PreparedPath _next(tuple paths, PreparedPath left, int position, double* outputs)
+
+
+cdef class PreparedFunction:
+    cdef readonly object _cache
+    cdef readonly int64_t _calls

@@ -163,3 +163,30 @@ def _next(paths: tuple, left: PreparedPath, position: cython.int, outputs: cytho
         if path.follows(left, position, outputs):
             return path
     return None
+
+
+@cython.cclass
+class PreparedFunction:
+    """Base class of `Jit`. It tries the prepared calls of a function, because methods in C are called faster.
+
+    Args:
+        cache: The cache of the function's recordings, with the prepared calls.
+    """
+
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
+        self._calls = 0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the result for these arguments. If they take a new path, the function is recorded first."""
+        self._calls += 1
+        prepared: PreparedCall
+        for prepared in self._cache.prepared:
+            result = prepared.result(args, kwargs)
+            if result is not MISSED:
+                return result
+        return self._call(args, kwargs)
+
+    def _call(self, args: Any, kwargs: dict[str, Any]) -> Any:
+        """Return the result for these arguments without a prepared call."""
+        raise NotImplementedError

@@ -116,13 +116,11 @@ class TraceCache(Generic[T]):
         name: The name of the function, for warnings.
 
     Attributes:
-        calls: Number of calls of the function. The owner of the cache counts them.
         latest: The latest recording, even if it is not reusable; None before the first recording.
         prepared: The prepared calls, most recent first. They are tried before a key is computed.
     """
 
     def __init__(self, name: str) -> None:
-        self.calls = 0
         self.latest: T | None = None
         self.prepared: tuple[Any, ...] = ()
         self._name = name
@@ -170,12 +168,12 @@ class TraceCache(Generic[T]):
 
     @property
     def statistics(self) -> Statistics:
-        """The statistics of the function and its recordings."""
+        """The statistics of the recordings. The number of calls is 0, because the owner of the cache counts them."""
         kept = list(self._kept.values())
         programs = [one.trace.program for one in kept]
         in_loops = sum(written(len(program), program.repeats) for program in programs)
         backends = {} if self.latest is None else self.latest.backends
-        return Statistics(self.calls, len(kept), _instructions(kept), self._added - len(kept), in_loops, backends)
+        return Statistics(0, len(kept), _instructions(kept), self._added - len(kept), in_loops, backends)
 
     def _make_room(self) -> None:
         """Evict the least recently used recordings while the cache exceeds its limits."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar, copy_context
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy
@@ -11,7 +12,7 @@ import numpy
 from gradwalk.graph.graph import Graph
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
-from gradwalk.program.run.fast_call import MISSED
+from gradwalk.program.run.fast_call import PreparedFunction
 from gradwalk.program.tracing.paths import Outcomes, Paths
 from gradwalk.program.tracing.trace import Recording, display_name
 from gradwalk.program.tracing.trace_cache import ArgumentKeys, Statistics, TraceCache
@@ -33,7 +34,7 @@ R = TypeVar("R")
 _in_progress: ContextVar[tuple[tuple[int, Any], ...]] = ContextVar("in_progress", default=())
 
 
-class Jit(WrappedFunction[P, R]):
+class Jit(WrappedFunction[P, R], PreparedFunction):
     """A recorded function, returned by `jit`."""
 
     _name = "jit"
@@ -46,24 +47,18 @@ class Jit(WrappedFunction[P, R]):
         policy: Policy = DEFAULT,
         follows_branches: bool = False,
     ) -> None:
-        super().__init__(f, self._name)
+        WrappedFunction.__init__(self, f, self._name)
         self._policy = policy
         self._follows_branches = follows_branches
         self._keys = ArgumentKeys(f, self._advice, static_argnums, static_argnames)
-        self._cache: TraceCache[JitTrace] = TraceCache(display_name(f))
+        PreparedFunction.__init__(self, TraceCache[JitTrace](display_name(f)))
         self._paths: Paths[JitTrace] = Paths(self._cache)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Return the result for these arguments. If their structure is new, the function is recorded first."""
-        self._cache.calls += 1
-        for prepared in self._cache.prepared:
-            result = prepared.result(args, kwargs)
-            if result is not MISSED:
-                return result  # type: ignore[no-any-return]
-        if self._policy is DEFAULT:
-            return self._computed(args, kwargs)  # type: ignore[no-any-return]
-        with compiling(self._policy):  # the policy also applies to parts that are compiled on their first run
-            return self._computed(args, kwargs)  # type: ignore[no-any-return]
+    if TYPE_CHECKING:
+        _cache: TraceCache[JitTrace]
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+            """See `PreparedFunction.__call__`."""
 
     @property
     def graph(self) -> Graph:
@@ -92,7 +87,7 @@ class Jit(WrappedFunction[P, R]):
     @property
     def statistics(self) -> Statistics:
         """The number of calls, the number of recordings, and the number of instructions in all recordings."""
-        return self._cache.statistics
+        return replace(self._cache.statistics, calls=self._calls)
 
     def recorded(self, *args: P.args, **kwargs: P.kwargs) -> JitTrace:
         """Return the recording for arguments with this structure, without running it. Record the function if needed.
@@ -155,6 +150,13 @@ class Jit(WrappedFunction[P, R]):
         if any(isinstance(operand, Value) for operand in operands):
             return trace.apply(operands)
         return trace.program.run(numpy.array(operands))
+
+    def _call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """See `PreparedFunction._call`."""
+        if self._policy is DEFAULT:
+            return self._computed(args, kwargs)
+        with compiling(self._policy):  # the policy also applies to parts that are compiled on their first run
+            return self._computed(args, kwargs)
 
     def _computed(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Return the result for these arguments, and prepare a fast path for arguments like these."""
