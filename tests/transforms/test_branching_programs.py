@@ -20,7 +20,7 @@ def answer(f: Any, point: Any) -> Any:
     """Return the result of a call as a list of numbers, or the type of the exception that it raises."""
     try:
         found = f(*point)
-    except (ArithmeticError, OverflowError) as error:
+    except (ArithmeticError, ValueError) as error:  # ValueError: int() of nan
         return type(error)
     flat = numpy.hstack([numpy.ravel(part) for part in (found if isinstance(found, tuple) else (found,))])
     return [x.data if isinstance(x, Value) else float(x) for x in flat.tolist()]
