@@ -41,7 +41,11 @@ def test_all_ways_of_running_agree(seed):
     note(source)
     f = function_of(source)
     pair = value_and_grad(f, (0, 1))
-    values, slopes = ([answer(function, point) for point in POINTS] for function in (f, pair))
+    plain, slopes = ([answer(function, point) for point in POINTS] for function in (f, pair))
+    values = [slope if isinstance(slope, type) else slope[:1] for slope in slopes]
+    for number, value in zip(plain, values, strict=True):
+        if isinstance(number, list):  # round() of an infinite float raises an error, and of a Value it does not
+            assert_same(number, value)
     recorded, recorded_pair, nested, slopes_of_jit = (
         jit(f),
         jit(pair),
