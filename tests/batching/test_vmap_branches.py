@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 import pytest
+from checkout import IS_COMPILED
 from numpy.testing import assert_array_equal
 
 import gradwalk.math as gm
@@ -68,7 +69,7 @@ def test_results_do_not_depend_on_the_other_samples():
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_threads_do_not_change_results(count):
-    points = numpy.linspace(-3.0, 9.0, 40_000)
+    points = numpy.linspace(-3.0, 9.0, 40_000 if IS_COMPILED else 200)
     batched = jit(vmap(grad(bent)))
     with threads(1):
         expected = batched(points)
@@ -101,9 +102,9 @@ def test_reductions(reduce, points):
 
 
 def test_sums_of_groups_are_compensated():
-    numbers = numpy.tile([1e8, 0.1, -1e8], 10_000)
+    numbers = numpy.tile([1e8, 0.1, -1e8], 10_000 if IS_COMPILED else 10)
     total = vmap(lambda x: x if x > 1.0 else 2.0 * x if x > 0.0 else x + 0.0, reduce="sum")(numbers)
-    assert total == pytest.approx(2000.0, rel=1e-14)
+    assert total == pytest.approx(0.2 * len(numbers) / 3, rel=1e-14)
 
 
 def test_stream():
@@ -316,7 +317,7 @@ def test_one_sample_of_many_leaves_the_path_in_float32():
         return x * 0 + n
 
     batched = jit(vmap(f))
-    points = numpy.full(200_000, 300.5, numpy.float32)
+    points = numpy.full(200_000 if IS_COMPILED else 20, 300.5, numpy.float32)
     for _ in range(2):
         assert batched(points)[-1] == 301.0
     points[-1] = 299.5
@@ -339,8 +340,9 @@ class TestRounding:
     @pytest.mark.parametrize("dtype", [numpy.float32, numpy.float64])
     def test_equal_samples_take_one_path(self, dtype):
         batched = jit(vmap(lambda t: 1.0 * int(gm.exp(gm.log(t)) * 10.0)))
-        found = batched(numpy.repeat(numpy.arange(0.1, 1.0, 0.1), 2000).astype(dtype))
-        assert (found.reshape(9, 2000) == found.reshape(9, 2000)[:, :1]).all()
+        count = 2000 if IS_COMPILED else 5
+        found = batched(numpy.repeat(numpy.arange(0.1, 1.0, 0.1), count).astype(dtype)).reshape(9, count)
+        assert (found == found[:, :1]).all()
         assert batched.statistics.recordings <= 18
 
     @pytest.mark.parametrize("digits", [-1, 0, 1, 2, 16])
