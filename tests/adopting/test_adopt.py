@@ -8,6 +8,7 @@ import math
 import numbers
 import sys
 import textwrap
+import warnings
 
 import numpy
 import pytest
@@ -218,6 +219,15 @@ def test_a_failing_adoption_changes_nothing(package, monkeypatch):
     with pytest.raises(ZeroDivisionError):
         adopt("somebodys")
     assert module.math is math
+    assert sys.meta_path == finders
+
+
+def test_a_warning_that_is_an_error_leaves_nothing_adopted():
+    finders = list(sys.meta_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="has changed no module"):
+            adopt("math")
     assert sys.meta_path == finders
 
 

@@ -169,11 +169,10 @@ def adopt(*packages: str) -> Adoption:
             for name in names:
                 if _packages[name].count == 1:
                     _packages[name].take(_loaded(_packages[name]))
+                if name in sys.modules and not _packages[name].adopted:
+                    reasons = "; ".join(f"{module}: {reason}" for module, reason in _packages[name].left.items())
+                    warnings.warn(f"adopt({name!r}) has changed no module. {reasons}", stacklevel=2)
             unless_adopted.pop_all()
-    for name in names:
-        if name in sys.modules and not _packages[name].adopted:
-            reasons = "; ".join(f"{module}: {reason}" for module, reason in _packages[name].left.items())
-            warnings.warn(f"adopt({name!r}) has changed no module. {reasons}", stacklevel=2)
     return adoption
 
 
