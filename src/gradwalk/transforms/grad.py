@@ -69,8 +69,6 @@ class Grad(Transform[P, R_co]):
             gradient = derivatives_within(result, leaves)
             if gradient is None:
                 return self._of_result(result, leaves, asked)
-            if asked and 0.0 in gradient and self._unexamined:
-                self._of_result(result, leaves, asked)  # may issue a warning
         finally:
             close_inputs(leaves)
         found = gradient[0] if isinstance(self._argnums, int) else tuple(gradient)
@@ -100,7 +98,7 @@ class Grad(Transform[P, R_co]):
         gradient = recording.tape.reverse([(value, recording.tape.constant(1.0))], inputs)
         if recording.asked and self._unexamined:
             self._unexamined -= 1
-            warn_of_zeros(self._f, recording, value, inputs, gradient)
+            warn_of_zeros(self._f, recording, value, inputs)
         if self._with_value:
             result = tupled(parts) if self._has_aux else treedef
             return [value, *aux, *gradient], tupled([result, gradient_treedef])

@@ -13,7 +13,6 @@ from gradwalk.value.modes import AskedNumber
 from gradwalk.value.source.source_line import users_line
 
 _MANY = 20  # comparisons from which on the function seems to search
-_MOST_ARGUMENTS = 16  # that are examined
 
 
 class ZeroDerivativeWarning(UserWarning):
@@ -24,13 +23,7 @@ class ZeroDerivativeWarning(UserWarning):
     """
 
 
-def warn_of_zeros(
-    f: Callable[..., Any],
-    recording: Recording,
-    value: int,
-    inputs: Indices,
-    gradient: Indices,
-) -> None:
+def warn_of_zeros(f: Callable[..., Any], recording: Recording, value: int, inputs: Indices) -> None:
     """Warn if the result is a plain number, but numbers that the function asked for depend on an input.
 
     Args:
@@ -38,41 +31,33 @@ def warn_of_zeros(
         recording: The recording of the function.
         value: The tape index of the result.
         inputs: The tape indices of the inputs with respect to which the result was differentiated.
-        gradient: The tape indices of the derivatives.
     """
-    zero = recording.tape.constant(0.0)
-    suspects = [i for i, slope in zip(inputs, gradient, strict=True) if slope == zero][:_MOST_ARGUMENTS]
     asked = recording.asked
-    if not suspects or not asked:
-        return
     nodes: list[Any] = [x.node if isinstance(x, AskedNumber) else x for x in asked]
     code = recording.tape.program([value, *recording.indices_of(nodes, f)]).code
     are_numbers = [isinstance(x, AskedNumber) for x in asked]
-    for suspect in suspects:
-        if warn_of_zero(f, code, recording.input_flags(suspect), are_numbers):
-            return
+    warn_of_plain_result(f, code, recording.input_flags(inputs), are_numbers)
 
 
-def warn_of_zero(f: Callable[..., Any], code: Code, inputs: Sequence[bool], are_numbers: Sequence[bool]) -> bool:
+def warn_of_plain_result(
+    f: Callable[..., Any], code: Code, inputs: Sequence[bool], are_numbers: Sequence[bool]
+) -> None:
     """Warn if the results are plain numbers, but numbers that the function asked for depend on an input.
 
     Args:
         f: The function.
         code: A program. Its outputs are the results of the function, followed by the numbers that it asked for.
-        inputs: A flag for each input of the program, which is set for the input in question.
+        inputs: A flag for each input of the program: whether the function was differentiated with respect to it.
         are_numbers: Whether the function asked for each number itself, as in `int`, and not for a comparison only.
-
-    Returns:
-        Whether a warning was issued.
     """
-    depends = code.depending(inputs)
     results, asked = code.outputs[: -len(are_numbers)], code.outputs[-len(are_numbers) :]
-    uses = [is_number for index, is_number in zip(asked, are_numbers, strict=True) if depends[index]]
     if any(index < code.inputs or index >= code.first for index in results):
-        return False  # the result depends on arguments
+        return  # the result depends on arguments
+    depends = code.depending(inputs)
+    uses = [is_number for index, is_number in zip(asked, are_numbers, strict=True) if depends[index]]
     searches = len(uses) >= _MANY and not any(map(partial(_is_literal, code), results))
     if not (any(uses) or searches):
-        return False
+        return
     where = "int(), round(), a format or the like" if any(uses) else "comparisons"
     cure = (
         "If it rounds its result, differentiate a version that does not round"
@@ -86,7 +71,6 @@ def warn_of_zero(f: Callable[..., Any], code: Code, inputs: Sequence[bool], are_
         line.filename,
         line.number,
     )
-    return True
 
 
 def _is_literal(code: Code, index: int) -> bool:

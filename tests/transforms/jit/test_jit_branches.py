@@ -158,10 +158,9 @@ def test_unsupported_uses_raise():
         jit(vmap(tax), branches="refuse")(numpy.ones(3))
     with pytest.raises(ValueError, match=r"branches must be .*, got 'all'"):
         jit(tax, branches="all")
-    with pytest.raises(
-        RecordingError, match="branches more than 10,000 times, and one recording may contain at most 10,000 branches"
-    ):
+    with pytest.raises(RecordingError, match="branches more than 10,000 times, and one recording may") as refused:
         jit(endless, branches="record")(1.0)
+    assert "x = loops.while_loop(" in str(refused.value)
 
 
 def endless(x: Any) -> Any:

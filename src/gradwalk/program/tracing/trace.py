@@ -122,9 +122,10 @@ class Recording:
         """Append the operations that computed these Values in the function `f` to the tape; return their indices."""
         return self._load(list(nodes), f)
 
-    def input_flags(self, index: int) -> list[bool]:
-        """Return a flag for each input of the tape: whether its tape index is `index`."""
-        return [other == index for other in self._input_indices]
+    def input_flags(self, inputs: Indices) -> list[bool]:
+        """Return a flag for each input of the tape: whether its tape index is in `inputs`."""
+        wanted = set(inputs)
+        return [index in wanted for index in self._input_indices]
 
     def input_indices(self, tree: Any) -> tuple[Indices, TreeDef]:
         """Return the tape indices of the inputs in a tree that `add_inputs` returned, and the tree's treedef."""

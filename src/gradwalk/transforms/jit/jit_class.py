@@ -18,7 +18,7 @@ from gradwalk.program.tracing.trace import Recording, display_name
 from gradwalk.program.tracing.trace_cache import ArgumentKeys, Statistics, TraceCache
 from gradwalk.program.tracing.wrapper import WrappedFunction
 from gradwalk.transforms.jit.jit_trace import JitTrace
-from gradwalk.transforms.zero_derivatives import warn_of_zero
+from gradwalk.transforms.zero_derivatives import warn_of_plain_result
 from gradwalk.trees.tree import scalars, write
 from gradwalk.value.modes import is_abstract, is_staging, known_number, refuses_nans
 from gradwalk.value.node import level_of, primal_of
@@ -124,8 +124,7 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
         numbers = [*scalars(leaves), *trace.captured]
         if trace.outcomes:
             are_numbers = [not isinstance(outcome, bool) for outcome in trace.outcomes]
-            for flags in numpy.eye(len(numbers), dtype=bool).tolist():
-                warn_of_zero(self._f, trace.program.code, flags, are_numbers)
+            warn_of_plain_result(self._f, trace.program.code, [True] * len(numbers), are_numbers)
         return walk(trace.roots([primal_of(x) if isinstance(x, Value) else x for x in numbers])[0])
 
     def _reduce_args(self) -> tuple[Any, ...]:
@@ -199,7 +198,7 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
             if left is None:
                 self._paths.put_first(key, trace)
                 return trace, outputs
-            # A condition may be rounded differently in another program, in which case no way may fit.
+            # A condition may be rounded differently in another program, in which case no path may fit.
             trace = self._paths.find(key, left) if len(left) > len(begin) else None
             begin = left
         return None, None
