@@ -105,7 +105,7 @@ class LaneKernel:
         self.results = len(program.outputs) if reduced else len(self.schedule.fixed)
         self._set = INSTRUCTION_SETS.index(self.instruction_set)
         self._plans = [Plan(self.schedule, self._row, self._set, single) for single in (False, True)]
-        self._sizes: list[Any] = [(-1,), (-1,)]  # the latest results of `sizes`
+        self._sizes: list[Any] = [(-1,), (-1,)]  # the latest results of `_sizes_of`, or (-1,) before the first run
         self._length = len(self.schedule) if schedule is None else weight
         self._hot = 0 if self.policy.backend == "llvm" else max(_HOT, _HOT_LANES * self._length)
         # The elements of these lists are for float64 and float32.
@@ -284,7 +284,7 @@ class LaneKernel:
     @property
     def backends(self) -> dict[str, str]:
         """The executor of each dtype used so far: "llvm", or "lanes: " and the reason why machine code is not used."""
-        used = [single for single in (False, True) if self._work[single]] or [False]
+        used = [single for single in (False, True) if self._sizes[single][0] >= 0] or [False]
         return {"float32" if single else "float64": self._backend(single) for single in used}
 
     def _backend(self, single: bool) -> str:

@@ -285,3 +285,10 @@ def test_compiled_parts_of_loops_keep_results():
     expected = step(numbers)
     for _ in range(4):
         assert step(numbers).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+def test_backends_name_the_dtype_of_a_program_without_instructions(kind):
+    batched = jit(vmap(lambda x: 0.0), backend="llvm")
+    batched(numpy.ones(5, kind))
+    assert list(batched.statistics.backends) == [kind]
