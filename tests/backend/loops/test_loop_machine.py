@@ -8,6 +8,7 @@ import time
 
 import numpy
 import pytest
+from checkout import IS_COMPILED
 
 from gradwalk import grad, jit, loops, math, take, value_and_grad, vmap
 from gradwalk.backend.loops import loop_kernel
@@ -135,3 +136,25 @@ def test_infinite_loops_can_be_interrupted(count):
     finally:
         timer.cancel()
     assert endless(x).tolist() == [0.5] * len(x)
+
+
+def invariant_step(x, y):
+    """Run a loop whose steps compute sigmoid(x) again; only `y` has a number per sample."""
+    first, second = loops.fori_loop(0, 4, lambda i, c: (math.sigmoid(x), c[1] + 0.0 * y), (x, y))
+    return first + second
+
+
+def weighted_sum(x, y):
+    """Run a loop whose cotangents of ys are the same for all samples."""
+    _, (first, second) = loops.scan(lambda c, _: (c + 0.0 * y, (math.sigmoid(1.1 * x), c * x)), y, None, length=4)
+    return sum(0.1 * (i + 1) * out for i, out in enumerate([*first, *second]))
+
+
+@pytest.mark.parametrize("f", [invariant_step, weighted_sum])
+def test_numbers_of_steps_that_are_the_same_for_all_samples_stay_in_float64(f):
+    y = numpy.ones(3, numpy.float32)
+    for order in (grad(f), grad(grad(f))):
+        batched = [jit(vmap(order, in_axes=(None, 0)), backend=backend) for backend in ("lanes", "llvm")]
+        for x in numpy.linspace(-1.9, 1.9, 25 if IS_COMPILED else 3).tolist():
+            lanes, llvm = (g(x, y).tolist() for g in batched)
+            assert lanes == llvm

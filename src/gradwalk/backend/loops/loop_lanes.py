@@ -88,10 +88,7 @@ class _Given:
 
     def row(self, step: int) -> tuple[list[float], NDArray[Any]]:
         """Return the uniform values and the varying values of a step's slice of xs."""
-        size = len(self._varies.row)
-        numbers = list(zip(self._rows[step * size : (step + 1) * size], self._varies.row, strict=True))
-        varying = [x for x, does in numbers if does]
-        return [x for x, does in numbers if not does], rows_of(varying, self._lanes if varying else 0, self.kind)
+        return _split_row(self._rows, self._varies.row, step, self._lanes, self.kind)
 
 
 class _Varies(NamedTuple):
@@ -99,6 +96,21 @@ class _Varies(NamedTuple):
 
     fixed: list[bool]
     row: list[bool]
+
+
+def _columns_vary(varies: Sequence[bool], width: int) -> list[bool]:
+    """Return whether each element of a step's slice varies over the batch in any step."""
+    return [any(varies[i::width]) for i in range(width)]
+
+
+def _split_row(
+    rows: Sequence[Number], varies: Sequence[bool], step: int, lanes: int, kind: type[Any]
+) -> tuple[list[float], NDArray[Any]]:
+    """Return the uniform values and the varying values of a step's slice of `rows`."""
+    size = len(varies)
+    numbers = list(zip(rows[step * size : (step + 1) * size], varies, strict=True))
+    varying = [x for x, does in numbers if does]
+    return [x for x, does in numbers if not does], rows_of(varying, lanes if varying else 0, kind)
 
 
 _NO_LANES = numpy.empty(0, numpy.intp)
@@ -130,8 +142,7 @@ class LoopLanes:
     def __init__(self, make: MakeKernel, loop: Loop, varies: Sequence[bool]) -> None:
         self.loop = loop
         carry, fixed, row, _ = loop.sizes
-        of_rows = varies[carry + fixed :]
-        self.varies = _Varies(list(varies[carry : carry + fixed]), [any(of_rows[i::row]) for i in range(row)])
+        self.varies = _Varies(list(varies[carry : carry + fixed]), _columns_vary(varies[carry + fixed :], row))
         self._step = Part(make, loop.body, [False, *[True] * carry, *self.varies.fixed, *self.varies.row])
         self._condition: Part | None = None
         if loop.condition is not None:
@@ -202,7 +213,8 @@ class LoopVjpLanes:
         carry, fixed, _, out = back.loop.sizes
         self._forward = LoopLanes(make, back.loop, varies[: back.loop.inputs])
         numbers = [False, *[True] * carry, *self._forward.varies.fixed, *self._forward.varies.row]
-        self._step = Part(make, back.body, [*numbers, *[True] * (carry + fixed + out)])
+        self._dys_vary = _columns_vary(varies[back.loop.inputs + carry :], out)
+        self._step = Part(make, back.body, [*numbers, *[True] * (carry + fixed), *self._dys_vary])
 
     def __str__(self) -> str:
         return f"{self._back.described}:\n{self._step}"
@@ -221,7 +233,7 @@ class LoopVjpLanes:
     def run(self, operands: Sequence[Number], samples: int, kind: type[Any]) -> list[Number]:
         """Return the cotangents of the loop's operands: see `LoopLanes.run`."""
         loop = self._back.loop
-        carry, fixed, row, out = loop.sizes
+        carry, fixed, row, _ = loop.sizes
         seeds = operands[loop.inputs :]
         states = _ReversedStates(self._forward, operands[: loop.inputs], samples, kind)
         found = numpy.zeros((carry + fixed, samples), kind)
@@ -229,9 +241,9 @@ class LoopVjpLanes:
         of_rows: list[Number] = [0.0] * (row * (loop.steps or 0))
         for step, at in states:
             uniform, rows = states.given.row(step)
-            of_step = rows_of(seeds[carry + step * out : carry + (step + 1) * out], samples, kind)
-            columns = [at.carry, states.given.fixed[:, at.lanes], rows, found[:, at.lanes], of_step]
-            numbers = [loop.first + step, *states.given.uniform, *uniform]
+            uniform_dys, dys = _split_row(seeds[carry:], self._dys_vary, step, samples, kind)
+            columns = [at.carry, states.given.fixed[:, at.lanes], rows, found[:, at.lanes], dys]
+            numbers = [loop.first + step, *states.given.uniform, *uniform, *uniform_dys]
             results = self._step(numbers, columns, len(at), kind)
             found[:, at.lanes] = results[: carry + fixed]
             of_rows[step * row : (step + 1) * row] = results[carry + fixed :]

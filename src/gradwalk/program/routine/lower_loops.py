@@ -44,21 +44,48 @@ Columns = list[tuple[Cell, int]]
 _ALL, _SEGMENTS, _PLAN = "all", "segments", "plan"
 
 
+class States(NamedTuple):
+    """Arrays with a row for each step: the carry before the step, and the intermediates of the step.
+
+    Intermediates that do not vary are in an array of their own, because they keep the precision of float64.
+
+    Attributes:
+        arrays: The names of the arrays.
+        widths: The length of a row in each array.
+        columns: For each number of the state: its array, as an index of `arrays`, and its column.
+    """
+
+    arrays: Sequence[str]
+    widths: Sequence[int]
+    columns: Sequence[tuple[int, int]]
+
+    def row(self, at: Position) -> list[Cell]:
+        """Return the cells of the state at a position."""
+        strides = [tuple([(counter, factor * width) for counter, factor in at]) for width in self.widths]
+        return [Cell(self.arrays[i], column, strides[i]) for i, column in self.columns]
+
+    def grow(self, lowering: Lowering, steps: int | str) -> None:
+        """Append statements that enlarge arrays of `Lowering.growing_array` until a row for this step fits."""
+        for array, width in zip(self.arrays, self.widths, strict=True):
+            lowering.add(Grow(array, steps, width))
+
+
+_NO_STATES = States((), (), ())
+
+
 class Trail(NamedTuple):
     """The data that the reverse pass of a loop reads from the forward pass.
 
     Attributes:
         steps: The loop.
-        states: The array with a row for each step or segment: the carry before it, and the intermediates of the step.
-        width: The length of a row.
+        states: The states of all steps, or before each segment; empty if the reverse pass follows a checkpoint plan.
         step_count: The number of steps, or the counter that holds it.
         segment: The number of steps in a segment, or 0 if there are no segments.
         results: The results of the loop.
     """
 
     steps: _Steps
-    states: str
-    width: int
+    states: States
     step_count: int | str
     segment: int
     results: Numbers
@@ -94,9 +121,9 @@ class _Steps:
         self.xs = _columns(lowering, operands[size + fixed :], row)
         consts = operands[size : size + fixed]
         flags = [varies] * size + [lowering.varies(x) for x in consts] if varies else []
-        of_step = [False, *flags, *(lowering.varies(x) for x, _ in self.xs)] if varies else []
+        self._vary = [False, *flags, *(lowering.varies(x) for x, _ in self.xs)] if varies else []
         bodies = [loop.body.code, *([self._stored.forward.code] if self._stored else [])]
-        spans = [(a - 1, b - 1) for body in bodies for a, b in lowering.spans(body, of_step)]
+        spans = [(a - 1, b - 1) for body in bodies for a, b in lowering.spans(body, self._vary)]
         spans = merged([*spans, *(lowering.spans(loop.condition.code, flags) if loop.condition else ())])
         self.carry = Changing(lowering, size, is_array=_touch(spans, 0, size), varies=varies)
         self.carry.set(operands[:size])
@@ -106,6 +133,31 @@ class _Steps:
     def stored(self) -> int:
         """The number of intermediates that a step can store."""
         return self._stored.width if self._stored else 0
+
+    def stored_vary(self) -> list[bool]:
+        """Return whether each intermediate that a step can store varies."""
+        if not self._stored or not self.varies:
+            return [False] * self.stored
+        carry, _, _, out = self._loop.sizes
+        code = self._stored.forward.code
+        of_index = code.depending(self._vary)
+        return [of_index[index] for index in code.outputs[carry + out :]]
+
+    def states(self, rows: int | None, *, is_stored: bool) -> States:
+        """Return arrays for the states of `rows` steps, or growing arrays; with the intermediates if `is_stored`."""
+        vary = [self.varies] * self._loop.sizes.carry
+        if is_stored:
+            vary += self.stored_vary()
+        kinds = sorted(set(vary), reverse=True)
+        widths = [vary.count(kind) for kind in kinds]
+        columns = [(kinds.index(does), vary[:i].count(does)) for i, does in enumerate(vary)]
+        lowering, arrays = self._lowering, []
+        for kind, width in zip(kinds, widths, strict=True):
+            if rows is None:
+                arrays.append(lowering.growing_array(varies=kind))
+            else:
+                arrays.append(lowering.array(width * rows, varies=kind))
+        return States(arrays, widths, columns)
 
     def step(self, now: list[Operand], at: Position, state: Sequence[Cell] = (), ys: str = "") -> None:
         """Append the step at a position.
@@ -130,30 +182,30 @@ def forward(lowering: Lowering, loop: Any, operands: Numbers, back: Any, *, vari
     """Append a loop; return its trail. `back` is a reverse pass of the loop that follows, or None."""
     kept = _kept(lowering, loop) if back else ""
     steps = _Steps(lowering, loop, operands, back if kept != _PLAN else None, varies=varies)
-    carry, _, _, out = loop.sizes
+    _, _, _, out = loop.sizes
     segment = math.isqrt(loop.steps) + 1 if kept == _SEGMENTS else 0
-    width = carry + steps.stored if kept == _ALL else carry
+    states = _NO_STATES
     ys = lowering.array(out * loop.steps, varies=varies) if out else ""
     count: int | str = loop.steps
     if segment:
-        states = lowering.array(carry * -(-loop.steps // segment), varies=varies)
+        states = steps.states(-(-loop.steps // segment), is_stored=False)
         _run_segments(lowering, steps, loop.steps, segment, states, ys)
     elif loop.condition is not None:
-        states = lowering.growing_array(varies=varies) if kept == _ALL else ""
-        count = _run_while(lowering, steps, loop, states, width)
+        states = steps.states(None, is_stored=True) if kept == _ALL else states
+        count = _run_while(lowering, steps, loop, states)
     else:
-        states = lowering.array(width * loop.steps, varies=varies) if kept == _ALL else ""
+        states = steps.states(loop.steps, is_stored=True) if kept == _ALL else states
         counter = lowering.name("i")
         with lowering.nested() as body:
             at: Position = ((counter, 1),)
-            steps.step(steps.carry.current(), at, row_of(states, at, width) if states else (), ys)
+            steps.step(steps.carry.current(), at, states.row(at), ys)
         lowering.add(For(counter, loop.steps, body))
     groups = lowering.groups
     results = Numbers.of(groups, steps.carry.current()) + Numbers.of_row(groups, ys, out * (loop.steps or 0))
-    return Trail(steps, states, width, count, segment, results)
+    return Trail(steps, states, count, segment, results)
 
 
-def _run_while(lowering: Lowering, steps: _Steps, loop: Any, states: str, width: int) -> str:
+def _run_while(lowering: Lowering, steps: _Steps, loop: Any, states: States) -> str:
     """Append a loop with a condition; return the counter, which is the number of steps after the loop."""
     counter = lowering.name("i")
     at: Position = ((counter, 1),)
@@ -161,9 +213,8 @@ def _run_while(lowering: Lowering, steps: _Steps, loop: Any, states: str, width:
         now = steps.carry.current()
         [holds] = lowering.program(loop.condition.code, [*now, *steps.consts])
     with lowering.nested() as body:
-        if states:
-            lowering.add(Grow(states, counter, width))
-        steps.step(now, at, row_of(states, at, width) if states else ())
+        states.grow(lowering, counter)
+        steps.step(now, at, states.row(at))
     lowering.add(While(counter, test, holds, loop.steps, body if steps.varies else with_branches(body)))
     _lose(lowering, counter, loop, steps.carry)
     return counter
@@ -178,12 +229,12 @@ def _lose(lowering: Lowering, counter: str, loop: Any, *groups: Changing) -> Non
         lowering.add(Lost(counter, body))
 
 
-def _run_segments(lowering: Lowering, steps: _Steps, count: int, segment: int, states: str, ys: str) -> None:
+def _run_segments(lowering: Lowering, steps: _Steps, count: int, segment: int, states: States, ys: str) -> None:
     """Append all steps; store the carry before each segment."""
     outer, inner = lowering.name("i"), lowering.name("i")
     with lowering.nested() as body:
         now = steps.carry.current()
-        lowering.store(row_of(states, ((outer, 1),), len(now)), now)
+        lowering.store(states.row(((outer, 1),)), now)
         with lowering.nested() as part:
             steps.step(steps.carry.current(), ((outer, segment), (inner, 1)), (), ys)
         lowering.add(For(inner, Rest(outer, segment, count), part))
@@ -202,7 +253,7 @@ def backward(lowering: Lowering, call: Any, trail: Trail, start: Sequence[Operan
     else:
         at: Position = ((inner, 1),)
         with lowering.nested() as body:
-            back.step(at, row_of(trail.states, at, trail.width))
+            back.step(at, trail.states.row(at))
         lowering.add(For(inner, trail.step_count, body, is_reversed=True, step_of=trail.step_of(at)))
     if isinstance(trail.step_count, str):
         _lose(lowering, trail.step_count, loop, back.cotangents, back.totals)
@@ -214,19 +265,18 @@ def backward(lowering: Lowering, call: Any, trail: Trail, start: Sequence[Operan
 def _run_segments_back(lowering: Lowering, back: _StepsBack, trail: Trail) -> None:
     """Append the reverse pass of all segments. Each segment runs forward first, to store its carries."""
     outer, inner, reverse = lowering.name("i"), lowering.name("i"), lowering.name("i")
-    loop, carry = back.call.loop, back.call.loop.sizes.carry
-    width = carry + (trail.steps.stored if back.is_stored else 0)
-    states = lowering.array(width * trail.segment, varies=trail.steps.varies)
+    loop = back.call.loop
+    states = trail.steps.states(trail.segment, is_stored=back.is_stored)
     rest = Rest(outer, trail.segment, loop.steps)
     trail.steps.carry = trail.steps.carry.another()  # the results of the loop may still be needed
     with lowering.nested() as body:
-        trail.steps.carry.set(row_of(trail.states, ((outer, 1),), carry))
+        trail.steps.carry.set(trail.states.row(((outer, 1),)))
         with lowering.nested() as part:
-            state = row_of(states, ((inner, 1),), width)
+            state = states.row(((inner, 1),))
             trail.steps.step(trail.steps.carry.current(), ((outer, trail.segment), (inner, 1)), state)
         lowering.add(For(inner, rest, part))
         with lowering.nested() as part:
-            state = row_of(states, ((reverse, 1),), width)
+            state = states.row(((reverse, 1),))
             back.step(((outer, trail.segment), (reverse, 1)), state)
         lowering.add(For(reverse, rest, part, is_reversed=True))
     lowering.add(For(outer, -(-loop.steps // trail.segment), body, is_reversed=True))
@@ -287,20 +337,22 @@ class _StepsBack:
         first = 1 + carry + fixed + row
         self._code = call.stored.back.code if self.is_stored else call.body.code
         varies = trail.steps.varies
+        self._dys = _columns(lowering, seeds[carry:], out)
         spans = lowering.spans(self._code, self._flags() if varies else [])
         self.cotangents = Changing(lowering, carry, is_array=_touch(spans, first, carry), varies=varies)
         self.cotangents.set(seeds[:carry])
         self.totals = Changing(lowering, fixed, is_array=_touch(spans, first + carry, fixed), varies=varies)
         self.totals.set([0.0] * fixed)
-        self._dys = _columns(lowering, seeds[carry:], out)
         self.dxs = lowering.array(row * call.loop.steps, varies=varies) if row else ""
 
     def _flags(self) -> list[bool]:
         """Return which inputs of the step vary."""
         lowering, steps = self._lowering, self._trail.steps
-        given = [*map(lowering.varies, steps.consts), *(lowering.varies(x) for x, _ in steps.xs)]
-        start = [False, *[True] * self.call.loop.sizes.carry, *given]
-        return start + [True] * (self._code.inputs - len(start))
+        carry, fixed, _, _ = self.call.loop.sizes
+        consts = map(lowering.varies, steps.consts)
+        xs, dys = ([lowering.varies(x) for x, _ in columns] for columns in (steps.xs, self._dys))
+        stored = steps.stored_vary() if self.is_stored else []
+        return [False, *[True] * carry, *consts, *xs, *[True] * (carry + fixed), *dys, *stored]
 
     def step(self, at: Position, state: Sequence[Cell]) -> None:
         """Append the step at a position. `state` has the carry, and the intermediates if they are stored."""
