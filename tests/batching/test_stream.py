@@ -241,7 +241,7 @@ SHARED = vmap(lambda w, x: w * x, in_axes=(None, 0))
             ValueError,
             r"chunk 1 \(counted from 0\) of .* like a number, an array of shape \(3,\), but earlier .* a number",
         ),
-        (lambda: list(stream(SHARED, 1.0, iter(["text"]))), TypeError, "chunk 0"),
+        (lambda: list(stream(SHARED, 1.0, iter([{"text"}]))), TypeError, "chunk 0"),
         (
             lambda: stream(SUM, numpy.array([Value(1.0)]), numpy.ones(1), rows=1),
             TypeError,

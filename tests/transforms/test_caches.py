@@ -67,5 +67,5 @@ def test_number_of_registered_classes_is_bounded(monkeypatch):
         assert f(cls(float(i))) == 2.0 * i
         assert len(tree._registered) <= 5
     assert f(first(4.0)) == 8.0
-    with pytest.raises(TypeError, match="p is a str"):
-        f("no tree")
+    with pytest.raises(TypeError, match="p is a set"):
+        f({"no tree"})

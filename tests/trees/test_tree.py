@@ -207,9 +207,9 @@ class TestContainers:
         again = rebuilt(Interval(1.0, 2.0), numpy.array([10.0, 5.0, 7.0]))
         assert dataclasses.astuple(again) == (10.0, 5.0, 7.0)
 
-    def test_dataclass_type_is_not_a_number(self):
-        with pytest.raises(TypeError, match=r"x\[0\] is a type"):
-            flatten([Rates], "x")
+    def test_dataclass_type_is_static(self):
+        assert flatten([Rates], "x")[0] == []
+        assert rebuilt([Rates]) == [Rates]
 
     def test_default_factory_is_kept(self):
         again = rebuilt(defaultdict(list, a=1.0))
@@ -290,30 +290,29 @@ class TestMessages:
     @pytest.mark.parametrize(
         ("tree", "text"),
         [
-            ("three", r"x is a str \('three'\), and not a real number"),
+            (bytearray(b"b"), r"x is a bytearray \(bytearray\(b'b'\)\), and not a real number"),
             (1j, r"x is a complex \(1j\)"),
             (numpy.complex64(1), "x is a complex64"),
             ({1.0}, r"x is a set \(\{1\.0\}\)"),
             (Decimal(1), "x is a Decimal"),
             (numpy.timedelta64(3, "s"), "x is a timedelta64"),
-            (object, "x is a type"),
-            (len, "x is a builtin_function_or_method"),
-            ([1.0, {"a": (2.0, "b")}], r"x\[1\]\['a'\]\[1\] is a str \('b'\)"),
-            (Rates(1.0, "b"), r"x\.long is a str \('b'\)"),
-            (Point(1.0, b"b"), r"x\.y is a bytes"),
+            (object(), "x is an object"),
+            ([1.0, {"a": (2.0, {3.0})}], r"x\[1\]\['a'\]\[1\] is a set \(\{3\.0\}\)"),
+            (Rates(1.0, Decimal(1)), r"x\.long is a Decimal"),
+            (Point(1.0, 1j), r"x\.y is a complex"),
             (numpy.array(["b"]), r"x is an array of <U1"),
             (numpy.array([1j]), r"x is an array of complex128"),
             (numpy.array(["2020-01-01"], "M8[D]"), r"x is an array of datetime64"),
             (numpy.array([1.0, None], dtype=object), "an element of x is a NoneType"),
             (numpy.array([1.0, [2.0]], dtype=object), "an element of x is a list"),
-            ("x" * 1000, "x is a str"),
+            (set(map(str, range(1000))), "x is a set"),
         ],
     )
     def test_error_names_the_invalid_leaf(self, tree, text):
         with pytest.raises(TypeError, match=text) as caught:
             flatten(tree, "x")
         assert "int, float, NumPy numbers and Values" in str(caught.value)
-        assert len(str(caught.value)) < 300
+        assert len(str(caught.value)) < 370
 
 
 def array_of(library, numbers):

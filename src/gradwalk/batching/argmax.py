@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradwalk import math
+from gradwalk.value.node import with_number_type
+from gradwalk.value.value import Value
 
 
 def share(x: Any, best: Any, *, largest: bool) -> tuple[Any, Any]:
@@ -57,11 +59,11 @@ def extreme(numbers: Sequence[Any], *, largest: bool) -> Any:
 def place(numbers: Sequence[Any], *, largest: bool) -> Any:
     """Return the index of the first maximum or minimum, or of the first nan if any number is nan.
 
-    The index is a float, or a Value without derivative.
+    The index is an int, or a Value without derivative.
     """
     best, index = numbers[0], 0.0
     for i, x in enumerate(numbers[1:], 1):
         is_no_better = math.less_equal(x, best) if largest else math.less_equal(best, x)
         is_better = math.where(math.equal(best, best), 1.0 - is_no_better, 0.0)  # nan beats any number
         best, index = math.where(is_better, x, best), math.where(is_better, float(i), index)
-    return math.stop_gradient(index)
+    return with_number_type(math.stop_gradient(index), int) if isinstance(index, Value) else int(index)

@@ -130,7 +130,7 @@ class BatchedTrace(PathTrace):
         if numbers.dtype == object:
             return self.treedef.filled(numbers)
         with numpy.errstate(over="ignore"):
-            return self.treedef.filled(numbers.astype(kind))
+            return self.treedef.as_floats().filled(numbers.astype(kind))
 
     def sums(self, batch: Batch) -> Any:
         """Return the sums over a batch, one per number of the result: float64, or objects if the results are Values."""

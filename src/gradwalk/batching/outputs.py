@@ -37,7 +37,7 @@ class Outputs:
     """
 
     def __init__(self, treedef: TreeDef, out_axes: Axes, count: int, kind: Any, out: Any = None) -> None:
-        self._treedef = treedef
+        self._treedef = treedef if out is None else treedef.as_floats()  # `out` is returned as it is
         self._axes = spread(out_axes, treedef, "out_axes")
         shapes = treedef.array_shapes
         wholes = [_whole(shape, axis, count) for shape, axis in zip(shapes, self._axes, strict=True)]

@@ -111,7 +111,7 @@ class Reduction(Vmap[P]):
                 (_OF_VALUES if column.dtype == object else _OF_NUMBERS)[self._reduce](column) for column in columns
             ]
         if self._reduce.startswith("arg") and not any(isinstance(x, Value) for x in found):
-            return trace.treedef.filled(numpy.array(found, numpy.int64))
+            return trace.treedef.as_floats().filled(numpy.array(found, numpy.int64))
         has_values = any(isinstance(x, Value) for x in found)
         return trace.unflatten(numpy.array(found, object if has_values else numpy.float64), batch.kind)
 

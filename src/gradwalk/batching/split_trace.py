@@ -161,7 +161,8 @@ class SplitTrace:
                     f"{first.treedef} and {other.treedef}. Return results of one structure from all branches"
                 )
         self.parts = parts
-        self.treedef = first.treedef
+        types = zip(*[trace.treedef.types or [float] * len(first.treedef.shapes) for trace, _ in parts], strict=True)
+        self.treedef = first.treedef.typed([same[0] if len(set(same)) == 1 else float for same in types])
         self.unflatten = first.unflatten
         self._first = first
 

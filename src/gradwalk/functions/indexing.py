@@ -19,7 +19,7 @@ from gradwalk.value import arrays
 from gradwalk.value.apply import apply, apply_variadic
 from gradwalk.value.convert import is_number
 from gradwalk.value.modes import is_staging
-from gradwalk.value.node import primal_of
+from gradwalk.value.node import primal_of, with_number_type
 from gradwalk.value.value import Value
 
 _TAKE = NAMES.index("take")
@@ -150,7 +150,7 @@ def _searched(a: Any, side: str, v: Any) -> Any:
         position = _where(comes_before(take(a, middle)), position, position + half)
         length -= half
     position = _where(comes_before(take(a, position)), position, position + 1)
-    return position if isinstance(position, Value) else int(position)
+    return with_number_type(position, int) if isinstance(position, Value) else int(position)
 
 
 def interp(x: Any, xp: Any, fp: Any) -> Any:

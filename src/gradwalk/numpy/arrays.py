@@ -8,7 +8,7 @@ import numpy
 
 from gradwalk import math
 from gradwalk.value.modes import is_staging
-from gradwalk.value.node import primal_of
+from gradwalk.value.node import primal_of, with_number_type
 from gradwalk.value.value import Value
 
 
@@ -28,6 +28,14 @@ def numbers(array: Any) -> Any:
         return array
     flat = [primal_of(x) if isinstance(x, Value) else x for x in array.ravel()]
     return numpy.array(flat, numpy.float64).reshape(array.shape)
+
+
+_as_bool = numpy.frompyfunc(lambda x: with_number_type(x, bool) if isinstance(x, Value) else x, 1, 1)
+
+
+def as_bools(conditions: Any) -> Any:
+    """Return recorded conditions, which are Values that are 1 or 0, so that a result with them contains bools."""
+    return _as_bool(conditions)
 
 
 def exchanged(exchange: Any, x: Any, y: Any) -> tuple[Any, Any]:

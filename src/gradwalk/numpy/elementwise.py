@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from gradwalk import math
-from gradwalk.numpy.arrays import are_known, holds_values, numbers
+from gradwalk.numpy.arrays import are_known, as_bools, holds_values, numbers
 
 
 def _vectorised(function: Callable[..., Any], operands: int) -> Callable[..., Any]:
@@ -355,4 +355,4 @@ def _decided(of_numbers: Callable[..., Any], recorded: Callable[..., Any], *oper
     arrays = [numpy.asarray(operand) for operand in operands]
     if are_known(*arrays):
         return of_numbers(*map(numbers, arrays))
-    return recorded(*arrays)
+    return as_bools(recorded(*arrays))

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from gradwalk.batching.vmapped import Vmap
 from gradwalk.program.tracing.trace import Indices, Recordable, Recording, display_name
 from gradwalk.program.tracing.wrapper import WrappedFunction
-from gradwalk.trees.tree import Parameters, TreeDef, tupled
+from gradwalk.trees.tree import Parameters, TreeDef, refuse_static, tupled
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -33,7 +33,7 @@ class Transform(WrappedFunction[P, R_co], Recordable):
         """Return the derivatives at these arguments."""
         recording = Recording()
         outputs, treedef = self.record(recording, args, kwargs)
-        return treedef.filled(recording.evaluate(outputs))  # type: ignore[no-any-return]
+        return treedef.results(recording.evaluate(outputs))  # type: ignore[no-any-return]
 
     def _reduce_args(self) -> tuple[Any, ...]:
         return self._f, self._argnums
@@ -49,6 +49,7 @@ class Transform(WrappedFunction[P, R_co], Recordable):
         inputs: Indices = []
         treedefs = []
         for i in self._positions(len(opened)):
+            refuse_static(opened[i], names[i])
             opened[i] = recording.add_inputs(opened[i], names[i])
             indices, treedef = recording.input_indices(opened[i])
             inputs += indices

@@ -86,7 +86,7 @@ class Grad(Transform[P, R_co]):
         gradient_treedef = SCALAR if isinstance(self._argnums, int) else tupled(numbers)
         found = recording.result(self._f, result)
         outputs, treedef = self._differentiated(recording, found, inputs, gradient_treedef)
-        return treedef.filled(recording.evaluate(outputs))
+        return treedef.results(recording.evaluate(outputs))
 
     def _differentiated(
         self, recording: Recording, found: tuple[Indices, TreeDef], inputs: Indices, gradient_treedef: TreeDef

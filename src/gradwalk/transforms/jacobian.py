@@ -8,9 +8,9 @@ from typing import Any, ParamSpec, TypeVar, overload
 import numpy
 
 from gradwalk.batching.vmapped import Vmap
-from gradwalk.program.tracing.trace import Indices, Recording
+from gradwalk.program.tracing.trace import Indices, Recording, display_name
 from gradwalk.transforms.base import Argnums, Transform, transformed
-from gradwalk.trees.tree import Shape, TreeDef, flatten, scalars
+from gradwalk.trees.tree import Shape, TreeDef, flatten, refuse_static, scalars
 from gradwalk.value.value import Value
 
 P = ParamSpec("P")
@@ -51,7 +51,9 @@ class Jacobian(Transform[P, R_co]):
         """Record the function; return the indices of inputs and outputs, and the result of `_arranged`."""
         opened, inputs, columns = self._opened(recording, args)
         outputs, rows = recording.run(self._f, opened, kwargs)
-        return inputs, outputs, *_arranged(rows, columns)
+        if not rows.shapes:
+            refuse_static(rows.unflatten([]), f"the result of {display_name(self._f)}")
+        return inputs, outputs, *_arranged(rows.as_floats(), columns)
 
     def _is_forward(self, inputs: Indices, outputs: Indices) -> bool:
         """Return whether to use forward sweeps, one per input, rather than reverse sweeps, one per output."""

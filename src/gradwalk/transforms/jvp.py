@@ -34,7 +34,7 @@ def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) ->
     seeds = list(zip(inputs, recording.add_seeds(_like(primals, tangents, "tangents")), strict=True))
     outputs, treedef = recording.run(f, args, {})
     results = recording.evaluate(outputs + recording.tape.forward(seeds, outputs))
-    return treedef.filled(results[: len(outputs)]), treedef.filled(results[len(outputs) :])
+    return treedef.results(results[: len(outputs)]), treedef.as_floats().filled(results[len(outputs) :])
 
 
 def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[[R], tuple[Any, ...]]]:
@@ -59,7 +59,7 @@ def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[[R], tuple[Any,
     """
     recording, args, inputs = _open(f, primals)
     outputs, treedef = recording.run(f, args, {})
-    result: R = treedef.filled(recording.evaluate(outputs))
+    result: R = treedef.results(recording.evaluate(outputs))
     arguments = tupled([flatten(primal, "an argument")[1] for primal in primals])
     operands = recording.operands.copy()
     adjoints = recording.add_seeds([0.0] * len(outputs))

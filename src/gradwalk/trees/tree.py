@@ -1,19 +1,22 @@
 """Flatten and unflatten trees: arguments and results such as nested lists, dicts, dataclasses, arrays and Modules.
 
 A number, a Value or an array is a leaf, and so is each parameter of an `nn.Module`. Arrays from other libraries are
-converted with `numpy.asarray`. Tuples and Modules are flattened here, and optree flattens all other
-containers. optree is imported when it is needed for the first time.
+converted with `numpy.asarray`. Static data, such as strings, is part of the structure: see `static.py`. Tuples and
+Modules are flattened here, and optree flattens all other containers. optree is imported when it is needed for the first
+time.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import enum
 import inspect
 import itertools
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy
@@ -21,7 +24,10 @@ import numpy
 from gradwalk.base.cached import cached_property
 from gradwalk.nn import Module, Number
 from gradwalk.trees.module_treedef import ModuleTreeDef, forget_kinds, parted
+from gradwalk.trees.static import Static, is_static
+from gradwalk.value.conditions import result_type
 from gradwalk.value.convert import as_float, is_number
+from gradwalk.value.node import with_number_type
 from gradwalk.value.value import Value
 
 _NAMESPACE = "gradwalk"  # the optree namespace of the classes registered here
@@ -40,10 +46,13 @@ class TreeDef:
     Attributes:
         spec: The containers: an optree treedef, a `ModuleTreeDef` or a tuple of treedefs; None if the tree is a leaf.
         shapes: The shapes of the leaves.
+        types: For the results of functions, the type of each leaf's numbers: bool, int or float. Empty if all are
+            floats. Treedefs that differ only in the types are equal.
     """
 
     spec: Any
     shapes: tuple[Shape, ...]
+    types: tuple[type, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         if isinstance(self.spec, ModuleTreeDef):
@@ -51,14 +60,14 @@ class TreeDef:
         shown = repr(self.unflatten([_Shown(shape) for shape in self.shapes]))
         if len(shown) > _LONGEST:
             return f"{len(self.shapes)} leaves, {shown[:_LONGEST]}…"
-        return shown if shown[0] in "[({" else _with_article(shown)
+        return shown if shown[0] in "[({'" else _with_article(shown)
 
     def __reduce__(self) -> Any:
         if self.spec is None or isinstance(self.spec, tuple):
-            return _unpickled, (self.spec, [], self.shapes)
+            return _unpickled, (self.spec, [], self.shapes, self.types)
         # Pickle a tree with this treedef instead of the treedef itself. An optree treedef depends on the classes that
         # this process has registered, and a ModuleTreeDef may hold objects that cannot be pickled.
-        return _unpickled, (None, [self.unflatten([0.0] * len(self.shapes))], self.shapes)
+        return _unpickled, (None, [self.unflatten([0.0] * len(self.shapes))], self.shapes, self.types)
 
     @property
     def size(self) -> int:
@@ -91,6 +100,20 @@ class TreeDef:
             start += count
         return self.unflatten(leaves)
 
+    def results(self, numbers: Any) -> Any:
+        """Return the tree with these results of a recorded function: see `filled`.
+
+        Values among the results get the `types`, also where the recording has simplified them to comparisons.
+        """
+        if isinstance(numbers, list):
+            types = self.types or itertools.repeat(float)
+            of_numbers = itertools.chain.from_iterable(
+                itertools.repeat(number_type, size(shape))
+                for shape, number_type in zip(self.shapes, types, strict=False)
+            )
+            numbers = [_noted(x, number_type) for x, number_type in zip(numbers, of_numbers, strict=True)]
+        return self.filled(numbers)
+
     @cached_property
     def has_scalars_only(self) -> bool:
         """Whether all leaves are numbers, not arrays."""
@@ -102,7 +125,9 @@ class TreeDef:
         return isinstance(self.spec, tuple) and all(part.spec is None for part in self.spec)
 
     def unflatten(self, leaves: Sequence[Any]) -> Any:
-        """Return the tree with these leaves."""
+        """Return the tree with these leaves. Numbers are converted to the `types`; Values are left as they are."""
+        if self.types and (self._is_flat or not isinstance(self.spec, tuple)):
+            leaves = list(map(_converted, leaves, self.types))
         if self.spec is None:
             return leaves[0]
         if not isinstance(self.spec, tuple):
@@ -125,6 +150,21 @@ class TreeDef:
             spec = tuple([part.with_shapes([next(rest) for _ in part.shapes]) for part in spec])
         return TreeDef(spec, tuple(shapes))
 
+    def typed(self, types: Sequence[type]) -> TreeDef:
+        """Return this treedef with types of the leaves' numbers."""
+        spec, start = self.spec, 0
+        if isinstance(spec, tuple):
+            parts = []
+            for part in spec:
+                parts.append(part.typed(types[start : start + len(part.shapes)]))
+                start += len(part.shapes)
+            spec = tuple(parts)
+        return TreeDef(spec, self.shapes, () if _FLOAT.issuperset(types) else tuple(types))
+
+    def as_floats(self) -> TreeDef:
+        """Return this treedef without types: all numbers are floats, as in derivatives and sums."""
+        return self.typed([float] * len(self.shapes)) if self.types else self
+
     @property
     def array_shapes(self) -> list[tuple[int, ...]]:
         """The shapes of the leaves, with () for numbers."""
@@ -141,21 +181,25 @@ class TreeDef:
             return list(self.spec or ())
         if isinstance(self.spec, ModuleTreeDef) or self.spec.type not in (list, tuple):
             return []
-        rest = iter(self.shapes)
-        return [
-            TreeDef(None if spec.is_leaf() else spec, tuple(itertools.islice(rest, spec.num_leaves)))
-            for spec in self.spec.children()
-        ]
+        return self._children()
 
     def children(self) -> dict[Any, TreeDef]:
         """Return a dict from the index, key or field of each child to its treedef; empty for a leaf or a Module."""
         if self.spec is None or isinstance(self.spec, (tuple, ModuleTreeDef)):
             return dict(enumerate(self.parts()))
-        rest = iter(self.shapes)
-        return {
-            key: TreeDef(None if spec.is_leaf() else spec, tuple(itertools.islice(rest, spec.num_leaves)))
-            for key, spec in zip(self.spec.entries(), self.spec.children(), strict=True)
-        }
+        return dict(zip(self.spec.entries(), self._children(), strict=True))
+
+    def _children(self) -> list[TreeDef]:
+        """Return the treedefs of the children of an optree treedef."""
+        shapes, types = iter(self.shapes), iter(self.types)
+        return [
+            TreeDef(
+                None if spec.is_leaf() else spec,
+                tuple(itertools.islice(shapes, spec.num_leaves)),
+                tuple(itertools.islice(types, spec.num_leaves)),
+            )
+            for spec in self.spec.children()
+        ]
 
     def ranges(self) -> Iterator[tuple[slice, Shape]]:
         """Yield (slice, shape) for each leaf. The slice selects the leaf's numbers from all numbers of the tree."""
@@ -190,16 +234,19 @@ _LEAF_TYPES = _SCALAR_TYPES | {numpy.ndarray}
 SCALAR = TreeDef(None, (_SCALAR,))  # the treedef of a single number
 
 
-def _unpickled(spec: Any, trees: list[Any], shapes: tuple[Shape, ...]) -> TreeDef:
+def _unpickled(spec: Any, trees: list[Any], shapes: tuple[Shape, ...], types: tuple[type, ...]) -> TreeDef:
     """Build a treedef from its pickled parts. If `trees` is not empty, it holds a tree with this treedef."""
     for tree in trees:
         spec = flatten(tree, "a pickled tree")[1].spec
-    return TreeDef(spec, tuple([_SCALAR if isinstance(shape, str) else shape for shape in shapes]))
+    return TreeDef(spec, tuple([_SCALAR if isinstance(shape, str) else shape for shape in shapes]), types)
 
 
 def tupled(parts: Sequence[TreeDef]) -> TreeDef:
     """Return the treedef of a tuple, given the treedefs of its items."""
-    return TreeDef(tuple(parts), tuple([shape for part in parts for shape in part.shapes]))
+    types: list[type] = []
+    if any(part.types for part in parts):
+        types = [number_type for part in parts for number_type in part.types or [float] * len(part.shapes)]
+    return TreeDef(tuple(parts), tuple([shape for part in parts for shape in part.shapes]), tuple(types))
 
 
 def flatten(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
@@ -242,16 +289,26 @@ def opened(tree: Any, what: str) -> tuple[list[Any], Any]:
     import optree  # takes milliseconds, and is not needed for numbers and arrays
 
     leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
-    unknown = set() if _LEAF_TYPES.issuperset(map(type, leaves)) else {type(leaf) for leaf in leaves if _is_node(leaf)}
+    unknown = (
+        set()
+        if _LEAF_TYPES.issuperset(map(type, leaves))
+        else {type(leaf) for leaf in leaves if _is_node(leaf) or is_static(leaf)}
+    )
     if not unknown:
         return leaves, spec
     for cls in unknown:
         # optree raises ValueError if another thread has registered the class in the meantime.
         with contextlib.suppress(ValueError):
-            (_register_module if issubclass(cls, Module) else _register)(cls, optree)
+            _registration_of(cls)(cls, optree)
         _registered[cls] = None
     forget_classes(_MOST_REGISTERED)
     return opened(tree, what)
+
+
+def refuse_static(tree: Any, what: str) -> None:
+    """Raise `TypeError` if a tree is a single static object, which has no derivatives. `what` is its name."""
+    if is_static(tree):
+        raise _refused(tree, what)
 
 
 def of_numpy(item: Any) -> Any:
@@ -263,7 +320,7 @@ def of_numpy(item: Any) -> Any:
 
 def field_names(cls: Any) -> list[str] | None:
     """Return the field names of a registered dataclass, or None for any other class."""
-    if cls not in _registered or issubclass(cls, Module):
+    if cls not in _registered or issubclass(cls, Module) or not dataclasses.is_dataclass(cls):
         return None
     return [field.name for field in dataclasses.fields(cls)]
 
@@ -359,7 +416,7 @@ def _is_node(leaf: Any) -> bool:
 
 
 def _is_leaf(tree: Any) -> bool:
-    return isinstance(tree, (float, Value, numpy.ndarray)) or is_number(tree)
+    return isinstance(tree, (float, Value, numpy.ndarray)) or (is_number(tree) and not isinstance(tree, enum.Enum))
 
 
 def _shapes(leaves: list[Any], what: str) -> tuple[Shape, ...]:
@@ -414,6 +471,51 @@ def _scalars(leaf: Any) -> list[Any]:
     return [leaf if isinstance(leaf, Value) else as_float(leaf)]
 
 
+def type_of(leaf: Any) -> type:
+    """Return the type of the numbers in a leaf that a function returned: bool, int or float.
+
+    An array of Values and numbers has the type that all its elements have, or else float.
+    """
+    if isinstance(leaf, Value):
+        return result_type(leaf)
+    if not isinstance(leaf, numpy.ndarray):
+        return (
+            bool if isinstance(leaf, (bool, numpy.bool_)) else int if isinstance(leaf, (int, numpy.integer)) else float
+        )
+    if leaf.dtype != object:
+        return {"b": bool, "i": int, "u": int}.get(leaf.dtype.kind, float)
+    types = set()
+    for item in leaf.ravel().tolist():
+        types.add(type_of(item))
+        if float in types or len(types) > 1:
+            return float
+    return types.pop() if types else float
+
+
+def _converted(leaf: Any, number_type: type) -> Any:
+    """Convert a leaf to a type. Values get the type as a note. nan for a bool or an int is left as it is."""
+    if isinstance(leaf, Value):
+        return _noted(leaf, number_type)
+    if number_type is float:
+        return leaf
+    if isinstance(leaf, float):
+        return number_type(leaf) if math.isfinite(leaf) else leaf
+    if isinstance(leaf, numpy.ndarray) and leaf.dtype == object:
+        for item in leaf.ravel().tolist():
+            _noted(item, number_type)
+        return leaf
+    if not isinstance(leaf, numpy.ndarray) or leaf.dtype.kind != "f" or not numpy.isfinite(leaf).all():
+        return leaf
+    return leaf.astype(numpy.bool_ if number_type is bool else numpy.int64)
+
+
+def _noted(number: Any, number_type: type) -> Any:
+    """Return a number; note the type if the number is a Value."""
+    if isinstance(number, Value) and result_type(number) is not number_type:
+        with_number_type(number, number_type)
+    return number
+
+
 def _scalar(number: Any) -> Any:
     return number if isinstance(number, Value) else float(number)
 
@@ -433,12 +535,34 @@ def _refused(leaf: Any, what: str) -> TypeError:
     shown = "" if isinstance(leaf, numpy.ndarray) else f" ({leaf!r:.60})"
     return TypeError(
         f"{what} is {_with_article(kind)}{shown}, and not a real number: derivatives are taken of int, float, NumPy "
-        "numbers and Values, in lists, tuples, dicts, dataclasses and NumPy arrays"
+        "numbers and Values, in lists, tuples, dicts, dataclasses and NumPy arrays; static data may be strings, enums, "
+        "ranges, slices, dates, types or functions"
     )
+
+
+def _registration_of(cls: type) -> Callable[[type, Any], None]:
+    """Return the function that registers a class with optree."""
+    if issubclass(cls, Module):
+        return _register_module
+    return _register if dataclasses.is_dataclass(cls) else _register_static
+
+
+def _register_static(cls: type, optree: Any) -> None:
+    """Register a class of static data with optree: its objects are nodes without children."""
+    optree.register_pytree_node(
+        cls, lambda item: ((), Static(item)), lambda static, _: static.item, namespace=_NAMESPACE
+    )
+
+
+class _Flag(Static):
+    """A bool in a field of a dataclass. It is static data, unlike other bools, which are numbers."""
 
 
 def _register(cls: type, optree: Any) -> None:
     """Register a dataclass with optree: its fields are its children."""
+    if _Flag not in _registered:
+        optree.register_pytree_node(_Flag, lambda flag: ((), flag), lambda flag, _: flag, namespace=_NAMESPACE)
+        _registered[_Flag] = None
     names = tuple(field.name for field in dataclasses.fields(cls))
 
     def rebuilt(_: None, parts: Sequence[Any]) -> Any:
@@ -446,12 +570,16 @@ def _register(cls: type, optree: Any) -> None:
             cls
         )  # without __init__, which may compute fields or reject the numbers of a gradient
         for name, part in zip(names, parts, strict=True):
-            object.__setattr__(item, name, part)
+            object.__setattr__(item, name, part.item if type(part) is _Flag else part)
         return item
+
+    def opened(item: Any) -> tuple[list[Any], None, tuple[str, ...]]:
+        fields = [getattr(item, name) for name in names]
+        return [_Flag(value) if type(value) is bool else value for value in fields], None, names
 
     optree.register_pytree_node(
         cls,
-        lambda item: ([getattr(item, name) for name in names], None, names),
+        opened,
         rebuilt,
         path_entry_type=optree.GetAttrEntry,
         namespace=_NAMESPACE,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 from numpy.exceptions import AxisError
 
-from gradwalk.value.node import ValueNode
+from gradwalk.value.node import ValueNode, with_number_type
 
 COMPARISONS: dict[Any, Callable[[Any, Any], Any]] = {
     numpy.less: operator.lt,
@@ -31,7 +31,9 @@ PREDICATES: dict[Any, Callable[[Any], Any]] = {
 
 def negated(holds: Any) -> Any:
     """Return the negation of a bool, or of a Value that is 1 or 0."""
-    return 1.0 - holds if isinstance(holds, ValueNode) else not holds  # type: ignore[operator]  # a Value
+    if not isinstance(holds, ValueNode):
+        return not holds
+    return with_number_type(1.0 - holds, bool)  # type: ignore[operator, arg-type]  # a Value
 
 
 Axis = int | tuple[int, ...] | None

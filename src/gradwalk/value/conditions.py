@@ -9,10 +9,11 @@ from typing import Any
 import numpy
 
 from gradwalk.value import modes
-from gradwalk.value.node import ValueNode
+from gradwalk.value.node import ValueNode, number_type_of
 
 _COMPARISONS = ("<", "<=", "=")
 _ROUNDED = ("rint", "floor", "ceil", "trunc")
+_WHOLE = ("+", "-", "*")  # operations that map integers to integers
 
 
 def is_condition(node: Any) -> bool:
@@ -39,9 +40,36 @@ def is_condition(node: Any) -> bool:
     return True
 
 
-def is_rounded(node: Any) -> bool:
-    """Return whether a Value is the result of `round`, `math.floor`, `math.ceil` or `math.trunc`."""
-    return node.op in _ROUNDED
+def result_type(node: Any) -> type:
+    """Return the type that the number of a Value has where a recorded function returns it: bool, int or float.
+
+    Comparisons are bools. Indices, rounded numbers, and sums and products of these and of whole constants are ints.
+    """
+    noted = number_type_of(node)
+    if noted is bool or noted is float:
+        return noted
+    if node.op in _COMPARISONS:
+        return bool
+    waiting, known = [node], {id(node)}
+    while waiting:
+        term = waiting.pop()
+        if number_type_of(term) is int and term.op:  # later calls may pass other numbers than ints for an argument
+            continue
+        if term.op not in _WHOLE:
+            return float
+        for operand in term.arguments:
+            if not isinstance(operand, ValueNode):
+                if not float(operand).is_integer():
+                    return float
+            elif id(operand) not in known:
+                known.add(id(operand))
+                waiting.append(operand)
+    return int
+
+
+def is_whole(node: Any) -> bool:
+    """Return whether a Value can be an index or a count: a rounded number, an index, or an argument that is an int."""
+    return node.op in _ROUNDED or number_type_of(node) is int
 
 
 def are_joined(left: Any, right: Any) -> bool:

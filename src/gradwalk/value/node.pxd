@@ -16,6 +16,7 @@ cdef class Details:
     cdef object closure
     cdef object source
     cdef object attributes
+    cdef object number_type
 
 
 @cython.no_gc  # Cython also requires it here for Value, which inherits from ValueNode

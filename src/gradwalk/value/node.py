@@ -30,7 +30,7 @@ ENDED = 255  # the level of the inputs of a recording after the recording has en
 class Details:
     """Fields that most nodes do not need: label, custom rule, more than two operands, source line."""
 
-    __slots__ = ("arguments", "attributes", "closure", "label", "partials", "source", "symbol")
+    __slots__ = ("arguments", "attributes", "closure", "label", "number_type", "partials", "source", "symbol")
 
     label: str
     symbol: str
@@ -39,6 +39,7 @@ class Details:
     closure: Any
     source: Any
     attributes: Any
+    number_type: Any  # the type that the number has where a recorded function returns it, if noted; else None
 
     def __dealloc__(self) -> None:
         c_compat.release(self.partials)
@@ -154,6 +155,7 @@ def details_of(node: ValueNode) -> Details:
             details.closure = None
             details.source = None
             details.attributes = None
+            details.number_type = None
             node._details = details
         return node._details
 
@@ -163,6 +165,18 @@ def known_details(node: ValueNode) -> Details | None:
     """Return the node's details, or None if they do not exist yet."""
     with cython.critical_section(node):
         return node._details
+
+
+def with_number_type(node: ValueNode, number_type: object) -> ValueNode:
+    """Note the type that the number of a node has where a recorded function returns it; return the node."""
+    details_of(node).number_type = number_type
+    return node
+
+
+def number_type_of(node: ValueNode) -> object:
+    """Return the type that `with_number_type` noted, or None."""
+    details: Details | None = known_details(node)
+    return None if details is None else details.number_type
 
 
 @cython.cfunc

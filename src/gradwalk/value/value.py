@@ -172,7 +172,7 @@ class Value(Methods):
     def __index__(self) -> int:
         if modes.follows_branches() and conditions.is_condition(self):
             return int(bool(self))
-        if conditions.is_rounded(self):
+        if conditions.is_whole(self):
             self._note()
             return int(modes.ask_for_number(self, "needs the plain number for an index or a count of"))
         raise _number_refused(self, "an index or a count")
@@ -180,7 +180,7 @@ class Value(Methods):
     def __round__(self, digits: int | None = None) -> Value | float:
         """Return the nearest integer as a Value, or the number rounded to decimal digits as a plain float."""
         if digits is None:
-            return self.rint()
+            return nodes.with_number_type(self.rint(), int)  # type: ignore[return-value]  # a Value
         if modes.follows_branches():
             return conditions.round_and_follow(self, digits)
         modes.refuse_if_staging(self, "rounds to digits")
@@ -302,7 +302,7 @@ class Value(Methods):
         if not is_recorded:
             return self is not other if isinstance(other, ValueNode) else not convert.equals(self._primal, other)
         same = _compared(_equal, self, other)
-        return 1.0 - same if isinstance(same, Value) else not same
+        return nodes.with_number_type(1.0 - same, bool) if isinstance(same, Value) else not same
 
     # While a function is staged, comparisons return Values that are 1 or 0. These operators combine them like bools.
 
@@ -591,7 +591,7 @@ def _joined(operator: str, left: Value, right: Any) -> object:
     for operand in (left, right):
         if isinstance(operand, Value) and not conditions.is_condition(operand):
             out = apply.ternary(_where, [apply.binary(_equal, operand * (1.0 - operand), 0.0), out, math.nan])
-    return out
+    return nodes.with_number_type(out, bool)
 
 
 @cython.cfunc

@@ -7,6 +7,7 @@ import bisect
 import collections
 import contextlib
 import dataclasses
+import decimal
 import functools
 import heapq
 import math
@@ -92,10 +93,8 @@ class TestRunning:
         assert (out.data, x.grad, y.grad) == (math.sin(0.5) * 2, math.cos(0.5) * 2, math.sin(0.5))
         assert grad(g)(0.5, 2.0) == jit(grad(g))(0.5, 2.0) == math.cos(0.5) * 2
 
-    def test_results_are_floats_and_float_arrays(self):
-        assert jit(lambda x: 3)(1) == 3.0
-        assert [type(jit(f)(2)) for f in (lambda x: 3, lambda x: x, lambda x: x * 2, lambda x: x > 1)] == [float] * 4
-        assert jit(lambda x: [x > 1, {"a": x <= 1}, None])(2) == [1.0, {"a": 0.0}, None]
+    def test_arguments_are_floats_and_float_arrays(self):
+        assert [type(jit(f)(2)) for f in (lambda x: x, lambda x: x * 2, lambda x: 1.0 - (x > 1))] == [float] * 3
         assert jit(lambda x: x)(numpy.arange(3)).dtype == float
 
     def test_jit_under_no_grad(self):
@@ -290,10 +289,11 @@ class TestStaticArguments:
         assert jit(lambda x, **k: x * len(k["y"]), static_argnames="y")(2.0, y="abc") == 6.0
         assert jit(lambda *a: a[0] * len(a[1]), static_argnums=1)(2.0, "abc") == 6.0
 
-    def test_error_for_a_string_suggests_static_argnames(self):
+    def test_error_for_an_object_suggests_static_argnames(self):
         g = jit(lambda x, mode: x)
-        for call in (lambda: g(1.0, "fast"), lambda: g(1.0, mode="fast")):
-            with pytest.raises(TypeError, match=r"mode is a str \('fast'\).* static.*jit\(f, static_argnames='mode'\)"):
+        mode = decimal.Decimal(1)
+        for call in (lambda: g(1.0, mode), lambda: g(1.0, mode=mode)):
+            with pytest.raises(TypeError, match=r"mode is a Decimal .* static.*jit\(f, static_argnames='mode'\)"):
                 call()
 
     def test_gradients_with_static_arguments(self):
@@ -826,7 +826,6 @@ class TestErrors:
         ("result", "text"),
         [
             (None, r"f\(\) returned None; it has to return a number"),
-            ("text", r"the result of f\(\) is a str \('text'\)"),
             ({"a": 1j}, r"the result of f\(\)\['a'\] is a complex"),
             (numpy.array(["a"]), r"the result of f\(\) is an array of <U1"),
         ],
@@ -838,7 +837,7 @@ class TestErrors:
         with pytest.raises(TypeError, match=text):
             jit(f)(1.0)
 
-    @pytest.mark.parametrize("argument", ["a", 1j, {1.0}, object(), [1.0, {"b": "c"}], abs])
+    @pytest.mark.parametrize("argument", [1j, {1.0}, object(), [1.0, {"b": {"c"}}]])
     def test_non_numeric_arguments_raise(self, argument):
         with pytest.raises(TypeError, match=r"x.* and not a real number.*static_argnames='x'"):
             jit(lambda x: x)(argument)
@@ -846,7 +845,7 @@ class TestErrors:
     def test_failed_calls_trace_nothing(self):
         g = jit(lambda x: x)
         with pytest.raises(TypeError):
-            g("a")
+            g({"a"})
         assert g.statistics.recordings == 0
         assert g(1.0) == 1.0
 

@@ -13,7 +13,7 @@ from gradwalk.graph.node import GraphError
 from gradwalk.graph.record import record_from
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.trees.tree import TreeDef, flatten, scalars
+from gradwalk.trees.tree import TreeDef, flatten, scalars, type_of
 from gradwalk.value.modes import (
     AskedNumber,
     RecordingError,
@@ -29,7 +29,17 @@ from gradwalk.value.modes import (
     recorded,
     remember,
 )
-from gradwalk.value.node import ENDED, close_inputs, level_of, mark_of, open_inputs, primal_of, rule_of, set_primal
+from gradwalk.value.node import (
+    ENDED,
+    close_inputs,
+    level_of,
+    mark_of,
+    open_inputs,
+    primal_of,
+    rule_of,
+    set_primal,
+    with_number_type,
+)
 from gradwalk.value.value import Value
 
 Indices = list[int]
@@ -50,6 +60,9 @@ def has_outcome(condition: Any, outcome: Outcome) -> bool:
     if isinstance(condition, Value):
         condition = follow_number(condition) if is_staging() else primal_of(condition)
     return condition == outcome or (condition != condition and outcome != outcome)
+
+
+_HAVE_FRACTIONS = frozenset([float, Value])  # types of leaves that are not ints
 
 
 class Recording:
@@ -105,11 +118,21 @@ class Recording:
         if all(isinstance(x, Value) and id(x) in self._indices for x in numbers):
             return tree
         inputs = self._inputs_of(numbers)
+        if not _HAVE_FRACTIONS.issuperset(map(type, leaves)):
+            self._note_ints(leaves, treedef, inputs)
         if names is not None:
             for value, name in zip(inputs, treedef.names(what), strict=True):
                 value.label = name
                 names.append(name)
         return treedef.filled(inputs)
+
+    @staticmethod
+    def _note_ints(leaves: Sequence[Any], treedef: TreeDef, inputs: Sequence[Value]) -> None:
+        """Note which inputs are ints, so that they can be indices and counts."""
+        for (part, _), leaf in zip(treedef.ranges(), leaves, strict=True):
+            if type(leaf) not in _HAVE_FRACTIONS and type_of(leaf) is int:
+                for value in inputs[part]:
+                    with_number_type(value, int)
 
     def install(self, leaves: Sequence[Value]) -> Indices:
         """Append an input to the tape for each of these new leaves; return the tape indices of the inputs."""
@@ -186,6 +209,7 @@ class Recording:
                 f"{display_name(f)} returned None; it has to return a number, or numbers: is a `return` missing?"
             )
         leaves, treedef = flatten(result, f"the result of {display_name(f)}")
+        types = list(map(type_of, leaves))
         numbers = scalars(leaves)
         nodes = [x.node if isinstance(x, AskedNumber) else x for x in asked]
         roots = [x for x in [*numbers, *nodes] if isinstance(x, Value)]
@@ -196,7 +220,7 @@ class Recording:
         for x, number in zip(asked, map(primal_of, nodes), strict=True):
             outcome = number if isinstance(x, AskedNumber) else number != 0.0
             outcomes.append(math.nan if outcome != outcome else outcome)  # one object, for equal keys of caches
-        return found, treedef
+        return found, treedef.typed(types)
 
     def evaluate(self, outputs: Indices) -> Any:
         """Compute the results of the instructions `outputs` of the tape.

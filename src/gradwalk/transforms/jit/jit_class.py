@@ -164,7 +164,7 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
         if outputs is None:
             outputs = self._outputs(trace, leaves)
             trace.left_with(outputs)  # returns None; an enclosing recording sees the conditions
-        return trace.treedef.filled(trace.results(outputs))
+        return trace.treedef.results(trace.results(outputs))
 
     def _trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JitTrace, list[Any]]:
         """Return the trace for these arguments, recorded if needed, and the leaves that are not static."""

@@ -24,6 +24,7 @@ cdef class ArrayForm(Form):
 
 cdef class ConstantForm(Form):
     cdef object _constant
+    cdef bint _is_immutable
 
 
 cdef class SequenceForm(Form):

@@ -125,13 +125,16 @@ class ArrayForm(Form):
 @cython.final
 @cython.cclass
 class ConstantForm(Form):
-    """The form of an object without numbers in the buffer, such as None or a static argument."""
+    """The form of an object without numbers in the buffer, such as None, a static argument or static data."""
 
-    def __init__(self, constant: object) -> None:
+    def __init__(self, constant: object, is_immutable: bool = False) -> None:
         self._constant = constant
+        self._is_immutable = is_immutable
 
     def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
         """See `Form.read`."""
+        if self._is_immutable and tree is self._constant:
+            return True
         return is_settled(tree, self._constant)
 
     def build(self, row: cython.p_double) -> object:

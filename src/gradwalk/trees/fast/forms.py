@@ -10,17 +10,20 @@ from gradwalk.nn import Module
 from gradwalk.trees.fast.form import ArrayForm, ConstantForm, DictForm, FieldsForm, Form, NumberForm, SequenceForm
 from gradwalk.trees.fast.module_form import module_form
 from gradwalk.trees.module_treedef import ModuleTreeDef, parted
+from gradwalk.trees.static import is_static
 from gradwalk.trees.tree import TreeDef, field_names, size
 
 _DEEPEST = 50  # maximum nesting depth of forms
 
 
 def form_of(treedef: TreeDef, leaves: Sequence[Any] | None = None) -> Any:
-    """Return the form for a treedef, or None for unusual or deeply nested containers.
+    """Return the form for a treedef, or None for bools, ints, and unusual or deeply nested containers.
 
     `leaves` lists the form of each leaf, such as a `NumberForm` or an `ArrayForm`. By default, the numbers of the
     leaves are contiguous in the buffer, starting at 0.
     """
+    if treedef.types:
+        return None
     given = list(leaf_forms(treedef) if leaves is None else leaves)
     if isinstance(treedef.spec, ModuleTreeDef):
         return _of_module(treedef.spec, given)
@@ -59,6 +62,8 @@ def _of_containers(spec: Any, example: Any, leaves: Iterator[Form], depth: int) 
         return _of_module(parted(example)[1], list(itertools.islice(leaves, spec.num_leaves)))
     cls = type(example)
     keys = spec.entries()
+    if is_static(example) or type(example) is bool:
+        return ConstantForm(example, is_immutable=True)
     names = field_names(cls)
     is_sequence = cls in (list, tuple) or (isinstance(example, tuple) and hasattr(cls, "_make"))
     if depth > _DEEPEST or not (is_sequence or example is None or cls is dict or names):
