@@ -104,10 +104,9 @@ def test_ties_are_reported_as_kinks(name, xs):
         assert gradcheck(loss, numpy.array(xs)).ok
 
 
-@pytest.mark.parametrize("name", ["argmax", "argsort"])
-def test_recorded_index_cannot_index(name):
+def test_arrays_of_recorded_indices_cannot_index():
     with pytest.raises(IndexError):
-        jit(lambda x: x[getattr(gnp, name)(x)])(X[0])
+        jit(lambda x: x[gnp.argsort(x)])(X[0])
 
 
 @pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])

@@ -108,7 +108,7 @@ class RecordedSolve(Solve):
         def solution(*operands: Any) -> Any:
             return tuple(solve(Factors.of(operands[:count], self.outputs), list(operands[count:])))
 
-        return Expansion(factors, _recorded(solution, [1.0] * (count + self.outputs)))
+        return Expansion(factors, record_program(solution, [1.0] * (count + self.outputs)))
 
     def numbers(self, operands: Floats) -> Floats:
         """Return the solution as a float64 array. It contains inf or nan if the matrix is singular."""
@@ -129,10 +129,10 @@ def _elimination(size: int) -> Program:
         rows = [list(operands[i : i + size]) for i in range(0, len(operands), size)]
         return tuple(factorised(rows).numbers())
 
-    return _recorded(eliminate, numpy.eye(size).ravel().tolist())
+    return record_program(eliminate, numpy.eye(size).ravel().tolist())
 
 
-def _recorded(f: Callable[..., Any], numbers: list[float]) -> Program:
+def record_program(f: Callable[..., Any], numbers: list[float]) -> Program:
     """Record a function of numbers; `numbers` are example arguments."""
     recording = Recording(staged=True)
     given = [recording.add_inputs(number, "operand") for number in numbers]

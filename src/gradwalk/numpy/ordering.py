@@ -13,10 +13,14 @@ import numpy
 from gradwalk import math
 from gradwalk.batching.argmax import extreme, place
 from gradwalk.batching.vmap import vmap
+from gradwalk.numpy.array_calls import argsort_call, reorder_call
 from gradwalk.numpy.arrays import are_known, exchanged, holds_values, numbers
 from gradwalk.value.arrays import Axis, along, reduced
+from gradwalk.value.node import with_number_type
+from gradwalk.value.value import Value
 
 _FEWEST = 1000  # a recorded list of at least this many elements is compared by a single instruction, as a batch
+_FEWEST_SORTED = 64  # a recorded list of at least this many elements is sorted by a single instruction
 
 
 def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -74,7 +78,8 @@ def argmax(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
         keepdims: Whether to keep the reduced axis, with length 1.
 
     Returns:
-        An int, or an array of ints. In a recorded function, Values with derivative 0, which cannot index arrays.
+        An int, or an array of ints. In a recorded function, Values with derivative 0; a function that indexes with
+        them is recorded again for each index.
 
     Raises:
         ValueError: The array is empty.
@@ -82,7 +87,7 @@ def argmax(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
     Example:
         >>> from gradwalk import vmap
         >>> vmap(argmax)(numpy.array([[1.0, 3.0, 2.0], [5.0, 4.0, 6.0]])).tolist()
-        [1.0, 2.0]
+        [1, 2]
     """
     array = numpy.asarray(a)
     if are_known(array):
@@ -99,7 +104,8 @@ def argmin(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
         keepdims: Whether to keep the reduced axis, with length 1.
 
     Returns:
-        An int, or an array of ints. In a recorded function, Values with derivative 0, which cannot index arrays.
+        An int, or an array of ints. In a recorded function, Values with derivative 0; a function that indexes with
+        them is recorded again for each index.
 
     Raises:
         ValueError: The array is empty.
@@ -113,7 +119,8 @@ def argmin(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
 def sort(a: Any, axis: int | None = -1) -> Any:
     """Sort the elements in ascending order, with nan last. The sort is stable.
 
-    A recorded function sorts n elements with n (n - 1) / 2 comparisons, each of which takes six instructions.
+    A recorded function sorts n < 64 elements with n (n - 1) / 2 comparisons, each of which takes six instructions, so
+    that batches run at full speed. One instruction sorts 64 or more elements.
 
     Args:
         a: An array of Values or numbers.
@@ -143,7 +150,8 @@ def argsort(a: Any, axis: int | None = -1) -> Any:
         axis: The axis to sort along; None for the flattened array.
 
     Returns:
-        An array of ints. In a recorded function, Values with derivative 0, which cannot index arrays.
+        An array of ints. In a recorded function, Values with derivative 0; a function that indexes with them is
+        recorded again for each order. `take` does not need this.
 
     Example:
         >>> from gradwalk import Value
@@ -190,7 +198,17 @@ def _first_best(row: list[Any], largest: bool) -> Any:
 
 
 def _sorted(row: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Sort recorded elements; return them and their indices. Only neighbors are exchanged, so the sort is stable."""
+    """Sort recorded elements; return them and their indices. The sort is stable."""
+    if len(row) < _FEWEST_SORTED:
+        row, indices = _exchanged_until_sorted(row)
+    else:
+        indices = argsort_call(len(row)).values(row)
+        row = list(reorder_call(len(row)).values([*indices, *row]))
+    return row, [with_number_type(i, int) if isinstance(i, Value) else int(i) for i in indices]
+
+
+def _exchanged_until_sorted(row: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Sort recorded elements by exchanging neighbors; return them and their indices."""
     row, indices = list(row), [float(i) for i in range(len(row))]
     for end in range(len(row) - 1, 0, -1):
         for i in range(end):

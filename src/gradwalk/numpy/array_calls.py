@@ -1,0 +1,146 @@
+"""Calls on whole arrays: one instruction of a recorded program sorts an array or reorders its elements.
+
+Their derivatives are calls of the same kinds. Cotangents are reordered by the inverse permutation, which is the
+permutation that sorts the permutation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy
+
+from gradwalk import loops
+from gradwalk.base.cached import cached_property
+from gradwalk.functions.indexing import take
+from gradwalk.graph.graph import Floats
+from gradwalk.math import equal, less, where
+from gradwalk.numpy.implicit import record_program
+from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
+from gradwalk.program.program import Program
+from gradwalk.program.tape import NO_INDEX, Tape
+from gradwalk.program.tracing.trace import Indices
+
+
+class Argsort(Call):
+    """A call that returns the indices that sort its operands, with nan last. The sort is stable.
+
+    Args:
+        size: Number of operands.
+    """
+
+    name = "argsort"
+    inputs: int
+
+    def __init__(self, size: int) -> None:
+        self.inputs = self.outputs = size
+
+    def __reduce__(self) -> Any:
+        return argsort_call, (self.outputs,)
+
+    def numbers(self, operands: Floats) -> Floats:
+        """Return the indices as float64."""
+        return numpy.argsort(operands, kind="stable").astype(numpy.float64)
+
+    def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+        """Return symbolic zeros: the indices are constant where the elements differ."""
+        return [NO_INDEX] * self.inputs
+
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Return symbolic zeros: the indices are constant where the elements differ."""
+        return [NO_INDEX] * self.outputs
+
+    @cached_property
+    def portable(self) -> Program:
+        """The sort as loops: the rank of an element is the number of elements that come before it."""
+        return record_program(_sorting_indices, numpy.zeros(self.inputs).tolist())
+
+
+class Reorder(Call):
+    """A call that reorders elements by a permutation. The operands are the permutation, then the elements.
+
+    Args:
+        size: Number of elements.
+    """
+
+    name = "reorder"
+    inputs: int
+
+    def __init__(self, size: int) -> None:
+        self.inputs, self.outputs = 2 * size, size
+
+    def __reduce__(self) -> Any:
+        return reorder_call, (self.outputs,)
+
+    def numbers(self, operands: Floats) -> Floats:
+        """Return the elements in the order of the permutation."""
+        permutation, elements = operands[: self.outputs], operands[self.outputs :]
+        reordered: Floats = elements[permutation.astype(numpy.intp)]
+        return reordered
+
+    def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
+        """Return 1 for the element that becomes the result at `position`, and 0 for the other operands."""
+        chosen = self.outputs + int(operands[position])
+        return [float(i == chosen) for i in range(self.inputs)]
+
+    def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+        """Append the cotangents in the inverse order; return the indices of the operands' cotangents."""
+        inverse = append_call(argsort_call(self.outputs), tape, operands[: self.outputs])
+        cotangents = append_call(self, tape, [*inverse, *instantiate_zeros(tape, adjoints)])
+        return [NO_INDEX] * self.outputs + cotangents
+
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append the tangents of the elements in the order of the permutation, and return their indices."""
+        of_elements = instantiate_zeros(tape, tangents[self.outputs :])
+        return append_call(self, tape, [*operands[: self.outputs], *of_elements])
+
+    @cached_property
+    def portable(self) -> Program:
+        """The call as a loop over the permutation."""
+        return record_program(_reordered, numpy.arange(self.inputs, dtype=float).tolist())
+
+
+@cache
+def argsort_call(size: int) -> Argsort:
+    """Return the cached call that sorts `size` elements."""
+    return Argsort(size)
+
+
+@cache
+def reorder_call(size: int) -> Reorder:
+    """Return the cached call that reorders `size` elements."""
+    return Reorder(size)
+
+
+def _sorting_indices(*elements: Any) -> Any:
+    numbered = numpy.array(elements, dtype=object), numpy.arange(float(len(elements)))
+
+    def rank(_: None, element: Any) -> Any:
+        x, i = element
+
+        def step(count: Any, other: Any) -> Any:
+            y, j = other
+            # Equal elements keep their order, and so do elements that are nan.
+            is_tied = where(equal(x, x), equal(x, y), 1.0 - equal(y, y))
+            is_before = where(equal(x, x), less(y, x), equal(y, y))
+            return count + where(is_tied, less(j, i), is_before), None
+
+        return None, loops.scan(step, 0.0, numbered)[0]
+
+    ranks = loops.scan(rank, None, numbered)[1]
+
+    def index(_: None, position: Any) -> Any:
+        def step(found: Any, ranked: Any) -> Any:
+            element, i = ranked
+            return where(equal(element, position), i, found), None
+
+        return None, loops.scan(step, 0.0, (ranks, numbered[1]))[0]
+
+    return tuple(loops.scan(index, None, numbered[1])[1])
+
+
+def _reordered(*operands: Any) -> Any:
+    permutation, elements = numpy.array(operands, dtype=object).reshape(2, -1)
+    return tuple(loops.scan(lambda _, index: (None, take(elements, index)), None, permutation)[1])
