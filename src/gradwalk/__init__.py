@@ -43,6 +43,7 @@ _NAMES = {
     "gradwalk.transforms.jvp": ("hvp", "jvp", "vjp"),
     "gradwalk.transforms.sparse.sparse": ("sparse_hessian", "sparse_jacobian"),
     "gradwalk.transforms.zero_derivatives": ("ZeroDerivativeWarning",),
+    "gradwalk.trees.numbers": ("grads", "values"),
     "gradwalk.value.modes": ("RecordingError", "debug_nans", "no_grad", "source_lines"),
     "gradwalk.value.scopes": ("label", "named_scope"),
     "gradwalk.value.sweep.backward": ("zero_grad",),

@@ -50,6 +50,8 @@ from gradwalk.transforms.jvp import vjp as vjp
 from gradwalk.transforms.sparse.sparse import sparse_hessian as sparse_hessian
 from gradwalk.transforms.sparse.sparse import sparse_jacobian as sparse_jacobian
 from gradwalk.transforms.zero_derivatives import ZeroDerivativeWarning as ZeroDerivativeWarning
+from gradwalk.trees.numbers import grads as grads
+from gradwalk.trees.numbers import values as values
 from gradwalk.value.modes import RecordingError as RecordingError
 from gradwalk.value.modes import debug_nans as debug_nans
 from gradwalk.value.modes import no_grad as no_grad

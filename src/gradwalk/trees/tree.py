@@ -305,6 +305,13 @@ def opened(tree: Any, what: str) -> tuple[list[Any], Any]:
     return opened(tree, what)
 
 
+def leaves_and_modules(tree: Any) -> list[Any]:
+    """Return the leaves of a tree that has been flattened before, with Modules as leaves."""
+    import optree  # see `opened`
+
+    return optree.tree_leaves(tree, is_leaf=lambda item: isinstance(item, Module), namespace=_NAMESPACE)
+
+
 def refuse_static(tree: Any, what: str) -> None:
     """Raise `TypeError` if a tree is a single static object, which has no derivatives. `what` is its name."""
     if is_static(tree):

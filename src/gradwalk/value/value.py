@@ -210,7 +210,8 @@ class Value(Methods):
         modes.refuse_if_staging(self, "turns into a float")
         raise modes.refused(
             f"{users_line()}: a Value cannot be converted to float implicitly, because its gradient would be lost. Use "
-            "v.data for the number, gradwalk.math.sin for math.sin, and arrays of dtype=object to hold Values",
+            "v.data for the number, gradwalk.values(tree) for the numbers of lists and arrays of Values, "
+            "gradwalk.math.sin for math.sin, and arrays of dtype=object to hold Values",
             self,
         )
 
