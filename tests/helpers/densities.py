@@ -30,10 +30,7 @@ CONTINUOUS: dict[str, Callable[..., Any]] = {
         "laplace": lambda z: -abs(z) - m.log(2),
         "cauchy": lambda z: -m.log(m.pi * (1 + z * z)),
         "t": lambda z, df: (
-            m.loggamma((df + 1) / 2)
-            - m.loggamma(df / 2)
-            - m.log(df * m.pi) / 2
-            - (df + 1) / 2 * m.log(1 + z * z / df)
+            m.loggamma((df + 1) / 2) - m.loggamma(df / 2) - m.log(df * m.pi) / 2 - (df + 1) / 2 * m.log(1 + z * z / df)
         ),
         "gamma": lambda z, a: (a - 1) * m.log(z) - z - m.loggamma(a),
         "beta": lambda z, a, b: (
@@ -48,9 +45,7 @@ CONTINUOUS: dict[str, Callable[..., Any]] = {
 
 DISCRETE: dict[str, Callable[..., Any]] = {
     "bernoulli": lambda k, p, loc: (k - loc) * m.log(p) + (1 - k + loc) * m.log(1 - p),
-    "binom": lambda k, n, p, loc: (
-        _log_binomial(n, k - loc) + (k - loc) * m.log(p) + (n - k + loc) * m.log(1 - p)
-    ),
+    "binom": lambda k, n, p, loc: _log_binomial(n, k - loc) + (k - loc) * m.log(p) + (n - k + loc) * m.log(1 - p),
     "geom": lambda k, p, loc: (k - loc - 1) * m.log(1 - p) + m.log(p),
     "nbinom": lambda k, n, p, loc: _log_binomial(k - loc + n - 1, k - loc) + n * m.log(p) + (k - loc) * m.log(1 - p),
     "poisson": lambda k, mu, loc: (k - loc) * m.log(mu) - mu - m.loggamma(k - loc + 1),

@@ -1,5 +1,4 @@
-"""Log-densities with the names and parameters of `scipy.stats`, and maximum-likelihood estimation by `fit`.
-"""
+"""Log-densities with the names and parameters of `scipy.stats`, and maximum-likelihood estimation by `fit`."""
 
 from __future__ import annotations
 
@@ -22,3 +21,5 @@ from gradwalk.stats.distributions.discrete import poisson as poisson
 from gradwalk.stats.distributions.multivariate import dirichlet as dirichlet
 from gradwalk.stats.distributions.multivariate import multinomial as multinomial
 from gradwalk.stats.distributions.multivariate import multivariate_normal as multivariate_normal
+from gradwalk.stats.fitting.fit import ConvergenceWarning as ConvergenceWarning
+from gradwalk.stats.fitting.fit import fit as fit

@@ -104,7 +104,8 @@ def _cauchy_cdf(z: Any) -> Any:
 def _cauchy_ppf(q: Any) -> Any:
     """Return the quantile. In the tails, the angle is measured from the nearer end, where q is exact."""
     is_central = is_below(math.abs(q - 0.5), 0.25)
-    angle = math.pi * choose(is_central, q - 0.5, q - math.rint(q))
+    tail = choose(is_below(q, 0.5), q, -(1.0 - q))
+    angle = math.pi * choose(is_central, q - 0.5, tail)
     return choose(is_central, math.tan(angle), divide(-1.0, math.tan(angle)))
 
 
@@ -122,12 +123,17 @@ cauchy = WithQuantiles(
     ),
 )
 
+
+def _t_logpdf(z: Any, df: Any) -> Any:
+    df = choose(is_below(_NORMAL_FROM, df), _NORMAL_FROM, df)
+    return -0.5 * (df + 1.0) * math.log1p(divide(z * z, df)) - betaln(0.5 * df, 0.5) - 0.5 * math.log(df)
+
+
+_NORMAL_FROM = 1e200  # degrees of freedom, also infinitely many, from which the density is a normal density
 t = Continuous(
     "t",
     ["df"],
-    lambda z, df: (
-        -0.5 * (df + 1.0) * math.log1p(divide(z * z, df)) - betaln(0.5 * df, 0.5) - 0.5 * math.log(df)
-    ),
+    _t_logpdf,
     is_invalid=_is_not_positive,
 )
 

@@ -32,10 +32,9 @@ class Distribution:
         defaults: The names of the further parameters, with their defaults.
     """
 
-    __module__ = "gradwalk.stats"  # where pickle finds the distributions
-
     def __init__(self, name: str, shapes: Sequence[str], **defaults: float) -> None:
         self.name = name
+        self.__module__ = "gradwalk.stats"  # where pickle finds the distribution
         self._defaults = (None,) * len(shapes) + tuple(defaults.values())
         self._count = 1 + len(self._defaults)
         of_kind = partial(inspect.Parameter, kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -28,7 +28,7 @@ class MultivariateNormal:
         Args:
             x: A vector of length d of numbers or Values, or an array of shape (..., d) of vectors.
             mean: A vector of length d, or None for 0.
-            cov: A positive definite matrix of shape (d, d), a vector of d variances, or one variance for all components.
+            cov: A positive definite matrix of shape (d, d), a vector of variances, or a variance of all components.
 
         Returns:
             A float or a `Value`; an array if there are several vectors.
@@ -55,7 +55,7 @@ class MultivariateNormal:
         Args:
             x: A vector of length d of numbers or Values, or an array of shape (..., d) of vectors.
             mean: A vector of length d, or None for 0.
-            cov: A positive definite matrix of shape (d, d), a vector of d variances, or one variance for all components.
+            cov: A positive definite matrix of shape (d, d), a vector of variances, or a variance of all components.
 
         Returns:
             A float or a `Value`; an array if there are several vectors.

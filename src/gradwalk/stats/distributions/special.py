@@ -31,8 +31,8 @@ def is_at_most(x: Any, bound: Any) -> Any:
 
 
 def is_fractional(x: Any) -> Any:
-    """Return whether x is not an integer: 1 or 0."""
-    return 1.0 - math.equal(math.floor(x), x)
+    """Return whether x is not an integer: 1 or 0. nan counts as an integer."""
+    return math.less(math.floor(x), x)
 
 
 def xlogy(x: Any, y: Any) -> Any:
