@@ -131,6 +131,6 @@ def _why_not(likelihood: Likelihood, maximum: Maximum, maxiter: int) -> str:
     else:
         problem = f"The next step of Newton's method would still be {maximum.distance:.2g} standard errors long"
     return (
-        f"{problem}, at {likelihood.shown(maximum.x)}. Pass a start closer to the maximum, a larger maxiter, or a log-likelihood of other "
-        "parameters, such as the logarithm of a scale; the maximum may also be at infinity"
+        f"{problem}, at {likelihood.shown(maximum.x)}. Pass a start closer to the maximum, a larger maxiter, or a "
+        "log-likelihood of other parameters, such as the logarithm of a scale; the maximum may also be at infinity"
     )

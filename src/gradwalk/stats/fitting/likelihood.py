@@ -113,15 +113,16 @@ class Likelihood:
             paths = treedef.paths(name)
             observation += [f"{path}={leaf[wrong[0]]!s:.60}" for leaf, path in zip(leaves, paths, strict=True)]
         return (
-            f": it is {terms[wrong[0]]} for observation {wrong[0]} (counted from 0; {', '.join(observation):.200}), and "
-            f"not finite for {len(wrong)} of {len(terms)} observations"
+            f": it is {terms[wrong[0]]} for observation {wrong[0]} (counted from 0; {', '.join(observation):.200}), "
+            f"and not finite for {len(wrong)} of {len(terms)} observations"
         )
 
     def _summed(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """Return a recorded function that sums the results of `f` over the observations."""
         if self.data is None:
-            return jit(f)  # type: ignore[no-any-return]
-        return jit(vmap(f, in_axes=self._axes, reduce="sum"))
+            return jit(f)
+        summed: Callable[..., Any] = jit(vmap(f, in_axes=self._axes, reduce="sum"))
+        return summed
 
 
 def as_data(data: Any) -> tuple[Any, ...] | None:

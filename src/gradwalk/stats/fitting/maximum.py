@@ -113,5 +113,5 @@ def _metric(matrix: Floats) -> Floats:
     scales, correlations = scaled(matrix)
     values, vectors = numpy.linalg.eigh(correlations)
     sizes = numpy.abs(values)
-    result: Floats = scales[:, None] * vectors * numpy.maximum(sizes, FLAT * max(sizes.max(), 1e-300)) ** -0.5
+    result: Floats = scales[:, None] * vectors * numpy.maximum(sizes, FLAT * sizes.max() or 1.0) ** -0.5
     return result
