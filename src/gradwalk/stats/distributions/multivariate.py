@@ -19,7 +19,17 @@ from gradwalk.value import arrays
 _SIMPLEX_TOLERANCE = 1e-9  # as in SciPy
 
 
-class MultivariateNormal:
+class Multivariate:
+    """A family of distributions of vectors."""
+
+    def __init__(self, name: str, parameters: str) -> None:
+        self._shown = f"{name}({parameters})"
+
+    def __repr__(self) -> str:
+        return f"<distribution {self._shown}>"
+
+
+class MultivariateNormal(Multivariate):
     """The multivariate normal distribution."""
 
     def logpdf(self, x: Any, mean: Any = None, cov: Any = 1.0) -> Any:
@@ -63,7 +73,7 @@ class MultivariateNormal:
         return math.exp(self.logpdf(x, mean, cov))
 
 
-class Dirichlet:
+class Dirichlet(Multivariate):
     """The Dirichlet distribution."""
 
     def logpdf(self, x: Any, alpha: Any) -> Any:
@@ -85,8 +95,8 @@ class Dirichlet:
         x, concentrations = numpy.asarray(x), numpy.asarray(alpha).tolist()
         if x.ndim == 0 or len(x) not in (len(concentrations), len(concentrations) - 1):
             raise ValueError(
-                f"x must have as many numbers along its first axis as alpha, or one number less: got x of shape "
-                f"{x.shape} and alpha of length {len(concentrations)}"
+                f"alpha has {len(concentrations)} numbers, so the first axis of x must have this length or one less, got "
+                f"shape {x.shape}"
             )
         return arrays.reduced(lambda vector: _dirichlet_logpdf(vector, concentrations), x, 0)
 
@@ -103,7 +113,7 @@ class Dirichlet:
         return math.exp(self.logpdf(x, alpha))
 
 
-class Multinomial:
+class Multinomial(Multivariate):
     """The multinomial distribution."""
 
     def logpmf(self, x: Any, n: Any, p: Any) -> Any:
@@ -125,8 +135,7 @@ class Multinomial:
         x, probabilities = numpy.asarray(x), numpy.asarray(p).tolist()
         if x.ndim == 0 or x.shape[-1] != len(probabilities):
             raise ValueError(
-                f"x must have as many numbers along its last axis as p: got x of shape {x.shape} and p of length "
-                f"{len(probabilities)}"
+                f"p has {len(probabilities)} numbers, so the last axis of x must have this length, got shape {x.shape}"
             )
         return arrays.reduced(lambda counts: _multinomial_logpmf(counts, n, probabilities), x, -1)
 
@@ -178,6 +187,6 @@ def _multinomial_logpmf(x: Sequence[Any], n: Any, p: Sequence[Any]) -> Any:
     return choose(is_invalid, math.nan, choose(is_outside, -math.inf, result))
 
 
-multivariate_normal = MultivariateNormal()
-dirichlet = Dirichlet()
-multinomial = Multinomial()
+multivariate_normal = MultivariateNormal("multivariate_normal", "mean=None, cov=1.0")
+dirichlet = Dirichlet("dirichlet", "alpha")
+multinomial = Multinomial("multinomial", "n, p")

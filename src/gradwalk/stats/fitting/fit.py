@@ -35,8 +35,8 @@ def fit(
     observations; it has no robust covariance, because that needs the gradient of each observation.
 
     The search is `scipy.optimize.minimize` with the method "trust-exact", followed by steps of Newton's method, in
-    coordinates that do not depend on the units of the parameters. Where the log-likelihood is nan or -inf, such as at a
-    negative scale, the search steps back. Bind parameters that are to stay fixed with `functools.partial` or a closure.
+    coordinates that do not depend on the units of the parameters. The search steps back if the log-likelihood is nan or
+    -inf, such as for a negative scale. Bind parameters that are to stay fixed with `functools.partial` or a closure.
 
     Args:
         loglik: The log-likelihood of one observation, or of all observations.
@@ -123,7 +123,7 @@ def _check_identified(likelihood: Likelihood, maximum: Maximum) -> None:
 
 
 def _why_not(likelihood: Likelihood, maximum: Maximum, maxiter: int) -> str:
-    """Return why the search did not converge, and what helps."""
+    """Return the reason for which the search did not converge, and advice."""
     if maximum.iterations >= maxiter:
         problem = f"It stopped after maxiter={maxiter} iterations"
     elif maximum.distance == numpy.inf:

@@ -160,5 +160,5 @@ def _count(data: tuple[Any, ...], names: Sequence[str]) -> int:
 
 def _parameter_name(path: str, root: str) -> str:
     """Return the name of a parameter without the name of the tree, such as `beta[0]` for `params['beta'][0]`."""
-    found = re.fullmatch(rf"{re.escape(root)}(?:\['(\w+)'\]|\.(\w+))(.*)", path)
+    found = re.fullmatch(rf"{re.escape(root)}(?:\['([^']*)'\]|\.(\w+))(.*)", path)
     return f"{found[1] or found[2]}{found[3]}" if found else path

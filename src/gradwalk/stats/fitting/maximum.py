@@ -46,7 +46,7 @@ def maximize(likelihood: Likelihood, maxiter: int, advance: Callable[[int], obje
 
     def objective(u: Floats) -> tuple[float, Floats]:
         value, gradient = likelihood.value_and_gradient(start + to_x @ u)
-        # Where the log-likelihood is nan, infinity makes the search step back.
+        # The search steps back from infinity, so nan is replaced by infinity.
         return (numpy.inf if math.isnan(value) else -value), -(gradient @ to_x)
 
     def hessian(u: Floats) -> Floats:
