@@ -52,8 +52,12 @@ class Distribution:
     def _evaluate(self, function: Function, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a function of x and all parameters; if an operand is an array, call it for each element."""
         operands = (x, *args, *self._defaults[len(args) :])
-        if not kwargs and len(operands) == self._count and _NUMBERS.issuperset(map(type, operands)):
-            return function(*operands)
+        if not kwargs and len(operands) == self._count:
+            for operand in operands:
+                if type(operand) not in _NUMBERS:
+                    break
+            else:
+                return function(*operands)
         bound = self._signature.bind(x, *args, **kwargs)
         bound.apply_defaults()
         operands = bound.args

@@ -95,8 +95,8 @@ class Dirichlet(Multivariate):
         x, concentrations = numpy.asarray(x), numpy.asarray(alpha).tolist()
         if x.ndim == 0 or len(x) not in (len(concentrations), len(concentrations) - 1):
             raise ValueError(
-                f"alpha has {len(concentrations)} numbers, so the first axis of x must have this length or one less, got "
-                f"shape {x.shape}"
+                f"alpha has {len(concentrations)} numbers, so the first axis of x must have this length or one less, "
+                f"got shape {x.shape}"
             )
         return arrays.reduced(lambda vector: _dirichlet_logpdf(vector, concentrations), x, 0)
 
