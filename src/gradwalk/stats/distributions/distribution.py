@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -36,7 +37,6 @@ class Distribution:
         self.name = name
         self.__module__ = "gradwalk.stats"  # where pickle finds the distribution
         self._defaults = (None,) * len(shapes) + tuple(defaults.values())
-        self._count = 1 + len(self._defaults)
         of_kind = partial(inspect.Parameter, kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
         optional = [of_kind(parameter, default=default) for parameter, default in defaults.items()]
         self._signature = inspect.Signature([*map(of_kind, ["x", *shapes]), *optional])
@@ -49,32 +49,39 @@ class Distribution:
     def __reduce__(self) -> str:
         return self.name
 
-    def _evaluate(self, function: Function, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a function of x and all parameters; if an operand is an array, call it for each element."""
-        operands = (x, *args, *self._defaults[len(args) :])
-        if not kwargs and len(operands) == self._count:
-            for operand in operands:
-                if type(operand) not in _NUMBERS:
-                    break
-            else:
-                return function(*operands)
-        bound = self._signature.bind(x, *args, **kwargs)
+    def _broadcast(self, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Call a function of numbers and Values with all parameters, for each element of arrays."""
+        bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         operands = bound.args
         if not arrays.are_there(operands):
-            return function(*map(arrays.without_dimensions, operands))
+            return function(self, *map(arrays.without_dimensions, operands))
         found = tuple([arrays.as_array(operand) for operand in operands])
         if any(array.dtype == object for array in found):
-            return arrays.elementwise(function, found)
-        return self._vectorize(function)(*found)
-
-    def _vectorize(self, function: Function) -> Vectorized[...]:
-        """Return a function of arrays of numbers, which runs as a batch."""
+            return arrays.elementwise(partial(function, self), found)
         if function not in self._vectorized:
-            named: Any = partial(function)
+            named: Any = partial(function, self)
             named.__name__, named.__signature__ = self.name, self._signature
             self._vectorized[function] = vectorize(named)
-        return self._vectorized[function]
+        return self._vectorized[function](*found)
+
+
+def elementwise(method: Function) -> Function:
+    """Decorate a method of numbers and Values, with all parameters: it then has defaults, and accepts arrays."""
+
+    @functools.wraps(method)
+    def of_arrays(self: Distribution, x: Any, *args: Any, **kwargs: Any) -> Any:
+        defaults = self._defaults
+        parameters = args if len(args) == len(defaults) else args + defaults[len(args) :]
+        if not kwargs and len(parameters) == len(defaults) and type(x) in _NUMBERS:
+            for parameter in parameters:
+                if type(parameter) not in _NUMBERS:
+                    break
+            else:
+                return method(self, x, *parameters)
+        return self._broadcast(method, (x, *args), kwargs)
+
+    return of_arrays
 
 
 class Continuous(Distribution):
@@ -102,37 +109,21 @@ class Continuous(Distribution):
         self._is_outside = is_outside
         self._is_invalid = is_invalid
 
-    def logpdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    @elementwise
+    def logpdf(self, x: Any, *parameters: Any) -> Any:
         """Return the logarithm of the density at x.
 
         Outside of the support it is -inf with derivatives 0. It is nan if a parameter is outside of its domain.
 
         Args:
             x: A number, a `Value`, or an array or list of these.
-            *args: The shape parameters, the location and the scale, which are broadcast against x.
-            **kwargs: Parameters by name.
+            *parameters: The shape parameters, the location and the scale, which are broadcast against x.
 
         Returns:
             A float, a `Value`, or an array.
         """
-        return self._evaluate(self._logpdf, x, args, kwargs)
-
-    def pdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return the density at x: see `logpdf`.
-
-        Args:
-            x: A number, a `Value`, or an array or list of these.
-            *args: The shape parameters, the location and the scale.
-            **kwargs: Parameters by name.
-
-        Returns:
-            A float, a `Value`, or an array.
-        """
-        return self._evaluate(self._pdf, x, args, kwargs)
-
-    def _logpdf(self, x: Any, *parameters: Any) -> Any:
-        shapes, scale = parameters[:-2], parameters[-1]
-        z = _standardize(x, parameters[-2], scale)
+        *shapes, loc, scale = parameters
+        z = _standardize(x, loc, scale)
         density = self._standard_logpdf(z, *shapes)
         if not (type(scale) is float and scale == 1.0):
             density = density - math.log(scale)
@@ -142,8 +133,18 @@ class Continuous(Distribution):
             return density  # nan if the scale is invalid, because its logarithm is nan
         return self._check(density, shapes, scale)
 
-    def _pdf(self, *operands: Any) -> Any:
-        return math.exp(self._logpdf(*operands))
+    @elementwise
+    def pdf(self, x: Any, *parameters: Any) -> Any:
+        """Return the density at x: see `logpdf`.
+
+        Args:
+            x: A number, a `Value`, or an array or list of these.
+            *parameters: The shape parameters, the location and the scale.
+
+        Returns:
+            A float, a `Value`, or an array.
+        """
+        return math.exp(self.logpdf(x, *parameters))
 
     def _check(self, result: Any, shapes: Sequence[Any], scale: Any) -> Any:
         """Return the result, or nan if a parameter is outside of its domain."""
@@ -177,92 +178,77 @@ class WithQuantiles(Continuous):
         super().__init__(name, shapes, logpdf, **domain)
         self._standard = standard
 
-    def cdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    @elementwise
+    def cdf(self, x: Any, *parameters: Any) -> Any:
         """Return the probability of numbers up to x.
 
         Args:
             x: A number, a `Value`, or an array or list of these.
-            *args: The shape parameters, the location and the scale, which are broadcast against x.
-            **kwargs: Parameters by name.
+            *parameters: The shape parameters, the location and the scale, which are broadcast against x.
 
         Returns:
             A float, a `Value`, or an array.
         """
-        return self._evaluate(self._cdf, x, args, kwargs)
+        return self._of_standard(self._standard.cdf, x, *parameters)
 
-    def sf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    @elementwise
+    def sf(self, x: Any, *parameters: Any) -> Any:
         """Return the survival function, the probability of numbers above x; it is accurate where it is tiny.
 
         Args:
             x: A number, a `Value`, or an array or list of these.
-            *args: The shape parameters, the location and the scale.
-            **kwargs: Parameters by name.
+            *parameters: The shape parameters, the location and the scale.
 
         Returns:
             A float, a `Value`, or an array.
         """
-        return self._evaluate(self._sf, x, args, kwargs)
+        return self._of_standard(self._standard.sf, x, *parameters)
 
-    def logcdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    @elementwise
+    def logcdf(self, x: Any, *parameters: Any) -> Any:
         """Return the logarithm of the distribution function, which is finite where `cdf` underflows.
 
         Args:
             x: A number, a `Value`, or an array or list of these.
-            *args: The shape parameters, the location and the scale.
-            **kwargs: Parameters by name.
+            *parameters: The shape parameters, the location and the scale.
 
         Returns:
             A float, a `Value`, or an array.
         """
-        return self._evaluate(self._logcdf, x, args, kwargs)
+        return self._of_standard(self._standard.logcdf, x, *parameters)
 
-    def logsf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    @elementwise
+    def logsf(self, x: Any, *parameters: Any) -> Any:
         """Return the logarithm of the survival function, such as the log-likelihood of an observation censored at x.
 
         Args:
             x: A number, a `Value`, or an array or list of these.
-            *args: The shape parameters, the location and the scale.
-            **kwargs: Parameters by name.
+            *parameters: The shape parameters, the location and the scale.
 
         Returns:
             A float, a `Value`, or an array.
         """
-        return self._evaluate(self._logsf, x, args, kwargs)
+        return self._of_standard(self._standard.logsf, x, *parameters)
 
-    def ppf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
+    @elementwise
+    def ppf(self, q: Any, *parameters: Any) -> Any:
         """Return the quantile of a probability: the inverse of `cdf`.
 
         Args:
             q: A probability, a `Value`, or an array or list of these. The quantile is nan if it is not in [0, 1].
-            *args: The shape parameters, the location and the scale, which are broadcast against q.
-            **kwargs: Parameters by name.
+            *parameters: The shape parameters, the location and the scale, which are broadcast against q.
 
         Returns:
             A float, a `Value`, or an array.
         """
-        return self._evaluate(self._ppf, q, args, kwargs)
-
-    def _cdf(self, *operands: Any) -> Any:
-        return self._of_standard(self._standard.cdf, *operands)
-
-    def _sf(self, *operands: Any) -> Any:
-        return self._of_standard(self._standard.sf, *operands)
-
-    def _logcdf(self, *operands: Any) -> Any:
-        return self._of_standard(self._standard.logcdf, *operands)
-
-    def _logsf(self, *operands: Any) -> Any:
-        return self._of_standard(self._standard.logsf, *operands)
-
-    def _of_standard(self, function: Function, x: Any, *parameters: Any) -> Any:
-        *shapes, loc, scale = parameters
-        return self._check(function(_standardize(x, loc, scale), *shapes), shapes, scale)
-
-    def _ppf(self, q: Any, *parameters: Any) -> Any:
         *shapes, loc, scale = parameters
         quantile = loc + scale * self._standard.ppf(q, *shapes)
         quantile = choose(is_below(q, 0.0) + is_below(1.0, q), math.nan, quantile)
         return self._check(quantile, shapes, scale)
+
+    def _of_standard(self, function: Function, x: Any, *parameters: Any) -> Any:
+        *shapes, loc, scale = parameters
+        return self._check(function(_standardize(x, loc, scale), *shapes), shapes, scale)
 
 
 class Discrete(Distribution):
@@ -284,7 +270,8 @@ class Discrete(Distribution):
         self._is_outside = is_outside
         self._is_invalid = is_invalid
 
-    def logpmf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
+    @elementwise
+    def logpmf(self, k: Any, *parameters: Any) -> Any:
         """Return the logarithm of the probability of k.
 
         Outside of the support, and if k is not an integer, it is -inf with derivatives 0. It is nan if a parameter is
@@ -292,36 +279,29 @@ class Discrete(Distribution):
 
         Args:
             k: A number, a `Value`, or an array or list of these.
-            *args: The shape parameters and the location, which are broadcast against k.
-            **kwargs: Parameters by name.
+            *parameters: The shape parameters and the location, which are broadcast against k.
 
         Returns:
             A float, a `Value`, or an array.
         """
-        return self._evaluate(self._logpmf, k, args, kwargs)
-
-    def pmf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return the probability of k: see `logpmf`.
-
-        Args:
-            k: A number, a `Value`, or an array or list of these.
-            *args: The shape parameters and the location.
-            **kwargs: Parameters by name.
-
-        Returns:
-            A float, a `Value`, or an array.
-        """
-        return self._evaluate(self._pmf, k, args, kwargs)
-
-    def _logpmf(self, k: Any, *parameters: Any) -> Any:
         *shapes, loc = parameters
         k = _standardize(k, loc, 1.0)
         is_outside = is_fractional(k) + self._is_outside(k, *shapes)
         result = choose(is_outside, -math.inf, self._standard_logpmf(k, *shapes))
         return choose(self._is_invalid(*shapes), math.nan, result)
 
-    def _pmf(self, *operands: Any) -> Any:
-        return math.exp(self._logpmf(*operands))
+    @elementwise
+    def pmf(self, k: Any, *parameters: Any) -> Any:
+        """Return the probability of k: see `logpmf`.
+
+        Args:
+            k: A number, a `Value`, or an array or list of these.
+            *parameters: The shape parameters and the location.
+
+        Returns:
+            A float, a `Value`, or an array.
+        """
+        return math.exp(self.logpmf(k, *parameters))
 
 
 def _standardize(x: Any, loc: Any, scale: Any) -> Any:
