@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 import numpy
 
-from gradwalk.batching.progress import bar
+from gradwalk.batching.progress import counter
 from gradwalk.stats.fitting.fit_result import FitResult
 from gradwalk.stats.fitting.likelihood import Floats, Likelihood, as_data
 from gradwalk.stats.fitting.maximum import FLAT, Maximum, maximize, scaled
@@ -70,9 +69,8 @@ def fit(
     """
     likelihood = Likelihood(loglik, start, as_data(data))
     likelihood.check(likelihood.start)
-    counter = bar(None, "iterations") if progress else nullcontext(lambda _: None)
     # The search goes to infinity if the log-likelihood does not have a maximum.
-    with counter as advance, numpy.errstate(all="ignore"):
+    with counter(None, "iterations", shown=progress) as advance, numpy.errstate(all="ignore"):
         maximum = maximize(likelihood, maxiter, advance)
     _check_identified(likelihood, maximum)
     is_converged = maximum.distance <= tol

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy
 
 from gradwalk.base.optional import from_scipy
+from gradwalk.batching.progress import Advance
 from gradwalk.stats.fitting.likelihood import Floats, Likelihood
 
 FLAT = 1e-12  # eigenvalues of the scaled Hessian below this multiple of the largest one count as 0
@@ -34,7 +34,7 @@ class Maximum(NamedTuple):
     iterations: int
 
 
-def maximize(likelihood: Likelihood, maxiter: int, advance: Callable[[int], object]) -> Maximum:
+def maximize(likelihood: Likelihood, maxiter: int, advance: Advance) -> Maximum:
     """Search for the maximum, by a trust-region method and then by Newton's method.
 
     The search takes place in coordinates in which the Hessian at the start is close to -1 or 1 times the identity, so
