@@ -15,8 +15,6 @@ from gradwalk.stats.distributions.special import (
     HALF_LOG_2PI,
     betaln,
     choose,
-    is_at_most,
-    is_below,
     log_ndtr,
     xlog1py,
     xlogy,
@@ -25,21 +23,21 @@ from gradwalk.stats.distributions.special import (
 
 def _is_not_positive(*parameters: Any) -> Any:
     """Return whether any parameter is <= 0: a number other than 0, or 0."""
-    return sum(is_at_most(parameter, 0.0) for parameter in parameters)
+    return sum(parameter <= 0.0 for parameter in parameters)
 
 
 def _is_outside_half_line(z: Any, *_: Any) -> Any:
     """Return whether z is not in [0, inf)."""
-    return is_below(z, 0.0) + is_at_most(math.inf, z)
+    return (z < 0.0) + (math.inf <= z)
 
 
 def _is_outside_unit_interval(z: Any, *_: Any) -> Any:
-    return is_below(z, 0.0) + is_below(1.0, z)
+    return (z < 0.0) + (z > 1.0)
 
 
 def _at_least_0(z: Any) -> Any:
     """Return z, or 0 with derivative 0 for numbers below the support."""
-    return choose(is_below(z, 0.0), 0.0, z)
+    return choose(z < 0.0, 0.0, z)
 
 
 norm = WithQuantiles(
@@ -71,15 +69,15 @@ logistic = WithQuantiles(
 
 def _laplace_cdf(z: Any) -> Any:
     tail = 0.5 * math.exp(-math.abs(z))
-    return choose(is_below(z, 0.0), tail, 1.0 - tail)
+    return choose(z < 0.0, tail, 1.0 - tail)
 
 
 def _laplace_logcdf(z: Any) -> Any:
-    return choose(is_below(z, 0.0), z - _LOG_2, math.log1p(-0.5 * math.exp(-math.abs(z))))
+    return choose(z < 0.0, z - _LOG_2, math.log1p(-0.5 * math.exp(-math.abs(z))))
 
 
 def _laplace_ppf(q: Any) -> Any:
-    return choose(is_below(q, 0.5), math.log(2.0 * q), -math.log(2.0 * (1.0 - q)))
+    return choose(q < 0.5, math.log(2.0 * q), -math.log(2.0 * (1.0 - q)))
 
 
 _LOG_2 = math.log(2.0)
@@ -103,8 +101,8 @@ def _cauchy_cdf(z: Any) -> Any:
 
 def _cauchy_ppf(q: Any) -> Any:
     """Return the quantile. In the tails, the angle is measured from the nearer end, where q is exact."""
-    is_central = is_below(math.abs(q - 0.5), 0.25)
-    tail = choose(is_below(q, 0.5), q, -(1.0 - q))
+    is_central = math.abs(q - 0.5) < 0.25
+    tail = choose(q < 0.5, q, -(1.0 - q))
     angle = math.pi * choose(is_central, q - 0.5, tail)
     return choose(is_central, math.tan(angle), divide(-1.0, math.tan(angle)))
 
@@ -125,7 +123,7 @@ cauchy = WithQuantiles(
 
 
 def _t_logpdf(z: Any, df: Any) -> Any:
-    df = choose(is_below(_NORMAL_FROM, df), _NORMAL_FROM, df)
+    df = choose(df > _NORMAL_FROM, _NORMAL_FROM, df)
     return -0.5 * (df + 1.0) * math.log1p(divide(z * z, df)) - betaln(0.5 * df, 0.5) - 0.5 * math.log(df)
 
 
@@ -211,13 +209,13 @@ lognorm = WithQuantiles(
         logsf=lambda z, s: log_ndtr(-_lognorm_score(z, s)),
         ppf=lambda q, s: math.exp(s * math.norm_ppf(q)),
     ),
-    is_outside=lambda z, s: is_at_most(z, 0.0),
+    is_outside=lambda z, s: z <= 0.0,
     is_invalid=_is_not_positive,
 )
 
 
 def _uniform_cdf(z: Any) -> Any:
-    return choose(is_below(1.0, z), 1.0, _at_least_0(z))
+    return choose(z > 1.0, 1.0, _at_least_0(z))
 
 
 uniform = WithQuantiles(

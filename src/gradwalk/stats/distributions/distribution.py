@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gradwalk import math
 from gradwalk.batching.vectorize import Vectorized, vectorize
 from gradwalk.functions.rows import divide
-from gradwalk.stats.distributions.special import choose, is_at_most, is_below, is_fractional
+from gradwalk.stats.distributions.special import choose, is_fractional
 from gradwalk.value import arrays
 from gradwalk.value.value import Value
 
@@ -148,7 +148,7 @@ class Continuous(Distribution):
 
     def _check(self, result: Any, shapes: Sequence[Any], scale: Any) -> Any:
         """Return the result, or nan if a parameter is outside of its domain."""
-        return choose(self._is_invalid(*shapes) + is_at_most(scale, 0.0), math.nan, result)
+        return choose(self._is_invalid(*shapes) + (scale <= 0.0), math.nan, result)
 
 
 class Standard(NamedTuple):
@@ -243,7 +243,7 @@ class WithQuantiles(Continuous):
         """
         *shapes, loc, scale = parameters
         quantile = loc + scale * self._standard.ppf(q, *shapes)
-        quantile = choose(is_below(q, 0.0) + is_below(1.0, q), math.nan, quantile)
+        quantile = choose((q < 0.0) + (q > 1.0), math.nan, quantile)
         return self._check(quantile, shapes, scale)
 
     def _of_standard(self, function: Function, x: Any, *parameters: Any) -> Any:

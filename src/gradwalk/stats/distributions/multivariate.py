@@ -13,7 +13,7 @@ import numpy
 
 from gradwalk import math
 from gradwalk.numpy import linalg
-from gradwalk.stats.distributions.special import HALF_LOG_2PI, choose, is_at_most, is_below, is_fractional, xlogy
+from gradwalk.stats.distributions.special import HALF_LOG_2PI, choose, is_fractional, xlogy
 from gradwalk.value import arrays
 
 _SIMPLEX_TOLERANCE = 1e-9  # as in SciPy
@@ -169,9 +169,9 @@ def _dirichlet_logpdf(x: list[Any], alpha: list[Any]) -> Any:
         x = [*x, 1.0 - total]
         is_outside = 0.0
     else:
-        is_outside = is_below(_SIMPLEX_TOLERANCE, math.abs(total - 1.0))
-    is_outside = is_outside + sum(is_below(component, 0.0) for component in x)
-    is_invalid = sum(is_at_most(concentration, 0.0) for concentration in alpha)
+        is_outside = math.abs(total - 1.0) > _SIMPLEX_TOLERANCE
+    is_outside = is_outside + sum(component < 0.0 for component in x)
+    is_invalid = sum(concentration <= 0.0 for concentration in alpha)
     density = math.lgamma(sum(alpha))
     for concentration, component in zip(alpha, x, strict=True):
         density = density + xlogy(concentration - 1.0, component) - math.lgamma(concentration)
@@ -179,8 +179,8 @@ def _dirichlet_logpdf(x: list[Any], alpha: list[Any]) -> Any:
 
 
 def _multinomial_logpmf(x: Sequence[Any], n: Any, p: Sequence[Any]) -> Any:
-    is_outside = 1.0 - math.equal(sum(x), n) + sum(is_below(count, 0.0) + is_fractional(count) for count in x)
-    is_invalid = sum(is_below(probability, 0.0) + is_below(1.0, probability) for probability in p)
+    is_outside = 1.0 - math.equal(sum(x), n) + sum((count < 0.0) + is_fractional(count) for count in x)
+    is_invalid = sum((probability < 0.0) + (probability > 1.0) for probability in p)
     result = math.lgamma(n + 1.0)
     for count, probability in zip(x, p, strict=True):
         result = result + xlogy(count, probability) - math.lgamma(count + 1.0)

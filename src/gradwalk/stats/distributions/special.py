@@ -16,23 +16,20 @@ _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 /
 
 
 def choose(condition: Any, x: Any, y: Any) -> Any:
-    """Return x where a condition holds, else y; a condition that is a plain number needs no operation."""
-    return math.where(condition, x, y) if isinstance(condition, Value) else x if condition else y
+    """Return x where a condition holds, else y.
 
-
-def is_below(x: Any, bound: Any) -> Any:
-    """Return whether x < bound: 1 or 0. nan is not below any bound."""
-    return math.less(x, bound)
-
-
-def is_at_most(x: Any, bound: Any) -> Any:
-    """Return whether x <= bound: 1 or 0."""
-    return math.less_equal(x, bound)
+    The condition is a Value in recorded functions, and a plain number otherwise. The chosen number is then returned
+    without an operation, unless the result would be a plain number in place of a Value.
+    """
+    if isinstance(condition, Value):
+        return math.where(condition, x, y)
+    chosen, other = (x, y) if condition else (y, x)
+    return math.where(condition, x, y) if isinstance(other, Value) and not isinstance(chosen, Value) else chosen
 
 
 def is_fractional(x: Any) -> Any:
-    """Return whether x is not an integer: 1 or 0. nan counts as an integer."""
-    return math.less(math.floor(x), x)
+    """Return whether x is not an integer: a bool, or 1 or 0. nan counts as an integer."""
+    return math.floor(x) < x
 
 
 def xlogy(x: Any, y: Any) -> Any:
@@ -60,7 +57,7 @@ def log_ndtr(x: Any) -> Any:
     """Return the logarithm of the normal distribution function."""
     scaled = x * plain.sqrt(0.5)
     lower = math.log(0.5 * math.erfcx(-scaled)) - scaled * scaled
-    return choose(is_below(x, -1.0), lower, math.log1p(-0.5 * math.erfc(scaled)))
+    return choose(x < -1.0, lower, math.log1p(-0.5 * math.erfc(scaled)))
 
 
 def _stirling_correction(x: Any) -> Any:
@@ -71,11 +68,12 @@ def _stirling_correction(x: Any) -> Any:
     for coefficient in reversed(_STIRLING):
         series = series * square + coefficient
     small = math.lgamma(x) - (x - 0.5) * math.log(x) + x - HALF_LOG_2PI
-    return choose(is_below(x, _SERIES_FROM), small, series * inverse)
+    return choose(x < _SERIES_FROM, small, series * inverse)
 
 
 def _are(x: Any, first: float, y: Any, second: float) -> Any:
-    """Return whether x and y have these values: 1 or 0."""
-    if not isinstance(x, Value):
-        return math.equal(y, second) if x == first else 0.0
-    return math.equal(x, first) * math.equal(y, second)
+    """Return whether x and y have these values: a bool, or 1 or 0."""
+    is_first = x == first
+    if not isinstance(is_first, Value):
+        return is_first and y == second
+    return is_first * (y == second)
