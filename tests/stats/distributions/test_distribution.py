@@ -144,6 +144,15 @@ def test_derivatives_outside_of_the_support_are_0(name):
             assert not numpy.any(hessian(lambda x, f=f: f(*x))(numpy.array(point)))
 
 
+def test_result_of_values_is_a_value_also_outside_of_the_support():
+    for x, a, number in ((-1.0, 2.0, -INF), (1.0, -2.0, NAN), (1.0, 1.0, -1.0)):
+        leaves = [Value(x), Value(a)]
+        result = stats.gamma.logpdf(*leaves)
+        assert result.data == pytest.approx(number, nan_ok=True)
+        result.backward()
+        assert number == -1.0 or [leaf.grad for leaf in leaves] == [0.0, 0.0]
+
+
 @pytest.mark.parametrize(
     ("name", "point"),
     [("gamma", (0.0, 1.0)), ("beta", (0.0, 1.0, 2.0)), ("beta", (1.0, 2.0, 1.0)), ("weibull_min", (0.0, 1.0))],

@@ -170,6 +170,36 @@ def test_search_steps_back_where_the_log_likelihood_is_nan():
     assert result.params == pytest.approx([WAITS.mean(), WAITS.std()])
 
 
+@pytest.mark.parametrize(
+    ("name", "true", "start"),
+    [
+        ("norm", [500.0, 0.01], [0.0, 1.0]),
+        ("norm", [500.0, 0.01], [499.0, 1e-3]),
+        ("logistic", [1.0, 2.0], [-50.0, 0.1]),  # the second derivative by the location is 0 at the start
+        ("cauchy", [1.0, 2.0], [-50.0, 0.1]),
+        ("t", [4.0, 1.0, 2.0], [100.0, -5.0, 10.0]),
+        ("gamma", [3.0], [0.01]),
+        ("nbinom", [3.0, 0.3], [0.01, 0.99]),
+    ],
+)
+def test_search_succeeds_far_from_the_maximum(name, true, start):
+    draw = getattr(pytest.importorskip("scipy.stats"), name).rvs
+    sample = draw(*true, size=200, random_state=numpy.random.default_rng(1)).astype(float)
+    distribution = getattr(stats, name)
+    density = distribution.logpmf if name == "nbinom" else distribution.logpdf
+    result = stats.fit(lambda p, x: density(x, *p), start, sample)
+    assert result.converged
+    distances = (numpy.array(result.params) - true) / result.standard_errors
+    assert numpy.abs(distances).max() < 3.0
+
+
+def test_columns_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"constant": X[:, 0], "slope": X[:, 1], "counts": COUNTS})
+    result = stats.fit(poisson, numpy.zeros(2), (frame["counts"], frame[["constant", "slope"]]))
+    numpy.testing.assert_array_equal(result.params, stats.fit(poisson, numpy.zeros(2), (COUNTS, X)).params)
+
+
 def test_units_of_parameters_do_not_matter():
     data = (Y, X * [1.0, 1e8])
     result = stats.fit(normal, {"beta": numpy.zeros(2), "sigma": 100.0}, data)

@@ -115,8 +115,8 @@ def _check_identified(likelihood: Likelihood, maximum: Maximum) -> None:
     names = [name for name, weight in zip(likelihood.names, weights, strict=True) if weight > 0.1 * weights.max()]
     raise ValueError(
         f"the data do not identify {', '.join(names):.200}: the Hessian of the log-likelihood is singular, because the "
-        "log-likelihood is constant along a direction in these parameters. Remove or fix one of them, for example with "
-        "functools.partial"
+        "log-likelihood is constant, or linear between kinks, along a direction in these parameters. Remove or fix one "
+        "of them, for example with functools.partial"
     )
 
 

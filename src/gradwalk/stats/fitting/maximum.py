@@ -14,6 +14,7 @@ from gradwalk.stats.fitting.likelihood import Floats, Likelihood
 FLAT = 1e-12  # eigenvalues of the scaled Hessian below this multiple of the largest one count as 0
 _NEAR = 1e-3  # distance from the maximum, in standard errors, from which Newton's method is left alone
 _MOST_NEWTON_STEPS = 10
+_FARTHEST = 1e6  # the largest distance of the start from the maximum, in standard errors
 _LONGEST = 1e6  # the largest trust radius, relative to the first step of Newton's method
 
 
@@ -42,7 +43,7 @@ def maximize(likelihood: Likelihood, maxiter: int, advance: Advance) -> Maximum:
     """
     minimize = from_scipy("scipy.optimize", "minimize", "gradwalk.stats.fit")
     start = likelihood.start
-    to_x = _metric(likelihood.hessian(start))
+    to_x = _metric(likelihood.value_and_gradient(start)[1], likelihood.hessian(start))
 
     def objective(u: Floats) -> tuple[float, Floats]:
         value, gradient = likelihood.value_and_gradient(start + to_x @ u)
@@ -103,14 +104,23 @@ def _newton_step(likelihood: Likelihood, x: Floats) -> tuple[Floats, float, Floa
 
 def scaled(matrix: Floats) -> tuple[Floats, Floats]:
     """Return scales s and the matrix with s on both sides, whose diagonal elements are 1, -1 or 0."""
-    diagonal = numpy.abs(numpy.diag(matrix))
-    scales = numpy.where(diagonal > 0.0, diagonal, 1.0) ** -0.5
+    return _scaled(matrix, numpy.abs(numpy.diag(matrix)))
+
+
+def _scaled(matrix: Floats, sizes: Floats) -> tuple[Floats, Floats]:
+    """Return scales s, the inverse square roots of sizes, and the matrix with s on both sides."""
+    scales = numpy.where(sizes > 0.0, sizes, 1.0) ** -0.5
     return scales, matrix * scales * scales[:, None]
 
 
-def _metric(matrix: Floats) -> Floats:
-    """Return the matrix from coordinates in which the Hessian has eigenvalues of about -1 or 1."""
-    scales, correlations = scaled(matrix)
+def _metric(gradient: Floats, matrix: Floats) -> Floats:
+    """Return the matrix from coordinates in which the Hessian has eigenvalues of about -1 or 1.
+
+    Far from the maximum, second derivatives may be almost 0. Sizes are therefore bounded from below, so that the
+    maximum of a quadratic function would be at most `_FARTHEST` standard errors away.
+    """
+    sizes = numpy.maximum(numpy.abs(numpy.diag(matrix)), (gradient / _FARTHEST) ** 2)
+    scales, correlations = _scaled(matrix, sizes)
     values, vectors = numpy.linalg.eigh(correlations)
     sizes = numpy.abs(values)
     result: Floats = scales[:, None] * vectors * numpy.maximum(sizes, FLAT * sizes.max() or 1.0) ** -0.5
