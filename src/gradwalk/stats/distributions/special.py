@@ -19,7 +19,7 @@ def choose(condition: Any, x: Any, y: Any) -> Any:
     """Return x where a condition holds, else y.
 
     The condition is a Value in recorded functions, and a plain number otherwise. The chosen number is then returned
-    without an operation, unless the result would be a plain number in place of a Value.
+    without an operation, unless a plain number would then replace a Value.
     """
     if isinstance(condition, Value):
         return math.where(condition, x, y)
