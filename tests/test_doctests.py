@@ -28,6 +28,7 @@ NEEDED = {
     "gradwalk.interop.pytensor_function": "pytensor",
     "gradwalk.interop.torch_function": "torch",
     "gradwalk.solvers.roots.roots": "scipy",
+    "gradwalk.stats.fitting.fit": "scipy",
     "gradwalk.transforms.sparse.sparse": "scipy",
 }
 

@@ -17,7 +17,7 @@ __version__ = "0.2.0"
 # Maps each module to its public names. A name is imported at its first use, as in Scientific Python's SPEC 1, because
 # most programs need only a few names.
 _NAMES = {
-    "gradwalk": ("interop", "loops", "math", "nn", "numpy", "optim", "solvers"),
+    "gradwalk": ("interop", "loops", "math", "nn", "numpy", "optim", "solvers", "stats"),
     "gradwalk.adopting.adopt": ("adopt",),
     "gradwalk.backend.about": ("about",),
     "gradwalk.backend.scipy_callable": ("low_level_callable", "low_level_filter"),

@@ -7,6 +7,7 @@ from gradwalk import nn as nn
 from gradwalk import numpy as numpy
 from gradwalk import optim as optim
 from gradwalk import solvers as solvers
+from gradwalk import stats as stats
 from gradwalk.adopting.adopt import adopt as adopt
 from gradwalk.backend.about import about as about
 from gradwalk.backend.scipy_callable import low_level_callable as low_level_callable

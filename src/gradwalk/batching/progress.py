@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+Advance = Callable[[float], object]
+
+
+def counter(total: float | None, unit: str, *, shown: bool) -> AbstractContextManager[Advance]:
+    """Return a progress bar as `bar` does, or if `shown` is false, a function in its place that does nothing."""
+    return bar(total, unit) if shown else nullcontext(_ignore)
+
+
+def _ignore(amount: float) -> None:
+    """Do nothing."""
 
 
 @contextmanager
-def bar(total: int | None, unit: str) -> Iterator[Callable[[int], object]]:
+def bar(total: float | None, unit: str) -> Iterator[Advance]:
     """Show a progress bar within a `with` block.
 
     Args:

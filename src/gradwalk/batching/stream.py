@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
 from gradwalk.base.compensated import Totals
 from gradwalk.batching.axes import SUMS, Batch, Batching, shown, spread
-from gradwalk.batching.progress import bar
+from gradwalk.batching.progress import counter
 from gradwalk.batching.vmapped import Lowered, Vmap
 from gradwalk.trees.tree import flatten
 
@@ -56,20 +56,20 @@ def stream(f: Vmap[...] | Lowered, *args: Any, rows: int | None = None, progress
         raise TypeError(f"stream() takes a vmapped function, such as jit(vmap(f)), not {f!r:.60}")
     batched = f.kept() if isinstance(f, Vmap) else f
     batches, total = _batches(batched.batching, args, rows)
-    counter = bar(total, "samples") if progress else nullcontext(lambda _: None)
+    samples = counter(total, "samples", shown=progress)
     if batched.batching.reduce not in (None, *SUMS):
         raise ValueError(f"stream() takes reduce=None, 'sum' or 'mean', not {batched.batching.reduce!r}")
     if batched.batching.reduce is not None:
-        return _reduced(batched, batches, counter)
-    return _each(lambda batch: batched.trace(batch).results(batch, batched.batching), batches, counter)
+        return _reduced(batched, batches, samples)
+    return _each(lambda batch: batched.trace(batch).results(batch, batched.batching), batches, samples)
 
 
-def _reduced(batched: Vmap[...] | Lowered, batches: Iterator[Batch], counter: AbstractContextManager[Any]) -> Any:
+def _reduced(batched: Vmap[...] | Lowered, batches: Iterator[Batch], samples: AbstractContextManager[Any]) -> Any:
     """Return the sum or mean over all chunks."""
     batching = batched.batching
     totals = last = None
     count = 0
-    for batch, trace, sums in _each(lambda batch: _summed(batched, batch), batches, counter):
+    for batch, trace, sums in _each(lambda batch: _summed(batched, batch), batches, samples):
         totals = totals or Totals(len(sums))
         totals.add(sums)
         last = trace, batch.kind
@@ -95,9 +95,9 @@ def _summed(batched: Vmap[...] | Lowered, batch: Batch) -> tuple[Batch, Any, NDA
     return batch, trace, sums
 
 
-def _each(compute: Callable[[Batch], T], batches: Iterator[Batch], counter: AbstractContextManager[Any]) -> Iterator[T]:
+def _each(compute: Callable[[Batch], T], batches: Iterator[Batch], samples: AbstractContextManager[Any]) -> Iterator[T]:
     """Compute a result from each chunk, on demand."""
-    with counter as advance:
+    with samples as advance:
         for batch in batches:
             yield compute(batch)
             advance(batch.size)

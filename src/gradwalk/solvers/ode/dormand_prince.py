@@ -127,8 +127,10 @@ class Stepper:
         self._now = c_compat.doubles(self._arrays[1])
         self._new = c_compat.doubles(self._arrays[2])
 
-    def rows(self, start: Any, times: Any, path: Path | None = None) -> Any:
+    def rows(self, start: Any, times: Any, path: Path | None = None, advance: Any = None) -> Any:
         """Return the state at strictly monotonic times, an array of shape (times, size). Append the steps to `path`.
+
+        `advance` is None, or is called now and then with the length of the time integrated since its last call.
 
         Raises `ArithmeticError` with the time as its argument if the steps become too small.
         """
@@ -149,6 +151,7 @@ class Stepper:
         self._length = self._first_length(t, end)
         last: Path = Path(self._size) if path is None else path
         taken: cython.Py_ssize_t = 0
+        shown: cython.double = t
         while t != end:
             if path is None:
                 last._steps = 0
@@ -159,6 +162,9 @@ class Stepper:
             taken += 1
             if taken % _chunk == 0:
                 pause()
+            if advance is not None and (taken % _chunk == 0 or t == end):
+                advance(self._direction * (t - shown))
+                shown = t
         return found
 
     @cython.cfunc

@@ -24,6 +24,7 @@ def odeint(
     atol: float = 1.4e-8,
     hmax: float = numpy.inf,
     method: str = "RK45",
+    progress: bool = False,
 ) -> Any:
     """Solve `dy/dt = func(y, t, *args)` and return y at the given times, as `jax.experimental.ode.odeint` does.
 
@@ -45,6 +46,7 @@ def odeint(
         hmax: Maximum step length.
         method: A method of `scipy.integrate.solve_ivp`: "RK45", "DOP853" or "RK23"; for stiff equations "BDF", "Radau"
             or "LSODA".
+        progress: Whether to show a progress bar of t. Requires tqdm: pip install 'gradwalk[progress]'.
 
     Returns:
         y in the structure of `y0`, with an additional leading axis for the times.
@@ -75,7 +77,7 @@ def odeint(
         raise ValueError(f"hmax must be > 0, got {hmax!r}")
     program, captured, returned = recorded(func, args, y0=y0, t=0.0)
     check_structure(func, returned, treedef, "y0")
-    call = Ode(program, len(times), Steps(method, rtol, atol, hmax))
+    call = Ode(program, len(times), Steps(method, rtol, atol, hmax, progress))
     found = bind(call, [*start, *times, *captured])
     return _stacked(found, len(times), treedef)
 

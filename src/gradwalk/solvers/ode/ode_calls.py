@@ -66,7 +66,8 @@ class Ode(Call):
     def numbers(self, operands: Floats) -> Floats:
         """Return y at the first time, followed by y at the second time, and so on: see `Call.numbers`."""
         start, times, params = self.parted(operands)
-        found: Floats = self.steps.rows(self.field.forward(params), start, times).ravel()
+        with self.steps.counter(times[0], times[-1]) as advance:
+            found: Floats = self.steps.rows(self.field.forward(params), start, times, advance).ravel()
         return found
 
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy
 
 from gradwalk.base.cached import cached_property
 from gradwalk.base.optional import from_scipy
+from gradwalk.batching.progress import Advance, counter
 from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.program_derivatives import to_tape
 from gradwalk.program.program import Program
@@ -161,15 +164,26 @@ class Steps:
         rtol: Relative tolerance of the error per step.
         atol: Absolute tolerance of the error per step.
         hmax: Maximum step length.
+        progress: Whether to show a progress bar.
     """
 
     method: str
     rtol: float
     atol: float
     hmax: float
+    progress: bool
 
-    def rows(self, flow: Flow, start: Floats, times: Floats) -> Any:
+    @contextlib.contextmanager
+    def counter(self, start: float, end: float, rounds: int = 1) -> Iterator[Advance | None]:
+        """Show a progress bar of the time between two times, if it was asked for; yield its function or None."""
+        length = rounds * abs(float(end - start))
+        with counter(length if math.isfinite(length) else None, "of t", shown=self.progress) as advance:
+            yield advance if self.progress else None
+
+    def rows(self, flow: Flow, start: Floats, times: Floats, advance: Advance | None = None) -> Any:
         """Integrate from `start` at the first time; return the state at all times, an array of shape (times, size).
+
+        `advance` is called with the length of the time that has been integrated since its last call.
 
         If a time is nan, the state is nan at this time and at all later ones. Adjacent times may be equal. Raises
         `ValueError` if a time is infinite, or if the times are neither ascending nor descending.
@@ -184,24 +198,24 @@ class Steps:
         if not ((steps >= 0.0).all() or (steps <= 0.0).all()):
             raise ValueError(f"t of odeint must be in ascending or descending order, got {times.tolist()!s:.100}")
         is_new = numpy.append(True, steps != 0.0)
-        found[: len(known)] = self._distinct(flow, start, known[is_new])[numpy.cumsum(is_new) - 1]
+        found[: len(known)] = self._distinct(flow, start, known[is_new], advance)[numpy.cumsum(is_new) - 1]
         return found
 
-    def _distinct(self, flow: Flow, start: Floats, times: Floats) -> Any:
+    def _distinct(self, flow: Flow, start: Floats, times: Floats, advance: Advance | None) -> Any:
         """Return the state at all times; adjacent times must differ."""
         if len(times) == 1:
             return start[numpy.newaxis]
         if self.method == _OWN:
-            return self._own(flow, start, times, None)
-        return self._by_scipy(flow, start, times, t_eval=times).y.T
+            return self._own(flow, start, times, None, advance)
+        return self._by_scipy(flow, start, times, advance, t_eval=times).y.T
 
-    def path(self, flow: Flow, start: Floats, times: Floats) -> Any:
+    def path(self, flow: Flow, start: Floats, times: Floats, advance: Advance | None = None) -> Any:
         """Return the solution between two times, which must differ: a `Path`, or SciPy's dense output."""
         if self.method == _OWN:
             path = Path(len(start))
-            self._own(flow, start, times, path)
+            self._own(flow, start, times, path, advance)
             return path
-        return self._by_scipy(flow, start, times, dense_output=True).sol
+        return self._by_scipy(flow, start, times, advance, dense_output=True).sol
 
     def back(
         self, field: Field, wanted: Sequence[bool], start: Floats, times: Floats, params: Floats, seeds: Any
@@ -227,30 +241,32 @@ class Steps:
             return adjoints + numpy.nan
         stops = [i for i in range(len(times)) if i == 0 or seeds[i].any()]
         last = times[stops[-1]]
-        if last != times[0]:
-            path = self.path(field.forward(params), start, numpy.array([times[0], last]))
-            flow = field.backward(wanted, params, path)
-        for i, before in itertools.pairwise(reversed(stops)):
-            adjoints[: field.size] += seeds[i] / scale
-            if times[i] != times[before]:
-                adjoints = self.rows(flow, adjoints, times[[i, before]])[-1]
+        with self.counter(times[0], last, rounds=2) as advance:
+            if last != times[0]:
+                path = self.path(field.forward(params), start, numpy.array([times[0], last]), advance)
+                flow = field.backward(wanted, params, path)
+            for i, before in itertools.pairwise(reversed(stops)):
+                adjoints[: field.size] += seeds[i] / scale
+                if times[i] != times[before]:
+                    adjoints = self.rows(flow, adjoints, times[[i, before]], advance)[-1]
         adjoints[: field.size] += seeds[0] / scale
         return adjoints * scale
 
-    def _own(self, flow: Flow, start: Floats, times: Floats, path: Path | None) -> Any:
+    def _own(self, flow: Flow, start: Floats, times: Floats, path: Path | None, advance: Advance | None) -> Any:
         tolerances = (self.rtol, self.atol, self.hmax)
         stepper = Stepper(flow.program.interpreter, flow.row, flow.places, len(start), tolerances, flow.along)
         try:
-            return stepper.rows(numpy.ascontiguousarray(start), numpy.ascontiguousarray(times), path)
+            return stepper.rows(numpy.ascontiguousarray(start), numpy.ascontiguousarray(times), path, advance)
         except ArithmeticError as error:
             raise self._stopped(error.args[0], times, "steps become too small") from None
 
-    def _by_scipy(self, flow: Flow, start: Floats, times: Floats, **asked: Any) -> Any:
+    def _by_scipy(self, flow: Flow, start: Floats, times: Floats, advance: Advance | None, **asked: Any) -> Any:
         solve = from_scipy("scipy.integrate", "solve_ivp", f"odeint(method={self.method!r})")
         if self.method in _IMPLICIT:
             asked["jac"] = flow.jacobian
         settings = {"method": self.method, "rtol": self.rtol, "atol": self.atol, "max_step": self.hmax}
-        found = solve(flow.change, (times[0], times[-1]), start, **settings, **asked)
+        change = flow.change if advance is None else _advancing(flow.change, times[0], advance)
+        found = solve(change, (times[0], times[-1]), start, **settings, **asked)
         if not found.success:
             raise self._stopped(found.t[-1] if len(found.t) else times[0], times, found.message)
         return found
@@ -260,6 +276,20 @@ class Steps:
             f"odeint with method {self.method!r} stopped at t = {t:.6g} of {times[-1]:.6g}: {why}. The solution may "
             'diverge or be nan there. If the equation is stiff, use method="BDF", "Radau" or "LSODA"'
         )
+
+
+def _advancing(change: Callable[[float, Any], Any], start: float, advance: Advance) -> Callable[[float, Any], Any]:
+    """Return a right-hand side that advances a progress bar whenever it is called for a later time than before."""
+    reached = 0.0
+
+    def evaluated(t: float, state: Any) -> Any:
+        nonlocal reached
+        if abs(t - start) > reached:
+            advance(abs(t - start) - reached)
+            reached = abs(t - start)
+        return change(t, state)
+
+    return evaluated
 
 
 def _known(times: Floats) -> int:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy
 
 from gradwalk.base.optional import from_scipy
+from gradwalk.batching.progress import Advance, counter
 from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.program_derivatives import to_tape
 from gradwalk.program.program import Program
@@ -47,6 +48,7 @@ def root(
     *,
     tol: float | None = None,
     options: dict[str, Any] | None = None,
+    progress: bool = False,
 ) -> Tree:
     """Find x with `fun(x, *args) = 0`, using `scipy.optimize.root` and the exact Jacobian.
 
@@ -61,6 +63,8 @@ def root(
         method: A method of `scipy.optimize.root`.
         tol: Tolerance, passed to SciPy.
         options: Options of the method, passed to SciPy.
+        progress: Whether to show a progress bar that counts evaluations of `fun`. Requires tqdm:
+            pip install 'gradwalk[progress]'.
 
     Returns:
         x, in the structure of `x0`.
@@ -85,7 +89,7 @@ def root(
     starts, treedef = unknowns(x0, "x0")
     program, captured, _ = recorded(fun, _tuple(args), x0=x0)
     check_count(fun, len(program.outputs), len(starts))
-    call = Implicit("root", Equation(program), len(starts), SystemSearch(method, tol, options))
+    call = Implicit("root", Equation(program), len(starts), SystemSearch(method, tol, options, progress))
     return treedef.filled(bind(call, [*starts, *captured]))  # type: ignore[no-any-return]
 
 
@@ -163,6 +167,8 @@ def fixed_point(
     xtol: float = 1e-8,
     maxiter: int = 500,
     method: str = "del2",
+    *,
+    progress: bool = False,
 ) -> Tree:
     """Find x with `x = func(x, *args)`, using `scipy.optimize.fixed_point`.
 
@@ -176,6 +182,8 @@ def fixed_point(
         xtol: Convergence tolerance for the relative change of x.
         maxiter: Maximum number of iterations.
         method: "del2" for Steffensen's acceleration of each number separately, or "iteration" for plain iteration.
+        progress: Whether to show a progress bar that counts evaluations of `func`. Requires tqdm:
+            pip install 'gradwalk[progress]'.
 
     Returns:
         x, in the structure of `x0`.
@@ -199,7 +207,7 @@ def fixed_point(
     starts, treedef = unknowns(x0, "x0")
     program, captured, returned = recorded(func, _tuple(args), x0=x0)
     check_structure(func, returned, treedef, "x0")
-    search = Iteration(program, xtol, maxiter, method)
+    search = Iteration(program, xtol, maxiter, method, progress)
     call = Implicit("fixed_point", Equation(without(program)), len(starts), search)
     return treedef.filled(bind(call, [*starts, *captured]))  # type: ignore[no-any-return]
 
@@ -212,11 +220,12 @@ def without(program: Program) -> Program:
 
 @dataclasses.dataclass(frozen=True)
 class SystemSearch:
-    """A search with `scipy.optimize.root`. The attributes are arguments of `scipy.optimize.root`."""
+    """A search with `scipy.optimize.root`. The attributes are arguments of `root`."""
 
     method: str
     tol: float | None
     options: dict[str, Any] | None
+    progress: bool
 
     def __call__(self, equation: Equation, starts: Floats, params: Floats) -> Floats:
         """Return x, given the equation, the initial guess, and the parameters."""
@@ -225,7 +234,8 @@ class SystemSearch:
         if self.method in _WITH_JACOBIAN:
             jacobian = pointwise(equation.jacobian, params)
             known["jac"] = lambda x: jacobian(x).reshape(equation.size, equation.size)
-        found = solve(pointwise(equation.residual, params), starts, **known)
+        with counter(None, "evaluations", shown=self.progress) as advance:
+            found = solve(_counted(pointwise(equation.residual, params), advance), starts, **known)
         if not found.success:
             raise RuntimeError(
                 f"root with method {self.method!r} did not converge: {' '.join(found.message.split())} The residuals "
@@ -293,19 +303,32 @@ class Iteration:
     xtol: float
     maxiter: int
     method: str
+    progress: bool
 
     def __call__(self, equation: Equation, starts: Floats, params: Floats) -> Floats:
         """Return x, given the initial guess and the parameters."""
         solve = from_scipy("scipy.optimize", "fixed_point", "fixed_point()")
         step = pointwise(self.program, params)
+        settings = {"xtol": self.xtol, "maxiter": self.maxiter, "method": self.method}
         try:
-            found: Floats = solve(step, starts, xtol=self.xtol, maxiter=self.maxiter, method=self.method)
+            with counter(None, "evaluations", shown=self.progress) as advance:
+                found: Floats = solve(_counted(step, advance), starts, **settings)
         except RuntimeError as error:
             raise RuntimeError(
                 f"fixed_point did not converge: {error}. Pass an x0 closer to the fixed point or a larger maxiter=...; "
                 "if func is not a contraction, solve func(x) - x = 0 with gradwalk.solvers.root"
             ) from None
         return found
+
+
+def _counted(f: Callable[[Any], Floats], advance: Advance) -> Callable[[Any], Floats]:
+    """Return a function that advances a progress bar whenever it is called."""
+
+    def evaluated(x: Any) -> Floats:
+        advance(1)
+        return f(x)
+
+    return evaluated
 
 
 def _start(tree: Any, name: str) -> list[Any]:

@@ -1,0 +1,1 @@
+"""Probability distributions: log-densities, and distribution functions where gradwalk has them."""

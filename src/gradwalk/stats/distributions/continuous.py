@@ -1,0 +1,233 @@
+"""Continuous distributions.
+
+The formulas are in Johnson, Kotz and Balakrishnan, "Continuous Univariate Distributions", 1994; names and parameters
+are in the documentation of `scipy.stats`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwalk import math
+from gradwalk.functions.rows import divide
+from gradwalk.stats.distributions.distribution import Continuous, Standard, WithQuantiles
+from gradwalk.stats.distributions.special import (
+    HALF_LOG_2PI,
+    betaln,
+    choose,
+    log_ndtr,
+    xlog1py,
+    xlogy,
+)
+
+
+def _is_not_positive(*parameters: Any) -> Any:
+    """Return whether any parameter is <= 0: a number other than 0, or 0."""
+    return sum(parameter <= 0.0 for parameter in parameters)
+
+
+def _is_outside_half_line(z: Any, *_: Any) -> Any:
+    """Return whether z is not in [0, inf)."""
+    return (z < 0.0) + (math.inf <= z)
+
+
+def _is_outside_unit_interval(z: Any, *_: Any) -> Any:
+    return (z < 0.0) + (z > 1.0)
+
+
+def _at_least_0(z: Any) -> Any:
+    """Return z, or 0 with derivative 0 for numbers below the support."""
+    return choose(z < 0.0, 0.0, z)
+
+
+norm = WithQuantiles(
+    "norm",
+    [],
+    lambda z: -0.5 * (z * z) - HALF_LOG_2PI,
+    Standard(
+        cdf=math.norm_cdf,
+        sf=lambda z: math.norm_cdf(-z),
+        logcdf=log_ndtr,
+        logsf=lambda z: log_ndtr(-z),
+        ppf=math.norm_ppf,
+    ),
+)
+
+logistic = WithQuantiles(
+    "logistic",
+    [],
+    lambda z: -math.softplus(z) - math.softplus(-z),
+    Standard(
+        cdf=math.sigmoid,
+        sf=lambda z: math.sigmoid(-z),
+        logcdf=lambda z: -math.softplus(-z),
+        logsf=lambda z: -math.softplus(z),
+        ppf=lambda q: math.log(q) - math.log1p(-q),
+    ),
+)
+
+
+def _laplace_cdf(z: Any) -> Any:
+    tail = 0.5 * math.exp(-math.abs(z))
+    return choose(z < 0.0, tail, 1.0 - tail)
+
+
+def _laplace_logcdf(z: Any) -> Any:
+    return choose(z < 0.0, z - _LOG_2, math.log1p(-0.5 * math.exp(-math.abs(z))))
+
+
+def _laplace_ppf(q: Any) -> Any:
+    return choose(q < 0.5, math.log(2.0 * q), -math.log(2.0 * (1.0 - q)))
+
+
+_LOG_2 = math.log(2.0)
+laplace = WithQuantiles(
+    "laplace",
+    [],
+    lambda z: -math.abs(z) - _LOG_2,
+    Standard(
+        cdf=_laplace_cdf,
+        sf=lambda z: _laplace_cdf(-z),
+        logcdf=_laplace_logcdf,
+        logsf=lambda z: _laplace_logcdf(-z),
+        ppf=_laplace_ppf,
+    ),
+)
+
+
+def _cauchy_cdf(z: Any) -> Any:
+    return math.atan2(1.0, -z) * (1.0 / math.pi)
+
+
+def _cauchy_ppf(q: Any) -> Any:
+    """Return the quantile. In the tails, the angle is measured from the nearer end, where q is exact."""
+    is_central = math.abs(q - 0.5) < 0.25
+    tail = choose(q < 0.5, q, -(1.0 - q))
+    angle = math.pi * choose(is_central, q - 0.5, tail)
+    return choose(is_central, math.tan(angle), divide(-1.0, math.tan(angle)))
+
+
+_LOG_PI = math.log(math.pi)
+cauchy = WithQuantiles(
+    "cauchy",
+    [],
+    lambda z: -math.log1p(z * z) - _LOG_PI,
+    Standard(
+        cdf=_cauchy_cdf,
+        sf=lambda z: _cauchy_cdf(-z),
+        logcdf=lambda z: math.log(_cauchy_cdf(z)),
+        logsf=lambda z: math.log(_cauchy_cdf(-z)),
+        ppf=_cauchy_ppf,
+    ),
+)
+
+
+def _t_logpdf(z: Any, df: Any) -> Any:
+    df = choose(df > _NORMAL_FROM, _NORMAL_FROM, df)
+    return -0.5 * (df + 1.0) * math.log1p(divide(z * z, df)) - betaln(0.5 * df, 0.5) - 0.5 * math.log(df)
+
+
+_NORMAL_FROM = 1e200  # degrees of freedom, also infinitely many, from which the density is a normal density
+t = Continuous(
+    "t",
+    ["df"],
+    _t_logpdf,
+    is_invalid=_is_not_positive,
+)
+
+gamma = Continuous(
+    "gamma",
+    ["a"],
+    lambda z, a: xlogy(a - 1.0, z) - z - math.lgamma(a),
+    is_outside=_is_outside_half_line,
+    is_invalid=_is_not_positive,
+)
+
+beta = Continuous(
+    "beta",
+    ["a", "b"],
+    lambda z, a, b: xlogy(a - 1.0, z) + xlog1py(b - 1.0, -z) - betaln(a, b),
+    is_outside=_is_outside_unit_interval,
+    is_invalid=_is_not_positive,
+)
+
+expon = WithQuantiles(
+    "expon",
+    [],
+    lambda z: -z,
+    Standard(
+        cdf=lambda z: -math.expm1(-_at_least_0(z)),
+        sf=lambda z: math.exp(-_at_least_0(z)),
+        logcdf=lambda z: math.log1mexp(-_at_least_0(z)),
+        logsf=lambda z: -_at_least_0(z),
+        ppf=lambda q: -math.log1p(-q),
+    ),
+    is_outside=_is_outside_half_line,
+)
+
+
+def _weibull_hazard(z: Any, c: Any) -> Any:
+    """Return the cumulative hazard: the negative logarithm of the survival function."""
+    return math.pow(_at_least_0(z), c)
+
+
+weibull_min = WithQuantiles(
+    "weibull_min",
+    ["c"],
+    lambda z, c: math.log(c) + xlogy(c - 1.0, z) - math.pow(z, c),
+    Standard(
+        cdf=lambda z, c: -math.expm1(-_weibull_hazard(z, c)),
+        sf=lambda z, c: math.exp(-_weibull_hazard(z, c)),
+        logcdf=lambda z, c: math.log1mexp(-_weibull_hazard(z, c)),
+        logsf=lambda z, c: -_weibull_hazard(z, c),
+        ppf=lambda q, c: math.pow(-math.log1p(-q), divide(1.0, c)),
+    ),
+    is_outside=_is_outside_half_line,
+    is_invalid=_is_not_positive,
+)
+
+
+def _lognorm_score(z: Any, s: Any) -> Any:
+    """Return the standard normal number of z: log(z) / s."""
+    return divide(math.log(_at_least_0(z)), s)
+
+
+def _lognorm_logpdf(z: Any, s: Any) -> Any:
+    logarithm = math.log(z)
+    score = divide(logarithm, s)
+    return -0.5 * (score * score) - logarithm - math.log(s) - HALF_LOG_2PI
+
+
+lognorm = WithQuantiles(
+    "lognorm",
+    ["s"],
+    _lognorm_logpdf,
+    Standard(
+        cdf=lambda z, s: math.norm_cdf(_lognorm_score(z, s)),
+        sf=lambda z, s: math.norm_cdf(-_lognorm_score(z, s)),
+        logcdf=lambda z, s: log_ndtr(_lognorm_score(z, s)),
+        logsf=lambda z, s: log_ndtr(-_lognorm_score(z, s)),
+        ppf=lambda q, s: math.exp(s * math.norm_ppf(q)),
+    ),
+    is_outside=lambda z, s: z <= 0.0,
+    is_invalid=_is_not_positive,
+)
+
+
+def _uniform_cdf(z: Any) -> Any:
+    return choose(z > 1.0, 1.0, _at_least_0(z))
+
+
+uniform = WithQuantiles(
+    "uniform",
+    [],
+    lambda z: 0.0 * z,
+    Standard(
+        cdf=_uniform_cdf,
+        sf=lambda z: _uniform_cdf(1.0 - z),
+        logcdf=lambda z: math.log(_uniform_cdf(z)),
+        logsf=lambda z: math.log(_uniform_cdf(1.0 - z)),
+        ppf=lambda q: q,
+    ),
+    is_outside=_is_outside_unit_interval,
+)

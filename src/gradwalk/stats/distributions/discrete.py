@@ -1,0 +1,75 @@
+"""Discrete distributions.
+
+The formulas are in Johnson, Kemp and Kotz, "Univariate Discrete Distributions", 2005; names and parameters are in the
+documentation of `scipy.stats`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwalk import math
+from gradwalk.stats.distributions.distribution import Discrete
+from gradwalk.stats.distributions.special import (
+    betaln,
+    is_fractional,
+    xlog1py,
+    xlogy,
+)
+
+
+def _is_negative(k: Any, *_: Any) -> Any:
+    return k < 0.0
+
+
+def _is_no_probability(p: Any) -> Any:
+    """Return whether p is not in [0, 1]: a number other than 0, or 0."""
+    return (p < 0.0) + (p > 1.0)
+
+
+def _is_no_positive_probability(p: Any) -> Any:
+    """Return whether p is not in (0, 1]: a number other than 0, or 0."""
+    return (p <= 0.0) + (p > 1.0)
+
+
+bernoulli = Discrete(
+    "bernoulli",
+    ["p"],
+    lambda k, p: xlogy(k, p) + xlog1py(1.0 - k, -p),
+    is_outside=lambda k, p: (k < 0.0) + (k > 1.0),
+    is_invalid=_is_no_probability,
+)
+
+binom = Discrete(
+    "binom",
+    ["n", "p"],
+    lambda k, n, p: (
+        xlogy(k, p) + xlog1py(n - k, -p) - math.log(n + 1.0) - betaln(n - k + 1.0, k + 1.0)
+    ),  # the binomial coefficient is 1 / ((n + 1) B(n - k + 1, k + 1))
+    is_outside=lambda k, n, p: (k < 0.0) + (n < k),
+    is_invalid=lambda n, p: (n < 0.0) + is_fractional(n) + _is_no_probability(p),
+)
+
+geom = Discrete(
+    "geom",
+    ["p"],
+    lambda k, p: xlog1py(k - 1.0, -p) + math.log(p),
+    is_outside=lambda k, p: k < 1.0,
+    is_invalid=_is_no_positive_probability,
+)
+
+nbinom = Discrete(
+    "nbinom",
+    ["n", "p"],
+    lambda k, n, p: xlogy(n, p) + xlog1py(k, -p) - math.log(k + n) - betaln(n, k + 1.0),
+    is_outside=_is_negative,
+    is_invalid=lambda n, p: (n <= 0.0) + _is_no_positive_probability(p),
+)
+
+poisson = Discrete(
+    "poisson",
+    ["mu"],
+    lambda k, mu: xlogy(k, mu) - mu - math.lgamma(k + 1.0),
+    is_outside=_is_negative,
+    is_invalid=lambda mu: mu < 0.0,
+)

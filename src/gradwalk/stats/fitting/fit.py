@@ -1,0 +1,134 @@
+"""`fit`: maximum-likelihood estimates with standard errors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from gradwalk.batching.progress import counter
+from gradwalk.stats.fitting.fit_result import FitResult
+from gradwalk.stats.fitting.likelihood import Floats, Likelihood, as_data
+from gradwalk.stats.fitting.maximum import FLAT, Maximum, maximize, scaled
+
+
+class ConvergenceWarning(UserWarning):
+    """The search of `fit` did not reach a maximum of the log-likelihood."""
+
+
+def fit(
+    loglik: Callable[..., Any],
+    start: Any,
+    data: Any = None,
+    *,
+    tol: float = 1e-6,
+    maxiter: int = 1000,
+    progress: bool = False,
+) -> FitResult:
+    """Estimate parameters by maximum likelihood, with standard errors from exact second derivatives.
+
+    With `data`, `loglik(params, *observation)` is the log-likelihood of one observation. It is recorded once and runs
+    as a batch over all observations, as by `vmap`. Without `data`, `loglik(params)` is the log-likelihood of all
+    observations; it has no robust covariance, because that needs the gradient of each observation.
+
+    The search is `scipy.optimize.minimize` with the method "trust-exact", followed by steps of Newton's method, in
+    coordinates that do not depend on the units of the parameters. The search steps back if the log-likelihood is nan or
+    -inf, such as for a negative scale. Bind parameters that are to stay fixed with `functools.partial` or a closure.
+
+    Args:
+        loglik: The log-likelihood of one observation, or of all observations.
+        start: The parameters to start from: a number, or a list, tuple, dict, dataclass or array of numbers.
+        data: A tuple with one entry per further argument of `loglik`: an array whose first axis is the observation, or
+            a tree of such arrays. An entry alone needs no tuple.
+        tol: The search has converged if the next step of Newton's method is shorter than this number of standard
+            errors.
+        maxiter: Maximum number of iterations.
+        progress: Whether to show a progress bar that counts iterations. Requires tqdm:
+            pip install 'gradwalk[progress]'.
+
+    Returns:
+        The estimates, in the structure of `start`, with covariances, tests and a table.
+
+    Raises:
+        ValueError: The log-likelihood or its derivatives are not finite at the start; the message gives the first such
+            observation. The data do not identify a parameter: the Hessian is singular. Arrays in `data` have different
+            lengths.
+        ImportError: SciPy is not installed.
+
+    Warns:
+        ConvergenceWarning: The search did not converge: see `FitResult.message`.
+
+    Example:
+        >>> from gradwalk import stats
+        >>> waits = [0.2, 1.9, 0.7, 0.4, 3.1, 0.9]
+        >>> result = stats.fit(lambda params, x: stats.expon.logpdf(x, scale=params["scale"]), {"scale": 1.0}, waits)
+        >>> round(result.params["scale"], 6), round(result.standard_errors["scale"], 6)
+        (1.2, 0.489898)
+    """
+    likelihood = Likelihood(loglik, start, as_data(data))
+    likelihood.check(likelihood.start)
+    # The search goes to infinity if the log-likelihood does not have a maximum.
+    with counter(None, "iterations", shown=progress) as advance, numpy.errstate(all="ignore"):
+        maximum = maximize(likelihood, maxiter, advance)
+    _check_identified(likelihood, maximum)
+    is_converged = maximum.distance <= tol
+    message = "The search converged." if is_converged else _why_not(likelihood, maximum, maxiter)
+    if not is_converged:
+        warnings.warn(f"fit() did not converge. {message}", ConvergenceWarning, stacklevel=2)
+    has_scores = likelihood.observations is not None
+    return FitResult(
+        params=likelihood.tree(maximum.x),
+        names=likelihood.names,
+        covariance=_covariance(maximum),
+        loglik=likelihood.value_and_gradient(maximum.x)[0],
+        observations=likelihood.observations,
+        converged=is_converged,
+        message=message,
+        iterations=maximum.iterations,
+        estimates=maximum.x,
+        treedef=likelihood.treedef,
+        score_products=likelihood.score_products(maximum.x) if has_scores else None,
+    )
+
+
+def _covariance(maximum: Maximum) -> Floats:
+    """Return the inverse of the negative Hessian, or nan if the log-likelihood does not have a maximum there."""
+    scales, correlations = scaled(-maximum.hessian)
+    if maximum.distance == numpy.inf:
+        return numpy.full_like(correlations, numpy.nan)
+    inverse: Floats = numpy.linalg.inv(correlations) * scales * scales[:, None]
+    return 0.5 * (inverse + inverse.T)
+
+
+def _check_identified(likelihood: Likelihood, maximum: Maximum) -> None:
+    """Raise `ValueError` if the Hessian is singular, with the names of the parameters that are not identified."""
+    matrix = scaled(-maximum.hessian)[1]
+    if not numpy.isfinite(matrix).all():
+        return
+    values, vectors = numpy.linalg.eigh(matrix)
+    is_flat = numpy.abs(values) <= FLAT * max(abs(values[0]), abs(values[-1]))
+    if not is_flat.any():
+        return
+    weights = numpy.sqrt(numpy.sum(vectors[:, is_flat] ** 2, axis=1))
+    names = [name for name, weight in zip(likelihood.names, weights, strict=True) if weight > 0.1 * weights.max()]
+    raise ValueError(
+        f"the data do not identify {', '.join(names):.200}: the Hessian of the log-likelihood is singular, because the "
+        "log-likelihood is constant, or linear between kinks, along a direction in these parameters. Remove or fix one "
+        "of them, for example with functools.partial"
+    )
+
+
+def _why_not(likelihood: Likelihood, maximum: Maximum, maxiter: int) -> str:
+    """Return the reason for which the search did not converge, and advice."""
+    if maximum.iterations >= maxiter:
+        problem = f"It stopped after maxiter={maxiter} iterations"
+    elif maximum.distance == numpy.inf:
+        problem = "It ended where the log-likelihood does not have a maximum: its Hessian is not negative definite"
+    else:
+        problem = f"The next step of Newton's method would still be {maximum.distance:.2g} standard errors long"
+    return (
+        f"{problem}, at {likelihood.shown(maximum.x)}. Pass a start closer to the maximum, a larger maxiter, or a "
+        "log-likelihood of other parameters, such as the logarithm of a scale; the maximum may also be at infinity"
+    )
