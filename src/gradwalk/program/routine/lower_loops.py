@@ -47,7 +47,7 @@ _ALL, _SEGMENTS, _PLAN = "all", "segments", "plan"
 class States(NamedTuple):
     """Arrays with a row for each step: the carry before the step, and the intermediates of the step.
 
-    Intermediates that do not vary are in an array of their own, because they keep the precision of float64.
+    Intermediates that do not vary have a separate array, because they keep the precision of float64.
 
     Attributes:
         arrays: The names of the arrays.

@@ -14,7 +14,7 @@ from gradwalk.batching.vmap import vmap
 from gradwalk.transforms.grad import grad, value_and_grad
 from gradwalk.transforms.jacobian import hessian
 from gradwalk.transforms.jit.jit import jit
-from gradwalk.trees.tree import Parameters, flatten, of_numpy, scalars
+from gradwalk.trees.tree import Parameters, flatten, of_numpy, refuse_static, scalars
 
 Floats = NDArray[numpy.float64]
 _LONGEST = 200  # maximum length of the parameters in messages, in characters
@@ -37,6 +37,7 @@ class Likelihood:
 
     def __init__(self, loglik: Callable[..., Any], start: Any, data: tuple[Any, ...] | None) -> None:
         root = Parameters(loglik).first(1)[0]
+        refuse_static(start, "start")
         leaves, self.treedef = flatten(start, "start")
         self.start: Floats = numpy.array([float(x) for x in scalars(leaves)])
         self.names = [_parameter_name(name, root) for name in self.treedef.names(root)]
