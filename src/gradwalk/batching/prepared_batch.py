@@ -104,7 +104,7 @@ class Stacked(Maker):
         self._leaves = [(shape[:place], shape[place:], place) for shape, place in zip(shapes, places, strict=True)]
         leaves = [ColumnForm(self._kind, self._kind, *at) for at in zip(places, shapes, strict=True)]
         self._targets = form_of(treedef, leaves)
-        self._is_leaf = treedef.spec is None
+        self._is_leaf = treedef.spec is None and not treedef.pairs
 
     def of(self, kernel: LaneKernel, shared: cython.p_double, columns: Columns, out: Any) -> object:
         """See `Maker.of`."""

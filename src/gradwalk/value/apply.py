@@ -6,6 +6,7 @@ therefore passes the class to `register`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _value_class = cython.declare(object, None)  # `Value`, set by `register`
+_complex_operator = cython.declare(object, None)  # set by `register_complex`
 
 
 def register(cls: type) -> None:
@@ -29,6 +31,12 @@ def register(cls: type) -> None:
     global _value_class
     node_memory.manage_nodes(cls)
     _value_class = cls
+
+
+def register_complex(operator: Callable[[str, Any, Any], Any]) -> None:
+    """Set the function that applies an operation to a Value and a complex number, given the name of the operation."""
+    global _complex_operator
+    _complex_operator = operator
 
 
 @cython.cfunc
@@ -72,7 +80,7 @@ def unary(opcode: cython.int, a: ValueNode) -> Any:
 def binary(opcode: cython.int, left: Any, right: Any) -> Any:
     """Apply an operation to two operands, at least one of which is a Value.
 
-    Returns NotImplemented if an operand is neither a Value nor a real number.
+    The result is a `Complex` if an operand is a complex number, and NotImplemented if it is not a number either.
     """
     a: ValueNode
     b: ValueNode
@@ -87,7 +95,8 @@ def binary(opcode: cython.int, left: Any, right: Any) -> Any:
             opcode, a, b, out, evaluate.partial(opcode, 0, x, y, 0.0, out), evaluate.partial(opcode, 1, x, y, 0.0, out)
         )
     if not (scalars.is_operand(left) and scalars.is_operand(right)):
-        return NotImplemented
+        has_complex: cython.bint = isinstance(left, convert.COMPLEX_TYPES) or isinstance(right, convert.COMPLEX_TYPES)
+        return _complex_operator(NAMES[opcode], left, right) if has_complex else NotImplemented
     x, y = scalars.number(left), scalars.number(right)
     out = evaluate.value(opcode, x, y, 0.0)
     if c_compat.is_kind(left, ValueNode):

@@ -16,6 +16,11 @@ cdef class NumberForm(Form):
     cdef readonly int position
 
 
+cdef class ComplexForm(Form):
+    cdef int _real
+    cdef int _imag
+
+
 cdef class ArrayForm(Form):
     cdef tuple _shape
     cdef Py_ssize_t _position

@@ -96,6 +96,26 @@ class NumberForm(Form):
 
 @cython.final
 @cython.cclass
+class ComplexForm(Form):
+    """The form of a complex number. `real` and `imag` are the positions of its parts in the buffer."""
+
+    def __init__(self, real: int, imag: int) -> None:
+        self._real, self._imag = real, imag
+
+    def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
+        """See `Form.read`."""
+        if not isinstance(tree, complex):
+            return False
+        row[self._real], row[self._imag] = tree.real, tree.imag
+        return True
+
+    def build(self, row: cython.p_double) -> object:
+        """See `Form.build`."""
+        return complex(row[self._real], row[self._imag])
+
+
+@cython.final
+@cython.cclass
 class ArrayForm(Form):
     """The form of a float64 array, whose first number is at `position` in the buffer."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gradwalk.nn import Module
-from gradwalk.trees.fast.form import ArrayForm, ConstantForm, DictForm, FieldsForm, Form, NumberForm, SequenceForm
+from gradwalk.trees.fast.form import ArrayForm, ComplexForm, ConstantForm, DictForm, FieldsForm, Form, NumberForm, SequenceForm
 from gradwalk.trees.fast.module_form import module_form
 from gradwalk.trees.module_treedef import ModuleTreeDef, parted
 from gradwalk.trees.tree import TreeDef, field_names, size
@@ -22,6 +22,10 @@ def form_of(treedef: TreeDef, leaves: Sequence[Any] | None = None) -> Any:
     leaves are contiguous in the buffer, starting at 0.
     """
     given = list(leaf_forms(treedef) if leaves is None else leaves)
+    if treedef.pairs and not isinstance(treedef.spec, tuple):
+        given = treedef.with_pairs_joined(given, _complex_form)
+        if None in given:
+            return None
     if isinstance(treedef.spec, ModuleTreeDef):
         return _of_module(treedef.spec, given)
     if isinstance(treedef.spec, tuple):
@@ -39,6 +43,13 @@ def leaf_forms(treedef: TreeDef, position: int = 0) -> Iterator[Form]:
     for shape in treedef.shapes:
         yield NumberForm(position) if isinstance(shape, str) else ArrayForm(position, shape)
         position += size(shape)
+
+
+def _complex_form(real: Form, imag: Form) -> Form | None:
+    """Return the form of a complex number with these parts; None for an array."""
+    if isinstance(real, NumberForm) and isinstance(imag, NumberForm):
+        return ComplexForm(real.position, imag.position)
+    return None
 
 
 def _of_module(treedef: ModuleTreeDef, leaves: list[Any]) -> Form | None:
