@@ -71,9 +71,9 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def _operate_on_complex(name: str, left: object, right: object) -> object:
-    """Apply an operator to a Value and a complex number. The module is imported when it is needed for the first time."""
-    return import_module("gradwalk.complex_numbers.complex_class").operate(name, left, right)
+def _operate_on_complex(name: str, *operands: object) -> object:
+    """Apply an operation to operands with a complex number. The module is imported when it is needed first."""
+    return import_module("gradwalk.complex_numbers.complex_class").operate(name, *operands)
 
 
 __getattr__("Value")  # imported at once, because every program needs it

@@ -290,9 +290,7 @@ class TestMessages:
     @pytest.mark.parametrize(
         ("tree", "text"),
         [
-            ("three", r"x is a str \('three'\), and not a real number"),
-            (1j, r"x is a complex \(1j\)"),
-            (numpy.complex64(1), "x is a complex64"),
+            ("three", r"x is a str \('three'\), and not a number"),
             ({1.0}, r"x is a set \(\{1\.0\}\)"),
             (Decimal(1), "x is a Decimal"),
             (numpy.timedelta64(3, "s"), "x is a timedelta64"),
@@ -302,7 +300,6 @@ class TestMessages:
             (Rates(1.0, "b"), r"x\.long is a str \('b'\)"),
             (Point(1.0, b"b"), r"x\.y is a bytes"),
             (numpy.array(["b"]), r"x is an array of <U1"),
-            (numpy.array([1j]), r"x is an array of complex128"),
             (numpy.array(["2020-01-01"], "M8[D]"), r"x is an array of datetime64"),
             (numpy.array([1.0, None], dtype=object), "an element of x is a NoneType"),
             (numpy.array([1.0, [2.0]], dtype=object), "an element of x is a list"),
@@ -312,7 +309,7 @@ class TestMessages:
     def test_error_names_the_invalid_leaf(self, tree, text):
         with pytest.raises(TypeError, match=text) as caught:
             flatten(tree, "x")
-        assert "int, float, NumPy numbers and Values" in str(caught.value)
+        assert "int, float, complex, NumPy numbers, Values and Complex" in str(caught.value)
         assert len(str(caught.value)) < 300
 
 

@@ -162,11 +162,17 @@ class Complex:
 numbers.Complex.register(Complex)
 
 
-def operate(name: str, left: Any, right: Any) -> Any:
-    """Apply an operator, such as "add", to two operands; NotImplemented if one of them is not a number or a Value."""
-    z, w = pair_of(left), pair_of(right)
-    if z is None or w is None or name not in OPERATORS:
+def operate(name: str, *operands: Any) -> Any:
+    """Apply an operator, such as "add", to two operands, or "where" to three.
+
+    Returns NotImplemented for any other operator, and if an operand is not a number or a Value.
+    """
+    condition, *others = operands if name == "where" else (None, *operands)
+    z, w = map(pair_of, others) if name in OPERATORS or name == "where" else (None, None)
+    if z is None or w is None:
         return NotImplemented
+    if name == "where":
+        return of_pair((rows.where(condition, z[0], w[0]), rows.where(condition, z[1], w[1])))
     if has_value(z) or has_value(w):
         return of_pair(_ON_PAIRS[name](z, w))
     return OPERATORS[name](complex(*z), complex(*w))

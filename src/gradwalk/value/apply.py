@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from numbers import Complex
 from typing import TYPE_CHECKING, Any
 
 from gradwalk.base import _cython as cython
@@ -33,8 +34,11 @@ def register(cls: type) -> None:
     _value_class = cls
 
 
-def register_complex(operator: Callable[[str, Any, Any], Any]) -> None:
-    """Set the function that applies an operation to a Value and a complex number, given the name of the operation."""
+def register_complex(operator: Callable[..., Any]) -> None:
+    """Set the function that applies an operation to operands with a complex number.
+
+    It takes the name of the operation and the operands, and returns NotImplemented if it cannot be applied.
+    """
     global _complex_operator
     _complex_operator = operator
 
@@ -182,8 +186,14 @@ def _of_arrays(opcode: cython.int, operands: tuple) -> object:
     numbers = tuple([arrays.without_dimensions(operand) for operand in operands])
     if convert.are_operands(numbers):
         return applied(opcode, numbers)
+    hint = ""
+    if any(isinstance(x, Complex) and not convert.is_real(x) for x in numbers):
+        result = _complex_operator(NAMES[opcode], *numbers)
+        if result is not NotImplemented:
+            return result
+        hint = "; gradwalk.cmath has functions of complex numbers"
     given = ", ".join([type(operand).__name__ for operand in operands])
-    raise TypeError(f"{NAMES[opcode]}() takes Values and real numbers, not ({given})")
+    raise TypeError(f"{NAMES[opcode]}() takes Values and real numbers, not ({given}){hint}")
 
 
 @cython.cfunc

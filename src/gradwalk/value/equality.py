@@ -23,8 +23,7 @@ def asked_of_other(node: ValueNode, other: Any, method: str, is_recorded: bool) 
     number or an array.
     """
     if isinstance(other, COMPLEX_TYPES):
-        has_imag = other.imag != 0.0
-        return has_imag == (method == "__ne__") if has_imag else getattr(node, method)(float(other.real))
+        return method == "__ne__" if other.imag != 0.0 else getattr(node, method)(float(other.real))
     if not isinstance(other, (numpy.ndarray, numbers.Number)) and not hasattr(type(other), "__array__"):
         return NotImplemented
     answer = getattr(type(other), method)(other, node)

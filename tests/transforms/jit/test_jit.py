@@ -827,7 +827,7 @@ class TestErrors:
         [
             (None, r"f\(\) returned None; it has to return a number"),
             ("text", r"the result of f\(\) is a str \('text'\)"),
-            ({"a": 1j}, r"the result of f\(\)\['a'\] is a complex"),
+            ({"a": b"1"}, r"the result of f\(\)\['a'\] is a bytes"),
             (numpy.array(["a"]), r"the result of f\(\) is an array of <U1"),
         ],
     )
@@ -838,9 +838,9 @@ class TestErrors:
         with pytest.raises(TypeError, match=text):
             jit(f)(1.0)
 
-    @pytest.mark.parametrize("argument", ["a", 1j, {1.0}, object(), [1.0, {"b": "c"}], abs])
+    @pytest.mark.parametrize("argument", ["a", {1.0}, object(), [1.0, {"b": "c"}], abs])
     def test_non_numeric_arguments_raise(self, argument):
-        with pytest.raises(TypeError, match=r"x.* and not a real number.*static_argnames='x'"):
+        with pytest.raises(TypeError, match=r"x.* and not a number.*static_argnames='x'"):
             jit(lambda x: x)(argument)
 
     def test_failed_calls_trace_nothing(self):
