@@ -50,7 +50,8 @@ EACH = [pytest.param(lambda other=other: other, id=name) for name, other in OTHE
 def plain(x):
     """Convert a result to an array of numbers, with booleans as 0 and 1."""
     found = numpy.asarray(x, dtype=object)
-    return numpy.array([complex(v.data if isinstance(v, (Complex, Value)) else v) for v in found.ravel()]).reshape(found.shape)
+    numbers = [complex(v.data if isinstance(v, (Complex, Value)) else v) for v in found.ravel()]
+    return numpy.array(numbers).reshape(found.shape)
 
 
 def outcome(function, *operands):

@@ -48,9 +48,10 @@ def why_float_is_kept(module: ModuleType, functions: Iterable[FunctionType]) -> 
         x = vars(module).get(name)
         if isinstance(x, type) and issubclass(x, kind) and x.__module__ == module.__name__:
             return f"it keeps float, because its class {name} is a subclass of {kind.__name__}"
-    for kind, function in itertools.product(("float", "complex"), functions):
-        if _needs_the_class(function.__code__, kind):
-            return f"it keeps float, because its function {function.__name__} contains `is {kind}` or `case {kind}()`"
+    for called, function in itertools.product(("float", "complex"), functions):
+        if _needs_the_class(function.__code__, called):
+            where = f"its function {function.__name__} contains `is {called}` or `case {called}()`"
+            return f"it keeps float, because {where}"
     return ""
 
 

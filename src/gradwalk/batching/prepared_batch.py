@@ -103,7 +103,7 @@ class Stacked(Maker):
         places = [axis % (len(shape) + 1) for shape, axis in zip(shapes, axes, strict=True)]
         self._leaves = [(shape[:place], shape[place:], place) for shape, place in zip(shapes, places, strict=True)]
         leaves = [ColumnForm(self._kind, self._kind, *at) for at in zip(places, shapes, strict=True)]
-        self._targets = form_of(treedef, leaves)
+        self._targets = None if treedef.pairs else form_of(treedef, leaves)  # out= refuses complex results
         self._is_leaf = treedef.spec is None and not treedef.pairs
 
     def of(self, kernel: LaneKernel, shared: cython.p_double, columns: Columns, out: Any) -> object:

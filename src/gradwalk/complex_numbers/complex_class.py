@@ -15,6 +15,7 @@ from gradwalk.functions import rows
 from gradwalk.value import arrays
 from gradwalk.value.convert import COMPLEX_TYPES, as_float, is_number
 from gradwalk.value.node import ValueNode
+from gradwalk.value.value import Value
 
 _ON_PAIRS: dict[str, Callable[[Pair, Pair], Pair]] = {
     "add": parts.add,
@@ -45,11 +46,11 @@ class Complex:
 
     Operators and the functions of `gradwalk.cmath` accept a Complex, a `Value`, and complex and real numbers of Python
     and NumPy, in any combination. `1j * v` and `v + 2j` of a `Value` v are Complex. A result is Python's `complex` if
-    no operand contains a Value. A part that is a plain 0.0 stays 0.0, so the product of a real number and `1j` has the
-    real part 0.0, even if the number is infinite or nan.
+    neither of its parts depends on a Value. A part that is a plain 0.0 stays 0.0, so the product of a real number and
+    `1j` has the real part 0.0, even if the number is infinite or nan.
 
-    A Complex cannot be changed. `complex(z)` raises `TypeError` if a part is a Value, because the gradient would be lost;
-    `z.data` has the numbers.
+    A Complex cannot be changed. `complex(z)` raises `TypeError` if a part is a Value, because the gradient would be
+    lost; `z.data` has the numbers.
 
     Args:
         real: The real part: a `Value` or a real number. A complex number is also accepted, without an imaginary part.
@@ -90,7 +91,7 @@ class Complex:
     @property
     def data(self) -> complex:
         """The number, as Python's `complex`."""
-        real, imag = [part.data if isinstance(part, ValueNode) else part for part in (self._real, self._imag)]
+        real, imag = [part.data if isinstance(part, Value) else part for part in (self._real, self._imag)]
         return complex(real, imag)
 
     def conjugate(self) -> Any:
@@ -156,7 +157,8 @@ class Complex:
 
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Apply a NumPy ufunc to object arrays, whose elements NumPy computes with operators and methods."""
-        return getattr(ufunc, method)(*[_of_object(operand) for operand in inputs], **kwargs)
+        with numpy.errstate(all="ignore"):  # 1/0 gives inf without a warning, as it does for scalars
+            return getattr(ufunc, method)(*[_of_object(operand) for operand in inputs], **kwargs)
 
 
 numbers.Complex.register(Complex)

@@ -1,8 +1,8 @@
 """Elementary functions of complex numbers as pairs (real part, imaginary part): see `parts`.
 
-The formulas are those of Python's `cmath`, after W. Kahan, "Branch cuts for complex elementary functions, or much ado
-about nothing's sign bit", in The State of the Art in Numerical Analysis, 1987. They are analytic on both sides of each
-branch cut, so their derivatives are exact there, too.
+Most formulas are the same as in Python's `cmath`. Their source is W. Kahan, "Branch cuts for complex elementary
+functions, or much ado about nothing's sign bit", in The State of the Art in Numerical Analysis, 1987. They are analytic
+on both sides of each branch cut, so their derivatives are exact there, too.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def tanh(z: Pair) -> Pair:
     """Return the hyperbolic tangent.
 
     With q = exp(-2|x|), it is sign(x)·(1 - q²) / d + i·4·sin(y)·cos(y)·q / d, where d = (1 - q)² + 4·q·cos(y)². No
-    term overflows or cancels, and neither do those of the derivative.
+    term overflows or cancels, neither in the value nor in the derivative.
     """
     x, y = z
     scaled = -2.0 * magnitude(x)

@@ -136,7 +136,7 @@ def power(z: Pair, w: Pair) -> Pair:
     if not is_zero(d):
         scale = rows.divide(scale, rows.exp(angle * d))
         phase = plus(phase, d * rows.log(radius))
-    of_origin = power_of_real(0.0, c)
+    of_origin = power_of_real(either(is_origin, 0.0, 1.0), c)
     return either(is_origin, of_origin, scale * cos(phase)), either(is_origin, 0.0, scale * sin(phase))
 
 

@@ -101,8 +101,8 @@ class Grad(Transform[P, R_co]):
         parts = self._parts(treedef)
         value, aux = outputs[0], outputs[parts[0].size :]
         tape = recording.tape
-        # The gradient of a complex number x + iy is d/dx - i d/dy, as in JAX. Of the real part of a holomorphic
-        # function, it is the complex derivative of the function.
+        # The gradient with respect to a complex number x + iy is d/dx - i d/dy, as in JAX. For the real part of a
+        # holomorphic function, this is the complex derivative of the function.
         gradient = conjugated(tape, tape.reverse([(value, tape.constant(1.0))], inputs), gradient_treedef)
         if recording.asked and self._unexamined:
             self._unexamined -= 1
@@ -148,16 +148,12 @@ class Grad(Transform[P, R_co]):
 # The gradient is typed as Any. Usually it has the type of the argument, but the gradient of a Module contains numbers
 # instead of Values (see `nn.Module`). For some vmapped functions, grad returns a vmapped function.
 @overload
-def grad(
-    f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False
-) -> Any: ...
+def grad(f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False) -> Any: ...
 @overload
 def grad(
     f: Callable[P, Any], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False
 ) -> Grad[P, Any]: ...
-def grad(
-    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False
-) -> Any:
+def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False) -> Any:
     """Compute the gradient of a function that returns one number, with respect to one or several arguments.
 
     An argument is a number or a tree of numbers: nested lists, tuples, dicts, dataclasses, Modules and arrays. The
@@ -198,9 +194,7 @@ def grad(
 
 
 @overload
-def value_and_grad(
-    f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False
-) -> Any: ...
+def value_and_grad(f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False) -> Any: ...
 @overload
 def value_and_grad(
     f: Callable[P, R], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False

@@ -228,6 +228,7 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = 
         >>> hessian(lambda x: x[0] * x[0] * x[1])([2.0, 3.0])
         [[6.0, 4.0], [4.0, 0.0]]
     """
+
     def transform(g: Callable[..., Any]) -> Any:
         gradient = Jacobian[..., Any](g, argnums, "reverse", holomorphic)
         return Jacobian[..., Any](gradient, argnums, "forward", holomorphic)
@@ -266,7 +267,7 @@ def _blocks(entries: Any, rows: TreeDef, columns: TreeDef) -> Iterator[list[Any]
         yield [_complex_block(entries, row, column) for column in column_parts]
 
 
-_Part = list[tuple[slice, Shape]]  # the numbers of a leaf, or those of the real part and of the imaginary part
+_Part = list[tuple[slice, Shape]]  # the numbers of a leaf, or the numbers of its real part and of its imaginary part
 
 
 def _parts(treedef: TreeDef) -> list[_Part]:

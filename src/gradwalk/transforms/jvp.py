@@ -48,7 +48,8 @@ def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[[R], tuple[Any,
     Returns:
         The pair (result, pull). `pull` takes the cotangent of the result: a tree like the result, with one weight per
         number. It returns a tuple with one cotangent per argument: the gradient of the weighted sum of the result's
-        numbers, computed in reverse mode. For complex numbers it is the gradient of the real part of the sum: see `grad`.
+        numbers, computed in reverse mode. For complex numbers it is the gradient of the real part of the sum: see
+        `grad`.
 
     Raises:
         TypeError: The arguments or the result contain something other than numbers.

@@ -1,4 +1,4 @@
-"""Complex leaves of trees: complex numbers and arrays are split into their real and imaginary parts, and joined again."""
+"""Complex leaves of trees: complex numbers and arrays are separated into their parts, and joined again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def is_complex(leaf: Any) -> bool:
     if not isinstance(leaf, numpy.ndarray):
         return isinstance(leaf, _KINDS)
     if leaf.dtype != object:
-        return leaf.dtype.kind == "c"
+        return bool(leaf.dtype.kind == "c")
     kinds = set(map(type, leaf.ravel().tolist()))
     return not kinds <= _REAL_TYPES and any(issubclass(kind, _KINDS) for kind in kinds)
 
@@ -40,7 +40,8 @@ def separated(leaf: Any) -> tuple[Any, Any]:
 def joined(real: Any, imag: Any) -> Any:
     """Return the complex number or array with these parts."""
     if not (isinstance(real, numpy.ndarray) or isinstance(imag, numpy.ndarray)):
-        return of_pair(tuple([x if isinstance(x, ValueNode) else float(x) for x in (real, imag)]))
+        first, second = [x if isinstance(x, ValueNode) else float(x) for x in (real, imag)]
+        return of_pair((first, second))
     real, imag = numpy.asarray(real), numpy.asarray(imag)
     if real.dtype != object and imag.dtype != object:
         array: Any = numpy.empty(real.shape, numpy.result_type(real, imag, numpy.complex64))
@@ -53,6 +54,6 @@ def joined(real: Any, imag: Any) -> Any:
 
 
 def _parts(x: Any) -> tuple[Any, Any]:
-    """Return the parts of an element; an element that is not a number is left in the real part, which is then refused."""
+    """Return the parts of an element. An element that is not a number stays in the real part, which is then refused."""
     pair = pair_of(x)
     return (x, 0.0) if pair is None else pair

@@ -1,8 +1,9 @@
 """Flatten and unflatten trees: arguments and results such as nested lists, dicts, dataclasses, arrays and Modules.
 
-A real number, a Value or an array is a leaf, and so is each parameter of an `nn.Module`. A complex number is two leaves:
-its real part and its imaginary part. Arrays from other libraries are converted with `numpy.asarray`. Tuples and Modules
-are flattened here, and optree flattens all other containers. optree is imported when it is needed for the first time.
+A real number, a Value or an array is a leaf, and so is each parameter of an `nn.Module`. A complex number is two
+leaves: its real part and its imaginary part. Arrays from other libraries are converted with `numpy.asarray`. Tuples and
+Modules are flattened here, and optree flattens all other containers. optree is imported when it is needed for the first
+time.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ import numpy
 
 from gradwalk.base.cached import cached_property
 from gradwalk.nn import Module, Number
-from gradwalk.trees.module_treedef import ModuleTreeDef, forget_kinds, parted
 from gradwalk.trees.complex_leaves import is_complex, joined, separated
+from gradwalk.trees.module_treedef import ModuleTreeDef, forget_kinds, parted
 from gradwalk.value.convert import as_float, is_number
 from gradwalk.value.value import Value
 
@@ -39,8 +40,8 @@ class TreeDef:
     """The structure of a tree: the containers and the shapes of the leaves. It does not include the numbers.
 
     Attributes:
-        spec: The containers: an optree treedef, a `ModuleTreeDef` or a tuple of treedefs; None if the tree is a leaf or a
-            complex number. In an optree treedef, a complex number or a complex array is one leaf.
+        spec: The containers: an optree treedef, a `ModuleTreeDef` or a tuple of treedefs; None if the tree is a leaf or
+            a complex number. In an optree treedef, a complex number or a complex array is one leaf.
         shapes: The shapes of the leaves.
         pairs: The positions of the leaves that are real parts of complex numbers or arrays. The next leaf is the
             imaginary part, and has the same shape.
@@ -290,11 +291,17 @@ def flatten(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
         return leaves, TreeDef(spec, (_SCALAR,) * len(leaves))
     if not _LEAF_TYPES.issuperset(map(type, leaves)):
         leaves = list(map(of_numpy, leaves))
-        for i, leaf in enumerate(leaves):
-            if not (_is_leaf(leaf) or is_complex(leaf)):
-                raise _refused(leaf, spec.accessors()[i].codify(what))
-    if not any(map(is_complex, leaves)):
-        return leaves, TreeDef(spec, _shapes(leaves, what))
+        are_numbers = [_is_leaf(leaf) or is_complex(leaf) for leaf in leaves]
+        if not all(are_numbers):
+            wrong = are_numbers.index(False)
+            raise _refused(leaves[wrong], spec.accessors()[wrong].codify(what))
+    if any(map(is_complex, leaves)):
+        return _separated(leaves, spec, what)
+    return leaves, TreeDef(spec, _shapes(leaves, what))
+
+
+def _separated(leaves: list[Any], spec: Any, what: str) -> tuple[list[Any], TreeDef]:
+    """Separate the complex leaves into real and imaginary parts; return all leaves and the treedef."""
     found = [list(separated(leaf)) if is_complex(leaf) else [leaf] for leaf in leaves]
     shapes = [_shapes(parts, what) for parts in found]
     treedef = _with_pairs(spec, [list(shape) if len(shape) == 2 else shape[0] for shape in shapes])
@@ -497,8 +504,8 @@ def _refused(leaf: Any, what: str) -> TypeError:
     kind = f"array of {leaf.dtype}" if type(leaf) is numpy.ndarray else type(leaf).__name__
     shown = "" if isinstance(leaf, numpy.ndarray) else f" ({leaf!r:.60})"
     return TypeError(
-        f"{what} is {_with_article(kind)}{shown}, and not a number: derivatives are taken of int, float, complex, NumPy "
-        "numbers, Values and Complex, in lists, tuples, dicts, dataclasses and NumPy arrays"
+        f"{what} is {_with_article(kind)}{shown}, and not a number: derivatives are taken of int, float, complex, "
+        "NumPy numbers, Values and Complex, in lists, tuples, dicts, dataclasses and NumPy arrays"
     )
 
 

@@ -27,6 +27,11 @@ cdef class ArrayForm(Form):
     cdef Py_ssize_t _count
 
 
+cdef class ComplexArrayForm(Form):
+    cdef Form _real
+    cdef Form _imag
+
+
 cdef class ConstantForm(Form):
     cdef object _constant
 

@@ -144,6 +144,29 @@ class ArrayForm(Form):
 
 @cython.final
 @cython.cclass
+class ComplexArrayForm(Form):
+    """The form of a complex array. `real` and `imag` are the forms of its parts, which are read as views."""
+
+    def __init__(self, real: Form, imag: Form) -> None:
+        self._real, self._imag = real, imag
+
+    def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
+        """See `Form.read`."""
+        if type(tree) is not numpy.ndarray or tree.dtype.kind != "c":
+            return False
+        return self._real.read(tree.real, row, columns) and self._imag.read(tree.imag, row, columns)
+
+    def build(self, row: cython.p_double) -> object:
+        """See `Form.build`."""
+        real: Any = self._real.build(row)
+        imag: Any = self._imag.build(row)
+        array = numpy.empty(real.shape, numpy.complex128)
+        array.real, array.imag = real, imag
+        return array
+
+
+@cython.final
+@cython.cclass
 class ConstantForm(Form):
     """The form of an object without numbers in the buffer, such as None or a static argument."""
 

@@ -7,7 +7,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gradwalk.nn import Module
-from gradwalk.trees.fast.form import ArrayForm, ComplexForm, ConstantForm, DictForm, FieldsForm, Form, NumberForm, SequenceForm
+from gradwalk.trees.fast.form import (
+    ArrayForm,
+    ComplexArrayForm,
+    ComplexForm,
+    ConstantForm,
+    DictForm,
+    FieldsForm,
+    Form,
+    NumberForm,
+    SequenceForm,
+)
 from gradwalk.trees.fast.module_form import module_form
 from gradwalk.trees.module_treedef import ModuleTreeDef, parted
 from gradwalk.trees.tree import TreeDef, field_names, size
@@ -24,8 +34,6 @@ def form_of(treedef: TreeDef, leaves: Sequence[Any] | None = None) -> Any:
     given = list(leaf_forms(treedef) if leaves is None else leaves)
     if treedef.pairs and not isinstance(treedef.spec, tuple):
         given = treedef.with_pairs_joined(given, _complex_form)
-        if None in given:
-            return None
     if isinstance(treedef.spec, ModuleTreeDef):
         return _of_module(treedef.spec, given)
     if isinstance(treedef.spec, tuple):
@@ -45,11 +53,11 @@ def leaf_forms(treedef: TreeDef, position: int = 0) -> Iterator[Form]:
         position += size(shape)
 
 
-def _complex_form(real: Form, imag: Form) -> Form | None:
-    """Return the form of a complex number with these parts; None for an array."""
+def _complex_form(real: Form, imag: Form) -> Form:
+    """Return the form of a complex number or array, given the forms of its parts."""
     if isinstance(real, NumberForm) and isinstance(imag, NumberForm):
         return ComplexForm(real.position, imag.position)
-    return None
+    return ComplexArrayForm(real, imag)
 
 
 def _of_module(treedef: ModuleTreeDef, leaves: list[Any]) -> Form | None:
