@@ -30,6 +30,7 @@ BENCHMARKS = (
     "gradbench",
     "asian",
     "black_scholes",
+    "calibration",
     "low_level",
     "vector_functions",
     "interop",

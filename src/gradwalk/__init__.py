@@ -17,7 +17,7 @@ __version__ = "0.2.0"
 # Maps each module to its public names. A name is imported at its first use, as in Scientific Python's SPEC 1, because
 # most programs need only a few names.
 _NAMES = {
-    "gradwalk": ("interop", "loops", "math", "nn", "numpy", "optim", "solvers", "stats"),
+    "gradwalk": ("cmath", "interop", "loops", "math", "nn", "numpy", "optim", "solvers", "stats"),
     "gradwalk.adopting.adopt": ("adopt",),
     "gradwalk.backend.about": ("about",),
     "gradwalk.backend.scipy_callable": ("low_level_callable", "low_level_filter"),
@@ -26,6 +26,7 @@ _NAMES = {
     "gradwalk.batching.vectorize": ("vectorize",),
     "gradwalk.batching.vmap": ("vmap",),
     "gradwalk.cli.micrograd": ("as_micrograd",),
+    "gradwalk.complex_numbers.complex_class": ("Complex",),
     "gradwalk.explain.check.check": ("check", "gradcheck"),
     "gradwalk.explain.draw.draw": ("draw", "draw_dot", "trace"),
     "gradwalk.explain.walk": ("Walk", "walk"),
@@ -71,4 +72,10 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
+def _operate_on_complex(name: str, *operands: object) -> object:
+    """Apply an operation to operands with a complex number. The module is imported when it is needed first."""
+    return import_module("gradwalk.complex_numbers.complex_class").operate(name, *operands)
+
+
 __getattr__("Value")  # imported at once, because every program needs it
+import_module("gradwalk.value.apply").register_complex(_operate_on_complex)

@@ -157,6 +157,16 @@ def test_barrier_option(tmp_path):
     assert 100 < days < 252
 
 
+def test_heston(tmp_path):
+    output = run("heston", "--output", "picture.png", cwd=tmp_path)
+    assert numbers(output, "largest difference")[0] < 1e-7
+    for name in ("variance ", "reversion", "long-run variance", "volatility of variance", "correlation"):
+        known, _, exact, noisy = numbers(output, name)
+        assert exact == pytest.approx(known, rel=1e-6)
+        assert noisy == pytest.approx(known, rel=0.02)
+    assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
+
+
 def test_satellite(tmp_path):
     output = run("satellite", "--hours", "2", "--steps", "25", "--output", "picture.png", cwd=tmp_path)
     assert numbers(output, "largest difference")[0] < 1e-6

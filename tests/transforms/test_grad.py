@@ -819,14 +819,12 @@ class TestErrors:
         ("result", "text"),
         [
             (None, r"f\(\) returned None; it has to return a number, or numbers: is a `return` missing\?"),
-            ("text", r"the result of f\(\) is a str \('text'\), and not a real number|f\(\) returned 'text'"),
-            (1j, r"the result of f\(\) is a complex \(1j\)"),
+            ("text", r"the result of f\(\) is a str \('text'\), and not a number|f\(\) returned 'text'"),
             ([1.0, {"text"}], r"the result of f\(\)\[1\] is a set"),
-            (numpy.array([1j]), r"the result of f\(\) is an array of complex128"),
             (numpy.array(["a"]), r"the result of f\(\) is an array of <U1"),
             ({1.0}, r"the result of f\(\) is a set"),
         ],
-        ids=["nothing", "text", "complex", "set inside", "complex array", "array of text", "set"],
+        ids=["nothing", "text", "set inside", "array of text", "set"],
     )
     def test_non_numeric_results_raise(self, transform, result, text):
         def f(x):
@@ -882,10 +880,8 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("argument", "text"),
         [
-            ("2", r"x is a str \('2'\), and not a real number"),
-            (2j, "x is a complex"),
+            ("2", r"x is a str \('2'\), and not a number"),
             ([1.0, {"a": {"b"}}], r"x\[1\]\['a'\] is a set"),
-            (numpy.array([1j]), "x is an array of complex128"),
             (numpy.array([1.0, None], dtype=object), "an element of x is a NoneType"),
             (Decimal("0.5"), "x is a Decimal"),
             (lambda: 1.0, "x is a function"),

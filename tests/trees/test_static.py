@@ -157,5 +157,5 @@ def test_mutable_objects_are_refused():
 
 @pytest.mark.parametrize("transform", [grad, value_and_grad, jacobian])
 def test_static_data_have_no_derivatives(transform):
-    with pytest.raises(TypeError, match=r"x is a str \('text'\), and not a real number"):
+    with pytest.raises(TypeError, match=r"x is a str \('text'\), and not a number"):
         transform(lambda x: 1.0)("text")

@@ -290,18 +290,15 @@ class TestMessages:
     @pytest.mark.parametrize(
         ("tree", "text"),
         [
-            (bytearray(b"b"), r"x is a bytearray \(bytearray\(b'b'\)\), and not a real number"),
-            (1j, r"x is a complex \(1j\)"),
-            (numpy.complex64(1), "x is a complex64"),
+            (bytearray(b"b"), r"x is a bytearray \(bytearray\(b'b'\)\), and not a number"),
             ({1.0}, r"x is a set \(\{1\.0\}\)"),
             (Decimal(1), "x is a Decimal"),
             (numpy.timedelta64(3, "s"), "x is a timedelta64"),
             (object(), "x is an object"),
             ([1.0, {"a": (2.0, {3.0})}], r"x\[1\]\['a'\]\[1\] is a set \(\{3\.0\}\)"),
             (Rates(1.0, Decimal(1)), r"x\.long is a Decimal"),
-            (Point(1.0, 1j), r"x\.y is a complex"),
+            (Point(1.0, bytearray()), r"x\.y is a bytearray"),
             (numpy.array(["b"]), r"x is an array of <U1"),
-            (numpy.array([1j]), r"x is an array of complex128"),
             (numpy.array(["2020-01-01"], "M8[D]"), r"x is an array of datetime64"),
             (numpy.array([1.0, None], dtype=object), "an element of x is a NoneType"),
             (numpy.array([1.0, [2.0]], dtype=object), "an element of x is a list"),
@@ -311,8 +308,8 @@ class TestMessages:
     def test_error_names_the_invalid_leaf(self, tree, text):
         with pytest.raises(TypeError, match=text) as caught:
             flatten(tree, "x")
-        assert "int, float, NumPy numbers and Values" in str(caught.value)
-        assert len(str(caught.value)) < 370
+        assert "int, float, complex, NumPy numbers, Values and Complex" in str(caught.value)
+        assert len(str(caught.value)) < 380
 
 
 def array_of(library, numbers):

@@ -162,7 +162,7 @@ class TestArithmetic:
         assert b.data == 2.0
         assert a is not b
 
-    @pytest.mark.parametrize("wrong", ["x", None, [1], 1j])
+    @pytest.mark.parametrize("wrong", ["x", None, [1]])
     def test_other_types_are_refused(self, wrong):
         a = Value(1.0)
         for operation in (

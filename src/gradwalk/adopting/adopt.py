@@ -123,14 +123,14 @@ def _counted(count: int) -> str:
 def adopt(*packages: str) -> Adoption:
     """Let modules of other packages compute with Values, so that gradwalk differentiates their functions unmodified.
 
-    In all modules of the packages, also in modules that are imported later, names of `math`, its functions, `float`,
-    `numbers.Real` and `numbers.Number` refer to versions that accept Values. This includes closures, default arguments,
-    class attributes, and module-level lists and dicts. `isinstance(v, float)` holds for a Value, `float(v)` is the
-    Value itself, and `numpy.asarray(v, dtype=float)` is an object array. Plain numbers give the same results and
-    exceptions as before.
+    In all modules of the packages, also in modules that are imported later, names of `math` and `cmath`, their
+    functions, `float`, `complex`, `numbers.Real`, `numbers.Complex` and `numbers.Number` refer to versions that accept
+    Values. This includes closures, default arguments, class attributes, and module-level lists and dicts.
+    `isinstance(v, float)` holds for a Value, `float(v)` is the Value itself, `complex(v, w)` is a `Complex`, and
+    `numpy.asarray(v, dtype=float)` is an object array. Plain numbers give the same results and exceptions as before.
 
-    Compiled modules, and modules whose functions numba compiles, are left alone. Modules with a subclass of
-    float, or with a test such as `dtype is float`, keep `float`. `left_alone` names them.
+    Compiled modules, and modules whose functions numba compiles, are left alone. Modules with a subclass of float or
+    complex, or with a test such as `dtype is float`, keep `float` and `complex`. `left_alone` names them.
 
     Args:
         *packages: Names of packages or modules, such as "fluids" or "fluids.friction".

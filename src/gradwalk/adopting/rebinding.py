@@ -11,7 +11,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from gradwalk.adopting.substitutes import Float, original_of, substitute_for
+from gradwalk.adopting.substitutes import ComplexNumber, Float, original_of, substitute_for
 
 Undo = Callable[[], object]
 Find = Callable[[Any], Any]  # returns the substitute of an object, or None
@@ -42,22 +42,25 @@ def functions_of(modules: Iterable[ModuleType]) -> dict[str, list[FunctionType]]
 
 
 def why_float_is_kept(module: ModuleType, functions: Iterable[FunctionType]) -> str:
-    """Return the reason why a module with these functions keeps Python's `float`, or ""."""
-    for name, x in list(vars(module).items()):
-        if isinstance(x, type) and issubclass(x, float) and x.__module__ == module.__name__:
-            return f"it keeps float, because its class {name} is a subclass of float"
-    for function in functions:
-        if _needs_the_class(function.__code__):
-            return f"it keeps float, because its function {function.__name__} contains `is float` or `case float()`"
+    """Return the reason why a module with these functions keeps Python's `float` and `complex`, or ""."""
+    functions = list(functions)
+    for kind, name in itertools.product((float, complex), list(vars(module))):
+        x = vars(module).get(name)
+        if isinstance(x, type) and issubclass(x, kind) and x.__module__ == module.__name__:
+            return f"it keeps float, because its class {name} is a subclass of {kind.__name__}"
+    for called, function in itertools.product(("float", "complex"), functions):
+        if _needs_the_class(function.__code__, called):
+            where = f"its function {function.__name__} contains `is {called}` or `case {called}()`"
+            return f"it keeps float, because {where}"
     return ""
 
 
-def _needs_the_class(code: CodeType) -> bool:
-    """Return whether a code object, or one inside it, uses `float` where only the class itself will do."""
+def _needs_the_class(code: CodeType, kind: str) -> bool:
+    """Return whether a code object, or one inside it, uses `float` or `complex` where only the class itself will do."""
     return any(
-        before.argval == "float" and (after.opname == "IS_OP" or has_match)
+        before.argval == kind and (after.opname == "IS_OP" or has_match)
         for one in _with_inner(code)
-        if "float" in one.co_names
+        if kind in one.co_names
         for has_match in ["MATCH_CLASS" in {instruction.opname for instruction in dis.get_instructions(one)}]
         for before, after in itertools.pairwise(dis.get_instructions(one))
     )
@@ -77,7 +80,8 @@ def rebind(
 ) -> Iterator[Undo]:
     """Replace `math`, `float` and the like in modules; yield functions that undo this, in the order of the changes.
 
-    `functions` has the functions of each module. The modules whose names are in `keeping` keep Python's `float`.
+    `functions` has the functions of each module. The modules whose names are in `keeping` keep Python's `float` and
+    `complex`.
     """
     for module in modules:
         keeps = module.__name__ in keeping
@@ -87,13 +91,14 @@ def rebind(
         yield from _in_classes(module, find)
         for function in functions[module.__name__]:
             yield from _in_function(function, find)
-            if not keeps and any("float" in code.co_names for code in _with_inner(function.__code__)):
-                yield from _shadowed(function.__globals__)
+            if not keeps:
+                used = {name for code in _with_inner(function.__code__) for name in code.co_names}
+                yield from _shadowed(function.__globals__, used)
 
 
 def _substitute_but_float(x: Any) -> Any:
-    """Return the substitute of a function or module, or None. `float` has none."""
-    return None if x is float else substitute_for(x)
+    """Return the substitute of a function or module, or None. `float` and `complex` have none."""
+    return None if x is float or x is complex else substitute_for(x)
 
 
 def restore_copies(is_adopted: Callable[[str], bool]) -> None:
@@ -175,8 +180,11 @@ def _in_function(function: FunctionType, find: Find) -> Iterator[Undo]:
         yield from _in_container(function.__kwdefaults__, find)
 
 
-def _shadowed(names: dict[str, Any]) -> Iterator[Undo]:
-    """Let a module see `Float` instead of the builtin `float`."""
-    if "float" not in names:
-        names["float"] = Float
-        yield lambda: names.pop("float") if names.get("float") is Float else None
+def _shadowed(names: dict[str, Any], used: Collection[str]) -> Iterator[Undo]:
+    """Let a module see `Float` instead of the builtin `float`, and the same for `complex`, if it uses them."""
+    for name, substitute in (("float", Float), ("complex", ComplexNumber)):
+        if name in used and name not in names:
+            names[name] = substitute
+            yield lambda name=name, substitute=substitute: (  # type: ignore[misc]
+                names.pop(name) if names.get(name) is substitute else None
+            )

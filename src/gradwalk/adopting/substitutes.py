@@ -1,10 +1,11 @@
-"""Versions of `math`, `float`, `numbers.Real` and some names of NumPy that accept Values: `substitute_for`.
+"""Versions of `math`, `cmath`, `float`, `complex` and the like that accept Values: `substitute_for`.
 
 For plain numbers, each version calls the original function, so results and exceptions are the same.
 """
 
 from __future__ import annotations
 
+import cmath
 import functools
 import inspect
 import math
@@ -15,8 +16,10 @@ from typing import Any
 
 import numpy
 
+import gradwalk.cmath
 import gradwalk.math
 from gradwalk.adopting.switches import NumberKind, of_any_arguments, of_one_argument, of_two_arguments
+from gradwalk.complex_numbers.complex_class import Complex
 from gradwalk.value.modes import is_abstract
 from gradwalk.value.node import ValueNode
 
@@ -69,8 +72,56 @@ def _functions() -> dict[str, Callable[..., Any]]:
     return found
 
 
+class ComplexKind(NumberKind):
+    """The substitute for `complex`: it also includes `Complex`, and makes a `Complex` of Values."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return a Complex if an argument contains a Value, and `complex` of the arguments otherwise."""
+        if not any(isinstance(arg, (ValueNode, Complex)) for arg in (*args, *kwargs.values())):
+            return complex(*args, **kwargs)
+        return _complex(*args, **kwargs)
+
+    def __instancecheck__(self, x: object) -> bool:
+        return isinstance(x, (Complex, complex))
+
+    def __subclasscheck__(self, kind: Any) -> bool:
+        return issubclass(kind, (Complex, complex))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ComplexKind) or other in (complex, Complex)
+
+    def __hash__(self) -> int:
+        return hash(complex)
+
+
+def _complex(real: Any = 0.0, imag: Any = 0.0) -> Any:
+    """Return real + imag·i. The arguments may be complex, as for Python's `complex`."""
+    return real + imag * 1j if isinstance(real, Complex) or isinstance(imag, Complex) else Complex(real, imag)
+
+
+def _of_complex(plain: Callable[..., Any], on_values: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that calls `on_values` if an argument is a Value or a Complex, else `plain`."""
+
+    @functools.wraps(plain)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        for arg in args:
+            if isinstance(arg, (ValueNode, Complex)):
+                return on_values(*args, **kwargs)
+        return plain(*args, **kwargs)
+
+    return function
+
+
+_COMPLEX_FUNCTIONS = {
+    name: _of_complex(plain, getattr(gradwalk.cmath, name))
+    for name, plain in vars(cmath).items()
+    if callable(plain) and not name.startswith("_")
+}
+
 Float = NumberKind(float, numpy.dtype(float))
+ComplexNumber = ComplexKind(complex, numpy.dtype(complex))
 Real = NumberKind(numbers.Real)
+AnyComplex = NumberKind(numbers.Complex)
 Number = NumberKind(numbers.Number)
 
 
@@ -80,7 +131,7 @@ def _converting(plain: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(plain)
     def function(*args: Any, **kwargs: Any) -> Any:
         dtype = args[1] if len(args) > 1 else kwargs.get("dtype")
-        if args and dtype is not None and _is_float(dtype) and _has_value(args[0]):
+        if args and dtype is not None and _is_inexact(dtype) and _has_value(args[0]):
             return plain(args[0], object, *args[2:], **{name: x for name, x in kwargs.items() if name != "dtype"})
         return plain(*args, **kwargs)
 
@@ -105,9 +156,9 @@ def _is_iterable(x: Any) -> bool:
     return hasattr(x, "__iter__")
 
 
-def _is_float(dtype: Any) -> bool:
-    """Return whether a dtype, in one of the forms that NumPy accepts, is float64."""
-    return dtype in ("float", "float64", "d") if isinstance(dtype, str) else id(dtype) in _FLOATS
+def _is_inexact(dtype: Any) -> bool:
+    """Return whether a dtype, in one of the forms that NumPy accepts, is float64 or complex128."""
+    return dtype in _NAMES if isinstance(dtype, str) else id(dtype) in _INEXACT
 
 
 def _has_value(x: Any) -> bool:
@@ -115,7 +166,7 @@ def _has_value(x: Any) -> bool:
     waiting = [x]
     while waiting:
         one = waiting.pop()
-        if isinstance(one, ValueNode):
+        if isinstance(one, (ValueNode, Complex)):
             return True
         if isinstance(one, (list, tuple)):
             waiting += one
@@ -133,18 +184,24 @@ class _Module(ModuleType):
         vars(self)["__getattr__"] = functools.partial(getattr, original)  # names that the original imports later
 
 
-_FLOATS = frozenset(map(id, [float, Float, numpy.float64, numpy.dtype(float)]))
+_OF_FLOAT = (float, Float, numpy.float64, numpy.dtype(float))
+_INEXACT = frozenset(map(id, [*_OF_FLOAT, complex, ComplexNumber, numpy.complex128, numpy.dtype(complex)]))
+_NAMES = frozenset(["float", "float64", "d", "complex", "complex128", "D"])
 _FUNCTIONS = _functions()
 _OF_NUMPY: dict[str, Any] = {name: _converting(getattr(numpy, name)) for name in ("array", "asarray", "asanyarray")}
 _SUBSTITUTES: list[tuple[Any, Any]] = [
     (math, _Module(math, _FUNCTIONS)),
-    (numbers, _Module(numbers, {"Real": Real, "Number": Number})),
+    (cmath, _Module(cmath, _COMPLEX_FUNCTIONS)),
+    (numbers, _Module(numbers, {"Real": Real, "Complex": AnyComplex, "Number": Number})),
     (numpy, _Module(numpy, _OF_NUMPY)),
     *((getattr(numpy, name), function) for name, function in _OF_NUMPY.items()),
     (numbers.Real, Real),
+    (numbers.Complex, AnyComplex),
     (numbers.Number, Number),
     (float, Float),
+    (complex, ComplexNumber),
     *((getattr(math, name), function) for name, function in _FUNCTIONS.items()),
+    *((getattr(cmath, name), function) for name, function in _COMPLEX_FUNCTIONS.items()),
 ]
 _BY_ID = {id(original): substitute for original, substitute in _SUBSTITUTES}
 

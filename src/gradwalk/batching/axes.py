@@ -228,7 +228,7 @@ def _append(batch: Batch, sizes: dict[int, str], arg: Any, name: str, axes: Axes
         else:
             shapes.append(moved.shape[1:] or SCALAR.shapes[0])
             sizes.setdefault(len(moved), f"{name}, of shape {leaf.shape}, has {len(moved)} along axis {axis}")
-    batch.elements.append(TreeDef(treedef.spec, tuple(shapes)))
+    batch.elements.append(treedef.with_shapes(shapes))
 
 
 def parts_of(tree: Any) -> Mapping[Any, Any] | None:

@@ -27,10 +27,12 @@ def targets_of(out: Any, wanted: TreeDef, kind: Any) -> list[Target]:
         kind: The dtype of the result.
 
     Raises:
-        TypeError: The target of a leaf is not an array, or has the wrong dtype.
+        TypeError: The target of a leaf is not an array, or has the wrong dtype, or the result has complex numbers.
         ValueError: `out` is not a tree like the result, or an array has the wrong shape, is read-only, has elements
             that overlap, or overlaps with another array.
     """
+    if out is not None and wanted.pairs:
+        raise TypeError(f"out= requires real results, got {wanted}: return the real part and the imaginary part")
     found = _by_leaf(out, wanted, "out")
     dtype = numpy.dtype(kind)
     given = [i for i, target in enumerate(found) if target is not None]

@@ -103,8 +103,9 @@ class Stacked(Maker):
         places = [axis % (len(shape) + 1) for shape, axis in zip(shapes, axes, strict=True)]
         self._leaves = [(shape[:place], shape[place:], place) for shape, place in zip(shapes, places, strict=True)]
         leaves = [ColumnForm(self._kind, self._kind, *at) for at in zip(places, shapes, strict=True)]
-        self._targets = None if treedef.types else form_of(treedef, leaves)
-        self._is_leaf = treedef.spec is None and not treedef.types
+        is_plain = not (treedef.types or treedef.pairs)
+        self._targets = form_of(treedef, leaves) if is_plain else None
+        self._is_leaf = treedef.spec is None and is_plain
 
     def of(self, kernel: LaneKernel, shared: cython.p_double, columns: Columns, out: Any) -> object:
         """See `Maker.of`."""

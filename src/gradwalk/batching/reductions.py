@@ -55,6 +55,11 @@ class Reduction(Vmap[P]):
                 f"reduce={self._reduce!r} of {self.batching.name}: the batch is empty; give at least 1 sample"
             )
         trace = self.trace(batch)
+        if trace.treedef.pairs:
+            raise TypeError(
+                f"reduce={self._reduce!r} of {self.batching.name} requires real results, got {trace.treedef}: only "
+                "'sum' and 'mean' reduce complex numbers"
+            )
         if out is None:
             return self._reduced(trace, batch, args, kwargs)
         kind = numpy.int64 if self._reduce.startswith("arg") else batch.kind

@@ -88,6 +88,10 @@ class ArrayFunction:
         """Return the leaves of the result for arguments that may contain Values."""
         result = self._f(*self._rebuilt(arrays))
         leaves, treedef = flatten(result, f"the result of {display_name(self)}")
+        if treedef.pairs:
+            raise TypeError(
+                f"{display_name(self)} must return real numbers, got {treedef}: return the real and imaginary parts"
+            )
         if not leaves:
             raise TypeError(
                 f"{display_name(self)} must return at least one number, got {result!r}: is a `return` missing?"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from gradwalk.batching.vmapped import Vmap
+from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Indices, Recordable, Recording, display_name
 from gradwalk.program.tracing.wrapper import WrappedFunction
 from gradwalk.trees.tree import Parameters, TreeDef, refuse_static, tupled
@@ -66,6 +67,22 @@ class Transform(WrappedFunction[P, R_co], Recordable):
                     f"argument{'s' if count != 1 else ''}, counted from 0, got {self._argnums}"
                 )
         return [i % count for i in argnums]
+
+
+def conjugated(tape: Tape, indices: Indices, treedef: TreeDef) -> Indices:
+    """Return the tape indices of numbers, with the imaginary parts of complex numbers negated."""
+    if not treedef.pairs:
+        return indices
+    return [tape.append("neg", i) if is_imag else i for i, is_imag in zip(indices, treedef.imaginary, strict=True)]
+
+
+def refuse_real_arguments(name: str, f: Callable[..., Any], arguments: TreeDef) -> None:
+    """Raise `TypeError` if an argument of a holomorphic function is a real number."""
+    if 2 * len(arguments.pairs) != len(arguments.shapes):
+        raise TypeError(
+            f"{name} with holomorphic=True needs complex arguments, and {display_name(f)} was called with {arguments}: "
+            "pass complex numbers, such as complex(x), or omit holomorphic"
+        )
 
 
 def checked_argnums(argnums: Any) -> Argnums:

@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 from gradwalk.batching.vmapped import Vmap
 from gradwalk.program.run.fast_call import MISSED
 from gradwalk.program.tracing.trace import Indices, Recordable, Recording, display_name
-from gradwalk.transforms.base import Argnums, Transform, transformed
+from gradwalk.transforms.base import Argnums, Transform, conjugated, refuse_real_arguments, transformed
 from gradwalk.transforms.zero_derivatives import warn_of_zeros
 from gradwalk.trees.tree import SCALAR, TreeDef, tupled
 from gradwalk.value.modes import depth, new_mark, recorded
@@ -27,15 +27,18 @@ R_co = TypeVar("R_co", covariant=True)
 class Grad(Transform[P, R_co]):
     """A function that computes a gradient, returned by `grad` and `value_and_grad`."""
 
-    def __init__(self, f: Callable[..., Any], argnums: Argnums, has_aux: bool, with_value: bool) -> None:
+    def __init__(
+        self, f: Callable[..., Any], argnums: Argnums, has_aux: bool, with_value: bool, holomorphic: bool = False
+    ) -> None:
         super().__init__(f, argnums, "grad")
+        self._holomorphic = holomorphic
         self._has_aux = has_aux
         self._with_value = with_value
         self._unexamined = _MOST_EXAMINED
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Return the gradient at these arguments."""
-        if not (self._has_aux or isinstance(self._f, Recordable) or depth()):
+        if not (self._has_aux or self._holomorphic or isinstance(self._f, Recordable) or depth()):
             found = self._of_numbers(args, kwargs)
             if found is not MISSED:
                 return found  # type: ignore[no-any-return]
@@ -44,6 +47,8 @@ class Grad(Transform[P, R_co]):
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
         """Append the gradient, and the value and aux if requested, to the tape; return the indices and treedef."""
         opened, inputs, gradient_treedef = self._opened(recording, args)
+        if self._holomorphic:
+            refuse_real_arguments("grad", self._f, gradient_treedef)
         return self._differentiated(recording, recording.run(self._f, opened, kwargs), inputs, gradient_treedef)
 
     def _of_numbers(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -94,20 +99,23 @@ class Grad(Transform[P, R_co]):
         """Append the gradient of the recorded outputs `found`: see `record`."""
         outputs, treedef = found
         parts = self._parts(treedef)
-        value, *aux = outputs
-        gradient = recording.tape.reverse([(value, recording.tape.constant(1.0))], inputs)
+        value, aux = outputs[0], outputs[parts[0].size :]
+        tape = recording.tape
+        # The gradient with respect to a complex number x + iy is d/dx - i d/dy, as in JAX. For the real part of a
+        # holomorphic function, this is the complex derivative of the function.
+        gradient = conjugated(tape, tape.reverse([(value, tape.constant(1.0))], inputs), gradient_treedef)
         if recording.asked and self._unexamined:
             self._unexamined -= 1
             warn_of_zeros(self._f, recording, value, inputs)
         if self._with_value:
             result = tupled(parts) if self._has_aux else treedef
-            return [value, *aux, *gradient], tupled([result, gradient_treedef])
+            return [*outputs, *gradient], tupled([result, gradient_treedef])
         if self._has_aux:
             return [*gradient, *aux], tupled([gradient_treedef, parts[1]])
         return gradient, gradient_treedef
 
     def _reduce_args(self) -> tuple[Any, ...]:
-        return self._f, self._argnums, self._has_aux, self._with_value
+        return self._f, self._argnums, self._has_aux, self._with_value, self._holomorphic
 
     def _parts(self, treedef: TreeDef) -> list[TreeDef]:
         """Return the treedefs of the value and of aux; raise `TypeError` if the value is not one number."""
@@ -118,7 +126,18 @@ class Grad(Transform[P, R_co]):
                 raise TypeError(
                     f"with has_aux=True, {display_name(self._f)} must return a pair (value, aux), got {treedef}"
                 )
-        if not parts[0].has_one_number:
+        if self._holomorphic and not parts[0].is_complex:
+            raise TypeError(
+                f"grad with holomorphic=True needs a function that returns one complex number, and "
+                f"{display_name(self._f)} returned {parts[0]}: omit holomorphic for a real result"
+            )
+        if parts[0].is_complex and not self._holomorphic:
+            raise TypeError(
+                f"grad needs a function that returns a real number, and {display_name(self._f)} returned {parts[0]}: "
+                "return its real part or absolute value, pass holomorphic=True for the complex derivative of a "
+                "holomorphic function, or use jacobian for a function of real numbers"
+            )
+        if not (parts[0].has_one_number or parts[0].is_complex):
             raise TypeError(
                 f"grad needs a function that returns one number, and {display_name(self._f)} returned {parts[0]}: "
                 "use jacobian, or return a sum"
@@ -129,19 +148,26 @@ class Grad(Transform[P, R_co]):
 # The gradient is typed as Any. Usually it has the type of the argument, but the gradient of a Module contains numbers
 # instead of Values (see `nn.Module`). For some vmapped functions, grad returns a vmapped function.
 @overload
-def grad(f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False) -> Any: ...
+def grad(f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False) -> Any: ...
 @overload
-def grad(f: Callable[P, Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Grad[P, Any]: ...
-def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def grad(
+    f: Callable[P, Any], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False
+) -> Grad[P, Any]: ...
+def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False) -> Any:
     """Compute the gradient of a function that returns one number, with respect to one or several arguments.
 
-    An argument is a number or a tree of numbers: nested lists, tuples, dicts, dataclasses, Modules and arrays.
+    An argument is a number or a tree of numbers: nested lists, tuples, dicts, dataclasses, Modules and arrays. The
+    numbers may be complex. The gradient with respect to a complex number x + iy is ∂f/∂x - i·∂f/∂y, as in JAX; its
+    conjugate is the direction of steepest ascent.
 
     Args:
-        f: A function that returns a number or an array with one element, or a pair (value, aux) if `has_aux` is true.
+        f: A function that returns a real number or an array with one element, or a pair (value, aux) if `has_aux` is
+            true.
         argnums: Position of the argument to differentiate with respect to (default 0), or a sequence of positions.
         has_aux: Whether `f` returns a pair (value, aux). Only the value is differentiated; aux is a tree of numbers,
             which is returned unchanged.
+        holomorphic: Whether `f` is a holomorphic function of complex arguments that returns a complex number. The
+            result is then its complex derivative.
 
     Returns:
         A function with the arguments of `f` that returns the gradient. The gradient has the structure of the argument
@@ -150,7 +176,8 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) 
 
     Raises:
         TypeError: `f` is not callable, or `argnums` are not ints. When the returned function is called: `f` does not
-            return one number, or an argument contains something other than numbers.
+            return one real number, or one complex number and `holomorphic` is true; an argument contains something
+            other than numbers, or a real number and `holomorphic` is true.
         ValueError: When the returned function is called: a position in `argnums` is out of range.
 
     Example:
@@ -158,23 +185,33 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) 
         4.0
         >>> grad(grad(grad(lambda x: x**4)))(2.0)
         48.0
+        >>> grad(abs)(3 + 4j)
+        (0.6-0.8j)
+        >>> grad(lambda z: z * z, holomorphic=True)(3 + 4j)
+        (6+8j)
     """
-    return transformed(f, argnums, lambda g: Grad(g, argnums, has_aux, with_value=False))
+    return transformed(f, argnums, lambda g: Grad(g, argnums, has_aux, False, holomorphic))
 
 
 @overload
-def value_and_grad(f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False) -> Any: ...
+def value_and_grad(f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False) -> Any: ...
 @overload
-def value_and_grad(f: Callable[P, R], argnums: Argnums = 0, *, has_aux: bool = False) -> Grad[P, tuple[R, Any]]: ...
-def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def value_and_grad(
+    f: Callable[P, R], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False
+) -> Grad[P, tuple[R, Any]]: ...
+def value_and_grad(
+    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False
+) -> Any:
     """Compute the value and the gradient of a function in one pass.
 
     The arguments, the gradient and the exceptions are described at `grad`.
 
     Args:
-        f: A function that returns a number or an array with one element, or a pair (value, aux) if `has_aux` is true.
+        f: A function that returns a real number or an array with one element, or a pair (value, aux) if `has_aux` is
+            true.
         argnums: Position of the argument to differentiate with respect to (default 0), or a sequence of positions.
         has_aux: Whether `f` returns a pair (value, aux), of which only the value is differentiated.
+        holomorphic: Whether `f` is a holomorphic function: see `grad`.
 
     Returns:
         A function with the arguments of `f` that returns the pair (value, gradient). If `has_aux` is true, it returns
@@ -187,4 +224,4 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool
         >>> value_and_grad(lambda x: x * x)(3.0)
         (9.0, 6.0)
     """
-    return transformed(f, argnums, lambda g: Grad(g, argnums, has_aux, with_value=True))
+    return transformed(f, argnums, lambda g: Grad(g, argnums, has_aux, True, holomorphic))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy
 
 from gradwalk.batching.vmapped import Vmap
 from gradwalk.program.tracing.trace import Indices, Recording, display_name
-from gradwalk.transforms.base import Argnums, Transform, transformed
+from gradwalk.transforms.base import Argnums, Transform, refuse_real_arguments, transformed
+from gradwalk.trees.complex_leaves import joined
 from gradwalk.trees.tree import Shape, TreeDef, flatten, refuse_static, scalars
 from gradwalk.value.value import Value
 
@@ -25,35 +27,64 @@ _LARGEST_UNROLLED = 1_000_000
 class Jacobian(Transform[P, R_co]):
     """A function that computes a Jacobian. `mode` is "forward", "reverse", or "auto" for the cheaper mode."""
 
-    def __init__(self, f: Callable[..., Any], argnums: Argnums, mode: str) -> None:
+    def __init__(self, f: Callable[..., Any], argnums: Argnums, mode: str, holomorphic: bool = False) -> None:
         super().__init__(f, argnums, "jacobian")
         self._mode = mode
+        self._holomorphic = holomorphic
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Return the Jacobian at these arguments."""
         recording = Recording()
-        inputs, outputs, treedef, order = self._run(recording, args, kwargs)
-        matrix = self._matrix(recording, inputs, outputs)
-        return treedef.filled(matrix.ravel()[order])  # type: ignore[no-any-return]
+        inputs, outputs, arranged = self._run(recording, args, kwargs)
+        numbers = self._matrix(recording, inputs, outputs).ravel()[arranged.order]
+        if arranged.negated:
+            numbers[arranged.negated] = -numbers[arranged.negated]
+        return arranged.treedef.filled(numbers)  # type: ignore[no-any-return]
 
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
         """Append each derivative that can be nonzero to the tape; return the indices and treedef of the Jacobian."""
-        inputs, outputs, treedef, order = self._run(recording, args, kwargs)
-        indices: Indices = self._rows(recording, inputs, outputs).ravel()[order].tolist()
-        return indices, treedef
+        inputs, outputs, arranged = self._run(recording, args, kwargs)
+        indices: Indices = self._rows(recording, inputs, outputs).ravel()[arranged.order].tolist()
+        for i in arranged.negated:
+            indices[i] = recording.tape.append("neg", indices[i])
+        return indices, arranged.treedef
 
     def _reduce_args(self) -> tuple[Any, ...]:
-        return self._f, self._argnums, self._mode
+        return self._f, self._argnums, self._mode, self._holomorphic
 
     def _run(
         self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]
-    ) -> tuple[Indices, Indices, TreeDef, Any]:
+    ) -> tuple[Indices, Indices, _Arranged]:
         """Record the function; return the indices of inputs and outputs, and the result of `_arranged`."""
         opened, inputs, columns = self._opened(recording, args)
+        if self._holomorphic:
+            refuse_real_arguments("a Jacobian", self._f, columns)
         outputs, rows = recording.run(self._f, opened, kwargs)
         if not rows.shapes:
             refuse_static(rows.unflatten([]), f"the result of {display_name(self._f)}")
-        return inputs, outputs, *_arranged(rows.as_floats(), columns)
+        self._check_complex(rows, columns)
+        return inputs, outputs, _arranged(rows.as_floats(), columns)
+
+    def _check_complex(self, rows: TreeDef, columns: TreeDef) -> None:
+        """Raise `TypeError` if there are complex arguments or results for which the Jacobian is not defined."""
+        if self._holomorphic:
+            if 2 * len(rows.pairs) != len(rows.shapes):
+                raise TypeError(
+                    f"a Jacobian with holomorphic=True needs complex results, and {display_name(self._f)} returned "
+                    f"{rows}: omit holomorphic for real results"
+                )
+            return
+        if columns.pairs and (rows.pairs or self._mode == "forward"):
+            what = "a Jacobian in forward mode" if self._mode == "forward" else "a Jacobian of complex results"
+            raise TypeError(
+                f"{what} needs real arguments, and {display_name(self._f)} was called with {columns}: pass "
+                "holomorphic=True if it is a holomorphic function, or use jvp or vjp"
+            )
+        if rows.pairs and self._mode == "reverse":
+            raise TypeError(
+                f"a Jacobian in reverse mode needs real results, and {display_name(self._f)} returned {rows}: use "
+                "jacfwd for a function of real numbers, or pass holomorphic=True for a holomorphic function"
+            )
 
     def _is_forward(self, inputs: Indices, outputs: Indices) -> bool:
         """Return whether to use forward sweeps, one per input, rather than reverse sweeps, one per output."""
@@ -88,10 +119,10 @@ class Jacobian(Transform[P, R_co]):
 
 
 @overload
-def jacobian(f: Vmap[...], argnums: Argnums = 0) -> Any: ...
+def jacobian(f: Vmap[...], argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
 @overload
-def jacobian(f: Callable[P, Any], argnums: Argnums = 0) -> Jacobian[P, Any]: ...
-def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
+def jacobian(f: Callable[P, Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Jacobian[P, Any]: ...
+def jacobian(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Any:
     """Compute the Jacobian of a function with respect to one or several of its arguments.
 
     Forward mode is used if the number of inputs is less than twice the number of outputs; otherwise reverse mode is
@@ -101,6 +132,9 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
         f: A function that takes and returns numbers or trees of numbers: nested lists, tuples, dicts, dataclasses,
             Modules and arrays.
         argnums: Position of the argument to differentiate with respect to (default 0), or a sequence of positions.
+        holomorphic: Whether `f` is a holomorphic function of complex arguments with complex results. The Jacobian then
+            has its complex derivatives. Without it, arguments or results may be complex, but not both. The derivative
+            with respect to a complex argument is described at `grad`.
 
     Returns:
         A function with the arguments of `f` that returns the Jacobian. If the argument is an array of shape s and the
@@ -115,19 +149,20 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
         >>> jacobian(lambda x: [x[0] * x[1], x[0]])([2.0, 3.0])
         [[3.0, 2.0], [1.0, 0.0]]
     """
-    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "auto"))
+    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "auto", holomorphic))
 
 
 @overload
-def jacfwd(f: Vmap[...], argnums: Argnums = 0) -> Any: ...
+def jacfwd(f: Vmap[...], argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
 @overload
-def jacfwd(f: Callable[P, Any], argnums: Argnums = 0) -> Jacobian[P, Any]: ...
-def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
+def jacfwd(f: Callable[P, Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Jacobian[P, Any]: ...
+def jacfwd(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Any:
     """Compute the Jacobian in forward mode, with one sweep per input. Efficient for few inputs and many outputs.
 
     Args:
         f: A function that takes and returns trees of numbers: see `jacobian`.
         argnums: Position of the argument to differentiate with respect to, or a sequence of positions.
+        holomorphic: Whether `f` is a holomorphic function: see `jacobian`. Without it, the arguments must be real.
 
     Returns:
         A function that returns the Jacobian in the structure described at `jacobian`.
@@ -139,19 +174,20 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
         >>> jacfwd(lambda x: [x, x * x, x * x * x])(2.0)
         [1.0, 4.0, 12.0]
     """
-    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "forward"))
+    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "forward", holomorphic))
 
 
 @overload
-def jacrev(f: Vmap[...], argnums: Argnums = 0) -> Any: ...
+def jacrev(f: Vmap[...], argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
 @overload
-def jacrev(f: Callable[P, Any], argnums: Argnums = 0) -> Jacobian[P, Any]: ...
-def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
+def jacrev(f: Callable[P, Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Jacobian[P, Any]: ...
+def jacrev(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Any:
     """Compute the Jacobian in reverse mode, with one sweep per output. Efficient for many inputs and few outputs.
 
     Args:
         f: A function that takes and returns trees of numbers: see `jacobian`.
         argnums: Position of the argument to differentiate with respect to, or a sequence of positions.
+        holomorphic: Whether `f` is a holomorphic function: see `jacobian`. Without it, the results must be real.
 
     Returns:
         A function that returns the Jacobian in the structure described at `jacobian`.
@@ -163,14 +199,14 @@ def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
         >>> jacrev(lambda x: x[0] * x[1] * x[2])([2.0, 3.0, 4.0])
         [12.0, 8.0, 6.0]
     """
-    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "reverse"))
+    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "reverse", holomorphic))
 
 
 @overload
-def hessian(f: Vmap[...], argnums: Argnums = 0) -> Any: ...
+def hessian(f: Vmap[...], argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
 @overload
-def hessian(f: Callable[P, Any], argnums: Argnums = 0) -> Jacobian[P, Any]: ...
-def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
+def hessian(f: Callable[P, Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Jacobian[P, Any]: ...
+def hessian(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Any:
     """Compute the Hessian of a function: the matrix of its second derivatives.
 
     The method is forward over reverse mode, with one forward sweep per input.
@@ -178,6 +214,8 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
     Args:
         f: A function that takes and returns numbers or trees of numbers, as at `jacobian`.
         argnums: Position of the argument to differentiate with respect to (default 0), or a sequence of positions.
+        holomorphic: Whether `f` is a holomorphic function: see `jacobian`. Without it, arguments and results must be
+            real.
 
     Returns:
         A function with the arguments of `f` that returns the Hessian. If the argument is an array of shape s and the
@@ -192,24 +230,65 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
         >>> hessian(lambda x: x[0] * x[0] * x[1])([2.0, 3.0])
         [[6.0, 4.0], [4.0, 0.0]]
     """
-    return transformed(f, argnums, lambda g: Jacobian(Jacobian(g, argnums, "reverse"), argnums, "forward"))
+
+    def transform(g: Callable[..., Any]) -> Any:
+        gradient = Jacobian[..., Any](g, argnums, "reverse", holomorphic)
+        return Jacobian[..., Any](gradient, argnums, "forward", holomorphic)
+
+    return transformed(f, argnums, transform)
 
 
-def _arranged(rows: TreeDef, columns: TreeDef) -> tuple[TreeDef, Any]:
-    """Return the treedef of a Jacobian, and the index of each of its numbers in the flattened (outputs, inputs) matrix.
+class _Arranged(NamedTuple):
+    """The arrangement of a Jacobian.
 
-    The treedef is the treedef of the result in which each leaf is replaced by the treedef of the arguments.
+    Attributes:
+        treedef: The treedef of the Jacobian: the treedef of the result in which each leaf is replaced by the treedef of
+            the arguments.
+        order: The index of each of its numbers in the flattened (outputs, inputs) matrix.
+        negated: The positions of the numbers that are the negative of the matrix entry.
     """
-    entries = numpy.arange(rows.size * columns.size, dtype=numpy.float64).reshape(rows.size, columns.size)
-    tree = rows.unflatten([columns.unflatten(blocks) for blocks in _blocks(entries, rows, columns)])
+
+    treedef: TreeDef
+    order: Any
+    negated: list[int]
+
+
+def _arranged(rows: TreeDef, columns: TreeDef) -> _Arranged:
+    """Return the arrangement of a Jacobian, given the treedefs of the result and of the arguments."""
+    entries = numpy.arange(1.0, rows.size * columns.size + 1.0).reshape(rows.size, columns.size)
+    tree = rows.of_items([columns.of_items(blocks) for blocks in _blocks(entries, rows, columns)])
     leaves, treedef = flatten(tree, "a Jacobian")
-    return treedef, numpy.array(scalars(leaves), dtype=numpy.int64)
+    signed = numpy.array(scalars(leaves), dtype=numpy.int64)
+    return _Arranged(treedef, numpy.abs(signed) - 1, (signed < 0).nonzero()[0].tolist())
 
 
 def _blocks(entries: Any, rows: TreeDef, columns: TreeDef) -> Iterator[list[Any]]:
     """Yield one list per leaf of the result. It has one block of the matrix per leaf of the arguments."""
-    for row_range, row_shape in rows.ranges():
-        yield [_block(entries[row_range, part], row_shape, shape) for part, shape in columns.ranges()]
+    column_parts = _parts(columns)
+    for row in _parts(rows):
+        yield [_complex_block(entries, row, column) for column in column_parts]
+
+
+_Part = list[tuple[slice, Shape]]  # the numbers of a leaf, or the numbers of its real part and of its imaginary part
+
+
+def _parts(treedef: TreeDef) -> list[_Part]:
+    """Return the numbers of each leaf, and of each complex number or array."""
+    return treedef.with_pairs_joined([[part] for part in treedef.ranges()], operator.add)
+
+
+def _complex_block(entries: Any, row: _Part, column: _Part) -> Any:
+    """Return the derivative of one leaf with respect to another.
+
+    With respect to a complex x + iy, the derivative is d/dx - i d/dy of the real part, as the gradient is: see `grad`.
+    """
+    (row_range, row_shape), (column_range, shape) = row[0], column[0]
+    real = _block(entries[row_range, column_range], row_shape, shape)
+    if len(column) == 2:
+        return joined(real, -_block(entries[row_range, column[1][0]], row_shape, shape))
+    if len(row) == 2:
+        return joined(real, _block(entries[row[1][0], column_range], row_shape, shape))
+    return real
 
 
 def _block(entries: Any, row_shape: Shape, shape: Shape) -> Any:

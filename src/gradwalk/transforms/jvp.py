@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from gradwalk.program.tracing.trace import Indices, Recording, display_name, evaluate
+from gradwalk.transforms.base import conjugated
 from gradwalk.transforms.grad import grad
 from gradwalk.trees.tree import Parameters, flatten, scalars, tupled
 
@@ -42,12 +43,13 @@ def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[[R], tuple[Any,
 
     Args:
         f: A function that takes and returns numbers or trees of numbers. It is called once.
-        *primals: The arguments of `f`, each passed separately.
+        *primals: The arguments of `f`, each passed separately. They may be complex.
 
     Returns:
         The pair (result, pull). `pull` takes the cotangent of the result: a tree like the result, with one weight per
         number. It returns a tuple with one cotangent per argument: the gradient of the weighted sum of the result's
-        numbers, computed in reverse mode.
+        numbers, computed in reverse mode. For complex numbers it is the gradient of the real part of the sum: see
+        `grad`.
 
     Raises:
         TypeError: The arguments or the result contain something other than numbers.
@@ -63,7 +65,10 @@ def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[[R], tuple[Any,
     arguments = tupled([flatten(primal, "an argument")[1] for primal in primals])
     operands = recording.operands.copy()
     adjoints = recording.add_seeds([0.0] * len(outputs))
-    program = recording.tape.program(recording.tape.reverse(list(zip(outputs, adjoints, strict=True)), inputs))
+    tape = recording.tape
+    # The real part of w · z is the product of w's real part and z's, minus the product of the imaginary parts.
+    seeds = list(zip(outputs, conjugated(tape, adjoints, treedef), strict=True))
+    program = tape.program(conjugated(tape, tape.reverse(seeds, inputs), arguments))
 
     def pull(adjoint: R) -> tuple[Any, ...]:
         given = _like(result, adjoint, "adjoints")

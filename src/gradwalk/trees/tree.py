@@ -1,7 +1,8 @@
 """Flatten and unflatten trees: arguments and results such as nested lists, dicts, dataclasses, arrays and Modules.
 
-A number, a Value or an array is a leaf, and so is each parameter of an `nn.Module`. Arrays from other libraries are
-converted with `numpy.asarray`. Static data, such as strings, is part of the structure: see `static.py`. Tuples and
+A real number, a Value or an array is a leaf, and so is each parameter of an `nn.Module`. A complex number is two
+leaves: its real part and its imaginary part. Arrays from other libraries are converted with `numpy.asarray`. Static
+data, such as strings, is part of the structure: see `static.py`. Tuples and
 Modules are flattened here, and optree flattens all other containers. optree is imported when it is needed for the first
 time.
 """
@@ -23,6 +24,7 @@ import numpy
 
 from gradwalk.base.cached import cached_property
 from gradwalk.nn import Module, Number
+from gradwalk.trees.complex_leaves import is_complex, joined, separated
 from gradwalk.trees.module_treedef import ModuleTreeDef, forget_kinds, parted
 from gradwalk.trees.static import Static, is_static
 from gradwalk.value.conditions import result_type
@@ -44,30 +46,39 @@ class TreeDef:
     """The structure of a tree: the containers and the shapes of the leaves. It does not include the numbers.
 
     Attributes:
-        spec: The containers: an optree treedef, a `ModuleTreeDef` or a tuple of treedefs; None if the tree is a leaf.
+        spec: The containers: an optree treedef, a `ModuleTreeDef` or a tuple of treedefs; None if the tree is a leaf or
+            a complex number. In an optree treedef, a complex number or a complex array is one leaf.
         shapes: The shapes of the leaves.
+        pairs: The positions of the leaves that are real parts of complex numbers or arrays. The next leaf is the
+            imaginary part, and has the same shape.
         types: For the results of functions, the type of each leaf's numbers: bool, int or float. Empty if all are
             floats. Treedefs that differ only in the types are equal.
     """
 
     spec: Any
     shapes: tuple[Shape, ...]
+    pairs: tuple[int, ...] = ()
     types: tuple[type, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         if isinstance(self.spec, ModuleTreeDef):
             return _with_article(str(self.spec))
-        shown = repr(self.unflatten([_Shown(shape) for shape in self.shapes]))
+        shown = repr(self._shown())
         if len(shown) > _LONGEST:
             return f"{len(self.shapes)} leaves, {shown[:_LONGEST]}…"
         return shown if shown[0] in "[({'" else _with_article(shown)
 
+    def _shown(self) -> Any:
+        """Return a tree with placeholders that describe the leaves."""
+        shown = [_Shown(shape) for shape in self.shapes]
+        return self.of_items(self.with_pairs_joined(shown, lambda real, _: _Shown(real.shape, "complex ")))
+
     def __reduce__(self) -> Any:
         if self.spec is None or isinstance(self.spec, tuple):
-            return _unpickled, (self.spec, [], self.shapes, self.types)
+            return _unpickled, (self.spec, [], self.shapes, self.pairs, self.types)
         # Pickle a tree with this treedef instead of the treedef itself. An optree treedef depends on the classes that
         # this process has registered, and a ModuleTreeDef may hold objects that cannot be pickled.
-        return _unpickled, (None, [self.unflatten([0.0] * len(self.shapes))], self.shapes, self.types)
+        return _unpickled, (None, [self.unflatten([0.0] * len(self.shapes))], self.shapes, self.pairs, self.types)
 
     @property
     def size(self) -> int:
@@ -126,21 +137,46 @@ class TreeDef:
 
     def unflatten(self, leaves: Sequence[Any]) -> Any:
         """Return the tree with these leaves. Numbers are converted to the `types`; Values are left as they are."""
-        if self.types and (self._is_flat or not isinstance(self.spec, tuple)):
+        if self.types:
             leaves = list(map(_converted, leaves, self.types))
+        return self.of_items(self.with_pairs_joined(leaves, joined) if self.pairs else leaves)
+
+    def of_items(self, items: Sequence[Any]) -> Any:
+        """Return the tree, given an item for each real leaf and for each complex number or array."""
         if self.spec is None:
-            return leaves[0]
+            return items[0]
         if not isinstance(self.spec, tuple):
-            return self.spec.unflatten(leaves)
+            return self.spec.unflatten(items)
         if self._is_flat:
-            return tuple(leaves)
+            return tuple(items)
         parts = []
         start = 0
         for part in self.spec:
-            end = start + len(part.shapes)
-            parts.append(part.unflatten(leaves[start:end]))
+            end = start + len(part.shapes) - len(part.pairs)
+            parts.append(part.of_items(items[start:end]))
             start = end
         return tuple(parts)
+
+    def with_pairs_joined(self, leaves: Sequence[Any], join: Callable[[Any, Any], Any]) -> list[Any]:
+        """Return one item for each leaf, and the result of `join` for the two leaves of a complex number or array."""
+        rest, found = iter(leaves), []
+        position, real_parts = 0, frozenset(self.pairs)
+        for leaf in rest:
+            is_real_part = position in real_parts
+            found.append(join(leaf, next(rest)) if is_real_part else leaf)
+            position += 1 + is_real_part
+        return found
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether the tree is a single complex number or an array with one complex element."""
+        return self.spec is None and bool(self.pairs) and self.size == 2
+
+    @property
+    def imaginary(self) -> list[bool]:
+        """Whether each number of the tree is the imaginary part of a complex number."""
+        parts = {position + 1 for position in self.pairs}
+        return [i in parts for i, shape in enumerate(self.shapes) for _ in range(size(shape))]
 
     def with_shapes(self, shapes: Sequence[Shape]) -> TreeDef:
         """Return this treedef with other leaf shapes."""
@@ -148,7 +184,7 @@ class TreeDef:
         spec = self.spec
         if isinstance(spec, tuple):
             spec = tuple([part.with_shapes([next(rest) for _ in part.shapes]) for part in spec])
-        return TreeDef(spec, tuple(shapes))
+        return TreeDef(spec, tuple(shapes), self.pairs)
 
     def typed(self, types: Sequence[type]) -> TreeDef:
         """Return this treedef with types of the leaves' numbers."""
@@ -159,7 +195,7 @@ class TreeDef:
                 parts.append(part.typed(types[start : start + len(part.shapes)]))
                 start += len(part.shapes)
             spec = tuple(parts)
-        return TreeDef(spec, self.shapes, () if _FLOAT.issuperset(types) else tuple(types))
+        return TreeDef(spec, self.shapes, self.pairs, () if _FLOAT.issuperset(types) else tuple(types))
 
     def as_floats(self) -> TreeDef:
         """Return this treedef without types: all numbers are floats, as in derivatives and sums."""
@@ -173,7 +209,7 @@ class TreeDef:
     def with_numbers(self) -> TreeDef:
         """Return this treedef with 0-d arrays replaced by numbers. NumPy functions often make the same change."""
         spec = tuple([part.with_numbers() for part in self.spec]) if isinstance(self.spec, tuple) else self.spec
-        return TreeDef(spec, tuple([_SCALAR if shape == () else shape for shape in self.shapes]))
+        return TreeDef(spec, tuple([_SCALAR if shape == () else shape for shape in self.shapes]), self.pairs)
 
     def parts(self) -> list[TreeDef]:
         """Return the treedefs of the items of a list or tuple. For any other tree, the result is empty."""
@@ -191,15 +227,14 @@ class TreeDef:
 
     def _children(self) -> list[TreeDef]:
         """Return the treedefs of the children of an optree treedef."""
-        shapes, types = iter(self.shapes), iter(self.types)
-        return [
-            TreeDef(
-                None if spec.is_leaf() else spec,
-                tuple(itertools.islice(shapes, spec.num_leaves)),
-                tuple(itertools.islice(types, spec.num_leaves)),
-            )
-            for spec in self.spec.children()
-        ]
+        rest = iter(self.with_pairs_joined(self.shapes, lambda real, imag: [real, imag]))
+        types = iter(self.types)
+        found = []
+        for spec in self.spec.children():
+            leaves = list(itertools.islice(rest, spec.num_leaves))
+            numbers = sum(2 if isinstance(leaf, list) else 1 for leaf in leaves)
+            found.append(_with_pairs(None if spec.is_leaf() else spec, leaves, tuple(itertools.islice(types, numbers))))
+        return found
 
     def ranges(self) -> Iterator[tuple[slice, Shape]]:
         """Yield (slice, shape) for each leaf. The slice selects the leaf's numbers from all numbers of the tree."""
@@ -224,7 +259,10 @@ class TreeDef:
             return [path for i, part in enumerate(self.spec) for path in part.paths(f"{root}[{i}]")]
         if isinstance(self.spec, ModuleTreeDef):
             return self.spec.names(root)
-        return [root] if self.spec is None else [accessor.codify(root) for accessor in self.spec.accessors()]
+        paths = iter([root] if self.spec is None else [accessor.codify(root) for accessor in self.spec.accessors()])
+        marked = self.with_pairs_joined(self.shapes, lambda *_: (".real", ".imag")) if self.pairs else self.shapes
+        ends: list[tuple[str, ...]] = [end if end == (".real", ".imag") else ("",) for end in marked]
+        return [path + end for path, each in zip(paths, ends, strict=True) for end in each]
 
 
 _FLOAT = frozenset([float])
@@ -234,11 +272,26 @@ _LEAF_TYPES = _SCALAR_TYPES | {numpy.ndarray}
 SCALAR = TreeDef(None, (_SCALAR,))  # the treedef of a single number
 
 
-def _unpickled(spec: Any, trees: list[Any], shapes: tuple[Shape, ...], types: tuple[type, ...]) -> TreeDef:
+def _with_pairs(spec: Any, leaves: Sequence[Any], types: Sequence[type] = ()) -> TreeDef:
+    """Return a treedef, given the shape of each leaf, and a list of two shapes for each complex number or array."""
+    flat: list[Shape] = []
+    pairs = []
+    for shape in leaves:
+        if isinstance(shape, list):
+            pairs.append(len(flat))
+            flat += shape
+        else:
+            flat.append(shape)
+    return TreeDef(spec, tuple(flat), tuple(pairs), tuple(types))
+
+
+def _unpickled(
+    spec: Any, trees: list[Any], shapes: tuple[Shape, ...], pairs: tuple[int, ...], types: tuple[type, ...]
+) -> TreeDef:
     """Build a treedef from its pickled parts. If `trees` is not empty, it holds a tree with this treedef."""
     for tree in trees:
         spec = flatten(tree, "a pickled tree")[1].spec
-    return TreeDef(spec, tuple([_SCALAR if isinstance(shape, str) else shape for shape in shapes]), types)
+    return TreeDef(spec, tuple([_SCALAR if isinstance(shape, str) else shape for shape in shapes]), pairs, types)
 
 
 def tupled(parts: Sequence[TreeDef]) -> TreeDef:
@@ -246,7 +299,9 @@ def tupled(parts: Sequence[TreeDef]) -> TreeDef:
     types: list[type] = []
     if any(part.types for part in parts):
         types = [number_type for part in parts for number_type in part.types or [float] * len(part.shapes)]
-    return TreeDef(tuple(parts), tuple([shape for part in parts for shape in part.shapes]), tuple(types))
+    starts = itertools.accumulate([len(part.shapes) for part in parts], initial=0)
+    pairs = tuple([start + position for part, start in zip(parts, starts, strict=False) for position in part.pairs])
+    return TreeDef(tuple(parts), tuple([shape for part in parts for shape in part.shapes]), pairs, tuple(types))
 
 
 def flatten(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
@@ -260,11 +315,14 @@ def flatten(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
         The leaves and the treedef.
 
     Raises:
-        TypeError: If a leaf holds anything other than real numbers.
+        TypeError: If a leaf holds anything other than numbers.
     """
     leaf = of_numpy(tree)
-    if _is_leaf(leaf):
+    if _is_leaf(leaf) and not (isinstance(leaf, numpy.ndarray) and is_complex(leaf)):
         return [leaf], TreeDef(None, (_shape(leaf, what),))
+    if is_complex(leaf):
+        parts = list(separated(leaf))
+        return parts, TreeDef(None, _shapes(parts, what), (0,))
     if type(tree) is tuple:  # the most common result of functions, handled without importing optree
         leaves, treedefs = [], []
         for i, part in enumerate(tree):
@@ -276,12 +334,25 @@ def flatten(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
         leaves, module_treedef = parted(tree)
         return leaves, TreeDef(module_treedef, _shapes(leaves, what))
     leaves, spec = opened(tree, what)
+    if _SCALAR_TYPES.issuperset(map(type, leaves)):
+        return leaves, TreeDef(spec, (_SCALAR,) * len(leaves))
     if not _LEAF_TYPES.issuperset(map(type, leaves)):
         leaves = list(map(of_numpy, leaves))
-        if not all(map(_is_leaf, leaves)):
-            wrong = next(i for i, leaf in enumerate(leaves) if not _is_leaf(leaf))
+        are_numbers = [_is_leaf(leaf) or is_complex(leaf) for leaf in leaves]
+        if not all(are_numbers):
+            wrong = are_numbers.index(False)
             raise _refused(leaves[wrong], spec.accessors()[wrong].codify(what))
+    if any(map(is_complex, leaves)):
+        return _separated(leaves, spec, what)
     return leaves, TreeDef(spec, _shapes(leaves, what))
+
+
+def _separated(leaves: list[Any], spec: Any, what: str) -> tuple[list[Any], TreeDef]:
+    """Separate the complex leaves into real and imaginary parts; return all leaves and the treedef."""
+    found = [list(separated(leaf)) if is_complex(leaf) else [leaf] for leaf in leaves]
+    shapes = [_shapes(parts, what) for parts in found]
+    treedef = _with_pairs(spec, [list(shape) if len(shape) == 2 else shape[0] for shape in shapes])
+    return [part for parts in found for part in parts], treedef
 
 
 def opened(tree: Any, what: str) -> tuple[list[Any], Any]:
@@ -406,11 +477,12 @@ class Parameters:
 class _Shown:
     """A placeholder for a leaf, to show a treedef in messages."""
 
-    def __init__(self, shape: Shape) -> None:
-        self._shape = shape
+    def __init__(self, shape: Shape, kind: str = "") -> None:
+        self.shape = shape
+        self._kind = kind
 
     def __repr__(self) -> str:
-        return "number" if isinstance(self._shape, str) else f"array of shape {self._shape}"
+        return self._kind + ("number" if isinstance(self.shape, str) else f"array of shape {self.shape}")
 
 
 def _with_article(kind: str) -> str:
@@ -541,9 +613,9 @@ def _refused(leaf: Any, what: str) -> TypeError:
     kind = f"array of {leaf.dtype}" if type(leaf) is numpy.ndarray else type(leaf).__name__
     shown = "" if isinstance(leaf, numpy.ndarray) else f" ({leaf!r:.60})"
     return TypeError(
-        f"{what} is {_with_article(kind)}{shown}, and not a real number: derivatives are taken of int, float, NumPy "
-        "numbers and Values, in lists, tuples, dicts, dataclasses and NumPy arrays; static data may be strings, enums, "
-        "ranges, slices, dates, types or functions"
+        f"{what} is {_with_article(kind)}{shown}, and not a number: derivatives are taken of int, float, complex, "
+        "NumPy numbers, Values and Complex, in lists, tuples, dicts, dataclasses and NumPy arrays; static data may be "
+        "strings, enums, ranges, slices, dates, types or functions"
     )
 
 

@@ -6,7 +6,9 @@ therefore passes the class to `register`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from numbers import Complex
 from typing import TYPE_CHECKING, Any
 
 from gradwalk.base import _cython as cython
@@ -22,6 +24,7 @@ if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _value_class = cython.declare(object, None)  # `Value`, set by `register`
+_complex_operator = cython.declare(object, None)  # set by `register_complex`
 
 
 def register(cls: type) -> None:
@@ -29,6 +32,15 @@ def register(cls: type) -> None:
     global _value_class
     node_memory.manage_nodes(cls)
     _value_class = cls
+
+
+def register_complex(operator: Callable[..., Any]) -> None:
+    """Set the function that applies an operation to operands with a complex number.
+
+    It takes the name of the operation and the operands, and returns NotImplemented if it cannot be applied.
+    """
+    global _complex_operator
+    _complex_operator = operator
 
 
 @cython.cfunc
@@ -72,7 +84,7 @@ def unary(opcode: cython.int, a: ValueNode) -> Any:
 def binary(opcode: cython.int, left: Any, right: Any) -> Any:
     """Apply an operation to two operands, at least one of which is a Value.
 
-    Returns NotImplemented if an operand is neither a Value nor a real number.
+    The result is a `Complex` if an operand is a complex number, and NotImplemented if it is not a number either.
     """
     a: ValueNode
     b: ValueNode
@@ -87,7 +99,8 @@ def binary(opcode: cython.int, left: Any, right: Any) -> Any:
             opcode, a, b, out, evaluate.partial(opcode, 0, x, y, 0.0, out), evaluate.partial(opcode, 1, x, y, 0.0, out)
         )
     if not (scalars.is_operand(left) and scalars.is_operand(right)):
-        return NotImplemented
+        has_complex: cython.bint = isinstance(left, convert.COMPLEX_TYPES) or isinstance(right, convert.COMPLEX_TYPES)
+        return _complex_operator(NAMES[opcode], left, right) if has_complex else NotImplemented
     x, y = scalars.number(left), scalars.number(right)
     out = evaluate.value(opcode, x, y, 0.0)
     if c_compat.is_kind(left, ValueNode):
@@ -173,8 +186,14 @@ def _of_arrays(opcode: cython.int, operands: tuple) -> object:
     numbers = tuple([arrays.without_dimensions(operand) for operand in operands])
     if convert.are_operands(numbers):
         return applied(opcode, numbers)
+    hint = ""
+    if any(isinstance(x, Complex) and not convert.is_real(x) for x in numbers):
+        result = _complex_operator(NAMES[opcode], *numbers)
+        if result is not NotImplemented:
+            return result
+        hint = "; gradwalk.cmath has functions of complex numbers"
     given = ", ".join([type(operand).__name__ for operand in operands])
-    raise TypeError(f"{NAMES[opcode]}() takes Values and real numbers, not ({given})")
+    raise TypeError(f"{NAMES[opcode]}() takes Values and real numbers, not ({given}){hint}")
 
 
 @cython.cfunc

@@ -36,6 +36,8 @@ def negated(holds: Any) -> Any:
     return with_number_type(1.0 - holds, bool)  # type: ignore[operator, arg-type]  # a Value
 
 
+_NUMBERS = (complex, float, int, numpy.generic)
+
 Axis = int | tuple[int, ...] | None
 
 
@@ -134,7 +136,10 @@ def _rows(array: Any, gone: int) -> list[list[Any]]:
 
 
 def _of_numbers_or_values(objects: Any, dtype: type) -> Any:
-    return objects if any(isinstance(x, ValueNode) for x in objects.flat) else objects.astype(dtype)
+    kinds = set(map(type, objects.flat))
+    if any(issubclass(kind, ValueNode) or not issubclass(kind, _NUMBERS) for kind in kinds):
+        return objects
+    return objects.astype(complex if complex in kinds else dtype)
 
 
 def of_object(x: Any) -> Any:

@@ -14,6 +14,7 @@ if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _REAL_TYPES = (float, int, numpy.floating, numpy.integer, numpy.bool_, Rational)  # a Fraction is a Rational
+COMPLEX_TYPES = (complex, numpy.complexfloating)
 _COMMON_TYPES = frozenset([float, int, bool, numpy.bool_, *(numpy.dtype(code).type for code in "bBhHiIlLqQefdg")])
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from gradwalk.value import modes
+from gradwalk.value.convert import COMPLEX_TYPES
 from gradwalk.value.node import ValueNode
 from gradwalk.value.source.source_line import users_line
 
@@ -21,6 +22,8 @@ def asked_of_other(node: ValueNode, other: Any, method: str, is_recorded: bool) 
     different. While a function is being recorded, `RecordingError` is raised instead of returning NotImplemented for a
     number or an array.
     """
+    if isinstance(other, COMPLEX_TYPES):
+        return method == "__ne__" if other.imag != 0.0 else getattr(node, method)(float(other.real))
     if not isinstance(other, (numpy.ndarray, numbers.Number)) and not hasattr(type(other), "__array__"):
         return NotImplemented
     answer = getattr(type(other), method)(other, node)

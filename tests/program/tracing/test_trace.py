@@ -179,9 +179,9 @@ class TestErrors:
         with pytest.raises(TypeError, match=r"f\(\) returned None; .* is a `return` missing\?"):
             record(f, 3.0)
 
-    @pytest.mark.parametrize("result", ["text", 1j, {1.0}, [1.0, "text"], numpy.array([1j]), object(), len])
+    @pytest.mark.parametrize("result", ["text", {1.0}, [1.0, "text"], object(), len])
     def test_results_that_are_not_numbers_are_refused(self, result):
-        with pytest.raises(TypeError, match=r"the result of <lambda>\(\).*, and not a real number"):
+        with pytest.raises(TypeError, match=r"the result of <lambda>\(\).*, and not a number"):
             record(lambda x: result, 3.0)
 
     def test_generators_are_refused(self):

@@ -826,7 +826,7 @@ class TestErrors:
         ("result", "text"),
         [
             (None, r"f\(\) returned None; it has to return a number"),
-            ({"a": 1j}, r"the result of f\(\)\['a'\] is a complex"),
+            ({"a": {1}}, r"the result of f\(\)\['a'\] is a set"),
             (numpy.array(["a"]), r"the result of f\(\) is an array of <U1"),
         ],
     )
@@ -837,9 +837,9 @@ class TestErrors:
         with pytest.raises(TypeError, match=text):
             jit(f)(1.0)
 
-    @pytest.mark.parametrize("argument", [1j, {1.0}, object(), [1.0, {"b": {"c"}}]])
+    @pytest.mark.parametrize("argument", [{1.0}, object(), [1.0, {"b": {"c"}}]])
     def test_non_numeric_arguments_raise(self, argument):
-        with pytest.raises(TypeError, match=r"x.* and not a real number.*static_argnames='x'"):
+        with pytest.raises(TypeError, match=r"x.* and not a number.*static_argnames='x'"):
             jit(lambda x: x)(argument)
 
     def test_failed_calls_trace_nothing(self):

@@ -8,7 +8,7 @@ program; later calls only run this program. The coloring algorithms are in `colo
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, ParamSpec
 
@@ -195,7 +195,15 @@ class Sparse(Transform[P, Any]):
         positions = self._positions(len(args))
         if len(set(positions)) < len(positions):
             raise ValueError(f"argnums of {self!r} must be distinct, got {self._argnums}")
-        return [index for i in positions for index in recording.input_indices(args[i])[0]]
+        found = [recording.input_indices(args[i]) for i in positions]
+        self._refuse_complex(f"arguments of {self!r}", [treedef for _, treedef in found])
+        return [index for indices, _ in found for index in indices]
+
+    def _refuse_complex(self, what: str, treedefs: Iterable[TreeDef]) -> None:
+        """Raise `TypeError` if there are complex numbers in arguments or results."""
+        for treedef in treedefs:
+            if treedef.pairs:
+                raise TypeError(f"{what} must be real, got {treedef}: use {self._dense}, or separate the real part")
 
     def _outputs(self, recording: Recording, args: list[Any], kwargs: dict[str, Any]) -> Indices:
         """Return the indices of the numbers to differentiate."""
@@ -217,7 +225,9 @@ class SparseJacobian(Sparse[P]):
     _dense = "jacobian"
 
     def _outputs(self, recording: Recording, args: list[Any], kwargs: dict[str, Any]) -> Indices:
-        return recording.run(self._f, args, kwargs)[0]
+        outputs, treedef = recording.run(self._f, args, kwargs)
+        self._refuse_complex(f"results of {display_name(self._f)}", [treedef])
+        return outputs
 
     def _sums(self, tape: Tape, inputs: Indices, outputs: Indices, pattern: Pattern) -> Sums:
         """Sum columns (forward mode) or rows (reverse mode), whichever needs fewer colors."""

@@ -16,10 +16,20 @@ cdef class NumberForm(Form):
     cdef readonly int position
 
 
+cdef class ComplexForm(Form):
+    cdef int _real
+    cdef int _imag
+
+
 cdef class ArrayForm(Form):
     cdef tuple _shape
     cdef Py_ssize_t _position
     cdef Py_ssize_t _count
+
+
+cdef class ComplexArrayForm(Form):
+    cdef Form _real
+    cdef Form _imag
 
 
 cdef class ConstantForm(Form):

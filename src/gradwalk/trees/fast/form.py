@@ -96,6 +96,26 @@ class NumberForm(Form):
 
 @cython.final
 @cython.cclass
+class ComplexForm(Form):
+    """The form of a complex number. `real` and `imag` are the positions of its parts in the buffer."""
+
+    def __init__(self, real: int, imag: int) -> None:
+        self._real, self._imag = real, imag
+
+    def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
+        """See `Form.read`."""
+        if not isinstance(tree, complex):
+            return False
+        row[self._real], row[self._imag] = tree.real, tree.imag
+        return True
+
+    def build(self, row: cython.p_double) -> object:
+        """See `Form.build`."""
+        return complex(row[self._real], row[self._imag])
+
+
+@cython.final
+@cython.cclass
 class ArrayForm(Form):
     """The form of a float64 array, whose first number is at `position` in the buffer."""
 
@@ -119,6 +139,29 @@ class ArrayForm(Form):
         """See `Form.build`."""
         array = numpy.empty(self._shape)
         array_cells.write_array(array, row, self._position, self._count)
+        return array
+
+
+@cython.final
+@cython.cclass
+class ComplexArrayForm(Form):
+    """The form of a complex array. `real` and `imag` are the forms of its parts, which are read as views."""
+
+    def __init__(self, real: Form, imag: Form) -> None:
+        self._real, self._imag = real, imag
+
+    def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
+        """See `Form.read`."""
+        if type(tree) is not numpy.ndarray or tree.dtype.kind != "c":
+            return False
+        return self._real.read(tree.real, row, columns) and self._imag.read(tree.imag, row, columns)
+
+    def build(self, row: cython.p_double) -> object:
+        """See `Form.build`."""
+        real: Any = self._real.build(row)
+        imag: Any = self._imag.build(row)
+        array = numpy.empty(real.shape, numpy.complex128)
+        array.real, array.imag = real, imag
         return array
 
 

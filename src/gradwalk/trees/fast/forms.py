@@ -7,7 +7,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gradwalk.nn import Module
-from gradwalk.trees.fast.form import ArrayForm, ConstantForm, DictForm, FieldsForm, Form, NumberForm, SequenceForm
+from gradwalk.trees.fast.form import (
+    ArrayForm,
+    ComplexArrayForm,
+    ComplexForm,
+    ConstantForm,
+    DictForm,
+    FieldsForm,
+    Form,
+    NumberForm,
+    SequenceForm,
+)
 from gradwalk.trees.fast.module_form import module_form
 from gradwalk.trees.module_treedef import ModuleTreeDef, parted
 from gradwalk.trees.static import is_static
@@ -25,6 +35,8 @@ def form_of(treedef: TreeDef, leaves: Sequence[Any] | None = None) -> Any:
     if treedef.types:
         return None
     given = list(leaf_forms(treedef) if leaves is None else leaves)
+    if treedef.pairs and not isinstance(treedef.spec, tuple):
+        given = treedef.with_pairs_joined(given, _complex_form)
     if isinstance(treedef.spec, ModuleTreeDef):
         return _of_module(treedef.spec, given)
     if isinstance(treedef.spec, tuple):
@@ -42,6 +54,13 @@ def leaf_forms(treedef: TreeDef, position: int = 0) -> Iterator[Form]:
     for shape in treedef.shapes:
         yield NumberForm(position) if isinstance(shape, str) else ArrayForm(position, shape)
         position += size(shape)
+
+
+def _complex_form(real: Form, imag: Form) -> Form:
+    """Return the form of a complex number or array, given the forms of its parts."""
+    if isinstance(real, NumberForm) and isinstance(imag, NumberForm):
+        return ComplexForm(real.position, imag.position)
+    return ComplexArrayForm(real, imag)
 
 
 def _of_module(treedef: ModuleTreeDef, leaves: list[Any]) -> Form | None:
