@@ -1,10 +1,22 @@
-"""Expressions of `jax.numpy` that gradwalk.numpy evaluates to the same numbers and derivatives."""
+"""Expressions of `jax.numpy` that gradwalk.numpy evaluates to the same numbers and derivatives, with JAX's results.
+
+JAX needs about a minute for all expressions. tests/numpy/jnp_references.json therefore stores its results. After
+changing an expression, run: python tests/helpers/jnp_expressions.py
+"""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy
+from checkout import ROOT
+from references import jax, jnp
+
+REFERENCES = ROOT / "tests/numpy/jnp_references.json"
 
 INPUTS = {
     "x": numpy.array([0.7, -0.3, 1.9, 1.1]),
@@ -60,18 +72,18 @@ np.atleast_2d(x)
 np.atleast_3d(m)
 np.average(x)
 np.average(x * x, weights=p)
-np.average(m, axis=0, weights=np.array([0.2, 0.5, 0.3]))
-np.bincount(np.array([0, 1, 1, 3]), weights=x * x)
+np.average(m, axis=0, weights=numpy.array([0.2, 0.5, 0.3]))
+np.bincount(numpy.array([0, 1, 1, 3]), weights=x * x)
 np.block([[m, m * m], [m, m]])
 np.broadcast_arrays(x, y[:1])[1]
 np.broadcast_to(x, (2, 4))
 np.cbrt(x)
 np.ceil(x) * x
-np.choose(np.array([0, 1, 1, 0]), [x * x, y])
+np.choose(numpy.array([0, 1, 1, 0]), [x * x, y])
 np.clip(x, -0.2, 1.5)
 np.clip(x * x, min=0.2)
 np.column_stack([x, y])
-np.compress(np.array([True, False, True]), m, axis=0)
+np.compress(numpy.array([True, False, True]), m, axis=0)
 np.concat([x, y])
 np.concatenate([x, y * x])
 np.concatenate([m, m], axis=1)
@@ -111,7 +123,7 @@ np.diagflat(x)
 np.diagonal(m)
 np.diff(x * x)
 np.diff(m, n=2, axis=0)
-np.digitize(x, np.array([0.0, 1.0])) * x
+np.digitize(x, numpy.array([0.0, 1.0])) * x
 np.divide(x, y)
 np.divmod(p, 0.3)[1] * p
 np.dot(m, m)
@@ -119,7 +131,7 @@ np.dot(x, y)
 np.dsplit(np.reshape(x, (1, 2, 2)), 2)[0]
 np.dstack([x, y])
 np.ediff1d(x * x)
-np.ediff1d(x, to_begin=np.array([0.5]), to_end=y)
+np.ediff1d(x, to_begin=numpy.array([0.5]), to_end=y)
 np.einsum("ij,jk->ik", m, m)
 np.einsum("i,i,i->", x, y, x)
 np.einsum("ii->i", m)
@@ -130,7 +142,7 @@ np.exp2(x)
 np.expand_dims(x, 0)
 np.expand_dims(m, (0, 2))
 np.expm1(x)
-np.extract(np.array([True, False, True, True]), x * x)
+np.extract(numpy.array([True, False, True, True]), x * x)
 np.fabs(x) * x
 np.flip(x)
 np.flip(m, axis=0)
@@ -148,12 +160,12 @@ np.full_like(x, 2.0) * x
 np.geomspace(p[0], p[1] * 9.0, 4)
 np.gradient(x * x)
 np.gradient(x, 0.5)
-np.gradient(x, np.array([0.0, 0.5, 0.7, 1.5]))
+np.gradient(x, numpy.array([0.0, 0.5, 0.7, 1.5]))
 np.gradient(m, axis=1)
 np.greater(x, y) * x
 np.greater_equal(x, y) * x
 np.heaviside(x, 0.5) * x
-np.histogram(x, bins=np.array([-1.0, 0.0, 1.0, 2.0]), weights=y)[0]
+np.histogram(x, bins=numpy.array([-1.0, 0.0, 1.0, 2.0]), weights=y)[0]
 np.hsplit(m, 3)[1]
 np.hstack([x, y])
 np.hypot(x, y)
@@ -161,14 +173,14 @@ np.imag(x) * y
 np.inner(x, y)
 np.inner(m, m)
 np.insert(x, 1, y[0])
-np.insert(x, np.array([1, 2]), y[:2])
+np.insert(x, numpy.array([1, 2]), y[:2])
 np.insert(m, 1, x[:3], axis=0)
-np.interp(p, np.array([0.0, 0.4, 1.0]), np.array([1.0, 3.0, 2.5])) * p
-np.interp(p, np.array([0.0, 0.4, 1.0]), y[:3])
-np.interp(p * 3.0 - 0.5, np.array([0.0, 0.4, 1.0]), y[:3], left=-1.0, right=9.0)
+np.interp(p, numpy.array([0.0, 0.4, 1.0]), numpy.array([1.0, 3.0, 2.5])) * p
+np.interp(p, numpy.array([0.0, 0.4, 1.0]), y[:3])
+np.interp(p * 3.0 - 0.5, numpy.array([0.0, 0.4, 1.0]), y[:3], left=-1.0, right=9.0)
 np.isclose(x, 0.7) * x
 np.isfinite(x) * x
-np.isin(x, np.array([0.7, 1.9])) * x
+np.isin(x, numpy.array([0.7, 1.9])) * x
 np.isinf(x) * x
 np.isnan(x) * x + x
 np.isneginf(x) * x
@@ -176,7 +188,7 @@ np.isposinf(x) * x
 np.isreal(x) * x
 np.kron(x, y)
 np.kron(m, n)
-np.ldexp(x, np.array([1, 2, 3, -1]))
+np.ldexp(x, numpy.array([1, 2, 3, -1]))
 np.less(x, y) * x
 np.less_equal(x, y) * x
 np.linspace(x[0], y[1], 5)
@@ -198,7 +210,7 @@ np.matrix_transpose(n)
 np.matvec(m, x[:3])
 np.max(x * y)
 np.max(m, axis=1, keepdims=True)
-np.max(x, where=np.array([True, True, False, True]), initial=-5.0)
+np.max(x, where=numpy.array([True, True, False, True]), initial=-5.0)
 np.max(x, initial=1.2)
 np.maximum(x, y)
 np.mean(x * x)
@@ -245,7 +257,7 @@ np.pad(x, 3, mode="wrap")
 np.pad(x, 2, mode="symmetric")
 np.partition(x, 2)[2] * x
 np.percentile(x, 30.0)
-np.percentile(m, np.array([20.0, 70.0]), axis=0)
+np.percentile(m, numpy.array([20.0, 70.0]), axis=0)
 np.permute_dims(n, (1, 0))
 np.piecewise(x, [np.less(x, 0.0), np.greater_equal(x, 0.0)], [lambda t: t * t, lambda t: t**3])
 np.piecewise(x, [np.less(x, 0.5)], [2.0, lambda t: t * t])
@@ -253,7 +265,7 @@ np.poly(x[:3])
 np.polyadd(x, y[:2])
 np.polyder(x)
 np.polydiv(x, y[:2])[0]
-np.polyfit(np.arange(4.0), x * x, 1)
+np.polyfit(numpy.arange(4.0), x * x, 1)
 np.polyfit(p, x, 2)
 np.polyint(x)
 np.polymul(x, y)
@@ -265,11 +277,11 @@ np.power(p, y)
 np.power(x, 3)
 np.prod(x)
 np.prod(m, axis=1)
-np.prod(x, where=np.array([True, True, False, True]))
+np.prod(x, where=numpy.array([True, True, False, True]))
 np.ptp(x * x)
 np.ptp(m, axis=1)
 np.quantile(x * x, 0.3)
-np.quantile(x, np.array([0.0, 0.25, 1.0]))
+np.quantile(x, numpy.array([0.0, 0.25, 1.0]))
 np.quantile(m, p[0], axis=1, keepdims=True)
 np.quantile(x, 0.4, method="higher")
 np.quantile(x, 0.4, method="lower")
@@ -282,7 +294,7 @@ np.real(x) * y
 np.reciprocal(x)
 np.remainder(x, 0.45) * y
 np.repeat(x, 2)
-np.repeat(m, np.array([1, 2, 0]), axis=0)
+np.repeat(m, numpy.array([1, 2, 0]), axis=0)
 np.reshape(x, (2, 2))
 np.resize(x, (3, 2))
 np.rint(x) * x
@@ -291,7 +303,7 @@ np.roll(m, (1, 2), axis=(0, 1))
 np.rollaxis(np.reshape(x, (1, 2, 2)), 2)
 np.rot90(m)
 np.round(x, 1) * x
-np.searchsorted(np.array([0.0, 1.0]), x) * x
+np.searchsorted(numpy.array([0.0, 1.0]), x) * x
 np.select([np.less(x, 0.0), np.less(x, 1.0)], [x * x, x**3], default=y)
 np.select([np.less(x, 0.0), np.less(x, 1.0)], [x * x, x**3])
 np.sign(x) * x
@@ -316,10 +328,10 @@ np.sum(m * m, axis=0, keepdims=True)
 np.sum(x * x, where=np.less(y, 1.0))
 np.sum(x, initial=2.0)
 np.swapaxes(n, 0, 1)
-np.take(x * x, np.array([2, 0]))
-np.take(m, np.array([[2, 0], [1, 1]]), axis=1)
+np.take(x * x, numpy.array([2, 0]))
+np.take(m, numpy.array([[2, 0], [1, 1]]), axis=1)
 np.take(x, 2)
-np.take_along_axis(m, np.argsort(np.array([[3, 1, 2]]), axis=1), axis=1)
+np.take_along_axis(m, np.argsort(numpy.array([[3, 1, 2]]), axis=1), axis=1)
 np.tan(x)
 np.tanh(x)
 np.tensordot(m, n, 1)
@@ -328,7 +340,7 @@ np.tile(x, 2)
 np.trace(m)
 np.transpose(n)
 np.trapezoid(x * x)
-np.trapezoid(x, np.array([0.0, 0.5, 0.7, 1.5]))
+np.trapezoid(x, numpy.array([0.0, 0.5, 0.7, 1.5]))
 np.trapezoid(m, dx=0.5, axis=0)
 np.tril(m)
 np.triu(m, 1)
@@ -336,7 +348,7 @@ np.true_divide(x, y)
 np.trunc(x) * x
 np.unravel_index(3, (2, 2))[0] * x
 np.unstack(m)[1]
-np.unwrap(np.array([0.0, 3.0, 6.0, 9.0]) + x)
+np.unwrap(numpy.array([0.0, 3.0, 6.0, 9.0]) + x)
 np.vander(x, 3)
 np.var(x)
 np.var(m, axis=1, ddof=1)
@@ -393,21 +405,73 @@ np.linalg.svd(n, full_matrices=False)[0] ** 2
 np.linalg.svd(m)[1]
 np.linalg.svd(n, compute_uv=False)
 np.linalg.svdvals(n)
+np.linalg.lstsq(n.T, n.T[:, 0])[0]
+np.linalg.lstsq(n, m)[0]
+np.linalg.norm(m[None] * m[:, None], "nuc", axis=(0, 2), keepdims=True)
+np.linalg.pinv(n.T)
+np.linalg.qr(n)[1]
+np.linalg.qr(m)[0]
+np.linalg.svd(m)[0] ** 2
+np.linalg.svd(m)[2] ** 2
+np.linalg.svd(n.T, full_matrices=False)[0] ** 2
+np.linalg.svd(n.T, full_matrices=False)[2] ** 2
 np.linalg.tensordot(m, n, axes=1)
 np.linalg.tensorinv(np.reshape(m, (3, 3, 1)), ind=1)
 np.linalg.tensorsolve(m, x[:3])
 np.linalg.trace(m)
 np.linalg.vecdot(x, y)
 np.linalg.vector_norm(m)
+np.linalg.vector_norm(m[None] * m[:, None], axis=(0, 2), keepdims=True)
 np.linalg.vector_norm(x, ord=3)
 """
 
 
-def expressions_of(text: str) -> list[str]:
-    """Return the expressions, one per line."""
-    return [line for line in text.splitlines() if line]
+ALL = [line for line in (EXPRESSIONS + LINALG).splitlines() if line]
 
 
 def names_in(expression: str) -> list[str]:
     """Return the names of the inputs that an expression uses."""
     return [name for name in INPUTS if re.search(rf"(?<![\w.\"]){name}\b(?!=|\()", expression)]
+
+
+def evaluate(expression: str, np: Any, *arrays: Any) -> Any:
+    """Evaluate an expression with the functions of a module, and arrays for the names of the inputs."""
+    values = dict(zip(names_in(expression), arrays, strict=True))
+    return eval(expression, {"np": np, "numpy": numpy, **values})
+
+
+def inputs_of(expression: str) -> list[Any]:
+    """Return the inputs of an expression."""
+    return [INPUTS[name] for name in names_in(expression)]
+
+
+def directions_of(expression: str) -> list[Any]:
+    """Return directions for the inputs of an expression."""
+    random = numpy.random.default_rng(0)
+    directions = {name: random.normal(size=array.shape) for name, array in INPUTS.items()}
+    return [directions[name] for name in names_in(expression)]
+
+
+def in_jax(expression: str, inputs: list[Any], directions: list[Any]) -> list[float]:
+    """Return the loss of an expression's result, and its first two derivatives along the directions, by JAX."""
+
+    def loss(t: Any) -> Any:
+        moved = [jnp.asarray(x) + t * v for x, v in zip(inputs, directions, strict=True)]
+        flat = jnp.ravel(jnp.asarray(evaluate(expression, jnp, *moved)))
+        return jnp.sum(jnp.cos(jnp.arange(flat.size)) * (flat + 0.5 * flat * flat))
+
+    def derivative(f: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda t: jax.jvp(f, (t,), (1.0,))[1]
+
+    return [float(f(0.0)) for f in (loss, derivative(loss), derivative(derivative(loss)))]
+
+
+def main() -> None:
+    """Write the results of JAX."""
+    results = {each: in_jax(each, inputs_of(each), directions_of(each)) for each in ALL}
+    lines = [f" {json.dumps(each)}: {json.dumps(result)}" for each, result in results.items()]
+    Path(REFERENCES).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

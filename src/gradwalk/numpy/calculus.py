@@ -190,7 +190,7 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
         v: The coefficients of the divisor, with the highest power first.
 
     Returns:
-        The coefficients of the quotient, and those of the remainder.
+        The coefficients of the quotient, and the coefficients of the remainder.
     """
     u, v = numpy.atleast_1d(u), numpy.atleast_1d(v)
     if not holds_values(u, v):

@@ -28,7 +28,7 @@ def max(a: Any, axis: Axis = None, keepdims: bool = False, initial: Any = None, 
         axis: An axis or several axes; None for all axes.
         keepdims: Whether to keep the reduced axes, with length 1.
         initial: A number that is compared, too.
-        where: Which elements to compare; None for all. It needs `initial`.
+        where: A condition for the elements to compare; None for all. It needs `initial`.
 
     Returns:
         An array, or a single element if all axes are reduced. Equal elements share the gradient evenly, as in JAX. An
@@ -53,7 +53,7 @@ def min(a: Any, axis: Axis = None, keepdims: bool = False, initial: Any = None, 
         axis: An axis or several axes; None for all axes.
         keepdims: Whether to keep the reduced axes, with length 1.
         initial: A number that is compared, too.
-        where: Which elements to compare; None for all. It needs `initial`.
+        where: A condition for the elements to compare; None for all. It needs `initial`.
 
     Returns:
         An array, or a single element if all axes are reduced. Equal elements share the gradient evenly, as in JAX. An

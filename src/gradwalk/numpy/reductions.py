@@ -14,6 +14,7 @@ from gradwalk.numpy.elementwise import isnan, logical_and, logical_not, not_equa
 from gradwalk.numpy.ordering import argmax, argmin
 from gradwalk.numpy.ordering import max as largest
 from gradwalk.numpy.ordering import min as smallest
+from gradwalk.numpy.ufuncs import sqrt
 from gradwalk.value.arrays import Axis, reduced
 
 Condition = Any  # an array of bools or Values that broadcasts to the array, or None
@@ -36,7 +37,7 @@ def sum(
         dtype: The dtype of a sum of numbers; a floating dtype is ignored for Values.
         keepdims: Whether to keep the reduced axes, with length 1.
         initial: A number to start with.
-        where: Which elements to include; None for all.
+        where: A condition for the elements to include; None for all.
 
     Returns:
         An array, or a single element if all axes are reduced.
@@ -46,7 +47,10 @@ def sum(
         >>> grad(lambda x: sum(x * x, where=[True, False]))(numpy.array([1.0, 2.0])).tolist()
         [2.0, 0.0]
     """
-    total = numpy.sum(_included(_converted(a, dtype), where, 0), axis=axis, keepdims=keepdims)
+    a = _converted(a, dtype)
+    if _are_numbers(a, initial, where):
+        return untyped.sum(a, axis=axis, keepdims=keepdims, **_given(initial=initial, where=where))
+    total = numpy.sum(_included(a, where, 0), axis=axis, keepdims=keepdims)
     return total if initial is None else total + initial
 
 
@@ -67,12 +71,15 @@ def prod(
         dtype: The dtype of a sum of numbers; a floating dtype is ignored for Values.
         keepdims: Whether to keep the reduced axes, with length 1.
         initial: A number to start with.
-        where: Which elements to include; None for all.
+        where: A condition for the elements to include; None for all.
 
     Returns:
         An array, or a single element if all axes are reduced.
     """
-    product = numpy.prod(_included(_converted(a, dtype), where, 1), axis=axis, keepdims=keepdims)
+    a = _converted(a, dtype)
+    if _are_numbers(a, initial, where):
+        return untyped.prod(a, axis=axis, keepdims=keepdims, **_given(initial=initial, where=where))
+    product = numpy.prod(_included(a, where, 1), axis=axis, keepdims=keepdims)
     return product if initial is None else product * initial
 
 
@@ -84,7 +91,7 @@ def mean(a: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False
         axis: An axis or several axes; None for all axes.
         dtype: The dtype of a sum of numbers; a floating dtype is ignored for Values.
         keepdims: Whether to keep the reduced axes, with length 1.
-        where: Which elements to include; None for all.
+        where: A condition for the elements to include; None for all.
 
     Returns:
         An array, or a single element if all axes are reduced. The mean of no elements is nan.
@@ -95,8 +102,8 @@ def mean(a: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False
         [0.5, 0.5]
     """
     a = _converted(a, dtype)
-    if where is None and (not holds_values(a) or a.size):
-        return numpy.mean(a, axis=axis, keepdims=keepdims)
+    if _are_numbers(a, where):
+        return untyped.mean(a, axis=axis, keepdims=keepdims, **_given(where=where))
     return _quotient(sum(a, axis, keepdims=keepdims, where=where), _count(a, axis, keepdims, where))
 
 
@@ -145,7 +152,7 @@ def var(
         ddof: The sum of squares is divided by n - ddof.
         dtype: The dtype of a sum of numbers; a floating dtype is ignored for Values.
         keepdims: Whether to keep the reduced axes, with length 1.
-        where: Which elements to include; None for all.
+        where: A condition for the elements to include; None for all.
 
     Returns:
         An array, or a single element if all axes are reduced.
@@ -156,8 +163,8 @@ def var(
         [-1.333333, -0.666667, 2.0]
     """
     a = _converted(a, dtype)
-    if where is None and (not holds_values(a) or a.size):
-        return numpy.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
+    if _are_numbers(a, where):
+        return untyped.var(a, axis=axis, ddof=ddof, keepdims=keepdims, **_given(where=where))
     deviations = a - mean(a, axis, keepdims=True, where=where)
     squares = sum(deviations * deviations, axis, keepdims=keepdims, where=where)
     return _quotient(squares, _count(a, axis, keepdims, where) - ddof)
@@ -174,12 +181,12 @@ def std(
         ddof: The sum of squares is divided by n - ddof.
         dtype: The dtype of a sum of numbers; a floating dtype is ignored for Values.
         keepdims: Whether to keep the reduced axes, with length 1.
-        where: Which elements to include; None for all.
+        where: A condition for the elements to include; None for all.
 
     Returns:
         An array, or a single element if all axes are reduced.
     """
-    return _square_root(var(a, axis, dtype, ddof=ddof, keepdims=keepdims, where=where))
+    return sqrt(var(a, axis, dtype, ddof=ddof, keepdims=keepdims, where=where))
 
 
 def ptp(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -203,7 +210,7 @@ def any(a: Any, axis: Axis = None, keepdims: bool = False, *, where: Condition =
         a: An array of Values, bools or numbers.
         axis: An axis or several axes; None for all axes.
         keepdims: Whether to keep the reduced axes, with length 1.
-        where: Which elements to include; None for all.
+        where: A condition for the elements to include; None for all.
 
     Returns:
         An array of bools. In a recorded function, an array of Values that are 1 or 0.
@@ -223,7 +230,7 @@ def all(a: Any, axis: Axis = None, keepdims: bool = False, *, where: Condition =
         a: An array of Values, bools or numbers.
         axis: An axis or several axes; None for all axes.
         keepdims: Whether to keep the reduced axes, with length 1.
-        where: Which elements to include; None for all.
+        where: A condition for the elements to include; None for all.
 
     Returns:
         An array of bools. In a recorded function, an array of Values that are 1 or 0.
@@ -287,11 +294,13 @@ def nansum(a: Any, axis: Axis = None, *, keepdims: bool = False, initial: Any = 
         axis: An axis or several axes; None for all axes.
         keepdims: Whether to keep the reduced axes, with length 1.
         initial: A number to start with.
-        where: Which elements to include; None for all.
+        where: A condition for the elements to include; None for all.
 
     Returns:
         An array, or a single element if all axes are reduced.
     """
+    if _are_numbers(a, initial, where):
+        return untyped.nansum(a, axis=axis, keepdims=keepdims, **_given(initial=initial, where=where))
     return sum(a, axis, keepdims=keepdims, initial=initial, where=_not_nan(a, where))
 
 
@@ -303,11 +312,13 @@ def nanprod(a: Any, axis: Axis = None, *, keepdims: bool = False, initial: Any =
         axis: An axis or several axes; None for all axes.
         keepdims: Whether to keep the reduced axes, with length 1.
         initial: A number to start with.
-        where: Which elements to include; None for all.
+        where: A condition for the elements to include; None for all.
 
     Returns:
         An array, or a single element if all axes are reduced.
     """
+    if _are_numbers(a, initial, where):
+        return untyped.nanprod(a, axis=axis, keepdims=keepdims, **_given(initial=initial, where=where))
     return prod(a, axis, keepdims=keepdims, initial=initial, where=_not_nan(a, where))
 
 
@@ -318,11 +329,13 @@ def nanmean(a: Any, axis: Axis = None, *, keepdims: bool = False, where: Conditi
         a: An array of Values or numbers.
         axis: An axis or several axes; None for all axes.
         keepdims: Whether to keep the reduced axes, with length 1.
-        where: Which elements to include; None for all.
+        where: A condition for the elements to include; None for all.
 
     Returns:
         An array, or a single element if all axes are reduced.
     """
+    if _are_numbers(a, where):
+        return untyped.nanmean(a, axis=axis, keepdims=keepdims, **_given(where=where))
     return mean(a, axis, keepdims=keepdims, where=_not_nan(a, where))
 
 
@@ -334,11 +347,13 @@ def nanvar(a: Any, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False
         axis: An axis or several axes; None for all axes.
         ddof: The sum of squares is divided by n - ddof.
         keepdims: Whether to keep the reduced axes, with length 1.
-        where: Which elements to include; None for all.
+        where: A condition for the elements to include; None for all.
 
     Returns:
         An array, or a single element if all axes are reduced.
     """
+    if _are_numbers(a, where):
+        return untyped.nanvar(a, axis=axis, ddof=ddof, keepdims=keepdims, **_given(where=where))
     return var(a, axis, ddof=ddof, keepdims=keepdims, where=_not_nan(a, where))
 
 
@@ -350,11 +365,13 @@ def nanstd(a: Any, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False
         axis: An axis or several axes; None for all axes.
         ddof: The sum of squares is divided by n - ddof.
         keepdims: Whether to keep the reduced axes, with length 1.
-        where: Which elements to include; None for all.
+        where: A condition for the elements to include; None for all.
 
     Returns:
         An array, or a single element if all axes are reduced.
     """
+    if _are_numbers(a, where):
+        return untyped.nanstd(a, axis=axis, ddof=ddof, keepdims=keepdims, **_given(where=where))
     return std(a, axis, ddof=ddof, keepdims=keepdims, where=_not_nan(a, where))
 
 
@@ -368,6 +385,8 @@ def nancumsum(a: Any, axis: int | None = None) -> Any:
     Returns:
         An array.
     """
+    if _are_numbers(a):
+        return numpy.nancumsum(a, axis=axis)
     return numpy.cumsum(_included(a, _not_nan(a, None), 0), axis=axis)
 
 
@@ -381,6 +400,8 @@ def nancumprod(a: Any, axis: int | None = None) -> Any:
     Returns:
         An array.
     """
+    if _are_numbers(a):
+        return numpy.nancumprod(a, axis=axis)
     return numpy.cumprod(_included(a, _not_nan(a, None), 1), axis=axis)
 
 
@@ -462,6 +483,16 @@ def _converted(a: Any, dtype: Any) -> Any:
     return numpy.asarray(a) if dtype is None else astype(a, dtype)
 
 
+def _are_numbers(*operands: Any) -> bool:
+    """Return whether no operand contains Values."""
+    return not holds_values(*[numpy.asarray(x) for x in operands if x is not None])
+
+
+def _given(**arguments: Any) -> dict[str, Any]:
+    """Return the arguments that are not None."""
+    return {name: x for name, x in arguments.items() if x is not None}
+
+
 def _included(a: Any, condition: Condition, otherwise: float) -> Any:
     """Return the array with the elements that are not included replaced."""
     a = numpy.asarray(a)
@@ -476,11 +507,7 @@ def _count(a: Any, axis: Axis, keepdims: bool, condition: Condition) -> Any:
 
 def _quotient(x: Any, y: Any) -> Any:
     with numpy.errstate(divide="ignore", invalid="ignore"):
-        return numpy.divide(x, y) if not holds_values(numpy.asarray(x)) else x / y
-
-
-def _square_root(x: Any) -> Any:
-    return math.sqrt(x) if holds_values(numpy.asarray(x)) else numpy.sqrt(x)
+        return numpy.divide(x, y)
 
 
 def _not_nan(a: Any, condition: Condition) -> Any:

@@ -76,7 +76,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     conditions = [condlist] if numpy.ndim(condlist) == x.ndim and numpy.shape(condlist) == x.shape else [*condlist]
     if len(funclist) - len(conditions) not in (0, 1):
         raise ValueError(
-            f"funclist must have as many items as condlist, {len(conditions)}, or one more, got {len(funclist)}"
+            f"funclist must have {len(conditions)} items, one for each condition, or one more, got {len(funclist)}"
         )
     pieces = [piece(x, *args, **kw) if callable(piece) else piece for piece in funclist]
     found = pieces.pop() if len(pieces) > len(conditions) else 0.0

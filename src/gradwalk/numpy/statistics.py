@@ -20,7 +20,7 @@ _METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 def quantile(a: Any, q: Any, axis: Axis = None, *, method: str = "linear", keepdims: bool = False) -> Any:
-    """Return quantiles of the elements. The derivatives by the elements and by q are those of the interpolation.
+    """Return quantiles of the elements. The interpolation is differentiated by the elements and by q.
 
     Args:
         a: An array of Values or numbers.
@@ -170,7 +170,7 @@ def cov(
         rowvar: Whether rows are variables; otherwise columns are.
         bias: Whether to divide by n instead of n - 1.
         ddof: The sums of products are divided by n - ddof; None for 1, or 0 if `bias` is true.
-        fweights: How often each observation occurs, or None.
+        fweights: The number of times that each observation occurs, or None.
         aweights: The weight of each observation, or None.
 
     Returns:

@@ -58,7 +58,9 @@ __all__ = [  # noqa: RUF022  in groups
     "sinh",
     "tan",
     "tanh",
-    # Rounding and remainders
+    # Signs, rounding and remainders
+    "abs",
+    "absolute",
     "ceil",
     "copysign",
     "fabs",
@@ -161,6 +163,7 @@ degrees = _elementwise(numpy.degrees, math.degrees)
 hypot = _elementwise(numpy.hypot, _hypot)
 sinc = _elementwise(numpy.sinc, math.sinc)
 
+abs = absolute = _elementwise(numpy.absolute, math.abs)
 ceil = _elementwise(numpy.ceil, math.ceil)
 floor = _elementwise(numpy.floor, math.floor)
 trunc = _elementwise(numpy.trunc, math.trunc)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from numpy import (
-    abs,
-    absolute,
     add,
     append,
     apply_along_axis,
@@ -265,8 +263,6 @@ __all__ = [  # noqa: RUF022  in groups
     "vander",
     "zeros",
     # Elements
-    "abs",
-    "absolute",
     "add",
     "conj",
     "conjugate",

@@ -1,6 +1,6 @@
 """Decompositions of matrices, pseudoinverses and exponentials, with derivatives of any order.
 
-LAPACK or NumPy computes the numbers, also in recorded functions. The derivatives are those of jax.numpy.linalg: for
+LAPACK or NumPy computes the numbers, also in recorded functions. The derivatives agree with jax.numpy.linalg: for
 eigenvalues, singular values and QR see Giles, "Collected matrix derivative results for forward and reverse mode
 algorithmic differentiation", 2008; for the pseudoinverse see Golub and Pereyra, "The differentiation of pseudo-inverses
 and nonlinear least squares problems whose variables separate", 1973.
@@ -168,7 +168,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
         raise ValueError(f'mode must be "reduced", "complete" or "r" for a matrix of Values, got {mode!r}')
     if mode == "complete" and rows > columns:
         raise TypeError(
-            'qr(mode="complete") needs a matrix of Values with at most as many rows as columns, because the further '
+            'qr(mode="complete") needs a matrix of Values that is square or wide, because the further '
             f'columns of Q have no derivatives, got the shape {a.shape}: pass mode="reduced"'
         )
     q, r = matrix_call(_QR, (rows, min(rows, columns))).of(a[:, :rows])

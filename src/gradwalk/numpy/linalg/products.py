@@ -14,6 +14,7 @@ from gradwalk.numpy.linalg.matrices import inv, solve
 from gradwalk.numpy.linalg.stacks import size_of
 from gradwalk.numpy.ordering import max as largest
 from gradwalk.numpy.ordering import min as smallest
+from gradwalk.numpy.ufuncs import absolute
 from gradwalk.value.arrays import Axis, counted_axes
 
 
@@ -49,20 +50,20 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
         return numpy.linalg.norm(x, ord, axis, keepdims)
     rows, columns = range(2) if axis is None else axis  # type: ignore[misc]  # an int is a vector's
     added, compared = (rows, columns) if abs(ord) == 1 else (columns, rows)
-    sums = numpy.abs(x).sum(axis=added, keepdims=True)
+    sums = absolute(x).sum(axis=added, keepdims=True)
     return (largest if ord > 0 else smallest)(sums, (added, compared), keepdims)
 
 
 def _norm_of_vectors(x: Any, ord: Any, axis: Axis, keepdims: bool) -> Any:
     if ord == numpy.inf:
-        return largest(numpy.abs(x), axis, keepdims)
+        return largest(absolute(x), axis, keepdims)
     if ord == -numpy.inf:
-        return smallest(numpy.abs(x), axis, keepdims)
+        return smallest(absolute(x), axis, keepdims)
     if ord == 0:
         return numpy.sum(not_equal(x, 0.0), axis=axis, keepdims=keepdims)
     if ord in (1, 2):
         return numpy.linalg.norm(x, ord, axis, keepdims)
-    return numpy.sum(numpy.abs(x) ** ord, axis=axis, keepdims=keepdims) ** (1.0 / ord)
+    return numpy.sum(absolute(x) ** ord, axis=axis, keepdims=keepdims) ** (1.0 / ord)
 
 
 def _norm_of_singular_values(x: Any, ord: Any, axes: Sequence[int], keepdims: bool) -> Any:
@@ -140,10 +141,13 @@ def matrix_power(a: Any, n: int) -> Any:
     a = numpy.asarray(a)
     if not holds_values(a):
         return numpy.linalg.matrix_power(a, n)
-    size = size_of(a[(0,) * (a.ndim - 2)])
-    if n == 0:
-        return numpy.broadcast_to(numpy.eye(size), a.shape).astype(object)
-    return numpy.linalg.matrix_power(a if n > 0 else inv(a), abs(n))
+    power = numpy.broadcast_to(numpy.eye(size_of(a[(0,) * (a.ndim - 2)])), a.shape).astype(object)
+    base, rest = (a if n >= 0 else inv(a)), abs(n)
+    while rest:
+        power = power @ base if rest % 2 else power
+        rest //= 2
+        base = base @ base if rest else base
+    return power
 
 
 def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Any:
@@ -168,7 +172,7 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
     """Compute the inverse of a tensor, with respect to the product that sums over `ind` axes.
 
     Args:
-        a: An array of Values or numbers. The product of the first `ind` lengths is the product of the others.
+        a: An array of Values or numbers. The first `ind` axes and the remaining axes have equal numbers of elements.
         ind: The number of first axes.
 
     Returns:
@@ -193,7 +197,7 @@ def vecdot(x1: Any, x2: Any, *, axis: int = -1) -> Any:
         An array, or a number.
     """
     x1, x2 = numpy.moveaxis(numpy.asarray(x1), axis, -1), numpy.moveaxis(numpy.asarray(x2), axis, -1)
-    return numpy.matmul(numpy.conj(x1)[..., numpy.newaxis, :], x2[..., numpy.newaxis])[..., 0, 0]
+    return numpy.matmul(numpy.conj(x1)[..., numpy.newaxis, :], x2[..., numpy.newaxis])[..., 0, 0][()]
 
 
 def matvec(x1: Any, x2: Any) -> Any:
