@@ -156,7 +156,7 @@ def test_errors_say_what_to_pass():
         gnp.linalg.eigh(tall)
     with pytest.raises(gnp.linalg.LinAlgError, match=r"b \(M,\) or \(M, K\), got \(3, 2\) and \(2,\)"):
         gnp.linalg.lstsq(tall, [1.0, 2.0])
-    with pytest.raises(TypeError, match=r"eig accepts arrays of numbers, not of Values: eigh accepts symmetric"):
+    with pytest.raises(TypeError, match=r"eig accepts arrays of numbers, not of Values: use eigh for symmetric"):
         gnp.linalg.eig(square)
 
 

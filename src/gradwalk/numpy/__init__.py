@@ -5,7 +5,7 @@ return what NumPy returns. Some functions are NumPy's own, because NumPy works o
 adds, multiplies and moves elements; functions that compare elements, or convert them to bool or float, are gradwalk's.
 
 `jax.numpy` updates elements with `x.at[i].set(v)`; here this is `at(x)[i].set(v)`. A name that is missing raises an
-`AttributeError` that says what to use instead. docs/reference/jax_numpy.md lists all names.
+`AttributeError` with advice. docs/reference/jax_numpy.md lists all names.
 
 >>> import numpy
 >>> import gradwalk
@@ -139,4 +139,4 @@ from gradwalk.numpy.updates import at as at
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> None:
-        raise AttributeError(_advice.explain(__name__, name, _advice.ADVICE))
+        raise AttributeError(_advice.explain(name))

@@ -22,11 +22,29 @@ _GROUPS = {
 }
 
 ADVICE = {name: advice.format(name=name) for advice, names in _GROUPS.items() for name in names.split()}
-LINALG_ADVICE: dict[str, str] = {}
+
+_INTEGERS = "v.data is the number of a Value v, without derivatives"
+
+NUMBERS_ONLY = {  # functions that accept arrays of numbers, and advice for arrays of Values
+    "angle": "use arctan2(y, x) for the angle of a point",
+    "eig": "use eigh for symmetric matrices",
+    "eigvals": "use eigvalsh for symmetric matrices",
+    "frexp": "use floor(log2(abs(x))) + 1 for the exponent",
+    "gcd": _INTEGERS,
+    "histogram2d": "use histogram for each row",
+    "histogram_bin_edges": "use linspace(min(x), max(x), n + 1)",
+    "histogramdd": "use histogram for each row",
+    "i0": "write it as a gradwalk.primitive",
+    "lcm": _INTEGERS,
+    "lexsort": "use argsort, which is stable, for each key, from the first key to the last",
+    "nextafter": _INTEGERS,
+    "roots": "use gradwalk.solvers, whose roots have derivatives",
+    "spacing": _INTEGERS,
+}
 
 
-def explain(module: str, name: str, advice: dict[str, str]) -> str:
-    """Return the message of the `AttributeError` for a name that a module does not have."""
-    if name in advice:
-        return f"{module} does not have {name}: use {advice[name]}"
-    return f"module {module!r} has no attribute {name!r}"
+def explain(name: str) -> str:
+    """Return the message of the `AttributeError` for a name that `gradwalk.numpy` does not have."""
+    if name in ADVICE:
+        return f"gradwalk.numpy does not have {name}: use {ADVICE[name]}"
+    return f"module 'gradwalk.numpy' has no attribute {name!r}"

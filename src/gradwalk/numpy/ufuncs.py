@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 from gradwalk import math
+from gradwalk.numpy.advice import NUMBERS_ONLY
 from gradwalk.numpy.arrays import holds_values
 from gradwalk.value.value import Value
 
@@ -118,7 +119,18 @@ def _documentation(of_numbers: Callable[..., Any], of_values: Callable[..., Any]
     lines = [f"    {x}: An array of Values or numbers." for x in operands]
     returns = f"    An array. For arrays of numbers, the result of `numpy.{of_numbers.__name__}`."
     rules = [*derivatives, ""] if derivatives else []
-    return "\n".join([" ".join(summary.split()), "", *rules, "Args:", *lines, "", "Returns:", returns])
+    return "\n".join(
+        [
+            " ".join(summary.split()).partition(". ")[0].removesuffix(".") + ".",
+            "",
+            *rules,
+            "Args:",
+            *lines,
+            "",
+            "Returns:",
+            returns,
+        ]
+    )
 
 
 def _hypot(x: Any, y: Any) -> Any:
@@ -183,28 +195,28 @@ heaviside = _elementwise(
 )
 
 
-def plain(function: Callable[..., Any], advice: str) -> Callable[..., Any]:
-    """Return a function of NumPy that raises `TypeError`, with advice, for arrays of Values."""
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of NumPy that raises `TypeError`, with the advice of NUMBERS_ONLY, for arrays of Values."""
+    name = function.__name__
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         if any(isinstance(x, (Value, numpy.ndarray)) and holds_values(numpy.asarray(x)) for x in args):
-            raise TypeError(f"gradwalk.numpy.{function.__name__} accepts arrays of numbers, not of Values: {advice}")
+            raise TypeError(f"gradwalk.numpy.{name} accepts arrays of numbers, not of Values: {NUMBERS_ONLY[name]}")
         return function(*args, **kwargs)
 
     return checked
 
 
-_NUMBERS = "v.data is the number of a Value v, without derivatives"
-angle = plain(numpy.angle, "use arctan2(y, x) for the angle of a point")
-frexp = plain(numpy.frexp, "use floor(log2(abs(x))) for the exponent")
-gcd = plain(numpy.gcd, _NUMBERS)
-histogram2d = plain(numpy.histogram2d, "histogram accepts Values with one axis")
-histogram_bin_edges = plain(numpy.histogram_bin_edges, "use linspace(min(x), max(x), n + 1)")
-histogramdd = plain(numpy.histogramdd, "histogram accepts Values with one axis")
-i0 = plain(numpy.i0, "write it as a gradwalk.primitive whose derivative is i1")
-lcm = plain(numpy.lcm, _NUMBERS)
-lexsort = plain(numpy.lexsort, "argsort is stable: sort by each key in turn, the last key first")
-nextafter = plain(numpy.nextafter, _NUMBERS)
-roots = plain(numpy.roots, "gradwalk.solvers finds roots with derivatives")
-spacing = plain(numpy.spacing, _NUMBERS)
+angle = plain(numpy.angle)
+frexp = plain(numpy.frexp)
+gcd = plain(numpy.gcd)
+histogram2d = plain(numpy.histogram2d)
+histogram_bin_edges = plain(numpy.histogram_bin_edges)
+histogramdd = plain(numpy.histogramdd)
+i0 = plain(numpy.i0)
+lcm = plain(numpy.lcm)
+lexsort = plain(numpy.lexsort)
+nextafter = plain(numpy.nextafter)
+roots = plain(numpy.roots)
+spacing = plain(numpy.spacing)
