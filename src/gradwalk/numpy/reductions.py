@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from gradwalk import math
+from gradwalk.functions.rows import divide
 from gradwalk.numpy.arrays import are_known, holds_values, numbers, untyped
 from gradwalk.numpy.creation import astype
 from gradwalk.numpy.elementwise import isnan, logical_and, logical_not, not_equal, where
@@ -506,8 +507,8 @@ def _count(a: Any, axis: Axis, keepdims: bool, condition: Condition) -> Any:
 
 
 def _quotient(x: Any, y: Any) -> Any:
-    with numpy.errstate(divide="ignore", invalid="ignore"):
-        return numpy.divide(x, y)
+    """Return the quotient, which is nan if both operands are 0."""
+    return divide(x, y) if holds_values(*map(numpy.asarray, (x, y))) else numpy.divide(x, y)
 
 
 def _not_nan(a: Any, condition: Condition) -> Any:

@@ -31,7 +31,8 @@ def quantile(a: Any, q: Any, axis: Axis = None, *, method: str = "linear", keepd
         keepdims: Whether to keep the reduced axes, with length 1.
 
     Returns:
-        An array, with the axes of `q` first. A quantile is nan if an element is nan.
+        An array, with the axes of `q` first. A quantile is nan if an element is nan. For Values, an infinite element is
+        a quantile like any other; for numbers, `numpy.quantile` returns nan in some cases.
 
     Raises:
         ValueError: The method is unknown, or the array is empty.
@@ -353,7 +354,8 @@ def _quantiles(
     if not len(rows):
         raise ValueError("quantiles need at least one element, got an empty array")
     last = numpy.sum(logical_not(isnan(rows)), axis=0) - 1 if ignores_nan else numpy.full(rows.shape[1:], len(rows) - 1)
-    found = [_interpolated(rows, last, x / whole, method) for x in q.ravel()]
+    with numpy.errstate(invalid="ignore"):  # the products of infinite elements and weights of 0 are not selected
+        found = [_interpolated(rows, last, x / whole, method) for x in q.ravel()]
     if not ignores_nan:
         found = [where(isnan(rows[-1]), rows[-1], x) for x in found]
     shaped = numpy.array(found, object).reshape(q.shape + rows.shape[1:])
