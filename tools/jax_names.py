@@ -68,6 +68,11 @@ functions.
 |---|---|
 {rows}
 
+## Operators
+
+The operators of arrays are NumPy's. In a recorded function, `x < y` of arrays branches on each element, so `jit` and
+`vmap` record one path for each combination of outcomes. `less(x, y)` needs one recording, as in JAX.
+
 ## Updates of elements
 
 `x.at[i].set(v)` becomes `at(x)[i].set(v)`. The other methods are `add`, `subtract`, `multiply`, `divide`, `power`,

@@ -263,7 +263,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     side = "left" if right else "right"
     if not are_known(bins) or len(bins) < 2 or numbers(bins)[0] <= numbers(bins)[-1]:
         return searchsorted(bins, x, side)
-    return len(bins) - searchsorted(bins[::-1], x, "right" if right else "left")
+    return len(bins) - searchsorted(bins[::-1], x, side)
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
