@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy
+from beside_jax import as_values, loss
 from checkout import ROOT
 from references import jax, jnp
+
+import gradwalk.numpy as gnp
+from gradwalk import Value, grad, jit, jvp, vmap
 
 REFERENCES = ROOT / "tests/numpy/jnp_references.json"
 
@@ -464,6 +469,42 @@ def in_jax(expression: str, inputs: list[Any], directions: list[Any]) -> list[fl
         return lambda t: jax.jvp(f, (t,), (1.0,))[1]
 
     return [float(f(0.0)) for f in (loss, derivative(loss), derivative(derivative(loss)))]
+
+
+def check_derivatives(expression: str, inputs: list[Any], directions: list[Any], expected: list[float]) -> None:
+    """Compare the loss of an expression's result and its derivatives with JAX's, in each way of running."""
+    argnums = tuple(range(len(inputs)))
+
+    def total(*xs: Any) -> Any:
+        return loss(evaluate(expression, gnp, *xs))
+
+    def derivatives(*xs: Any) -> Any:
+        gradient, product = jvp(grad(total, argnums), xs, tuple(directions))
+        return total(*xs), _along(gradient, directions), _along(product, directions)
+
+    values = [as_values(array) for array in inputs]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        root = total(*values)
+    number = root.data if isinstance(root, Value) else root
+    _compare([number, *derivatives(*inputs)[1:]], expected)
+    if isinstance(root, Value):
+        root.backward()
+        gradients = [numpy.array([v.grad for v in x.ravel()]).reshape(x.shape) for x in values]
+        _compare([_along(gradients, directions)], expected[1:2])
+    recorded = jit(derivatives, branches="refuse")
+    recorded(*[array + 0.01 for array in inputs])  # other numbers, so that constants in the recording would be noticed
+    _compare(recorded(*inputs), expected)
+    _compare([vmap(total)(*[numpy.stack([array + 0.01, array]) for array in inputs])[1]], expected[:1])
+
+
+def _along(arrays: Any, directions: list[Any]) -> Any:
+    return sum([(array * direction).sum() for array, direction in zip(arrays, directions, strict=True)])
+
+
+def _compare(found: Any, expected: Any) -> None:
+    scale = max(1.0, *map(abs, expected))
+    numpy.testing.assert_allclose(numpy.asarray(found, float), expected, rtol=1e-9, atol=1e-9 * scale)
 
 
 def main() -> None:

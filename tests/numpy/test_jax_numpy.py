@@ -6,17 +6,14 @@ import inspect
 import json
 import re
 import types
-import warnings
 from typing import Any
 
 import jnp_expressions
 import numpy
 import pytest
-from beside_jax import as_values, loss
-from jnp_expressions import ALL, directions_of, evaluate, inputs_of
+from jnp_expressions import ALL, check_derivatives, directions_of, evaluate, inputs_of
 
 import gradwalk.numpy as gnp
-from gradwalk import Value, grad, jit, jvp, vmap
 from gradwalk.numpy.advice import ADVICE
 
 REFERENCES = json.loads(jnp_expressions.REFERENCES.read_text(encoding="utf-8"))
@@ -132,31 +129,7 @@ def test_every_function_is_compared_with_jax():
 
 @pytest.mark.parametrize("expression", ALL)
 def test_values_and_derivatives_agree_with_jax(expression):
-    inputs, directions = inputs_of(expression), directions_of(expression)
-    expected = REFERENCES[expression]
-    argnums = tuple(range(len(inputs)))
-
-    def total(*xs: Any) -> Any:
-        return loss(evaluate(expression, gnp, *xs))
-
-    def derivatives(*xs: Any) -> Any:
-        gradient, product = jvp(grad(total, argnums), xs, tuple(directions))
-        return total(*xs), along(gradient, directions), along(product, directions)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        values = [as_values(array) for array in inputs]
-        root = total(*values)
-    number = root.data if isinstance(root, Value) else root
-    close([number, *derivatives(*inputs)[1:]], expected)
-    if isinstance(root, Value):
-        root.backward()
-        slope = sum(v.grad * d for x, direction in zip(values, directions, strict=True) for v, d in both(x, direction))
-        close([slope], expected[1:2])
-    recorded = jit(derivatives, branches="refuse")
-    recorded(*[array + 0.01 for array in inputs])  # other numbers, so that constants in the recording would be noticed
-    close(recorded(*inputs), expected)
-    close([vmap(total)(*[numpy.stack([array + 0.01, array]) for array in inputs])[1]], expected[:1])
+    check_derivatives(expression, inputs_of(expression), directions_of(expression), REFERENCES[expression])
 
 
 @pytest.mark.parametrize("expression", ALL)
@@ -179,15 +152,3 @@ def test_every_function_has_a_docstring_and_a_signature():
             if inspect.isfunction(thing):
                 assert (inspect.getdoc(thing) or "").strip(), name
                 assert inspect.signature(thing).parameters or name in {"get_printoptions"}, name
-
-
-def along(arrays: Any, directions: list[Any]) -> Any:
-    return sum([(array * direction).sum() for array, direction in zip(arrays, directions, strict=True)])
-
-
-def both(x: Any, direction: Any) -> Any:
-    return zip(x.ravel(), direction.ravel(), strict=True)
-
-
-def close(found: Any, expected: Any) -> None:
-    numpy.testing.assert_allclose(numpy.asarray(found, float), expected, rtol=1e-9, atol=1e-9)

@@ -130,7 +130,7 @@ def test_heaviside_and_signs_of_zero():
     x = numpy.array([-0.0, 0.0, numpy.nan, -numpy.inf, 2.0])
     for name, args in (("heaviside", (0.25,)), ("signbit", ()), ("isneginf", ()), ("isposinf", ()), ("modf", ())):
         found, expected = getattr(gnp, name)(as_values(x), *args), getattr(numpy, name)(x, *args)
-        recorded = jit(lambda x, f=getattr(gnp, name), args=args: f(x, *args))(x)
+        recorded = jit(lambda x, name=name, args=args: getattr(gnp, name)(x, *args))(x)
         for one in (found, recorded):
             for a, b in zip(one, expected, strict=True) if isinstance(expected, tuple) else ((one, expected),):
                 numpy.testing.assert_array_equal(numbers(a), numpy.asarray(b, float))
