@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from website.links import DOCS
-from website.names import HOMES, definition_of, names_in, names_of
+from website.names import HOMES, definition_of, is_numpys, names_in, names_of
 
 import gradwalk
 
@@ -61,10 +61,24 @@ def _entry(name: str, *, is_path: bool) -> Iterator[str]:
 def _assigned(name: str) -> Iterator[str]:
     """Yield the lines for a name that gradwalk does not define: a constant, or a function of Python's `math`."""
     thing = operator.attrgetter(name)(gradwalk)
-    if not callable(thing):
+    if isinstance(thing, float) or not (callable(thing) or is_numpys(name, thing)):
         yield f"{name} = {thing!r}"
+    elif name.startswith("math."):
+        yield from (name, "    As in the `math` module of Python.")
+    elif is_numpys(name, thing):
+        yield from (name, "    As in NumPy.")
+    elif hasattr(thing, "__wrapped__"):
+        yield from (name, "    As in NumPy, for arrays of numbers only.")
     else:
-        yield from (name, f"    {'As in the `math` module of Python.' if name.startswith('math.') else _doc(thing)}")
+        yield from textwrap.wrap(f"{name}{_parameters(thing)}", WIDTH, subsequent_indent="        ")
+        yield f"    {_doc(thing)}"
+
+
+def _parameters(function: Any) -> str:
+    """Return the parameters of a function that an assignment defines, in parentheses, without types."""
+    signature = inspect.signature(function)
+    parameters = [each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()]
+    return str(inspect.Signature(parameters))
 
 
 def _doc(thing: Any) -> str:

@@ -297,12 +297,10 @@ def test_invalid_shapes_are_refused():
     values = as_values(PIVOTED)
     with pytest.raises(gnp.linalg.LinAlgError, match="must be square"):
         gnp.linalg.det(values[:2])
-    with pytest.raises(gnp.linalg.LinAlgError, match="two-dimensional; vmap"):
+    with pytest.raises(gnp.linalg.LinAlgError, match="at least two-dimensional"):
         gnp.linalg.inv(values[0])
     with pytest.raises(ValueError, match=r"b must have the shape \(3,\) or \(3, K\) for this matrix, got \(2,\)"):
         gnp.linalg.solve(values, VECTOR[:2])
-    with pytest.raises(TypeError, match="singular values"):
-        gnp.linalg.norm(values, 2)
 
 
 def test_empty_matrices():

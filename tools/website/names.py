@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
+
+import numpy
 
 import gradwalk
 from website.links import DOCS, ROOT
@@ -54,6 +57,14 @@ def _exported(tree: ast.Module) -> Iterator[str]:
             yield from importlib.import_module(str(statement.module)).__all__
         elif isinstance(statement, ast.ImportFrom):
             yield from (alias.name for alias in statement.names if alias.asname == alias.name)
+
+
+def is_numpys(name: str, thing: Any) -> bool:
+    """Return whether the object with a name of `gradwalk.numpy`, such as "numpy.linalg.outer", is NumPy's own."""
+    module, _, own = name.rpartition(".")
+    homes = {"numpy": numpy, "numpy.linalg": numpy.linalg}
+    is_numpys = getattr(thing, "__module__", "").partition(".")[0] == "numpy" and not hasattr(thing, "__wrapped__")
+    return module in homes and (thing is getattr(homes[module], own, None) or is_numpys)
 
 
 def source_of(module: ModuleType) -> Path:

@@ -17,7 +17,7 @@ from sphinx.environment import BuildEnvironment
 
 import gradwalk
 from website.links import DOCS, target
-from website.names import HOMES, MODULES, public_names, source_of
+from website.names import HOMES, MODULES, is_numpys, public_names, source_of
 
 # Names with another meaning in docstrings: `grad` is also an attribute, `label` also an argument.
 _AMBIGUOUS = {"grad", "label", "trace", "check", "draw", "take", "threads", *MODULES}
@@ -38,6 +38,9 @@ def results(paths: list[str]) -> str:
 
 def _directive(name: str) -> list[str]:
     thing = operator.attrgetter(name)(gradwalk)
+    if is_numpys(name, thing) and not isinstance(thing, float):
+        module, _, own = f"gradwalk.{name}".rpartition(".")
+        return [f".. py:data:: {own}", f"   :module: {module}", "", "   As in NumPy.", ""]
     if inspect.isclass(thing):
         return [f".. autoclass:: gradwalk.{name}{_signature(thing)}", "   :members:", ""]
     if callable(thing):
@@ -48,7 +51,7 @@ def _directive(name: str) -> list[str]:
         f"   :module: {module}",
         f"   :value: {thing!r}",
         "",
-        "   As in Python's `math`.",
+        "   As in NumPy." if name.startswith("numpy") else "   As in Python's `math`.",
         "",
     ]
 

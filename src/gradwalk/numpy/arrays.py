@@ -11,6 +11,8 @@ from gradwalk.value.modes import is_staging
 from gradwalk.value.node import primal_of, with_number_type
 from gradwalk.value.value import Value
 
+untyped: Any = numpy  # NumPy without its types, whose overloads do not accept every argument that NumPy does
+
 
 def holds_values(*arrays: Any) -> bool:
     """Return whether any array is an object array. Arrays of Values are object arrays."""

@@ -30,9 +30,11 @@ _abs = _vectorised(math.abs, 1)
 _less = _vectorised(math.less, 2)
 _less_equal = _vectorised(math.less_equal, 2)
 _equal = _vectorised(math.equal, 2)
+_copysign = _vectorised(math.copysign, 2)
+_rint = _vectorised(math.rint, 1)
 
 
-def where(condition: Any, x: Any, y: Any) -> Any:
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Select elements from `x` where a condition holds, otherwise from `y`.
 
     A Value is true if its number is not 0; NumPy would treat every Value as true. In a recorded function, both branches
@@ -46,12 +48,20 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
     Returns:
         An array. If the numbers of the condition are known, the array contains elements of `x` and `y`, not new Values.
+        Without `x` and `y`, the result of `nonzero(condition)`.
+
+    Raises:
+        ValueError: Only one of `x` and `y` is given.
 
     Example:
         >>> from gradwalk import Value
         >>> [v.data for v in where([True, False], [Value(1.0), Value(2.0)], Value(0.0))]
         [1.0, 0.0]
     """
+    if x is None and y is None:
+        return nonzero(condition)
+    if x is None or y is None:
+        raise ValueError("where() takes a condition, or a condition, x and y; got only one of x and y")
     condition, x, y = map(numpy.asarray, (condition, x, y))
     if are_known(condition):
         return numpy.where(numbers(condition), x, y)[()]
@@ -342,6 +352,136 @@ def isfinite(x: Any) -> Any:
         An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
     return _decided(numpy.isfinite, lambda x: _less(_abs(x), numpy.inf), x)
+
+
+def isposinf(x: Any) -> Any:
+    """Return whether each element is infinite and positive.
+
+    Args:
+        x: An array of Values or numbers.
+
+    Returns:
+        An array of bools. In a recorded function, an array of Values that are 1 or 0.
+    """
+    return equal(x, numpy.inf)
+
+
+def isneginf(x: Any) -> Any:
+    """Return whether each element is infinite and negative.
+
+    Args:
+        x: An array of Values or numbers.
+
+    Returns:
+        An array of bools. In a recorded function, an array of Values that are 1 or 0.
+    """
+    return equal(x, -numpy.inf)
+
+
+def signbit(x: Any) -> Any:
+    """Return whether the sign bit of each element is set. It is set for -0.0.
+
+    Args:
+        x: An array of Values or numbers.
+
+    Returns:
+        An array of bools. In a recorded function, an array of Values that are 1 or 0.
+    """
+    return _decided(numpy.signbit, lambda x: _less(_copysign(1.0, x), 0.0), x)
+
+
+def logical_xor(x: Any, y: Any) -> Any:
+    """Return whether exactly one of x and y is nonzero.
+
+    Args:
+        x: An array of Values, bools or numbers.
+        y: An array of Values, bools or numbers.
+
+    Returns:
+        An array of bools. In a recorded function, an array of Values that are 1 or 0.
+    """
+    return not_equal(logical_not(x), logical_not(y))
+
+
+def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    """Return whether elements are equal within a tolerance: |a - b| <= atol + rtol |b|.
+
+    Args:
+        a: An array of Values or numbers.
+        b: An array of Values or numbers.
+        rtol: The tolerance relative to `b`.
+        atol: The absolute tolerance.
+        equal_nan: Whether nan is close to nan.
+
+    Returns:
+        An array of bools. In a recorded function, an array of Values that are 1 or 0.
+
+    Example:
+        >>> from gradwalk import Value
+        >>> isclose([Value(1.0), Value(2.0)], 2.0).tolist()
+        [False, True]
+    """
+    a, b = numpy.asarray(a), numpy.asarray(b)
+    if are_known(a, b):
+        return numpy.isclose(numbers(a), numbers(b), rtol, atol, equal_nan)
+    is_near = logical_and(less_equal(_abs(a - b), atol + rtol * _abs(b)), isfinite(b))
+    found = logical_or(is_near, equal(a, b))
+    return logical_or(found, logical_and(isnan(a), isnan(b))) if equal_nan else found
+
+
+def round(a: Any, decimals: int = 0) -> Any:
+    """Round to a number of decimals; halves are rounded to even numbers. The derivative is 0, as in JAX.
+
+    Args:
+        a: An array of Values or numbers.
+        decimals: The number of decimals; negative for tens, hundreds and so on.
+
+    Returns:
+        An array.
+
+    Example:
+        >>> round([2.5, 3.14159], 2).tolist()
+        [2.5, 3.14]
+    """
+    array = numpy.asarray(a)
+    if not holds_values(array):
+        return numpy.round(array, decimals)
+    scale = 10.0 ** abs(decimals)
+    return _rint(array * scale) / scale if decimals >= 0 else _rint(array / scale) * scale
+
+
+around = round
+
+
+def nonzero(a: Any) -> tuple[Any, ...]:
+    """Return the indices of the elements that are not 0, one array for each axis.
+
+    The sizes of these arrays depend on the numbers. A recorded function therefore records one path for each set of
+    elements that are not 0.
+
+    Args:
+        a: An array of Values, bools or numbers.
+
+    Returns:
+        A tuple of arrays of ints.
+
+    Raises:
+        RecordingError: The function is recorded with `branches="refuse"`.
+
+    Example:
+        >>> from gradwalk import Value
+        >>> nonzero([Value(0.0), Value(2.0)])[0].tolist()
+        [1]
+    """
+    return numpy.nonzero(decided(a))
+
+
+def decided(condition: Any) -> Any:
+    """Convert an array to bools. If numbers of Values are not known, this records the path that the bools determine."""
+    condition = numpy.asarray(condition)
+    if are_known(condition):
+        return numbers(condition).astype(bool)
+    return numpy.array([bool(x) for x in condition.ravel()], bool).reshape(condition.shape)
 
 
 def _of_elements(of_values: Callable[..., Any], of_numbers: Callable[..., Any], *operands: Any) -> Any:

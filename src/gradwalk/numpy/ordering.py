@@ -15,6 +15,7 @@ from gradwalk.batching.argmax import extreme, place
 from gradwalk.batching.vmap import vmap
 from gradwalk.numpy.array_calls import argsort_call, reorder_call
 from gradwalk.numpy.arrays import are_known, exchanged, holds_values, numbers
+from gradwalk.numpy.elementwise import maximum, minimum, where
 from gradwalk.value.arrays import Axis, along, reduced
 from gradwalk.value.node import with_number_type
 from gradwalk.value.value import Value
@@ -23,50 +24,54 @@ _FEWEST = 1000  # a recorded list of at least this many elements is compared by 
 _FEWEST_SORTED = 64  # a recorded list of at least this many elements is sorted by a single instruction
 
 
-def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def max(a: Any, axis: Axis = None, keepdims: bool = False, initial: Any = None, where: Any = None) -> Any:
     """Return the largest element, or nan if any element is nan.
 
     Args:
         a: An array of Values or numbers.
         axis: An axis or several axes; None for all axes.
         keepdims: Whether to keep the reduced axes, with length 1.
+        initial: A number that is compared, too.
+        where: A condition for the elements to compare; None for all. It needs `initial`.
 
     Returns:
         An array, or a single element if all axes are reduced. Equal elements share the gradient evenly, as in JAX. An
         element that is nan gets the gradient nan.
 
     Raises:
-        ValueError: The array is empty.
+        ValueError: The array is empty, or `where` is given without `initial`.
 
     Example:
         >>> from gradwalk import grad
         >>> grad(max)(numpy.array([1.0, 2.0, 2.0])).tolist()
         [0.0, 0.5, 0.5]
     """
-    return _extreme(True, a, axis, keepdims)
+    return _extreme(True, a, axis, keepdims, initial, where)
 
 
-def min(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+def min(a: Any, axis: Axis = None, keepdims: bool = False, initial: Any = None, where: Any = None) -> Any:
     """Return the smallest element, or nan if any element is nan.
 
     Args:
         a: An array of Values or numbers.
         axis: An axis or several axes; None for all axes.
         keepdims: Whether to keep the reduced axes, with length 1.
+        initial: A number that is compared, too.
+        where: A condition for the elements to compare; None for all. It needs `initial`.
 
     Returns:
         An array, or a single element if all axes are reduced. Equal elements share the gradient evenly, as in JAX. An
         element that is nan gets the gradient nan.
 
     Raises:
-        ValueError: The array is empty.
+        ValueError: The array is empty, or `where` is given without `initial`.
 
     Example:
         >>> from gradwalk import grad
         >>> grad(min)(numpy.array([1.0, 2.0, 2.0])).tolist()
         [1.0, 0.0, 0.0]
     """
-    return _extreme(False, a, axis, keepdims)
+    return _extreme(False, a, axis, keepdims, initial, where)
 
 
 def argmax(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
@@ -164,11 +169,20 @@ def argsort(a: Any, axis: int | None = -1) -> Any:
     return along(lambda row: _sorted(row)[1], array, axis)
 
 
-def _extreme(largest: bool, a: Any, axis: Axis, keepdims: bool) -> Any:
+amax, amin = max, min
+
+
+def _extreme(largest: bool, a: Any, axis: Axis, keepdims: bool, initial: Any, condition: Any) -> Any:
     array = numpy.asarray(a)
+    if condition is not None:
+        if initial is None:
+            raise ValueError("max() and min() with where= also need initial=, the result if no element is selected")
+        array = where(condition, array, initial)
     if array.size == 0 or not holds_values(array):
-        return (numpy.max if largest else numpy.min)(array, axis=axis, keepdims=keepdims)
-    return reduced(lambda row: _chosen(row, largest), array, axis, keepdims)
+        start = {} if initial is None else {"initial": initial}
+        return (numpy.max if largest else numpy.min)(array, axis=axis, keepdims=keepdims, **start)
+    found = reduced(lambda row: _chosen(row, largest), array, axis, keepdims)
+    return found if initial is None else (maximum if largest else minimum)(found, initial)
 
 
 def _chosen(row: list[Any], largest: bool) -> Any:

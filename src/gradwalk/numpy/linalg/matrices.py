@@ -1,7 +1,4 @@
-"""Functions of `numpy.linalg` for matrices of Values: solutions, inverses, determinants, Cholesky factors and norms.
-
-Functions of a matrix accept a single matrix. Use `gradwalk.vmap` for stacks of matrices.
-"""
+"""Solutions of linear systems, inverses, determinants and Cholesky factors."""
 
 from __future__ import annotations
 
@@ -9,17 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy
-from numpy.linalg import LinAlgError as LinAlgError
 
 from gradwalk import math
 from gradwalk.functions.reductions import sumprod
 from gradwalk.numpy.arrays import are_known, holds_values, numbers
-from gradwalk.numpy.elementwise import not_equal
 from gradwalk.numpy.elimination import Factors, determinant, factorised
 from gradwalk.numpy.implicit import solver
-from gradwalk.numpy.ordering import max as largest
-from gradwalk.numpy.ordering import min as smallest
-from gradwalk.value.arrays import Axis, of_objects
+from gradwalk.numpy.linalg.stacks import matrices_of, over_stacks, size_of, stacked
+from gradwalk.value.arrays import of_objects
 from gradwalk.value.modes import depth, is_staging
 from gradwalk.value.value import Value
 
@@ -32,8 +26,8 @@ def solve(a: Any, b: Any) -> Any:
     the LU factors.
 
     Args:
-        a: A square matrix of Values or numbers, shape (N, N).
-        b: A right-hand side of shape (N,), or an array of shape (N, K) whose columns are K right-hand sides.
+        a: A square matrix of Values or numbers, shape (N, N), or a stack of matrices, shape (..., N, N).
+        b: A right-hand side of shape (N,), or an array of shape (..., N, K) whose columns are K right-hand sides.
 
     Returns:
         The solution, with the shape of `b`.
@@ -52,7 +46,9 @@ def solve(a: Any, b: Any) -> Any:
     a, b = numpy.asarray(a), numpy.asarray(b)
     if not holds_values(a, b):
         return numpy.linalg.solve(a, b)
-    size = _size(a)
+    if a.ndim > 2 or b.ndim > 2:
+        return _solutions(a, b)
+    size = size_of(a)
     if b.ndim not in (1, 2) or len(b) != size:
         raise ValueError(f"solve: b must have the shape ({size},) or ({size}, K) for this matrix, got {b.shape}")
     if b.size == 0:
@@ -65,11 +61,12 @@ def solve(a: Any, b: Any) -> Any:
     return of_objects([x for column in columns for x in column], (len(columns), size)).T.reshape(b.shape)
 
 
+@over_stacks
 def inv(a: Any) -> Any:
     """Invert a matrix. The differential of the inverse is -a⁻¹ da a⁻¹.
 
     Args:
-        a: A square matrix of Values or numbers.
+        a: A square matrix of Values or numbers, or a stack of matrices.
 
     Returns:
         The inverse.
@@ -83,10 +80,10 @@ def inv(a: Any) -> Any:
         >>> grad(lambda a: inv(a).sum())(numpy.array([[2.0, 1.0], [0.0, 4.0]])).tolist()
         [[-0.1875, -0.125], [-0.046875, -0.03125]]
     """
-    a = numpy.asarray(a)
-    return solve(a, numpy.eye(_size(a))) if holds_values(a) else numpy.linalg.inv(a)
+    return solve(a, numpy.eye(size_of(a))) if holds_values(a) else numpy.linalg.inv(a)
 
 
+@over_stacks
 def det(a: Any) -> Any:
     """Compute the determinant of a matrix.
 
@@ -96,7 +93,7 @@ def det(a: Any) -> Any:
     polynomial of these rows. The first three derivatives of this result are also correct for singular matrices.
 
     Args:
-        a: A square matrix of Values or numbers.
+        a: A square matrix of Values or numbers, or a stack of matrices.
 
     Returns:
         A Value, or a float.
@@ -109,14 +106,14 @@ def det(a: Any) -> Any:
         >>> grad(det)(numpy.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
         [[4.0, -3.0], [-2.0, 1.0]]
     """
-    a = numpy.asarray(a)
     if not holds_values(a):
         return numpy.linalg.det(a)
-    if _size(a) > 3 and depth() == 0:
+    if size_of(a) > 3 and depth() == 0:
         return _node("det", numpy.linalg.det(numbers(a)), a.flat, _cofactors(numbers(a)).flat)
     return determinant(a.tolist())
 
 
+@over_stacks
 def slogdet(a: Any) -> tuple[Any, Any]:
     """Compute the sign of the determinant of a matrix, and the logarithm of its absolute value.
 
@@ -124,7 +121,7 @@ def slogdet(a: Any) -> tuple[Any, Any]:
     recorded or differentiated, the logarithm is the sum of log(|pivot|) over the pivots of an elimination.
 
     Args:
-        a: A square matrix of Values or numbers.
+        a: A square matrix of Values or numbers, or a stack of matrices.
 
     Returns:
         The sign (1, -1 or 0), as a constant, and the logarithm. If the determinant is 0, the logarithm is -inf
@@ -138,11 +135,10 @@ def slogdet(a: Any) -> tuple[Any, Any]:
         >>> grad(lambda a: slogdet(a)[1])(numpy.array([[2.0, 0.0], [0.0, -4.0]])).tolist()
         [[0.5, 0.0], [0.0, -0.25]]
     """
-    a = numpy.asarray(a)
     if not holds_values(a):
         found, logarithm = numpy.linalg.slogdet(a)
         return found, logarithm
-    _size(a)
+    size_of(a)
     if depth() == 0:
         found, logarithm = numpy.linalg.slogdet(numbers(a))
         is_singular = logarithm == -numpy.inf
@@ -160,7 +156,8 @@ def slogdet(a: Any) -> tuple[Any, Any]:
     return (math.where(is_singular, 0.0, sign) if is_staging() else numpy.linalg.slogdet(numbers(a))[0]), logarithm
 
 
-def cholesky(a: Any) -> Any:
+@over_stacks
+def cholesky(a: Any, *, upper: bool = False) -> Any:
     """Compute the lower triangular L with L Lᵀ = a for a positive definite a. Only the lower triangle of a is read.
 
     L is computed column by column, with one sum of products per element. Derivatives are taken through these steps.
@@ -168,7 +165,8 @@ def cholesky(a: Any) -> Any:
     2016).
 
     Args:
-        a: A symmetric matrix of Values or numbers.
+        a: A symmetric matrix of Values or numbers, or a stack of matrices.
+        upper: Whether to return the upper triangular Lᵀ. Only the upper triangle of `a` is then read.
 
     Returns:
         L. Its elements above the diagonal are 0.0.
@@ -182,10 +180,11 @@ def cholesky(a: Any) -> Any:
         >>> grad(lambda a: cholesky(a)[0, 0])(numpy.array([[4.0, 0.0], [0.0, 1.0]])).tolist()
         [[0.25, 0.0], [0.0, 0.0]]
     """
-    a = numpy.asarray(a)
+    if upper:
+        return numpy.swapaxes(cholesky(numpy.swapaxes(a, -1, -2)), -1, -2)
     if not holds_values(a):
         return numpy.linalg.cholesky(a)
-    size = _size(a)
+    size = size_of(a)
     if are_known(a):
         numpy.linalg.cholesky(numbers(a))  # raises an exception if `a` is not positive definite
     lower: list[list[Any]] = [[] for _ in range(size)]
@@ -196,62 +195,12 @@ def cholesky(a: Any) -> Any:
     return of_objects([x for i, row in enumerate(lower) for x in [*row, *[0.0] * (size - 1 - i)]], (size, size))
 
 
-def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Compute the norm of vectors or matrices.
-
-    Args:
-        x: An array of Values or numbers.
-        ord: Order of the norm, as for `numpy.linalg.norm`.
-        axis: The axis of the vectors, or the two axes of the matrices; None for `x` as a whole.
-        keepdims: Whether to keep the reduced axes, with length 1.
-
-    Returns:
-        An array, or a number.
-
-    Raises:
-        TypeError: `ord` is 2, -2 or "nuc" for a matrix of Values. These norms need singular values, which are not
-            differentiable here.
-
-    Example:
-        >>> from gradwalk import grad
-        >>> grad(norm)(numpy.array([3.0, 4.0])).round(6).tolist()
-        [0.6, 0.8]
-    """
-    x = numpy.asarray(x)
-    dimensions = x.ndim if axis is None else numpy.size(axis)
-    if not holds_values(x) or ord is None or dimensions not in (1, 2):
-        return numpy.linalg.norm(x, ord, axis, keepdims)
-    if dimensions == 1 and not isinstance(ord, str):
-        return _norm_of_vectors(x, ord, axis, keepdims)
-    if ord in (2, -2, "nuc"):
-        raise TypeError(f"norm(ord={ord!r}) of a matrix needs singular values, which are not differentiable here")
-    if ord not in (1, -1, numpy.inf, -numpy.inf):
-        return numpy.linalg.norm(x, ord, axis, keepdims)
-    rows, columns = range(2) if axis is None else axis  # type: ignore[misc]  # an int is a vector's
-    added, compared = (rows, columns) if abs(ord) == 1 else (columns, rows)
-    sums = numpy.abs(x).sum(axis=added, keepdims=True)
-    return (largest if ord > 0 else smallest)(sums, (added, compared), keepdims)
-
-
-def _norm_of_vectors(x: Any, ord: Any, axis: Axis, keepdims: bool) -> Any:
-    if ord == numpy.inf:
-        return largest(numpy.abs(x), axis, keepdims)
-    if ord == -numpy.inf:
-        return smallest(numpy.abs(x), axis, keepdims)
-    if ord == 0:
-        return numpy.sum(not_equal(x, 0.0), axis=axis, keepdims=keepdims)
-    if ord in (1, 2):
-        return numpy.linalg.norm(x, ord, axis, keepdims)
-    return numpy.sum(numpy.abs(x) ** ord, axis=axis, keepdims=keepdims) ** (1.0 / ord)
-
-
-def _size(a: Any) -> int:
-    """Return the number of rows of a square matrix."""
-    if a.ndim != 2:
-        raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional; vmap takes stacks")
-    if a.shape[0] != a.shape[1]:
-        raise LinAlgError(f"the array of shape {a.shape} must be square")
-    return len(a)
+def _solutions(a: Any, b: Any) -> Any:
+    """Solve a stack of systems."""
+    shape = a.shape[:-2] if b.ndim < 2 else numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    matrices = matrices_of(numpy.broadcast_to(a, shape + a.shape[-2:]))
+    sides = [b] * len(matrices) if b.ndim < 2 else matrices_of(numpy.broadcast_to(b, shape + b.shape[-2:]))
+    return stacked([solve(x, y) for x, y in zip(matrices, sides, strict=True)], shape)
 
 
 def _solution_of_nodes(a: Any, b: Any) -> Any:
