@@ -1,6 +1,6 @@
 """Write docs/reference/jax_numpy.md: the names of jax.numpy, and how gradwalk.numpy differs.
 
-usage: python tools/jax_names.py [--check]
+usage: python tools/jax_numpy_names.py [--check]
 
 With --check nothing is written, and the exit code is 1 if the page is out of date.
 """
@@ -118,7 +118,7 @@ def main() -> int:
     if "--check" not in sys.argv:
         PAGE.write_text(new, encoding="utf-8")
     elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != new:
-        print("out of date: jax_numpy.md - run: python tools/jax_names.py", file=sys.stderr)
+        print("out of date: jax_numpy.md - run: python tools/jax_numpy_names.py", file=sys.stderr)
         return 1
     return 0
 
