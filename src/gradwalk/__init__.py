@@ -17,7 +17,7 @@ __version__ = "0.2.0"
 # Maps each module to its public names. A name is imported at its first use, as in Scientific Python's SPEC 1, because
 # most programs need only a few names.
 _NAMES = {
-    "gradwalk": ("interop", "loops", "math", "nn", "numpy", "optim", "solvers"),
+    "gradwalk": ("interop", "loops", "math", "nn", "numpy", "optim", "solvers", "tree", "tree_util"),
     "gradwalk.adopting.adopt": ("adopt",),
     "gradwalk.backend.about": ("about",),
     "gradwalk.backend.scipy_callable": ("low_level_callable", "low_level_filter"),
@@ -41,6 +41,7 @@ _NAMES = {
     "gradwalk.transforms.jacobian": ("hessian", "jacfwd", "jacobian", "jacrev"),
     "gradwalk.transforms.jit.jit": ("jit",),
     "gradwalk.transforms.jvp": ("hvp", "jvp", "vjp"),
+    "gradwalk.transforms.rules.custom_rules": ("custom_jvp", "custom_vjp"),
     "gradwalk.transforms.sparse.sparse": ("sparse_hessian", "sparse_jacobian"),
     "gradwalk.transforms.zero_derivatives": ("ZeroDerivativeWarning",),
     "gradwalk.value.modes": ("RecordingError", "debug_nans", "no_grad", "source_lines"),

@@ -7,6 +7,8 @@ from gradwalk import nn as nn
 from gradwalk import numpy as numpy
 from gradwalk import optim as optim
 from gradwalk import solvers as solvers
+from gradwalk import tree as tree
+from gradwalk import tree_util as tree_util
 from gradwalk.adopting.adopt import adopt as adopt
 from gradwalk.backend.about import about as about
 from gradwalk.backend.scipy_callable import low_level_callable as low_level_callable
@@ -47,6 +49,8 @@ from gradwalk.transforms.jit.jit import jit as jit
 from gradwalk.transforms.jvp import hvp as hvp
 from gradwalk.transforms.jvp import jvp as jvp
 from gradwalk.transforms.jvp import vjp as vjp
+from gradwalk.transforms.rules.custom_rules import custom_jvp as custom_jvp
+from gradwalk.transforms.rules.custom_rules import custom_vjp as custom_vjp
 from gradwalk.transforms.sparse.sparse import sparse_hessian as sparse_hessian
 from gradwalk.transforms.sparse.sparse import sparse_jacobian as sparse_jacobian
 from gradwalk.transforms.zero_derivatives import ZeroDerivativeWarning as ZeroDerivativeWarning

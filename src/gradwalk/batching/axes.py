@@ -11,7 +11,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.base.cached import cached_property
-from gradwalk.trees.tree import SCALAR, Parameters, Shape, TreeDef, flatten, scalars
+from gradwalk.trees.tree import SCALAR, Parameters, Shape, TreeDef, flatten, registered_parts, scalars
 from gradwalk.value.modes import known_number
 from gradwalk.value.value import Value
 
@@ -233,6 +233,9 @@ def _append(batch: Batch, sizes: dict[int, str], arg: Any, name: str, axes: Axes
 
 def parts_of(tree: Any) -> Mapping[Any, Any] | None:
     """Return a dict of the children of a tree, with the same keys as `TreeDef.children`; None for a leaf."""
+    parts = registered_parts(tree)
+    if parts is not None:
+        return parts
     if isinstance(tree, Mapping):
         return tree
     if isinstance(tree, (tuple, list)):

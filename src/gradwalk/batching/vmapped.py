@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ParamSpec, overload
 
 from gradwalk.backend.base import Kernel
+from gradwalk.backend.loops.loop_kernel import written_out
 from gradwalk.batching.axes import SUMS, Axes, Batch, Batching, shown
 from gradwalk.batching.batched_trace import BatchedTrace, record_sample
 from gradwalk.batching.prepared_batch import BatchFunction, take_out
@@ -151,13 +152,14 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
                 f"{self.batching.name} branches on its arguments, and a lowered function cannot record another path: "
                 "branch with gradwalk.loops.cond, or choose with gradwalk.math.where"
             )
-        calls_python = trace.kernel is None or not all(call.kind for call, _ in trace.program.calls)
+        calls_python = trace.kernel is None or not all(call.kind or call.has_rules for call, _ in trace.program.calls)
         if trace.captured or calls_python:
             raise ValueError(
                 f"{self.batching.name} uses Values that are not among its arguments, or calls Python functions: "
                 "lower() requires a function that depends on its arguments only, without Python calls"
             )
-        return Lowered(self.batching, batch.key, trace)
+        without_rules = replace(trace, program=written_out(trace.program))  # derivative rules are Python code
+        return Lowered(self.batching, batch.key, without_rules)
 
     def trace(self, batch: Batch) -> BatchedTrace | SplitTrace:
         """Return the recording for the samples of a batch, or the recordings if the samples take different paths."""

@@ -34,13 +34,18 @@ def weight(program: Program) -> float:
 
 def inline_calls(program: Program) -> Program:
     """Return the program with loops and switches inlined, unless that adds more than MOST_UNROLLED instructions."""
-    weights = [function.weight for function, _ in program.calls if function.weight < math.inf]
+    weights = [function.weight for function, _ in program.calls if _is_inlined(function)]
     if not weights or sum(weights) > MOST_UNROLLED:
         return program
     tape = Tape()
     inputs = [tape.input() for _ in range(program.inputs)]
-    outputs = tape.inline(program, inputs, lambda function: function.flat() if function.weight < math.inf else None)
+    outputs = tape.inline(program, inputs, lambda function: function.flat() if _is_inlined(function) else None)
     return tape.program(outputs).named(list(program.input_names), list(program.output_names))
+
+
+def _is_inlined(function: Any) -> bool:
+    """Return whether a call can be inlined without losing derivatives that the user defined."""
+    return bool(function.weight < math.inf and not function.has_rules)
 
 
 def portable(code: Code) -> Code:
