@@ -40,7 +40,7 @@ _NAMES = {
     "gradwalk.transforms.grad": ("grad", "value_and_grad"),
     "gradwalk.transforms.jacobian": ("hessian", "jacfwd", "jacobian", "jacrev"),
     "gradwalk.transforms.jit.jit": ("jit",),
-    "gradwalk.transforms.jvp": ("hvp", "jvp", "vjp"),
+    "gradwalk.transforms.jvp": ("hvp", "jvp", "linearize", "vjp"),
     "gradwalk.transforms.rules.custom_rules": ("custom_jvp", "custom_vjp"),
     "gradwalk.transforms.sparse.sparse": ("sparse_hessian", "sparse_jacobian"),
     "gradwalk.transforms.zero_derivatives": ("ZeroDerivativeWarning",),

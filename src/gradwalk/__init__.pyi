@@ -48,6 +48,7 @@ from gradwalk.transforms.jacobian import jacrev as jacrev
 from gradwalk.transforms.jit.jit import jit as jit
 from gradwalk.transforms.jvp import hvp as hvp
 from gradwalk.transforms.jvp import jvp as jvp
+from gradwalk.transforms.jvp import linearize as linearize
 from gradwalk.transforms.jvp import vjp as vjp
 from gradwalk.transforms.rules.custom_rules import custom_jvp as custom_jvp
 from gradwalk.transforms.rules.custom_rules import custom_vjp as custom_vjp

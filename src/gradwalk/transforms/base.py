@@ -67,6 +67,14 @@ class Transform(WrappedFunction[P, R_co], Recordable):
         return [i % count for i in argnums]
 
 
+def with_aux(f: Callable[..., Any], treedef: TreeDef) -> tuple[TreeDef, TreeDef]:
+    """Return the treedefs of the result and of aux, given the treedef of what a function with aux returned."""
+    parts = treedef.parts()
+    if len(parts) != 2:
+        raise TypeError(f"with has_aux=True, {display_name(f)} must return a pair (value, aux), got {treedef}")
+    return parts[0], parts[1]
+
+
 def checked_argnums(argnums: Any) -> Argnums:
     """Return `argnums` as an int or a tuple of ints, or raise `TypeError`."""
     numbers = list(argnums) if isinstance(argnums, Iterable) else [argnums]

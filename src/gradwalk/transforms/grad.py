@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 from gradwalk.batching.vmapped import Vmap
 from gradwalk.program.run.fast_call import MISSED
 from gradwalk.program.tracing.trace import Indices, Recordable, Recording, display_name
-from gradwalk.transforms.base import Argnums, Transform, transformed
+from gradwalk.transforms.base import Argnums, Transform, transformed, with_aux
 from gradwalk.transforms.zero_derivatives import warn_of_zeros
 from gradwalk.trees.tree import SCALAR, TreeDef, tupled
 from gradwalk.value.modes import depth, new_mark, recorded
@@ -111,13 +111,7 @@ class Grad(Transform[P, R_co]):
 
     def _parts(self, treedef: TreeDef) -> list[TreeDef]:
         """Return the treedefs of the value and of aux; raise `TypeError` if the value is not one number."""
-        parts = [treedef]
-        if self._has_aux:
-            parts = treedef.parts()
-            if len(parts) != 2:
-                raise TypeError(
-                    f"with has_aux=True, {display_name(self._f)} must return a pair (value, aux), got {treedef}"
-                )
+        parts = [*with_aux(self._f, treedef)] if self._has_aux else [treedef]
         if not parts[0].has_one_number:
             raise TypeError(
                 f"grad needs a function that returns one number, and {display_name(self._f)} returned {parts[0]}: "

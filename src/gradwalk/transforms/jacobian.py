@@ -9,8 +9,8 @@ import numpy
 
 from gradwalk.batching.vmapped import Vmap
 from gradwalk.program.tracing.trace import Indices, Recording
-from gradwalk.transforms.base import Argnums, Transform, transformed
-from gradwalk.trees.tree import Shape, TreeDef, flatten, scalars
+from gradwalk.transforms.base import Argnums, Transform, transformed, with_aux
+from gradwalk.trees.tree import Shape, TreeDef, flatten, scalars, tupled
 from gradwalk.value.value import Value
 
 P = ParamSpec("P")
@@ -25,33 +25,47 @@ _LARGEST_UNROLLED = 1_000_000
 class Jacobian(Transform[P, R_co]):
     """A function that computes a Jacobian. `mode` is "forward", "reverse", or "auto" for the cheaper mode."""
 
-    def __init__(self, f: Callable[..., Any], argnums: Argnums, mode: str) -> None:
+    def __init__(self, f: Callable[..., Any], argnums: Argnums, mode: str, has_aux: bool = False) -> None:
         super().__init__(f, argnums, "jacobian")
         self._mode = mode
+        self._has_aux = has_aux
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Return the Jacobian at these arguments."""
         recording = Recording()
-        inputs, outputs, treedef, order = self._run(recording, args, kwargs)
-        matrix = self._matrix(recording, inputs, outputs)
-        return treedef.filled(matrix.ravel()[order])  # type: ignore[no-any-return]
+        inputs, outputs, treedef, order, aux = self._run(recording, args, kwargs)
+        # The matrix is computed last, because it appends inputs to the tape.
+        others = [of_aux.filled(recording.evaluate(indices)) for indices, of_aux in aux]
+        found = treedef.filled(self._matrix(recording, inputs, outputs).ravel()[order])
+        return (found, *others) if aux else found  # type: ignore[return-value]
 
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
         """Append each derivative that can be nonzero to the tape; return the indices and treedef of the Jacobian."""
-        inputs, outputs, treedef, order = self._run(recording, args, kwargs)
+        inputs, outputs, treedef, order, aux = self._run(recording, args, kwargs)
         indices: Indices = self._rows(recording, inputs, outputs).ravel()[order].tolist()
+        for of_aux, aux_treedef in aux:
+            return [*indices, *of_aux], tupled([treedef, aux_treedef])
         return indices, treedef
 
     def _reduce_args(self) -> tuple[Any, ...]:
-        return self._f, self._argnums, self._mode
+        return self._f, self._argnums, self._mode, self._has_aux
 
     def _run(
         self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]
-    ) -> tuple[Indices, Indices, TreeDef, Any]:
-        """Record the function; return the indices of inputs and outputs, and the result of `_arranged`."""
+    ) -> tuple[Indices, Indices, TreeDef, Any, list[tuple[Indices, TreeDef]]]:
+        """Record the function.
+
+        Returns:
+            The indices of inputs and outputs, the result of `_arranged`, and a list with the indices and the treedef of
+            aux, which is empty if there is no aux.
+        """
         opened, inputs, columns = self._opened(recording, args)
         outputs, rows = recording.run(self._f, opened, kwargs)
-        return inputs, outputs, *_arranged(rows, columns)
+        aux = []
+        if self._has_aux:
+            rows, of_aux = with_aux(self._f, rows)
+            aux.append((outputs[rows.size :], of_aux))
+        return inputs, outputs[: rows.size], *_arranged(rows, columns), aux
 
     def _is_forward(self, inputs: Indices, outputs: Indices) -> bool:
         """Return whether to use forward sweeps, one per input, rather than reverse sweeps, one per output."""
@@ -86,10 +100,10 @@ class Jacobian(Transform[P, R_co]):
 
 
 @overload
-def jacobian(f: Vmap[...], argnums: Argnums = 0) -> Any: ...
+def jacobian(f: Vmap[...], argnums: Argnums = 0, has_aux: bool = False) -> Any: ...
 @overload
-def jacobian(f: Callable[P, Any], argnums: Argnums = 0) -> Jacobian[P, Any]: ...
-def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
+def jacobian(f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False) -> Jacobian[P, Any]: ...
+def jacobian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Any:
     """Compute the Jacobian of a function with respect to one or several of its arguments.
 
     Forward mode is used if the number of inputs is less than twice the number of outputs; otherwise reverse mode is
@@ -99,6 +113,8 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
         f: A function that takes and returns numbers or trees of numbers: nested lists, tuples, dicts, dataclasses,
             Modules and arrays.
         argnums: Position of the argument to differentiate with respect to (default 0), or a sequence of positions.
+        has_aux: Whether `f` returns a pair (result, aux). Only the result is differentiated, and the returned function
+            returns the pair (derivative, aux).
 
     Returns:
         A function with the arguments of `f` that returns the Jacobian. If the argument is an array of shape s and the
@@ -113,19 +129,20 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
         >>> jacobian(lambda x: [x[0] * x[1], x[0]])([2.0, 3.0])
         [[3.0, 2.0], [1.0, 0.0]]
     """
-    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "auto"))
+    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "auto", has_aux))
 
 
 @overload
-def jacfwd(f: Vmap[...], argnums: Argnums = 0) -> Any: ...
+def jacfwd(f: Vmap[...], argnums: Argnums = 0, has_aux: bool = False) -> Any: ...
 @overload
-def jacfwd(f: Callable[P, Any], argnums: Argnums = 0) -> Jacobian[P, Any]: ...
-def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
+def jacfwd(f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False) -> Jacobian[P, Any]: ...
+def jacfwd(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Any:
     """Compute the Jacobian in forward mode, with one sweep per input. Efficient for few inputs and many outputs.
 
     Args:
         f: A function that takes and returns trees of numbers: see `jacobian`.
         argnums: Position of the argument to differentiate with respect to, or a sequence of positions.
+        has_aux: Whether `f` returns a pair (result, aux): see `jacobian`.
 
     Returns:
         A function that returns the Jacobian in the structure described at `jacobian`.
@@ -137,19 +154,20 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
         >>> jacfwd(lambda x: [x, x * x, x * x * x])(2.0)
         [1.0, 4.0, 12.0]
     """
-    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "forward"))
+    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "forward", has_aux))
 
 
 @overload
-def jacrev(f: Vmap[...], argnums: Argnums = 0) -> Any: ...
+def jacrev(f: Vmap[...], argnums: Argnums = 0, has_aux: bool = False) -> Any: ...
 @overload
-def jacrev(f: Callable[P, Any], argnums: Argnums = 0) -> Jacobian[P, Any]: ...
-def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
+def jacrev(f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False) -> Jacobian[P, Any]: ...
+def jacrev(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Any:
     """Compute the Jacobian in reverse mode, with one sweep per output. Efficient for many inputs and few outputs.
 
     Args:
         f: A function that takes and returns trees of numbers: see `jacobian`.
         argnums: Position of the argument to differentiate with respect to, or a sequence of positions.
+        has_aux: Whether `f` returns a pair (result, aux): see `jacobian`.
 
     Returns:
         A function that returns the Jacobian in the structure described at `jacobian`.
@@ -161,14 +179,14 @@ def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
         >>> jacrev(lambda x: x[0] * x[1] * x[2])([2.0, 3.0, 4.0])
         [12.0, 8.0, 6.0]
     """
-    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "reverse"))
+    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "reverse", has_aux))
 
 
 @overload
-def hessian(f: Vmap[...], argnums: Argnums = 0) -> Any: ...
+def hessian(f: Vmap[...], argnums: Argnums = 0, has_aux: bool = False) -> Any: ...
 @overload
-def hessian(f: Callable[P, Any], argnums: Argnums = 0) -> Jacobian[P, Any]: ...
-def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
+def hessian(f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False) -> Jacobian[P, Any]: ...
+def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Any:
     """Compute the Hessian of a function: the matrix of its second derivatives.
 
     The method is forward over reverse mode, with one forward sweep per input.
@@ -176,6 +194,8 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
     Args:
         f: A function that takes and returns numbers or trees of numbers, as at `jacobian`.
         argnums: Position of the argument to differentiate with respect to (default 0), or a sequence of positions.
+        has_aux: Whether `f` returns a pair (result, aux). Only the result is differentiated, and the returned function
+            returns the pair (derivative, aux).
 
     Returns:
         A function with the arguments of `f` that returns the Hessian. If the argument is an array of shape s and the
@@ -190,7 +210,9 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
         >>> hessian(lambda x: x[0] * x[0] * x[1])([2.0, 3.0])
         [[6.0, 4.0], [4.0, 0.0]]
     """
-    return transformed(f, argnums, lambda g: Jacobian(Jacobian(g, argnums, "reverse"), argnums, "forward"))
+    return transformed(
+        f, argnums, lambda g: Jacobian(Jacobian(g, argnums, "reverse", has_aux), argnums, "forward", has_aux)
+    )
 
 
 def _arranged(rows: TreeDef, columns: TreeDef) -> tuple[TreeDef, Any]:
