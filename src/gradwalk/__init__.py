@@ -17,7 +17,7 @@ __version__ = "0.2.0"
 # Maps each module to its public names. A name is imported at its first use, as in Scientific Python's SPEC 1, because
 # most programs need only a few names.
 _NAMES = {
-    "gradwalk": ("interop", "loops", "math", "nn", "numpy", "optim", "solvers", "tree", "tree_util"),
+    "gradwalk": ("debug", "interop", "loops", "math", "nn", "numpy", "optim", "solvers", "tree", "tree_util"),
     "gradwalk.adopting.adopt": ("adopt",),
     "gradwalk.backend.about": ("about",),
     "gradwalk.backend.scipy_callable": ("low_level_callable", "low_level_filter"),
@@ -37,6 +37,7 @@ _NAMES = {
     "gradwalk.transforms.caches": ("clear_caches",),
     "gradwalk.transforms.checkpoint": ("checkpoint",),
     "gradwalk.transforms.custom_derivatives": ("primitive", "stop_gradient"),
+    "gradwalk.transforms.eval_shape": ("ShapeDtypeStruct", "eval_shape", "pure_callback"),
     "gradwalk.transforms.grad": ("grad", "value_and_grad"),
     "gradwalk.transforms.jacobian": ("hessian", "jacfwd", "jacobian", "jacrev"),
     "gradwalk.transforms.jit.jit": ("jit",),
@@ -50,6 +51,7 @@ _NAMES = {
     "gradwalk.value.sweep.order": ("topological_order",),
     "gradwalk.value.sweep.refresh": ("refresh",),
     "gradwalk.value.value": ("Value",),
+    "gradwalk.value.without_jit": ("disable_jit",),
 }
 
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

@@ -43,6 +43,7 @@ from gradwalk.value.convert import as_float, is_number
 from gradwalk.value.modes import depth, is_staging, refusals_ignored, refuse_if_staging, refuses_nans
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
+from gradwalk.value.without_jit import is_jit_disabled
 
 __all__ = ["cond", "fori_loop", "map", "scan", "switch", "while_loop"]
 
@@ -431,8 +432,11 @@ def _check_arrays(leaves: list[Any], treedef: TreeDef) -> None:
 
 
 def _is_one_instruction() -> bool:
-    """Return whether to record loops as one instruction. Under `debug_nans()`, `grad` runs the steps one by one."""
-    return depth() > 0 and (is_staging() or not refuses_nans())
+    """Return whether to record loops as one instruction.
+
+    Under `debug_nans()` and `disable_jit()`, `grad` runs the steps one by one.
+    """
+    return depth() > 0 and (is_staging() or not (refuses_nans() or is_jit_disabled()))
 
 
 def _holds(condition: Any, what: str) -> bool:

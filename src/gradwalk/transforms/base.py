@@ -68,7 +68,7 @@ class Transform(WrappedFunction[P, R_co], Recordable):
 
 
 def with_aux(f: Callable[..., Any], treedef: TreeDef) -> tuple[TreeDef, TreeDef]:
-    """Return the treedefs of the result and of aux, given the treedef of what a function with aux returned."""
+    """Return the treedefs of the result and of aux, given the treedef of the pair that a function returned."""
     parts = treedef.parts()
     if len(parts) != 2:
         raise TypeError(f"with has_aux=True, {display_name(f)} must return a pair (value, aux), got {treedef}")

@@ -86,6 +86,13 @@ class Call:
             return f"it calls {self.name}, which runs separately"
         return f"it calls {self.name}, a Python function. {self.remedy}"
 
+    def effectless(self, operands: int) -> Program | None:
+        """Return an equivalent program without side effects, or None if the call has no side effects.
+
+        `operands` is the number of operands.
+        """
+        return None
+
     def flat(self) -> Program:
         """Return an equivalent program with the call inlined. Needs a finite `weight`."""
         raise NotImplementedError

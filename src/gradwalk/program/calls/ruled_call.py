@@ -11,7 +11,7 @@ from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.call import Call, Result, Whole, instantiate_zeros
 from gradwalk.program.calls.linearity import nonlinear_operation
-from gradwalk.program.calls.program_derivatives import to_tape, weight
+from gradwalk.program.calls.program_derivatives import calling, to_tape, weight, without_effects
 from gradwalk.program.native.machine_code import prefix_keys
 from gradwalk.program.program import Program
 from gradwalk.program.routine.lower_calls import why_not_lowerable
@@ -129,6 +129,13 @@ class RuledCall(Call):
     def refusal(self) -> str:
         """The reason why the program cannot be lowered, or "": see `Call.refusal`."""
         return why_not_lowerable(self._program.code)
+
+    def effectless(self, operands: int) -> Program | None:
+        """Return a program that calls the program without side effects: see `Call.effectless`."""
+        quiet = without_effects(self._program)
+        if quiet is self._program:
+            return None
+        return calling(RuledCall(quiet, self.name, self._operands, self._rules), operands)
 
     def flat(self) -> Program:
         """Return the program: see `Call.flat`."""

@@ -150,6 +150,10 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
             return trace.apply(operands)
         return trace.program.run(numpy.array(operands))
 
+    def _run(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """See `PreparedFunction._run`."""
+        return self._f(*args, **kwargs)
+
     def _call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """See `PreparedFunction._call`."""
         if self._policy is DEFAULT:
