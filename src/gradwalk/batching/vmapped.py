@@ -37,6 +37,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         keeps: Whether recordings are cached, as after `jit`.
         policy: The policy for compiling kernels.
         follows_branches: Whether the function may branch on its arguments.
+        axis_size: See `vmap`.
 
     Attributes:
         batching: The axes and the reduction.
@@ -52,9 +53,10 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         keeps: bool = False,
         policy: Policy = DEFAULT,
         follows_branches: bool = True,
+        axis_size: int | None = None,
     ) -> None:
         WrappedFunction.__init__(self, f, "vmap")
-        batching = Batching(display_name(f), Parameters(f), in_axes, out_axes, reduce).checked()
+        batching = Batching(display_name(f), Parameters(f), in_axes, out_axes, reduce, axis_size).checked()
         BatchFunction.__init__(self, batching, TraceCache[BatchedTrace](batching.name))
         self.keeps = keeps
         self._policy = policy
@@ -111,8 +113,8 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         """
         if self.keeps and self._policy == policy and self._follows_branches == follows_branches:
             return self
-        batching = self.batching
-        return type(self)(self._f, batching.in_axes, batching.out_axes, batching.reduce, True, policy, follows_branches)
+        in_axes, out_axes, reduce, *_, axis_size = self._options
+        return type(self)(self._f, in_axes, out_axes, reduce, True, policy, follows_branches, axis_size)
 
     def of_samples(self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Vmap[P]:
         """Apply a transform, such as `grad`, to the function of one sample; return a function of batches."""
@@ -191,7 +193,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
     def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
         del args, kwargs  # `batch` holds them
         trace = self.trace(batch)
-        if self.keeps and isinstance(trace, BatchedTrace):
+        if self.keeps and isinstance(trace, BatchedTrace) and self.batching.axis_size is None:
             prepared = trace.prepared_for(batch, self.batching)
             if prepared is not None:
                 self._cache.try_first(prepared)
@@ -201,7 +203,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
     def _options(self) -> tuple[Any, ...]:
         batching = self.batching
         axes = batching.in_axes, batching.out_axes, batching.reduce
-        return *axes, self.keeps, self._policy, self._follows_branches
+        return *axes, self.keeps, self._policy, self._follows_branches, batching.axis_size
 
     def _reduce_args(self) -> tuple[Any, ...]:
         return self._f, *self._options
