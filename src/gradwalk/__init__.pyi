@@ -2,6 +2,7 @@
 
 from gradwalk import debug as debug
 from gradwalk import interop as interop
+from gradwalk import lax as lax
 from gradwalk import loops as loops
 from gradwalk import math as math
 from gradwalk import nn as nn
@@ -38,9 +39,9 @@ from gradwalk.program.program import ProgramError as ProgramError
 from gradwalk.program.tracing.trace_cache import RecordingWarning as RecordingWarning
 from gradwalk.transforms.caches import clear_caches as clear_caches
 from gradwalk.transforms.checkpoint import checkpoint as checkpoint
+from gradwalk.transforms.checkpoint import remat as remat
 from gradwalk.transforms.custom_derivatives import primitive as primitive
 from gradwalk.transforms.custom_derivatives import stop_gradient as stop_gradient
-from gradwalk.transforms.eval_shape import ShapeDtypeStruct as ShapeDtypeStruct
 from gradwalk.transforms.eval_shape import eval_shape as eval_shape
 from gradwalk.transforms.eval_shape import pure_callback as pure_callback
 from gradwalk.transforms.grad import grad as grad
@@ -59,6 +60,7 @@ from gradwalk.transforms.rules.custom_rules import custom_vjp as custom_vjp
 from gradwalk.transforms.sparse.sparse import sparse_hessian as sparse_hessian
 from gradwalk.transforms.sparse.sparse import sparse_jacobian as sparse_jacobian
 from gradwalk.transforms.zero_derivatives import ZeroDerivativeWarning as ZeroDerivativeWarning
+from gradwalk.trees.structs import ShapeDtypeStruct as ShapeDtypeStruct
 from gradwalk.value.modes import RecordingError as RecordingError
 from gradwalk.value.modes import debug_nans as debug_nans
 from gradwalk.value.modes import no_grad as no_grad

@@ -10,6 +10,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
+from gradwalk.base.jax_names import DEBUG, missing
 from gradwalk.program.calls.callback import Callback, CallbackArguments
 from gradwalk.program.tracing.effects import current_effects
 from gradwalk.program.tracing.trace import display_name
@@ -100,3 +101,8 @@ def _call(name: str, f: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -
         called([primal_of(x) if isinstance(x, Value) else x for x in operands])
         return
     effects.tokens += Callback(name, called).values(operands)
+
+
+def __getattr__(name: str) -> Any:
+    """Raise `AttributeError`, which says what to use instead of a name of `jax.debug`."""
+    raise missing(__name__, name, DEBUG)

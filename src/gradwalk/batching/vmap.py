@@ -59,11 +59,12 @@ def vmap(
         arguments, but not with each other. All arrays are checked before anything is written.
 
     Raises:
-        TypeError: `f` is not a function, `in_axes` is not an axis or a tree of axes, or `axis_name` is given. When the returned function is
-            called: an argument does not match `in_axes`, or `out` is given and the results would be Values.
-        ValueError: `reduce` is unknown, or is combined with `out_axes`, or `axis_size` is invalid. When the returned function is called: the
-            arrays do not match `in_axes` or `out`, or have batches of different sizes, or samples have results of
-            different structures.
+        TypeError: `f` is not a function, `in_axes` is not an axis or a tree of axes, or `axis_name` is given. When the
+            returned function is called: an argument does not match `in_axes`, or `out` is given and the results would
+            be Values.
+        ValueError: `reduce` is unknown, or is combined with `out_axes`, or `axis_size` is invalid. When the returned
+            function is called: the arrays do not match `in_axes` or `out`, or have batches of different sizes, or
+            samples have results of different structures.
         RecordingError: When the returned function is called: `f` converts an argument with `float`, or the samples take
             more than 1,000 paths through its branches.
 

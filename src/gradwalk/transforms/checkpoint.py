@@ -138,3 +138,6 @@ def checkpoint(
     if f is None:
         return functools.partial(checkpoint, static_argnums=static_argnums, static_argnames=static_argnames)
     return Checkpoint(f, static_argnums, static_argnames)
+
+
+remat = checkpoint

@@ -73,11 +73,9 @@ def _combined(fn: Callable[[Any, Any], Any], treedef: TreeDef, axis: int, left: 
         return left
     trees = [treedef.unflatten([numpy.moveaxis(x, 0, axis) for x in leaves]) for leaves in (left, right)]
     leaves, found = flatten(fn(*trees), "the result of fn")
-    moved = [numpy.moveaxis(numpy.asarray(x), axis, 0) if numpy.ndim(x) else x for x in leaves]
-    expected = [x.shape for x in left]
-    if found.spec != treedef.spec or [numpy.shape(x) for x in moved] != expected:
+    if found != treedef.with_shapes([numpy.moveaxis(x, 0, axis).shape for x in left]):
         raise TypeError(f"fn must return the structure and the shapes of its arguments, got {found}")
-    return moved
+    return [numpy.moveaxis(x, axis, 0) for x in leaves]
 
 
 def _interleaved(first: Any, even: Any, odd: Any) -> Any:
