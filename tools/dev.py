@@ -37,6 +37,7 @@ LINT = (
     ("-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"),
     ("tools/generate.py", "--check"),
     ("tools/reference_lines.py", "--check"),
+    ("tools/jax_names.py", "--check"),
     ("tools/prose.py", "--check"),
     ("tools/microgpt_document.py", "--check"),
 )

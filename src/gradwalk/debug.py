@@ -104,5 +104,5 @@ def _call(name: str, f: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -
 
 
 def __getattr__(name: str) -> Any:
-    """Raise `AttributeError`, which says what to use instead of a name of `jax.debug`."""
+    """Raise `AttributeError`, with a replacement for a name of `jax.debug`."""
     raise missing(__name__, name, DEBUG)

@@ -261,5 +261,5 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Raise `AttributeError`, which says what to use instead of a name of `jax.lax`."""
+    """Raise `AttributeError`, with a replacement for a name of `jax.lax`."""
     raise missing(__name__, name, LAX)

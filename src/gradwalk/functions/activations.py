@@ -1,4 +1,4 @@
-"""Activations with the names and the meaning of `jax.nn`, besides those of `elementary` and `pointwise`."""
+"""Further activations, with the names and the meaning of `jax.nn`."""
 
 from __future__ import annotations
 

@@ -123,10 +123,10 @@ class Grad(Transform[P, R_co]):
 # The gradient is typed as Any. Usually it has the type of the argument, but the gradient of a Module contains numbers
 # instead of Values (see `nn.Module`). For some vmapped functions, grad returns a vmapped function.
 @overload
-def grad(f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False) -> Any: ...
+def grad(f: Vmap[...], argnums: Argnums = 0, has_aux: bool = False) -> Any: ...
 @overload
-def grad(f: Callable[P, Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Grad[P, Any]: ...
-def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def grad(f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False) -> Grad[P, Any]: ...
+def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Any:
     """Compute the gradient of a function that returns one number, with respect to one or several arguments.
 
     An argument is a number or a tree of numbers: nested lists, tuples, dicts, dataclasses, Modules and arrays.
@@ -157,10 +157,10 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) 
 
 
 @overload
-def value_and_grad(f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False) -> Any: ...
+def value_and_grad(f: Vmap[...], argnums: Argnums = 0, has_aux: bool = False) -> Any: ...
 @overload
-def value_and_grad(f: Callable[P, R], argnums: Argnums = 0, *, has_aux: bool = False) -> Grad[P, tuple[R, Any]]: ...
-def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def value_and_grad(f: Callable[P, R], argnums: Argnums = 0, has_aux: bool = False) -> Grad[P, tuple[R, Any]]: ...
+def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Any:
     """Compute the value and the gradient of a function in one pass.
 
     The arguments, the gradient and the exceptions are described at `grad`.

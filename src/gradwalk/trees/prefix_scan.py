@@ -38,7 +38,8 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
         >>> import operator
         >>> associative_scan(operator.add, numpy.array([1.0, 2.0, 3.0, 4.0]))
         array([ 1.,  3.,  6., 10.])
-        >>> associative_scan(numpy.maximum, numpy.array([1.0, 3.0, 2.0]), reverse=True)
+        >>> from gradwalk import math
+        >>> associative_scan(math.maximum, numpy.array([1.0, 3.0, 2.0]), reverse=True)
         array([3., 3., 2.])
     """
     leaves, treedef = flatten(elems, "elems")
