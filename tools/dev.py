@@ -38,6 +38,7 @@ LINT = (
     ("tools/generate.py", "--check"),
     ("tools/reference_lines.py", "--check"),
     ("tools/jax_numpy_names.py", "--check"),
+    ("tools/jax_names.py", "--check"),
     ("tools/prose.py", "--check"),
     ("tools/microgpt_document.py", "--check"),
 )

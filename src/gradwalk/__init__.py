@@ -17,7 +17,21 @@ __version__ = "0.2.0"
 # Maps each module to its public names. A name is imported at its first use, as in Scientific Python's SPEC 1, because
 # most programs need only a few names.
 _NAMES = {
-    "gradwalk": ("cmath", "interop", "loops", "math", "nn", "numpy", "optim", "solvers", "stats"),
+    "gradwalk": (
+        "cmath",
+        "debug",
+        "interop",
+        "lax",
+        "loops",
+        "math",
+        "nn",
+        "numpy",
+        "optim",
+        "solvers",
+        "stats",
+        "tree",
+        "tree_util",
+    ),
     "gradwalk.adopting.adopt": ("adopt",),
     "gradwalk.backend.about": ("about",),
     "gradwalk.backend.scipy_callable": ("low_level_callable", "low_level_filter"),
@@ -36,21 +50,25 @@ _NAMES = {
     "gradwalk.program.program": ("Program", "ProgramError"),
     "gradwalk.program.tracing.trace_cache": ("RecordingWarning",),
     "gradwalk.transforms.caches": ("clear_caches",),
-    "gradwalk.transforms.checkpoint": ("checkpoint",),
+    "gradwalk.transforms.checkpoint": ("checkpoint", "remat"),
     "gradwalk.transforms.custom_derivatives": ("primitive", "stop_gradient"),
+    "gradwalk.transforms.eval_shape": ("eval_shape", "pure_callback"),
     "gradwalk.transforms.grad": ("grad", "value_and_grad"),
     "gradwalk.transforms.jacobian": ("hessian", "jacfwd", "jacobian", "jacrev"),
     "gradwalk.transforms.jit.jit": ("jit",),
-    "gradwalk.transforms.jvp": ("hvp", "jvp", "vjp"),
+    "gradwalk.transforms.jvp": ("hvp", "jvp", "linearize", "vjp"),
+    "gradwalk.transforms.rules.custom_rules": ("custom_jvp", "custom_vjp"),
     "gradwalk.transforms.sparse.sparse": ("sparse_hessian", "sparse_jacobian"),
     "gradwalk.transforms.zero_derivatives": ("ZeroDerivativeWarning",),
     "gradwalk.trees.numbers": ("grads", "values"),
+    "gradwalk.trees.structs": ("ShapeDtypeStruct",),
     "gradwalk.value.modes": ("RecordingError", "debug_nans", "no_grad", "source_lines"),
     "gradwalk.value.scopes": ("label", "named_scope"),
     "gradwalk.value.sweep.backward": ("zero_grad",),
     "gradwalk.value.sweep.order": ("topological_order",),
     "gradwalk.value.sweep.refresh": ("refresh",),
     "gradwalk.value.value": ("Value",),
+    "gradwalk.value.without_jit": ("disable_jit",),
 }
 
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
@@ -60,7 +78,8 @@ __all__ = list(_HOMES)
 def __getattr__(name: str) -> object:
     """Import a public name at its first use, and store it in the package."""
     if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        jax_names = import_module("gradwalk.base.jax_names")
+        raise jax_names.missing(__name__, name, jax_names.PACKAGE)
     home = _HOMES[name]
     found = import_module(f"{home}.{name}") if home == __name__ else getattr(import_module(home), name)
     globals()[name] = found

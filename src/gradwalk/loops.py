@@ -1,4 +1,4 @@
-"""Loops and branches with the interface of `jax.lax`: `fori_loop`, `while_loop`, `scan`, `map`, `cond`, `switch`.
+"""Loops and branches with the interface of `jax.lax`, such as `fori_loop`, `while_loop`, `scan` and `cond`.
 
 On floats and Values, loops and branches run as ordinary Python code: walks and checks see every iteration, and only the
 selected branch is run. In a recorded function, a loop becomes a single instruction, and the step function is recorded
@@ -38,13 +38,15 @@ import numpy
 from gradwalk.math import equal, floor, stop_gradient, where
 from gradwalk.program.calls.trace_loop import Carried, recorded_choice, recorded_loop
 from gradwalk.trees.iterations import Iterations
+from gradwalk.trees.prefix_scan import associative_scan
 from gradwalk.trees.tree import TreeDef, flatten, scalars
 from gradwalk.value.convert import as_float, is_number
 from gradwalk.value.modes import depth, is_staging, refusals_ignored, refuse_if_staging, refuses_nans
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
+from gradwalk.value.without_jit import is_jit_disabled
 
-__all__ = ["cond", "fori_loop", "map", "scan", "switch", "while_loop"]
+__all__ = ["associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop"]
 
 Carry = TypeVar("Carry")
 
@@ -59,6 +61,7 @@ def fori_loop(
     body_fun: Callable[[Any, Carry], Carry],
     init_val: Carry,
     *,
+    unroll: int | bool | None = None,
     checkpoint: Checkpoint = None,
 ) -> Carry:
     """Repeat a function with a counter: `val = body_fun(i, val)` for i in range(lower, upper).
@@ -72,6 +75,7 @@ def fori_loop(
             the counter is a Value. If `body_fun` needs the counter's number, for example as an index, the loop is
             recorded step by step.
         init_val: The first carry.
+        unroll: True to record the steps one by one, instead of a loop; see `scan`.
         checkpoint: The number of carries to store for derivatives: None (all), "sqrt", "binomial" or an int (see
             `gradwalk.loops`).
 
@@ -80,7 +84,7 @@ def fori_loop(
 
     Raises:
         TypeError: The result of `body_fun` differs from the carry in structure, or a bound is not a number.
-        ValueError: A bound is not a whole number, or `checkpoint` is invalid.
+        ValueError: A bound is not a whole number, or `unroll` or `checkpoint` is invalid.
 
     Example:
         >>> from gradwalk import grad
@@ -93,7 +97,7 @@ def fori_loop(
         return _counted_by_values(lower, upper, body_fun, init_val, checkpoint)
     first, end = _whole(lower, "lower"), _whole(upper, "upper")
     carry = Carried(init_val, "init_val", "body_fun")
-    if _is_one_instruction() and end > first:
+    if _is_one_instruction() and end > first and not _is_unrolled(unroll, end - first):
         with refusals_ignored():  # if the step needs known numbers, it runs below, once per count
             span = first, end - first
             return recorded_loop(lambda i, val, _: (body_fun(i, val), None), carry, [], span, None, memory)[0]  # type: ignore[no-any-return]
@@ -194,6 +198,7 @@ def scan(
     xs: Any = None,
     length: int | None = None,
     reverse: bool = False,
+    unroll: int | bool = 1,
     *,
     checkpoint: Checkpoint = None,
 ) -> tuple[Carry, Any]:
@@ -207,6 +212,8 @@ def scan(
             the same length. None for a loop of `length` steps in which x is None.
         length: The number of steps; required if `xs` is None.
         reverse: Whether to run from the last element to the first. Each output is stored at the index of its x.
+        unroll: True, or a number of at least `length`, to record the steps one by one instead of a loop. Other numbers
+            have no effect: they are allowed because JAX has them.
         checkpoint: The number of carries to store for derivatives: None (all), "sqrt", "binomial" or an int (see
             `gradwalk.loops`).
 
@@ -216,8 +223,8 @@ def scan(
     Raises:
         TypeError: `f` does not return a pair, the next carry differs from the carry in structure, or a leaf of `xs` is
             not an array.
-        ValueError: The lengths of the arrays and `length` differ, `xs` and `length` are both missing, or `checkpoint`
-            is invalid.
+        ValueError: The lengths of the arrays and `length` differ, `xs` and `length` are both missing, or `unroll` or
+            `checkpoint` is invalid.
 
     Example:
         >>> import numpy
@@ -227,7 +234,7 @@ def scan(
     memory = _checked_memory(checkpoint)
     columns = _Columns(xs, length)
     carry = Carried(init, "init", "f")
-    if _is_one_instruction() and columns.length:
+    if _is_one_instruction() and columns.length and not _is_unrolled(unroll, columns.length):
         with refusals_ignored():  # if the step needs known numbers, it runs below, once per x
             return _recorded_scan(f, carry, columns, reverse, memory)
     val: Any = init
@@ -243,12 +250,13 @@ def scan(
     return val, _stacked(outputs, len(outputs))
 
 
-def map(f: Callable[[Any], Any], xs: Any) -> Any:
+def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
     """Apply a function to each element of an array in order, and stack the results.
 
     Args:
         f: Function that takes an element and returns a result.
         xs: An array, or a list, tuple, dict or dataclass of arrays; elements are taken along the first axes.
+        batch_size: Not needed: it has no effect, and is allowed because JAX has it. Use `vmap` for large batches.
 
     Returns:
         The results, stacked along a new first axis.
@@ -262,6 +270,7 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
         >>> map(lambda x: x * x, numpy.array([1.0, 2.0, 3.0]))
         array([1., 4., 9.])
     """
+    del batch_size
     return scan(lambda _, x: (0.0, f(x)), 0.0, xs)[1]
 
 
@@ -391,6 +400,15 @@ def _checked_memory(checkpoint: Any) -> Checkpoint:
     return int(min(checkpoint, 2**53))
 
 
+def _is_unrolled(unroll: Any, length: int) -> bool:
+    """Return whether to record `length` steps one by one; raise ValueError if `unroll` is invalid."""
+    if unroll is None or isinstance(unroll, bool):
+        return bool(unroll)
+    if not is_number(unroll) or unroll != unroll // 1 or unroll < 1:
+        raise ValueError(f"unroll must be a bool or a whole number >= 1, got {unroll!r:.60}")
+    return int(unroll) >= length > 1
+
+
 def _stacked(results: list[Any], count: int) -> Any:
     """Stack results of equal structure, leaf by leaf, along a new first axis of length `count`."""
     if results[0] is None:
@@ -431,8 +449,11 @@ def _check_arrays(leaves: list[Any], treedef: TreeDef) -> None:
 
 
 def _is_one_instruction() -> bool:
-    """Return whether to record loops as one instruction. Under `debug_nans()`, `grad` runs the steps one by one."""
-    return depth() > 0 and (is_staging() or not refuses_nans())
+    """Return whether to record loops as one instruction.
+
+    Under `debug_nans()` and `disable_jit()`, `grad` runs the steps one by one.
+    """
+    return depth() > 0 and (is_staging() or not (refuses_nans() or is_jit_disabled()))
 
 
 def _holds(condition: Any, what: str) -> bool:

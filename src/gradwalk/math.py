@@ -26,6 +26,7 @@ from math import pi as pi
 from math import tau as tau
 from math import ulp as ulp
 
+from gradwalk.functions.activations import *  # noqa: F403
 from gradwalk.functions.elementary import clip as clip
 from gradwalk.functions.elementary import degrees as degrees
 from gradwalk.functions.elementary import elu as elu

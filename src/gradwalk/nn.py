@@ -1,7 +1,12 @@
-"""Small neural networks of Values, like micrograd's: same classes, same weights from the same seed, same repr."""
+"""Small neural networks of Values, like micrograd's: same classes, same weights from the same seed, same repr.
+
+The activations of `gradwalk.math` are also attributes of this module, under their names in `jax.nn`. `gelu` has the
+argument `approximate` of `jax.nn.gelu`.
+"""
 
 from __future__ import annotations
 
+import importlib
 import random
 import sys
 from array import array
@@ -32,6 +37,51 @@ else:
 __all__ = ["MLP", "Layer", "Module", "Neuron"]
 
 Activation = Callable[[Value], Value]
+
+# Functions of `gradwalk.math` that are also attributes of this module, under their names in `jax.nn`.
+_OF_MATH = frozenset(
+    [
+        "celu",
+        "elu",
+        "glu",
+        "hard_sigmoid",
+        "hard_silu",
+        "hard_swish",
+        "hard_tanh",
+        "leaky_relu",
+        "log1mexp",
+        "log_sigmoid",
+        "log_softmax",
+        "logmeanexp",
+        "logsumexp",
+        "mish",
+        "one_hot",
+        "relu",
+        "relu6",
+        "selu",
+        "sigmoid",
+        "silu",
+        "soft_sign",
+        "softmax",
+        "softplus",
+        "sparse_plus",
+        "sparse_sigmoid",
+        "squareplus",
+        "standardize",
+        "swish",
+        "tanh",
+    ]
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a function of `jax.nn` at its first use."""
+    if name == "gelu":
+        return importlib.import_module("gradwalk.functions.activations").gelu
+    if name in _OF_MATH:
+        return getattr(importlib.import_module("gradwalk.math"), name)
+    jax_names = importlib.import_module("gradwalk.base.jax_names")
+    raise jax_names.missing(__name__, name, jax_names.NN)
 
 
 @cython.cclass

@@ -11,7 +11,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.base.cached import cached_property
-from gradwalk.trees.tree import SCALAR, Parameters, Shape, TreeDef, flatten, scalars
+from gradwalk.trees.tree import SCALAR, Parameters, Shape, TreeDef, flatten, registered_parts, scalars
 from gradwalk.value.modes import known_number
 from gradwalk.value.value import Value
 
@@ -127,6 +127,7 @@ class Batching(NamedTuple):
         in_axes: The batch axes of the arguments: see `vmap`.
         out_axes: The batch axes of the results: see `vmap`.
         reduce: The reduction over the batch: one of `REDUCTIONS`, or None.
+        axis_size: The number of samples, or None to take it from the arguments.
     """
 
     name: str
@@ -134,6 +135,7 @@ class Batching(NamedTuple):
     in_axes: Axes
     out_axes: Axes
     reduce: str | None
+    axis_size: int | None = None
 
     def checked(self) -> Batching:
         """Return self. Raises `TypeError` or `ValueError` if `in_axes`, `out_axes` or `reduce` is invalid."""
@@ -141,6 +143,8 @@ class Batching(NamedTuple):
             raise TypeError(
                 f"in_axes must be an int, None or a tuple with one entry for each argument, got {self.in_axes!r}"
             )
+        if self.axis_size is not None and (not is_whole(self.axis_size) or self.axis_size < 0):
+            raise ValueError(f"axis_size must be None or an int >= 0, got {self.axis_size!r}")
         if self.reduce is not None and self.reduce not in REDUCTIONS:
             known = ", ".join(map(repr, REDUCTIONS))
             raise ValueError(f"reduce={self.reduce!r}: give one of {known}, or None for the results of all samples")
@@ -161,13 +165,16 @@ class Batching(NamedTuple):
         names = [*self.parameters.first(len(args)), *keywords]
         batch = Batch([], [], names, [], len(args), 0)
         sizes: dict[int, str] = {}  # maps each batch size to the description of an argument of this size
+        if self.axis_size is not None:
+            sizes[self.axis_size] = f"axis_size is {self.axis_size}"
         axes = [*self.axes(len(args)), *[0] * len(keywords)]
         for arg, name, arg_axes in zip([*args, *map(kwargs.__getitem__, keywords)], names, axes, strict=True):
             _append(batch, sizes, arg, name, arg_axes)
         if not sizes:
             raise ValueError(
                 f"in_axes={self.in_axes!r} of {self.name}, called with {len(names)} argument{'s' * (len(names) != 1)}: "
-                "none has a batch axis. Give the batch axis, such as 0, of at least one argument that holds arrays"
+                "none has a batch axis. Give the batch axis, such as 0, of at least one argument that holds arrays, or "
+                "give axis_size"
             )
         if len(sizes) > 1:
             raise ValueError(
@@ -233,6 +240,9 @@ def _append(batch: Batch, sizes: dict[int, str], arg: Any, name: str, axes: Axes
 
 def parts_of(tree: Any) -> Mapping[Any, Any] | None:
     """Return a dict of the children of a tree, with the same keys as `TreeDef.children`; None for a leaf."""
+    parts = registered_parts(tree)
+    if parts is not None:
+        return parts
     if isinstance(tree, Mapping):
         return tree
     if isinstance(tree, (tuple, list)):
@@ -255,6 +265,11 @@ def _moved(leaf: Any, axis: int, name: str) -> NDArray[Any]:
             "batch axis, or None for an argument that all samples share"
         )
     return numpy.moveaxis(numpy.asarray(leaf), axis, 0)
+
+
+def is_whole(number: Any) -> bool:
+    """Return whether an object is an int."""
+    return hasattr(number, "__index__") and not isinstance(number, bool)
 
 
 def shown(key: Any) -> str:

@@ -344,7 +344,7 @@ def record_sample(
     path: Outcomes = tuple(outcomes)
     asked = recording.tape.program(conditions) if path else None
     return _traced(
-        written_out(recording.tape.program(outputs)).named(labels, []),
+        written_out(recording.tape.program(outputs), keeps_rules=True).named(labels, []),
         varies,
         reduced=reduced,
         captured=captured,

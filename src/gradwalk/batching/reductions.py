@@ -43,8 +43,9 @@ class Reduction(Vmap[P]):
         keeps: bool = False,
         policy: Policy = DEFAULT,
         follows_branches: bool = True,
+        axis_size: int | None = None,
     ) -> None:
-        super().__init__(f, in_axes, out_axes, reduce, keeps, policy, follows_branches)
+        super().__init__(f, in_axes, out_axes, reduce, keeps, policy, follows_branches, axis_size)
         self._reduce = reduce
         self._sums: dict[int, Vmap[...]] = {}  # keyed by the number of positional arguments
 
@@ -98,7 +99,7 @@ class Reduction(Vmap[P]):
                 return [terms(x, number) for x, number in zip(results, best, strict=True)]
 
             axes = (None, *self.batching.axes(count))
-            options = self.keeps, self._policy, self._follows_branches
+            options = self.keeps, self._policy, self._follows_branches, self.batching.axis_size
             self._sums[count] = Vmap(of_sample, axes, 0, "sum", *options)
         return self._sums[count]
 

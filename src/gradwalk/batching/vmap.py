@@ -12,7 +12,15 @@ from gradwalk.batching.vmapped import Vmap
 P = ParamSpec("P")
 
 
-def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: str | None = None) -> Vmap[P]:
+def vmap(
+    f: Callable[P, Any],
+    in_axes: Axes = 0,
+    out_axes: Axes = 0,
+    axis_name: str | None = None,
+    axis_size: int | None = None,
+    *,
+    reduce: str | None = None,
+) -> Vmap[P]:
     """Vectorize a function of one sample over a batch axis, with the interface of `jax.vmap`.
 
     `f` is recorded as by `jit`. If it branches on its arguments, the samples are grouped by the path that they take
@@ -32,6 +40,10 @@ def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: 
             structure of the argument. Keyword arguments have batch axis 0.
         out_axes: The batch axes of the results, in the same format. None is allowed for results that are the same for
             all samples.
+        axis_name: Must be None: functions that combine samples, such as `jax.lax.psum`, do not exist. Use `reduce`, or
+            combine the stacked results.
+        axis_size: The number of samples; by default, the length of the batch axes. It is needed if no argument has a
+            batch axis.
         reduce: The reduction over the batch, applied to each number that `f` returns. "sum", "mean", "max", "min",
             "prod" and "logsumexp" return numbers. "argmax" and "argmin" return the index of the first sample with the
             largest or smallest number. Sums and means are accumulated, so the sum of all samples' gradients needs
@@ -47,11 +59,12 @@ def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: 
         arguments, but not with each other. All arrays are checked before anything is written.
 
     Raises:
-        TypeError: `f` is not a function, or `in_axes` is not an axis or a tree of axes. When the returned function is
-            called: an argument does not match `in_axes`, or `out` is given and the results would be Values.
-        ValueError: `reduce` is unknown, or is combined with `out_axes`. When the returned function is called: the
-            arrays do not match `in_axes` or `out`, or have batches of different sizes, or samples have results of
-            different structures.
+        TypeError: `f` is not a function, `in_axes` is not an axis or a tree of axes, or `axis_name` is given. When the
+            returned function is called: an argument does not match `in_axes`, or `out` is given and the results would
+            be Values.
+        ValueError: `reduce` is unknown, or is combined with `out_axes`, or `axis_size` is invalid. When the returned
+            function is called: the arrays do not match `in_axes` or `out`, or have batches of different sizes, or
+            samples have results of different structures.
         RecordingError: When the returned function is called: `f` converts an argument with `float`, or the samples take
             more than 1,000 paths through its branches.
 
@@ -75,6 +88,11 @@ def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: 
         >>> table.tolist()
         [[1.0, 1.0], [2.0, 4.0], [3.0, 9.0]]
     """
+    if axis_name is not None:
+        raise TypeError(
+            f"axis_name={axis_name!r}: functions of samples cannot use the other samples of the batch. Use vmap(f, "
+            'reduce="sum") or another reduction, or combine the stacked results of vmap(f)'
+        )
     if reduce is None or reduce in SUMS:
-        return Vmap(f, in_axes, out_axes, reduce)
-    return Reduction(f, in_axes, out_axes, reduce)
+        return Vmap(f, in_axes, out_axes, reduce, axis_size=axis_size)
+    return Reduction(f, in_axes, out_axes, reduce, axis_size=axis_size)

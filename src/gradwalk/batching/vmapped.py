@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ParamSpec, overload
 
 from gradwalk.backend.base import Kernel
+from gradwalk.backend.loops.loop_kernel import written_out
 from gradwalk.batching.axes import SUMS, Axes, Batch, Batching, shown
 from gradwalk.batching.batched_trace import BatchedTrace, record_sample
 from gradwalk.batching.prepared_batch import BatchFunction, take_out
@@ -36,6 +37,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         keeps: Whether recordings are cached, as after `jit`.
         policy: The policy for compiling kernels.
         follows_branches: Whether the function may branch on its arguments.
+        axis_size: See `vmap`.
 
     Attributes:
         batching: The axes and the reduction.
@@ -51,9 +53,10 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         keeps: bool = False,
         policy: Policy = DEFAULT,
         follows_branches: bool = True,
+        axis_size: int | None = None,
     ) -> None:
         WrappedFunction.__init__(self, f, "vmap")
-        batching = Batching(display_name(f), Parameters(f), in_axes, out_axes, reduce).checked()
+        batching = Batching(display_name(f), Parameters(f), in_axes, out_axes, reduce, axis_size).checked()
         BatchFunction.__init__(self, batching, TraceCache[BatchedTrace](batching.name))
         self.keeps = keeps
         self._policy = policy
@@ -110,8 +113,8 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         """
         if self.keeps and self._policy == policy and self._follows_branches == follows_branches:
             return self
-        batching = self.batching
-        return type(self)(self._f, batching.in_axes, batching.out_axes, batching.reduce, True, policy, follows_branches)
+        in_axes, out_axes, reduce, *_, axis_size = self._options
+        return type(self)(self._f, in_axes, out_axes, reduce, True, policy, follows_branches, axis_size)
 
     def of_samples(self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Vmap[P]:
         """Apply a transform, such as `grad`, to the function of one sample; return a function of batches."""
@@ -151,13 +154,14 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
                 f"{self.batching.name} branches on its arguments, and a lowered function cannot record another path: "
                 "branch with gradwalk.loops.cond, or choose with gradwalk.math.where"
             )
-        calls_python = trace.kernel is None or not all(call.kind for call, _ in trace.program.calls)
+        calls_python = trace.kernel is None or not all(call.kind or call.has_rules for call, _ in trace.program.calls)
         if trace.captured or calls_python:
             raise ValueError(
                 f"{self.batching.name} uses Values that are not among its arguments, or calls Python functions: "
                 "lower() requires a function that depends on its arguments only, without Python calls"
             )
-        return Lowered(self.batching, batch.key, trace)
+        without_rules = replace(trace, program=written_out(trace.program))  # derivative rules are Python code
+        return Lowered(self.batching, batch.key, without_rules)
 
     def trace(self, batch: Batch) -> BatchedTrace | SplitTrace:
         """Return the recording for the samples of a batch, or the recordings if the samples take different paths."""
@@ -189,7 +193,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
     def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
         del args, kwargs  # `batch` holds them
         trace = self.trace(batch)
-        if self.keeps and isinstance(trace, BatchedTrace):
+        if self.keeps and isinstance(trace, BatchedTrace) and self.batching.axis_size is None:
             prepared = trace.prepared_for(batch, self.batching)
             if prepared is not None:
                 self._cache.try_first(prepared)
@@ -199,7 +203,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
     def _options(self) -> tuple[Any, ...]:
         batching = self.batching
         axes = batching.in_axes, batching.out_axes, batching.reduce
-        return *axes, self.keeps, self._policy, self._follows_branches
+        return *axes, self.keeps, self._policy, self._follows_branches, batching.axis_size
 
     def _reduce_args(self) -> tuple[Any, ...]:
         return self._f, *self._options

@@ -73,7 +73,7 @@ def _parted(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Any], Any
     """Flatten the arguments to leaves and a structure. If all arguments are positional tensors, it is None."""
     if not kwargs and all(isinstance(arg, torch.Tensor) for arg in args):
         return list(args), None
-    return opened((args, kwargs), "the arguments")
+    return opened((args, kwargs))
 
 
 def _of_leaves(f: Callable[..., Any], structure: Any) -> ArrayFunction:

@@ -85,6 +85,14 @@ def refuse_real_arguments(name: str, f: Callable[..., Any], arguments: TreeDef) 
         )
 
 
+def with_aux(f: Callable[..., Any], treedef: TreeDef) -> tuple[TreeDef, TreeDef]:
+    """Return the treedefs of the result and of aux, given the treedef of the pair that a function returned."""
+    parts = treedef.parts()
+    if len(parts) != 2:
+        raise TypeError(f"with has_aux=True, {display_name(f)} must return a pair (value, aux), got {treedef}")
+    return parts[0], parts[1]
+
+
 def checked_argnums(argnums: Any) -> Argnums:
     """Return `argnums` as an int or a tuple of ints, or raise `TypeError`."""
     numbers = list(argnums) if isinstance(argnums, Iterable) else [argnums]

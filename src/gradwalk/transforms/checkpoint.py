@@ -12,7 +12,7 @@ import numpy
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
-from gradwalk.program.calls.program_derivatives import jvp_program, vjp_program
+from gradwalk.program.calls.program_derivatives import calling, jvp_program, vjp_program, without_effects
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Indices
@@ -53,6 +53,11 @@ class Block(Call):
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append a call of the JVP block to the tape, and return the indices of the results' tangents."""
         return append_call(self._pushed, tape, [*operands, *instantiate_zeros(tape, tangents)])
+
+    def effectless(self, operands: int) -> Program | None:
+        """Return a program that calls the block without side effects: see `Call.effectless`."""
+        quiet = without_effects(self._program)
+        return None if quiet is self._program else calling(Block(quiet, self.name), operands)
 
     @cached_property
     def _pulled(self) -> Block:
@@ -133,3 +138,6 @@ def checkpoint(
     if f is None:
         return functools.partial(checkpoint, static_argnums=static_argnums, static_argnames=static_argnames)
     return Checkpoint(f, static_argnums, static_argnames)
+
+
+remat = checkpoint

@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 from gradwalk.batching.vmapped import Vmap
 from gradwalk.program.run.fast_call import MISSED
 from gradwalk.program.tracing.trace import Indices, Recordable, Recording, display_name
-from gradwalk.transforms.base import Argnums, Transform, conjugated, refuse_real_arguments, transformed
+from gradwalk.transforms.base import Argnums, Transform, conjugated, refuse_real_arguments, transformed, with_aux
 from gradwalk.transforms.zero_derivatives import warn_of_zeros
 from gradwalk.trees.tree import SCALAR, TreeDef, tupled
 from gradwalk.value.modes import depth, new_mark, recorded
@@ -119,13 +119,7 @@ class Grad(Transform[P, R_co]):
 
     def _parts(self, treedef: TreeDef) -> list[TreeDef]:
         """Return the treedefs of the value and of aux; raise `TypeError` if the value is not one number."""
-        parts = [treedef]
-        if self._has_aux:
-            parts = treedef.parts()
-            if len(parts) != 2:
-                raise TypeError(
-                    f"with has_aux=True, {display_name(self._f)} must return a pair (value, aux), got {treedef}"
-                )
+        parts = [*with_aux(self._f, treedef)] if self._has_aux else [treedef]
         if self._holomorphic and not parts[0].is_complex:
             raise TypeError(
                 f"grad with holomorphic=True needs a function that returns one complex number, and "
@@ -148,12 +142,12 @@ class Grad(Transform[P, R_co]):
 # The gradient is typed as Any. Usually it has the type of the argument, but the gradient of a Module contains numbers
 # instead of Values (see `nn.Module`). For some vmapped functions, grad returns a vmapped function.
 @overload
-def grad(f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False) -> Any: ...
+def grad(f: Vmap[...], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Any: ...
 @overload
 def grad(
-    f: Callable[P, Any], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False
+    f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Grad[P, Any]: ...
-def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False) -> Any:
+def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Any:
     """Compute the gradient of a function that returns one number, with respect to one or several arguments.
 
     An argument is a number or a tree of numbers: nested lists, tuples, dicts, dataclasses, Modules and arrays. The
@@ -194,13 +188,13 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, 
 
 
 @overload
-def value_and_grad(f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False) -> Any: ...
+def value_and_grad(f: Vmap[...], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Any: ...
 @overload
 def value_and_grad(
-    f: Callable[P, R], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False
+    f: Callable[P, R], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Grad[P, tuple[R, Any]]: ...
 def value_and_grad(
-    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, holomorphic: bool = False
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Any:
     """Compute the value and the gradient of a function in one pass.
 

@@ -10,9 +10,9 @@ import numpy
 
 from gradwalk.batching.vmapped import Vmap
 from gradwalk.program.tracing.trace import Indices, Recording, display_name
-from gradwalk.transforms.base import Argnums, Transform, refuse_real_arguments, transformed
+from gradwalk.transforms.base import Argnums, Transform, refuse_real_arguments, transformed, with_aux
 from gradwalk.trees.complex_leaves import joined
-from gradwalk.trees.tree import Shape, TreeDef, flatten, refuse_static, scalars
+from gradwalk.trees.tree import Shape, TreeDef, flatten, refuse_static, scalars, tupled
 from gradwalk.value.value import Value
 
 P = ParamSpec("P")
@@ -27,43 +27,65 @@ _LARGEST_UNROLLED = 1_000_000
 class Jacobian(Transform[P, R_co]):
     """A function that computes a Jacobian. `mode` is "forward", "reverse", or "auto" for the cheaper mode."""
 
-    def __init__(self, f: Callable[..., Any], argnums: Argnums, mode: str, holomorphic: bool = False) -> None:
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        argnums: Argnums,
+        mode: str,
+        has_aux: bool = False,
+        holomorphic: bool = False,
+    ) -> None:
         super().__init__(f, argnums, "jacobian")
         self._mode = mode
+        self._has_aux = has_aux
         self._holomorphic = holomorphic
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Return the Jacobian at these arguments."""
         recording = Recording()
-        inputs, outputs, arranged = self._run(recording, args, kwargs)
+        inputs, outputs, arranged, aux = self._run(recording, args, kwargs)
+        # The matrix is computed last, because it appends inputs to the tape.
+        others = [of_aux.results(recording.evaluate(indices)) for indices, of_aux in aux]
         numbers = self._matrix(recording, inputs, outputs).ravel()[arranged.order]
         if arranged.negated:
             numbers[arranged.negated] = -numbers[arranged.negated]
-        return arranged.treedef.filled(numbers)  # type: ignore[no-any-return]
+        found = arranged.treedef.filled(numbers)
+        return (found, *others) if aux else found  # type: ignore[return-value]
 
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
         """Append each derivative that can be nonzero to the tape; return the indices and treedef of the Jacobian."""
-        inputs, outputs, arranged = self._run(recording, args, kwargs)
+        inputs, outputs, arranged, aux = self._run(recording, args, kwargs)
         indices: Indices = self._rows(recording, inputs, outputs).ravel()[arranged.order].tolist()
         for i in arranged.negated:
             indices[i] = recording.tape.append("neg", indices[i])
+        for of_aux, aux_treedef in aux:
+            return [*indices, *of_aux], tupled([arranged.treedef, aux_treedef])
         return indices, arranged.treedef
 
     def _reduce_args(self) -> tuple[Any, ...]:
-        return self._f, self._argnums, self._mode, self._holomorphic
+        return self._f, self._argnums, self._mode, self._has_aux, self._holomorphic
 
     def _run(
         self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]
-    ) -> tuple[Indices, Indices, _Arranged]:
-        """Record the function; return the indices of inputs and outputs, and the result of `_arranged`."""
+    ) -> tuple[Indices, Indices, _Arranged, list[tuple[Indices, TreeDef]]]:
+        """Record the function.
+
+        Returns:
+            The indices of inputs and outputs, the arrangement of the Jacobian, and a list with the indices and the
+            treedef of aux, which is empty if there is no aux.
+        """
         opened, inputs, columns = self._opened(recording, args)
         if self._holomorphic:
             refuse_real_arguments("a Jacobian", self._f, columns)
         outputs, rows = recording.run(self._f, opened, kwargs)
+        aux = []
+        if self._has_aux:
+            rows, of_aux = with_aux(self._f, rows)
+            aux.append((outputs[rows.size :], of_aux))
         if not rows.shapes:
             refuse_static(rows.unflatten([]), f"the result of {display_name(self._f)}")
         self._check_complex(rows, columns)
-        return inputs, outputs, _arranged(rows.as_floats(), columns)
+        return inputs, outputs[: rows.size], _arranged(rows.as_floats(), columns), aux
 
     def _check_complex(self, rows: TreeDef, columns: TreeDef) -> None:
         """Raise `TypeError` if there are complex arguments or results for which the Jacobian is not defined."""
@@ -119,10 +141,12 @@ class Jacobian(Transform[P, R_co]):
 
 
 @overload
-def jacobian(f: Vmap[...], argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
+def jacobian(f: Vmap[...], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Any: ...
 @overload
-def jacobian(f: Callable[P, Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Jacobian[P, Any]: ...
-def jacobian(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Any:
+def jacobian(
+    f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Jacobian[P, Any]: ...
+def jacobian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Any:
     """Compute the Jacobian of a function with respect to one or several of its arguments.
 
     Forward mode is used if the number of inputs is less than twice the number of outputs; otherwise reverse mode is
@@ -132,6 +156,8 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool =
         f: A function that takes and returns numbers or trees of numbers: nested lists, tuples, dicts, dataclasses,
             Modules and arrays.
         argnums: Position of the argument to differentiate with respect to (default 0), or a sequence of positions.
+        has_aux: Whether `f` returns a pair (result, aux). Only the result is differentiated, and the returned function
+            returns the pair (derivative, aux).
         holomorphic: Whether `f` is a holomorphic function of complex arguments with complex results. The Jacobian then
             has its complex derivatives. Without it, arguments or results may be complex, but not both. The derivative
             with respect to a complex argument is described at `grad`.
@@ -149,19 +175,22 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool =
         >>> jacobian(lambda x: [x[0] * x[1], x[0]])([2.0, 3.0])
         [[3.0, 2.0], [1.0, 0.0]]
     """
-    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "auto", holomorphic))
+    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "auto", has_aux, holomorphic))
 
 
 @overload
-def jacfwd(f: Vmap[...], argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
+def jacfwd(f: Vmap[...], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Any: ...
 @overload
-def jacfwd(f: Callable[P, Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Jacobian[P, Any]: ...
-def jacfwd(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Any:
+def jacfwd(
+    f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Jacobian[P, Any]: ...
+def jacfwd(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Any:
     """Compute the Jacobian in forward mode, with one sweep per input. Efficient for few inputs and many outputs.
 
     Args:
         f: A function that takes and returns trees of numbers: see `jacobian`.
         argnums: Position of the argument to differentiate with respect to, or a sequence of positions.
+        has_aux: Whether `f` returns a pair (result, aux): see `jacobian`.
         holomorphic: Whether `f` is a holomorphic function: see `jacobian`. Without it, the arguments must be real.
 
     Returns:
@@ -174,19 +203,22 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = F
         >>> jacfwd(lambda x: [x, x * x, x * x * x])(2.0)
         [1.0, 4.0, 12.0]
     """
-    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "forward", holomorphic))
+    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "forward", has_aux, holomorphic))
 
 
 @overload
-def jacrev(f: Vmap[...], argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
+def jacrev(f: Vmap[...], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Any: ...
 @overload
-def jacrev(f: Callable[P, Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Jacobian[P, Any]: ...
-def jacrev(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Any:
+def jacrev(
+    f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Jacobian[P, Any]: ...
+def jacrev(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Any:
     """Compute the Jacobian in reverse mode, with one sweep per output. Efficient for many inputs and few outputs.
 
     Args:
         f: A function that takes and returns trees of numbers: see `jacobian`.
         argnums: Position of the argument to differentiate with respect to, or a sequence of positions.
+        has_aux: Whether `f` returns a pair (result, aux): see `jacobian`.
         holomorphic: Whether `f` is a holomorphic function: see `jacobian`. Without it, the results must be real.
 
     Returns:
@@ -199,14 +231,16 @@ def jacrev(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = F
         >>> jacrev(lambda x: x[0] * x[1] * x[2])([2.0, 3.0, 4.0])
         [12.0, 8.0, 6.0]
     """
-    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "reverse", holomorphic))
+    return transformed(f, argnums, lambda g: Jacobian(g, argnums, "reverse", has_aux, holomorphic))
 
 
 @overload
-def hessian(f: Vmap[...], argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
+def hessian(f: Vmap[...], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Any: ...
 @overload
-def hessian(f: Callable[P, Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Jacobian[P, Any]: ...
-def hessian(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False) -> Any:
+def hessian(
+    f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Jacobian[P, Any]: ...
+def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Any:
     """Compute the Hessian of a function: the matrix of its second derivatives.
 
     The method is forward over reverse mode, with one forward sweep per input.
@@ -214,6 +248,8 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = 
     Args:
         f: A function that takes and returns numbers or trees of numbers, as at `jacobian`.
         argnums: Position of the argument to differentiate with respect to (default 0), or a sequence of positions.
+        has_aux: Whether `f` returns a pair (result, aux). Only the result is differentiated, and the returned function
+            returns the pair (derivative, aux).
         holomorphic: Whether `f` is a holomorphic function: see `jacobian`. Without it, arguments and results must be
             real.
 
@@ -232,8 +268,8 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = 
     """
 
     def transform(g: Callable[..., Any]) -> Any:
-        gradient = Jacobian[..., Any](g, argnums, "reverse", holomorphic)
-        return Jacobian[..., Any](gradient, argnums, "forward", holomorphic)
+        gradient = Jacobian[..., Any](g, argnums, "reverse", has_aux, holomorphic)
+        return Jacobian[..., Any](gradient, argnums, "forward", has_aux, holomorphic)
 
     return transformed(f, argnums, transform)
 

@@ -1,31 +1,43 @@
-"""`jvp`, `vjp` and `hvp`: Jacobian-vector, vector-Jacobian and Hessian-vector products."""
+"""`jvp`, `vjp`, `linearize` and `hvp`: Jacobian-vector, vector-Jacobian and Hessian-vector products."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, overload
 
-from gradwalk.program.tracing.trace import Indices, Recording, display_name, evaluate
-from gradwalk.transforms.base import conjugated
+from gradwalk.program.tracing.trace import Indices, Recording, display_name
+from gradwalk.transforms.base import conjugated, with_aux
 from gradwalk.transforms.grad import grad
-from gradwalk.trees.tree import Parameters, flatten, scalars, tupled
+from gradwalk.transforms.linear_map import LinearMap
+from gradwalk.trees.tree import Parameters, TreeDef, flatten, scalars, tupled
 
 R = TypeVar("R")
+A = TypeVar("A")
 
 
-def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[R, R]:
+@overload
+def jvp(
+    f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any], has_aux: Literal[False] = False
+) -> tuple[R, R]: ...
+@overload
+def jvp(
+    f: Callable[..., tuple[R, A]], primals: Sequence[Any], tangents: Sequence[Any], has_aux: Literal[True]
+) -> tuple[R, R, A]: ...
+def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
     """Evaluate a function and its directional derivative (Jacobian-vector product) in one forward-mode pass.
 
     Args:
         f: A function that takes and returns trees of numbers.
         primals: The arguments of `f`, a tuple or list.
         tangents: The direction: a tuple or list with the structure of `primals`.
+        has_aux: Whether `f` returns a pair (result, aux). Only the result is differentiated.
 
     Returns:
-        The pair (result, tangents of the result) at `primals`.
+        The pair (result, tangents of the result) at `primals`, or (result, tangents, aux) if `has_aux` is true.
 
     Raises:
-        TypeError: `primals` and `tangents` differ in structure, or contain something other than numbers.
+        TypeError: `primals` and `tangents` differ in structure, or contain something other than numbers. With
+            `has_aux`, `f` does not return a pair.
 
     Example:
         >>> jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 10.0))
@@ -33,26 +45,38 @@ def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) ->
     """
     recording, args, inputs = _open(f, primals)
     seeds = list(zip(inputs, recording.add_seeds(_like(primals, tangents, "tangents")), strict=True))
-    outputs, treedef = recording.run(f, args, {})
-    results = recording.evaluate(outputs + recording.tape.forward(seeds, outputs))
-    return treedef.results(results[: len(outputs)]), treedef.as_floats().filled(results[len(outputs) :])
+    outputs, treedefs, aux = _run(recording, f, args, has_aux)
+    results = recording.evaluate([*outputs, *recording.tape.forward(seeds, outputs), *aux])
+    size = len(outputs)
+    found = [treedefs[0].results(results[:size]), treedefs[0].as_floats().filled(results[size : 2 * size])]
+    return (*found, *[treedef.results(results[2 * size :]) for treedef in treedefs[1:]])
 
 
-def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[[R], tuple[Any, ...]]]:
+@overload
+def vjp(
+    f: Callable[..., R], *primals: Any, has_aux: Literal[False] = False
+) -> tuple[R, Callable[[R], tuple[Any, ...]]]: ...
+@overload
+def vjp(
+    f: Callable[..., tuple[R, A]], *primals: Any, has_aux: Literal[True]
+) -> tuple[R, Callable[[R], tuple[Any, ...]], A]: ...
+def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Evaluate a function. Return the result, and a function that computes vector-Jacobian products.
 
     Args:
         f: A function that takes and returns numbers or trees of numbers. It is called once.
         *primals: The arguments of `f`, each passed separately. They may be complex.
+        has_aux: Whether `f` returns a pair (result, aux). Only the result is differentiated.
 
     Returns:
-        The pair (result, pull). `pull` takes the cotangent of the result: a tree like the result, with one weight per
-        number. It returns a tuple with one cotangent per argument: the gradient of the weighted sum of the result's
-        numbers, computed in reverse mode. For complex numbers it is the gradient of the real part of the sum: see
-        `grad`.
+        The pair (result, pull), or (result, pull, aux) if `has_aux` is true. `pull` takes the cotangent of the result:
+        a tree like the result, with one weight per number. It returns a tuple with one cotangent per argument: the
+        gradient of the weighted sum of the result's numbers, computed in reverse mode. For complex numbers it is the
+        gradient of the real part of the sum: see `grad`.
 
     Raises:
-        TypeError: The arguments or the result contain something other than numbers.
+        TypeError: The arguments or the result contain something other than numbers. With `has_aux`, `f` does not return
+            a pair.
 
     Example:
         >>> value, pull = vjp(lambda x, y: x * y, 2.0, 3.0)
@@ -60,22 +84,66 @@ def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[[R], tuple[Any,
         (6.0, (3.0, 2.0), (30.0, 20.0))
     """
     recording, args, inputs = _open(f, primals)
-    outputs, treedef = recording.run(f, args, {})
-    result: R = treedef.results(recording.evaluate(outputs))
+    outputs, treedefs, aux = _run(recording, f, args, has_aux)
+    result, *others = _evaluated(recording, outputs, treedefs, aux)
     arguments = tupled([flatten(primal, "an argument")[1] for primal in primals])
     operands = recording.operands.copy()
     adjoints = recording.add_seeds([0.0] * len(outputs))
     tape = recording.tape
     # The real part of w · z is the product of w's real part and z's, minus the product of the imaginary parts.
-    seeds = list(zip(outputs, conjugated(tape, adjoints, treedef), strict=True))
+    seeds = list(zip(outputs, conjugated(tape, adjoints, treedefs[0]), strict=True))
     program = tape.program(conjugated(tape, tape.reverse(seeds, inputs), arguments))
+    products = LinearMap(program, operands)
 
-    def pull(adjoint: R) -> tuple[Any, ...]:
-        given = _like(result, adjoint, "adjoints")
-        pulled: tuple[Any, ...] = arguments.filled(evaluate(program, [*operands, *given]))
+    def pull(adjoint: Any) -> tuple[Any, ...]:
+        pulled: tuple[Any, ...] = arguments.filled(products(_like(result, adjoint, "adjoints")))
         return pulled
 
-    return result, pull
+    return (result, pull, *others)
+
+
+@overload
+def linearize(f: Callable[..., R], *primals: Any, has_aux: Literal[False] = False) -> tuple[R, Callable[..., R]]: ...
+@overload
+def linearize(
+    f: Callable[..., tuple[R, A]], *primals: Any, has_aux: Literal[True]
+) -> tuple[R, Callable[..., R], A]: ...
+def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """Evaluate a function. Return the result, and a function that computes Jacobian-vector products at this point.
+
+    `jvp(f, primals, tangents)` computes one product. `linearize` is faster for many products at the same point, because
+    `f` is called once.
+
+    Args:
+        f: A function that takes and returns trees of numbers. It is called once.
+        *primals: The arguments of `f`, each passed separately.
+        has_aux: Whether `f` returns a pair (result, aux). Only the result is differentiated.
+
+    Returns:
+        The pair (result, push), or (result, push, aux) if `has_aux` is true. `push` takes one tangent per argument and
+        returns the tangent of the result.
+
+    Raises:
+        TypeError: The arguments or the result contain something other than numbers. With `has_aux`, `f` does not return
+            a pair.
+
+    Example:
+        >>> value, push = linearize(lambda x, y: x * y, 2.0, 3.0)
+        >>> value, push(1.0, 0.0), push(1.0, 10.0)
+        (6.0, 3.0, 23.0)
+    """
+    recording, args, inputs = _open(f, primals)
+    outputs, treedefs, aux = _run(recording, f, args, has_aux)
+    result, *others = _evaluated(recording, outputs, treedefs, aux)
+    operands = recording.operands.copy()
+    tangents = recording.add_seeds([0.0] * len(inputs))
+    program = recording.tape.program(recording.tape.forward(list(zip(inputs, tangents, strict=True)), outputs))
+    products = LinearMap(program, operands)
+
+    def push(*given: Any) -> Any:
+        return treedefs[0].as_floats().filled(products(_like(primals, given, "tangents")))
+
+    return (result, push, *others)
 
 
 def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
@@ -105,7 +173,7 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 def _open(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, list[Any], Indices]:
     """Return a new recording, the arguments of `f` as inputs of this recording, and the indices of the inputs."""
     if not callable(f):
-        raise TypeError(f"jvp() or vjp() takes a function, not {type(f).__name__}: {f!r:.60}")
+        raise TypeError(f"jvp(), vjp() or linearize() takes a function, not {type(f).__name__}: {f!r:.60}")
     if not isinstance(primals, (tuple, list)):
         raise TypeError(
             f"primals must be a tuple or list of the arguments of {display_name(f)}, got {type(primals).__name__}"
@@ -116,6 +184,29 @@ def _open(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, lis
         args.append(recording.add_inputs(primal, name))
         inputs += recording.input_indices(args[-1])[0]
     return recording, args, inputs
+
+
+def _run(
+    recording: Recording, f: Callable[..., Any], args: Sequence[Any], has_aux: bool
+) -> tuple[Indices, list[TreeDef], Indices]:
+    """Record a call of a function.
+
+    Returns:
+        The indices of the result, the treedefs of the result and, with `has_aux`, of aux, and the indices of aux.
+    """
+    outputs, treedef = recording.run(f, args, {})
+    if not has_aux:
+        return outputs, [treedef], []
+    treedefs = with_aux(f, treedef)
+    size = treedefs[0].size
+    return outputs[:size], [*treedefs], outputs[size:]
+
+
+def _evaluated(recording: Recording, outputs: Indices, treedefs: Sequence[TreeDef], aux: Indices) -> list[Any]:
+    """Compute the result and, if there is one, aux."""
+    numbers = recording.evaluate([*outputs, *aux])
+    parts = (numbers[: len(outputs)], numbers[len(outputs) :])
+    return [treedef.results(part) for treedef, part in zip(treedefs, parts, strict=False)]
 
 
 def _like(expected: Any, given: Any, what: str) -> list[Any]:

@@ -34,6 +34,7 @@ from gradwalk.value.value import Value
 
 _NAMESPACE = "gradwalk"  # the optree namespace of the classes registered here
 _registered: dict[type, None] = {}  # the registered dataclasses and Module classes, oldest first
+_registered_by_users: set[type] = set()
 _MOST_REGISTERED = 1000
 _LONGEST = 100  # maximum length of a treedef in messages, in characters
 _SCALAR = "scalar"  # the shape of a number; a 0-d array has the shape ()
@@ -333,7 +334,7 @@ def flatten(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
     if isinstance(tree, Module):
         leaves, module_treedef = parted(tree)
         return leaves, TreeDef(module_treedef, _shapes(leaves, what))
-    leaves, spec = opened(tree, what)
+    leaves, spec = opened(tree)
     if _SCALAR_TYPES.issuperset(map(type, leaves)):
         return leaves, TreeDef(spec, (_SCALAR,) * len(leaves))
     if not _LEAF_TYPES.issuperset(map(type, leaves)):
@@ -355,16 +356,23 @@ def _separated(leaves: list[Any], spec: Any, what: str) -> tuple[list[Any], Tree
     return [part for parts in found for part in parts], treedef
 
 
-def opened(tree: Any, what: str) -> tuple[list[Any], Any]:
-    """Flatten the containers of a tree with optree; its leaves may be any objects."""
+def opened(
+    tree: Any, is_leaf: Callable[[Any], bool] | None = None, *, none_is_leaf: bool = False
+) -> tuple[list[Any], Any]:
+    """Flatten the containers of a tree with optree; its leaves may be any objects.
+
+    `is_leaf`, if given, is a function that returns whether to treat a container as a leaf. None is an empty container
+    unless `none_is_leaf` is true.
+    """
     import optree  # takes milliseconds, and is not needed for numbers and arrays
 
-    leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
+    leaves, spec = optree.tree_flatten(tree, is_leaf, none_is_leaf=none_is_leaf, namespace=_NAMESPACE)
     unknown = (
         set()
         if _LEAF_TYPES.issuperset(map(type, leaves))
         else {type(leaf) for leaf in leaves if _is_node(leaf) or is_static(leaf)}
     )
+    unknown = {cls for cls in unknown if cls not in _registered and cls not in _registered_by_users}
     if not unknown:
         return leaves, spec
     for cls in unknown:
@@ -373,7 +381,40 @@ def opened(tree: Any, what: str) -> tuple[list[Any], Any]:
             _registration_of(cls)(cls, optree)
         _registered[cls] = None
     forget_classes(_MOST_REGISTERED)
-    return opened(tree, what)
+    return opened(tree, is_leaf, none_is_leaf=none_is_leaf)
+
+
+def register(
+    cls: type,
+    flatten_one: Callable[[Any], tuple[Sequence[Any], Any, Sequence[Any]]],
+    unflatten_one: Callable[[Any, Any], Any],
+    path_entry_type: Any,
+) -> None:
+    """Register a class of containers for the whole process.
+
+    Args:
+        cls: The class.
+        flatten_one: A function that returns the children of an object, its other data, and a key for each child.
+        unflatten_one: A function that creates an object from the other data and the children.
+        path_entry_type: The type of optree that describes the keys.
+
+    Raises:
+        ValueError: The class has been registered before.
+    """
+    import optree
+
+    if _registered.pop(cls, cls) is None:  # registered here as a dataclass
+        optree.unregister_pytree_node(cls, namespace=_NAMESPACE)
+    optree.register_pytree_node(cls, flatten_one, unflatten_one, path_entry_type=path_entry_type, namespace=_NAMESPACE)
+    _registered_by_users.add(cls)
+
+
+def registered_parts(item: Any) -> dict[Any, Any] | None:
+    """Return a dict from keys to the children of an object whose class a user registered; None for other objects."""
+    if type(item) not in _registered_by_users:
+        return None
+    level = sys.modules["optree"].tree_flatten_one_level(item, namespace=_NAMESPACE)
+    return dict(zip(level.entries, level.children, strict=True))
 
 
 def leaves_and_modules(tree: Any) -> list[Any]:

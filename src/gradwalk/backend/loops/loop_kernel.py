@@ -53,9 +53,12 @@ def make_kernel(program: Program, varies: Sequence[bool], *, reduced: bool = Fal
 _make_part = partial(make_kernel, is_part=True)
 
 
-def written_out(program: Program) -> Program:
-    """Inline short loops, short switches and batched calls; a batched call that is too long becomes a loop."""
-    calls = [call for call, _ in program.calls if _is_written_out(call)]
+def written_out(program: Program, *, keeps_rules: bool = False) -> Program:
+    """Inline short loops, short switches and batched calls; a batched call that is too long becomes a loop.
+
+    Calls with derivatives that the user defined are inlined, too, unless `keeps_rules` is true.
+    """
+    calls = [call for call, _ in program.calls if _is_written_out(call) and not (keeps_rules and call.has_rules)]
     if not calls:
         return program
     fits = sum(call.weight for call in calls) <= MOST_UNROLLED
@@ -66,7 +69,7 @@ def written_out(program: Program) -> Program:
     inputs = [tape.input() for _ in range(program.inputs)]
     outputs = tape.inline(program, inputs, lambda call: replaced.get(id(call)))
     named = tape.program(outputs).named(list(program.input_names), list(program.output_names))
-    return written_out(named)  # the inlined programs may contain batched calls
+    return written_out(named, keeps_rules=keeps_rules)  # the inlined programs may contain batched calls
 
 
 def _is_written_out(call: Any) -> bool:

@@ -47,6 +47,7 @@ class Call:
         shown_parts: The programs that listings show, each with its name.
         inputs: Number of operands; None if the call takes any number of operands.
         weight: Number of instructions that replace the call when it is inlined; infinite if it cannot be inlined.
+        has_rules: Whether the user defined the derivatives. The call is inlined only where no derivatives follow.
         expansion: The programs that replace the call once all derivatives have been appended to a tape. None if the
             call is not replaced.
     """
@@ -54,6 +55,7 @@ class Call:
     outputs = 1
     name = ""
     expansion: Expansion | None = None
+    has_rules = False
 
     kind = ""
     remedy = "Write it with gradwalk.math instead of a primitive or checkpoint, so that it is traced with the rest"
@@ -83,6 +85,13 @@ class Call:
         if self.kind or self.weight < math.inf:
             return f"it calls {self.name}, which runs separately"
         return f"it calls {self.name}, a Python function. {self.remedy}"
+
+    def effectless(self, operands: int) -> Program | None:
+        """Return an equivalent program without side effects, or None if the call has no side effects.
+
+        `operands` is the number of operands.
+        """
+        return None
 
     def flat(self) -> Program:
         """Return an equivalent program with the call inlined. Needs a finite `weight`."""

@@ -1,4 +1,4 @@
-"""Build derivative programs, inline calls, and replace calls that cannot be saved."""
+"""Build derivative programs, inline calls, and replace calls that cannot be saved or have side effects."""
 
 from __future__ import annotations
 
@@ -34,13 +34,18 @@ def weight(program: Program) -> float:
 
 def inline_calls(program: Program) -> Program:
     """Return the program with loops and switches inlined, unless that adds more than MOST_UNROLLED instructions."""
-    weights = [function.weight for function, _ in program.calls if function.weight < math.inf]
+    weights = [function.weight for function, _ in program.calls if _is_inlined(function)]
     if not weights or sum(weights) > MOST_UNROLLED:
         return program
     tape = Tape()
     inputs = [tape.input() for _ in range(program.inputs)]
-    outputs = tape.inline(program, inputs, lambda function: function.flat() if function.weight < math.inf else None)
+    outputs = tape.inline(program, inputs, lambda function: function.flat() if _is_inlined(function) else None)
     return tape.program(outputs).named(list(program.input_names), list(program.output_names))
+
+
+def _is_inlined(function: Any) -> bool:
+    """Return whether a call can be inlined without losing derivatives that the user defined."""
+    return bool(function.weight < math.inf and not function.has_rules)
 
 
 def portable(code: Code) -> Code:
@@ -88,6 +93,28 @@ class _Portable:
         tape = Tape()
         base = tape.call(made, [tape.input() for _ in range(made.inputs)])
         return tape.program(list(range(base, base + made.outputs)))
+
+
+def has_effects(program: Program) -> bool:
+    """Return whether a program makes calls for their side effects."""
+    return any(call.effectless(len(operands)) is not None for call, operands in program.calls)
+
+
+def without_effects(program: Program) -> Program:
+    """Return a program without side effects; the program itself if it has none."""
+    replaced = {id(call): call.effectless(len(operands)) for call, operands in program.calls}
+    if not any(replaced.values()):
+        return program
+    tape = Tape()
+    inputs = [tape.input() for _ in range(program.inputs)]
+    return tape.program(tape.inline(program, inputs, lambda call: replaced.get(id(call))))
+
+
+def calling(call: Any, operands: int) -> Program:
+    """Return a program that calls `call` with its inputs as operands."""
+    tape = Tape()
+    base = tape.call(call, [tape.input() for _ in range(operands)])
+    return tape.program(list(range(base, base + call.outputs)))
 
 
 def to_tape(program: Program) -> tuple[Tape, Indices, Indices]:

@@ -11,7 +11,7 @@ import numpy
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
-from gradwalk.program.calls.program_derivatives import jvp_program, vjp_program, weight
+from gradwalk.program.calls.program_derivatives import calling, jvp_program, vjp_program, weight, without_effects
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import ProgramError
 from gradwalk.program.native.machine_code import prefix_keys
@@ -83,6 +83,13 @@ class Switch(Call):
     def refusal(self) -> str:
         """The reason why the switch cannot be lowered, or "" if it can: see `Call.refusal`."""
         return next(filter(None, [why_not_lowerable(branch.code) for branch in self.branches]), "")
+
+    def effectless(self, operands: int) -> Program | None:
+        """Return a program that calls the switch without side effects: see `Call.effectless`."""
+        quiet = [without_effects(branch) for branch in self.branches]
+        if all(one is other for one, other in zip(quiet, self.branches, strict=True)):
+            return None
+        return calling(Switch(quiet), operands)
 
     def flat(self) -> Program:
         """Return an equivalent program that computes all branches and then selects the results."""

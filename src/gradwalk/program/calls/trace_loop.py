@@ -9,10 +9,14 @@ from typing import Any
 import numpy
 
 from gradwalk.program.calls.call import Call
+from gradwalk.program.calls.callback import Callback
+from gradwalk.program.calls.effect_loop import EffectLoop
 from gradwalk.program.calls.loop import Loop, Sizes
+from gradwalk.program.calls.program_derivatives import has_effects
 from gradwalk.program.calls.switch import Switch
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
+from gradwalk.program.tracing.effects import current_effects
 from gradwalk.program.tracing.trace import Indices, Recording
 from gradwalk.trees.tree import TreeDef, flatten, scalars
 from gradwalk.value.modes import RecordingError, refusals_here, without_numbers
@@ -27,17 +31,22 @@ class Part:
 
     The function `f` is traced for arguments with the structures of the trees `args`. The numbers in `args` are ignored.
 
+    `is_step` says whether the function is the step of a loop.
+
     Attributes:
         sizes: The number of scalars in each argument.
         results: The number of scalars in the result.
         captured: The Values from the enclosing scope that the function uses.
+        effects: The calls that the function makes for their side effects.
 
     Raises:
         RecordingError: If the function needs the number of a traced value.
     """
 
-    def __init__(self, f: Callable[..., Any], *args: Any) -> None:
+    def __init__(self, f: Callable[..., Any], *args: Any, is_step: bool = False) -> None:
         self._recording = Recording(staged=True)
+        self.effects = self._recording.effects
+        self.effects.is_step = is_step
         self.sizes: list[int] = []
         opened = []
         for arg in args:
@@ -71,7 +80,8 @@ class Part:
         """Return the program of the function. The captured numbers are inputs of the program.
 
         The inputs are the numbers of the first `before` arguments, then `fixed`, then the numbers of the remaining
-        arguments. `fixed` contains the numbers captured by all functions of the loop or switch.
+        arguments. `fixed` contains the numbers captured by all functions of the loop or switch. The outputs are the
+        numbers of the result, followed by the tokens of a step.
         """
         tape = Tape()
         split = sum(self.sizes[:before])
@@ -79,7 +89,8 @@ class Part:
         places = {id(number): tape.input() for number in fixed}
         rest = [tape.input() for _ in range(sum(self.sizes) - split)]
         operands = [*first, *rest, *(places[id(number)] for number in self.captured)]
-        return tape.program(tape.inline(self._recording.tape.program(self._outputs), operands))
+        outputs = [*self._outputs, *self.effects.indices]
+        return tape.program(tape.inline(self._recording.tape.program(outputs), operands))
 
 
 class Carried:
@@ -149,16 +160,38 @@ def recorded_loop(
 
     first, steps = span
     tree = carry.treedef.filled(carry.numbers)
-    body = Part(numbers, 0.0, tree, rows[0] if rows else ())
+    body = Part(numbers, 0.0, tree, rows[0] if rows else (), is_step=True)
     guard = None if goes_on is None else Part(lambda val: _number(goes_on(val)), tree)
     fixed = list({id(number): number for number in [*body.captured, *(guard.captured if guard else ())]}.values())
     out = body.results - carry.treedef.size
     sizes = Sizes(carry.treedef.size, len(fixed), body.sizes[2], out)
     condition = None if guard is None else guard.program(fixed, 1)
-    loop = Loop(body.program(fixed, 2), sizes, first, steps, condition, memory)
+    program = body.program(fixed, 2)
     gone_through = [number for row in rows for number in scalars(flatten(row, "xs")[0])] if sizes.row else []
-    results = bind(loop, [*carry.numbers, *fixed, *gone_through])
+    operands = [*carry.numbers, *fixed, *gone_through]
+    if body.effects.indices or any(map(has_effects, (program, condition) if condition else (program,))):
+        results = _with_effects(EffectLoop(program, sizes, first, steps, condition, memory), operands)
+    else:
+        results = bind(Loop(program, sizes, first, steps, condition, memory), operands)
     return carry.treedef.filled(results[: sizes.carry]), results[sizes.carry :], found[0]
+
+
+def _with_effects(loop: EffectLoop, operands: Sequence[Any]) -> list[Any]:
+    """Return the results of a loop with side effects, and add its token to the effects of the enclosing recording."""
+    *results, token = bind(loop, operands)
+    if not isinstance(token, Value):
+        return results
+    effects = current_effects()
+    anchor = effects.anchor if effects else [x for x in operands if isinstance(x, Value)][:1]
+    [anchored] = Callback("effects of a loop", _nothing).values([*anchor, token])
+    if effects is None:  # `grad` of a function of numbers has no `Effects`
+        return [x + anchored for x in results]
+    effects.tokens.append(anchored)
+    return results
+
+
+def _nothing(numbers: list[float]) -> None:
+    """Do nothing: the operands have the side effects."""
 
 
 def _number(holds: Any) -> Any:

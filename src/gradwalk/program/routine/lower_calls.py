@@ -52,6 +52,8 @@ def why_not_lowerable(code: Code) -> str:
 
 
 def _lower_call(lowering: Lowering, call: Any, operands: Numbers, trails: Trails) -> Sequence[Operand]:
+    if call.has_rules:
+        return lowering.program(call.flat().code, list(operands))
     return _LOWER[call.kind](lowering, call, operands, trails)
 
 

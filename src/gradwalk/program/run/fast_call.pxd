@@ -4,6 +4,7 @@ from gradwalk.base cimport c_compat
 from gradwalk.program.run cimport scratch
 from gradwalk.program.run.interpreter cimport Interpreter
 from gradwalk.trees.fast cimport form
+from gradwalk.value cimport modes
 
 
 cdef class PreparedPath:

@@ -13,7 +13,9 @@ from gradwalk.program.run import scratch
 from gradwalk.program.run.interpreter import Interpreter
 from gradwalk.trees.fast import form
 from gradwalk.trees.tree import TreeDef
+from gradwalk.value import modes
 from gradwalk.value.modes import refuses_nans
+from gradwalk.value.without_jit import is_jit_disabled
 
 if not TYPE_CHECKING and cython.compiled:
     import cython
@@ -180,12 +182,18 @@ class PreparedFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return the result for these arguments. If they take a new path, the function is recorded first."""
         self._calls += 1
+        if modes.open_switches != 0 and is_jit_disabled():
+            return self._run(args, kwargs)
         prepared: PreparedCall
         for prepared in self._cache.prepared:
             result = prepared.result(args, kwargs)
             if result is not MISSED:
                 return result
         return self._call(args, kwargs)
+
+    def _run(self, args: Any, kwargs: dict[str, Any]) -> Any:
+        """Call the function itself, without a recording."""
+        raise NotImplementedError
 
     def _call(self, args: Any, kwargs: dict[str, Any]) -> Any:
         """Return the result for these arguments without a prepared call."""

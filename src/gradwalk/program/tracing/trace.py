@@ -13,6 +13,7 @@ from gradwalk.graph.node import GraphError
 from gradwalk.graph.record import record_from
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
+from gradwalk.program.tracing.effects import Effects
 from gradwalk.trees.tree import TreeDef, flatten, scalars, type_of
 from gradwalk.value.modes import (
     AskedNumber,
@@ -83,6 +84,7 @@ class Recording:
         branches: The tape indices of the conditions that the function branched on, and the outcome of each condition:
             a bool, or the number if the function used it.
         asked: The numbers that the function asked for: see `recorded`. Conditions that it branched on are included.
+        effects: The calls that the function made for their side effects.
     """
 
     def __init__(
@@ -100,6 +102,7 @@ class Recording:
         self._indices: dict[int, int] = {}  # maps the id of the Value for an input to the tape index of the input
         self._input_indices: Indices = []  # the tape index of each input
         self._inputs: list[Value] = []  # the Values for the inputs
+        self.effects = Effects(self._inputs)
 
     def refuse_branches_of_placeholders(self) -> None:
         """Refuse branches if an operand belongs to an enclosing recording that refuses branches, as in a loop body."""
@@ -185,7 +188,7 @@ class Recording:
         try:
             branches = Followed(self, f) if self._follows_branches else None
             result = recorded(
-                lambda: f(*args, **kwargs),
+                lambda: self.effects.during(lambda: f(*args, **kwargs)),
                 self.level,
                 self._mark,
                 staged=self._staged,
@@ -212,9 +215,16 @@ class Recording:
         types = list(map(type_of, leaves))
         numbers = scalars(leaves)
         nodes = [x.node if isinstance(x, AskedNumber) else x for x in asked]
-        roots = [x for x in [*numbers, *nodes] if isinstance(x, Value)]
+        tokens = self.effects.take()
+        roots = [x for x in [*tokens, *numbers, *nodes] if isinstance(x, Value)]
         indices = iter(self._load(roots, f) if roots else ())
+        added = [next(indices) for _ in tokens]
         found = [next(indices) if isinstance(x, Value) else self.tape.constant(x) for x in numbers]
+        if self.effects.is_step:
+            self.effects.indices = added
+        else:
+            for token in added:
+                found = [self.tape.append("add", index, token) for index in found]
         conditions, outcomes = self.branches
         conditions += indices
         for x, number in zip(asked, map(primal_of, nodes), strict=True):

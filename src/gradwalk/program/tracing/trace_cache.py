@@ -292,6 +292,16 @@ class ArgumentKeys:
             parts.append((name, treedef))
         return tuple(parts), leaves
 
+    def dynamic(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the arguments that are not static, with the keyword arguments in the order of their names."""
+        names = self.parameters.first(len(args))
+        kept = [
+            arg
+            for i, (name, arg) in enumerate(zip(names, args, strict=True))
+            if i not in self.static_argnums and name not in self.static_argnames
+        ]
+        return tuple(kept), {name: arg for name, arg in sorted(kwargs.items()) if name not in self.static_argnames}
+
     def open(
         self, recording: Recording, args: Sequence[Any], kwargs: Mapping[str, Any], names: list[str] | None = None
     ) -> tuple[list[Any], dict[str, Any]]:

@@ -27,8 +27,10 @@ def jit(  # type: ignore[overload-overlap]  # a Vmap is a function too
 def jit(
     f: Callable[P, R],
     *,
-    static_argnums: int | Iterable[int] = (),
-    static_argnames: str | Iterable[str] = (),
+    static_argnums: int | Iterable[int] | None = (),
+    static_argnames: str | Iterable[str] | None = (),
+    donate_argnums: int | Iterable[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
     branches: str = "record",
     backend: str | None = None,
     contract: bool = False,
@@ -38,8 +40,10 @@ def jit(
 def jit(
     f: None = None,
     *,
-    static_argnums: int | Iterable[int] = (),
-    static_argnames: str | Iterable[str] = (),
+    static_argnums: int | Iterable[int] | None = (),
+    static_argnames: str | Iterable[str] | None = (),
+    donate_argnums: int | Iterable[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
     branches: str = "record",
     backend: str | None = None,
     contract: bool = False,
@@ -48,8 +52,10 @@ def jit(
 def jit(
     f: Callable[..., Any] | None = None,
     *,
-    static_argnums: int | Iterable[int] = (),
-    static_argnames: str | Iterable[str] = (),
+    static_argnums: int | Iterable[int] | None = (),
+    static_argnames: str | Iterable[str] | None = (),
+    donate_argnums: int | Iterable[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
     branches: str = "record",
     backend: str | None = None,
     contract: bool = False,
@@ -76,6 +82,8 @@ def jit(
         static_argnums: Positions of static arguments. They must be hashable and need not be numbers; `f` is recorded
             once for each combination of their values.
         static_argnames: Names of static arguments.
+        donate_argnums: Not needed: recorded functions never write to their arguments. JAX has this argument.
+        donate_argnames: Not needed, as `donate_argnums`.
         branches: "record" (the default) records each path through the branches. "refuse" raises `RecordingError` if `f`
             branches on a number; the message shows the branch rewritten with `gradwalk.loops`, if possible.
         backend: If None (the default), code that has run often is compiled to machine code in a background thread, if
@@ -94,7 +102,8 @@ def jit(
         A function with the signature of `f`. Its attributes describe the latest recording: `.program` is the list of
         instructions, `.graph` the graph of operations, `.statistics` counts calls and recordings, and
         `.statistics.backends` gives the backend of each part, with the reason. `.walk(*args)` walks through a call step
-        by step. A vmapped function has `.program`, `.kernel`, `.statistics` and `.lower(*args)`.
+        by step. `.lower(*args)` records without running. A vmapped function has `.program`, `.kernel`, `.statistics`
+        and `.lower(*args)`.
 
     Raises:
         TypeError: `f` is not callable, `memory` is not a number, or `f` is vmapped and static arguments are given. When
@@ -122,6 +131,9 @@ def jit(
         >>> tax.statistics.recordings
         2
     """
+    del donate_argnums, donate_argnames
+    static_argnums = () if static_argnums is None else static_argnums
+    static_argnames = () if static_argnames is None else static_argnames
     if branches not in ("refuse", "record"):
         raise ValueError(f'branches must be "refuse" or "record", got {branches!r}')
     policy = checked_policy(backend, contract, memory)

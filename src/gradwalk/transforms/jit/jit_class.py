@@ -19,13 +19,15 @@ from gradwalk.program.tracing.trace_cache import ArgumentKeys, Statistics, Trace
 from gradwalk.program.tracing.wrapper import WrappedFunction
 from gradwalk.transforms.jit.jit_trace import JitTrace
 from gradwalk.transforms.zero_derivatives import warn_of_plain_result
-from gradwalk.trees.tree import scalars, write
+from gradwalk.trees.structs import examples
+from gradwalk.trees.tree import flatten, scalars, write
 from gradwalk.value.modes import is_abstract, is_staging, known_number, refuses_nans
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value
 
 if TYPE_CHECKING:
     from gradwalk.explain.walk import Walk
+    from gradwalk.transforms.jit.lowered import Lowered
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -98,6 +100,32 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
         """
         return self._trace(args, kwargs)[0]
 
+    def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
+        """Record the function for arguments like these, without running it.
+
+        Args:
+            *args: Positional arguments of the function. A leaf may be a `ShapeDtypeStruct`.
+            **kwargs: Keyword arguments of the function.
+
+        Returns:
+            The recording, with the methods `as_text`, `cost_analysis` and `compile`.
+
+        Raises:
+            ValueError: The function branches on its arguments.
+        """
+        from gradwalk.transforms.jit.lowered import Lowered  # loaded on demand
+
+        args, kwargs = examples((args, kwargs))
+        trace = self._trace(args, kwargs)[0]
+        name = display_name(self._f)
+        if trace.outcomes:
+            raise ValueError(
+                f"{name} branches on its arguments, and a lowered function cannot record another path: branch with "
+                "gradwalk.loops.cond, or choose with gradwalk.math.where"
+            )
+        program = trace.program.named(trace.labels, trace.treedef.names("out"))
+        return Lowered(name, program, flatten(self._keys.dynamic(args, kwargs), name)[1], trace.treedef, trace.captured)
+
     def walk(self, *args: P.args, **kwargs: P.kwargs) -> Walk:
         """Return the walk through the function's graph for these arguments.
 
@@ -149,6 +177,10 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
         if any(isinstance(operand, Value) for operand in operands):
             return trace.apply(operands)
         return trace.program.run(numpy.array(operands))
+
+    def _run(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """See `PreparedFunction._run`."""
+        return self._f(*args, **kwargs)
 
     def _call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """See `PreparedFunction._call`."""

@@ -1,0 +1,108 @@
+"""Print and inspect numbers in recorded functions, with the interface of `jax.debug`.
+
+`jit` and `vmap` record a function: an ordinary `print` in the function runs during the recording only, and shows Values
+without numbers. The functions of this module become instructions of the recording, and show the numbers at each run.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from gradwalk.base.jax_names import DEBUG, missing
+from gradwalk.program.calls.callback import Callback, CallbackArguments
+from gradwalk.program.tracing.effects import current_effects
+from gradwalk.program.tracing.trace import display_name
+from gradwalk.value.modes import is_staging
+from gradwalk.value.node import primal_of
+from gradwalk.value.value import Value
+
+__all__ = ["callback", "print"]
+
+
+def callback(callback: Callable[..., Any], *args: Any, ordered: bool = False, **kwargs: Any) -> None:
+    """Call a Python function with the numbers of some Values, at each run of a recorded function.
+
+    In a batch by `vmap`, the function is called for each sample. A derivative in a recorded function calls it once.
+    Steps of a loop that a reverse pass computes again call it again. Machine code and files of programs cannot contain
+    the call.
+
+    Args:
+        callback: The function. Its return value is ignored.
+        *args: Arguments of the function: trees in which Values are replaced by their numbers. Arrays with Values become
+            float64 arrays.
+        ordered: Not needed: calls are made in the order of the program. It is an argument in JAX.
+        **kwargs: Keyword arguments of the function.
+
+    Raises:
+        TypeError: `callback` is not callable.
+
+    Example:
+        >>> from gradwalk import jit
+        >>> seen = []
+        >>> @jit
+        ... def double(x):
+        ...     callback(seen.append, 2.0 * x)
+        ...     return 2.0 * x
+        >>> double(1.0), double(3.0), seen
+        (2.0, 6.0, [2.0, 6.0])
+    """
+    del ordered
+    if not callable(callback):
+        raise TypeError(f"callback must be a function, got {type(callback).__name__}: {callback!r:.60}")
+    _call(f"debug.callback of {display_name(callback)}", callback, args, kwargs)
+
+
+def print(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> None:
+    """Print numbers at each run of a recorded function: `print(fmt.format(*args, **kwargs))`.
+
+    See `callback` for batches, derivatives and loops.
+
+    Args:
+        fmt: The format, as of `str.format`.
+        *args: Positional arguments of the format: numbers, Values, or trees of them.
+        ordered: Not needed: lines are printed in the order of the program. It is an argument in JAX.
+        **kwargs: Keyword arguments of the format.
+
+    Raises:
+        IndexError: The format has more fields than there are arguments.
+
+    Example:
+        >>> from gradwalk import grad, jit
+        >>> @jit
+        ... def square(x):
+        ...     print("x = {}, x² = {square:.1f}", x, square=x * x)
+        ...     return x * x
+        >>> square(3.0)
+        x = 3.0, x² = 9.0
+        9.0
+        >>> jit(grad(square))(5.0)
+        x = 5.0, x² = 25.0
+        10.0
+    """
+    del ordered
+    _call("debug.print", lambda *args, **kwargs: builtins.print(fmt.format(*args, **kwargs)), args, kwargs)
+
+
+def _call(name: str, f: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> None:
+    """Call a function now or, in a recorded function, at each run."""
+    arguments = CallbackArguments(args, kwargs)
+    effects = current_effects()
+    anchor = effects.anchor if is_staging() and effects is not None else []
+    operands = [*anchor, *arguments.operands]
+    arguments.operands = []  # the call must not keep the Values alive
+
+    def called(numbers: list[float]) -> None:
+        args, kwargs = arguments.filled(numbers[len(anchor) :])
+        f(*args, **kwargs)
+
+    if not is_staging() or effects is None or not operands:
+        called([primal_of(x) if isinstance(x, Value) else x for x in operands])
+        return
+    effects.tokens += Callback(name, called).values(operands)
+
+
+def __getattr__(name: str) -> Any:
+    """Raise `AttributeError`, with a replacement for a name of `jax.debug`."""
+    raise missing(__name__, name, DEBUG)

@@ -1,0 +1,1 @@
+"""Functions with user-defined derivatives, with the protocol of `jax.custom_jvp` and `jax.custom_vjp`."""

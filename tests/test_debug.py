@@ -1,0 +1,218 @@
+"""Tests of gradwalk.debug, pure_callback, disable_jit and eval_shape."""
+
+from __future__ import annotations
+
+import copy
+import sys
+
+import numpy
+import pytest
+from references import jax, jnp
+
+import gradwalk.math as gm
+from gradwalk import (
+    ProgramError,
+    RecordingError,
+    ShapeDtypeStruct,
+    Value,
+    checkpoint,
+    custom_jvp,
+    debug,
+    disable_jit,
+    eval_shape,
+    grad,
+    hessian,
+    jacfwd,
+    jit,
+    loops,
+    no_grad,
+    pure_callback,
+    stop_gradient,
+    value_and_grad,
+    vmap,
+)
+
+DERIVATIVES = [grad, value_and_grad, hessian, jacfwd, lambda f: grad(jit(f)), lambda f: jit(jit(f))]
+
+
+def lines(capsys, f, *args):
+    """Call a function, and return the lines that it prints."""
+    capsys.readouterr()
+    f(*args)
+    return capsys.readouterr().out.splitlines()
+
+
+def wave(x):
+    debug.print("x = {:.1f}, trees = {trees}", x, trees=[x * 2.0, None, "text"])
+    return gm.sin(x)
+
+
+@pytest.mark.parametrize("transform", DERIVATIVES)
+def test_each_run_prints_once(capsys, transform):
+    for f in (transform(wave), jit(transform(wave))):
+        for x in (1.0, 2.0):
+            assert lines(capsys, f, x) == [f"x = {x}, trees = [{2 * x}, None, 'text']"]
+    xs = numpy.array([1.0, 2.0])
+    expected = [f"x = {x}, trees = [{2 * x}, None, 'text']" for x in (1.0, 2.0)]
+    assert lines(capsys, vmap(transform(wave)), xs) == expected
+    recorded = jit(vmap(transform(wave)))
+    for _ in range(2):
+        assert lines(capsys, recorded, xs) == expected
+
+
+def test_results_are_not_changed():
+    silent = gm.sin
+    for transform in (lambda f: f, *DERIVATIVES):
+        assert jit(transform(wave))(0.7) == jit(transform(silent))(0.7)
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, *DERIVATIVES])
+def test_each_step_of_a_loop_prints_once(capsys, transform):
+    def step(i, c):
+        debug.print("step {}", i)
+        return loops.cond(c > 3.0, lambda c: (debug.print("large"), c * 2.0)[1], lambda c: c * c, c)
+
+    def looped(x):
+        return loops.fori_loop(0, 3, step, x)
+
+    def nested(x):
+        def inner(total, y):
+            debug.print("{}", y)
+            return gm.sin(total) * y, total
+
+        return loops.fori_loop(0, 2, lambda _, c: loops.scan(inner, c, numpy.array([1.0, 2.0]))[0], x)
+
+    def until(x):
+        shown = jit(lambda c: (debug.print("c = {}", c), 2.0 * c)[1])
+        return loops.while_loop(lambda c: (debug.print("?"), c < 8.0)[1], shown, x)
+
+    for f, expected in (
+        (looped, ["step 0.0", "step 1.0", "large", "step 2.0", "large"]),
+        (nested, ["1.0", "2.0", "1.0", "2.0"]),
+        (until, ["?", "c = 2.0", "?", "c = 4.0", "?"]),
+    ):
+        recorded = jit(transform(f))
+        for _ in range(2):
+            assert lines(capsys, recorded, 2.0) == expected
+        found = lines(capsys, transform(f), 2.0)  # on numbers, the counter is an int
+        assert [line.replace(".0", "") for line in found] == [line.replace(".0", "") for line in expected]
+        assert lines(capsys, vmap(transform(f)), numpy.array([2.0])) == expected
+
+
+def test_prints_without_use_of_the_result(capsys):
+    def f(x):
+        debug.print("hello")
+        debug.print("square {}", x * x)
+        return 1.0 + x
+
+    for transform in (lambda f: f, *DERIVATIVES):
+        assert lines(capsys, jit(transform(f)), 2.0) == ["hello", "square 4.0"]
+    assert lines(capsys, jit(lambda: debug.print("now") or 1.0)) == ["now"]
+
+
+def test_branches_checkpoints_and_rules(capsys):
+    @jit
+    def branching(x):
+        if x > 0:
+            debug.print("positive {}", x)
+            return x
+        debug.print("negative {}", x)
+        return -x
+
+    for x in (1.0, -1.0, 2.0, -2.0):
+        sign = "positive" if x > 0 else "negative"
+        assert lines(capsys, branching, x) == [f"{sign} {x}"]
+    block = checkpoint(wave)
+    assert len(lines(capsys, jit(block), 1.0)) == 1
+    assert len(lines(capsys, jit(lambda x: loops.fori_loop(0, 2, lambda _, c: block(c), x)), 1.0)) == 2
+    ruled = custom_jvp(wave)
+    ruled.defjvp(lambda primals, tangents: (ruled(*primals), gm.cos(primals[0]) * tangents[0]))
+    assert len(lines(capsys, jit(lambda x: loops.fori_loop(0, 2, lambda _, c: ruled(c), x)), 1.0)) == 2
+    looped = jit(grad(lambda x: loops.fori_loop(0, 2, lambda _, c: block(ruled(c)), x)))
+    assert len(lines(capsys, looped, 1.0)) == 4
+
+
+def test_callbacks_get_numbers(capsys):
+    seen = []
+
+    @jit
+    def f(xs):
+        debug.callback(lambda *args, **kwargs: seen.append((args, kwargs)), xs, key={"sum": xs.sum(), "n": 3})
+        return xs.sum()
+
+    f(numpy.array([1.0, 2.0]))
+    [((xs,), keywords)] = seen
+    assert xs.tolist() == [1.0, 2.0]
+    assert xs.dtype == numpy.float64
+    assert keywords == {"key": {"sum": 3.0, "n": 3}}
+    with pytest.raises(ProgramError, match=r"debug.callback of <lambda>\(\), a Python function"):
+        f.program.to_json()
+    with pytest.raises(TypeError, match="callback must be a function, got int"):
+        debug.callback(3)
+    x = Value(2.0)
+    assert lines(capsys, debug.print, "{}", x) == ["2.0"]
+    y = jit(wave)(x)
+    y.backward()
+    assert x.grad == gm.cos(2.0)
+    copy.deepcopy(y).backward()
+
+
+def test_disable_jit(capsys):
+    recorded = jit(lambda x: sys.stdout.write(f"{type(x).__name__}\n") and 2.0 * x)
+    recorded(1.0)
+    with disable_jit():
+        assert lines(capsys, recorded, 3.0) == ["float"]
+        with disable_jit(False):
+            assert lines(capsys, recorded, 3.0) == []
+        seen = []
+        assert grad(lambda x: loops.fori_loop(0, 2, lambda i, c: seen.append(i) or c * x, x))(2.0) == 12.0
+        assert seen == [0, 1]
+        assert vmap(lambda x: loops.fori_loop(0, 2, lambda i, c: c * x, x))(numpy.array([2.0])) == [8.0]
+    assert lines(capsys, recorded, 3.0) == []
+    assert disable_jit()(recorded)(3.0) == 6.0
+
+
+def test_eval_shape_is_as_in_jax():
+    def f(x, y, *, z):
+        return {"product": x @ y, "pair": (z, x.sum())}
+
+    shape = ShapeDtypeStruct((3, 4))
+    found = eval_shape(f, numpy.ones((2, 3)), shape, z=1.0)
+    expected = jax.eval_shape(f, jnp.ones((2, 3)), jax.ShapeDtypeStruct((3, 4), jnp.float64), z=1.0)
+    as_ours = jax.tree.map(lambda leaf: ShapeDtypeStruct(leaf.shape, leaf.dtype), expected)
+    assert found == as_ours
+    assert repr(found["product"]) == "ShapeDtypeStruct(shape=(2, 4), dtype=float64)"
+    assert (shape.ndim, shape.size) == (2, 12)
+    assert len({shape, ShapeDtypeStruct((3, 4))}) == 1
+    with pytest.raises(RecordingError, match="branch"):
+        eval_shape(lambda x: x if x > 0 else -x, 1.0)
+    with pytest.raises(TypeError, match="takes a function, not int"):
+        eval_shape(3)
+
+
+def test_pure_callback():
+    shape = {"sorted": ShapeDtypeStruct((3,)), "top": 0.0}
+
+    def f(xs, scale):
+        found = pure_callback(lambda xs, k: {"sorted": numpy.sort(xs), "top": k * xs.max()}, shape, xs, k=scale)
+        return found["sorted"][1] + found["top"]
+
+    xs = numpy.array([3.0, 1.0, 2.0])
+    recorded = jit(f)
+    for x in (xs, -xs, xs + 1.0):
+        expected = float(numpy.sort(x)[1] + 2.0 * x.max())
+        assert f(x, 2.0) == recorded(x, 2.0) == expected
+        assert vmap(f, (0, None))(numpy.stack([x, 2.0 * x]), 2.0).tolist() == [expected, f(2.0 * x, 2.0)]
+    assert grad(lambda x: x[0] * f(stop_gradient(x), 1.0))(xs)[0] == 5.0
+    for g in (grad(f), jit(grad(f)), jacfwd(f)):
+        with pytest.raises(TypeError, match="which has no derivative: call it in a function of custom_jvp"):
+            g(xs, 1.0)
+    with pytest.raises(TypeError, match="which has no derivative"):
+        f(numpy.array([Value(1.0), 2.0, 3.0], dtype=object), 1.0).backward()
+    with no_grad():
+        assert f(numpy.array([Value(1.0), 2.0, 3.0], dtype=object), 1.0).data == 5.0
+    with pytest.raises(TypeError, match=r"must return a number, the structure in result_shape_dtypes, got an array"):
+        pure_callback(lambda x: numpy.ones(2), 0.0, 1.0)
+    ruled = custom_jvp(lambda x: pure_callback(numpy.sin, 0.0, x))
+    ruled.defjvp(lambda primals, tangents: (ruled(*primals), gm.cos(primals[0]) * tangents[0]))
+    assert jit(hessian(ruled))(0.5) == pytest.approx(-gm.sin(0.5))
