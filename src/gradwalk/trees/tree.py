@@ -249,8 +249,11 @@ def opened(
     import optree  # takes milliseconds, and is not needed for numbers and arrays
 
     leaves, spec = optree.tree_flatten(tree, is_leaf, none_is_leaf=none_is_leaf, namespace=_NAMESPACE)
-    unknown = set() if _LEAF_TYPES.issuperset(map(type, leaves)) else {type(leaf) for leaf in leaves if _is_node(leaf)}
-    unknown = {cls for cls in unknown if cls not in _registered and cls not in _registered_by_users}
+    unknown = (
+        set()
+        if _LEAF_TYPES.issuperset(map(type, leaves))
+        else {type(leaf) for leaf in leaves if _is_node(leaf) and (is_leaf is None or not is_leaf(leaf))}
+    )
     if not unknown:
         return leaves, spec
     for cls in unknown:
