@@ -370,9 +370,12 @@ def opened(
     unknown = (
         set()
         if _LEAF_TYPES.issuperset(map(type, leaves))
-        else {type(leaf) for leaf in leaves if _is_node(leaf) or is_static(leaf)}
+        else {
+            type(leaf)
+            for leaf in leaves
+            if (_is_node(leaf) or is_static(leaf)) and (is_leaf is None or not is_leaf(leaf))
+        }
     )
-    unknown = {cls for cls in unknown if cls not in _registered and cls not in _registered_by_users}
     if not unknown:
         return leaves, spec
     for cls in unknown:
