@@ -149,7 +149,7 @@ def erfcinv(y: Scalar) -> Scalar:
 
     Example:
         >>> round(erfcinv(1e-100), 6)
-        15.065574
+        15.065575
     """
     result: Scalar = apply_pointwise("erfcinv", _erfcinv, (y,))
     return result
