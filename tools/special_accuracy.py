@@ -31,8 +31,8 @@ recorded by `jit` and compared with mpmath at 50 digits, at {points} random oper
 the second set reaches into the tails. Functions were differentiated with respect to each operand, and the table has the
 largest error.
 
-Where a value or a derivative is near a zero, the error is relative to a scale: to sqrt(2 / (π · x)) for `j0` and `j1`,
-to x for `xlogy`, `rel_entr` and `kl_div`, to 1 for `norm_logpdf`, `entr`, `betaln` and `expi`, to 20 for
+Errors near zeros of some functions are relative to a scale instead of the result: to sqrt(2 / (π · x)) for `j0` and
+`j1`, to x for `xlogy`, `rel_entr` and `kl_div`, to 1 for `norm_logpdf`, `entr`, `betaln` and `expi`, to 20 for
 `polygamma(2, x)` with x < 0, and to 0.1 for the Riemann zeta function.
 
 `python tools/special_accuracy.py` writes this page. The numbers are from {system}.
@@ -68,7 +68,9 @@ def lines(count: int, only: list[str]) -> Iterator[str]:
         if only and name not in only:
             continue
         for tails in (False, True):
-            cells = " | ".join(f"{error:.0e}" for error in worst(special, tails, count))
+            cells = " | ".join(
+                f"{error if error > 1e-30 else 0.0:.0e}".replace("0e+00", "0") for error in worst(special, tails, count)
+            )
             yield f"| `{name}` | {intervals(special.domains[tails])} | {cells} |"
 
 
