@@ -88,6 +88,7 @@ mpmath = Reference("mpmath", _with_50_digits)
 numba = Reference("numba")
 referencing = Reference("referencing")
 optax = Reference("optax", _in_double_precision)
+scipy_special = Reference("scipy.special")
 torch = Reference("torch")
 
 

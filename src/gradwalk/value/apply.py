@@ -203,10 +203,19 @@ def applied(opcode: cython.int, operands: tuple) -> object:
     for operand in operands:
         connected = connected or c_compat.is_kind(operand, ValueNode)
     if not connected:
-        x, y, z = [float(operand) for operand in operands] + [0.0] * (3 - len(operands))
-        return evaluate.value(opcode, x, y, z)
+        return _of_numbers(opcode, operands)
     if len(operands) == 1:
         return unary(opcode, cython.cast(ValueNode, operands[0]))
     if len(operands) == 2:
         return binary(opcode, operands[0], operands[1])
     return ternary(opcode, [x if c_compat.is_kind(x, ValueNode) else scalars.number(x) for x in operands])
+
+
+@cython.cfunc
+def _of_numbers(opcode: cython.int, operands: tuple) -> cython.double:
+    """Apply an operation to numbers."""
+    count: cython.Py_ssize_t = len(operands)
+    x: cython.double = scalars.number(operands[0])
+    y: cython.double = scalars.number(operands[1]) if count > 1 else 0.0
+    z: cython.double = scalars.number(operands[2]) if count > 2 else 0.0
+    return evaluate.value(opcode, x, y, z)

@@ -1,0 +1,1 @@
+"""Special functions with the names of `scipy.special`, composed of the operations of the table."""
