@@ -295,7 +295,8 @@ def _arranged(rows: TreeDef, columns: TreeDef) -> _Arranged:
     tree = rows.of_items([columns.of_items(blocks) for blocks in _blocks(entries, rows, columns)])
     leaves, treedef = flatten(tree, "a Jacobian")
     signed = numpy.array(scalars(leaves), dtype=numpy.int64)
-    return _Arranged(treedef, numpy.abs(signed) - 1, (signed < 0).nonzero()[0].tolist())
+    negated = (signed < 0).nonzero()[0].tolist() if columns.pairs else []
+    return _Arranged(treedef, numpy.abs(signed) - 1, negated)
 
 
 def _blocks(entries: Any, rows: TreeDef, columns: TreeDef) -> Iterator[list[Any]]:
@@ -310,7 +311,8 @@ _Part = list[tuple[slice, Shape]]  # the numbers of a leaf, or the numbers of it
 
 def _parts(treedef: TreeDef) -> list[_Part]:
     """Return the numbers of each leaf, and of each complex number or array."""
-    return treedef.with_pairs_joined([[part] for part in treedef.ranges()], operator.add)
+    parts = [[part] for part in treedef.ranges()]
+    return treedef.with_pairs_joined(parts, operator.add) if treedef.pairs else parts
 
 
 def _complex_block(entries: Any, row: _Part, column: _Part) -> Any:

@@ -19,8 +19,9 @@ def is_complex(leaf: Any) -> bool:
     """Return whether a leaf is a complex number or an array of complex numbers."""
     if not isinstance(leaf, numpy.ndarray):
         return isinstance(leaf, _KINDS)
-    if leaf.dtype != object:
-        return bool(leaf.dtype.kind == "c")
+    kind = leaf.dtype.kind
+    if kind != "O":
+        return bool(kind == "c")
     kinds = set(map(type, leaf.ravel().tolist()))
     return not kinds <= _REAL_TYPES and any(issubclass(kind, _KINDS) for kind in kinds)
 
