@@ -76,7 +76,10 @@ def _assigned(name: str) -> Iterator[str]:
 
 def _parameters(function: Any) -> str:
     """Return the parameters of a function that an assignment defines, in parentheses, without types."""
-    signature = inspect.signature(function)
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # a class that is written in C
+        return ""
     parameters = [each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()]
     return str(inspect.Signature(parameters))
 
