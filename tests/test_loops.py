@@ -268,7 +268,7 @@ def test_steps_after_the_end_are_not_computed():
         (lambda: loops.fori_loop("0", 2, lambda i, y: y, 1.0), TypeError, "lower must be a number, got '0', a str"),
         (lambda: loops.fori_loop(0, 2, lambda i, y: (y, y), 1.0), TypeError, "must return the structure"),
         (lambda: loops.fori_loop(0, 2, lambda i, y: None, 1.0), TypeError, "returned a None as the next carry"),
-        (lambda: loops.fori_loop(0, 2, lambda i, y: y, "1"), TypeError, "init_val is a str"),
+        (lambda: loops.fori_loop(0, 2, lambda i, y: y, {"1"}), TypeError, "init_val is a set"),
         (lambda: loops.while_loop(lambda y: y < 3, lambda y: [y], 1.0), TypeError, "must return the structure"),
         (lambda: loops.scan(lambda c, x: c, 0.0, numpy.zeros(2)), TypeError, "must return a pair"),
         (

@@ -16,8 +16,7 @@ from typing import Any, TypeVar
 import optree
 
 from gradwalk.nn import Module
-from gradwalk.trees.static import is_static
-from gradwalk.trees.tree import opened, register
+from gradwalk.trees.registry import is_static_leaf, opened, register
 
 __all__ = [
     "DictKey",
@@ -571,7 +570,7 @@ def _fields(
 
 def _opened(tree: Any, is_leaf: IsLeaf) -> tuple[list[Any], Any]:
     """Flatten the containers of a tree. Static data, such as strings, are leaves here, as in JAX."""
-    return opened(tree, lambda item: is_static(item) or (is_leaf is not None and is_leaf(item)))
+    return opened(tree, lambda item: is_static_leaf(item) or (is_leaf is not None and is_leaf(item)))
 
 
 def _flattened_up_to(treedef: Any, tree: Any, is_leaf: IsLeaf) -> list[Any]:

@@ -137,8 +137,8 @@ def test_arrays_of_numbers_give_what_numpy_gives(expression):
     inputs = inputs_of(expression)
     try:
         expected = evaluate(expression, numpy, *inputs)
-    except (AttributeError, TypeError):
-        return  # not in this version of NumPy, or with another signature
+    except (AttributeError, TypeError, FutureWarning):
+        return  # not in this version of NumPy, or with other parameters
     found = evaluate(expression, gnp, *inputs)
     assert type(found) is type(expected)
     numpy.testing.assert_array_equal(found, expected)
@@ -149,6 +149,6 @@ def test_every_function_has_a_docstring_and_a_signature():
     for module in (gnp, gnp.linalg):
         for name in names_of(module):
             thing = getattr(module, name)
-            if inspect.isfunction(thing):
+            if inspect.isfunction(thing) and not isinstance(inspect.unwrap(thing), numpy.ufunc):
                 assert (inspect.getdoc(thing) or "").strip(), name
                 assert inspect.signature(thing).parameters or name in {"get_printoptions"}, name

@@ -14,7 +14,7 @@ from wasm import IS_WASM
 
 import gradwalk.numpy as gnp
 from gradwalk import Value, checkpoint, grad, hessian, jacfwd, jit, jvp, refresh, topological_order, vjp, vmap
-from gradwalk.numpy.elimination import factorised
+from gradwalk.numpy.linalg.elimination import factorised
 
 RANDOM = numpy.random.default_rng(7)
 VECTOR = numpy.array([1.0, -2.0, 0.5])

@@ -11,7 +11,7 @@ import pytest
 from references import needs
 
 from gradwalk import clear_caches, grad, jit, math, vectorize, vmap
-from gradwalk.trees import tree
+from gradwalk.trees import registry
 
 
 def test_clear_caches_forces_a_new_trace():
@@ -58,14 +58,14 @@ def test_clear_caches_releases_dataclasses():
 
 @needs("optree")
 def test_number_of_registered_classes_is_bounded(monkeypatch):
-    monkeypatch.setattr(tree, "_MOST_REGISTERED", 5)
+    monkeypatch.setattr(registry, "_MOST_REGISTERED", 5)
     first = dataclasses.make_dataclass("First", ["x"])
     f = jit(lambda p: p.x * 2.0)
     assert f(first(1.0)) == 2.0
     for i in range(20):
         cls = dataclasses.make_dataclass(f"Number{i}", ["x"])
         assert f(cls(float(i))) == 2.0 * i
-        assert len(tree._registered) <= 5
+        assert len(registry._registered) <= 5
     assert f(first(4.0)) == 8.0
     with pytest.raises(TypeError, match="p is a set"):
         f({"no tree"})

@@ -11,7 +11,8 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.base.cached import cached_property
-from gradwalk.trees.tree import SCALAR, Parameters, Shape, TreeDef, flatten, registered_parts, scalars
+from gradwalk.trees.registry import registered_parts
+from gradwalk.trees.tree import SCALAR, Parameters, Shape, TreeDef, flatten, scalars
 from gradwalk.value.modes import known_number
 from gradwalk.value.value import Value
 

@@ -10,7 +10,7 @@ import torch
 
 from gradwalk.interop.array_function import ArrayFunction
 from gradwalk.program.tracing.wrapper import WrappedFunction
-from gradwalk.trees.tree import opened
+from gradwalk.trees.registry import opened
 
 P = ParamSpec("P")
 

@@ -17,7 +17,7 @@ from gradwalk.base.cached import cached_property
 from gradwalk.functions.indexing import take
 from gradwalk.graph.graph import Floats
 from gradwalk.math import equal, less, where
-from gradwalk.numpy.implicit import record_program
+from gradwalk.numpy.arrays import record_program
 from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradwalk.backend import thread_pool
 from gradwalk.program.tracing import trace_cache
-from gradwalk.trees import tree
+from gradwalk.trees import registry
 
 
 def clear_caches() -> None:
@@ -23,5 +23,5 @@ def clear_caches() -> None:
         (0, 8.0)
     """
     trace_cache.clear_all()
-    tree.forget_classes()
+    registry.forget_classes()
     thread_pool.close()

@@ -8,7 +8,8 @@ from typing import Any
 import numpy
 
 from gradwalk.nn import Module
-from gradwalk.trees.tree import flatten, leaves_and_modules, of_numpy
+from gradwalk.trees.registry import leaves_and_modules
+from gradwalk.trees.tree import flatten, of_numpy
 from gradwalk.value.value import Value
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy
 
-from gradwalk.trees.tree import SCALAR, TreeDef, opened
+from gradwalk.trees.registry import opened
+from gradwalk.trees.tree import SCALAR, TreeDef
 
 
 class ShapeDtypeStruct:

@@ -263,7 +263,7 @@ def test_wrong_rules():
     with pytest.raises(TypeError, match="must return a pair: result and residuals"):
         grad(backward)(1.0, 2.0)
     with pytest.raises(TypeError, match="in nondiff_argnums"):
-        ruled(lambda *_: None)("text")
+        ruled(lambda *_: None)({"text"})
     f = custom_jvp(lambda x: x, nondiff_argnums=3)
     f.defjvp(lambda *_: None)
     with pytest.raises(ValueError, match="must be positions of its arguments, got 3"):

@@ -10,8 +10,8 @@ import numpy
 from gradwalk import math
 from gradwalk.functions.reductions import sumprod
 from gradwalk.numpy.arrays import are_known, holds_values, numbers
-from gradwalk.numpy.elimination import Factors, determinant, factorised
-from gradwalk.numpy.implicit import solver
+from gradwalk.numpy.linalg.elimination import Factors, determinant, factorised
+from gradwalk.numpy.linalg.implicit import solver
 from gradwalk.numpy.linalg.stacks import matrices_of, over_stacks, size_of, stacked
 from gradwalk.value.arrays import of_objects
 from gradwalk.value.modes import depth, is_staging

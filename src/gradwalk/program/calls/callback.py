@@ -12,7 +12,8 @@ from gradwalk.program.calls.call import Call
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.tracing.trace import Indices
-from gradwalk.trees.tree import TreeDef, flatten, opened, scalars
+from gradwalk.trees.registry import opened
+from gradwalk.trees.tree import TreeDef, flatten, scalars
 from gradwalk.value.node import level_of
 from gradwalk.value.value import Value
 

@@ -16,7 +16,7 @@ import numpy
 
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
-from gradwalk.numpy.implicit import Solve, solver
+from gradwalk.numpy.linalg.implicit import Solve, solver
 from gradwalk.program.calls.call import Call, Expansion, append_call, instantiate_zeros
 from gradwalk.program.calls.program_derivatives import jvp_program, to_tape, vjp_program
 from gradwalk.program.program import Program

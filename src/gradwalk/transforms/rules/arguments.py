@@ -10,7 +10,8 @@ import numpy
 
 from gradwalk.base.cached import cached_property
 from gradwalk.program.tracing.trace import display_name
-from gradwalk.trees.tree import TreeDef, flatten, opened, scalars, size
+from gradwalk.trees.registry import opened
+from gradwalk.trees.tree import TreeDef, flatten, scalars, size
 from gradwalk.value.value import Value
 
 

@@ -20,8 +20,9 @@ from gradwalk.trees.fast.form import (
 )
 from gradwalk.trees.fast.module_form import module_form
 from gradwalk.trees.module_treedef import ModuleTreeDef, parted
+from gradwalk.trees.registry import field_names
 from gradwalk.trees.static import is_static
-from gradwalk.trees.tree import TreeDef, field_names, size
+from gradwalk.trees.tree import TreeDef, size
 
 _DEEPEST = 50  # maximum nesting depth of forms
 

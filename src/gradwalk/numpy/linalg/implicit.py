@@ -7,7 +7,7 @@ cotangent of x, and let y solve Aᵀ y = x̄. Then the cotangent of b is y, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -15,11 +15,12 @@ import numpy
 
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
-from gradwalk.numpy.elimination import Factors, factorised
+from gradwalk.numpy.arrays import record_program
+from gradwalk.numpy.linalg.elimination import Factors, factorised
 from gradwalk.program.calls.call import Call, Expansion
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.tracing.trace import Indices, Recording
+from gradwalk.program.tracing.trace import Indices
 
 
 class Solve(Call):
@@ -130,14 +131,6 @@ def _elimination(size: int) -> Program:
         return tuple(factorised(rows).numbers())
 
     return record_program(eliminate, numpy.eye(size).ravel().tolist())
-
-
-def record_program(f: Callable[..., Any], numbers: list[float]) -> Program:
-    """Record a function of numbers; `numbers` are example arguments."""
-    recording = Recording(staged=True)
-    given = [recording.add_inputs(number, "operand") for number in numbers]
-    indices, _ = recording.run(f, given, {})
-    return recording.tape.program(indices)
 
 
 @cache
