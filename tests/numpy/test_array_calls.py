@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from gradwalk import Program, grad, hessian, jit, jvp, loops, take, vmap
 from gradwalk import numpy as gnp
-from gradwalk.numpy.array_calls import argsort_call, reorder_call
+from gradwalk.numpy.array_calls import argsort_call, matrix_product_call, reorder_call
 from gradwalk.numpy.ordering import _FEWEST_SORTED
 
 SIZE = _FEWEST_SORTED
@@ -114,3 +114,50 @@ def test_two_dimensional_arrays():
     table = RANDOM.normal(size=(SIZE, 2))
     for axis in (0, 1, None):
         assert jit(lambda x, axis=axis: gnp.sort(x, axis))(table).tolist() == numpy.sort(table, axis).tolist()
+
+
+A, B = RANDOM.normal(size=(2, 48, 48))
+
+
+def quadratic(a, b, module=gnp):
+    """Return a sum of products of matrices, one of which is shared, with second derivatives in both arguments."""
+    product = module.matmul(a, b)
+    return (product * product).sum() + module.dot(product, a).sum()
+
+
+@pytest.mark.parametrize("argnums", [0, 1, (0, 1)])
+def test_products_of_matrices_agree_with_jax(argnums):
+    expected = jax.grad(lambda a, b: quadratic(a, b, jnp), argnums)(A, B)
+    f = grad(quadratic, argnums)
+    for found in (f(A, B), jit(f)(A, B)):
+        jax.tree.map(lambda x, y: numpy.testing.assert_allclose(x, y, rtol=1e-11), found, expected)
+
+
+def test_second_derivatives_of_products_agree_with_jax():
+    def slope(product, gradient, square):
+        return lambda a: square(gradient(lambda a: product(a, B) / 48.0)(a))
+
+    f = grad(slope(quadratic, grad, lambda x: (x * x).sum()))
+    expected = jax.grad(slope(lambda a, b: quadratic(a, b, jnp), jax.grad, lambda x: (x * x).sum()))(A)
+    numpy.testing.assert_allclose(jit(f)(A), expected, rtol=1e-9)
+    value, tangent = jvp(jit(quadratic), (A, B), (B, A))
+    of_jax = jax.jvp(lambda a, b: quadratic(a, b, jnp), (A, B), (B, A))
+    numpy.testing.assert_allclose([value, tangent], of_jax, rtol=1e-11)
+
+
+def test_one_instruction_multiplies_large_matrices():
+    f = jit(gnp.matmul)
+    f(A, B)
+    assert [call.name for call, _ in f.program.code.calls] == ["matrix_product"]
+    f(A[:2], B)
+    assert not f.program.code.calls
+    assert f(A, B).shape == (48, 48)
+    batched = vmap(gnp.matmul, in_axes=(0, None))(numpy.array([A, -A]), B)
+    numpy.testing.assert_allclose(batched[1], -(A @ B), rtol=1e-12, atol=1e-12)
+
+
+def test_portable_products_agree():
+    call = matrix_product_call(2, 3, 4)
+    operands = RANDOM.normal(size=call.inputs)
+    numpy.testing.assert_allclose(call.portable.run(operands), call.numbers(operands), rtol=1e-14)
+    assert pickle.loads(pickle.dumps(call)) is call

@@ -70,6 +70,8 @@ from gradwalk.numpy.linalg.products import matrix_transpose as matrix_transpose
 from gradwalk.numpy.linalg.products import matvec as matvec
 from gradwalk.numpy.linalg.products import vecdot as vecdot
 from gradwalk.numpy.linalg.products import vecmat as vecmat
+from gradwalk.numpy.matrix_products import dot as dot
+from gradwalk.numpy.matrix_products import matmul as matmul
 from gradwalk.numpy.ordering import amax as amax
 from gradwalk.numpy.ordering import amin as amin
 from gradwalk.numpy.ordering import argmax as argmax

@@ -1,13 +1,15 @@
-"""Calls on whole arrays: one instruction of a recorded program sorts an array or reorders its elements.
+"""Calls on whole arrays: one instruction of a recorded program sorts, reorders or multiplies arrays.
 
 Their derivatives are calls of the same kinds. Cotangents are reordered by the inverse permutation, which is the
-permutation that sorts the permutation.
+permutation that sorts the permutation. The cotangents of the factors of a matrix product C = A B are C̄ Bᵀ and Aᵀ C̄,
+where C̄ is the cotangent of C.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy
@@ -102,10 +104,96 @@ class Reorder(Call):
         return record_program(_reordered, numpy.arange(self.inputs, dtype=float).tolist())
 
 
+class MatrixProduct(Call):
+    """A call that multiplies two matrices. The operands are the rows of A, of shape (m, k), then the rows of B, (k, n).
+
+    Args:
+        rows: m.
+        inner: k.
+        columns: n.
+    """
+
+    name = "matrix_product"
+    inputs: int
+
+    def __init__(self, rows: int, inner: int, columns: int) -> None:
+        self._sizes = rows, inner, columns
+        self.inputs, self.outputs = inner * (rows + columns), rows * columns
+
+    def __reduce__(self) -> Any:
+        return matrix_product_call, self._sizes
+
+    def _factors(self, operands: Any) -> tuple[Any, Any]:
+        """Return the two matrices in a sequence with one item per operand, as arrays."""
+        rows, inner, columns = self._sizes
+        array = numpy.asarray(operands)
+        return array[: rows * inner].reshape(rows, inner), array[rows * inner :].reshape(inner, columns)
+
+    def numbers(self, operands: Floats) -> Floats:
+        """Return the rows of the product."""
+        first, second = self._factors(operands)
+        with numpy.errstate(all="ignore"):  # inf and nan are valid results
+            product: Floats = (first @ second).ravel()
+        return product
+
+    def vjp_needed(
+        self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
+    ) -> Indices:
+        """Append the cotangents of the factors that are needed: see `Call.vjp_needed`."""
+        rows, _, columns = self._sizes
+        first, second = self._factors(operands)
+        cotangent = numpy.array(instantiate_zeros(tape, adjoints)).reshape(rows, columns)
+        found = []
+        for is_needed, one, other in (
+            (any(wanted[: first.size]), cotangent, second.T),
+            (any(wanted[first.size :]), first.T, cotangent),
+        ):
+            size = one.shape[0] * other.shape[1]
+            found += _appended_product(tape, one, other) if is_needed else [NO_INDEX] * size
+        return found
+
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append the tangents dA B + A dB, and return their indices."""
+        first, second = self._factors(operands)
+        of_first, of_second = self._factors(instantiate_zeros(tape, tangents))
+        terms = []
+        if any(index != NO_INDEX for index in tangents[: first.size]):
+            terms.append(_appended_product(tape, of_first, second))
+        if any(index != NO_INDEX for index in tangents[first.size :]):
+            terms.append(_appended_product(tape, first, of_second))
+        return [functools.reduce(partial(tape.append, "add"), pair) for pair in zip(*terms, strict=True)]
+
+    @cached_property
+    def portable(self) -> Program:
+        """The product as two nested loops."""
+
+        def product(*operands: Any) -> Any:
+            first, second = self._factors(numpy.array(operands, dtype=object))
+
+            def of_row(_: None, row: Any) -> Any:
+                return None, loops.scan(lambda _, column: (None, (row * column).sum()), None, second.T)[1]
+
+            return loops.scan(of_row, None, first)[1]
+
+        return record_program(product, numpy.zeros(self.inputs).tolist())
+
+
+def _appended_product(tape: Tape, first: Any, second: Any) -> Indices:
+    """Append the product of two matrices of indices; return the indices of its rows."""
+    call = matrix_product_call(*first.shape, second.shape[1])
+    return append_call(call, tape, [*first.ravel().tolist(), *second.ravel().tolist()])
+
+
 @cache
 def argsort_call(size: int) -> Argsort:
     """Return the cached call that sorts `size` elements."""
     return Argsort(size)
+
+
+@cache
+def matrix_product_call(rows: int, inner: int, columns: int) -> MatrixProduct:
+    """Return the cached call that multiplies matrices of the shapes (rows, inner) and (inner, columns)."""
+    return MatrixProduct(rows, inner, columns)
 
 
 @cache

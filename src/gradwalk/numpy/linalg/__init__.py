@@ -8,7 +8,6 @@ recorded functions, `solve`, `inv`, `det`, `slogdet` and `cholesky` are instruct
 from __future__ import annotations
 
 from numpy import cross as cross
-from numpy import matmul as matmul
 from numpy import outer as outer
 from numpy.linalg import LinAlgError as LinAlgError
 from numpy.linalg import multi_dot as multi_dot
@@ -41,3 +40,4 @@ from gradwalk.numpy.linalg.products import tensorsolve as tensorsolve
 from gradwalk.numpy.linalg.products import trace as trace
 from gradwalk.numpy.linalg.products import vecdot as vecdot
 from gradwalk.numpy.linalg.products import vector_norm as vector_norm
+from gradwalk.numpy.matrix_products import matmul as matmul
