@@ -13,6 +13,7 @@ from references import MPMATH, TORCH, mpmath, psi, torch, torch_leaf, ulps_apart
 
 import gradwalk.math
 from gradwalk import Value
+from gradwalk.complex_numbers.plain import OPERATORS
 from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.formula import Formula, textbook
 from gradwalk.ops.rows import Operation
@@ -302,9 +303,15 @@ def test_repeated_operand_gets_the_sum_of_gradients(row):
 
 @ROWS
 def test_error_for_wrong_operands_names_the_row(row):
-    for wrong in ("2", None, 1j, ["2"], numpy.array([1j])):
+    accepts_complex = row.name in (*OPERATORS, "where")
+    for wrong in ("2", None, ["2"], *([] if accepts_complex else [1j, numpy.array([1j])])):
         with pytest.raises(TypeError, match=rf"{row.name}\(\) takes Values and real numbers, not"):
             apply(OPCODES[row.name], *[wrong] * row.arity)
+
+
+def test_a_complex_condition_is_refused():
+    with pytest.raises(TypeError, match=r"where\(\) takes Values and real numbers, not \(complex, complex, float\)"):
+        gradwalk.math.where(1j, 1j, 2.0)
 
 
 def test_references_cover_every_row():

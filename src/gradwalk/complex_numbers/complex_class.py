@@ -167,9 +167,11 @@ numbers.Complex.register(Complex)
 def operate(name: str, *operands: Any) -> Any:
     """Apply an operator, such as "add", to two operands, or "where" to three.
 
-    Returns NotImplemented for any other operator, and if an operand is not a number or a Value.
+    Returns NotImplemented for any other operator, for a complex condition, and if an operand is not a number.
     """
-    condition, *others = operands if name == "where" else (None, *operands)
+    condition, *others = operands if name == "where" else (0.0, *operands)
+    if not isinstance(condition, Value) and not is_number(condition):
+        return NotImplemented
     z, w = map(pair_of, others) if name in OPERATORS or name == "where" else (None, None)
     if z is None or w is None:
         return NotImplemented

@@ -142,6 +142,8 @@ def _register_static(cls: type, optree: Any) -> None:
 class _Flag(Static):
     """A bool in a field of a dataclass. It is static data, unlike other bools, which are numbers."""
 
+    __slots__ = ()
+
 
 def _register(cls: type, optree: Any) -> None:
     """Register a dataclass with optree: its fields are its children."""

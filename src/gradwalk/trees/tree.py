@@ -12,7 +12,6 @@ from __future__ import annotations
 import enum
 import inspect
 import itertools
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,9 +26,10 @@ from gradwalk.trees.registry import LEAF_TYPES, SCALAR_TYPES, opened
 from gradwalk.trees.static import is_static
 from gradwalk.value.conditions import result_type
 from gradwalk.value.convert import as_float, is_number
-from gradwalk.value.node import with_number_type
+from gradwalk.value.node import level_of, primal_of, with_number_type
 from gradwalk.value.value import Value
 
+_LARGEST_INT = 2.0**53  # the largest number that is certain to be an exact int
 _LONGEST = 100  # maximum length of a treedef in messages, in characters
 _SCALAR = "scalar"  # the shape of a number; a 0-d array has the shape ()
 
@@ -515,26 +515,31 @@ def type_of(leaf: Any) -> type:
 
 
 def _converted(leaf: Any, number_type: type) -> Any:
-    """Convert a leaf to a type. Values get the type as a note. nan for a bool or an int is left as it is."""
+    """Convert a leaf to a type. Values get the type as a note. A number that is nan or huge stays a float."""
     if isinstance(leaf, Value):
         return _noted(leaf, number_type)
     if number_type is float:
         return leaf
     if isinstance(leaf, float):
-        return number_type(leaf) if math.isfinite(leaf) else leaf
+        return number_type(leaf) if abs(leaf) <= _LARGEST_INT else leaf
     if isinstance(leaf, numpy.ndarray) and leaf.dtype == object:
-        for item in leaf.ravel().tolist():
-            _noted(item, number_type)
-        return leaf
-    if not isinstance(leaf, numpy.ndarray) or leaf.dtype.kind != "f" or not numpy.isfinite(leaf).all():
+        items = [_noted(item, number_type) for item in leaf.ravel().tolist()]
+        has_values = any(isinstance(item, Value) for item in items)
+        return _array(items, leaf.shape) if has_values else numpy.array(items, number_type).reshape(leaf.shape)
+    if not isinstance(leaf, numpy.ndarray) or leaf.dtype.kind != "f" or not (abs(leaf) <= _LARGEST_INT).all():
         return leaf
     return leaf.astype(numpy.bool_ if number_type is bool else numpy.int64)
 
 
 def _noted(number: Any, number_type: type) -> Any:
-    """Return a number; note the type if the number is a Value."""
+    """Return a number; note the type if the number is a Value.
+
+    A Value outside of all recordings becomes a plain bool or int, which has no derivative either.
+    """
     if isinstance(number, Value) and result_type(number) is not number_type:
         with_number_type(number, number_type)
+    if number_type is not float and isinstance(number, Value) and level_of(number) == 0:
+        return _converted(primal_of(number), number_type)
     return number
 
 

@@ -13,7 +13,7 @@ from gradwalk.value.node import ValueNode, number_type_of
 
 _COMPARISONS = ("<", "<=", "=")
 _ROUNDED = ("rint", "floor", "ceil", "trunc")
-_WHOLE = ("+", "-", "*")  # operations that map integers to integers
+_WHOLE = ("+", "-")  # operations that map ints to ints; a product with 1.0 is a conversion to float
 
 
 def is_condition(node: Any) -> bool:
@@ -43,33 +43,39 @@ def is_condition(node: Any) -> bool:
 def result_type(node: Any) -> type:
     """Return the type that the number of a Value has where a recorded function returns it: bool, int or float.
 
-    Comparisons are bools. Indices, rounded numbers, and sums and products of these and of whole constants are ints.
+    Comparisons are bools. Indices, rounded numbers, and sums of these and of whole constants are ints.
     """
     noted = number_type_of(node)
     if noted is bool or noted is float:
         return noted
-    if node.op in _COMPARISONS:
-        return bool
-    waiting, known = [node], {id(node)}
-    while waiting:
-        term = waiting.pop()
-        if number_type_of(term) is int and term.op:  # later calls may pass other numbers than ints for an argument
-            continue
-        if term.op not in _WHOLE:
-            return float
-        for operand in term.arguments:
-            if not isinstance(operand, ValueNode):
-                if not float(operand).is_integer():
-                    return float
-            elif id(operand) not in known:
-                known.add(id(operand))
-                waiting.append(operand)
-    return int
+    return int if _is_whole(node, are_arguments_whole=False) else float
 
 
 def is_whole(node: Any) -> bool:
     """Return whether a Value can be an index or a count: a rounded number, an index, or an argument that is an int."""
-    return node.op in _ROUNDED or number_type_of(node) is int
+    return node.op in _ROUNDED or _is_whole(node, are_arguments_whole=True)
+
+
+def _is_whole(node: Any, *, are_arguments_whole: bool) -> bool:
+    """Return whether a Value is an int, or a sum of ints and whole constants.
+
+    `are_arguments_whole` tells whether an argument that is an int counts as an int. Later calls may pass other numbers.
+    """
+    waiting, known = [node], {id(node)}
+    while waiting:
+        term = waiting.pop()
+        if number_type_of(term) is int and (term.op or are_arguments_whole):
+            continue
+        if term.op not in _WHOLE:
+            return False
+        for operand in term.arguments:
+            if not isinstance(operand, ValueNode):
+                if not float(operand).is_integer():
+                    return False
+            elif id(operand) not in known:
+                known.add(id(operand))
+                waiting.append(operand)
+    return True
 
 
 def are_joined(left: Any, right: Any) -> bool:

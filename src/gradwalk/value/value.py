@@ -600,7 +600,7 @@ def _compared(opcode: cython.int, left: object, right: object) -> object:
     """Compare two operands; while a function is staged, return the result as a Value of 1 or 0."""
     if modes.staging != 0:
         if modes.is_staging():
-            return apply.binary(opcode, left, right)
+            return nodes.with_number_type(apply.binary(opcode, left, right), bool)
         for operand in (left, right):
             if isinstance(operand, Value):
                 modes.refuse_if_staging(operand, "branches on")

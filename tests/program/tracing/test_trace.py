@@ -179,7 +179,7 @@ class TestErrors:
         with pytest.raises(TypeError, match=r"f\(\) returned None; .* is a `return` missing\?"):
             record(f, 3.0)
 
-    @pytest.mark.parametrize("result", ["text", {1.0}, [1.0, "text"], object(), len])
+    @pytest.mark.parametrize("result", [{1.0}, [1.0, {"text"}], object(), bytearray()])
     def test_results_that_are_not_numbers_are_refused(self, result):
         with pytest.raises(TypeError, match=r"the result of <lambda>\(\).*, and not a number"):
             record(lambda x: result, 3.0)

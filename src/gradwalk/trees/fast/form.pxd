@@ -14,6 +14,12 @@ cdef class Form:
 
 cdef class NumberForm(Form):
     cdef readonly int position
+    cdef public bint refuses_bools
+
+
+cdef class TypedForm(Form):
+    cdef int _position
+    cdef bint _is_bool
 
 
 cdef class ComplexForm(Form):

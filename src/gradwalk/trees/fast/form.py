@@ -6,6 +6,7 @@ reject an unusual tree that has the treedef; the caller then uses `flatten`.
 
 from __future__ import annotations
 
+import enum
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ _SETTLED = frozenset([type(None), bool, int, float, str, bytes, type, type(len),
 _COMPARED = frozenset([int, str, bytes])
 _FLOAT64 = numpy.dtype(numpy.float64)
 _missing = object()
+_LARGEST_INT = cython.declare(cython.double, 2.0**53)
 
 
 @cython.cfunc
@@ -74,17 +76,21 @@ class NumberForm(Form):
 
     Attributes:
         position: The position of the number in the buffer.
+        refuses_bools: Whether a bool is not a number here, as in a field of a dataclass.
     """
 
     def __init__(self, position: int) -> None:
         self.position = position
+        self.refuses_bools = False
 
     def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
         """See `Form.read`."""
         if type(tree) is float:
             row[self.position] = cython.cast(cython.double, tree)
             return True
-        if not convert.is_real(tree):
+        if type(tree) is not int and (
+            not convert.is_real(tree) or isinstance(tree, enum.Enum) or (self.refuses_bools and type(tree) is bool)
+        ):
             return False
         row[self.position] = convert.to_double(tree)
         return True
@@ -92,6 +98,25 @@ class NumberForm(Form):
     def build(self, row: cython.p_double) -> object:
         """See `Form.build`."""
         return row[self.position]
+
+
+@cython.final
+@cython.cclass
+class TypedForm(Form):
+    """The form of a result that is a bool or an int. `number_type` is its type."""
+
+    def __init__(self, position: int, number_type: type) -> None:
+        self._position = position
+        self._is_bool = number_type is bool
+
+    def build(self, row: cython.p_double) -> object:
+        """See `Form.build`. A number that is nan or too large for an exact int stays a float."""
+        number: cython.double = row[self._position]
+        if not -_LARGEST_INT <= number <= _LARGEST_INT:
+            return number
+        if self._is_bool:
+            return number != 0.0
+        return int(number)
 
 
 @cython.final

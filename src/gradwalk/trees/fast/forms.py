@@ -17,6 +17,7 @@ from gradwalk.trees.fast.form import (
     Form,
     NumberForm,
     SequenceForm,
+    TypedForm,
 )
 from gradwalk.trees.fast.module_form import module_form
 from gradwalk.trees.module_treedef import ModuleTreeDef, parted
@@ -28,14 +29,14 @@ _DEEPEST = 50  # maximum nesting depth of forms
 
 
 def form_of(treedef: TreeDef, leaves: Sequence[Any] | None = None) -> Any:
-    """Return the form for a treedef, or None for bools, ints, and unusual or deeply nested containers.
+    """Return the form for a treedef, or None for arrays of bools or ints, and unusual or deeply nested containers.
 
     `leaves` lists the form of each leaf, such as a `NumberForm` or an `ArrayForm`. By default, the numbers of the
     leaves are contiguous in the buffer, starting at 0.
     """
-    if treedef.types:
-        return None
     given = list(leaf_forms(treedef) if leaves is None else leaves)
+    if None in given:
+        return None
     if treedef.pairs and not isinstance(treedef.spec, tuple):
         given = treedef.with_pairs_joined(given, _complex_form)
     if isinstance(treedef.spec, ModuleTreeDef):
@@ -50,10 +51,16 @@ def form_of(treedef: TreeDef, leaves: Sequence[Any] | None = None) -> Any:
     return _of_containers(treedef.spec, treedef.spec.unflatten([0.0] * len(given)), iter(given), 1)
 
 
-def leaf_forms(treedef: TreeDef, position: int = 0) -> Iterator[Form]:
-    """Iterate over the forms of leaves whose numbers are contiguous in the buffer, starting at `position`."""
-    for shape in treedef.shapes:
-        yield NumberForm(position) if isinstance(shape, str) else ArrayForm(position, shape)
+def leaf_forms(treedef: TreeDef, position: int = 0) -> Iterator[Form | None]:
+    """Iterate over the forms of leaves whose numbers are contiguous in the buffer, starting at `position`.
+
+    An array of bools or ints has no form.
+    """
+    for shape, number_type in zip(treedef.shapes, treedef.types or itertools.repeat(float), strict=False):
+        if number_type is float:
+            yield NumberForm(position) if isinstance(shape, str) else ArrayForm(position, shape)
+        else:
+            yield TypedForm(position, number_type) if isinstance(shape, str) else None
         position += size(shape)
 
 
@@ -69,6 +76,14 @@ def _of_module(treedef: ModuleTreeDef, leaves: list[Any]) -> Form | None:
     if not all(isinstance(leaf, NumberForm) for leaf in leaves):
         return None
     return module_form(treedef, leaves[0].position if leaves else 0)
+
+
+def _of_fields(cls: type, names: list[str], parts: list[Any]) -> Form:
+    """Return the form of a dataclass. A bool in a field is static data."""
+    for part in parts:
+        if isinstance(part, NumberForm):
+            part.refuses_bools = True
+    return FieldsForm(cls, names, parts)
 
 
 def _of_containers(spec: Any, example: Any, leaves: Iterator[Form], depth: int) -> Form | None:
@@ -97,5 +112,5 @@ def _of_containers(spec: Any, example: Any, leaves: Iterator[Form], depth: int) 
     if cls is dict:
         return DictForm(list(keys), parts, list(example))
     if names:
-        return FieldsForm(cls, names, parts)
+        return _of_fields(cls, names, parts)
     return SequenceForm(cls, parts) if is_sequence else ConstantForm(None)
