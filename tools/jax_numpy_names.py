@@ -16,7 +16,7 @@ import numpy
 from website.links import DOCS
 
 import gradwalk.numpy as gnp
-from gradwalk.numpy.advice import ADVICE, NUMBERS_ONLY
+from gradwalk.numpy.names.advice import ADVICE, NUMBERS_ONLY
 
 PAGE = DOCS / "reference" / "jax_numpy.md"
 

@@ -42,7 +42,7 @@ INTS = {
     "int": lambda x: int(x[1]),
     "round": lambda x: round(x[1]),
     "argmax": gnp.argmax,
-    "after argmin": lambda x: 2 * gnp.argmin(x) + 1,
+    "after argmin": lambda x: gnp.argmin(x) + 1,
     "searchsorted": lambda x: searchsorted([0.0, 1.5, 2.5], x[0]),
     "length": len,
 }
@@ -51,6 +51,8 @@ FLOATS = {
     "where": lambda x: gm.where(x[0] > 0, 1.0, 0.0),
     "complement": lambda x: 1.0 - (x[0] > 0),
     "product": lambda x: (x[0] > 0) * 1.0,
+    "converted index": lambda x: gnp.argmax(x) * 1.0,
+    "less": lambda x: gm.less(x[0], 2.0),
     "index times number": lambda x: gnp.argmax(x) * x[0],
     "index in half": lambda x: gnp.argmax(x) * 0.5,
     "element": lambda x: x[0],

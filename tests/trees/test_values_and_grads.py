@@ -12,7 +12,7 @@ import pytest
 import torch
 from matplotlib import pyplot
 
-from gradwalk import RecordingError, Value, grads, jit, nn, values
+from gradwalk import Complex, RecordingError, Value, grads, jit, nn, values
 
 mpl.use("Agg")
 
@@ -56,6 +56,16 @@ def test_single_numbers_and_modules():
     slopes = grads(model)
     assert [p.grad for p in model.parameters()] == list(slopes.parameters())
     assert all(isinstance(p, Value) for p in model.parameters())
+
+
+def test_complex_numbers():
+    z = Complex(Value(1.0), Value(2.0))
+    (z.real * z.imag).backward()
+    assert values([z, 3j]) == [1 + 2j, 3j]
+    assert values(z) == 1 + 2j
+    assert grads({"z": z}) == {"z": 2 + 1j}
+    array = values(numpy.array([z, 1.0], dtype=object))
+    assert (array.dtype, array.tolist()) == (numpy.complex128, [1 + 2j, 1 + 0j])
 
 
 def test_libraries_that_need_floats():

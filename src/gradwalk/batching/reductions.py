@@ -126,6 +126,7 @@ def _columns(results: Any, count: int) -> list[Any]:
     """Return a list of columns: one column per number of the result, with one entry per sample."""
     leaves, _ = flatten(results, "the results")
     arrays = [numpy.asarray(leaf) for leaf in leaves]
+    arrays = [array if array.dtype.kind in "Of" else array.astype(numpy.float64) for array in arrays]
     return [column for array in arrays for column in array.reshape(count, prod(array.shape[1:])).T]
 
 

@@ -18,8 +18,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gradwalk.numpy import advice as _advice
+from gradwalk.numpy import fft as fft
 from gradwalk.numpy import linalg as linalg
+from gradwalk.numpy.calculus import correlate as correlate
 from gradwalk.numpy.calculus import gradient as gradient
 from gradwalk.numpy.calculus import interp as interp
 from gradwalk.numpy.calculus import polydiv as polydiv
@@ -27,6 +28,13 @@ from gradwalk.numpy.calculus import polyfit as polyfit
 from gradwalk.numpy.calculus import polymul as polymul
 from gradwalk.numpy.calculus import trapezoid as trapezoid
 from gradwalk.numpy.calculus import unwrap as unwrap
+from gradwalk.numpy.complex_parts import angle as angle
+from gradwalk.numpy.complex_parts import imag as imag
+from gradwalk.numpy.complex_parts import iscomplex as iscomplex
+from gradwalk.numpy.complex_parts import iscomplexobj as iscomplexobj
+from gradwalk.numpy.complex_parts import isreal as isreal
+from gradwalk.numpy.complex_parts import isrealobj as isrealobj
+from gradwalk.numpy.complex_parts import real as real
 from gradwalk.numpy.creation import array as array
 from gradwalk.numpy.creation import asarray as asarray
 from gradwalk.numpy.creation import astype as astype
@@ -72,6 +80,9 @@ from gradwalk.numpy.linalg.products import vecdot as vecdot
 from gradwalk.numpy.linalg.products import vecmat as vecmat
 from gradwalk.numpy.matrix_products import dot as dot
 from gradwalk.numpy.matrix_products import matmul as matmul
+from gradwalk.numpy.names import advice as _advice
+from gradwalk.numpy.names.ufuncs import *  # noqa: F403  functions of gradwalk.math
+from gradwalk.numpy.names.unchanged import *  # noqa: F403  names of NumPy
 from gradwalk.numpy.ordering import amax as amax
 from gradwalk.numpy.ordering import amin as amin
 from gradwalk.numpy.ordering import argmax as argmax
@@ -134,8 +145,6 @@ from gradwalk.numpy.statistics import partition as partition
 from gradwalk.numpy.statistics import percentile as percentile
 from gradwalk.numpy.statistics import quantile as quantile
 from gradwalk.numpy.statistics import searchsorted as searchsorted
-from gradwalk.numpy.ufuncs import *  # noqa: F403  functions of gradwalk.math
-from gradwalk.numpy.unchanged import *  # noqa: F403  names of NumPy
 from gradwalk.numpy.updates import at as at
 
 if not TYPE_CHECKING:

@@ -35,12 +35,17 @@ def numbers(array: Any) -> Any:
     return numpy.array(flat, numpy.float64).reshape(array.shape)
 
 
-_as_bool = numpy.frompyfunc(lambda x: with_number_type(x, bool) if isinstance(x, Value) else x, 1, 1)
+_with_type = numpy.frompyfunc(lambda x, kind: with_number_type(x, kind) if isinstance(x, Value) else x, 2, 1)
 
 
 def as_bools(conditions: Any) -> Any:
     """Return recorded conditions, which are Values that are 1 or 0, so that a result with them contains bools."""
-    return _as_bool(conditions)
+    return _with_type(conditions, bool)
+
+
+def as_ints(counts: Any) -> Any:
+    """Return recorded counts, which are Values, so that a result with them contains ints."""
+    return _with_type(counts, int)
 
 
 def exchanged(exchange: Any, x: Any, y: Any) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from gradwalk import math
+from gradwalk.complex_numbers.complex_array import as_complex_array, has_complex
 from gradwalk.numpy.arrays import holds_values, untyped
 from gradwalk.numpy.elementwise import equal, greater, less, logical_and, where
 from gradwalk.numpy.linalg import lstsq
@@ -201,3 +202,28 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
         quotient.append(rest[i] / v[0])
         rest[i : i + len(v)] = rest[i : i + len(v)] - quotient[-1] * v
     return numpy.array(quotient or [0.0]), rest[max(len(u) - len(v) + 1, 0) :]
+
+
+def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
+    """Compute the cross-correlation of two sequences: `sum(a[n + k] * conjugate(v[n]))` for each k.
+
+    Args:
+        a: A vector of Values, complex numbers or numbers.
+        v: A vector of Values, complex numbers or numbers.
+        mode: "valid", "same" or "full", as for `numpy.correlate`.
+
+    Returns:
+        A vector.
+
+    Raises:
+        ValueError: A sequence is empty, or `mode` is unknown.
+
+    Example:
+        >>> from gradwalk import grad
+        >>> grad(lambda a: correlate(a, [1.0, 2.0])[0])(numpy.array([3.0, 4.0])).tolist()
+        [1.0, 2.0]
+    """
+    first, second = numpy.asarray(a), numpy.asarray(v)
+    if has_complex(first) or has_complex(second):
+        return as_complex_array(numpy.correlate(first, numpy.conjugate(second).astype(object), mode))
+    return numpy.correlate(a, v, mode)

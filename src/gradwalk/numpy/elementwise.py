@@ -8,7 +8,9 @@ from typing import Any
 import numpy
 
 from gradwalk import math
+from gradwalk.complex_numbers.complex_array import has_complex
 from gradwalk.numpy.arrays import are_known, as_bools, holds_values, numbers
+from gradwalk.numpy.complex_parts import imag, real
 
 
 def _vectorised(function: Callable[..., Any], operands: int) -> Callable[..., Any]:
@@ -327,6 +329,8 @@ def isnan(x: Any) -> Any:
     Returns:
         An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
+    if has_complex(numpy.asarray(x)):
+        return logical_or(isnan(real(x)), isnan(imag(x)))
     return _decided(numpy.isnan, lambda x: 1.0 - _equal(x, x), x)
 
 
@@ -339,6 +343,8 @@ def isinf(x: Any) -> Any:
     Returns:
         An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
+    if has_complex(numpy.asarray(x)):
+        return logical_or(isinf(real(x)), isinf(imag(x)))
     return _decided(numpy.isinf, lambda x: _equal(_abs(x), numpy.inf), x)
 
 
@@ -351,6 +357,8 @@ def isfinite(x: Any) -> Any:
     Returns:
         An array of bools. In a recorded function, an array of Values that are 1 or 0.
     """
+    if has_complex(numpy.asarray(x)):
+        return logical_and(isfinite(real(x)), isfinite(imag(x)))
     return _decided(numpy.isfinite, lambda x: _less(_abs(x), numpy.inf), x)
 
 

@@ -17,6 +17,7 @@ from numpy.fft import fftshift as fftshift
 from numpy.fft import ifftshift as ifftshift
 from numpy.fft import rfftfreq as rfftfreq
 
+from gradwalk.complex_numbers.complex_array import as_complex_array
 from gradwalk.numpy.arrays import holds_values
 
 Axes = Sequence[int] | None
@@ -40,7 +41,7 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -
     Example:
         >>> from gradwalk import grad
         >>> grad(lambda x: abs(fft(x)[1]) ** 2)(numpy.array([1.0, 2.0, 4.0, 8.0])).tolist()
-        [-6.0, 12.0, 6.0, -12.0]
+        [-6.0, -12.0, 6.0, 12.0]
     """
     return _along("fft", a, n, axis, norm, lambda line, n: _transformed(line, n, -1.0))
 
@@ -233,7 +234,7 @@ def _along(name: str, a: Any, n: int | None, axis: int, norm: str | None, transf
     rows = [transform(_resized(line, n // 2 + 1 if from_half else n), n) for line in flat]
     found = numpy.array(rows, dtype=object).reshape(*lines.shape[:-1], -1)
     factor = _factor(norm, n, is_inverse=name in ("ifft", "irfft", "ihfft"))
-    return numpy.moveaxis(found if factor == 1.0 else found * factor, -1, axis)
+    return as_complex_array(numpy.moveaxis(found if factor == 1.0 else found * factor, -1, axis))
 
 
 def _resized(line: Any, n: int) -> Any:

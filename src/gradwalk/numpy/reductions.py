@@ -8,14 +8,16 @@ from typing import Any
 import numpy
 
 from gradwalk import math
+from gradwalk.complex_numbers.complex_array import has_complex
 from gradwalk.functions.rows import divide
-from gradwalk.numpy.arrays import are_known, holds_values, numbers, untyped
+from gradwalk.numpy.arrays import are_known, as_bools, as_ints, holds_values, numbers, untyped
+from gradwalk.numpy.complex_parts import imag, real
 from gradwalk.numpy.creation import astype
 from gradwalk.numpy.elementwise import isnan, logical_and, logical_not, not_equal, where
+from gradwalk.numpy.names.ufuncs import sqrt
 from gradwalk.numpy.ordering import argmax, argmin
 from gradwalk.numpy.ordering import max as largest
 from gradwalk.numpy.ordering import min as smallest
-from gradwalk.numpy.ufuncs import sqrt
 from gradwalk.value.arrays import Axis, reduced
 
 Condition = Any  # an array of bools or Values that broadcasts to the array, or None
@@ -167,7 +169,10 @@ def var(
     if _are_numbers(a, where):
         return untyped.var(a, axis=axis, ddof=ddof, keepdims=keepdims, **_given(where=where))
     deviations = a - mean(a, axis, keepdims=True, where=where)
-    squares = sum(deviations * deviations, axis, keepdims=keepdims, where=where)
+    squares = deviations * deviations
+    if has_complex(deviations):
+        squares = real(deviations) ** 2 + imag(deviations) ** 2
+    squares = sum(squares, axis, keepdims=keepdims, where=where)
     return _quotient(squares, _count(a, axis, keepdims, where) - ddof)
 
 
@@ -250,7 +255,7 @@ def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     Returns:
         An int, or an array of ints. In a recorded function, Values with derivative 0.
     """
-    return numpy.sum(not_equal(a, 0), axis=axis, keepdims=keepdims)
+    return as_ints(numpy.sum(not_equal(a, 0), axis=axis, keepdims=keepdims))
 
 
 def cumulative_sum(x: Any, *, axis: int | None = None, include_initial: bool = False) -> Any:
@@ -529,7 +534,7 @@ def _decided_along(
 ) -> Any:
     if are_known(a):
         return of_numbers(numbers(a), axis=axis, keepdims=keepdims)
-    return reduced(recorded, a, axis, keepdims)
+    return as_bools(reduced(recorded, a, axis, keepdims))
 
 
 def _extreme_of_rest(extreme: Callable[..., Any], otherwise: float, a: Any, axis: Axis, keepdims: bool) -> Any:

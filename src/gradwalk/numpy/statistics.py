@@ -11,9 +11,9 @@ import numpy
 from gradwalk import math
 from gradwalk.numpy.arrays import are_known, holds_values, numbers, untyped
 from gradwalk.numpy.elementwise import isnan, less, less_equal, logical_and, logical_not, where
+from gradwalk.numpy.names.ufuncs import sqrt
 from gradwalk.numpy.ordering import sort
 from gradwalk.numpy.reductions import average, sum
-from gradwalk.numpy.ufuncs import sqrt
 from gradwalk.value.arrays import Axis, counted_axes
 
 _METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
@@ -202,7 +202,7 @@ def cov(
         norm = total - ddof * squares / (1.0 if aweights is None else total)
         norm = total - ddof if aweights is None else norm
     deviations = rows - middle[:, numpy.newaxis]
-    return numpy.squeeze(numpy.dot(deviations, (deviations * weights).T) / norm)[()]
+    return numpy.squeeze(numpy.dot(deviations, numpy.conjugate(deviations * weights).T) / norm)[()]
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:

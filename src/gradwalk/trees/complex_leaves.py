@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 
+from gradwalk.complex_numbers.complex_array import as_complex_array
 from gradwalk.complex_numbers.complex_class import Complex, of_pair, pair_of
 from gradwalk.value.convert import COMPLEX_TYPES
 from gradwalk.value.node import ValueNode
@@ -32,6 +33,7 @@ def separated(leaf: Any) -> tuple[Any, Any]:
         return _parts(leaf)
     if leaf.dtype != object:
         return leaf.real, leaf.imag
+    leaf = numpy.asarray(leaf)
     real, imag = numpy.empty(leaf.shape, object), numpy.empty(leaf.shape, object)
     for at in numpy.ndindex(leaf.shape):
         real[at], imag[at] = _parts(leaf[at])
@@ -51,7 +53,7 @@ def joined(real: Any, imag: Any) -> Any:
     array = numpy.empty(real.shape, object)
     for at in numpy.ndindex(real.shape):
         array[at] = joined(real[at], imag[at])
-    return array
+    return as_complex_array(array)
 
 
 def _parts(x: Any) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from gradwalk.nn import Module
+from gradwalk.trees.complex_leaves import is_complex, separated
 from gradwalk.trees.registry import leaves_and_modules
 from gradwalk.trees.tree import flatten, of_numpy
 from gradwalk.value.value import Value
@@ -46,7 +47,7 @@ def grads(tree: Any) -> Any:
 
     Returns:
         A tree like `tree`, in which each Value is replaced by its gradient, a float, and each array of Values by a
-        float64 array. The gradient of a plain number is 0.
+        float64 array. The gradient of a plain number is 0. The parts of a complex number have separate gradients.
 
     Raises:
         TypeError: The tree contains something other than numbers and static data.
@@ -71,7 +72,10 @@ def _replaced(tree: Any, number_of: Callable[[Any], Any]) -> Any:
 
 
 def _parameters(item: Any) -> Sequence[Any]:
-    return item.parameters() if isinstance(item, Module) else [of_numpy(item)]
+    if isinstance(item, Module):
+        return item.parameters()
+    item = of_numpy(item)
+    return separated(item) if is_complex(item) else [item]
 
 
 def _of_leaf(leaf: Any, number_of: Callable[[Any], Any]) -> Any:

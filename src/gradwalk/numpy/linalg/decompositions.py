@@ -18,7 +18,7 @@ from gradwalk.numpy.arrays import are_known, holds_values, numbers, untyped
 from gradwalk.numpy.elementwise import greater
 from gradwalk.numpy.linalg.matrix_call import Rule, Shape, matrix_call
 from gradwalk.numpy.linalg.stacks import over_stacks, size_of
-from gradwalk.numpy.ufuncs import plain
+from gradwalk.numpy.names.ufuncs import plain
 
 
 class EighResult(NamedTuple):

@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy
 
+from gradwalk.complex_numbers.complex_array import has_complex
 from gradwalk.numpy.arrays import holds_values
+from gradwalk.numpy.complex_parts import refuse_complex
 from gradwalk.numpy.elementwise import not_equal
 from gradwalk.numpy.linalg.decompositions import svdvals
 from gradwalk.numpy.linalg.matrices import inv, solve
 from gradwalk.numpy.linalg.stacks import size_of
+from gradwalk.numpy.names.ufuncs import absolute
 from gradwalk.numpy.ordering import max as largest
 from gradwalk.numpy.ordering import min as smallest
-from gradwalk.numpy.ufuncs import absolute
 from gradwalk.value.arrays import Axis, counted_axes
 
 
@@ -40,6 +42,10 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
     """
     x = numpy.asarray(x)
     dimensions = x.ndim if axis is None else numpy.size(axis)
+    if has_complex(x):
+        if dimensions == 2 and ord not in (None, "fro", 1, -1, numpy.inf, -numpy.inf):
+            refuse_complex(f"linalg.norm with ord={ord!r}", x)
+        x = absolute(x)
     if not holds_values(x) or ord is None or dimensions not in (1, 2):
         return numpy.linalg.norm(x, ord, axis, keepdims)
     if dimensions == 1 and not isinstance(ord, str):

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy
 
-from gradwalk import math
-from gradwalk.numpy.advice import NUMBERS_ONLY
+from gradwalk import cmath, math
+from gradwalk.complex_numbers.complex_array import as_complex_array, has_complex
 from gradwalk.numpy.arrays import holds_values
+from gradwalk.numpy.names.advice import NUMBERS_ONLY
 from gradwalk.value.value import Value
 
 __all__ = [  # noqa: RUF022  in groups
@@ -78,7 +79,6 @@ __all__ = [  # noqa: RUF022  in groups
     "rint",
     "trunc",
     # Functions of numbers
-    "angle",
     "frexp",
     "gcd",
     "histogram2d",
@@ -93,16 +93,26 @@ __all__ = [  # noqa: RUF022  in groups
 ]
 
 
-def _elementwise(of_numbers: Callable[..., Any], of_values: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that calls `of_values` if an operand contains Values, otherwise NumPy's function."""
+def _elementwise(
+    of_numbers: Callable[..., Any], of_values: Callable[..., Any], of_complex: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """Return a function that calls `of_values` if an operand contains Values, otherwise NumPy's function.
+
+    It calls `of_complex` if an element is complex, by default the function of `gradwalk.cmath` with the same name.
+    """
     name = of_numbers.__name__
+    complex_function = of_complex or getattr(cmath, getattr(of_values, "__name__", ""), None)
     operands = list(inspect.signature(of_values).parameters)[: getattr(of_numbers, "nin", 1)]
 
     def function(*arrays: Any) -> Any:
         if len(arrays) != len(operands):
             raise TypeError(f"{name}() takes {len(operands)} positional arguments, got {len(arrays)}")
         operands_as_arrays = [numpy.asarray(array) for array in arrays]
-        return of_values(*operands_as_arrays) if holds_values(*operands_as_arrays) else of_numbers(*arrays)
+        if not holds_values(*operands_as_arrays):
+            return of_numbers(*arrays)
+        if complex_function and any(map(has_complex, operands_as_arrays)):
+            return as_complex_array(complex_function(*operands_as_arrays))
+        return of_values(*operands_as_arrays)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = _documentation(of_numbers, of_values, operands)
@@ -139,19 +149,19 @@ def _hypot(x: Any, y: Any) -> Any:
 
 # The rows give the function of NumPy and the function of Values. Aliases of the array API standard follow.
 exp = _elementwise(numpy.exp, math.exp)
-exp2 = _elementwise(numpy.exp2, math.exp2)
+exp2 = _elementwise(numpy.exp2, math.exp2, lambda z: cmath.exp(z * real.log(2.0)))
 expm1 = _elementwise(numpy.expm1, math.expm1)
 log = _elementwise(numpy.log, math.log)
 log10 = _elementwise(numpy.log10, math.log10)
 log1p = _elementwise(numpy.log1p, math.log1p)
-log2 = _elementwise(numpy.log2, math.log2)
+log2 = _elementwise(numpy.log2, math.log2, lambda z: cmath.log(z) / real.log(2.0))
 logaddexp = _elementwise(numpy.logaddexp, math.logaddexp)
 logaddexp2 = _elementwise(
     numpy.logaddexp2, lambda x, y: math.logaddexp(x * real.log(2.0), y * real.log(2.0)) / real.log(2.0)
 )
 sqrt = _elementwise(numpy.sqrt, math.sqrt)
 cbrt = _elementwise(numpy.cbrt, math.cbrt)
-power = pow = _elementwise(numpy.power, math.pow)
+power = pow = _elementwise(numpy.power, math.pow, lambda z, w: z**w)
 float_power = _elementwise(numpy.float_power, math.pow)
 reciprocal = _elementwise(numpy.reciprocal, lambda x: 1.0 / x)
 
@@ -175,7 +185,7 @@ degrees = _elementwise(numpy.degrees, math.degrees)
 hypot = _elementwise(numpy.hypot, _hypot)
 sinc = _elementwise(numpy.sinc, math.sinc)
 
-abs = absolute = _elementwise(numpy.absolute, math.abs)
+abs = absolute = _elementwise(numpy.absolute, math.abs, numpy.absolute)
 ceil = _elementwise(numpy.ceil, math.ceil)
 floor = _elementwise(numpy.floor, math.floor)
 trunc = _elementwise(numpy.trunc, math.trunc)
@@ -208,13 +218,12 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-angle = plain(numpy.angle)
 frexp = plain(numpy.frexp)
 gcd = plain(numpy.gcd)
 histogram2d = plain(numpy.histogram2d)
 histogram_bin_edges = plain(numpy.histogram_bin_edges)
 histogramdd = plain(numpy.histogramdd)
-i0 = plain(numpy.i0)
+i0 = _elementwise(numpy.i0, math.i0)
 lcm = plain(numpy.lcm)
 lexsort = plain(numpy.lexsort)
 nextafter = plain(numpy.nextafter)

@@ -8,7 +8,6 @@ _DTYPE = "float64: Values have no other precision"
 _UPDATE = "at(a)[index].set(v), which returns a new array"
 
 _GROUPS = {
-    "numpy.fft, which accepts arrays of numbers only": "fft",
     "argsort, whose first indices are those of the smallest elements": "argpartition",
     _BITS: "bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift "
     "bitwise_xor invert left_shift right_shift packbits unpackbits",
@@ -26,7 +25,6 @@ ADVICE = {name: advice.format(name=name) for advice, names in _GROUPS.items() fo
 _INTEGERS = "v.data is the number of a Value v, without derivatives"
 
 NUMBERS_ONLY = {  # functions that accept arrays of numbers, and advice for arrays of Values
-    "angle": "use arctan2(y, x) for the angle of a point",
     "eig": "use eigh for symmetric matrices",
     "eigvals": "use eigvalsh for symmetric matrices",
     "frexp": "use floor(log2(abs(x))) + 1 for the exponent",
@@ -34,7 +32,6 @@ NUMBERS_ONLY = {  # functions that accept arrays of numbers, and advice for arra
     "histogram2d": "use histogram for each row",
     "histogram_bin_edges": "use linspace(min(x), max(x), n + 1)",
     "histogramdd": "use histogram for each row",
-    "i0": "write it as a gradwalk.primitive",
     "lcm": _INTEGERS,
     "lexsort": "use argsort, which is stable, for each key, from the first key to the last",
     "nextafter": _INTEGERS,

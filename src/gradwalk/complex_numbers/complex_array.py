@@ -1,0 +1,77 @@
+"""`ComplexArray`: an object array with complex elements, whose parts NumPy's own arrays of objects do not know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from gradwalk.complex_numbers.complex_class import Complex, pair_of
+from gradwalk.value.convert import COMPLEX_TYPES
+
+# Functions of NumPy that treat the elements of object arrays as real numbers.
+_REAL_ONLY = frozenset(
+    [
+        *(numpy.angle, numpy.corrcoef, numpy.correlate, numpy.cov, numpy.iscomplex, numpy.isreal, numpy.linalg.norm),
+        *(numpy.nanstd, numpy.nanvar, numpy.real_if_close, numpy.std, numpy.var),
+    ]
+)
+
+
+class ComplexArray(numpy.ndarray):
+    """An object array with complex elements. Arrays that are computed from it have the same class.
+
+    Its parts `real` and `imag` are arrays of Values and floats. Functions of NumPy that treat the elements as real
+    numbers raise `TypeError`.
+    """
+
+    @property  # type: ignore[misc]  # it cannot be set
+    def real(self) -> Any:
+        """The real parts."""
+        return _real(numpy.asarray(self))
+
+    @property  # type: ignore[misc]  # it cannot be set
+    def imag(self) -> Any:
+        """The imaginary parts."""
+        return _imag(numpy.asarray(self))
+
+    def var(self, *args: Any, **kwargs: Any) -> Any:
+        """Raise `TypeError`: see the class."""
+        raise _refused("var")
+
+    def std(self, *args: Any, **kwargs: Any) -> Any:
+        """Raise `TypeError`: see the class."""
+        raise _refused("std")
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if func in _REAL_ONLY and has_complex(self):
+            raise _refused(func.__name__)
+        return super().__array_function__(func, types, args, kwargs)
+
+
+def has_complex(array: Any) -> bool:
+    """Return whether an object array has an element that is a complex number."""
+    return array.dtype == object and any(isinstance(x, (Complex, *COMPLEX_TYPES)) for x in array.ravel().tolist())
+
+
+def as_complex_array(array: Any) -> Any:
+    """Return an object array as a `ComplexArray`; any other array is returned unchanged."""
+    return array.view(ComplexArray) if isinstance(array, numpy.ndarray) and array.dtype == object else array
+
+
+def _part(position: int) -> Any:
+    def part(x: Any) -> Any:
+        pair = pair_of(x)
+        return x if pair is None else pair[position]
+
+    return numpy.frompyfunc(part, 1, 1)
+
+
+_real, _imag = _part(0), _part(1)
+
+
+def _refused(name: str) -> TypeError:
+    return TypeError(
+        f"numpy.{name} treats the elements of an array of complex Values as real numbers: use gradwalk.numpy.{name}, "
+        "or the parts of the array"
+    )

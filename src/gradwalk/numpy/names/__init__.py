@@ -1,0 +1,1 @@
+"""Names of NumPy that are passed on, built from lists, or missing with advice."""
