@@ -216,3 +216,13 @@ def test_pure_callback():
     ruled = custom_jvp(lambda x: pure_callback(numpy.sin, 0.0, x))
     ruled.defjvp(lambda primals, tangents: (ruled(*primals), gm.cos(primals[0]) * tangents[0]))
     assert jit(hessian(ruled))(0.5) == pytest.approx(-gm.sin(0.5))
+
+
+def test_eval_shape_gives_types():
+    found = eval_shape(lambda x: {"is": x > 1.0, "n": 3, "z": 1j * x, "text": "text"}, 1.0)
+    assert {name: getattr(leaf, "dtype", leaf) for name, leaf in found.items()} == {
+        "is": numpy.bool_,
+        "n": numpy.int64,
+        "z": numpy.complex128,
+        "text": "text",
+    }

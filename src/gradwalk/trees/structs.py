@@ -45,7 +45,9 @@ class ShapeDtypeStruct:
 
 def structs(treedef: TreeDef) -> Any:
     """Return the tree with this treedef that has a `ShapeDtypeStruct` for each leaf."""
-    return treedef.unflatten([ShapeDtypeStruct(shape) for shape in treedef.array_shapes])
+    types = treedef.types or [float] * len(treedef.shapes)
+    found = [ShapeDtypeStruct(*leaf) for leaf in zip(treedef.array_shapes, types, strict=True)]
+    return treedef.of_items(treedef.with_pairs_joined(found, lambda real, _: ShapeDtypeStruct(real.shape, complex)))
 
 
 def examples(tree: Any) -> Any:
