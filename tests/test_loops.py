@@ -711,3 +711,19 @@ def test_other_threads_run_during_a_loop():
     end = time.perf_counter()
     thread.join()
     assert ticks[0] < end
+
+
+def test_outputs_keep_their_types():
+    x = numpy.arange(3.0)
+
+    def f(x):
+        return loops.scan(lambda c, t: (c & (t < 5.0), (t > 1.0, 3, t)), True, x)
+
+    for found in (f(x), jit(f)(x)):
+        last, (masks, counts, numbers) = found
+        assert last is True
+        assert [masks.dtype, counts.dtype, numbers.dtype] == [bool, numpy.int64, numpy.float64]
+        assert masks.tolist() == [False, False, True]
+    chosen = jit(lambda x: loops.cond(x > 0.0, lambda: (x > 1.0, 1, 1), lambda: (x < 0.0, 2, x)))(2.0)
+    assert chosen == (True, 1, 1.0)
+    assert [type(item) for item in chosen] == [bool, int, float]

@@ -39,7 +39,7 @@ from gradwalk.math import equal, floor, stop_gradient, where
 from gradwalk.program.calls.trace_loop import Carried, recorded_choice, recorded_loop
 from gradwalk.trees.iterations import Iterations
 from gradwalk.trees.prefix_scan import associative_scan
-from gradwalk.trees.tree import TreeDef, flatten, scalars
+from gradwalk.trees.tree import TreeDef, flatten, scalars, type_of
 from gradwalk.value.convert import as_float, is_number
 from gradwalk.value.modes import depth, is_staging, refusals_ignored, refuse_if_staging, refuses_nans
 from gradwalk.value.node import primal_of
@@ -387,7 +387,7 @@ def _recorded_scan(
     if treedef is None:
         return last, None
     size = treedef.size
-    outputs = [treedef.filled(numbers[i * size : (i + 1) * size]) for i in order]
+    outputs = [treedef.results(numbers[i * size : (i + 1) * size]) for i in order]
     return last, _stacked(outputs, len(outputs))
 
 
@@ -426,7 +426,8 @@ def _array(column: tuple[Any, ...]) -> Any:
     """Stack numbers, or arrays of equal shape; the result is an object array if any of them is or contains a Value."""
     has_values = any(isinstance(x, Value) or getattr(x, "dtype", None) == numpy.dtype(object) for x in column)
     if not has_values:
-        return numpy.array(column, numpy.float64)
+        types = {type_of(x) for x in column}
+        return numpy.array(column, types.pop() if len(types) == 1 else float)
     stacked = numpy.empty((len(column), *numpy.shape(column[0])), object)
     for i, x in enumerate(column):
         stacked[i] = x

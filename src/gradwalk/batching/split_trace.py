@@ -17,7 +17,7 @@ from gradwalk.batching.batched_trace import BatchedTrace
 from gradwalk.batching.out_argument import Target, put
 from gradwalk.batching.outputs import Outputs
 from gradwalk.program.tracing.paths import Outcomes, Paths
-from gradwalk.trees.tree import flatten
+from gradwalk.trees.tree import common_types, flatten
 from gradwalk.value.modes import RecordingError, is_staging
 
 Samples = NDArray[numpy.intp]
@@ -161,8 +161,8 @@ class SplitTrace:
                     f"{first.treedef} and {other.treedef}. Return results of one structure from all branches"
                 )
         self.parts = parts
-        types = zip(*[trace.treedef.types or [float] * len(first.treedef.shapes) for trace, _ in parts], strict=True)
-        self.treedef = first.treedef.typed([same[0] if len(set(same)) == 1 else float for same in types])
+        floats = [float] * len(first.treedef.shapes)
+        self.treedef = first.treedef.typed(common_types(trace.treedef.types or floats for trace, _ in parts))
         self.unflatten = first.unflatten
         self._first = first
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import enum
 import inspect
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -512,6 +512,11 @@ def type_of(leaf: Any) -> type:
         if float in types or len(types) > 1:
             return float
     return types.pop() if types else float
+
+
+def common_types(types: Iterable[Sequence[type]]) -> list[type]:
+    """Return the type of each leaf in several trees; float if the trees differ in it."""
+    return [same[0] if len(set(same)) == 1 else float for same in zip(*types, strict=True)]
 
 
 def _converted(leaf: Any, number_type: type) -> Any:

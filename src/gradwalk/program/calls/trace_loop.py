@@ -18,7 +18,7 @@ from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.effects import current_effects
 from gradwalk.program.tracing.trace import Indices, Recording
-from gradwalk.trees.tree import TreeDef, flatten, scalars
+from gradwalk.trees.tree import TreeDef, common_types, flatten, scalars, type_of
 from gradwalk.value.modes import RecordingError, refusals_here, without_numbers
 from gradwalk.value.value import Value
 
@@ -106,6 +106,7 @@ class Carried:
         leaves, treedef = flatten(tree, name)
         self.treedef = treedef.with_numbers()  # 0-d arrays count as numbers, because arithmetic turns them into numbers
         self.numbers: list[Any] = list(scalars(leaves))
+        self.types = list(map(type_of, leaves))  # of the leaves, in all carries so far
         self._name, self._function = name, function
         self._is_known = False
 
@@ -117,6 +118,7 @@ class Carried:
                 f"{self._function} returned {treedef} as the next carry, but {self._name} is {self.treedef}: it must "
                 "return the structure that it is given"
             )
+        self.types = common_types([self.types, list(map(type_of, leaves))])
         return list(scalars(leaves))
 
     def next(self, tree: Any) -> Any:
@@ -155,7 +157,7 @@ def recorded_loop(
     def numbers(count: Any, tree: Any, row: Any) -> list[Any]:
         following, given = step(count, tree, row)
         leaves, treedef = ([], None) if given is None else flatten(given, "what f returned")
-        found.append(treedef)
+        found.append(treedef and treedef.typed(list(map(type_of, leaves))))
         return [*carry.checked(following), *scalars(leaves)]
 
     first, steps = span
@@ -173,7 +175,7 @@ def recorded_loop(
         results = _with_effects(EffectLoop(program, sizes, first, steps, condition, memory), operands)
     else:
         results = bind(Loop(program, sizes, first, steps, condition, memory), operands)
-    return carry.treedef.filled(results[: sizes.carry]), results[sizes.carry :], found[0]
+    return carry.treedef.typed(carry.types).results(results[: sizes.carry]), results[sizes.carry :], found[0]
 
 
 def _with_effects(loop: EffectLoop, operands: Sequence[Any]) -> list[Any]:
@@ -210,10 +212,12 @@ def recorded_choice(index: Any, functions: Mapping[str, Callable[[], Any]]) -> A
         TypeError: If the results of the functions differ in structure.
     """
     treedefs: list[TreeDef] = []
+    types: list[list[type]] = []
 
     def numbers(name: str, f: Callable[[], Any]) -> list[Any]:
         leaves, treedef = flatten(f(), f"the result of {name}")
         treedefs.append(treedef)
+        types.append(list(map(type_of, leaves)))
         if treedef != treedefs[0]:
             raise TypeError(
                 f"{next(iter(functions))} returned {treedefs[0]} and {name} returned {treedef}: when branches are "
@@ -224,7 +228,7 @@ def recorded_choice(index: Any, functions: Mapping[str, Callable[[], Any]]) -> A
     parts = [Part(functools.partial(numbers, name, f)) for name, f in functions.items()]
     shared = list({id(number): number for part in parts for number in part.captured}.values())
     choice = Switch([part.program(shared, 0) for part in parts])
-    return treedefs[0].filled(bind(choice, [index, *shared]))
+    return treedefs[0].typed(common_types(types)).results(bind(choice, [index, *shared]))
 
 
 def bind(call: Call, operands: Sequence[Any]) -> list[Any]:
