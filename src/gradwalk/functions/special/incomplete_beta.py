@@ -57,7 +57,7 @@ def _betainc(a: Any, b: Any, x: Any) -> Any:
 
 
 def _inside(a: Any, b: Any, x: Any) -> Any:
-    is_left = rows.less_equal(x * (a + b + 2.0), a + 1.0)
+    is_left = x * (a + b + 2.0) <= a + 1.0
     y = 1.0 - x
     part = _left_part(
         rows.where(is_left, a, b), rows.where(is_left, b, a), rows.where(is_left, x, y), rows.where(is_left, y, x)
@@ -90,7 +90,7 @@ def _tail_integral(a: Any, b: Any, x: Any, y: Any) -> Any:
     The integrand is also exp(b · s) · (x + y · exp(s))^-(a + b), which has smaller rounding errors for x > 1/2.
     """
     total = a + b
-    is_high = rows.less(0.5, x)
+    is_high = x > 0.5
     sign, power, share = rows.where(is_high, 1.0, -1.0), rows.where(is_high, b, a), rows.where(is_high, y, x)
     length = _cut(*map(rows.stop_gradient, (a, b, x, y)))
     return integrate(
@@ -117,7 +117,7 @@ def _at_end(a: Any, b: Any, x: Any, has_shapes: Any) -> Any:
     a, b = rows.where(has_shapes, a, 1.0), rows.where(has_shapes, b, 1.0)
     # Powers above 4 have derivatives of 0, like the power 4.
     p, q = (rows.minimum(shape, 4.0) for shape in (a, b))
-    is_zero, is_one = rows.equal(x, 0.0), rows.equal(x, 1.0)
+    is_zero, is_one = x == 0.0, x == 1.0
     left = rows.divide(rows.power(rows.where(is_zero, x, 0.0), p), p) * rows.exp(-log_beta(p, b))
     right = rows.divide(rows.power(1.0 - rows.where(is_one, x, 1.0), q), q) * rows.exp(-log_beta(a, q))
     return rows.where(
@@ -127,15 +127,15 @@ def _at_end(a: Any, b: Any, x: Any, has_shapes: Any) -> Any:
 
 def _at_shape(a: Any, b: Any, x: Any) -> Any:
     """Return betainc if a or b is 0 or inf: the distribution is at 0, at 1, or not determined."""
-    is_probability = rows.less_equal(0.0, x) * rows.less_equal(x, 1.0)
+    is_probability = (x >= 0.0) * (x <= 1.0)
     at_zero, at_one = _is_concentrated(a, b), _is_concentrated(b, a)
-    step = rows.where(at_zero, rows.less(0.0, x), rows.equal(x, 1.0))
+    step = rows.where(at_zero, x > 0.0, x == 1.0)
     has_shapes = is_between(0.0, a, math.inf) * is_between(0.0, b, math.inf)
     return rows.where(is_probability * rows.maximum(has_shapes, rows.maximum(at_zero, at_one)), step, math.nan)
 
 
 def _is_concentrated(a: Any, b: Any) -> Any:
     """Return whether a is 0 and b is not, or b is inf and a is not."""
-    is_negligible = rows.equal(a, 0.0) * rows.less(0.0, b)
-    is_dominated = rows.less_equal(0.0, a) * rows.less(a, math.inf) * rows.equal(b, math.inf)
+    is_negligible = (a == 0.0) * (b > 0.0)
+    is_dominated = (a >= 0.0) * (a < math.inf) * (b == math.inf)
     return rows.maximum(is_negligible, is_dominated)

@@ -48,9 +48,9 @@ def gammainc(a: Scalar | float, x: Scalar | float) -> Scalar:
 
 
 def _gammainc(a: Any, x: Any) -> Any:
-    is_usual = _is_inside(a, x) * rows.less_equal(a, _HUGE)
+    is_usual = _is_inside(a, x) * (a <= _HUGE)
     shape, limit = rows.where(is_usual, a, 1.0), rows.where(is_usual, x, 1.0)
-    is_upper = rows.less(shape + 1.0, limit)
+    is_upper = shape + 1.0 < limit
     return select(
         is_usual,
         lambda: _complement_if(is_upper, _smaller_part(is_upper, shape, limit)),
@@ -80,10 +80,10 @@ def gammaincc(a: Scalar | float, x: Scalar | float) -> Scalar:
 
 
 def _gammaincc(a: Any, x: Any) -> Any:
-    is_usual = _is_inside(a, x) * rows.less_equal(a, _HUGE)
+    is_usual = _is_inside(a, x) * (a <= _HUGE)
     shape, limit = rows.where(is_usual, a, 1.0), rows.where(is_usual, x, 1.0)
-    is_upper = rows.less(shape + 1.0, limit)
-    is_small = rows.less(shape, 0.5) * (1.0 - is_upper)
+    is_upper = shape + 1.0 < limit
+    is_small = (shape < 0.5) * (1.0 - is_upper)
     return select(
         is_usual,
         lambda: select(
@@ -97,7 +97,7 @@ def _gammaincc(a: Any, x: Any) -> Any:
 
 def _elsewhere(a: Any, x: Any, sign: float) -> Any:
     """Return gammainc if the sign is 1, or gammaincc if it is -1, for huge shapes and outside of the domain."""
-    is_huge = _is_inside(a, x) * rows.less(_HUGE, a)
+    is_huge = _is_inside(a, x) * (a > _HUGE)
     edge = _at_edge(a, x)
     shape, limit = rows.where(is_huge, a, 2.0 * _HUGE), rows.where(is_huge, x, 2.0 * _HUGE)
     return rows.where(is_huge, _share_of_huge_shape(shape, limit, sign), edge if sign > 0.0 else 1.0 - edge)
@@ -113,7 +113,7 @@ def _share_of_huge_shape(a: Any, x: Any, sign: float) -> Any:
 
 
 def _is_inside(a: Any, x: Any) -> Any:
-    return rows.less_equal(0.0, a) * rows.less(a, math.inf) * is_between(0.0, x, math.inf)
+    return (a >= 0.0) * (a < math.inf) * is_between(0.0, x, math.inf)
 
 
 def _complement_if(condition: Any, share: Any) -> Any:
@@ -122,11 +122,11 @@ def _complement_if(condition: Any, share: Any) -> Any:
 
 def _at_edge(a: Any, x: Any) -> Any:
     """Return gammainc for a = inf, x = 0 or x = inf. At x = 0 it is x^a / gamma(a + 1), for the derivatives."""
-    is_zero = rows.equal(x, 0.0) * is_between(0.0, a, math.inf)
+    is_zero = (x == 0.0) * is_between(0.0, a, math.inf)
     shape = rows.where(is_zero, a, 1.0)
     near_zero = rows.divide(rows.power(rows.where(is_zero, x, 0.0), shape), rows.gamma(shape + 1.0))
-    is_one = rows.equal(x, math.inf) * rows.less_equal(0.0, a) * rows.less(a, math.inf)
-    is_none = rows.equal(a, math.inf) * rows.less_equal(0.0, x) * rows.less(x, math.inf)
+    is_one = (x == math.inf) * (a >= 0.0) * (a < math.inf)
+    is_none = (a == math.inf) * (x >= 0.0) * (x < math.inf)
     rest = rows.where(is_one, 1.0, rows.where(is_none + _is_inside(a, x), 0.0, math.nan))
     return rows.where(is_zero, near_zero, rest)
 
@@ -140,7 +140,7 @@ def _smaller_part(is_upper: Any, a: Any, x: Any) -> Any:
 
 def _density(a: Any, x: Any) -> Any:
     """Compute x^a · exp(-x) / gamma(a + 1). For a >= 8, exp(-x) and x^a / gamma(a + 1) could overflow or cancel."""
-    is_large = rows.less_equal(8.0, a)
+    is_large = a >= 8.0
     return select(
         is_large,
         lambda: _density_of_large_shape(rows.where(is_large, a, 8.0), rows.where(is_large, x, 8.0)),
@@ -165,7 +165,7 @@ def _density_of_large_shape(a: Any, x: Any) -> Any:
 
 def log_ratio(x: Any, y: Any, change: Any) -> Any:
     """Compute log(x / y), given (x - y) / y."""
-    is_near = rows.less(rows.absolute(change), 0.5)
+    is_near = rows.absolute(change) < 0.5
     return select(
         is_near,
         lambda: rows.log1p(rows.where(is_near, change, 0.0)),
@@ -236,7 +236,7 @@ def exp1(x: Scalar) -> Scalar:
 
 
 def _exp1(x: Any) -> Any:
-    is_large = rows.less(1.0, x)
+    is_large = x > 1.0
     near, far = rows.where(is_large, 1.0, x), rows.minimum(rows.where(is_large, x, 2.0), 1e4)
     return select(
         is_large,
@@ -271,15 +271,15 @@ def expi(x: Scalar) -> Scalar:
 
 
 def _expi(x: Any) -> Any:
-    is_negative = rows.less(x, 0.0)
-    is_large = rows.less(50.0, x)
+    is_negative = x < 0.0
+    is_large = x > 50.0
     near = rows.where(is_negative + is_large, 1.0, x)
-    far = rows.where(is_large * rows.less(x, math.inf), x, 100.0)
+    far = rows.where(is_large * (x < math.inf), x, 100.0)
 
     def positive() -> Any:
         return select(
             is_large,
-            lambda: rows.where(rows.equal(x, math.inf), math.inf, _expi_of_large(far)),
+            lambda: rows.where(x == math.inf, math.inf, _expi_of_large(far)),
             lambda: _EULER + rows.log(near) + _entire_part(near),
         )
 

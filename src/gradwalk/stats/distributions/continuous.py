@@ -10,15 +10,11 @@ from typing import Any
 
 from gradwalk import math
 from gradwalk.functions.rows import divide
+from gradwalk.functions.special.composition import HALF_LOG_2_PI, choose
+from gradwalk.functions.special.gamma_family import log_beta
+from gradwalk.functions.special.logarithmic import times_log, times_log1p
+from gradwalk.functions.special.normal import log_norm_cdf
 from gradwalk.stats.distributions.distribution import Continuous, Standard, WithQuantiles
-from gradwalk.stats.distributions.special import (
-    HALF_LOG_2PI,
-    betaln,
-    choose,
-    log_ndtr,
-    xlog1py,
-    xlogy,
-)
 
 
 def _is_not_positive(*parameters: Any) -> Any:
@@ -43,12 +39,12 @@ def _at_least_0(z: Any) -> Any:
 norm = WithQuantiles(
     "norm",
     [],
-    lambda z: -0.5 * (z * z) - HALF_LOG_2PI,
+    lambda z: -0.5 * (z * z) - HALF_LOG_2_PI,
     Standard(
         cdf=math.norm_cdf,
         sf=lambda z: math.norm_cdf(-z),
-        logcdf=log_ndtr,
-        logsf=lambda z: log_ndtr(-z),
+        logcdf=log_norm_cdf,
+        logsf=lambda z: log_norm_cdf(-z),
         ppf=math.norm_ppf,
     ),
 )
@@ -124,7 +120,7 @@ cauchy = WithQuantiles(
 
 def _t_logpdf(z: Any, df: Any) -> Any:
     df = choose(df > _NORMAL_FROM, _NORMAL_FROM, df)
-    return -0.5 * (df + 1.0) * math.log1p(divide(z * z, df)) - betaln(0.5 * df, 0.5) - 0.5 * math.log(df)
+    return -0.5 * (df + 1.0) * math.log1p(divide(z * z, df)) - log_beta(0.5 * df, 0.5) - 0.5 * math.log(df)
 
 
 _NORMAL_FROM = 1e200  # degrees of freedom, also infinitely many, from which the density is a normal density
@@ -138,7 +134,7 @@ t = Continuous(
 gamma = Continuous(
     "gamma",
     ["a"],
-    lambda z, a: xlogy(a - 1.0, z) - z - math.lgamma(a),
+    lambda z, a: times_log(a - 1.0, z) - z - math.lgamma(a),
     is_outside=_is_outside_half_line,
     is_invalid=_is_not_positive,
 )
@@ -146,7 +142,7 @@ gamma = Continuous(
 beta = Continuous(
     "beta",
     ["a", "b"],
-    lambda z, a, b: xlogy(a - 1.0, z) + xlog1py(b - 1.0, -z) - betaln(a, b),
+    lambda z, a, b: times_log(a - 1.0, z) + times_log1p(b - 1.0, -z) - log_beta(a, b),
     is_outside=_is_outside_unit_interval,
     is_invalid=_is_not_positive,
 )
@@ -174,7 +170,7 @@ def _weibull_hazard(z: Any, c: Any) -> Any:
 weibull_min = WithQuantiles(
     "weibull_min",
     ["c"],
-    lambda z, c: math.log(c) + xlogy(c - 1.0, z) - math.pow(z, c),
+    lambda z, c: math.log(c) + times_log(c - 1.0, z) - math.pow(z, c),
     Standard(
         cdf=lambda z, c: -math.expm1(-_weibull_hazard(z, c)),
         sf=lambda z, c: math.exp(-_weibull_hazard(z, c)),
@@ -195,7 +191,7 @@ def _lognorm_score(z: Any, s: Any) -> Any:
 def _lognorm_logpdf(z: Any, s: Any) -> Any:
     logarithm = math.log(z)
     score = divide(logarithm, s)
-    return -0.5 * (score * score) - logarithm - math.log(s) - HALF_LOG_2PI
+    return -0.5 * (score * score) - logarithm - math.log(s) - HALF_LOG_2_PI
 
 
 lognorm = WithQuantiles(
@@ -205,8 +201,8 @@ lognorm = WithQuantiles(
     Standard(
         cdf=lambda z, s: math.norm_cdf(_lognorm_score(z, s)),
         sf=lambda z, s: math.norm_cdf(-_lognorm_score(z, s)),
-        logcdf=lambda z, s: log_ndtr(_lognorm_score(z, s)),
-        logsf=lambda z, s: log_ndtr(-_lognorm_score(z, s)),
+        logcdf=lambda z, s: log_norm_cdf(_lognorm_score(z, s)),
+        logsf=lambda z, s: log_norm_cdf(-_lognorm_score(z, s)),
         ppf=lambda q, s: math.exp(s * math.norm_ppf(q)),
     ),
     is_outside=lambda z, s: z <= 0.0,

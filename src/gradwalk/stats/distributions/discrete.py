@@ -9,13 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from gradwalk import math
-from gradwalk.stats.distributions.distribution import Discrete
-from gradwalk.stats.distributions.special import (
-    betaln,
-    is_fractional,
-    xlog1py,
-    xlogy,
-)
+from gradwalk.functions.special.gamma_family import log_beta
+from gradwalk.functions.special.logarithmic import times_log, times_log1p
+from gradwalk.stats.distributions.distribution import Discrete, is_fractional
 
 
 def _is_negative(k: Any, *_: Any) -> Any:
@@ -35,7 +31,7 @@ def _is_no_positive_probability(p: Any) -> Any:
 bernoulli = Discrete(
     "bernoulli",
     ["p"],
-    lambda k, p: xlogy(k, p) + xlog1py(1.0 - k, -p),
+    lambda k, p: times_log(k, p) + times_log1p(1.0 - k, -p),
     is_outside=lambda k, p: (k < 0.0) + (k > 1.0),
     is_invalid=_is_no_probability,
 )
@@ -44,7 +40,7 @@ binom = Discrete(
     "binom",
     ["n", "p"],
     lambda k, n, p: (
-        xlogy(k, p) + xlog1py(n - k, -p) - math.log(n + 1.0) - betaln(n - k + 1.0, k + 1.0)
+        times_log(k, p) + times_log1p(n - k, -p) - math.log(n + 1.0) - log_beta(n - k + 1.0, k + 1.0)
     ),  # the binomial coefficient is 1 / ((n + 1) B(n - k + 1, k + 1))
     is_outside=lambda k, n, p: (k < 0.0) + (n < k),
     is_invalid=lambda n, p: (n < 0.0) + is_fractional(n) + _is_no_probability(p),
@@ -53,7 +49,7 @@ binom = Discrete(
 geom = Discrete(
     "geom",
     ["p"],
-    lambda k, p: xlog1py(k - 1.0, -p) + math.log(p),
+    lambda k, p: times_log1p(k - 1.0, -p) + math.log(p),
     is_outside=lambda k, p: k < 1.0,
     is_invalid=_is_no_positive_probability,
 )
@@ -61,7 +57,7 @@ geom = Discrete(
 nbinom = Discrete(
     "nbinom",
     ["n", "p"],
-    lambda k, n, p: xlogy(n, p) + xlog1py(k, -p) - math.log(k + n) - betaln(n, k + 1.0),
+    lambda k, n, p: times_log(n, p) + times_log1p(k, -p) - math.log(k + n) - log_beta(n, k + 1.0),
     is_outside=_is_negative,
     is_invalid=lambda n, p: (n <= 0.0) + _is_no_positive_probability(p),
 )
@@ -69,7 +65,7 @@ nbinom = Discrete(
 poisson = Discrete(
     "poisson",
     ["mu"],
-    lambda k, mu: xlogy(k, mu) - mu - math.lgamma(k + 1.0),
+    lambda k, mu: times_log(k, mu) - mu - math.lgamma(k + 1.0),
     is_outside=_is_negative,
     is_invalid=lambda mu: mu < 0.0,
 )

@@ -11,12 +11,17 @@ from typing import Any, NamedTuple
 from gradwalk import math
 from gradwalk.batching.vectorize import Vectorized, vectorize
 from gradwalk.functions.rows import divide
-from gradwalk.stats.distributions.special import choose, is_fractional
+from gradwalk.functions.special.composition import choose
 from gradwalk.value import arrays
 from gradwalk.value.value import Value
 
 Function = Callable[..., Any]
 _NUMBERS = frozenset([float, int, Value])  # types of operands that need no test for arrays
+
+
+def is_fractional(x: Any) -> Any:
+    """Return whether x is not an integer: a bool, or 1 or 0. nan counts as an integer."""
+    return math.floor(x) < x
 
 
 def never(*_: Any) -> float:
