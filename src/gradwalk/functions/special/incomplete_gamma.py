@@ -15,7 +15,15 @@ import math
 from typing import Any, TypeVar
 
 from gradwalk.functions import rows
-from gradwalk.functions.special.composition import CUT, apply_pointwise, integrate, is_between, polynomial, select
+from gradwalk.functions.special.composition import (
+    CUT,
+    apply_pointwise,
+    choose,
+    integrate,
+    is_between,
+    polynomial,
+    select,
+)
 from gradwalk.functions.special.gamma_family import stirling_error
 from gradwalk.value.value import Value
 
@@ -49,7 +57,7 @@ def gammainc(a: Scalar | float, x: Scalar | float) -> Scalar:
 
 def _gammainc(a: Any, x: Any) -> Any:
     is_usual = _is_inside(a, x) * (a <= _HUGE)
-    shape, limit = rows.where(is_usual, a, 1.0), rows.where(is_usual, x, 1.0)
+    shape, limit = choose(is_usual, a, 1.0), choose(is_usual, x, 1.0)
     is_upper = shape + 1.0 < limit
     return select(
         is_usual,
@@ -81,17 +89,51 @@ def gammaincc(a: Scalar | float, x: Scalar | float) -> Scalar:
 
 def _gammaincc(a: Any, x: Any) -> Any:
     is_usual = _is_inside(a, x) * (a <= _HUGE)
-    shape, limit = rows.where(is_usual, a, 1.0), rows.where(is_usual, x, 1.0)
+    shape, limit = choose(is_usual, a, 1.0), choose(is_usual, x, 1.0)
     is_upper = shape + 1.0 < limit
     is_small = (shape < 0.5) * (1.0 - is_upper)
     return select(
         is_usual,
         lambda: select(
             is_small,
-            lambda: _upper_of_small_shape(rows.where(is_small, shape, 0.25), rows.where(is_small, limit, 1.0)),
+            lambda: _upper_of_small_shape(choose(is_small, shape, 0.25), choose(is_small, limit, 1.0)),
             lambda: _complement_if(1.0 - is_upper, _smaller_part(is_upper, shape, limit)),
         ),
         lambda: _elsewhere(a, x, -1.0),
+    )
+
+
+def log_gammainc(a: Any, x: Any) -> Any:
+    """Compute log(gammainc(a, x)) of Values and floats, which is finite where gammainc underflows, for a <= 1e10."""
+    is_usual = _is_inside(a, x) * (a <= _HUGE)
+    shape, limit = choose(is_usual, a, 1.0), choose(is_usual, x, 1.0)
+    is_upper = shape + 1.0 < limit
+
+    def usual() -> Any:
+        part = _log_smaller_part(is_upper, shape, limit)
+        return select(is_upper, lambda: rows.log1mexp(part), lambda: part)
+
+    return select(is_usual, usual, lambda: rows.log(_elsewhere(a, x, 1.0)))
+
+
+def log_gammaincc(a: Any, x: Any) -> Any:
+    """Compute log(gammaincc(a, x)) of Values and floats, which is finite where gammaincc underflows, for a <= 1e10."""
+    is_usual = _is_inside(a, x) * (a <= _HUGE)
+    shape, limit = choose(is_usual, a, 1.0), choose(is_usual, x, 1.0)
+    is_upper = shape + 1.0 < limit
+    is_small = (shape < 0.5) * (1.0 - is_upper)
+
+    def usual() -> Any:
+        part = _log_smaller_part(is_upper, shape, limit)
+        return select(is_upper, lambda: part, lambda: rows.log1mexp(part))
+
+    def small() -> Any:
+        return rows.log(_upper_of_small_shape(choose(is_small, shape, 0.25), choose(is_small, limit, 1.0)))
+
+    return select(
+        is_usual,
+        lambda: select(is_small, small, usual),
+        lambda: rows.log(_elsewhere(a, x, -1.0)),
     )
 
 
@@ -117,7 +159,7 @@ def _is_inside(a: Any, x: Any) -> Any:
 
 
 def _complement_if(condition: Any, share: Any) -> Any:
-    return rows.where(condition, 1.0 - share, share)
+    return choose(condition, 1.0 - share, share)
 
 
 def _at_edge(a: Any, x: Any) -> Any:
@@ -135,7 +177,24 @@ def _smaller_part(is_upper: Any, a: Any, x: Any) -> Any:
     """Return gammaincc(a, x) if `is_upper`, else gammainc(a, x)."""
     scale = _density(a, x)
     integral = tail_integral(is_upper, a, x)
-    return rows.where(is_upper, scale * a * integral, scale * (1.0 + x * integral))
+    return choose(is_upper, scale * a * integral, scale * (1.0 + x * integral))
+
+
+def _log_smaller_part(is_upper: Any, a: Any, x: Any) -> Any:
+    """Return the logarithm of `_smaller_part`."""
+    integral = tail_integral(is_upper, a, x)
+    return _log_density(a, x) + rows.log(choose(is_upper, a * integral, 1.0 + x * integral))
+
+
+def _log_density(a: Any, x: Any) -> Any:
+    """Compute the logarithm of `_density`."""
+    is_large = a >= 8.0
+    large, small = choose(is_large, a, 8.0), choose(is_large, 1.0, a)
+    return select(
+        is_large,
+        lambda: _log_scale(large, x) - 0.5 * rows.log(2.0 * math.pi * large),
+        lambda: small * rows.log(x) - x - rows.lgamma(small + 1.0),
+    )
 
 
 def _density(a: Any, x: Any) -> Any:
@@ -143,8 +202,8 @@ def _density(a: Any, x: Any) -> Any:
     is_large = a >= 8.0
     return select(
         is_large,
-        lambda: _density_of_large_shape(rows.where(is_large, a, 8.0), rows.where(is_large, x, 8.0)),
-        lambda: _density_of_small_shape(rows.where(is_large, 1.0, a), rows.where(is_large, 1.0, x)),
+        lambda: _density_of_large_shape(choose(is_large, a, 8.0), choose(is_large, x, 8.0)),
+        lambda: _density_of_small_shape(choose(is_large, 1.0, a), choose(is_large, 1.0, x)),
     )
 
 
@@ -159,8 +218,12 @@ def _density_of_large_shape(a: Any, x: Any) -> Any:
 
     Source: C. Loader, "Fast and accurate computation of binomial probabilities", 2000.
     """
-    deviance = a * log_ratio(x, a, rows.divide(x - a, a)) - (x - a)
-    return rows.divide(rows.exp(deviance - stirling_error(a)), rows.sqrt(2.0 * math.pi * a))
+    return rows.divide(rows.exp(_log_scale(a, x)), rows.sqrt(2.0 * math.pi * a))
+
+
+def _log_scale(a: Any, x: Any) -> Any:
+    """Compute the logarithm of the density times sqrt(2 · π · a)."""
+    return a * log_ratio(x, a, rows.divide(x - a, a)) - (x - a) - stirling_error(a)
 
 
 def log_ratio(x: Any, y: Any, change: Any) -> Any:
@@ -168,7 +231,7 @@ def log_ratio(x: Any, y: Any, change: Any) -> Any:
     is_near = rows.absolute(change) < 0.5
     return select(
         is_near,
-        lambda: rows.log1p(rows.where(is_near, change, 0.0)),
+        lambda: rows.log1p(choose(is_near, change, 0.0)),
         lambda: rows.log(x) - rows.log(y),
     )
 
