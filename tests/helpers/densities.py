@@ -33,6 +33,11 @@ CONTINUOUS: dict[str, Callable[..., Any]] = {
             m.loggamma((df + 1) / 2) - m.loggamma(df / 2) - m.log(df * m.pi) / 2 - (df + 1) / 2 * m.log(1 + z * z / df)
         ),
         "gamma": lambda z, a: (a - 1) * m.log(z) - z - m.loggamma(a),
+        "chi2": lambda z, df: (df / 2 - 1) * m.log(z / 2) - z / 2 - m.loggamma(df / 2) - m.log(2),
+        "f": lambda z, dfn, dfd: (
+            ((dfn / 2 - 1) * m.log(z) + dfn / 2 * m.log(dfn / dfd) - (dfn + dfd) / 2 * m.log(1 + dfn * z / dfd))
+            - m.log(m.beta(dfn / 2, dfd / 2))
+        ),
         "beta": lambda z, a, b: (
             (a - 1) * m.log(z) + (b - 1) * m.log(1 - z) + m.loggamma(a + b) - m.loggamma(a) - m.loggamma(b)
         ),
@@ -59,6 +64,8 @@ POINTS: dict[str, list[tuple[float, ...]]] = {
     "cauchy": [(0.3, -0.2, 1.7), (-1e9, 0.0, 1.0)],
     "t": [(0.3, 3.5, -0.2, 1.7), (1e6, 0.4, 0.0, 1.0), (2.0, 1e9, 0.5, 1.5), (-3.0, 60.0, 0.0, 1.0)],
     "gamma": [(0.3, 2.5, -0.2, 1.7), (1e-12, 0.02, 0.0, 1.0), (900.0, 1.0, 0.0, 1.0), (1e4, 1e4, 0.0, 1.1)],
+    "chi2": [(0.3, 2.5, -0.2, 1.7), (1e-9, 3.0, 0.0, 1.0), (900.0, 2.0, 0.0, 1.0)],
+    "f": [(0.3, 2.5, 4.0, -0.2, 1.7), (1e-9, 3.0, 1.5, 0.0, 1.0), (1e9, 3.0, 5.0, 0.0, 1.0)],
     "beta": [
         (0.3, 2.5, 0.7, 0.1, 1.7),
         (1e-9, 0.1, 30.0, 0.0, 1.0),

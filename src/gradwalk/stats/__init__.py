@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from gradwalk.stats.distributions.continuous import beta as beta
 from gradwalk.stats.distributions.continuous import cauchy as cauchy
+from gradwalk.stats.distributions.continuous import chi2 as chi2
 from gradwalk.stats.distributions.continuous import expon as expon
+from gradwalk.stats.distributions.continuous import f as f
 from gradwalk.stats.distributions.continuous import gamma as gamma
 from gradwalk.stats.distributions.continuous import laplace as laplace
 from gradwalk.stats.distributions.continuous import logistic as logistic

@@ -81,8 +81,8 @@ def _j1(x: Any) -> Any:
 
 
 def _oscillating(x: Any, near: Callable[[Any], Any], order: int) -> Any:
-    is_far = rows.less(_FAR, rows.absolute(x))
-    is_infinite = rows.equal(rows.absolute(x), math.inf)
+    is_far = rows.absolute(x) > _FAR
+    is_infinite = rows.absolute(x) == math.inf
     far = rows.where(is_far * (1.0 - is_infinite), x, 2.0 * _FAR)
     return select(
         is_far,
@@ -198,7 +198,7 @@ def _i1e(x: Any) -> Any:
 
 
 def _growing(x: Any, order: int, *, is_scaled: bool) -> Any:
-    is_far = rows.less(_FAR, rows.absolute(x))
+    is_far = rows.absolute(x) > _FAR
     near, far = rows.where(is_far, 1.0, x), rows.where(is_far, x, 2.0 * _FAR)
 
     def at_near() -> Any:
@@ -211,7 +211,7 @@ def _growing(x: Any, order: int, *, is_scaled: bool) -> Any:
         signs = [(-1.0) ** k * c for k, c in enumerate(_hankel(order, 26))]
         scaled = rows.sqrt(inverse * (0.5 / math.pi)) * polynomial(inverse, signs[::-1])
         half = rows.exp(0.5 * size)
-        result = scaled if is_scaled else half * rows.where(rows.less(size, math.inf), scaled, 1.0) * half
+        result = scaled if is_scaled else half * rows.where(size < math.inf, scaled, 1.0) * half
         return result if order == 0 else rows.sign(far) * result
 
     return select(is_far, at_far, at_near)
@@ -302,14 +302,14 @@ def k1e(x: Scalar) -> Scalar:
 
 
 def _decreasing(x: Any, order: int, *, is_scaled: bool) -> Any:
-    is_large = rows.less(2.0, x)
+    is_large = x > 2.0
     is_inside = is_between(0.0, x, math.inf)
     near, far = rows.where(is_large, 1.0, x), rows.where(is_large * is_inside, x, 4.0)
 
     def at_near() -> Any:
         result = (_k0_series if order == 0 else _k1_series)(rows.where(is_inside, near, 1.0))
         scaled = rows.exp(near) * result if is_scaled else result
-        outside = rows.where(rows.equal(x, 0.0), math.inf, rows.where(rows.less(0.0, x), 0.0, math.nan))
+        outside = rows.where(x == 0.0, math.inf, rows.where(x > 0.0, 0.0, math.nan))
         return rows.where(is_inside, scaled, outside)
 
     def at_far() -> Any:

@@ -8,12 +8,19 @@ from functools import partial
 from typing import Any, TypeVar
 
 from gradwalk.functions import rows
-from gradwalk.functions.special.composition import BERNOULLI, apply_pointwise, is_between, polynomial, select
+from gradwalk.functions.special.composition import (
+    BERNOULLI,
+    HALF_LOG_2_PI,
+    apply_pointwise,
+    choose,
+    is_between,
+    polynomial,
+    select,
+)
 from gradwalk.value.value import Value
 
 Scalar = TypeVar("Scalar", float, Value)
 
-_HALF_LOG_2_PI = 0.5 * math.log(2.0 * math.pi)
 _STIRLING = [b / (2 * j * (2 * j - 1)) for j, b in enumerate(BERNOULLI[:9], 1)]
 _EULER_MACLAURIN = [b / math.factorial(2 * j) for j, b in enumerate(BERNOULLI, 1)]
 _TERMS = 10  # of the zeta function, before the rest is given by the Euler-Maclaurin formula
@@ -24,13 +31,21 @@ def stirling_error(x: Any) -> Any:
 
     Sources: DLMF 5.11.1 for x >= 8; C. Loader, "Fast and accurate computation of binomial probabilities", 2000.
     """
-    is_large = rows.less_equal(8.0, x)
-    far, near = rows.where(is_large, x, 8.0), rows.where(is_large, 1.0, x)
+    is_large = x >= 8.0
     return select(
         is_large,
-        lambda: rows.divide(polynomial(rows.divide(rows.divide(1.0, far), far), _STIRLING[::-1]), far),
-        lambda: rows.lgamma(near) - ((near - 0.5) * rows.log(near) - near + _HALF_LOG_2_PI),
+        lambda: _stirling_series(choose(is_large, x, 8.0)),
+        lambda: _small_stirling_error(choose(is_large, 1.0, x)),
     )
+
+
+def _stirling_series(x: Any) -> Any:
+    inverse = rows.divide(1.0, x)
+    return polynomial(inverse * inverse, _STIRLING[::-1]) * inverse
+
+
+def _small_stirling_error(x: Any) -> Any:
+    return rows.lgamma(x) - ((x - 0.5) * rows.log(x) - x + HALF_LOG_2_PI)
 
 
 def betaln(a: Scalar | float, b: Scalar | float) -> Scalar:
@@ -57,19 +72,22 @@ def betaln(a: Scalar | float, b: Scalar | float) -> Scalar:
 
 def _betaln(a: Any, b: Any) -> Any:
     is_positive = is_between(0.0, a, math.inf) * is_between(0.0, b, math.inf)
-    p, q = rows.where(is_positive, a, 1.0), rows.where(is_positive, b, 1.0)
-    is_infinite = rows.less(0.0, a) * rows.less(0.0, b) * rows.equal(a + b, math.inf) * (1.0 - is_positive)
     return select(
         is_positive,
-        lambda: log_beta(p, q),
-        lambda: rows.where(is_infinite, -math.inf, rows.lgamma(a) + rows.lgamma(b) - rows.lgamma(a + b)),
+        lambda: log_beta(choose(is_positive, a, 1.0), choose(is_positive, b, 1.0)),
+        lambda: _betaln_elsewhere(a, b, is_positive),
     )
+
+
+def _betaln_elsewhere(a: Any, b: Any, is_positive: Any) -> Any:
+    is_infinite = (a > 0.0) * (b > 0.0) * (a + b == math.inf) * (1.0 - is_positive)
+    return choose(is_infinite, -math.inf, rows.lgamma(a) + rows.lgamma(b) - rows.lgamma(a + b))
 
 
 def log_beta(a: Any, b: Any) -> Any:
     """Compute the logarithm of the beta function of positive numbers."""
-    is_less = rows.less(a, b)
-    less, more = rows.where(is_less, a, b), rows.where(is_less, b, a)
+    is_less = a < b
+    less, more = choose(is_less, a, b), choose(is_less, b, a)
     total = a + b
     # lgamma(less), and lgamma(more) - lgamma(total) by Stirling's formula.
     ratio = rows.divide(less, more)
@@ -109,7 +127,7 @@ def polygamma(n: int, x: Scalar) -> Scalar:
 
 
 def _polygamma(n: int, x: Any) -> Any:
-    is_positive = rows.less(0.0, x)
+    is_positive = x > 0.0
     sign = 1.0 if n % 2 else -1.0
     factor = sign * rows.gamma(n + 1.0)
     return select(
@@ -153,9 +171,9 @@ def zeta(x: Scalar | float, q: Scalar | float | None = None) -> Scalar:
 
 
 def _riemann(x: Any) -> Any:
-    is_negative = rows.less(x, 0.0)
+    is_negative = x < 0.0
     series = select(
-        rows.equal(x, 1.0),
+        x == 1.0,
         lambda: math.inf,
         lambda: _hurwitz(rows.where(is_negative, 1.0 - x, x), 1.0),
     )
@@ -166,15 +184,15 @@ def _reflection(x: Any) -> Any:
     """Compute zeta(x) / zeta(1 - x) for x < 0, which is 0 at negative even numbers."""
     quarter = 0.25 * x
     turn = 2.0 * math.pi * (quarter - rows.rint(quarter))
-    sine = rows.where(rows.equal(0.5 * x, rows.rint(0.5 * x)), 2.0 * quarter - rows.rint(0.5 * x), rows.sin(turn))
+    sine = rows.where(0.5 * x == rows.rint(0.5 * x), 2.0 * quarter - rows.rint(0.5 * x), rows.sin(turn))
     powers = rows.power(2.0 * math.pi, 0.5 * x)
     return (powers * rows.gamma(1.0 - x)) * (powers / math.pi) * sine
 
 
 def _zeta_of_two(x: Any, q: Any) -> Any:
-    is_inside = rows.less(1.0, x) * is_between(0.0, q, math.inf)
-    is_pole = rows.equal(x, 1.0) * rows.less(0.0, q) + rows.less(1.0, x) * rows.equal(q, 0.0)
-    is_zero = rows.less(1.0, x) * rows.equal(q, math.inf)
+    is_inside = (x > 1.0) * is_between(0.0, q, math.inf)
+    is_pole = (x == 1.0) * (q > 0.0) + (x > 1.0) * (q == 0.0)
+    is_zero = (x > 1.0) * (q == math.inf)
     s, w = rows.where(is_inside, x, 2.0), rows.where(is_inside, q, 1.0)
     outside = rows.where(is_pole, math.inf, rows.where(is_zero + is_inside, 0.0, math.nan))
     return select(is_inside, lambda: _hurwitz(s, w), lambda: outside)

@@ -15,7 +15,15 @@ import math
 from typing import Any, TypeVar
 
 from gradwalk.functions import rows
-from gradwalk.functions.special.composition import CUT, apply_pointwise, integrate, is_between, polynomial, select
+from gradwalk.functions.special.composition import (
+    CUT,
+    apply_pointwise,
+    choose,
+    integrate,
+    is_between,
+    polynomial,
+    select,
+)
 from gradwalk.functions.special.gamma_family import stirling_error
 from gradwalk.value.value import Value
 
@@ -48,9 +56,9 @@ def gammainc(a: Scalar | float, x: Scalar | float) -> Scalar:
 
 
 def _gammainc(a: Any, x: Any) -> Any:
-    is_usual = _is_inside(a, x) * rows.less_equal(a, _HUGE)
-    shape, limit = rows.where(is_usual, a, 1.0), rows.where(is_usual, x, 1.0)
-    is_upper = rows.less(shape + 1.0, limit)
+    is_usual = _is_inside(a, x) * (a <= _HUGE)
+    shape, limit = choose(is_usual, a, 1.0), choose(is_usual, x, 1.0)
+    is_upper = shape + 1.0 < limit
     return select(
         is_usual,
         lambda: _complement_if(is_upper, _smaller_part(is_upper, shape, limit)),
@@ -80,24 +88,58 @@ def gammaincc(a: Scalar | float, x: Scalar | float) -> Scalar:
 
 
 def _gammaincc(a: Any, x: Any) -> Any:
-    is_usual = _is_inside(a, x) * rows.less_equal(a, _HUGE)
-    shape, limit = rows.where(is_usual, a, 1.0), rows.where(is_usual, x, 1.0)
-    is_upper = rows.less(shape + 1.0, limit)
-    is_small = rows.less(shape, 0.5) * (1.0 - is_upper)
+    is_usual = _is_inside(a, x) * (a <= _HUGE)
+    shape, limit = choose(is_usual, a, 1.0), choose(is_usual, x, 1.0)
+    is_upper = shape + 1.0 < limit
+    is_small = (shape < 0.5) * (1.0 - is_upper)
     return select(
         is_usual,
         lambda: select(
             is_small,
-            lambda: _upper_of_small_shape(rows.where(is_small, shape, 0.25), rows.where(is_small, limit, 1.0)),
+            lambda: _upper_of_small_shape(choose(is_small, shape, 0.25), choose(is_small, limit, 1.0)),
             lambda: _complement_if(1.0 - is_upper, _smaller_part(is_upper, shape, limit)),
         ),
         lambda: _elsewhere(a, x, -1.0),
     )
 
 
+def log_gammainc(a: Any, x: Any) -> Any:
+    """Compute log(gammainc(a, x)) of Values and floats, which is finite where gammainc underflows, for a <= 1e10."""
+    is_usual = _is_inside(a, x) * (a <= _HUGE)
+    shape, limit = choose(is_usual, a, 1.0), choose(is_usual, x, 1.0)
+    is_upper = shape + 1.0 < limit
+
+    def usual() -> Any:
+        part = _log_smaller_part(is_upper, shape, limit)
+        return select(is_upper, lambda: rows.log1mexp(part), lambda: part)
+
+    return select(is_usual, usual, lambda: rows.log(_elsewhere(a, x, 1.0)))
+
+
+def log_gammaincc(a: Any, x: Any) -> Any:
+    """Compute log(gammaincc(a, x)) of Values and floats, which is finite where gammaincc underflows, for a <= 1e10."""
+    is_usual = _is_inside(a, x) * (a <= _HUGE)
+    shape, limit = choose(is_usual, a, 1.0), choose(is_usual, x, 1.0)
+    is_upper = shape + 1.0 < limit
+    is_small = (shape < 0.5) * (1.0 - is_upper)
+
+    def usual() -> Any:
+        part = _log_smaller_part(is_upper, shape, limit)
+        return select(is_upper, lambda: part, lambda: rows.log1mexp(part))
+
+    def small() -> Any:
+        return rows.log(_upper_of_small_shape(choose(is_small, shape, 0.25), choose(is_small, limit, 1.0)))
+
+    return select(
+        is_usual,
+        lambda: select(is_small, small, usual),
+        lambda: rows.log(_elsewhere(a, x, -1.0)),
+    )
+
+
 def _elsewhere(a: Any, x: Any, sign: float) -> Any:
     """Return gammainc if the sign is 1, or gammaincc if it is -1, for huge shapes and outside of the domain."""
-    is_huge = _is_inside(a, x) * rows.less(_HUGE, a)
+    is_huge = _is_inside(a, x) * (a > _HUGE)
     edge = _at_edge(a, x)
     shape, limit = rows.where(is_huge, a, 2.0 * _HUGE), rows.where(is_huge, x, 2.0 * _HUGE)
     return rows.where(is_huge, _share_of_huge_shape(shape, limit, sign), edge if sign > 0.0 else 1.0 - edge)
@@ -113,20 +155,20 @@ def _share_of_huge_shape(a: Any, x: Any, sign: float) -> Any:
 
 
 def _is_inside(a: Any, x: Any) -> Any:
-    return rows.less_equal(0.0, a) * rows.less(a, math.inf) * is_between(0.0, x, math.inf)
+    return (a >= 0.0) * (a < math.inf) * is_between(0.0, x, math.inf)
 
 
 def _complement_if(condition: Any, share: Any) -> Any:
-    return rows.where(condition, 1.0 - share, share)
+    return choose(condition, 1.0 - share, share)
 
 
 def _at_edge(a: Any, x: Any) -> Any:
     """Return gammainc for a = inf, x = 0 or x = inf. At x = 0 it is x^a / gamma(a + 1), for the derivatives."""
-    is_zero = rows.equal(x, 0.0) * is_between(0.0, a, math.inf)
+    is_zero = (x == 0.0) * is_between(0.0, a, math.inf)
     shape = rows.where(is_zero, a, 1.0)
     near_zero = rows.divide(rows.power(rows.where(is_zero, x, 0.0), shape), rows.gamma(shape + 1.0))
-    is_one = rows.equal(x, math.inf) * rows.less_equal(0.0, a) * rows.less(a, math.inf)
-    is_none = rows.equal(a, math.inf) * rows.less_equal(0.0, x) * rows.less(x, math.inf)
+    is_one = (x == math.inf) * (a >= 0.0) * (a < math.inf)
+    is_none = (a == math.inf) * (x >= 0.0) * (x < math.inf)
     rest = rows.where(is_one, 1.0, rows.where(is_none + _is_inside(a, x), 0.0, math.nan))
     return rows.where(is_zero, near_zero, rest)
 
@@ -135,16 +177,33 @@ def _smaller_part(is_upper: Any, a: Any, x: Any) -> Any:
     """Return gammaincc(a, x) if `is_upper`, else gammainc(a, x)."""
     scale = _density(a, x)
     integral = tail_integral(is_upper, a, x)
-    return rows.where(is_upper, scale * a * integral, scale * (1.0 + x * integral))
+    return choose(is_upper, scale * a * integral, scale * (1.0 + x * integral))
+
+
+def _log_smaller_part(is_upper: Any, a: Any, x: Any) -> Any:
+    """Return the logarithm of `_smaller_part`."""
+    integral = tail_integral(is_upper, a, x)
+    return _log_density(a, x) + rows.log(choose(is_upper, a * integral, 1.0 + x * integral))
+
+
+def _log_density(a: Any, x: Any) -> Any:
+    """Compute the logarithm of `_density`."""
+    is_large = a >= 8.0
+    large, small = choose(is_large, a, 8.0), choose(is_large, 1.0, a)
+    return select(
+        is_large,
+        lambda: _log_scale(large, x) - 0.5 * rows.log(2.0 * math.pi * large),
+        lambda: small * rows.log(x) - x - rows.lgamma(small + 1.0),
+    )
 
 
 def _density(a: Any, x: Any) -> Any:
     """Compute x^a · exp(-x) / gamma(a + 1). For a >= 8, exp(-x) and x^a / gamma(a + 1) could overflow or cancel."""
-    is_large = rows.less_equal(8.0, a)
+    is_large = a >= 8.0
     return select(
         is_large,
-        lambda: _density_of_large_shape(rows.where(is_large, a, 8.0), rows.where(is_large, x, 8.0)),
-        lambda: _density_of_small_shape(rows.where(is_large, 1.0, a), rows.where(is_large, 1.0, x)),
+        lambda: _density_of_large_shape(choose(is_large, a, 8.0), choose(is_large, x, 8.0)),
+        lambda: _density_of_small_shape(choose(is_large, 1.0, a), choose(is_large, 1.0, x)),
     )
 
 
@@ -159,16 +218,20 @@ def _density_of_large_shape(a: Any, x: Any) -> Any:
 
     Source: C. Loader, "Fast and accurate computation of binomial probabilities", 2000.
     """
-    deviance = a * log_ratio(x, a, rows.divide(x - a, a)) - (x - a)
-    return rows.divide(rows.exp(deviance - stirling_error(a)), rows.sqrt(2.0 * math.pi * a))
+    return rows.divide(rows.exp(_log_scale(a, x)), rows.sqrt(2.0 * math.pi * a))
+
+
+def _log_scale(a: Any, x: Any) -> Any:
+    """Compute the logarithm of the density times sqrt(2 · π · a)."""
+    return a * log_ratio(x, a, rows.divide(x - a, a)) - (x - a) - stirling_error(a)
 
 
 def log_ratio(x: Any, y: Any, change: Any) -> Any:
     """Compute log(x / y), given (x - y) / y."""
-    is_near = rows.less(rows.absolute(change), 0.5)
+    is_near = rows.absolute(change) < 0.5
     return select(
         is_near,
-        lambda: rows.log1p(rows.where(is_near, change, 0.0)),
+        lambda: rows.log1p(choose(is_near, change, 0.0)),
         lambda: rows.log(x) - rows.log(y),
     )
 
@@ -236,7 +299,7 @@ def exp1(x: Scalar) -> Scalar:
 
 
 def _exp1(x: Any) -> Any:
-    is_large = rows.less(1.0, x)
+    is_large = x > 1.0
     near, far = rows.where(is_large, 1.0, x), rows.minimum(rows.where(is_large, x, 2.0), 1e4)
     return select(
         is_large,
@@ -271,15 +334,15 @@ def expi(x: Scalar) -> Scalar:
 
 
 def _expi(x: Any) -> Any:
-    is_negative = rows.less(x, 0.0)
-    is_large = rows.less(50.0, x)
+    is_negative = x < 0.0
+    is_large = x > 50.0
     near = rows.where(is_negative + is_large, 1.0, x)
-    far = rows.where(is_large * rows.less(x, math.inf), x, 100.0)
+    far = rows.where(is_large * (x < math.inf), x, 100.0)
 
     def positive() -> Any:
         return select(
             is_large,
-            lambda: rows.where(rows.equal(x, math.inf), math.inf, _expi_of_large(far)),
+            lambda: rows.where(x == math.inf, math.inf, _expi_of_large(far)),
             lambda: _EULER + rows.log(near) + _entire_part(near),
         )
 

@@ -40,10 +40,10 @@ def lambertw(x: Scalar) -> Scalar:
 
 def _lambertw(x: Any) -> Any:
     # Near -1 / e, w is a power series of this root, which is 0 at -1 / e.
-    is_large = rows.less(math.e, x)
-    bounded, large = rows.where(is_large, 1.0, x), rows.where(is_large * rows.less(x, math.inf), x, 10.0)
+    is_large = math.e < x
+    bounded, large = rows.where(is_large, 1.0, x), rows.where(is_large * (x < math.inf), x, 10.0)
     root = rows.sqrt((2.0 * math.e) * ((bounded + _INVERSE_E[0]) + _INVERSE_E[1]))
-    is_near = rows.less(root, 0.4)
+    is_near = root < 0.4
 
     def moderate() -> Any:
         return select(
@@ -54,7 +54,7 @@ def _lambertw(x: Any) -> Any:
 
     return select(
         is_large,
-        lambda: rows.where(rows.equal(x, math.inf), math.inf, _solve_logarithm(large)),
+        lambda: rows.where(x == math.inf, math.inf, _solve_logarithm(large)),
         moderate,
     )
 

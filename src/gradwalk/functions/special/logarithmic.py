@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gradwalk.functions import rows
-from gradwalk.functions.special.composition import apply_pointwise, is_between, select
+from gradwalk.functions.special.composition import apply_pointwise, choose, is_between, select
 from gradwalk.value.value import Value
 
 Scalar = TypeVar("Scalar", float, Value)
@@ -30,11 +30,12 @@ def xlogy(x: Scalar | float, y: Scalar | float) -> Scalar:
         >>> xlogy(0.0, 0.0)
         0.0
     """
-    result: Scalar = apply_pointwise("xlogy", _xlogy, (x, y))
+    result: Scalar = apply_pointwise("xlogy", times_log, (x, y))
     return result
 
 
-def _xlogy(x: Any, y: Any) -> Any:
+def times_log(x: Any, y: Any) -> Any:
+    """Compute `xlogy` of Values and floats."""
     return _times_logarithm(x, y, rows.log, 0.0)
 
 
@@ -55,31 +56,29 @@ def xlog1py(x: Scalar | float, y: Scalar | float) -> Scalar:
         >>> round(xlog1py(2.0, 1e-20) * 1e20, 6)
         2.0
     """
-    result: Scalar = apply_pointwise("xlog1py", _xlog1py, (x, y))
+    result: Scalar = apply_pointwise("xlog1py", times_log1p, (x, y))
     return result
 
 
-def _xlog1py(x: Any, y: Any) -> Any:
+def times_log1p(x: Any, y: Any) -> Any:
+    """Compute `xlog1py` of Values and floats."""
     return _times_logarithm(x, y, rows.log1p, -1.0)
 
 
 def _times_logarithm(x: Any, y: Any, logarithm: Callable[[Any], Any], lowest: float) -> Any:
     """Compute x times the logarithm of y, which is 0 for x = 0 even if the logarithm is infinite or nan."""
-    is_nothing = rows.equal(x, 0.0) * (1.0 - is_between(lowest, y, math.inf)) * rows.equal(y, y)
+    is_nothing = (x == 0.0) * ((y <= lowest) + (y == math.inf))
     return select(
         is_nothing,
-        lambda: _zero_with_infinite_slope(rows.where(is_nothing, x, 0.0), y, lowest),
-        lambda: x * logarithm(rows.where(is_nothing, 1.0, y)),
+        lambda: _zero_with_infinite_slope(choose(is_nothing, x, 0.0), y),
+        lambda: x * logarithm(choose(is_nothing, 1.0, y)),
     )
 
 
-def _zero_with_infinite_slope(x: Any, y: Any, lowest: float) -> Any:
-    """Return 0 for x = 0, with the derivative log(y): -inf if y is the lowest number, inf if y is inf.
-
-    The function is sqrt(x) with a sign, because 0 · inf is nan.
-    """
-    direction = rows.equal(y, math.inf) - rows.equal(y, lowest)
-    return 0.0 + rows.where(rows.equal(direction, 0.0), 0.0, direction * rows.sqrt(x))
+def _zero_with_infinite_slope(x: Any, y: Any) -> Any:
+    """Return 0 for x = 0, with the derivative inf if y is inf, else -inf. The function is ±sqrt(x): 0 · inf is nan."""
+    root = rows.sqrt(x)
+    return choose(y == math.inf, root, 0.0 - root)
 
 
 def entr(x: Scalar) -> Scalar:
@@ -102,12 +101,12 @@ def entr(x: Scalar) -> Scalar:
 
 
 def _entr(x: Any) -> Any:
-    is_negative = rows.less(x, 0.0)
+    is_negative = x < 0.0
     return rows.where(is_negative, -math.inf, 0.0 - _xlogx(rows.where(is_negative, 1.0, x)))
 
 
 def _xlogx(x: Any) -> Any:
-    return _xlogy(x, x)
+    return times_log(x, x)
 
 
 def rel_entr(x: Scalar | float, y: Scalar | float) -> Scalar:
@@ -133,9 +132,9 @@ def rel_entr(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def _rel_entr(x: Any, y: Any) -> Any:
-    is_inside = rows.less(0.0, x) * rows.less(0.0, y)
-    is_zero = rows.equal(x, 0.0) * rows.less_equal(0.0, y)
-    is_nan = 1.0 - rows.equal(x, x) * rows.equal(y, y)
+    is_inside = (x > 0.0) * (y > 0.0)
+    is_zero = (x == 0.0) * (y >= 0.0)
+    is_nan = 1.0 - (x == x) * (y == y)
     a, b = rows.where(is_inside, x, 1.0), rows.where(is_inside, y, 1.0)
     outside = rows.where(is_nan, math.nan, rows.where(is_inside + is_zero, 0.0, math.inf))
     return select(
@@ -179,9 +178,9 @@ def kl_div(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def _kl_div(x: Any, y: Any) -> Any:
-    is_finite = rows.less_equal(0.0, x) * rows.less_equal(0.0, y) * rows.less(x, math.inf) * rows.less(y, math.inf)
+    is_finite = (x >= 0.0) * (y >= 0.0) * (x < math.inf) * (y < math.inf)
     divergence = _rel_entr(x, y) + rows.where(is_finite, y - x, 0.0)
-    is_infinite = rows.equal(y, math.inf) * rows.less_equal(0.0, x) * rows.less(x, math.inf)
+    is_infinite = (y == math.inf) * (x >= 0.0) * (x < math.inf)
     return rows.where(is_infinite, math.inf, divergence)
 
 

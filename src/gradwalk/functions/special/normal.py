@@ -6,7 +6,7 @@ import math
 from typing import Any, TypeVar
 
 from gradwalk.functions import rows
-from gradwalk.functions.special.composition import CUT, apply_pointwise, integrate, select
+from gradwalk.functions.special.composition import CUT, HALF_LOG_2_PI, apply_pointwise, choose, integrate, select
 from gradwalk.value.value import Value
 
 Scalar = TypeVar("Scalar", float, Value)
@@ -67,18 +67,23 @@ def log_ndtr(x: Scalar) -> Scalar:
         >>> round(log_ndtr(-40.0), 6)
         -804.608442
     """
-    result: Scalar = apply_pointwise("log_ndtr", _log_ndtr, (x,))
+    result: Scalar = apply_pointwise("log_ndtr", log_norm_cdf, (x,))
     return result
 
 
-def _log_ndtr(x: Any) -> Any:
-    is_low = rows.less(x, -1.0)
-    low, high = rows.where(is_low, x, -1.0), rows.where(is_low, -1.0, x)
+def log_norm_cdf(x: Any) -> Any:
+    """Compute `log_ndtr` of a Value or a float."""
+    is_low = x < -1.0
     return select(
         is_low,
-        lambda: rows.log(0.5 * rows.erfcx(-_ROOT_HALF * low)) - 0.5 * low * low,
-        lambda: rows.log1p(-rows.norm_cdf(-high)),
+        lambda: _low_log_ndtr(choose(is_low, x, -1.0)),
+        lambda: rows.log1p(-rows.norm_cdf(-choose(is_low, -1.0, x))),
     )
+
+
+def _low_log_ndtr(x: Any) -> Any:
+    scaled = _ROOT_HALF * x
+    return rows.log(0.5 * rows.erfcx(-scaled)) - scaled * scaled
 
 
 def norm_logpdf(x: Scalar) -> Scalar:
@@ -102,7 +107,7 @@ def norm_logpdf(x: Scalar) -> Scalar:
 
 
 def _norm_logpdf(x: Any) -> Any:
-    return -0.5 * x * x - 0.5 * math.log(2.0 * math.pi)
+    return -0.5 * (x * x) - HALF_LOG_2_PI
 
 
 def erfinv(y: Scalar) -> Scalar:
@@ -126,7 +131,7 @@ def erfinv(y: Scalar) -> Scalar:
 
 def _erfinv(y: Any) -> Any:
     size = rows.absolute(y)
-    is_central = rows.less(size, 0.5)
+    is_central = size < 0.5
     x = _ROOT_HALF * rows.norm_ppf(0.5 * rows.where(is_central, 1.0 + y, 1.0 - size))
     return select(is_central, lambda: _corrected(x, y), lambda: -rows.sign(y) * x)
 
@@ -156,7 +161,7 @@ def erfcinv(y: Scalar) -> Scalar:
 
 
 def _erfcinv(y: Any) -> Any:
-    is_central = rows.less(rows.absolute(y - 1.0), 0.5)
+    is_central = rows.absolute(y - 1.0) < 0.5
     return select(
         is_central,
         lambda: _erfinv(1.0 - rows.where(is_central, y, 1.0)),
@@ -189,9 +194,9 @@ def owens_t(h: Scalar | float, a: Scalar | float) -> Scalar:
 
 def _owens_t(h: Any, a: Any) -> Any:
     slope = rows.absolute(a)
-    product = rows.where(rows.equal(h, 0.0) + rows.equal(a, 0.0), 0.0, slope * h)  # 0 · inf is nan
-    sign = rows.where(rows.less(a, 0.0), -1.0, 1.0)
-    is_far = rows.less(3.0, rows.absolute(product))
+    product = rows.where((h == 0.0) + (a == 0.0), 0.0, slope * h)  # 0 · inf is nan
+    sign = rows.where(a < 0.0, -1.0, 1.0)
+    is_far = rows.absolute(product) > 3.0
     return select(
         is_far,
         lambda: sign * _owens_far(rows.where(is_far, rows.absolute(h), 1.0), rows.where(is_far, product, 4.0)),
@@ -201,7 +206,7 @@ def _owens_t(h: Any, a: Any) -> Any:
 
 def _owens_near(h: Any, a: Any, product: Any, sign: Any) -> Any:
     """Integrate from 0 to a if |a| <= 1. For larger a, T(h, a) is expressed by T(a · h, 1 / a)."""
-    is_flat = rows.less_equal(rows.absolute(a), 1.0)
+    is_flat = rows.absolute(a) <= 1.0
     height = rows.where(is_flat, h, product)
     width = rows.where(is_flat, a, rows.divide(1.0, rows.where(is_flat, 1.0, a)))
     half = -0.5 * height * height
@@ -225,4 +230,4 @@ def _owens_far(h: Any, product: Any) -> Any:
         length,
     )
     density = rows.norm_pdf(h) * rows.norm_pdf(k)
-    return 0.5 * rows.norm_cdf(-h) - rows.where(rows.less(0.0, density), density * h * tail, 0.0)
+    return 0.5 * rows.norm_cdf(-h) - rows.where(density > 0.0, density * h * tail, 0.0)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gradwalk import math
 from gradwalk.batching.vectorize import Vectorized, vectorize
 from gradwalk.functions.rows import divide
-from gradwalk.stats.distributions.special import choose, is_fractional
+from gradwalk.functions.special.composition import choose
 from gradwalk.value import arrays
 from gradwalk.value.value import Value
 
@@ -19,9 +19,41 @@ Function = Callable[..., Any]
 _NUMBERS = frozenset([float, int, Value])  # types of operands that need no test for arrays
 
 
+def is_fractional(x: Any) -> Any:
+    """Return whether x is not an integer: a bool, or 1 or 0. nan counts as an integer."""
+    return math.floor(x) < x
+
+
 def never(*_: Any) -> float:
     """Return 0: no number is outside of the support, or no parameter is invalid."""
     return 0.0
+
+
+class Standard(NamedTuple):
+    """The distribution function of the standard form, and related functions: of z or k and the shape parameters."""
+
+    cdf: Function
+    sf: Function
+    logcdf: Function
+    logsf: Function
+
+
+def elementwise(method: Function) -> Function:
+    """Decorate a method of numbers and Values, with all parameters: it then has defaults, and accepts arrays."""
+
+    @functools.wraps(method)
+    def of_arrays(self: Distribution, x: Any, *args: Any, **kwargs: Any) -> Any:
+        defaults = self._defaults
+        parameters = args if len(args) == len(defaults) else args + defaults[len(args) :]
+        if not kwargs and len(parameters) == len(defaults) and type(x) in _NUMBERS:
+            for parameter in parameters:
+                if type(parameter) not in _NUMBERS:
+                    break
+            else:
+                return method(self, x, *parameters)
+        return self._broadcast(method, (x, *args), kwargs)
+
+    return of_arrays
 
 
 class Distribution:
@@ -30,11 +62,13 @@ class Distribution:
     Args:
         name: Its name.
         shapes: The names of its shape parameters.
+        standard: The distribution function and related functions of the standard form.
         defaults: The names of the further parameters, with their defaults.
     """
 
-    def __init__(self, name: str, shapes: Sequence[str], **defaults: float) -> None:
+    def __init__(self, name: str, shapes: Sequence[str], standard: Standard, **defaults: float) -> None:
         self.name = name
+        self._standard = standard
         self.__module__ = "gradwalk.stats"  # where pickle finds the distribution
         self._defaults = (None,) * len(shapes) + tuple(defaults.values())
         of_kind = partial(inspect.Parameter, kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -65,23 +99,62 @@ class Distribution:
             self._vectorized[function] = vectorize(named)
         return self._vectorized[function](*found)
 
+    @elementwise
+    def cdf(self, x: Any, *parameters: Any) -> Any:
+        """Return the probability of numbers up to x.
 
-def elementwise(method: Function) -> Function:
-    """Decorate a method of numbers and Values, with all parameters: it then has defaults, and accepts arrays."""
+        Args:
+            x: A number, a `Value`, or an array or list of these.
+            *parameters: The shape parameters, the location and, for continuous distributions, the scale. They are
+                broadcast against x.
 
-    @functools.wraps(method)
-    def of_arrays(self: Distribution, x: Any, *args: Any, **kwargs: Any) -> Any:
-        defaults = self._defaults
-        parameters = args if len(args) == len(defaults) else args + defaults[len(args) :]
-        if not kwargs and len(parameters) == len(defaults) and type(x) in _NUMBERS:
-            for parameter in parameters:
-                if type(parameter) not in _NUMBERS:
-                    break
-            else:
-                return method(self, x, *parameters)
-        return self._broadcast(method, (x, *args), kwargs)
+        Returns:
+            A float, a `Value`, or an array.
+        """
+        return self._of_standard("cdf", x, *parameters)
 
-    return of_arrays
+    @elementwise
+    def sf(self, x: Any, *parameters: Any) -> Any:
+        """Return the survival function, the probability of numbers above x; it is accurate where it is tiny.
+
+        Args:
+            x: A number, a `Value`, or an array or list of these.
+            *parameters: See `cdf`.
+
+        Returns:
+            A float, a `Value`, or an array.
+        """
+        return self._of_standard("sf", x, *parameters)
+
+    @elementwise
+    def logcdf(self, x: Any, *parameters: Any) -> Any:
+        """Return the logarithm of the distribution function, which is finite where `cdf` underflows.
+
+        Args:
+            x: A number, a `Value`, or an array or list of these.
+            *parameters: See `cdf`.
+
+        Returns:
+            A float, a `Value`, or an array.
+        """
+        return self._of_standard("logcdf", x, *parameters)
+
+    @elementwise
+    def logsf(self, x: Any, *parameters: Any) -> Any:
+        """Return the logarithm of the survival function, such as the log-likelihood of an observation censored at x.
+
+        Args:
+            x: A number, a `Value`, or an array or list of these.
+            *parameters: See `cdf`.
+
+        Returns:
+            A float, a `Value`, or an array.
+        """
+        return self._of_standard("logsf", x, *parameters)
+
+    def _of_standard(self, name: str, x: Any, *parameters: Any) -> Any:
+        """Call a function of the standard form, and check the parameters."""
+        raise NotImplementedError
 
 
 class Continuous(Distribution):
@@ -91,6 +164,7 @@ class Continuous(Distribution):
         name: Its name.
         shapes: The names of its shape parameters.
         logpdf: The logarithm of the standard density, as a function of z and the shape parameters.
+        standard: The distribution function and related functions of the standard form.
         is_outside: Whether z is outside of the support of the standard form.
         is_invalid: Whether the shape parameters are outside of their domain.
     """
@@ -100,11 +174,12 @@ class Continuous(Distribution):
         name: str,
         shapes: Sequence[str],
         logpdf: Function,
+        standard: Standard,
         *,
         is_outside: Function = never,
         is_invalid: Function = never,
     ) -> None:
-        super().__init__(name, shapes, loc=0.0, scale=1.0)
+        super().__init__(name, shapes, standard, loc=0.0, scale=1.0)
         self._standard_logpdf = logpdf
         self._is_outside = is_outside
         self._is_invalid = is_invalid
@@ -146,89 +221,39 @@ class Continuous(Distribution):
         """
         return math.exp(self.logpdf(x, *parameters))
 
+    def _of_standard(self, name: str, x: Any, *parameters: Any) -> Any:
+        *shapes, loc, scale = parameters
+        function: Function = getattr(self._standard, name)
+        return self._check(function(_standardize(x, loc, scale), *shapes), shapes, scale)
+
     def _check(self, result: Any, shapes: Sequence[Any], scale: Any) -> Any:
         """Return the result, or nan if a parameter is outside of its domain."""
         return choose(self._is_invalid(*shapes) + (scale <= 0.0), math.nan, result)
 
 
-class Standard(NamedTuple):
-    """Functions of the standard form of a distribution: functions of z or q, and the shape parameters."""
-
-    cdf: Function
-    sf: Function
-    logcdf: Function
-    logsf: Function
-    ppf: Function
-
-
 class WithQuantiles(Continuous):
-    """A family of continuous distributions whose distribution function and quantiles are known.
+    """A family of continuous distributions whose quantiles have a closed form.
 
     Args:
         name: Its name.
         shapes: The names of its shape parameters.
         logpdf: The logarithm of the standard density.
-        standard: Further functions of the standard form.
+        standard: The distribution function and related functions of the standard form.
+        ppf: The quantile of the standard form, as a function of q and the shape parameters.
         **domain: See `Continuous`.
     """
 
     def __init__(
-        self, name: str, shapes: Sequence[str], logpdf: Function, standard: Standard, **domain: Function
+        self,
+        name: str,
+        shapes: Sequence[str],
+        logpdf: Function,
+        standard: Standard,
+        ppf: Function,
+        **domain: Function,
     ) -> None:
-        super().__init__(name, shapes, logpdf, **domain)
-        self._standard = standard
-
-    @elementwise
-    def cdf(self, x: Any, *parameters: Any) -> Any:
-        """Return the probability of numbers up to x.
-
-        Args:
-            x: A number, a `Value`, or an array or list of these.
-            *parameters: The shape parameters, the location and the scale, which are broadcast against x.
-
-        Returns:
-            A float, a `Value`, or an array.
-        """
-        return self._of_standard(self._standard.cdf, x, *parameters)
-
-    @elementwise
-    def sf(self, x: Any, *parameters: Any) -> Any:
-        """Return the survival function, the probability of numbers above x; it is accurate where it is tiny.
-
-        Args:
-            x: A number, a `Value`, or an array or list of these.
-            *parameters: The shape parameters, the location and the scale.
-
-        Returns:
-            A float, a `Value`, or an array.
-        """
-        return self._of_standard(self._standard.sf, x, *parameters)
-
-    @elementwise
-    def logcdf(self, x: Any, *parameters: Any) -> Any:
-        """Return the logarithm of the distribution function, which is finite where `cdf` underflows.
-
-        Args:
-            x: A number, a `Value`, or an array or list of these.
-            *parameters: The shape parameters, the location and the scale.
-
-        Returns:
-            A float, a `Value`, or an array.
-        """
-        return self._of_standard(self._standard.logcdf, x, *parameters)
-
-    @elementwise
-    def logsf(self, x: Any, *parameters: Any) -> Any:
-        """Return the logarithm of the survival function, such as the log-likelihood of an observation censored at x.
-
-        Args:
-            x: A number, a `Value`, or an array or list of these.
-            *parameters: The shape parameters, the location and the scale.
-
-        Returns:
-            A float, a `Value`, or an array.
-        """
-        return self._of_standard(self._standard.logsf, x, *parameters)
+        super().__init__(name, shapes, logpdf, standard, **domain)
+        self._standard_ppf = ppf
 
     @elementwise
     def ppf(self, q: Any, *parameters: Any) -> Any:
@@ -242,13 +267,13 @@ class WithQuantiles(Continuous):
             A float, a `Value`, or an array.
         """
         *shapes, loc, scale = parameters
-        quantile = loc + scale * self._standard.ppf(q, *shapes)
+        quantile = loc + scale * self._standard_ppf(q, *shapes)
         quantile = choose((q < 0.0) + (q > 1.0), math.nan, quantile)
         return self._check(quantile, shapes, scale)
 
-    def _of_standard(self, function: Function, x: Any, *parameters: Any) -> Any:
-        *shapes, loc, scale = parameters
-        return self._check(function(_standardize(x, loc, scale), *shapes), shapes, scale)
+
+# The results of functions of discrete distributions below the support, and from its largest integer on.
+_ENDS = {"cdf": (0.0, 1.0), "sf": (1.0, 0.0), "logcdf": (-math.inf, 0.0), "logsf": (0.0, -math.inf)}
 
 
 class Discrete(Distribution):
@@ -258,17 +283,28 @@ class Discrete(Distribution):
         name: Its name.
         shapes: The names of its shape parameters.
         logpmf: The logarithm of the probability, as a function of an integer k and the shape parameters.
+        standard: The distribution function and related functions of an integer in the support.
         is_outside: Whether an integer k is outside of the support.
         is_invalid: Whether the shape parameters are outside of their domain.
+        last: The largest integer of the support, as a function of the shape parameters.
     """
 
     def __init__(
-        self, name: str, shapes: Sequence[str], logpmf: Function, *, is_outside: Function, is_invalid: Function
+        self,
+        name: str,
+        shapes: Sequence[str],
+        logpmf: Function,
+        standard: Standard,
+        *,
+        is_outside: Function,
+        is_invalid: Function,
+        last: Function = lambda *_: math.inf,
     ) -> None:
-        super().__init__(name, shapes, loc=0.0)
+        super().__init__(name, shapes, standard, loc=0.0)
         self._standard_logpmf = logpmf
         self._is_outside = is_outside
         self._is_invalid = is_invalid
+        self._last = last
 
     @elementwise
     def logpmf(self, k: Any, *parameters: Any) -> Any:
@@ -302,6 +338,16 @@ class Discrete(Distribution):
             A float, a `Value`, or an array.
         """
         return math.exp(self.logpmf(k, *parameters))
+
+    def _of_standard(self, name: str, x: Any, *parameters: Any) -> Any:
+        *shapes, loc = parameters
+        k = math.floor(_standardize(x, loc, 1.0))
+        below, above = _ENDS[name]
+        is_below, is_above = k < 0.0, k >= self._last(*shapes)
+        result = getattr(self._standard, name)(choose(is_below + is_above, 0.0, k), *shapes)
+        result = choose(is_below, below, choose(is_above, above, result))
+        is_nan = 1.0 - (k == k)
+        return choose(self._is_invalid(*shapes) + is_nan, math.nan, result)
 
 
 def _standardize(x: Any, loc: Any, scale: Any) -> Any:

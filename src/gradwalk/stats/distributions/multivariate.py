@@ -12,8 +12,10 @@ from typing import Any
 import numpy
 
 from gradwalk import math
+from gradwalk.functions.special.composition import HALF_LOG_2_PI, choose
+from gradwalk.functions.special.logarithmic import times_log
 from gradwalk.numpy import linalg
-from gradwalk.stats.distributions.special import HALF_LOG_2PI, choose, is_fractional, xlogy
+from gradwalk.stats.distributions.distribution import is_fractional
 from gradwalk.value import arrays
 
 _SIMPLEX_TOLERANCE = 1e-9  # as in SciPy
@@ -57,7 +59,7 @@ class MultivariateNormal(Multivariate):
             scores.append((deviation[..., row] - known) / factor[row, row])
         squares = sum((score * score for score in scores), 0.0)
         log_determinant = sum((math.log(factor[i, i]) for i in range(size)), 0.0)
-        return -0.5 * squares - log_determinant - size * HALF_LOG_2PI
+        return -0.5 * squares - log_determinant - size * HALF_LOG_2_PI
 
     def pdf(self, x: Any, mean: Any = None, cov: Any = 1.0) -> Any:
         """Return the density at x: see `logpdf`.
@@ -174,7 +176,7 @@ def _dirichlet_logpdf(x: list[Any], alpha: list[Any]) -> Any:
     is_invalid = sum(concentration <= 0.0 for concentration in alpha)
     density = math.lgamma(sum(alpha))
     for concentration, component in zip(alpha, x, strict=True):
-        density = density + xlogy(concentration - 1.0, component) - math.lgamma(concentration)
+        density = density + times_log(concentration - 1.0, component) - math.lgamma(concentration)
     return choose(is_invalid, math.nan, choose(is_outside, -math.inf, density))
 
 
@@ -183,7 +185,7 @@ def _multinomial_logpmf(x: Sequence[Any], n: Any, p: Sequence[Any]) -> Any:
     is_invalid = sum((probability < 0.0) + (probability > 1.0) for probability in p)
     result = math.lgamma(n + 1.0)
     for count, probability in zip(x, p, strict=True):
-        result = result + xlogy(count, probability) - math.lgamma(count + 1.0)
+        result = result + times_log(count, probability) - math.lgamma(count + 1.0)
     return choose(is_invalid, math.nan, choose(is_outside, -math.inf, result))
 
 
