@@ -85,8 +85,9 @@ def softmax(x: Any, axis: Any = None) -> Any:
         An array with the shape of `x`.
 
     Example:
-        >>> softmax([0.0, 0.0]).tolist()
-        [0.5, 0.5]
+        >>> import numpy
+        >>> softmax(numpy.zeros((2, 2))).tolist()
+        [[0.25, 0.25], [0.25, 0.25]]
     """
     return math.softmax(x, axis=axis)
 
@@ -102,7 +103,8 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
         An array with the shape of `x`.
 
     Example:
-        >>> log_softmax([0.0, 0.0]).round(6).tolist()
-        [-0.693147, -0.693147]
+        >>> import numpy
+        >>> log_softmax(numpy.zeros((2, 2))).round(6).tolist()
+        [[-1.386294, -1.386294], [-1.386294, -1.386294]]
     """
     return math.log_softmax(x, axis=axis)
