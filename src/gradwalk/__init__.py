@@ -27,6 +27,7 @@ _NAMES = {
         "nn",
         "numpy",
         "optim",
+        "scipy",
         "solvers",
         "stats",
         "tree",

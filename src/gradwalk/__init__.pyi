@@ -9,6 +9,7 @@ from gradwalk import math as math
 from gradwalk import nn as nn
 from gradwalk import numpy as numpy
 from gradwalk import optim as optim
+from gradwalk import scipy as scipy
 from gradwalk import solvers as solvers
 from gradwalk import stats as stats
 from gradwalk import tree as tree

@@ -36,7 +36,9 @@ from typing import Any, TypeVar
 import numpy
 
 from gradwalk.math import equal, floor, stop_gradient, where
+from gradwalk.nn import Module
 from gradwalk.program.calls.trace_loop import Carried, recorded_choice, recorded_loop
+from gradwalk.tree_util import tree_flatten
 from gradwalk.trees.iterations import Iterations
 from gradwalk.trees.prefix_scan import associative_scan
 from gradwalk.trees.tree import TreeDef, flatten, scalars, type_of
@@ -51,6 +53,7 @@ __all__ = ["associative_scan", "cond", "fori_loop", "map", "scan", "switch", "wh
 Carry = TypeVar("Carry")
 
 _LARGEST = 2**53
+_SCALARS = (float, int, Value, type(None))
 
 Checkpoint = str | int | None
 
@@ -104,7 +107,7 @@ def fori_loop(
     val: Any = init_val
     with Iterations(body_fun, "step", val) as iterations:
         for i in range(first, end):
-            val = carry.next(body_fun(i, val))
+            val = carry.next(body_fun(i, _own_arrays(val)))
             iterations.ended(val)
     return val  # type: ignore[no-any-return]
 
@@ -186,7 +189,7 @@ def while_loop(
         while _holds(cond_fun(val), "the result of cond_fun"):
             if steps == most:
                 raise ValueError(f"while_loop: the condition still holds after max_steps={most} steps")
-            val = carry.next(body_fun(val))
+            val = carry.next(body_fun(_own_arrays(val)))
             iterations.ended(val)
             steps += 1
     return val  # type: ignore[no-any-return]
@@ -242,11 +245,11 @@ def scan(
     with Iterations(f, "step", val) as iterations:
         for step in range(columns.length):
             i = columns.length - 1 - step if reverse else step
-            val, outputs[i] = _pair(f(val, columns.at(i)))
+            val, outputs[i] = _pair(f(_own_arrays(val), _own_arrays(columns.at(i))))
             val = carry.next(val)
             iterations.ended(val, outputs[i])
     if not outputs:  # run one step only for the structure of its output
-        return val, _stacked([_pair(f(init, columns.zeros()))[1]], 0)
+        return val, _stacked([_pair(f(_own_arrays(init), columns.zeros()))[1]], 0)
     return val, _stacked(outputs, len(outputs))
 
 
@@ -301,8 +304,11 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     """
     pred = _number(pred, "pred")
     if not (isinstance(pred, Value) and is_staging()):
-        return true_fun(*operands) if _holds(pred, "pred") else false_fun(*operands)
-    functions = {"true_fun": lambda: true_fun(*operands), "false_fun": lambda: false_fun(*operands)}
+        return (true_fun if _holds(pred, "pred") else false_fun)(*_own_arrays(operands))
+    functions = {
+        "true_fun": lambda: true_fun(*_own_arrays(operands)),
+        "false_fun": lambda: false_fun(*_own_arrays(operands)),
+    }
     return recorded_choice(where(pred, 0.0, 1.0), functions)
 
 
@@ -334,9 +340,23 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
         raise ValueError("branches of switch() must not be empty: it needs at least one function")
     last = len(branches) - 1
     if not (isinstance(index, Value) and is_staging()):
-        return branches[min(max(_whole(index, "index"), 0), last)](*operands)
-    functions = {f"branches[{i}]": functools.partial(branch, *operands) for i, branch in enumerate(branches)}
+        return branches[min(max(_whole(index, "index"), 0), last)](*_own_arrays(operands))
+    functions = {
+        f"branches[{i}]": functools.partial(branch, *_own_arrays(operands)) for i, branch in enumerate(branches)
+    }
     return recorded_choice(index, functions)
+
+
+def _own_arrays(tree: Any) -> Any:
+    """Copy the arrays of a tree, because the step or branch that gets them may update them in place."""
+    if isinstance(tree, numpy.ndarray):
+        return tree.copy()
+    if isinstance(tree, _SCALARS):
+        return tree
+    leaves, treedef = tree_flatten(tree, is_leaf=lambda node: isinstance(node, Module))
+    if not any(isinstance(leaf, numpy.ndarray) for leaf in leaves):
+        return tree
+    return treedef.unflatten([leaf.copy() if isinstance(leaf, numpy.ndarray) else leaf for leaf in leaves])
 
 
 class _Columns:

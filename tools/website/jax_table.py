@@ -68,6 +68,9 @@ PACKAGE = {
         "samples of a batch are computed one by one",
     ),
     "remat": Entry("lib.remat(f)(x)", "as `checkpoint`"),
+    "scipy": Entry(
+        "lib.scipy.special.expit(x)", "`linalg`, `special` and `stats`: see [the reference](../reference/scipy.md)"
+    ),
     "tree": Entry(f"tree.reduce(lambda x, y: x + y, {_TREE})", "see [below](#jaxtree)"),
     "tree_util": Entry(f"tree_util.tree_leaves({_TREE})[1]", "see [below](#jaxtree_util)"),
     "value_and_grad": Entry("sum(lib.value_and_grad(f)(x))", _SCALED),

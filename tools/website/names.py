@@ -17,7 +17,7 @@ import numpy
 import gradwalk
 from website.links import DOCS, ROOT
 
-MODULES = (*gradwalk._NAMES["gradwalk"], "numpy.linalg")
+MODULES = (*gradwalk._NAMES["gradwalk"], "numpy.linalg", "scipy.linalg", "scipy.special", "scipy.stats")
 
 HOMES = {name: module for module, names in gradwalk._NAMES.items() for name in names}
 

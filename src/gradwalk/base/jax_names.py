@@ -45,7 +45,6 @@ PACKAGE = {
     "profiler": "use cProfile; `jit(f).statistics` and `vmap(f).kernel` describe what runs",
     "random": "draw random numbers with `numpy.random.default_rng(seed)` and pass them as arguments: see the guide "
     "'Random numbers'",
-    "scipy": "use `gradwalk.math` for functions of `jax.scipy.special`, and `gradwalk.solvers` for roots",
     "shard_map": f"use `gradwalk.vmap`: {_ONE_DEVICE}",
     "sharding": _ONE_DEVICE,
     "typeof": "use `gradwalk.eval_shape`",

@@ -69,10 +69,10 @@ def _moved(leaf: Any, axis: int, reverse: bool) -> Any:
 
 
 def _combined(fn: Callable[[Any, Any], Any], treedef: TreeDef, axis: int, left: Leaves, right: Leaves) -> Leaves:
-    """Call the function for several pairs of elements, and return the leaves of the result."""
+    """Call the function for copies of several pairs of elements, and return the leaves of the result."""
     if not len(left[0]):
         return left
-    trees = [treedef.unflatten([numpy.moveaxis(x, 0, axis) for x in leaves]) for leaves in (left, right)]
+    trees = [treedef.unflatten([numpy.moveaxis(x, 0, axis).copy() for x in leaves]) for leaves in (left, right)]
     leaves, found = flatten(fn(*trees), "the result of fn")
     if found != treedef.with_shapes([numpy.moveaxis(x, 0, axis).shape for x in left]):
         raise TypeError(f"fn must return the structure and the shapes of its arguments, got {found}")
