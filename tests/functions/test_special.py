@@ -258,6 +258,13 @@ def test_unselected_branches_have_no_nan(name):
         for tails in (False, True):
             for xs in draw(special, tails, 4, 7):
                 special.function(*map(Value, xs)).backward()
+                jit(special.function)(*xs)
+
+
+def test_unselected_branches_of_xlogy_have_no_nan():
+    with debug_nans():
+        for xs in [(-2.0, 0.5), (0.0, 0.0), (0.0, -1.0), (0.0, INF)]:
+            jit(lambda x, y: gm.xlogy(x, y) + gm.xlog1py(x, y))(*xs)
 
 
 def test_wrong_operands():

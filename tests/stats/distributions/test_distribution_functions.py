@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from probabilities import CONTINUOUS, DISCRETE, POINTS
 
 import gradwalk.math as gm
-from gradwalk import Value, grad, hessian, jit, stats, value_and_grad, vmap
+from gradwalk import Value, debug_nans, grad, hessian, jit, stats, value_and_grad, vmap
 
 scipy_stats = pytest.importorskip("scipy.stats")
 
@@ -160,3 +160,12 @@ def test_censored_counts_are_fitted():
         lambda m: 7 / m - 7 + 3 * m**2 / 2 * mpmath.exp(-m) / (1 - mpmath.exp(-m) * (1 + m + m * m / 2)), 1.5
     )
     assert mu == pytest.approx(float(true), rel=1e-7)
+
+
+@pytest.mark.parametrize(("name", "point"), CASES)
+def test_unselected_branches_have_no_nan(name, point):
+    with debug_nans():
+        for function in ("cdf", "sf", "logcdf", "logsf"):
+            f = getattr(getattr(stats, name), function)
+            jit(f)(*point)
+            f(*map(Value, point)).backward()

@@ -23,6 +23,7 @@ Scalar = TypeVar("Scalar", float, Value)
 
 _STIRLING = [b / (2 * j * (2 * j - 1)) for j, b in enumerate(BERNOULLI[:9], 1)]
 _EULER_MACLAURIN = [b / math.factorial(2 * j) for j, b in enumerate(BERNOULLI, 1)]
+_FAR = 1e-150  # ratio of the operands of betaln below which gamma(b) / gamma(a + b) is b^-a
 _TERMS = 10  # of the zeta function, before the rest is given by the Euler-Maclaurin formula
 
 
@@ -31,12 +32,7 @@ def stirling_error(x: Any) -> Any:
 
     Sources: DLMF 5.11.1 for x >= 8; C. Loader, "Fast and accurate computation of binomial probabilities", 2000.
     """
-    is_large = x >= 8.0
-    return select(
-        is_large,
-        lambda: _stirling_series(choose(is_large, x, 8.0)),
-        lambda: _small_stirling_error(choose(is_large, 1.0, x)),
-    )
+    return select(x >= 8.0, lambda: _stirling_series(x), lambda: _small_stirling_error(x))
 
 
 def _stirling_series(x: Any) -> Any:
@@ -71,28 +67,35 @@ def betaln(a: Scalar | float, b: Scalar | float) -> Scalar:
 
 
 def _betaln(a: Any, b: Any) -> Any:
-    is_positive = is_between(0.0, a, math.inf) * is_between(0.0, b, math.inf)
+    less, more = rows.minimum(a, b), rows.maximum(a, b)
+    is_usual = is_between(0.0, less, math.inf) * is_between(0.0, more, math.inf) * (less >= _FAR * more)
     return select(
-        is_positive,
-        lambda: log_beta(choose(is_positive, a, 1.0), choose(is_positive, b, 1.0)),
-        lambda: _betaln_elsewhere(a, b, is_positive),
+        is_usual,
+        lambda: log_beta(choose(is_usual, a, 1.0), choose(is_usual, b, 1.0)),
+        lambda: _betaln_elsewhere(less, more),
     )
 
 
-def _betaln_elsewhere(a: Any, b: Any, is_positive: Any) -> Any:
-    is_infinite = (a > 0.0) * (b > 0.0) * (a + b == math.inf) * (1.0 - is_positive)
-    return choose(is_infinite, -math.inf, rows.lgamma(a) + rows.lgamma(b) - rows.lgamma(a + b))
+def _betaln_elsewhere(less: Any, more: Any) -> Any:
+    """Compute betaln of infinite and of negative operands, and of positive operands whose ratio may overflow."""
+    is_far = (less > 0.0) * (more < math.inf)
+    is_infinite = (less > 0.0) * (more == math.inf)
+    near_0, huge = choose(is_far, less, 1.0), choose(is_far, more, 1.0)
+    return select(
+        is_far,
+        lambda: rows.lgamma(near_0) - near_0 * rows.log(huge),
+        lambda: choose(is_infinite, -math.inf, rows.lgamma(less) + rows.lgamma(more) - rows.lgamma(less + more)),
+    )
 
 
 def log_beta(a: Any, b: Any) -> Any:
-    """Compute the logarithm of the beta function of positive numbers."""
-    is_less = a < b
-    less, more = choose(is_less, a, b), choose(is_less, b, a)
-    total = a + b
-    # lgamma(less), and lgamma(more) - lgamma(total) by Stirling's formula.
-    ratio = rows.divide(less, more)
-    rest = -(more - 0.5) * rows.log1p(ratio) - less * (rows.log(total) - 1.0)
-    return rows.lgamma(less) + rest + (stirling_error(more) - stirling_error(total))
+    """Compute the logarithm of the beta function of positive numbers, whose ratio must be between 1e-300 and 1e300.
+
+    With Stirling's formula for each gamma function, the large terms cancel symbolically.
+    """
+    corrections = stirling_error(a) + stirling_error(b) - stirling_error(a + b)
+    powers = (a - 0.5) * rows.log1p(rows.divide(b, a)) + (b - 0.5) * rows.log1p(rows.divide(a, b))
+    return HALF_LOG_2_PI + corrections - powers - 0.5 * rows.log(a + b)
 
 
 def polygamma(n: int, x: Scalar) -> Scalar:

@@ -68,7 +68,7 @@ def log_betainc_of_pair(a: Any, b: Any, x: Any, y: Any) -> Any:
     return select(
         is_inside,
         lambda: _log_inside(*_guarded(is_inside, a, b, x, y)),
-        lambda: rows.log(_outside(a, b, x, has_shapes)),
+        lambda: rows.log(choose(is_inside, 1.0, _outside(a, b, x, has_shapes))),
     )
 
 

@@ -113,7 +113,7 @@ def log_gammainc(a: Any, x: Any) -> Any:
         part = _log_smaller_part(is_upper, shape, limit)
         return select(is_upper, lambda: rows.log1mexp(part), lambda: part)
 
-    return select(is_usual, usual, lambda: rows.log(_elsewhere(a, x, 1.0)))
+    return select(is_usual, usual, lambda: rows.log(choose(is_usual, 1.0, _elsewhere(a, x, 1.0))))
 
 
 def log_gammaincc(a: Any, x: Any) -> Any:
@@ -133,7 +133,7 @@ def log_gammaincc(a: Any, x: Any) -> Any:
     return select(
         is_usual,
         lambda: select(is_small, small, usual),
-        lambda: rows.log(_elsewhere(a, x, -1.0)),
+        lambda: rows.log(choose(is_usual, 1.0, _elsewhere(a, x, -1.0))),
     )
 
 
