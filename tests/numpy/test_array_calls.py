@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pickle
 
-import jax
-import jax.numpy as jnp
 import numpy
 import pytest
 from c_compiler import SAME_BITS, compiled
 from hypothesis import given
 from hypothesis import strategies as st
+from references import jax, jnp
 
 from gradwalk import Program, grad, hessian, jit, jvp, loops, take, vmap
 from gradwalk import numpy as gnp
@@ -20,12 +19,6 @@ from gradwalk.numpy.ordering import _FEWEST_SORTED
 SIZE = _FEWEST_SORTED
 RANDOM = numpy.random.default_rng(0)
 X, W = RANDOM.normal(size=(2, SIZE))
-
-
-@pytest.fixture(autouse=True)
-def float64():
-    with jax.enable_x64(True):
-        yield
 
 
 def weighted(x, module=gnp):

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import jax
-import jax.numpy as jnp
 import numpy
 import pytest
+from references import jax, jnp
 
 from gradwalk import Complex, Value, grad, jit, vmap
 from gradwalk import numpy as gnp
 
 Z = numpy.array([1 + 2j, -0.5 + 0.3j, 0.7 - 1j])
-
-
-@pytest.fixture(autouse=True)
-def float64():
-    with jax.enable_x64(True):
-        yield
 
 
 NAMES = [

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import jax
-import jax.numpy as jnp
 import numpy
 import pytest
+from references import jax, jnp
 
 from gradwalk import Value, grad, jit, vmap
 from gradwalk import numpy as gnp
@@ -14,12 +13,6 @@ from gradwalk.numpy import fft
 RANDOM = numpy.random.default_rng(0)
 ONE_AXIS = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
 W = RANDOM.normal(size=40)
-
-
-@pytest.fixture(autouse=True)
-def float64():
-    with jax.enable_x64(True):
-        yield
 
 
 def loss(transform, module):

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 
-import jax
 import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradwalk import grad, jit, jvp, searchsorted, take, value_and_grad, vmap
+from gradwalk import grad, jit, jvp, searchsorted, take, tree, value_and_grad, vmap
 from gradwalk import math as gm
 from gradwalk import numpy as gnp
 
 X = numpy.array([1.0, 3.0, 2.0])
 
 
-def kinds(tree):
-    """Return the types of scalars and the dtype kinds of arrays, in the structure of the tree."""
-    return jax.tree.map(lambda x: x.dtype.kind if isinstance(x, numpy.ndarray) else type(x).__name__, tree)
+def kinds(results):
+    """Return the types of scalars and the dtype kinds of arrays, in the structure of the results."""
+    return tree.map(lambda x: x.dtype.kind if isinstance(x, numpy.ndarray) else type(x).__name__, results)
 
 
 BOOLS = {

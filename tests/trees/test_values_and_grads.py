@@ -6,15 +6,11 @@ import dataclasses
 import json
 import random
 
-import matplotlib as mpl
 import numpy
 import pytest
-import torch
-from matplotlib import pyplot
+from references import torch
 
 from gradwalk import Complex, RecordingError, Value, grads, jit, nn, values
-
-mpl.use("Agg")
 
 
 @dataclasses.dataclass
@@ -69,6 +65,8 @@ def test_complex_numbers():
 
 
 def test_libraries_that_need_floats():
+    pytest.importorskip("matplotlib").use("Agg")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
     points = [Value(1.0), Value(2.0)]
     [line] = pyplot.plot(values(points))
     assert line.get_ydata().tolist() == [1.0, 2.0]
