@@ -180,9 +180,6 @@ PROGRAMS = [
                 "spec.Q[T], spec.q[T]",
                 "the index is out of range, and JAX uses the last index",
             ),
-            Change(
-                r"lax\.dynamic_slice_in_dim\(U_pad, t, T, axis=0\)", "U_pad[t : t + T]", "a slice that starts at data"
-            ),
         ],
     ),
     Program(

@@ -1,12 +1,16 @@
 """Names of `jax.lax`, for programs written for JAX: control flow, and elementwise functions.
 
 The control flow is `gradwalk.loops`, and most elementwise functions are functions of `gradwalk.math`, which have
-Python's names. Comparisons return 1.0 and 0.0. For functions of arrays, use `gradwalk.numpy` and NumPy.
+Python's names. Comparisons return 1.0 and 0.0. `dynamic_slice` and its variants take slices of arrays. For other
+functions of arrays, use `gradwalk.numpy` and NumPy.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy
 
 from gradwalk import math
 from gradwalk.base.jax_names import LAX, missing
@@ -55,6 +59,7 @@ from gradwalk.math import sqrt as sqrt
 from gradwalk.math import tan as tan
 from gradwalk.math import tanh as tanh
 from gradwalk.math import where as select
+from gradwalk.numpy.selection import take
 from gradwalk.transforms.custom_derivatives import stop_gradient as stop_gradient
 
 __all__ = [
@@ -76,6 +81,9 @@ __all__ = [
     "cosh",
     "digamma",
     "div",
+    "dynamic_index_in_dim",
+    "dynamic_slice",
+    "dynamic_slice_in_dim",
     "eq",
     "erf",
     "erfc",
@@ -258,6 +266,85 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
         1.0
     """
     return math.clip(x, min, max)
+
+
+def dynamic_slice(operand: Any, start_indices: Sequence[Any], slice_sizes: Sequence[int]) -> Any:
+    """Return a slice of an array whose start may be data: `operand[i : i + m, j : j + n]` for starts (i, j).
+
+    Args:
+        operand: An array of Values or numbers.
+        start_indices: The start along each axis: whole numbers, or Values. Negative starts count from the end. Like in
+            JAX, a start that is out of range is moved, so that the slice is in range.
+        slice_sizes: The size along each axis.
+
+    Returns:
+        An array of shape `slice_sizes`.
+
+    Raises:
+        ValueError: A size is out of range, or there is not one start and one size for each axis.
+
+    Example:
+        >>> dynamic_slice(numpy.arange(12.0).reshape(3, 4), (1, 2), (2, 2)).tolist()
+        [[6.0, 7.0], [10.0, 11.0]]
+    """
+    found = numpy.asarray(operand)
+    if not len(start_indices) == len(slice_sizes) == found.ndim:
+        raise ValueError(
+            f"start_indices and slice_sizes must have one element per axis of the operand, which is {found.ndim}, got "
+            f"{len(start_indices)} and {len(slice_sizes)}"
+        )
+    for axis, (start, size) in enumerate(zip(start_indices, slice_sizes, strict=True)):
+        found = dynamic_slice_in_dim(found, start, size, axis)
+    return found
+
+
+def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: int = 0) -> Any:
+    """Return a slice along one axis whose start may be data: see `dynamic_slice`.
+
+    Args:
+        operand: An array of Values or numbers.
+        start_index: The start, a whole number or a Value.
+        slice_size: The size of the slice.
+        axis: The axis.
+
+    Returns:
+        An array with the shape of `operand`, except that axis `axis` has the length `slice_size`.
+
+    Raises:
+        ValueError: The size is out of range.
+
+    Example:
+        >>> from gradwalk import grad
+        >>> x = numpy.array([1.0, 2.0, 3.0, 4.0])
+        >>> grad(lambda x: dynamic_slice_in_dim(x * x, 1, 2).sum())(x).tolist()
+        [0.0, 4.0, 6.0, 0.0]
+    """
+    operand = numpy.asarray(operand)
+    length = operand.shape[axis]
+    if not 0 <= slice_size <= length:
+        raise ValueError(f"slice_size must be from 0 to {length}, the length of axis {axis}, got {slice_size}")
+    start = math.where(math.less(start_index, 0.0), rows.add(start_index, length), start_index)
+    return take(operand, math.clip(start, 0.0, length - slice_size) + numpy.arange(slice_size), axis)
+
+
+def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Any:
+    """Return the elements at one index along an axis. The index may be data: see `dynamic_slice`.
+
+    Args:
+        operand: An array of Values or numbers.
+        index: The index, a whole number or a Value.
+        axis: The axis.
+        keepdims: Whether to keep the axis, with length 1.
+
+    Returns:
+        An array.
+
+    Example:
+        >>> dynamic_index_in_dim(numpy.array([[1.0, 2.0], [3.0, 4.0]]), 1, keepdims=False).tolist()
+        [3.0, 4.0]
+    """
+    found = dynamic_slice_in_dim(operand, index, 1, axis)
+    return found if keepdims else numpy.squeeze(found, axis)
 
 
 def __getattr__(name: str) -> Any:

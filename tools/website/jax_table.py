@@ -81,6 +81,7 @@ PACKAGE = {
     ),
 }
 
+_NEGATIVE = "no `allow_negative_indices`: negative indices count from the end"
 _ELEMENTWISE = (
     "abs acos add asin asinh atan atan2 atanh cbrt ceil clamp cos cosh digamma div eq erf erfc exp exp2 expm1"
 )
@@ -107,6 +108,9 @@ def _elementwise(name: str) -> Entry:
 LAX = {name: _elementwise(name) for name in _ELEMENTWISE.split()} | {
     "associative_scan": Entry("lax.associative_scan(lambda a, b: a * b, np.stack([x, x, 2.0 * x]))[2]"),
     "cond": Entry("lax.cond(lax.gt(x, 0.1), f, lambda x: x, x)", "no `operand`"),
+    "dynamic_index_in_dim": Entry("lax.dynamic_index_in_dim(np.stack([x, 2.0 * x]), 1)[0]", _NEGATIVE),
+    "dynamic_slice": Entry("lax.dynamic_slice(np.stack([x, 2.0 * x]), (1,), (1,))[0]", _NEGATIVE),
+    "dynamic_slice_in_dim": Entry("lax.dynamic_slice_in_dim(np.stack([x, 2.0 * x]), 1, 1)[0]", _NEGATIVE),
     "fori_loop": Entry("lax.fori_loop(0, 3, lambda i, c: f(c) + i, x)", "reverse mode works with traced bounds"),
     "map": Entry("lax.map(f, np.stack([x, 2.0 * x]))[1]", "`batch_size` has no effect"),
     "scan": Entry(
@@ -206,7 +210,7 @@ NOT_IN_PACKAGE = {
 }
 NOT_IN_LAX = {
     _ARRAYS: "approx_max_k approx_min_k batch_matmul broadcast broadcast_in_dim broadcast_like broadcast_shapes "
-    "broadcast_to_rank broadcasted_iota collapse dynamic_index_in_dim dynamic_slice_in_dim "
+    "broadcast_to_rank broadcasted_iota collapse "
     "dynamic_update_index_in_dim dynamic_update_slice_in_dim empty expand_dims fft full_like gather index_in_dim "
     "index_take linalg pad reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum reduce_window "
     "reduce_window_shape_tuple reduce_xor rev scatter scatter_add scatter_apply scatter_max scatter_min scatter_mul "

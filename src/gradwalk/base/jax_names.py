@@ -68,7 +68,6 @@ LAX = {
     "custom_root": "use `gradwalk.solvers.custom_root`",
     "dot": "use the operator `@`",
     "dot_general": "use the operator `@`, or `numpy.einsum`",
-    "dynamic_slice": "use `gradwalk.take` for an index that is a Value, and an ordinary slice otherwise",
     "dynamic_update_slice": "assign to a slice of a copy: `y = x.copy(); y[i:j] = ...`",
     "erf_inv": "use `gradwalk.math.norm_ppf`: `erf_inv(x) = norm_ppf((x + 1) / 2) / sqrt(2)`",
     "full": "use `numpy.full`",
