@@ -111,7 +111,7 @@ class TreeDef:
 
         Values among the results get the `types`, also where the recording has simplified them to comparisons.
         """
-        if isinstance(numbers, list):
+        if isinstance(numbers, list) and not _FLOAT.issuperset(map(type, numbers)):
             types = self.types or itertools.repeat(float)
             of_numbers = itertools.chain.from_iterable(
                 itertools.repeat(number_type, size(shape))
