@@ -727,3 +727,9 @@ def test_outputs_keep_their_types():
     chosen = jit(lambda x: loops.cond(x > 0.0, lambda: (x > 1.0, 1, 1), lambda: (x < 0.0, 2, x)))(2.0)
     assert chosen == (True, 1, 1.0)
     assert [type(item) for item in chosen] == [bool, int, float]
+
+
+def test_carries_keep_their_types():
+    f = jit(lambda x: loops.fori_loop(0, 3, lambda i, c: (c[1], c[0], c[2], c[3] & (x > 0.0)), (1, 2.5, 7, True)))
+    assert f(1.0) == (2.5, 1.0, 7, True)
+    assert [type(item) for item in f(1.0)] == [float, float, int, bool]

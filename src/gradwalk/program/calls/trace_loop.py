@@ -110,15 +110,22 @@ class Carried:
         self._name, self._function = name, function
         self._is_known = False
 
-    def checked(self, tree: Any) -> list[Any]:
-        """Return the numbers of the next carry; raise TypeError if its structure differs from the first carry's."""
+    def checked(self, tree: Any, before: Any = None) -> list[Any]:
+        """Return the numbers of the next carry; raise TypeError if its structure differs from the first carry's.
+
+        `before` is the carry that the function was called with. A leaf that is returned unchanged keeps its type.
+        """
         leaves, treedef = flatten(tree, f"the carry that {self._function} returned")
         if treedef.with_numbers() != self.treedef:
             raise TypeError(
                 f"{self._function} returned {treedef} as the next carry, but {self._name} is {self.treedef}: it must "
                 "return the structure that it is given"
             )
-        self.types = common_types([self.types, list(map(type_of, leaves))])
+        own = flatten(before, self._name)[0] or [None] * len(leaves)
+        self.types = [
+            known if leaf is kept or type_of(leaf) is known else float
+            for known, leaf, kept in zip(self.types, leaves, own, strict=True)
+        ]
         return list(scalars(leaves))
 
     def next(self, tree: Any) -> Any:
@@ -158,7 +165,7 @@ def recorded_loop(
         following, given = step(count, tree, row)
         leaves, treedef = ([], None) if given is None else flatten(given, "what f returned")
         found.append(treedef and treedef.typed(list(map(type_of, leaves))))
-        return [*carry.checked(following), *scalars(leaves)]
+        return [*carry.checked(following, tree), *scalars(leaves)]
 
     first, steps = span
     tree = carry.treedef.filled(carry.numbers)
