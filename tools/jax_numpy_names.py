@@ -34,6 +34,10 @@ _GROUPS = {
     "for Values, the result is an array of float64": "empty_like full_like ones_like zeros_like",
 }
 _NOTES = {
+    "abs": "the derivative at 0 is 0",
+    "absolute": "the derivative at 0 is 0",
+    "fabs": "the derivative at 0 is 0",
+    "take_along_axis": "indices that are data, such as a recorded `argsort`, are refused",
     "bincount": "`x` must be known; without `length`",
     "choose": "an index that is data and out of range gives nan",
     "histogram": "in a recorded function, `range` or the edges must be given",

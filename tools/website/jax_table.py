@@ -26,7 +26,7 @@ class Entry(NamedTuple):
     derivatives: bool = True
 
 
-_SCALED = "no `holomorphic`, `allow_int`, `reduce_axes`"
+_SCALED = "no `allow_int`, `reduce_axes`"
 _TREE = "{'a': x, 'b': [x * x, 2.0 * x]}"
 _PATHS = "no `is_leaf_takes_path`; dataclasses and Modules are containers, too"
 _TREES = "dataclasses and Modules are containers, too"
@@ -222,9 +222,10 @@ NOT_IN_LAX = {
     "psend pshuffle psum_scatter pswapaxes ragged_all_to_all pcast",
     "all numbers are float64": "bitcast_convert_type bitwise_and bitwise_not bitwise_or bitwise_xor clz dtype mulhi "
     "population_count reduce_precision shift_left shift_right_arithmetic shift_right_logical",
-    "numbers are real": "complex conj imag real",
-    "special functions that gradwalk does not have": "bessel_i0e bessel_i1e betainc igamma igamma_grad_a igammac "
-    "polygamma random_gamma_grad zeta nextafter",
+    "use `gradwalk.Complex`, and `conj`, `imag` and `real` of `gradwalk.numpy`": "complex conj imag real",
+    "use `gradwalk.scipy.special`, where `igamma` is `gammainc` and `bessel_i0e` is `i0e`": "bessel_i0e bessel_i1e "
+    "betainc igamma igammac polygamma zeta",
+    "without a replacement": "igamma_grad_a random_gamma_grad nextafter",
     "draw random numbers with NumPy": "rng_bit_generator rng_uniform RandomAlgorithm",
     _INSIDE: "AccuracyMode ConvDimensionNumbers ConvGeneralDilatedDimensionNumbers DotAlgorithm DotAlgorithmPreset "
     "DotDimensionNumbers FftType GatherDimensionNumbers GatherScatterMode Precision PrecisionLike "

@@ -69,7 +69,7 @@ LAX = {
     "dot": "use the operator `@`",
     "dot_general": "use the operator `@`, or `numpy.einsum`",
     "dynamic_update_slice": "assign to a slice of a copy: `y = x.copy(); y[i:j] = ...`",
-    "erf_inv": "use `gradwalk.math.norm_ppf`: `erf_inv(x) = norm_ppf((x + 1) / 2) / sqrt(2)`",
+    "erf_inv": "use `gradwalk.math.erfinv`",
     "full": "use `numpy.full`",
     "iota": "use `numpy.arange`",
     "pmax": _COLLECTIVE,

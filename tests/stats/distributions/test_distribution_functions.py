@@ -169,3 +169,12 @@ def test_unselected_branches_have_no_nan(name, point):
             f = getattr(getattr(stats, name), function)
             jit(f)(*point)
             f(*map(Value, point)).backward()
+
+
+def test_heavy_tails():
+    assert stats.f.cdf(1e19, 30.0, 0.2) == pytest.approx(0.9895203940038636, rel=1e-14)
+    assert stats.f.logcdf(1e20, 3.0, 4.0) == pytest.approx(-10.0 / 3.0 * 1e-40, rel=1e-13)
+    assert grad(stats.f.cdf, 2)(1e19, 30.0, 0.2) == pytest.approx(0.23398225159247163, rel=1e-12)
+    assert stats.cauchy.logpdf(1e155) == pytest.approx(-714.946108714, rel=1e-12)
+    assert stats.cauchy.logcdf(1e17) == pytest.approx(-1e-17 / math.pi, rel=1e-14)
+    assert grad(stats.cauchy.logpdf)(1e155) == pytest.approx(-2e-155, rel=1e-14)

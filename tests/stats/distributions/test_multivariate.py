@@ -91,3 +91,11 @@ def test_shapes_are_checked():
         stats.dirichlet.logpdf(numpy.ones(5) / 5.0, ALPHA)
     with pytest.raises(ValueError, match=r"p has 3 numbers, so .* got shape \(2,\)"):
         stats.multinomial.logpmf([1, 2], 3, P)
+
+
+def test_numbers_are_normal():
+    assert stats.multivariate_normal.logpdf(1.5, 0.3, 2.0) == pytest.approx(scipy_stats.norm.logpdf(1.5, 0.3, 2.0**0.5))
+    found = stats.multivariate_normal.logpdf(numpy.array([1.0, 2.0, 3.0]), 0.3, 2.0)
+    expected = jax.scipy.stats.multivariate_normal.logpdf(numpy.array([1.0, 2.0, 3.0]), 0.3, 2.0)
+    numpy.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert grad(stats.multivariate_normal.logpdf)(1.5, 0.3, 2.0) == pytest.approx(-0.6)

@@ -295,3 +295,31 @@ def test_progress_bar_counts_iterations(capfd):
         warnings.simplefilter("ignore")  # of tqdm in terminals without ipywidgets
         stats.fit(expon, 1.0, WAITS, progress=True)
     assert "iterations" in capfd.readouterr().err
+
+
+def test_arrays_are_in_the_order_of_start():
+    y, x = numpy.random.default_rng(0).normal(size=(2, 40))
+
+    def line(p, y, x):
+        return stats.norm.logpdf(y, p["b"]["slope"] * x + p["a"], math.exp(p["b"]["log scale"]))
+
+    result = stats.fit(line, {"b": {"slope": 0.0, "log scale": 0.0}, "a": 0.0}, (y, x))
+    assert [name.split("[")[-1].strip("]'") for name in result.names] == ["slope", "log scale", "a"]
+    params, errors = result.params, result.standard_errors
+    assert result.estimates.tolist() == [params["b"]["slope"], params["b"]["log scale"], params["a"]]
+    expected = [errors["b"]["slope"], errors["b"]["log scale"], errors["a"]]
+    assert numpy.sqrt(numpy.diag(result.covariance)).tolist() == expected
+    robust = result.robust_standard_errors
+    expected = [robust["b"]["slope"], robust["b"]["log scale"], robust["a"]]
+    assert numpy.sqrt(numpy.diag(result.robust_covariance)).tolist() == expected
+    lines = [line.split()[0] for line in result.summary().splitlines()[-4:-1]]
+    assert lines == [name.split()[0] for name in result.names]
+
+
+def test_bounds_of_parameters_and_lists_are_explained():
+    with pytest.raises(ValueError, match=r"the search failed after the parameters p=1\. .* the logarithm"):
+        stats.fit(lambda p, y: stats.bernoulli.logpmf(y, p), 0.3, (numpy.ones(20),))
+    with pytest.raises(TypeError, match=r"data must be a tuple .* got a list: write \(y, x\)"):
+        stats.fit(lambda p, y, x: stats.norm.logpdf(y, p * x), 0.0, [numpy.ones(3), numpy.ones(3)])
+    column = numpy.array([[1.0], [2.0], [4.0]])
+    assert stats.fit(lambda p, y: stats.norm.logpdf(y, p), 0.0, (column,)).params == pytest.approx(7 / 3)

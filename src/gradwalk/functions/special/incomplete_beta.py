@@ -53,7 +53,7 @@ def _betainc(a: Any, b: Any, x: Any) -> Any:
 def betainc_of_pair(a: Any, b: Any, x: Any, y: Any) -> Any:
     """Compute betainc(a, b, x) of Values and floats, given also y = 1 - x. The complement swaps a and b, x and y."""
     has_shapes = is_between(0.0, a, math.inf) * is_between(0.0, b, math.inf)
-    is_inside = has_shapes * is_between(0.0, x, 1.0)
+    is_inside = has_shapes * _are_inside(x, y)
     return select(
         is_inside,
         lambda: _inside(*_guarded(is_inside, a, b, x, y)),
@@ -64,12 +64,17 @@ def betainc_of_pair(a: Any, b: Any, x: Any, y: Any) -> Any:
 def log_betainc_of_pair(a: Any, b: Any, x: Any, y: Any) -> Any:
     """Compute the logarithm of `betainc_of_pair`, which is finite where betainc underflows."""
     has_shapes = is_between(0.0, a, math.inf) * is_between(0.0, b, math.inf)
-    is_inside = has_shapes * is_between(0.0, x, 1.0)
+    is_inside = has_shapes * _are_inside(x, y)
     return select(
         is_inside,
         lambda: _log_inside(*_guarded(is_inside, a, b, x, y)),
         lambda: rows.log(choose(is_inside, 1.0, _outside(a, b, x, has_shapes))),
     )
+
+
+def _are_inside(x: Any, y: Any) -> Any:
+    """Return whether x and y = 1 - x are between 0 and 1. One of them may be rounded to 1."""
+    return is_between(0.0, x, math.inf) * is_between(0.0, y, math.inf)
 
 
 def _guarded(is_inside: Any, a: Any, b: Any, x: Any, y: Any) -> Iterator[Any]:

@@ -104,6 +104,18 @@ def _cauchy_cdf(z: Any) -> Any:
     return math.atan2(1.0, -z) * (1.0 / math.pi)
 
 
+def _cauchy_logcdf(z: Any) -> Any:
+    """Return the logarithm of the distribution function. For z > 0 it is computed from the small upper tail."""
+    is_right = z > 0.0
+    tail = _cauchy_cdf(choose(is_right, -z, z))
+    return choose(is_right, math.log1p(-tail), math.log(tail))
+
+
+def _cauchy_logpdf(z: Any) -> Any:
+    """Return the logarithm of the density; hypot does not overflow where z * z does."""
+    return -2.0 * math.log(math.hypot(1.0, z)) - _LOG_PI
+
+
 def _cauchy_ppf(q: Any) -> Any:
     """Return the quantile. In the tails, the angle is measured from the nearer end, where q is exact."""
     is_central = math.abs(q - 0.5) < 0.25
@@ -116,12 +128,12 @@ _LOG_PI = math.log(math.pi)
 cauchy = WithQuantiles(
     "cauchy",
     [],
-    lambda z: -math.log1p(z * z) - _LOG_PI,
+    _cauchy_logpdf,
     Standard(
         cdf=_cauchy_cdf,
         sf=lambda z: _cauchy_cdf(-z),
-        logcdf=lambda z: math.log(_cauchy_cdf(z)),
-        logsf=lambda z: math.log(_cauchy_cdf(-z)),
+        logcdf=_cauchy_logcdf,
+        logsf=lambda z: _cauchy_logcdf(-z),
     ),
     _cauchy_ppf,
 )

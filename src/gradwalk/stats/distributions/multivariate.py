@@ -15,6 +15,7 @@ from gradwalk import math
 from gradwalk.functions.special.composition import HALF_LOG_2_PI, choose
 from gradwalk.functions.special.logarithmic import times_log
 from gradwalk.numpy import linalg
+from gradwalk.stats.distributions.continuous import norm
 from gradwalk.stats.distributions.distribution import is_fractional
 from gradwalk.value import arrays
 
@@ -39,8 +40,10 @@ class MultivariateNormal(Multivariate):
 
         Args:
             x: A vector of length d of numbers or Values, or an array of shape (..., d) of vectors.
-            mean: A vector of length d, or None for 0.
+            mean: A vector of length d, or None for 0. If it is a number, each element of x is a sample of a normal
+                distribution with this mean and the variance `cov`, as in JAX.
             cov: A positive definite matrix of shape (d, d), a vector of variances, or a variance of all components.
+                Only the lower triangle of a matrix is read, and has derivatives.
 
         Returns:
             A float or a `Value`; an array if there are several vectors.
@@ -50,6 +53,8 @@ class MultivariateNormal(Multivariate):
             ValueError: The shapes do not match.
         """
         x = numpy.asarray(x)
+        if not x.ndim or (mean is not None and not numpy.ndim(mean)):
+            return norm.logpdf(x[()], 0.0 if mean is None else mean, math.sqrt(cov))
         deviation = x if mean is None else x - numpy.asarray(mean)
         size = deviation.shape[-1] if deviation.ndim else 0
         factor = linalg.cholesky(_covariance_matrix(cov, size))

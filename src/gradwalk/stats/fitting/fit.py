@@ -77,19 +77,22 @@ def fit(
     message = "The search converged." if is_converged else _why_not(likelihood, maximum, maxiter)
     if not is_converged:
         warnings.warn(f"fit() did not converge. {message}", ConvergenceWarning, stacklevel=2)
+    order = likelihood.order
+    square = numpy.ix_(order, order)
     has_scores = likelihood.observations is not None
     return FitResult(
         params=likelihood.tree(maximum.x),
-        names=likelihood.names,
-        covariance=_covariance(maximum),
+        names=[likelihood.names[i] for i in order],
+        covariance=_covariance(maximum)[square],
         loglik=likelihood.value_and_gradient(maximum.x)[0],
         observations=likelihood.observations,
         converged=is_converged,
         message=message,
         iterations=maximum.iterations,
-        estimates=maximum.x,
+        estimates=maximum.x[order],
+        order=order,
         treedef=likelihood.treedef,
-        score_products=likelihood.score_products(maximum.x) if has_scores else None,
+        score_products=likelihood.score_products(maximum.x)[square] if has_scores else None,
     )
 
 

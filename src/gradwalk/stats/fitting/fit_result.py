@@ -20,13 +20,18 @@ class FitResult:
 
     Attributes:
         params: The estimates, in the structure of `start`.
-        names: A name for each parameter, in the order of the rows of the covariances.
+        names: A name for each parameter, in the order of `start`. The rows of the covariances have the same order.
         covariance: The covariance of the estimates: the inverse of the negative Hessian of the log-likelihood.
         loglik: The log-likelihood at the estimates.
         observations: The number of observations; None if `fit` was called without `data`.
         converged: Whether the search converged.
         message: Why the search ended.
         iterations: The number of iterations.
+        estimates: The estimates as an array, in the order of `names`.
+        order: The position of each parameter in the flattened `start`.
+        treedef: The structure of `start`.
+        score_products: The sum over the observations of s sᵀ, where s is the gradient of the log-likelihood; None
+            without `data`.
     """
 
     params: Any
@@ -38,6 +43,7 @@ class FitResult:
     message: str
     iterations: int
     estimates: Floats = field(repr=False)
+    order: list[int] = field(repr=False)
     treedef: TreeDef = field(repr=False)
     score_products: Floats | None = field(repr=False)
 
@@ -153,7 +159,9 @@ class FitResult:
         return self.estimates - half, self.estimates + half
 
     def _tree(self, numbers: Floats) -> Any:
-        return self.treedef.filled(numbers)
+        flat = numpy.empty(len(numbers))
+        flat[self.order] = numbers
+        return self.treedef.filled(flat)
 
 
 def _p_values(z: Floats) -> Floats:

@@ -32,6 +32,7 @@ class Likelihood:
         start: The parameters to start from, as a flat array.
         treedef: The treedef of the parameters.
         names: A name for each parameter.
+        order: The positions of the parameters in the order of `start`; flat arrays have the keys of dicts sorted.
         observations: The number of observations; None if `loglik` is the log-likelihood of all observations.
     """
 
@@ -41,13 +42,16 @@ class Likelihood:
         leaves, self.treedef = flatten(start, "start")
         self.start: Floats = numpy.array([float(x) for x in scalars(leaves)])
         self.names = [_parameter_name(name, root) for name in self.treedef.names(root)]
+        self.order = _given_order(self.treedef.filled(numpy.arange(float(len(self.start)))))
         self.data = data
         self._data_names = Parameters(loglik).first(1 + len(data or ()))[1:]
         self.observations = None if data is None else _count(data, self._data_names)
         treedef = self.treedef
 
         def of_flat(flat: Any, *observation: Any) -> Any:
-            return loglik(treedef.filled(flat), *observation)
+            result = loglik(treedef.filled(flat), *observation)
+            has_one_number = isinstance(result, numpy.ndarray) and result.size == 1
+            return result.reshape(())[()] if has_one_number else result
 
         axes = (None, *[0] * len(data or ()))
         self._of_flat, self._axes = of_flat, axes
@@ -127,9 +131,17 @@ class Likelihood:
 
 
 def as_data(data: Any) -> tuple[Any, ...] | None:
-    """Return the arguments of a log-likelihood after the parameters; lists of numbers become arrays."""
+    """Return the arguments of a log-likelihood after the parameters; lists of numbers become arrays.
+
+    Raises `TypeError` if `data` is a list of arrays, which may be meant as a tuple.
+    """
     if data is None:
         return None
+    if isinstance(data, list) and any(numpy.ndim(item) for item in data):
+        raise TypeError(
+            "data must be a tuple with an array for each argument of the log-likelihood, got a list: write (y, x), or "
+            "numpy.array(data) for a single array"
+        )
     arguments = data if isinstance(data, tuple) else (data,)
     return tuple([numpy.asarray(x) if isinstance(x, list) else of_numpy(x) for x in arguments])
 
@@ -157,6 +169,21 @@ def _count(data: tuple[Any, ...], names: Sequence[str]) -> int:
     if not count:
         raise ValueError("data must hold at least one observation, got arrays of length 0")
     return count
+
+
+def _given_order(numbered: Any) -> list[int]:
+    """Return the numbers in a tree, in the order in which its containers hold them."""
+    found: list[int] = []
+    waiting = [numbered]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting.extend(reversed(item.values()))
+        elif isinstance(item, (list, tuple)):
+            waiting.extend(reversed(item))
+        else:
+            found += map(int, scalars(flatten(item, "start")[0]))
+    return found
 
 
 def _parameter_name(path: str, root: str) -> str:

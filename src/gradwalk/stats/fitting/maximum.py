@@ -18,6 +18,10 @@ _FARTHEST = 1e6  # the largest distance of the start from the maximum, in standa
 _LONGEST = 1e6  # the largest trust radius, relative to the first step of Newton's method
 
 
+class NotFiniteError(ValueError):
+    """A derivative of the log-likelihood is inf or nan."""
+
+
 class Maximum(NamedTuple):
     """The result of a search.
 
@@ -45,33 +49,49 @@ def maximize(likelihood: Likelihood, maxiter: int, advance: Advance) -> Maximum:
     start = likelihood.start
     to_x = _metric(likelihood.value_and_gradient(start)[1], likelihood.hessian(start))
 
+    best = numpy.zeros(len(start))
+
     def objective(u: Floats) -> tuple[float, Floats]:
         value, gradient = likelihood.value_and_gradient(start + to_x @ u)
+        if math.isfinite(value) and not numpy.isfinite(gradient @ to_x).all():
+            raise not_finite("first", start + to_x @ u)
         # The search steps back from infinity, so nan is replaced by infinity.
         return (numpy.inf if math.isnan(value) else -value), -(gradient @ to_x)
 
     def hessian(u: Floats) -> Floats:
         matrix = to_x.T @ likelihood.hessian(start + to_x @ u) @ to_x
         if not numpy.isfinite(matrix).all():
-            shown = likelihood.shown(start + to_x @ u)
-            raise ValueError(
-                f"the log-likelihood must have finite second derivatives, but one is inf or nan at {shown}, where the "
-                "search arrived: pass another start"
-            )
+            raise not_finite("second", start + to_x @ u)
+        best[:] = u  # the search asks for the Hessian of each point that it accepts
         return -matrix
+
+    def not_finite(which: str, x: Floats) -> NotFiniteError:
+        return NotFiniteError(
+            f"the log-likelihood must have finite {which} derivatives, but one is inf or nan at {likelihood.shown(x)}, "
+            "where the search arrived: pass another start, or other parameters, such as the logarithm of a parameter "
+            "that must be positive"
+        )
 
     origin = numpy.zeros(len(start))
     newton_length = max(1.0, float(numpy.linalg.norm(objective(origin)[1])))
     radii = {"initial_trust_radius": newton_length, "max_trust_radius": _LONGEST * newton_length}
-    found = minimize(
-        objective,
-        origin,
-        jac=True,
-        hess=hessian,
-        method="trust-exact",
-        callback=lambda _: advance(1),
-        options={"gtol": _NEAR, "maxiter": maxiter, **radii},
-    )
+    try:
+        found = minimize(
+            objective,
+            origin,
+            jac=True,
+            hess=hessian,
+            method="trust-exact",
+            callback=lambda _: advance(1),
+            options={"gtol": _NEAR, "maxiter": maxiter, **radii},
+        )
+    except NotFiniteError:
+        raise
+    except ValueError as error:  # SciPy's linear algebra fails where the function ends
+        raise ValueError(
+            f"the search failed after the parameters {likelihood.shown(start + to_x @ best)}. The maximum may be at a "
+            "bound of a parameter: pass other parameters, such as the logarithm of a parameter that must be positive"
+        ) from error
     return _polish(likelihood, start + to_x @ found.x, int(found.nit))
 
 
