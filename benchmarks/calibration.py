@@ -9,6 +9,7 @@ the same settings in both cases.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -43,8 +44,9 @@ def in_jax(program: Any) -> tuple[Any, Any]:
     return lambda x: numpy.asarray(of_prices(x)), lambda x: numpy.asarray(of_slopes(x))
 
 
-def calibrated(program: Any, prices: Any, slopes: Any, quotes: Any) -> Any:
+def calibrated(program: Any, functions: tuple[Any, Any], quotes: Any) -> Any:
     """Return the parameters that SciPy finds, given functions for prices and their Jacobian."""
+    prices, slopes = functions
     settings: dict[str, Any] = {"bounds": program.BOUNDS, "x_scale": "jac", "ftol": 1e-12, "xtol": 1e-12}
     return least_squares(lambda x: prices(x) - quotes, program.START, slopes, gtol=1e-14, **settings).x
 
@@ -65,7 +67,7 @@ def measure(quick: bool) -> list[Row]:
     for one, other in zip(ours, peers, strict=True):
         numpy.testing.assert_allclose(one(program.START), other(program.START), rtol=1e-9, atol=1e-12)
     for functions in (ours, peers):
-        numpy.testing.assert_allclose(calibrated(program, *functions, quotes), program.KNOWN, rtol=1e-6)
+        numpy.testing.assert_allclose(calibrated(program, functions, quotes), program.KNOWN, rtol=1e-6)
     turns, calls = (1, 10) if quick else (7, CALLS)
     rows = []
     for claim, i, target in (("40 prices", 0, 3), ("Jacobian of 40 prices", 1, 5)):
@@ -73,8 +75,8 @@ def measure(quick: bool) -> list[Row]:
         times = best_of(turns, {name: partial(many, f, program.KNOWN, calls) for name, f in names.items()})
         each = {name: 1e6 * seconds / calls for name, seconds in times.items()}
         rows.append(faster(f"Heston, {claim}", "us", each["gradwalk"], ("JAX", each["JAX"]), target))
-    runs = {
-        name: partial(calibrated, program, *functions, quotes)
+    runs: dict[str, Callable[[], object]] = {
+        name: partial(calibrated, program, functions, quotes)
         for name, functions in (("gradwalk", ours), ("JAX", peers))
     }
     times = best_of(turns, runs)
