@@ -321,5 +321,10 @@ def test_bounds_of_parameters_and_lists_are_explained():
         stats.fit(lambda p, y: stats.bernoulli.logpmf(y, p), 0.3, (numpy.ones(20),))
     with pytest.raises(TypeError, match=r"data must be a tuple .* got a list: write \(y, x\)"):
         stats.fit(lambda p, y, x: stats.norm.logpdf(y, p * x), 0.0, [numpy.ones(3), numpy.ones(3)])
+    for wrong in ({"tol": 0.0}, {"tol": math.nan}, {"maxiter": -1}, {"maxiter": 2.5}):
+        with pytest.raises(ValueError, match="tol must be positive, and maxiter a whole number from 0"):
+            stats.fit(expon, 1.0, WAITS, **wrong)
+    with pytest.raises(ValueError, match=r"start must have at least one number, got \[\]"):
+        stats.fit(lambda p, y: stats.norm.logpdf(y), [], (numpy.ones(3),))
     column = numpy.array([[1.0], [2.0], [4.0]])
     assert stats.fit(lambda p, y: stats.norm.logpdf(y, p), 0.0, (column,)).params == pytest.approx(7 / 3)

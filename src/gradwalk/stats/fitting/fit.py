@@ -44,7 +44,7 @@ def fit(
             a tree of such arrays. An entry alone needs no tuple.
         tol: The search has converged if the next step of Newton's method is shorter than this number of standard
             errors.
-        maxiter: Maximum number of iterations.
+        maxiter: Maximum number of iterations of the search, which up to ten steps of Newton's method follow.
         progress: Whether to show a progress bar that counts iterations. Requires tqdm:
             pip install 'gradwalk[progress]'.
 
@@ -54,7 +54,8 @@ def fit(
     Raises:
         ValueError: The log-likelihood or its derivatives are not finite at the start; the message gives the first such
             observation. The data do not identify a parameter: the Hessian is singular. Arrays in `data` have different
-            lengths.
+            lengths. `start` has no numbers, or `tol` is not positive, or `maxiter` is negative.
+        TypeError: `data` is a list of arrays instead of a tuple, or an argument is not a tree of numbers.
         ImportError: SciPy is not installed.
 
     Warns:
@@ -67,6 +68,10 @@ def fit(
         >>> round(result.params["scale"], 6), round(result.standard_errors["scale"], 6)
         (1.2, 0.489898)
     """
+    if not tol > 0.0 or maxiter < 0 or maxiter != int(maxiter):
+        raise ValueError(
+            f"tol must be positive, and maxiter a whole number from 0, got tol={tol!r}, maxiter={maxiter!r}"
+        )
     likelihood = Likelihood(loglik, start, as_data(data))
     likelihood.check(likelihood.start)
     # The search goes to infinity if the log-likelihood does not have a maximum.

@@ -41,6 +41,8 @@ class Likelihood:
         refuse_static(start, "start")
         leaves, self.treedef = flatten(start, "start")
         self.start: Floats = numpy.array([float(x) for x in scalars(leaves)])
+        if not len(self.start):
+            raise ValueError(f"start must have at least one number, got {start!r:.60}")
         self.names = [_parameter_name(name, root) for name in self.treedef.names(root)]
         self.order = _given_order(self.treedef.filled(numpy.arange(float(len(self.start)))))
         self.data = data
