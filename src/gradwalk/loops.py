@@ -38,9 +38,9 @@ import numpy
 from gradwalk.math import equal, floor, stop_gradient, where
 from gradwalk.nn import Module
 from gradwalk.program.calls.trace_loop import Carried, recorded_choice, recorded_loop
-from gradwalk.tree_util import tree_flatten
 from gradwalk.trees.iterations import Iterations
 from gradwalk.trees.prefix_scan import associative_scan
+from gradwalk.trees.registry import opened
 from gradwalk.trees.tree import TreeDef, flatten, scalars, type_of
 from gradwalk.value.convert import as_float, is_number
 from gradwalk.value.modes import depth, is_staging, refusals_ignored, refuse_if_staging, refuses_nans
@@ -353,7 +353,7 @@ def _own_arrays(tree: Any) -> Any:
         return tree.copy()
     if isinstance(tree, _SCALARS):
         return tree
-    leaves, treedef = tree_flatten(tree, is_leaf=lambda node: isinstance(node, Module))
+    leaves, treedef = opened(tree, lambda node: isinstance(node, Module))
     if not any(isinstance(leaf, numpy.ndarray) for leaf in leaves):
         return tree
     return treedef.unflatten([leaf.copy() if isinstance(leaf, numpy.ndarray) else leaf for leaf in leaves])

@@ -127,8 +127,16 @@ def test_results_of_several_types_for_different_samples_are_floats():
 
 def test_sums_and_derivatives_are_floats():
     f = lambda x: x > 1  # noqa: E731
-    assert vmap(f, reduce="mean")(X) == 2 / 3
-    assert type(vmap(f, reduce="sum")(X)) is float
+    for reduce, expected in (("mean", 2 / 3), ("sum", 2.0), ("max", 1.0), ("prod", 0.0)):
+        batched = vmap(lambda x: (x > 1, {"n": 3, "x": x}), reduce=reduce)
+        for _ in range(3):  # the second call and the third call may take faster paths
+            found = batched(X)[0]
+            assert (type(found), found) == (float, expected)
+            assert type(batched(X)[1]["n"]) is float
+    with_aux = vmap(value_and_grad(lambda x: (x * x, x > 1), has_aux=True), reduce="mean")
+    for _ in range(3):
+        assert with_aux(X) == ((14 / 3, 2 / 3), 4.0)
+        assert jit(with_aux)(X) == ((14 / 3, 2 / 3), 4.0)
     assert kinds(jvp(lambda x: (x > 1, 3, x), (2.0,), (1.0,))) == (("bool", "int", "float"), ("float",) * 3)
     assert type(grad(lambda x: 3)(2.0)) is float
     out = numpy.empty(3)

@@ -162,6 +162,7 @@ class Summed(Maker):
     """Makes results of dtype `kind` that are sums or means over a batch."""
 
     def __init__(self, treedef: TreeDef, is_mean: bool, kind: Any) -> None:
+        treedef = treedef.as_floats()
         self._treedef = treedef
         self._is_mean = is_mean
         self._kind = kind
