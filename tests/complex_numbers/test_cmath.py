@@ -7,7 +7,6 @@ import inspect
 import itertools
 import math
 
-import mpmath
 import numpy
 import pytest
 from hypothesis import given
@@ -15,6 +14,8 @@ from hypothesis import strategies as st
 
 import gradwalk.cmath
 from gradwalk import Complex, Value, debug_nans, grad, jacobian, jit, vmap
+
+mpmath = pytest.importorskip("mpmath")
 
 mp = mpmath.mp.clone()
 mp.dps = 40

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import mpmath as m
+import pytest
+
+m = pytest.importorskip("mpmath")
 
 
 def _located(standard: Callable[..., Any]) -> Callable[..., Any]:

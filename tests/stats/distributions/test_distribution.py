@@ -6,7 +6,6 @@ import copy
 import math
 import pickle
 
-import mpmath
 import numpy
 import pytest
 from densities import CONTINUOUS, DISCRETE, POINTS
@@ -15,6 +14,8 @@ from hypothesis import strategies as st
 
 import gradwalk
 from gradwalk import Value, grad, hessian, jit, stats, value_and_grad, vmap
+
+mpmath = pytest.importorskip("mpmath")
 
 scipy_stats = pytest.importorskip("scipy.stats")
 

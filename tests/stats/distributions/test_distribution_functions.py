@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import mpmath
 import numpy
 import pytest
 from checkout import IS_COMPILED
@@ -14,6 +13,8 @@ from probabilities import CONTINUOUS, DISCRETE, POINTS
 
 import gradwalk.math as gm
 from gradwalk import Value, debug_nans, grad, hessian, jit, stats, value_and_grad, vmap
+
+mpmath = pytest.importorskip("mpmath")
 
 scipy_stats = pytest.importorskip("scipy.stats")
 

@@ -46,33 +46,8 @@ def maximize(likelihood: Likelihood, maxiter: int, advance: Advance) -> Maximum:
     that it does not depend on the units of the parameters.
     """
     minimize = from_scipy("scipy.optimize", "minimize", "gradwalk.stats.fit")
-    start = likelihood.start
-    to_x = _metric(likelihood.value_and_gradient(start)[1], likelihood.hessian(start))
-
-    best = numpy.zeros(len(start))
-
-    def objective(u: Floats) -> tuple[float, Floats]:
-        value, gradient = likelihood.value_and_gradient(start + to_x @ u)
-        if math.isfinite(value) and not numpy.isfinite(gradient @ to_x).all():
-            raise not_finite("first", start + to_x @ u)
-        # The search steps back from infinity, so nan is replaced by infinity.
-        return (numpy.inf if math.isnan(value) else -value), -(gradient @ to_x)
-
-    def hessian(u: Floats) -> Floats:
-        matrix = to_x.T @ likelihood.hessian(start + to_x @ u) @ to_x
-        if not numpy.isfinite(matrix).all():
-            raise not_finite("second", start + to_x @ u)
-        best[:] = u  # the search asks for the Hessian of each point that it accepts
-        return -matrix
-
-    def not_finite(which: str, x: Floats) -> NotFiniteError:
-        return NotFiniteError(
-            f"the log-likelihood must have finite {which} derivatives, but one is inf or nan at {likelihood.shown(x)}, "
-            "where the search arrived: pass another start, or other parameters, such as the logarithm of a parameter "
-            "that must be positive"
-        )
-
-    origin = numpy.zeros(len(start))
+    objective = _Objective(likelihood)
+    origin = numpy.zeros(len(likelihood.start))
     newton_length = max(1.0, float(numpy.linalg.norm(objective(origin)[1])))
     radii = {"initial_trust_radius": newton_length, "max_trust_radius": _LONGEST * newton_length}
     try:
@@ -80,7 +55,7 @@ def maximize(likelihood: Likelihood, maxiter: int, advance: Advance) -> Maximum:
             objective,
             origin,
             jac=True,
-            hess=hessian,
+            hess=objective.hessian,
             method="trust-exact",
             callback=lambda _: advance(1),
             options={"gtol": _NEAR, "maxiter": maxiter, **radii},
@@ -89,10 +64,53 @@ def maximize(likelihood: Likelihood, maxiter: int, advance: Advance) -> Maximum:
         raise
     except ValueError as error:  # SciPy's linear algebra fails where the function ends
         raise ValueError(
-            f"the search failed after the parameters {likelihood.shown(start + to_x @ best)}. The maximum may be at a "
+            f"the search failed after the parameters {likelihood.shown(objective.accepted)}. The maximum may be at a "
             "bound of a parameter: pass other parameters, such as the logarithm of a parameter that must be positive"
         ) from error
-    return _polish(likelihood, start + to_x @ found.x, int(found.nit))
+    return _polish(likelihood, objective.point(found.x), int(found.nit))
+
+
+class _Objective:
+    """The negative log-likelihood in the coordinates of the search.
+
+    Attributes:
+        accepted: The parameters that the search has accepted last: it asks for their Hessian.
+    """
+
+    def __init__(self, likelihood: Likelihood) -> None:
+        start = likelihood.start
+        self._likelihood = likelihood
+        self._to_x = _metric(likelihood.value_and_gradient(start)[1], likelihood.hessian(start))
+        self.accepted = start
+
+    def point(self, u: Floats) -> Floats:
+        """Return the parameters at the coordinates u."""
+        x: Floats = self._likelihood.start + self._to_x @ u
+        return x
+
+    def __call__(self, u: Floats) -> tuple[float, Floats]:
+        """Return the value and the gradient."""
+        value, gradient = self._likelihood.value_and_gradient(self.point(u))
+        slopes = -(gradient @ self._to_x)
+        if math.isfinite(value) and not numpy.isfinite(slopes).all():
+            raise self._not_finite("first", u)
+        # The search steps back from infinity, so nan is replaced by infinity.
+        return (numpy.inf if math.isnan(value) else -value), slopes
+
+    def hessian(self, u: Floats) -> Floats:
+        """Return the Hessian."""
+        self.accepted = self.point(u)
+        matrix: Floats = self._to_x.T @ self._likelihood.hessian(self.accepted) @ self._to_x
+        if not numpy.isfinite(matrix).all():
+            raise self._not_finite("second", u)
+        return -matrix
+
+    def _not_finite(self, which: str, u: Floats) -> NotFiniteError:
+        return NotFiniteError(
+            f"the log-likelihood must have finite {which} derivatives, but one is inf or nan at "
+            f"{self._likelihood.shown(self.point(u))}, where the search arrived: pass another start, or other "
+            "parameters, such as the logarithm of a parameter that must be positive"
+        )
 
 
 def _polish(likelihood: Likelihood, x: Floats, iterations: int) -> Maximum:
