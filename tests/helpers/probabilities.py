@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import mpmath as m
+import pytest
+
+m = pytest.importorskip("mpmath")
 from special_references import beta_share, lower_gamma, upper_gamma
 
 
