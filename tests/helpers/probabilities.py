@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from special_references import beta_share, lower_gamma, upper_gamma
 
 m = pytest.importorskip("mpmath")
-from special_references import beta_share, lower_gamma, upper_gamma
 
 
 def _located(standard: Callable[..., Any]) -> Callable[..., Any]:
