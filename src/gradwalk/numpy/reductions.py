@@ -37,7 +37,7 @@ def sum(
     Args:
         a: An array of Values or numbers.
         axis: An axis or several axes; None for all axes.
-        dtype: The dtype of a sum of numbers; a floating dtype is ignored for Values.
+        dtype: The dtype of the result for numbers; a floating dtype is ignored for Values.
         keepdims: Whether to keep the reduced axes, with length 1.
         initial: A number to start with.
         where: A condition for the elements to include; None for all.
@@ -71,7 +71,7 @@ def prod(
     Args:
         a: An array of Values or numbers.
         axis: An axis or several axes; None for all axes.
-        dtype: The dtype of a sum of numbers; a floating dtype is ignored for Values.
+        dtype: The dtype of the result for numbers; a floating dtype is ignored for Values.
         keepdims: Whether to keep the reduced axes, with length 1.
         initial: A number to start with.
         where: A condition for the elements to include; None for all.
@@ -92,7 +92,7 @@ def mean(a: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False
     Args:
         a: An array of Values or numbers.
         axis: An axis or several axes; None for all axes.
-        dtype: The dtype of a sum of numbers; a floating dtype is ignored for Values.
+        dtype: The dtype of the result for numbers; a floating dtype is ignored for Values.
         keepdims: Whether to keep the reduced axes, with length 1.
         where: A condition for the elements to include; None for all.
 
@@ -153,7 +153,7 @@ def var(
         a: An array of Values or numbers.
         axis: An axis or several axes; None for all axes.
         ddof: The sum of squares is divided by n - ddof.
-        dtype: The dtype of a sum of numbers; a floating dtype is ignored for Values.
+        dtype: The dtype of the result for numbers; a floating dtype is ignored for Values.
         keepdims: Whether to keep the reduced axes, with length 1.
         where: A condition for the elements to include; None for all.
 
@@ -185,7 +185,7 @@ def std(
         a: An array of Values or numbers.
         axis: An axis or several axes; None for all axes.
         ddof: The sum of squares is divided by n - ddof.
-        dtype: The dtype of a sum of numbers; a floating dtype is ignored for Values.
+        dtype: The dtype of the result for numbers; a floating dtype is ignored for Values.
         keepdims: Whether to keep the reduced axes, with length 1.
         where: A condition for the elements to include; None for all.
 
