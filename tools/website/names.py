@@ -63,7 +63,7 @@ def is_numpys(name: str, thing: Any) -> bool:
     """Return whether the object with a name of `gradwalk.numpy`, such as "numpy.linalg.outer", is NumPy's own."""
     module, _, own = name.rpartition(".")
     homes = {"numpy": numpy, "numpy.linalg": numpy.linalg}
-    is_numpys = getattr(thing, "__module__", "").partition(".")[0] == "numpy" and not hasattr(thing, "__wrapped__")
+    is_numpys = getattr(thing, "__module__", "").partition(".")[0] == "numpy"
     return module in homes and (thing is getattr(homes[module], own, None) or is_numpys)
 
 

@@ -22,7 +22,7 @@ from gradwalk.batching.axes import Axes, Batch
 from gradwalk.batching.batched_trace import BatchedTrace
 from gradwalk.batching.out_argument import put
 from gradwalk.batching.split_trace import SplitTrace
-from gradwalk.batching.vmapped import Lowered, Vmap
+from gradwalk.batching.vmapped import LoweredBatch, Vmap
 from gradwalk.loops import scan
 from gradwalk.program.native.machine_code import DEFAULT, Policy
 from gradwalk.trees.tree import flatten, scalars
@@ -85,7 +85,7 @@ class Reduction(Vmap[P]):
         """Return False: the results are not sums."""
         return False
 
-    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+    def lower(self, *args: Any, **kwargs: Any) -> LoweredBatch:
         """Raise `ValueError`: only stacked, summed or averaged results can be lowered."""
         raise ValueError(f"lower() takes functions with reduce=None, 'sum' or 'mean', not {self._reduce!r}")
 

@@ -131,7 +131,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
             return False
         return all(-len(axes) <= i < len(axes) and axes[i] is None for i in positions)
 
-    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+    def lower(self, *args: Any, **kwargs: Any) -> LoweredBatch:
         """Return a function of batches that contains the program recorded for arguments like these, but no Python code.
 
         The returned function can be unpickled where the Python code cannot be imported, such as on the workers of a
@@ -161,7 +161,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
                 "lower() requires a function that depends on its arguments only, without Python calls"
             )
         without_rules = replace(trace, program=written_out(trace.program))  # derivative rules are Python code
-        return Lowered(self.batching, batch.key, without_rules)
+        return LoweredBatch(self.batching, batch.key, without_rules)
 
     def trace(self, batch: Batch) -> BatchedTrace | SplitTrace:
         """Return the recording for the samples of a batch, or the recordings if the samples take different paths."""
@@ -209,7 +209,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         return self._f, *self._options
 
 
-class Lowered:
+class LoweredBatch:
     """A function of batches without its Python code, returned by `Vmap.lower`.
 
     Attributes:
