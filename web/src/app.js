@@ -5,10 +5,10 @@ import { button, element, fill, set, write } from "./dom.js";
 import { files as say, lesson as lessonWords, parts as partNames, present, stage as stageWords, tabs } from "./languages/languages.js";
 import { ExpressionError } from "./core/expression.js";
 import { GraphError } from "./core/graph.js";
-import { flightsOf } from "./walk/step_animation.js";
+import { animationOf } from "./walk/step_animation.js";
 import { itemOf, pathTo } from "./walk/modules/modules.js";
 import { dropped, modeler } from "./model/model.js";
-import { CHAPTERS, chapterOf, stageOf } from "./model/chapters.js";
+import { chapterOf, ROUTE, stageOf } from "./model/chapters.js";
 import { Guide } from "./lesson/guide.js";
 import { handout, titleOf } from "./lesson/handout.js";
 import { Cell } from "./cell/cell.js";
@@ -36,7 +36,7 @@ import { Stage } from "./stage/stage.js";
 import { bare, decoded, encoded, MODES, STARTS, stateOf, within } from "./model/state.js";
 import { isFraming, unframed } from "./model/framing.js";
 import { keeps } from "./keys.js";
-import { keepTheme, keptTheme } from "./model/preferences.js";
+import { keepPlace, keepTheme, keptPlace, keptTheme } from "./model/preferences.js";
 import { read } from "./model/document.js";
 import { nudgeMarks } from "./model/nudges.js";
 import { veiled, withoutAnswer } from "./model/exercises/hide_answers.js";
@@ -81,8 +81,8 @@ export class App {
    */
   constructor(host, text, fragment, surroundings, before = null) {
     const { act } = this;
-    const isPage = surroundings.kind === "page";
     this.surroundings = surroundings;
+    const isPage = this.#isPage;
     /** @type {import("./model/document.js").Document | null} shown instead of the lesson */
     this.document = null;
     /**
@@ -118,7 +118,7 @@ export class App {
     };
     this.guide = new Guide(act, { puzzle: [this.order, outcome] });
     /** Position in the lesson before the switch to the lab. @type {Pick<State, "chapter" | "beat">} */
-    this.lessonAt = { chapter: CHAPTERS[0].key, beat: 0 };
+    this.lessonAt = { chapter: ROUTE[0].key, beat: 0 };
     this.views = [button(lessonWords.title, () => this.#toLesson()), button(lessonWords.lab, () => act({ chapter: "" }))];
     this.viewSwitch = element("div", { class: "views", role: "group", "aria-label": lessonWords.views }, ...this.views);
     this.header.brand.after(this.viewSwitch);
@@ -172,7 +172,7 @@ export class App {
       share: () => this.share.open(this.framing, { isLesson: this.#state.chapter !== "", hasLesson: !this.document }),
       print: () => this.print(),
       present: () => this.present(true),
-      isPage: this.surroundings.kind === "page",
+      isPage: this.#isPage,
     };
   }
 
@@ -180,7 +180,7 @@ export class App {
   #listen(keys) {
     const { signal } = this.#ends;
     keys.addEventListener("keydown", (event) => this.#onKey(/** @type {KeyboardEvent} */ (event)), { signal });
-    if (this.surroundings.kind !== "page") return;
+    if (!this.#isPage) return;
     window.addEventListener("beforeprint", () => this.paper.isFilled || this.#fillPaper(new Map()), { signal });
     window.addEventListener("afterprint", () => this.paper.clear(), { signal });
   }
@@ -188,18 +188,26 @@ export class App {
   /**
    * Change the state and show it. If the new state does not give a graph, report the problem and keep the old state.
    * @param {Partial<State>} change
+   * @param {number | null} [from] position of the walk where an animation begins that leads to the new state; null animates
+   *   only a step to the next position
    */
-  act = (change) => {
+  act = (change, from = null) => {
     const isOther = change.program !== undefined && change.program !== this.#state.program;
     const wanted = { ...this.#state, ...(isOther && { training: restarted(this.#state.training) }), ...change };
     const { model, problem } = this.#attempt(wanted);
     if (!model) return this.header.fail(problem, "program");
-    this.#show(model);
+    this.#show(model, from);
     return this.#remember();
   };
 
   #remember() {
     if (!this.home) this.surroundings.remember(this.fragment);
+    const { chapter, beat, done } = this.#state;
+    if (chapter && this.#isPage) keepPlace({ chapter, beat, done });
+  }
+
+  get #isPage() {
+    return this.surroundings.kind === "page";
   }
 
   /** Add a language to the link. @param {string} code of the current language */
@@ -217,7 +225,9 @@ export class App {
   go(fragment) {
     const asked = [...new URLSearchParams(fragment).keys()].filter((key) => !isFraming(key));
     const isBegun = this.document !== null || (asked.length > 0 && !asked.includes("chapter"));
-    const start = isBegun ? startOf(this.document) : { ...startOf(null), ...stageOf(CHAPTERS[0], 0) };
+    const kept = this.#isPage ? keptPlace() : null;
+    const start = isBegun ? startOf(this.document) : { ...startOf(null), ...stageOf(ROUTE[0], 0), done: kept?.done ?? [] };
+    this.guide.offer(asked.length ? null : kept);
     const { state, framing, problems } = decoded(fragment, start);
     this.framing = framing;
     this.#frame();
@@ -249,7 +259,7 @@ export class App {
   /** Set the reader's theme, which overrides the theme of the link. @param {import("./model/framing.js").Theme} theme */
   #chooseTheme(theme) {
     [this.theme, this.framing] = [theme, { ...this.framing, theme: null }];
-    if (this.surroundings.kind === "page") keepTheme(theme);
+    if (this.#isPage) keepTheme(theme);
     this.#frame();
     this.#remember();
   }
@@ -436,7 +446,7 @@ export class App {
 
   /** Return to the last position in the lesson. */
   #toLesson() {
-    const chapter = CHAPTERS.find(({ key }) => key === this.lessonAt.chapter);
+    const chapter = chapterOf(this.lessonAt.chapter);
     if (chapter && !this.#state.chapter) this.act(stageOf(chapter, this.lessonAt.beat));
   }
 
@@ -488,7 +498,7 @@ export class App {
     const target = event.composedPath()[0];
     const isCovered = this.header.help.open || this.share.element.open;
     if (event.key === "Escape" && this.framing.isPresented && !isCovered && !event.defaultPrevented) return this.present(false);
-    if (event.key === "p" && (event.ctrlKey || event.metaKey) && !isCovered && this.surroundings.kind === "page") {
+    if (event.key === "p" && (event.ctrlKey || event.metaKey) && !isCovered && this.#isPage) {
       event.preventDefault();
       this.print(); // the browser's own command does not wait for the drawings
       return undefined;
@@ -521,8 +531,8 @@ export class App {
 
   // Display
 
-  /** @param {Model} given */
-  #show(given) {
+  /** @param {Model} given @param {number | null} [from] as in `act` */
+  #show(given, from = null) {
     const model = veiled(given, this.guide.openIn(given));
     const before = this.#model;
     [this.#model, this.#state] = [model, model.state];
@@ -534,7 +544,7 @@ export class App {
     this.source.update(model);
     this.#showPanel(model, before);
     this.#showPath(model, before);
-    this.#showStage(model, before);
+    this.#showStage(model, before, from);
   }
 
   /** @param {Model} model @param {Model | null} before */
@@ -577,8 +587,8 @@ export class App {
     if (hadFocus && this.path.hidden) this.stage.enter();
   }
 
-  /** @param {Model} model @param {Model | null} before */
-  async #showStage(model, before) {
+  /** @param {Model} model @param {Model | null} before @param {number | null} from */
+  async #showStage(model, before, from) {
     const { graph, scene, moment, state, selected } = model;
     const edge = selected && state.operand >= 0 ? `${selected.place}:${state.operand}` : null;
     const lesson = state.chapter ? this.guide.marks : null;
@@ -592,15 +602,17 @@ export class App {
       largest: moment.position > model.shown.seeded ? model.shown.largest : 0, // gradients are not shown before
     };
     const active = lesson?.active ?? (marks.nudge ? null : moment.active); // a nudge is not a step of the walk
-    this.stage.paint(graph, active === moment.active ? moment : { ...moment, active }, marks, before && this.#happening(model, before));
+    this.stage.paint(graph, active === moment.active ? moment : { ...moment, active }, marks);
     this.#light(model);
     const checked = state.mode === "check" ? graph.root : null;
     const isChecked = before?.state.mode === "check";
-    if (scene !== before?.scene || graph !== before.graph || isChecked !== (checked !== null)) await this.stage.show(graph, scene, checked);
-    if (state.open && state.open !== before?.state.open && this.#model === model) this.stage.focus(openedKey(model));
+    if (scene !== before?.scene || graph !== before.graph || isChecked !== (checked !== null)) await this.stage.show(graph, scene, checked, state.chapter);
+    if (this.#model !== model) return;
+    this.#animate(model, from ?? (before && isNext(model, before) ? before.moment.position : moment.position));
+    if (state.open && state.open !== before?.state.open) this.stage.focus(openedKey(model));
     const isNudge = marks.nudge && (!before?.nudge || before.graph !== graph);
-    if (isNudge && this.#model === model) this.stage.focus(itemOf(scene, graph.root) ?? "");
-    const isStep = moment.position !== before?.moment.position && this.#model === model;
+    if (isNudge) this.stage.focus(itemOf(scene, graph.root) ?? "");
+    const isStep = moment.position !== before?.moment.position;
     if (isStep && !marks.nudge && moment.active !== null) this.stage.focus(itemOf(scene, moment.active) ?? "");
   }
 
@@ -612,14 +624,18 @@ export class App {
     this.stage.light(pointed === undefined ? [] : waysOf(model, pointed));
   }
 
-  /** Return the animation between two models; null unless they are one step apart. @param {Model} model @param {Model} before */
-  #happening(model, before) {
-    const { shown, moment: { position }, scene, asks } = model;
-    const isNext = shown === before.shown && scene === before.scene && position === before.moment.position + 1;
-    if (!isNext) return null;
-    const moment = (/** @type {number} */ landed) => withoutAnswer(shown.moment(position, landed), model, asks);
-    return { flights: flightsOf(shown, /** @type {import("./types.js").Step} */ (shown.step(position))), moment, pace: this.transport.pace };
+  /** Animate the steps from a position to the model's own. @param {Model} model @param {number} from */
+  #animate(model, from) {
+    const { shown, asks, moment: { position } } = model;
+    if (from >= position) return;
+    const { flights, moment } = animationOf(shown, from, position);
+    this.stage.play({ flights, moment: (landed) => withoutAnswer(moment(landed), model, asks), pace: this.transport.pace });
   }
+}
+
+/** Return whether a model is one step ahead of another. @param {Model} model @param {Model} before */
+function isNext({ shown, scene, moment }, before) {
+  return shown === before.shown && scene === before.scene && moment.position === before.moment.position + 1;
 }
 
 /** Return the message of an error in the reader's input; rethrow other errors. @param {unknown} error */

@@ -148,12 +148,13 @@
  * @property {string} becomes number at the end
  * @property {number | null} amount the number at the end if it is a gradient
  * @property {string} told text about the result; "" if it is obvious
+ * @property {string} falls number that is lost at the landing and falls off the box; "" for none
  * @property {boolean} isLost whether it arrives too late
  * @property {boolean} harms whether it overwrites an earlier contribution
  */
 
 /**
- * The animation of a step.
+ * The animation of some steps.
  * @typedef {object} Happening
  * @property {readonly (readonly Flight[])[]} flights flights grouped by landing; the flights of a group land together
  * @property {(landed: number) => Moment} moment returns the state after some landings

@@ -78,11 +78,11 @@ export const header = {
   letters: "Single-letter shortcuts",
   /** @type {readonly string[]} */
   signs: [
-    "A box is a value: its name, its data, and its gradient. Numbers that are not known yet are faint.",
-    "The sign before a name is the operation that made the value. Every line into a box comes from an operand: select the line to see the local derivative.",
+    "A node is a value: its name, its data, and its gradient. Numbers that are not known yet are faint.",
+    "The sign before a name is the operation that made the value. Every line into a node comes from an operand: select the line to see the local derivative.",
     "Drag a leaf's data left or right, like a slider: every value that depends on the leaf changes, and the walk stays at its step.",
     "In the backward pass, a node passes a contribution to each operand: the node's own gradient, called the upstream gradient, times the local derivative. The contributions to an operand add up to the operand's gradient.",
-    "Point at a box or select it: its paths to the root light up. Each path shows the product of the local derivatives along it. The sum of these products is the gradient.",
+    "Point at a node or select it: its paths to the root light up. Each path shows the product of the local derivatives along it. The sum of these products is the gradient.",
     "The halo marks the current step. A tick marks a node that the backward pass has visited. A flag is a contribution on its way to an operand.",
     "Colored lines are contributions flowing back: blue is positive, orange is negative, and a thicker line is a larger contribution. A crossed, dashed line is a lost contribution.",
   ],
@@ -95,9 +95,9 @@ export const header = {
     ["e", "to the end"],
     ["p", "play or pause"],
     ["g", "to the graph"],
-    ["arrows", "in the graph: move from box to box along the lines"],
-    ["Enter", "in the graph: select a box or a line, or open a part of the graph"],
-    ["d", "in the graph: move to the lines of a box, then from line to line"],
+    ["arrows", "in the graph: move from node to node along the lines"],
+    ["Enter", "in the graph: select a node or a line, or open a part of the graph"],
+    ["d", "in the graph: move to the lines of a node, then from line to line"],
     ["[ ]", "in the graph: decrease or increase the number of a leaf (also Alt with the up and down arrows; Shift for finer steps)"],
     ["+ - 0", "in the graph: zoom in, zoom out, show everything"],
     ["f", "present: the graph and the sentence about the step fill the screen (press Escape to exit)"],
@@ -323,7 +323,7 @@ export const diagnoses = {
 
 export const inspector = {
   title: "Here",
-  nothing: "Select a box or a line on the graph. Without a selection, this panel shows the current step of the walk.",
+  nothing: "Select a node or a line on the graph. Without a selection, this panel shows the current step of the walk.",
   made: "computed as",
   operation: "operation",
   data: "data",
@@ -569,266 +569,205 @@ export const lesson = {
   lab: "Lab",
   views: "Lesson or lab",
   chapters: {
-    nudge: {
-      title: "What a gradient predicts",
-      goal: "Learn what a gradient is by nudging a number, that is, changing it a little.",
+    back: {
+      title: "Forward, then back",
       beats: {
-        meet: "A program turns numbers into a result. This one takes `a`, `b` and `c`, and computes `f = (a + b)·c`. With the numbers in the boxes, `f` is −10.",
+        start: "A program that learns needs *gradients*. A gradient says how fast a result changes when an input changes. In fifteen minutes you will know how a computer finds them. This is our first program: `f = (a + b)·c`.",
+        forward: "Forward first. Each node is computed from its *operands*, the nodes that lead into it: `e = a + b`, then `f = e·c`. The result is −10.",
         predict: {
-          text: "Before we look: raise `a` by a tiny bit, say from 2 to 2.001. *The change of `f` is how many times the change of `a`?*",
-          right: "Yes. `e` changes by as much as `a`, and `f` changes by `c` = 10 times as much.",
+          text: "Raise `a` a little, and `f` changes too. *How many times faster than `a` does `f` change?*",
+          right: "`a` rose by 0.01, and `f` rose by 0.1: ten times as much. So the gradient of `a` is 10.",
           mistakes: {
-            one: "`e` does change by as much as `a`. But then `e` is multiplied by `c`.",
-            change: "That is the change of `f` if `a` changes by 0.001. Divide it by 0.001.",
-            own: "That is the value of `a`. The question is about the changes of `a` and `f`, not about their values.",
-            root: "That is the value of `f`. The question is how fast `f` changes.",
+            one: "`e` changes as fast as `a`. But then `e` is multiplied by `c`.",
+            change: "0.1 would be how far `f` moves when `a` moves by 0.01. How many times faster is that?",
+            own: "2 is the value of `a`. How fast does `f` change?",
+            root: "−10 is the value of `f`. How fast does it change?",
           },
         },
-        see: "Move the slider: the dot moves along the graph of `f`. Near `a` = 2, the change of `f` is *10 times* the change of `a`. This number is the *gradient of `f` with respect to `a`*: $[df/da] = 10$. It is the slope of the line.",
-        promise: {
-          text: "The gradient of `f` with respect to `c` is −1. *What will `f` do when `c` grows from 10 to 10.1?*",
-          options: ["It falls by about 0.1.", "It rises by about 0.1.", "It falls to −1."],
-          feedback: [
-            "Yes: 0.1 times −1.",
-            "The size is right. But look at the sign: with a negative gradient, `f` falls when `c` rises.",
-            "−1 is not the new value of `f`. It is a ratio: the change of `f` divided by the change of `c`.",
-          ],
-        },
-        kept: "See for yourself: the line falls. A gradient predicts the effect of a small change. Each input has its own gradient, and you can check each one like this.",
-      },
-      recap: "Change an input a little, and the result changes by the gradient times that change.",
-    },
-    forward: {
-      title: "Forward: a graph remembers",
-      goal: "See how a formula becomes a graph while it is computed.",
-      beats: {
-        remember: "Nudging every input by hand is tedious. To calculate gradients instead, a program has to *remember how it computed its result*. Each value becomes a box. No value is known yet.",
-        leaves: "`a` and `b` are given, not computed. Such boxes are called *leaves*.",
-        product: "Their product is a new box, `e = a·b`. It stores its value, −6, and its *operands*, the boxes that it was computed from: `a` and `b`.",
+        seed: "Now *backward*, to find every gradient at once. We start at the result. `f` changes exactly as fast as itself, so its gradient is 1. This 1 is the *seed*.",
+        flows: "The seed travels back. Each line multiplies it by a *local derivative*. When `e` grows by 1, `f` grows by `c` = 10. So `e` receives 1 · 10. In the same way, `c` receives 1 · (−1).",
         sum: {
-          text: "`c` is given, too. The next box is `d = e + c`. *What will its value be?*",
-          right: "Yes: −6 + 10.",
+          text: "`e = a + b` has received 10. When `b` grows by 1, `e` grows by 1. *What is the gradient of `b`,* $[∂f/∂b]$?",
+          right: "`b` gets 10 · 1, and `a` gets the 10 that you predicted.",
           mistakes: {
-            product: "That is the product of `e` and `c`. But `d` is their sum.",
-            sign: "Look at the sign of `e`: its value is −6.",
+            one: "1 is the local derivative. Multiply it by 10, the gradient of `e`.",
+            own: "−3 is the value of `b`. In a sum, the values do not matter.",
+            beside: "You multiplied by the value of `a`. But `e` is a sum: how fast does it grow when `b` grows?",
           },
         },
-        summed: "`d` is 4. It stores its operands, `e` and `c`. The graph grows from the inputs to the result: operands always come before results.",
-        last: {
-          text: "The last box is `L = d·f`, and `f` is −2. *What is `L`?*",
-          right: "Yes: 4 times −2.",
-          mistakes: { sum: "That is the sum of `d` and `f`. But `L` is their product." },
-        },
-        done: "This was the *forward pass*. No other box is computed from `L`. `L` is the *root*, the result whose gradients we want.",
-        reach: {
-          text: "Suppose `a` changes. *Which other boxes change with it?*",
-          options: ["Only `e`", "`e`, `d` and `L`", "All of them"],
-          feedback: [
-            "`e` changes first. But `d` is computed from `e`.",
-            "Yes: every box that is computed from `a`, directly or indirectly, up to the root. Gradients take the same path backward.",
-            "`b`, `c` and `f` are given: they are not computed from `a`.",
-          ],
-        },
       },
-      recap: "The forward pass computes the value of every box and stores its operands.",
+      recap: "One pass backward finds every gradient.",
     },
-    seed: {
-      title: "The seed: a gradient to start from",
-      goal: "Find the one gradient that is known without any calculation.",
+    pattern: {
+      title: "The pattern",
       beats: {
-        turn: "Now we go backward. We want the gradient of `L` with respect to *every* box: $[dL/da]$, $[dL/db]$ and so on. The gradient of a box is computed from the gradients of the boxes that use it. So we start at the root and need a first gradient there.",
-        self: {
-          text: "*What is the gradient of `L` with respect to `L` itself,* $[dL/dL]$?",
-          right: "Yes: if `L` changes by 0.001, `L` changes by 0.001. The ratio is 1.",
+        again: "A longer program: `e = a·b`, `d = e + c`, `L = d·f`. Watch it run backward. The product gives each operand the value of the *other* operand, times what arrived. The sum passes on what arrived, to both.",
+        practice: {
+          text: "Now it is the turn of `e = a·b`. Its gradient is −2. *What is the gradient of `a`?*",
+          right: "`a` gets −3, the value of `b`, times −2.",
           mistakes: {
-            zero: "0 would mean that `L` does not change when `L` changes.",
-            value: "That is the value of `L`. The question asks for the change of `L` divided by the change of `L`.",
+            local: "−3 is the local derivative. Multiply it by −2, the gradient of `e`.",
+            unswapped: "That is the gradient of `b`. Multiplication swaps: `a` gets the value of `b`, times −2.",
+            copied: "Addition copies. But `e = a·b` is a multiplication.",
           },
-        },
-        planted: "This 1 is the *seed*. In micrograd, the small Python library that this lesson follows, the seed is the line `self.grad = 1`. All other gradients start at 0. (A box shows no gradient until a contribution arrives.) Every gradient is computed from the seed.",
-        other: {
-          text: "*What would the gradients be if the seed were 2?*",
-          options: ["The same gradients", "Only the gradient of `L` would change", "All gradients would be doubled"],
-          feedback: [
-            "All gradients are computed from the seed by multiplying and adding. What happens if the seed doubles?",
-            "The other gradients are computed from the gradient of `L`, so they would change, too.",
-            "Yes. With the seed 2, they are the gradients of 2·`L`. With the seed 0, all gradients would be 0.",
-          ],
         },
       },
-      recap: "The root's gradient is 1: $[dL/dL] = 1$. It is the seed of the backward pass.",
-    },
-    rule: {
-      title: "The one rule",
-      goal: "Pass a gradient through a product and a sum.",
-      beats: {
-        rule: "Now each box passes a contribution to each of its operands. There is one rule: `operand.grad += local · this.grad`. *Local* is the local derivative: a small change of *this box* divided by the change of the operand that causes it, while all other operands stay fixed. `this.grad` is the *upstream gradient*: the gradient of this box. `+=` adds the contribution to the gradient so far. Chapter 6 shows why.",
-        local: {
-          text: "`L = d·f`, with `d` = 4 and `f` = −2. Look at the line from `d` to `L`. *What is its local derivative,* $[∂L/∂d]$? (The ∂ says that everything else stays fixed.)",
-          right: "Yes. In a product, a change of one factor is multiplied by the *other* factor: if `d` grows by 0.001, `L` changes by 0.001 · (−2).",
-          mistakes: {
-            own: "4 is the value of `d` itself. If `d` grows by 0.001, by how much does `d·f` change?",
-            whole: "That is the value of `L`. The question is how fast `L` changes.",
-            one: "That would be the rule for a sum. Here a change of `d` is multiplied by `f`.",
-          },
-        },
-        other: {
-          text: "Now the other operand: *what does `f` get?* Multiply the local derivative by the gradient of `L`, which is 1.",
-          right: "Yes: 4, the value of `d`, times 1.",
-          mistakes: { own: "−2 is the value of `f` itself. The local derivative is the value of the other factor, `d`." },
-        },
-        swapped: "*A product swaps*: each operand gets the value of the other operand, times the upstream gradient. Now the gradient of `d` is −2, and the gradient of `f` is 4.",
-        sum: {
-          text: "Next is `d = e + c`. Its gradient is −2. *What does `e` get?*",
-          right: "Yes. If `e` grows by 0.001, so does `d`: the local derivative of a sum is 1.",
-          mistakes: {
-            beside: "10 is the value of `c`: that would be the rule for a product. By how much does `d` change when `e` grows by 1?",
-            local: "1 is the local derivative. Now multiply it by the gradient of `d`.",
-            own: "−6 is the value of `e`. The local derivative of a sum does not depend on the values.",
-          },
-        },
-        copied: "*A sum copies*: `e` and `c` both get the gradient of `d`, −2, unchanged.",
-        through: {
-          text: "Now `e = a·b`, with `a` = 2 and `b` = −3; its gradient is −2. *What does `a` get?*",
-          right: "Yes: −3, the value of `b`, times −2. This is the chain rule: $[dL/da] = [dL/de]·[∂e/∂a]$.",
-          mistakes: {
-            local: "−3 is the local derivative. Now multiply it by the gradient of `e`, −2.",
-            unswapped: "That is what `b` gets. A product swaps: `a` gets the value of `b`, times the gradient of `e`.",
-          },
-        },
-        all: "Done. Every box now has its gradient, $[dL/d•]$. To pass on its contributions, each box needed only its operands and its own gradient.",
-      },
-      recap: "`operand.grad += local · this.grad`. Sums copy, products swap.",
+      recap: "Addition copies. Multiplication swaps and scales.",
     },
     neuron: {
       title: "A neuron",
-      goal: "See what tanh does to a gradient.",
       beats: {
-        meet: "This is a neuron. It multiplies each input by a weight, adds a bias `b`, and applies tanh to the sum `n`. You know products and sums. tanh is new.",
-        curve: "tanh maps every number to a number between −1 and 1. Its local derivative is the *slope* of the curve at `n`. Move `n` and look at the tangent, the line that touches the curve. (For now the bias is 5.)",
+        meet: "A neuron multiplies inputs by weights, adds a bias `b`, and puts the sum through `tanh`. Only `tanh` is new.",
+        slope: "`tanh` squeezes every number between −1 and 1. Its local derivative is the *slope* of the curve: 1 in the middle, almost 0 at the ends. Move `n` and see.",
+        half: "Here the slope is $1 − o^2$ = 0.5. `o` received 1, and *half of it gets through* to `n`.",
+        weight: {
+          text: "The sums copied 0.5 all the way to `x1w1 = x1·w1`. *What is the gradient of the weight `w1`?*",
+          right: "`w1` gets the value of `x1`, times what arrived: 2 · 0.5.",
+          mistakes: {
+            upstream: "0.5 is what arrived. Multiply it by the local derivative.",
+            local: "2 is the local derivative. Multiply it by the 0.5 that arrived.",
+            unswapped: "That is the gradient of `x1`. Multiplication swaps: `w1` gets the value of `x1`, times 0.5.",
+            own: "−3 is the value of `w1`. Multiplication swaps: `w1` gets the value of `x1`, times 0.5.",
+          },
+        },
+        zero: {
+          text: "The other weight, `w2`, gets 0. *Why?*",
+          options: ["Its input `x2` is 0", "`w2` is too small", "`tanh` lets nothing through"],
+          feedback: [
+            "As long as `x2` is 0, changing `w2` changes nothing.",
+            "The size of `w2` does not matter here. Multiplication swaps: what does `w2` get?",
+            "`tanh` let half of the gradient through, for both weights.",
+          ],
+        },
+      },
+      recap: "The gradients say how to change each weight.",
+    },
+    twice: {
+      title: "Why +=",
+      beats: {
+        both: {
+          text: "In `f = a·a`, two lines lead from `a` to `f`. *What is the gradient of `a`?*",
+          right: "Each line brings 3, and what they bring is *added*: 3 + 3.",
+          mistakes: {
+            one: "3 is what one line brings. There are two lines.",
+            value: "9 is the value of `f`. How fast does it change?",
+          },
+        },
+        lost: "That is why the code says `+=`. With `=`, the second 3 *replaces* the first, and the first is lost. The gradient is half of what it should be, and no error tells you.",
+      },
+      recap: "Where lines meet, gradients add up: `+=`.",
+    },
+    order: {
+      title: "Whose turn is it?",
+      beats: {
+        turns: "`a` is used twice, by `b` and by `c`. The nodes take turns. On its turn, a node passes on what it has received *so far*. What arrives later is lost.",
+        puzzle: {
+          text: "*In which order should the nodes take their turns?* Choose them one by one, then run your order.",
+          paper: "*In which order should the nodes take their turns?* Write down their names.",
+          right: "6 and 9 reached `a` in time: 6 + 9 = 15.",
+          wrong: "Something was lost. Read what, and change the order.",
+        },
+        early: "Suppose `a` takes its turn before `c`. It has received only 6. Then `c` sends 9, *too late*. The gradient of `a` is 6, and it should be 15.",
+        late: "In this order `a` waits for `b` and for `c`. Nothing is lost.",
+      },
+      recap: "A node takes its turn after all nodes that use it.",
+    },
+    sort: {
+      title: "The order, in code",
+      beats: {
+        append: {
+          text: "How does a program find this order? It follows the lines from the result to the inputs, and adds each node to a list. *When should it add a node?*",
+          options: ["As soon as it gets there", "After all operands of the node", "When everything is done"],
+          feedback: [
+            "It gets to the result first. But operands should come before results.",
+            "Then operands come before results. Backward, it is the order that you found.",
+            "Then all nodes would be added at once, in no order.",
+          ],
+        },
+        search: "This is `backward()` in micrograd: a *topological sort*. `append` comes after the loop, so a node is added after its operands.",
+      },
+      recap: "Sort the nodes, then walk the list backward.",
+    },
+    now: {
+      title: "What you can do now",
+      beats: {
+        done: "This is backpropagation. It finds every gradient of any program, and nearly every neural network learns with it. Go on with what you like:",
+      },
+      recap: "Start with 1, multiply along each line, add where lines meet, and take turns in order.",
+    },
+    nudge: {
+      title: "What a gradient predicts",
+      beats: {
+        see: "`a` has moved by 0.5. Move it further: the dot follows the line, and the numbers of the nodes follow, too. `f` always changes *10 times* as fast as `a`. That is the slope of the line, and it is the gradient of `a`.",
+        promise: {
+          text: "The gradient of `c` is −1. *What will `f` do when `c` grows from 10 to 10.1?*",
+          options: ["It falls by about 0.1", "It rises by about 0.1", "It falls to −1"],
+          feedback: [
+            "The change is 0.1 times −1.",
+            "The size is right. But look at the sign: with a negative gradient, `f` falls when `c` rises.",
+            "−1 is not the new value of `f`. It says how fast `f` changes.",
+          ],
+        },
+        kept: "See for yourself: the line falls. Every input has its own gradient, and you can check each one like this.",
+      },
+      recap: "Change an input a little: the result changes by the gradient times that change.",
+    },
+    saturation: {
+      title: "When tanh goes flat",
+      beats: {
         steepest: {
-          text: "*Where is the slope largest, and what is it there?*",
+          text: "Move `n` along the curve. *Where is the slope largest, and what is it there?*",
           options: ["Far to the right: nearly 1", "In the middle: 1", "It is the same everywhere"],
           feedback: [
             "Far to the right the *value* is nearly 1. But the curve is flat there: its slope is nearly 0.",
-            "Yes. At 0 the slope is 1, and on both sides it falls toward 0.",
+            "At 0 the slope is 1, and on both sides it falls toward 0.",
             "Only a straight line has the same slope everywhere.",
           ],
         },
         slope: {
-          text: "There is a formula for the slope that uses the result `o`: the slope is $1 − o^2$. The bias is 6.88 again, and `o` = 0.7071. *What is the slope?*",
-          right: "Yes: 1 − 0.5.",
+          text: "The slope has a formula that uses the result `o`: it is $1 − o^2$. Here `o` is 0.7071. *What is the slope?*",
+          right: "The square of `o` is 0.5, and 1 − 0.5 = 0.5. So half of the gradient gets through.",
           mistakes: {
             value: "That is `o`. Square it, and subtract the square from 1.",
             unsquared: "That is 1 − `o`. Square `o` before you subtract it.",
           },
         },
-        passed: "So half of the gradient of `o` gets through to `n`: 0.5 · 1. The sums before `n` copy 0.5 to all their operands.",
-        weight: {
-          text: "`x1w1 = x1·w1` has gradient 0.5. *What does the weight `w1` get?*",
-          right: "Yes: `x1` = 2, times 0.5.",
-          mistakes: {
-            upstream: "0.5 is the upstream gradient. Multiply it by the local derivative.",
-            local: "2 is the local derivative. Multiply it by the upstream gradient, 0.5.",
-            unswapped: "That is what `x1` gets. A product swaps: `w1` gets the value of `x1`, times the upstream gradient.",
-            own: "−3 is the value of `w1` itself. A product swaps: `w1` gets the value of `x1`, times the upstream gradient.",
-          },
-        },
-        zero: {
-          text: "The other weight, `w2`, gets 0. *Why?*",
-          options: ["Its input `x2` is 0", "Its value is too small", "tanh lets nothing through"],
-          feedback: [
-            "Yes. As long as `x2` is 0, changing `w2` does not change the result.",
-            "The value of `w2` does not matter here. A product swaps: `w2` gets the value of the other factor, times the upstream gradient.",
-            "tanh let half of the gradient through, for both weights.",
-          ],
-        },
-        all: "These are all gradients of the neuron. The gradients of `w1`, `w2` and `b` tell how to change the output by changing these three numbers.",
-        saturated: "Now the bias is 12. `o` is 0.99999, the curve is flat, and *hardly any gradient gets through*: all gradients before tanh are nearly 0. Such a neuron is called saturated. It can hardly learn.",
+        saturated: "Now the bias is 12. `o` is 0.99999, the curve is flat, and *hardly any gradient gets through*: the gradients before `tanh` are almost 0. The neuron is *saturated*. It can hardly learn.",
+        vanished: "This neuron should output −0.8, and it outputs almost 1. Its loss `L`, the square of the error, is large. Take ten steps of learning: almost nothing happens. In deep networks many such factors are multiplied, and the gradient *vanishes*.",
       },
-      recap: "tanh multiplies a gradient by $1 − o^2$: by 1 in the middle of the curve, and by nearly 0 where the curve is flat.",
+      recap: "tanh multiplies a gradient by $1 − o^2$: by 1 in the middle, by almost 0 where the curve is flat.",
     },
-    twice: {
-      title: "A value used twice",
-      goal: "Understand why the rule has += and not =.",
+    paths: {
+      title: "More paths, more orders",
       beats: {
-        meet: "`b = a + a`: a value can be used more than once. Two lines lead from `a` to `b`, and each line carries a contribution back to `a`.",
-        both: {
-          text: "*What is the gradient of `a`?* By how much does `b` grow when `a` grows by 0.001?",
-          right: "Yes. `b` grows by twice as much as `a`.",
-          mistakes: {
-            one: "1 is the contribution of *one* line. There are two lines.",
-            own: "3 is the value of `a`. The local derivatives of a sum do not depend on the values.",
-            value: "6 is the value of `b`. The question is how fast `b` changes.",
-            change: "That is the change of `b`. Divide it by the change of `a`.",
-          },
-        },
-        added: "Each line carries the contribution 1, one line after the other. Each contribution is *added* to the gradient so far. That is why the rule has `+=`.",
-        equals: {
-          text: "Suppose that the rule were `operand.grad = local · this.grad`. *What would the gradient of `a` be?*",
-          right: "Yes. The second 1 replaces the first.",
-          mistakes: {
-            right: "That is the result with `+=`. With `=`, the second contribution is not added.",
-            zero: "The last contribution stays in `a.grad`.",
-          },
-        },
-        lost: "Here you see `=` beside `+=`. With `=`, the 1 on the crossed line was overwritten. The gradient is *half of what it should be*, and no error message tells you so.",
         paths: {
-          text: "Here `a` is used by `d = a·b` and by `e = a + b`, and `f = d·e`. `a` is −2 and `b` is 3. The gradient of `d` is 1, and the gradient of `e` is −6. *What is the gradient of `a`?*",
-          right: "Yes: 3 · 1 through `d`, plus 1 · (−6) through `e`. Multiply along each path, and add where paths meet.",
+          text: "`a` is used by `d = a·b` and by `e = a + b`, and `f = d·e`. `a` is −2 and `b` is 3. The gradient of `d` is 1, and the gradient of `e` is −6. *What is the gradient of `a`?*",
+          right: "3 · 1 comes through `d`, and 1 · (−6) comes through `e`.",
           mistakes: {
-            first: "3 is the contribution through `d`. The contribution through `e`, −6, is missing.",
-            second: "−6 is the contribution through `e`. The contribution through `d`, 3, is missing.",
+            first: "3 is what comes through `d`. What comes through `e` is missing.",
+            second: "−6 is what comes through `e`. What comes through `d` is missing.",
           },
         },
-        met: "Two paths lead from `a` to the root, so `a` gets two contributions, and its gradient is their sum.",
-      },
-      recap: "A gradient is a sum over all paths, so contributions are added: `+=`.",
-    },
-    order: {
-      title: "Whose turn is it?",
-      goal: "Understand which orders are right for the backward pass, and how a program finds one.",
-      beats: {
-        question: "`a` is used by `b` and by `c`, and both are used by `d`. The boxes take turns. On its turn, a box passes on the gradient that it has *at that moment*. Contributions that arrive later are not passed on.",
-        puzzle: {
-          text: "*In which order should the boxes take their turns?* Choose one box after the other, on the graph or in the list. Then run your order.",
-          paper: "*In which order should the boxes take their turns?* Write down their names.",
-          right: "Yes: no gradient is wrong.",
-          wrong: "A contribution is lost. Read which one, and change the order.",
-        },
-        why: "A box may pass on its gradient only when *every box that uses it has had its turn*. Then its gradient is complete. Such an order is called *topological*. Here it is reversed: results come before operands.",
-        early: "Here `c = a·b`, `d = c + a` and `e = d**2`, the square of `d`. But `c` had its turn before `d`. At that moment, no contribution had arrived at `c`, so it passed 0 on to `a` and `b`. The contribution of `d` to `c` comes *too late to be passed on*: the gradient of `a` is 16 instead of 64. (micrograd would still add this contribution to `c.grad`. Then `c.grad` would be right, but `a.grad` would be wrong.)",
+        met: "Two paths lead from `a` to the result. Multiply along each path, and add where the paths meet. With `=`, one path is lost.",
         which: {
-          text: "Back to `L = d·f`, `d = e + c`, `e = a·b`. *Which of these orders gives a wrong gradient?*",
+          text: "Another program: `L = d·f`, `d = e + c`, `e = a·b`. *Which of these orders gives a wrong gradient?*",
           options: ["`L`, `f`, `d`, `c`, `e`, `b`, `a`", "`L`, `d`, `e`, `a`, `b`, `c`, `f`", "`L`, `e`, `d`, `a`, `b`, `c`, `f`"],
           feedback: [
-            "In this order, each box comes after all boxes that use it. Leaves such as `f` pass nothing on, so they may come at any time after these boxes.",
-            "In this order, each box comes after all boxes that use it: `d` after `L`, `e` after `d`. A graph can have several right orders, and this is one.",
-            "Yes. `d` uses `e`. If `e` has its turn before `d`, no contribution has arrived at `e`, and it has nothing to pass on.",
+            "Here each node comes after all nodes that use it. Inputs such as `f` pass nothing on, so they may come early.",
+            "Here each node comes after all nodes that use it. A graph can have several right orders, and this is one.",
+            "`d` uses `e`. If `e` comes before `d`, it has received nothing, and has nothing to pass on.",
           ],
         },
-        append: {
-          text: "How does a program find such an order? By *depth-first search*: it goes from the root to an operand, on to the operand's operands, and so on, and adds each box to a list. *When must a box be added, so that operands come before results in the list?*",
-          options: ["When the search first reaches it", "After all its operands are in the list", "When the search has ended"],
-          feedback: [
-            "The search reaches the root first, so the root would come before all its operands.",
-            "Yes. So operands come before results. Read backward, from its end to its start, the list has results before operands.",
-            "Then all boxes would be added at once, and their order would not be determined.",
-          ],
-        },
-        search: "This is `backward()` of micrograd. Step through it: `append` comes after the loop, so a box is added to the list *after* its operands. The numbers on the boxes are their places in the list. `visited` makes sure that a box that is used twice is added only once.",
-        reversed: "`reversed(topo)` is the order of the backward pass. It starts at the root, and reaches `a` only when all contributions to `a` have arrived.",
+        early: "Here `c = a·b`, `d = c + a` and `e = d**2`, the square of `d`. But `c` takes its turn before `d`. It has received nothing, so it passes on 0. The gradient of `a` is 16, and it should be 64. (micrograd would still add the late 16 to `c.grad`. But `a.grad` would be wrong.)",
       },
-      recap: "Each box has its turn after all boxes that use it. Depth-first search finds such an order.",
+      recap: "A gradient is a sum over all paths. A wrong order loses some of them.",
     },
     check: {
       title: "Trust, and check",
-      goal: "Check a gradient using only the forward pass.",
       beats: {
-        doubt: "You can work out any gradient now. But can you *trust* your result, and a program that computes gradients for you? A gradient predicts the effect of a nudge. So *nudge* a box, and compare. You need only the forward pass.",
         quotient: {
-          text: "`a` is nudged by `h` = 0.0001, and the highlighted boxes have changed with it, up to `L`. With `a` + `h`, `L` is −7.9994; with `a` − `h` it is −8.0006. *Divide the change of `L` by the change of `a`: what comes out?*",
-          right: "Yes: 0.0012 / 0.0002. This is the *difference quotient*.",
+          text: "Can you trust a gradient? Nudge a node and compare. Here `a` is nudged by `h` = 0.0001. With `a` + `h`, `L` is −7.9994; with `a` − `h` it is −8.0006. *Divide the change of `L` by the change of `a`: what comes out?*",
+          right: "0.0012 / 0.0002 = 6. This is the *difference quotient*.",
           mistakes: {
             change: "That is how much `L` changed from one end to the other. Divide it by the change of `a`.",
             half: "Use both ends: `L` went from −8.0006 to −7.9994.",
@@ -836,47 +775,46 @@ export const lesson = {
             up: "That is how much `L` changed on one side. Divide it by the change of `a`.",
           },
         },
-        drawn: "Now backpropagation has run, too. The root's box shows the quotient *beside the gradient*, and they agree. Choose another box to nudge that box instead. Then move `h`. `L` is a linear function of each box, so the quotient hardly changes.",
+        drawn: "Backpropagation has run, too. The node of the root shows the quotient *beside the gradient*, and they agree. Choose another node to nudge that node instead. Then move `h`.",
         notice: {
-          text: "Suppose the rule is written with `=` instead of `+=`. Here `a` is used twice, so its gradient will be wrong. *Will the quotient show this?*",
+          text: "Suppose the code says `=` where it should say `+=`. Here `a` is used twice, so its gradient will be wrong. *Will the quotient show this?*",
           options: ["No: it will be wrong in the same way", "Only if `h` is small enough", "Yes: it will differ from the gradient"],
           feedback: [
-            "What is the quotient computed from? Only from forward passes. They do not use `+=`, so this mistake cannot affect them.",
+            "What is the quotient computed from? Only from forward passes. They do not use `+=`.",
             "A whole contribution is missing from the gradient. The difference shows even if `h` is not very small.",
-            "Yes. The quotient comes from the forward pass alone, so the mistake does not affect it.",
+            "The quotient comes from the forward pass alone, so the mistake does not affect it.",
           ],
         },
-        caught: "The check found the mistake: the gradient is 3, but the quotient is −3. The contribution −6 was overwritten. Python raised no error, so only the check shows the mistake. Move `h`: the gradient stays wrong.",
-        bent: "Because of `tanh`, `o` is not a linear function of `x1`. With `h` = 0.1 the quotient is inexact. Make `h` smaller, and watch the quotient come closer to the gradient, −1.5.",
+        caught: "The check found the mistake: the gradient is 3, but the quotient is −3. What the other path brought was overwritten. Python raised no error, so only the check shows it. Move `h`: the gradient stays wrong.",
+        bent: "Because of `tanh`, `o` does not follow a straight line. With `h` = 0.1 the quotient is inexact. Make `h` smaller, and watch the quotient come closer to the gradient, −1.5.",
         small: {
           paper: "With `h` = 0.1 the quotient for `x1` is −1.521, with `h` = 0.01 it is −1.5002, and the gradient is −1.5. *So is the smallest `h` the best?*",
           text: "A smaller `h` made the quotient better. *So is the smallest `h` the best?*",
           options: ["Yes, the smaller the better", "No: with a tiny `h` the quotient gets worse again", "Below some size, `h` makes no difference"],
           feedback: [
             "With exact numbers it is. But the computer keeps about 16 digits. How many right digits does the difference of two nearly equal numbers have?",
-            "Yes. The computer keeps about 16 digits. The difference of two nearly equal numbers has only a few right digits left.",
+            "The computer keeps about 16 digits. The difference of two nearly equal numbers has only a few right digits left.",
             "That would be so if numbers had infinitely many digits. The computer keeps about 16.",
           ],
         },
-        rounded: "At `h` = 1e-10 the last digits of the quotient are noise. (This much noise is expected for such a small step, so the verdict accepts it.) The curve shows the error for every `h`. On the right, the error is large because the function *bends*. On the left, it is large because the computer *rounds*. The best `h` lies between.",
+        rounded: "At `h` = 1e-10 the last digits of the quotient are noise. (This much noise is expected for such a small step, so the verdict accepts it.) The curve shows the error for every `h`. On the right, the function *bends*. On the left, the computer *rounds*. The best `h` lies between.",
       },
       recap: "The difference quotient checks a gradient, but it is slow and inexact. Backpropagation is fast, and exact except for rounding.",
     },
     training: {
       title: "Learning",
-      goal: "Use gradients to make an error smaller, and see what goes wrong.",
       beats: {
-        loss: "A neuron outputs `o`. The right output is `y`. The square of the error is the *loss* `L`. Learning means making the loss smaller. The gradients tell how.",
+        loss: "A neuron outputs `o`. The right output is `y`. The square of the error is the *loss* `L`. Learning means making the loss smaller. The gradients say how.",
         which: {
-          text: "$[dL/dw]$ is negative. *To make `L` smaller, what should `w` do?*",
+          text: "The gradient of `w` is negative. *To make `L` smaller, what should `w` do?*",
           options: ["Go up", "Go down", "Stay"],
           feedback: [
-            "Yes. With a negative gradient, `L` falls when `w` rises. So we change `w` *against* the gradient.",
+            "With a negative gradient, `L` falls when `w` rises. So we change `w` *against* the gradient.",
             "Then `L` would rise: with a negative gradient, `w` and `L` change in opposite directions.",
             "That would be right only if the gradient were 0.",
           ],
         },
-        descend: "A step is `w −= rate · w.grad`, and the same for every other *parameter*. Parameters are the numbers that learning may change: here `w` and `b`. The learning rate, `rate`, sets how large a step is. This method is called *gradient descent*. Take a few steps and look at the curve of the loss.",
+        descend: "One step is `w −= rate · w.grad`, and the same for `b`. `w` and `b` are *parameters*: numbers that learning may change. This is *gradient descent*. Take ten steps, and watch the loss.",
         rate: {
           paper: "So each parameter takes small steps: `w −= rate · w.grad`, and the same for `b`, with `rate` = 0.1. *What if the rate is 25 times as large?*",
           text: "*What if the rate is 25 times as large?*",
@@ -884,36 +822,33 @@ export const lesson = {
           feedback: [
             "A gradient predicts only the effect of *small* changes.",
             "Every step would be 25 times as long.",
-            "Yes. A gradient predicts only the effect of small changes.",
+            "A gradient predicts only the effect of *small* changes.",
           ],
         },
-        large: "Take a step: `w` jumps past the minimum, to where tanh is flat. Hardly any gradient gets through there, and the loss stays where it is.",
+        large: "Take a step: `w` jumps past the minimum, to where `tanh` is flat. Hardly any gradient gets through there, and the loss stays where it is.",
         again: {
           text: "`w.grad` still holds the gradient of the last pass. *What happens if nothing sets it to 0 before the next backward pass?*",
           options: ["The new gradient replaces it", "The new gradient is added to it", "Python raises an error"],
           feedback: [
-            "That would happen with `=`. But the rule has `+=`.",
-            "Yes: the rule has `+=`. So the gradients of earlier passes add up, unless `zero_grad()` sets them to 0.",
+            "That would happen with `=`. But the code says `+=`.",
+            "The code says `+=`. So the gradients of earlier passes add up, unless `zero_grad()` sets them to 0.",
             "Python raises no error, and that is why this mistake is so common.",
           ],
         },
-        unzeroed: "Without `zero_grad()` each step uses the *sum of all gradients so far*. So the steps get larger, jump past the minimum, and swing back and forth. From the second step on, the lines below show which gradients are added. (Only leaves keep their gradients: each forward pass creates the other boxes again.) Switch `zero_grad()` on and off, and start again.",
-        vanished: "Here, with `w` = 4, `b` = 2 and `y` = −0.8, the neuron is saturated. The loss is about as large as it can be, but $1 − o^2$ is nearly 0, so hardly any gradient reaches `w` and `b`. In deep networks many such factors are multiplied, and the gradient *vanishes*.",
+        unzeroed: "Without `zero_grad()` each step uses the *sum of all gradients so far*. So the steps get larger, jump past the minimum, and swing back and forth. Switch `zero_grad()` on and off, and start again.",
       },
       recap: "Run forward, call `zero_grad`, run backward, and take a small step against the gradient. Repeat.",
     },
     passes: {
       title: "Why backward?",
-      goal: "Count how many runs it takes to get all gradients: by nudging, and with a backward pass.",
       beats: {
-        many: "This is a network with two layers. It has eight leaves, and we want the gradient of each leaf.",
         runs: {
-          text: "*Suppose you nudge the leaves: at least how many times does the program have to run to give all eight gradients?*",
-          right: "Yes: once without a nudge, and once for each leaf with that leaf nudged.",
+          text: "This network has eight inputs and weights, and we want the gradient of each. *If you nudge them one by one, how many times does the program have to run, at least?*",
+          right: "It runs once without a nudge, and once for each of the eight.",
           mistakes: {
             plain: "Nearly. One more run, without a nudge, is needed for comparison.",
-            one: "One run nudges one leaf, and gives the gradient of that leaf only.",
-            central: "That is enough for two nudges of each leaf. But fewer runs are enough.",
+            one: "One run nudges one number, and gives one gradient.",
+            central: "That is enough for two nudges of each number. But fewer runs are enough.",
           },
         },
         count: "Compute the gradients both ways, and count the runs. Compare the gradients, too.",
@@ -921,24 +856,35 @@ export const lesson = {
           text: "*A network has a million weights. How many backward passes does it take to get all their gradients?*",
           options: ["One", "A thousand", "A million"],
           feedback: [
-            "Yes. That is why large networks can be trained at all.",
-            "A backward pass visits every box once, however many leaves there are.",
+            "That is why large networks can be trained at all.",
+            "A backward pass visits every node once, however many weights there are.",
             "That is the cost of nudging: one run for every weight.",
           ],
         },
-        once: "Nudging measures the effect of *one input at a time*. The backward pass starts *at the result, once*, and reaches every box. One pass is enough because *paths share boxes*: each box adds up all its contributions and passes on the sum once. So no part of a path is computed twice.",
-        end: "You have seen all parts of backpropagation: a graph that remembers, a seed, one rule, `+=`, an order, and a check. A program for it has about a hundred lines of Python. Nearly every neural network is trained this way.",
+        once: "A nudge measures *one input at a time*. The backward pass starts *at the result, once*, and reaches every node. Each node adds up what it receives and passes on the sum once. So *no edge is travelled twice*.",
       },
-      recap: "One backward pass gives the gradient of one result with respect to every box.",
+      recap: "One backward pass gives the gradient of one result with respect to every node.",
+    },
+    own: {
+      title: "Your own data",
+      beats: {
+        expression: "In the lab you can type any expression, change its numbers, and walk through its gradients, forward and backward. Start with this one, or type your own.",
+        points: "You can also give a network your own points: click in the plane to add them, or paste a table. Then train the network and watch the border between the two classes move.",
+        program: "And you can look into a Python program of your own: `gradwalk walk --page script.py` shows every `backward()` of the program on a page like this one. This graph is the last part of a language model: softmax and its loss.",
+      },
+      recap: "Everything in the lesson works with your own numbers, too.",
     },
   },
-  /** @param {number} number @param {number} count */
-  number: (number, count) => `Chapter ${number} of ${count}`,
-  goal: "Goal",
-  recap: "In short",
+  /** @param {number} count */
+  minutes: (count) => `${count} min`,
+  /** The length of the lesson. @param {number} count */
+  minutesInAll: (count) => `The whole lesson: ${count} min`,
+  /** @param {string} title of a chapter */
+  resume: (title) => `Continue at “${title}”`,
+  further: "Go further",
   answers: "Answers",
   /** @param {string} order */
-  orderOr: (order) => `${order}, or another order in which each box comes after all boxes that use it`,
+  orderOr: (order) => `${order}, or another order in which each node comes after all nodes that use it`,
   contents: "Chapters",
   next: "Continue",
   nextChapter: "Next chapter",
@@ -947,26 +893,17 @@ export const lesson = {
   show: "Show me",
   handIn: "Hand in your answers",
   answer: "Your answer",
+  right: "Right.",
   /** @param {string} answer */
   shown: (answer) => `It is ${answer}.`,
   shownChoice: "It is the marked one.",
   /** @param {number} beat @param {number} count */
-  beat: (beat, count) => `Step ${beat} of ${count}`,
+  beat: (beat, count) => `${beat} of ${count}`,
   /** @param {string} text */
   noNumber: (text) => (text.trim() ? `“${text}” is not a number: write one such as -1.5, 1/3 or 3*2.` : "Write a number first."),
   /** @param {string} answer */
   wrong: (answer) => `Not ${answer}. Look at the graph again, or choose “Show me”.`,
   sign: "The size is right. Look at the sign.",
-  after: {
-    title: "Where to go from here",
-    /** @type {readonly (readonly [string, string])[]} */
-    ways: [
-      ["Your own expression", "Open the lab and type an expression."],
-      ["Your own program", "`gradwalk walk --page script.py` shows every `backward()` of a script on a page like this."],
-      ["The tutorial", "`docs/tutorial.md` continues in Python, from a single Value to a network."],
-      ["The library", "`pip install gradwalk` installs the library. It uses the same rule, is fast, and names its functions as JAX does."],
-    ],
-  },
 };
 
 export const figures = {
@@ -990,15 +927,11 @@ export const figures = {
   from: (giver) => `from ${giver}`,
   /** @param {string} giver */
   lateFrom: (giver) => `from ${giver}, too late`,
-  start: "at first",
   /** @param {string} name */
   comes: (name) => `Contributions to ${name}`,
   stepSearch: "Next line",
   restartSearch: "From the start",
   code: "micrograd's backward()",
-  visited: "visited",
-  list: "topo",
-  calls: "open calls",
   searched: "The search is done. The reversed list is the order of the backward pass.",
   step: "Step",
   steps: "Ten steps",
@@ -1007,6 +940,7 @@ export const figures = {
   rate: "rate",
   /** @param {number} count */
   taken: (count) => (count === 1 ? "1 step" : `${count} steps`),
+  lab: "Open it in the lab",
   runNudges: "Nudge them all",
   runBackward: "Run backward",
   leaf: "leaf",

@@ -2,13 +2,14 @@
 
 import { button, element, fill, set, write } from "../dom.js";
 import { lesson as say } from "../languages/languages.js";
-import { CHAPTERS, chapterOf, stageOf } from "../model/chapters.js";
-import { record } from "../model/exercises/results.js";
+import { CHAPTERS, chapterOf, departureOf, FURTHER, ROUTE, stageOf } from "../model/chapters.js";
+import { answersTo, record } from "../model/exercises/results.js";
 import { HandIn } from "../panels/exercises/hand_in.js";
 import { rich } from "../rich.js";
 import { Beside } from "./figures/beside.js";
 import { Count } from "./figures/count.js";
 import { Descent } from "./figures/descent.js";
+import { Lab } from "./figures/lab.js";
 import { Nudge } from "./figures/nudge.js";
 import { Quotient } from "./figures/quotient.js";
 import { Search } from "./figures/search.js";
@@ -32,7 +33,7 @@ import { Choice, NumberForm } from "./question.js";
 
 export class Guide {
   /**
-   * @param {(change: Partial<State>) => void} act
+   * @param {(change: Partial<State>, from?: number | null) => void} act
    * @param {{ puzzle: readonly Panel[] }} panels the order puzzle, for the question about it
    */
   constructor(act, { puzzle }) {
@@ -41,21 +42,25 @@ export class Guide {
     this.shown = "";
     /** @type {Model | null} */
     this.model = null;
-    /** @type {Set<string>} beats whose question has been answered */
-    this.answered = new Set();
+    const kept = answersTo("lesson");
+    /** @type {Set<string>} beats whose question has been answered, now or in an earlier visit */
+    this.answered = new Set([...kept].filter(([, { isRight, answer }]) => isRight || !answer).map(([key]) => key));
     /** @type {import("./question.js").Asked | null} */
     this.asked = null;
-    /** @type {Map<string, string>} the unfinished answers of other beats */
-    this.drafts = new Map();
-    /** @type {(Panel & { close?: () => void, marks?: Search["marks"] }) | null} */
+    /** @type {Map<string, string>} the answers in the fields of the beats that are not shown */
+    this.drafts = new Map(Array.from(kept, ([key, { answer }]) => [key, answer]));
+    /** @type {(Panel & { close?: () => void, begin?: () => void, marks?: Search["marks"] }) | null} */
     this.figure = null;
     this.number = element("p", { class: "number" });
     this.title = element("h2", { tabindex: -1 });
-    this.goal = element("p", { class: "goal" });
+    this.resume = button("", () => {}, { class: "resume", hidden: true });
     this.words = element("div", { class: "words", "aria-live": "polite" });
     this.beside = element("div", { class: "beside-words" });
     this.verdict = element("p", { class: "feedback", role: "status" });
-    this.recap = element("div", { class: "recap", role: "status" });
+    this.recap = element("p", { class: "recap", role: "status" });
+    /** Verdict and the sentence to keep, above the buttons, where they are always in view. */
+    this.dock = element("div", { class: "dock" });
+    this.after = element("div", { class: "after" });
     this.handIn = new HandIn();
     this.handing = element("details", { class: "handing" }, element("summary", {}, say.handIn), this.handIn.element);
     /** @type {import("../walk/steps.js").Walk | null} the walk of the order that was run last */
@@ -63,16 +68,13 @@ export class Guide {
     this.back = button(say.back, () => this.goBack());
     this.next = button(say.next, () => this.goOn(), { class: "main" });
     this.at = element("span", { class: "at note" });
-    this.contents = CHAPTERS.map((chapter, i) => {
-      const { title } = say.chapters[chapter.key];
-      return button(String(i + 1), () => this.#enter(chapter, 0), { class: "chapter", "aria-label": `${i + 1}. ${title}`, title });
-    });
-    const chapters = element("nav", { class: "contents", "aria-label": say.contents }, ...this.contents);
-    const body = element("div", { class: "body" }, this.number, this.title, this.goal, this.words, this.beside, this.recap, this.handing);
-    const foot = element("div", { class: "foot" }, this.back, this.at, this.next);
+    this.contents = new Map(ROUTE.map((chapter) => [chapter, this.#link(chapter, { class: "chapter" })]));
+    const chapters = element("nav", { class: "contents", "aria-label": say.contents }, ...this.contents.values());
+    const body = element("div", { class: "body" }, this.number, this.title, this.words, this.resume, this.beside, this.after, this.handing);
+    const foot = element("div", { class: "foot" }, this.dock, this.back, this.at, this.next);
     this.element = element("section", { class: "guide", "aria-label": say.title }, chapters, body, foot);
     this.body = body;
-    fitted(body, [this.words, this.beside, this.recap]);
+    fitted(body, [this.words, this.beside, this.after]);
   }
 
   /** @param {Model} model */
@@ -81,23 +83,33 @@ export class Guide {
     const { chapter: key, beat, done } = model.state;
     const chapter = chapterOf(key);
     if (!chapter) return;
-    const isNew = this.shown !== `${key}.${beat}`;
-    if (isNew) this.#show(chapter, beat);
+    if (this.shown !== idOf(chapter, beat)) this.#show(chapter, beat);
     this.asked?.update(model.graph);
     this.figure?.update(model);
     if (chapter.beats[beat].ask?.kind === "order") this.#judgeOrder(model);
-    this.contents.forEach((item, i) => {
-      set(item, "aria-current", CHAPTERS[i] === chapter && "step");
-      set(item, "data-done", done.includes(CHAPTERS[i].key));
-    });
+    for (const [other, link] of this.contents) {
+      set(link, "aria-current", other === chapter && "step");
+      set(link, "data-done", done.includes(other.key));
+    }
     this.#showFoot(chapter, beat);
+  }
+
+  /** Offer to continue at a place of an earlier visit. @param {import("../model/preferences.js").Place | null} place */
+  offer(place) {
+    const chapter = place && chapterOf(place.chapter);
+    const isAhead = chapter && (chapter !== ROUTE[0] || place.beat > 0);
+    this.resume.hidden = !isAhead;
+    if (!isAhead) return;
+    write(this.resume, say.resume(say.chapters[chapter.key].title));
+    this.resume.onclick = () => this.#enter(chapter, place.beat, place.done);
   }
 
   /** Return the open question, or null. @param {Model} model @returns {import("../model/chapters.js").Question | null} */
   openIn(model) {
     const { chapter: key, beat } = model.state;
-    const ask = chapterOf(key)?.beats[beat].ask;
-    if (!ask || this.answered.has(`${key}.${beat}`)) return null;
+    const chapter = chapterOf(key);
+    const ask = chapter?.beats[beat].ask;
+    if (!chapter || !ask || this.answered.has(idOf(chapter, beat))) return null;
     return ask.kind === "order" && isSolved(model) ? null : ask;
   }
 
@@ -112,11 +124,8 @@ export class Guide {
     const { chapter, beat } = this.#here();
     if (!this.#isAnswered(chapter, beat)) return this.#reveal();
     if (beat + 1 < chapter.beats.length) return this.#enter(chapter, beat + 1);
-    const following = CHAPTERS[CHAPTERS.indexOf(chapter) + 1];
-    const done = [...new Set([...this.#state.done, chapter.key])];
-    if (following) this.#enter(following, 0, done);
-    else this.act({ done });
-    return undefined;
+    const following = followingOf(chapter);
+    return following ? this.#enter(following, 0) : undefined;
   }
 
   /** Go to the previous beat, or to the end of the previous chapter. */
@@ -150,41 +159,50 @@ export class Guide {
 
   /** @param {Chapter} chapter @param {number} beat @param {readonly string[]} [done] */
   #enter(chapter, beat, done = this.#state.done) {
-    const isElsewhere = chapter.key !== this.#state.chapter;
-    const isEnd = chapter === CHAPTERS.at(-1) && beat + 1 === chapter.beats.length;
-    this.act({ ...stageOf(chapter, beat), done: isEnd ? [...new Set([...done, chapter.key])] : done });
-    if (isElsewhere) this.title.focus();
+    const { chapter: before, beat: last } = this.#here();
+    const isLater = chapter === before ? beat > last : CHAPTERS.indexOf(chapter) > CHAPTERS.indexOf(before);
+    const from = isLater ? departureOf(chapter, beat, this.#state) : null;
+    const isEnd = beat + 1 === chapter.beats.length && this.#isAnswered(chapter, beat);
+    const stage = stageOf(chapter, beat, this.answered.has(idOf(chapter, beat)));
+    this.act({ ...stage, done: isEnd ? [...new Set([...done, chapter.key])] : done }, from);
+    if (chapter !== before) this.title.focus();
+    if (isLater) this.figure?.begin?.();
   }
 
   /** @param {Chapter} chapter @param {number} number of the beat */
   #show(chapter, number) {
     this.close();
     if (this.asked) this.drafts.set(this.shown, this.asked.draft);
-    this.shown = `${chapter.key}.${number}`;
+    this.shown = idOf(chapter, number);
     const { ask, key, figure } = chapter.beats[number];
-    const { title, goal } = say.chapters[chapter.key];
     const words = wordsOf(chapter, key);
-    write(this.number, say.number(CHAPTERS.indexOf(chapter) + 1, CHAPTERS.length));
-    write(this.title, title);
-    write(this.goal, number ? "" : goal);
+    const isStart = chapter === ROUTE[0] && number === 0;
+    const isShort = ROUTE.includes(chapter); // its minutes are above
+    write(this.number, isStart ? say.minutesInAll(minutesOf(ROUTE)) : isShort ? "" : say.minutes(chapter.minutes));
+    write(this.title, say.chapters[chapter.key].title);
+    set(this.title, "data-again", number > 0);
+    if (!isStart) this.resume.hidden = true;
     fill(this.words, element("p", {}, ...rich(typeof words === "string" ? words : words.text)));
     this.figure = figure ? this.#figure(figure) : null;
-    this.asked = this.#ask(ask, words, isPathKnown(chapter));
+    this.asked = this.#ask(ask, words, chapter !== ROUTE[0]);
     if (this.asked) this.asked.draft = this.drafts.get(this.shown) ?? "";
+    set(this.verdict, "data-verdict", null);
     fill(this.verdict);
-    const puzzle = ask?.kind === "order" ? [this.verdict, ...this.puzzle.map((panel) => panel.element)] : [];
+    const puzzle = ask?.kind === "order" ? this.puzzle.map((panel) => panel.element) : [];
     fill(this.beside, this.asked?.element, ...puzzle, this.figure?.element);
+    fill(this.dock, this.asked?.told ?? this.verdict, this.recap);
     this.body.scrollTop = 0;
   }
 
   /** @param {Figure} figure */
   #figure(figure) {
-    if (figure.kind === "nudge") return new Nudge(figure);
+    if (figure.kind === "nudge") return new Nudge(figure, this.act);
     if (figure.kind === "tangent") return new Tangent(figure, this.act);
     if (figure.kind === "beside") return new Beside(figure);
     if (figure.kind === "search") return new Search(this.act);
     if (figure.kind === "quotient") return new Quotient(figure, this.act);
     if (figure.kind === "count") return new Count(this.act);
+    if (figure.kind === "lab") return new Lab(figure, this.act);
     return new Descent(figure, this.act);
   }
 
@@ -197,7 +215,7 @@ export class Guide {
   }
 
   /**
-   * Record an answer to the open question. Once the question is settled, the graph shows everything again.
+   * Record an answer to the open question. Once the question is settled, the stage shows everything and moves on.
    * @param {string} answer "" if the answer was shown @param {boolean} isRight @param {boolean} isSettled
    */
   #take(answer, isRight, isSettled) {
@@ -205,13 +223,17 @@ export class Guide {
     this.#record(answer, isRight);
     if (!isSettled) return;
     this.answered.add(this.shown);
-    this.act({});
+    const { chapter, beat } = this.#here();
+    const { done, position } = this.#state;
+    const { ask, then } = chapter.beats[beat];
+    const isEnd = beat + 1 === chapter.beats.length;
+    const stage = ask?.kind === "order" ? {} : stageOf(chapter, beat, true);
+    this.act({ ...stage, done: isEnd ? [...new Set([...done, chapter.key])] : done }, then?.values ? 0 : position);
   }
 
   /** @param {string} answer @param {boolean} isRight */
   #record(answer, isRight) {
-    const { chapter, beat } = this.#here();
-    record({ kind: "lesson", key: `${chapter.key}.${chapter.beats[beat].key}`, answer, isRight, hinted: false });
+    record({ kind: "lesson", key: this.shown, answer, isRight, hinted: false });
     this.handIn.update();
   }
 
@@ -223,7 +245,7 @@ export class Guide {
     const { chapter, beat } = this.#here();
     const words = /** @type {OrderWords} */ (wordsOf(chapter, chapter.beats[beat].key));
     set(this.verdict, "data-verdict", isRun && (isRight ? "right" : "wrong"));
-    write(this.verdict, isRun ? (isRight ? words.right : words.wrong) : "");
+    fill(this.verdict, element("span", {}, ...(isRun ? rich(isRight ? `${say.right} ${words.right}` : words.wrong) : [])));
     if (!isRun || model.shown === this.judged || this.answered.has(this.shown)) return;
     this.judged = model.shown;
     this.#record(model.state.order.join(", "), isRight);
@@ -236,39 +258,75 @@ export class Guide {
     this.#take("", false, true);
     if (chapter.beats[beat].ask?.kind === "order") {
       const { graph, walk } = /** @type {Model} */ (this.model);
-      this.act({ order: walk.order.map((place) => graph.nodes[place].name), position: Infinity });
+      this.act({ order: walk.order.map((place) => graph.nodes[place].name), position: Infinity }, walk.seeded);
     } else {
       this.asked?.show();
     }
   }
 
   /** @param {Chapter} chapter @param {number} beat */
-  #isAnswered({ key, beats }, beat) {
-    return beats[beat].ask === undefined || this.answered.has(`${key}.${beat}`);
+  #isAnswered(chapter, beat) {
+    return chapter.beats[beat].ask === undefined || this.answered.has(idOf(chapter, beat));
   }
 
   /** @param {Chapter} chapter @param {number} beat */
   #showFoot(chapter, beat) {
     const isLast = beat + 1 === chapter.beats.length;
     const isAnswered = this.#isAnswered(chapter, beat);
-    const isEnd = isLast && chapter === CHAPTERS.at(-1);
-    write(this.at, say.beat(beat + 1, chapter.beats.length));
+    write(this.at, placeOf(chapter, beat));
     write(this.next, !isAnswered ? say.show : isLast ? say.nextChapter : say.next);
     set(this.next, "class", isAnswered ? "main" : null);
-    this.next.hidden = isEnd && isAnswered;
-    set(this.back, "aria-disabled", beat === 0 && chapter === CHAPTERS[0] && "true");
-    this.recap.hidden = !(isLast && isAnswered);
-    this.handing.hidden = this.recap.hidden;
-    if (this.recap.hidden) return;
-    this.handIn.update();
-    const { recap } = say.chapters[chapter.key];
-    fill(this.recap, element("h3", {}, say.recap), element("p", {}, ...rich(recap)), isEnd ? ways() : null);
+    this.next.hidden = isLast && isAnswered && !followingOf(chapter);
+    set(this.back, "aria-disabled", beat === 0 && chapter === ROUTE[0] && "true");
+    const isEnd = isLast && isAnswered;
+    const isFurther = isEnd && !followingOf(chapter);
+    write(this.recap, "");
+    if (isEnd) fill(this.recap, ...rich(say.chapters[chapter.key].recap));
+    fill(this.after, ...(isFurther ? this.#further(chapter) : []));
+    this.handing.hidden = !isFurther;
+    if (isFurther) this.handIn.update();
+  }
+
+  /** Create the list of the chapters to go further with. @param {Chapter} current */
+  #further(current) {
+    const { done } = this.#state;
+    const items = FURTHER.filter((chapter) => chapter !== current).map((chapter) =>
+      element("li", { "data-done": done.includes(chapter.key) }, this.#link(chapter, { class: "further" })),
+    );
+    return [element("h3", {}, say.further), element("ul", {}, ...items)];
+  }
+
+  /** Create a button that opens a chapter. @param {Chapter} chapter @param {Parameters<typeof button>[2]} properties */
+  #link(chapter, properties) {
+    const { title } = say.chapters[chapter.key];
+    const minutes = say.minutes(chapter.minutes);
+    const name = element("span", { class: "name" }, title);
+    const link = button("", () => this.#enter(chapter, 0), { ...properties, title: `${title}, ${minutes}` });
+    link.append(name, element("span", { class: "minutes" }, minutes));
+    return link;
   }
 }
 
-/** Return whether the lesson has already explained products along paths. @param {Chapter} chapter */
-function isPathKnown(chapter) {
-  return CHAPTERS.indexOf(chapter) >= CHAPTERS.findIndex(({ key }) => key === "rule");
+/** Return the identifier of a beat, which answers are stored with. @param {Chapter} chapter @param {number} beat */
+function idOf({ key, beats }, beat) {
+  return `${key}.${beats[beat].key}`;
+}
+
+/** Return the chapter that follows, if any: chapters to go further with are read in any order. @param {Chapter} chapter */
+function followingOf(chapter) {
+  return ROUTE[ROUTE.indexOf(chapter) + 1 || ROUTE.length];
+}
+
+/** @param {readonly Chapter[]} chapters */
+function minutesOf(chapters) {
+  return chapters.reduce((sum, { minutes }) => sum + minutes, 0);
+}
+
+/** Return the number of a screen among those of the lesson, or of a chapter to go further with. @param {Chapter} chapter @param {number} beat */
+function placeOf(chapter, beat) {
+  const at = ROUTE.indexOf(chapter);
+  const screens = (/** @type {readonly Chapter[]} */ chapters) => chapters.reduce((sum, { beats }) => sum + beats.length, 0);
+  return at < 0 ? say.beat(beat + 1, chapter.beats.length) : say.beat(screens(ROUTE.slice(0, at)) + beat + 1, screens(ROUTE));
 }
 
 /** Return whether the order puzzle has been run. @param {Model} model */
@@ -285,10 +343,4 @@ function isSolved(model) {
 export function wordsOf(chapter, beat) {
   const { beats } = /** @type {{ beats: Record<string, Words> }} */ (/** @type {unknown} */ (say.chapters[chapter.key]));
   return beats[beat];
-}
-
-/** Create the list of things to do after the lesson. */
-function ways() {
-  const list = say.after.ways.flatMap(([term, what]) => [element("dt", {}, term), element("dd", {}, ...rich(what))]);
-  return element("div", { class: "after" }, element("h3", {}, say.after.title), element("dl", {}, ...list));
 }

@@ -4,7 +4,7 @@
 import { element } from "../dom.js";
 import { short } from "../core/numbers.js";
 import { lesson as say } from "../languages/languages.js";
-import { CHAPTERS, quantityIn, stageOf } from "../model/chapters.js";
+import { quantityIn, stageOf } from "../model/chapters.js";
 import { modeler } from "../model/model.js";
 import { bare } from "../model/state.js";
 import { veiled } from "../model/exercises/hide_answers.js";
@@ -17,7 +17,7 @@ import { wordsOf } from "./guide.js";
 
 /** @param {Chapter} chapter */
 export function titleOf(chapter) {
-  return `${CHAPTERS.indexOf(chapter) + 1}. ${say.chapters[chapter.key].title}`;
+  return say.chapters[chapter.key].title;
 }
 
 /**
@@ -25,7 +25,6 @@ export function titleOf(chapter) {
  * @param {Chapter} chapter @param {ReadonlyMap<number, Element>} pictures by index of the beat
  */
 export function handout(chapter, pictures) {
-  const { goal } = say.chapters[chapter.key];
   /** @type {HTMLElement[]} */
   const scenes = []; // each has a picture, and the texts of all beats until the next picture
   for (const i of onPaper(chapter)) {
@@ -35,7 +34,7 @@ export function handout(chapter, pictures) {
     if (!scenes.length || pictures.has(i)) scenes.push(element("section", { class: "scene" }, pictures.get(i), element("div")));
     scenes.at(-1)?.lastElementChild?.append(element("p", {}, ...rich(text)), ...answerTo(words, beat.ask !== undefined));
   }
-  return [element("p", { class: "goal" }, goal), ...scenes, answers(chapter)];
+  return [...scenes, answers(chapter)];
 }
 
 /** Create the page with the correct answers. @param {Chapter} chapter */

@@ -23,6 +23,7 @@ import { mistakeIn } from "../walk/diagnosis.js";
  * A question in the panel. It reports every answer to its `onAnswer` callback.
  * @typedef {object} Asked
  * @property {HTMLElement} element
+ * @property {HTMLElement} told feedback to the last answer
  * @property {(graph: Graph) => void} update
  * @property {() => void} show shows the answer
  * @property {() => void} focus
@@ -43,13 +44,13 @@ export class NumberForm {
     /** @type {Graph | null} */
     this.graph = null;
     this.input = element("input", { type: "text", inputmode: "text", autocomplete: "off", spellcheck: "false", "aria-label": say.answer });
-    this.feedback = element("p", { class: "feedback", role: "status" });
+    this.told = element("p", { class: "feedback", role: "status" });
     const onsubmit = (/** @type {Event} */ event) => {
       event.preventDefault();
       this.#judge();
     };
     const form = element("form", { onsubmit }, this.input, element("button", { class: "main" }, say.check));
-    this.element = element("div", { class: "ask" }, form, this.feedback);
+    this.element = element("div", { class: "ask" }, form);
   }
 
   /** @param {Graph} graph */
@@ -58,7 +59,7 @@ export class NumberForm {
   }
 
   show() {
-    this.#tell(say.shown(short(this.#right)), "");
+    this.#tell(`${say.shown(short(this.#right))} ${this.words.right}`, "");
   }
 
   focus() {
@@ -82,7 +83,7 @@ export class NumberForm {
     set(this.input, "aria-invalid", answer === null && "true");
     if (answer === null) return this.#tell(say.noNumber(this.input.value), "");
     const isDone = isRight(answer, this.#right);
-    this.#tell(isDone ? this.words.right : this.#mistake(answer), isDone ? "right" : "wrong");
+    this.#tell(isDone ? `${say.right} ${this.words.right}` : this.#mistake(answer), isDone ? "right" : "wrong");
     return this.onAnswer(this.input.value, isDone);
   }
 
@@ -99,8 +100,8 @@ export class NumberForm {
 
   /** @param {string} text @param {string} verdict */
   #tell(text, verdict) {
-    set(this.feedback, "data-verdict", verdict);
-    fill(this.feedback, element("span", {}, ...rich(text)));
+    set(this.told, "data-verdict", verdict);
+    fill(this.told, element("span", {}, ...rich(text)));
   }
 }
 
@@ -109,12 +110,12 @@ export class Choice {
   /** @param {ChoiceQuestion} question @param {ChoiceWords} words @param {(answer: string, isRight: boolean) => void} onAnswer */
   constructor({ right }, { options, feedback }, onAnswer) {
     this.right = right;
+    this.feedback = feedback;
     this.draft = "";
     this.told = element("p", { class: "feedback", role: "status" });
     const choose = (/** @type {number} */ i) => {
-      set(this.buttons[i], "data-verdict", i === right ? "right" : "wrong");
-      set(this.told, "data-verdict", i === right ? "right" : "wrong");
-      fill(this.told, element("span", {}, ...rich(feedback[i])));
+      const verdict = i === right ? "right" : "wrong";
+      this.#tell(i, i === right ? `${say.right} ${feedback[i]}` : feedback[i], verdict);
       onAnswer(`${i + 1}: ${options[i]}`, i === right);
     };
     this.buttons = options.map((option, i) => {
@@ -122,15 +123,20 @@ export class Choice {
       fill(face, ...rich(option));
       return face;
     });
-    this.element = element("div", { class: "ask" }, element("div", { class: "options" }, ...this.buttons), this.told);
+    this.element = element("div", { class: "ask options" }, ...this.buttons);
   }
 
   update() {}
 
   show() {
-    set(this.buttons[this.right], "data-verdict", "right");
-    set(this.told, "data-verdict", "");
-    fill(this.told, say.shownChoice);
+    this.#tell(this.right, `${say.shownChoice} ${this.feedback[this.right]}`, "");
+  }
+
+  /** Mark an option and explain it. @param {number} option @param {string} text @param {string} verdict "" if the answer is shown */
+  #tell(option, text, verdict) {
+    set(this.buttons[option], "data-verdict", verdict || "right");
+    set(this.told, "data-verdict", verdict);
+    fill(this.told, element("span", {}, ...rich(text)));
   }
 
   focus() {

@@ -1,9 +1,9 @@
-// The lesson: chapters made of beats. A beat sets up the stage and has a question or figure; its text is in the
-// language files, by key. Beats set the same state that a reader sets by hand, so that the reader can continue in the
-// lab.
+// The lesson: chapters made of beats, which are its screens. A beat sets up the stage and has a question or figure; its
+// text is in the language files, by key. Beats set the same state that a reader sets by hand, so that the reader can
+// continue in the lab.
 
 import { evaluate, parse } from "../core/expression.js";
-import { Walk, swept } from "../walk/steps.js";
+import { Walk } from "../walk/steps.js";
 import { presetOf } from "./presets.js";
 import { UNTRAINED } from "./training.js";
 
@@ -12,8 +12,8 @@ import { UNTRAINED } from "./training.js";
 
 /**
  * A number computed from the graph: the data or gradient of a node, the local derivative of an edge ("L.0" is the first
- * operand of L), the gradient after overwriting, or a constant.
- * @typedef {{ data: string } | { gradient: string } | { local: string } | { number: number } | { overwritten: string }} Quantity
+ * operand of L), or a constant.
+ * @typedef {{ data: string } | { gradient: string } | { local: string } | { number: number }} Quantity
  */
 
 /**
@@ -29,14 +29,15 @@ import { UNTRAINED } from "./training.js";
  * of the nudge on the stage, down to 10**`finest`, and if `isCurved` plots the error over the step; "tangent" plots an
  * operation with its tangent, where the leaf `by` is added to the operand and moves it; "beside" compares the
  * contributions to a node with += and = (`isAlone`: only +=); "search" steps through micrograd's backward(); "descent"
- * runs gradient descent, with a switch for zero_grad if `isZeroed` is given; "count" counts passes.
+ * runs gradient descent, with a switch for zero_grad if `isZeroed` is given; "count" counts passes; "lab" opens the lab.
  * @typedef {{ kind: "nudge", node: string }
  *   | { kind: "quotient", isCurved?: boolean, finest?: number }
  *   | { kind: "tangent", node: string, by: string }
  *   | { kind: "beside", node: string, isAlone?: boolean }
  *   | { kind: "search" }
  *   | { kind: "descent", parameters: readonly string[], rate: number, isZeroed?: boolean }
- *   | { kind: "count" }} Figure
+ *   | { kind: "count" }
+ *   | { kind: "lab", mode: import("./state.js").Mode, data?: import("./training.js").Data }} Figure
  */
 
 /**
@@ -44,6 +45,8 @@ import { UNTRAINED } from "./training.js";
  * @property {string} key of its text
  * @property {string} at position of the walk: "start", "end", "seed", "known" (after the forward pass), or "known e"
  *   and "visited e" for a node
+ * @property {string} [from] position where the animation that leads to the beat begins; by default the position of the
+ *   beat before, or the start of another graph
  * @property {string} [preset] the graph from this beat on
  * @property {Readonly<Record<string, number>>} [values] replace the preset's values
  * @property {boolean} [overwrite]
@@ -51,154 +54,165 @@ import { UNTRAINED } from "./training.js";
  * @property {string} [select] node, or an edge such as "L.0"
  * @property {number} [h] step by which the selected node is nudged on the stage
  * @property {Question} [ask]
+ * @property {{ at?: string, values?: Readonly<Record<string, number>> }} [then] the stage after the answer
  * @property {Figure} [figure]
  */
 
-/** @typedef {{ key: keyof typeof import("../languages/en.js").lesson.chapters, beats: readonly Beat[] }} Chapter */
+/**
+ * @typedef {object} Chapter
+ * @property {keyof typeof import("../languages/en.js").lesson.chapters} key
+ * @property {number} minutes that a learner needs, without haste
+ * @property {readonly Beat[]} beats
+ */
 
 /** A neuron with one input, trained toward the target y in the chapter on training. */
 const LEARNER = "o = tanh(w*x + b); L = (o - y)**2";
 
-/** Values for the neuron that do not give away the slope asked for later. */
-const ELSEWHERE = { b: 5 };
-
 /** A network of two layers that fits on most stages. */
 const SMALL_NETWORK = "h1 = tanh(w1*x + b1); h2 = tanh(w2*x + b2); o = v1*h1 + v2*h2 + c";
+const SMALL_VALUES = { w1: 0.8, x: 1, b1: 0.1, w2: -0.6, b2: 0.2, v1: 1.2, v2: -0.7, c: 0.05 };
 
-/** @type {readonly Chapter[]} */
-export const CHAPTERS = [
+/** The lesson of fifteen minutes, in order. @type {readonly Chapter[]} */
+export const ROUTE = [
   {
-    key: "nudge",
+    key: "back",
+    minutes: 3,
     beats: [
-      { key: "meet", preset: "product", at: "known" },
+      { key: "start", preset: "product", at: "start" },
+      { key: "forward", at: "known" },
       {
         key: "predict",
         at: "known",
-        ask: { kind: "number", answer: { gradient: "a" }, mistakes: { one: { number: 1 }, change: { number: 0.01 }, own: { data: "a" }, root: { data: "f" } } },
+        ask: { kind: "number", answer: { gradient: "a" }, mistakes: { one: { number: 1 }, change: { number: 0.1 }, own: { data: "a" }, root: { data: "f" } } },
+        then: { values: { a: 2.01 } },
       },
-      { key: "see", at: "known", select: "a", figure: { kind: "nudge", node: "a" } },
-      { key: "promise", at: "known", ask: { kind: "choice", right: 0 } },
-      { key: "kept", at: "known", select: "c", figure: { kind: "nudge", node: "c" } },
-    ],
-  },
-  {
-    key: "forward",
-    beats: [
-      { key: "remember", preset: "loss", at: "start" },
-      { key: "leaves", at: "known b" },
-      { key: "product", at: "known e" },
+      { key: "seed", at: "seed", from: "known" },
+      { key: "flows", at: "visited f" },
       {
         key: "sum",
-        at: "known c",
-        ask: { kind: "number", answer: { data: "d" }, mistakes: { product: { number: -60 }, sign: { number: 16 } } },
+        at: "visited f",
+        select: "e.1",
+        ask: { kind: "number", answer: { gradient: "b" }, mistakes: { one: { number: 1 }, own: { data: "b" }, beside: { number: 20 } } },
+        then: { at: "end" },
       },
-      { key: "summed", at: "known d" },
-      { key: "last", at: "known f", ask: { kind: "number", answer: { data: "L" }, mistakes: { sum: { number: 2 } } } },
-      { key: "done", at: "known" },
-      { key: "reach", at: "known", ask: { kind: "choice", right: 1 } },
     ],
   },
   {
-    key: "seed",
+    key: "pattern",
+    minutes: 2,
     beats: [
-      { key: "turn", preset: "loss", at: "known" },
+      { key: "again", preset: "loss", at: "visited d" },
       {
-        key: "self",
-        at: "known",
-        ask: { kind: "number", answer: { number: 1 }, mistakes: { zero: { number: 0 }, value: { data: "L" } } },
-      },
-      { key: "planted", at: "seed", select: "L" },
-      { key: "other", at: "seed", ask: { kind: "choice", right: 2 } },
-    ],
-  },
-  {
-    key: "rule",
-    beats: [
-      { key: "rule", preset: "loss", at: "seed" },
-      {
-        key: "local",
-        at: "seed",
-        select: "L.0",
-        ask: { kind: "number", answer: { local: "L.0" }, mistakes: { own: { data: "d" }, whole: { data: "L" }, one: { number: 1 } } },
-      },
-      { key: "other", at: "seed", select: "L.1", ask: { kind: "number", answer: { gradient: "f" }, mistakes: { own: { data: "f" } } } },
-      { key: "swapped", at: "visited L" },
-      {
-        key: "sum",
-        at: "visited L",
-        select: "d.0",
-        ask: { kind: "number", answer: { gradient: "e" }, mistakes: { beside: { data: "c" }, local: { number: 1 }, own: { data: "e" } } },
-      },
-      { key: "copied", at: "visited d" },
-      {
-        key: "through",
+        key: "practice",
         at: "visited d",
         select: "e.0",
-        ask: { kind: "number", answer: { gradient: "a" }, mistakes: { local: { local: "e.0" }, unswapped: { gradient: "b" } } },
+        ask: { kind: "number", answer: { gradient: "a" }, mistakes: { local: { local: "e.0" }, unswapped: { gradient: "b" }, copied: { gradient: "e" } } },
+        then: { at: "end" },
       },
-      { key: "all", at: "end" },
     ],
   },
   {
     key: "neuron",
+    minutes: 3,
     beats: [
       { key: "meet", preset: "neuron", at: "known" },
-      { key: "curve", at: "known", values: ELSEWHERE, select: "o", figure: { kind: "tangent", node: "o", by: "b" } },
-      { key: "steepest", at: "known", values: ELSEWHERE, select: "o", figure: { kind: "tangent", node: "o", by: "b" }, ask: { kind: "choice", right: 1 } },
-      {
-        key: "slope",
-        at: "seed",
-        select: "o.0",
-        ask: { kind: "number", answer: { local: "o.0" }, mistakes: { value: { data: "o" }, unsquared: { number: 0.2929 } } },
-      },
-      { key: "passed", at: "visited x1w1x2w2", figure: { kind: "tangent", node: "o", by: "b" } },
+      { key: "slope", at: "known", select: "o", figure: { kind: "tangent", node: "o", by: "b" } },
+      { key: "half", at: "visited o" },
       {
         key: "weight",
         at: "visited x1w1x2w2",
         select: "x1w1.1",
         ask: { kind: "number", answer: { gradient: "w1" }, mistakes: { upstream: { gradient: "x1w1" }, local: { data: "x1" }, unswapped: { gradient: "x1" }, own: { data: "w1" } } },
+        then: { at: "visited x1w1" },
       },
-      { key: "zero", at: "visited x1w1", select: "x2w2.1", ask: { kind: "choice", right: 0 } },
-      { key: "all", at: "end" },
-      { key: "saturated", at: "end", values: { b: 12 }, select: "o", figure: { kind: "tangent", node: "o", by: "b" } },
+      { key: "zero", at: "visited x2w2", select: "x2w2.1", ask: { kind: "choice", right: 0 }, then: { at: "end" } },
     ],
   },
   {
     key: "twice",
+    minutes: 2,
     beats: [
-      { key: "meet", preset: "double", at: "seed" },
-      { key: "both", at: "seed", ask: { kind: "number", answer: { gradient: "a" }, mistakes: { one: { number: 1 }, own: { data: "a" }, value: { data: "b" }, change: { number: 0.002 } } } },
-      { key: "added", at: "visited b", figure: { kind: "beside", node: "a", isAlone: true } },
-      { key: "equals", at: "seed", ask: { kind: "number", answer: { overwritten: "a" }, mistakes: { right: { gradient: "a" }, zero: { number: 0 } } } },
-      { key: "lost", at: "end", overwrite: true, figure: { kind: "beside", node: "a" } },
+      {
+        key: "both",
+        preset: "square",
+        at: "seed",
+        ask: { kind: "number", answer: { gradient: "a" }, mistakes: { one: { number: 3 }, value: { data: "f" } } },
+        then: { at: "end" },
+      },
+      { key: "lost", at: "end", from: "seed", overwrite: true, figure: { kind: "beside", node: "a" } },
+    ],
+  },
+  {
+    key: "order",
+    minutes: 2,
+    beats: [
+      { key: "turns", preset: "diamond", at: "visited d" },
+      { key: "puzzle", at: "seed", ask: { kind: "order" } },
+      { key: "early", at: "end", from: "seed", order: ["d", "b", "a", "c"] },
+      { key: "late", at: "end", from: "seed" },
+    ],
+  },
+  {
+    key: "sort",
+    minutes: 2,
+    beats: [
+      { key: "append", preset: "diamond", at: "known", ask: { kind: "choice", right: 1 } },
+      { key: "search", at: "known", figure: { kind: "search" } },
+    ],
+  },
+  { key: "now", minutes: 1, beats: [{ key: "done", preset: "product", at: "end", from: "start" }] },
+];
+
+/** Chapters to read after the lesson, in any order. @type {readonly Chapter[]} */
+export const FURTHER = [
+  {
+    key: "nudge",
+    minutes: 3,
+    beats: [
+      { key: "see", preset: "product", at: "known", select: "a", figure: { kind: "nudge", node: "a" } },
+      { key: "promise", at: "known", select: "c", ask: { kind: "choice", right: 0 } },
+      { key: "kept", at: "known", select: "c", figure: { kind: "nudge", node: "c" } },
+    ],
+  },
+  {
+    key: "saturation",
+    minutes: 3,
+    beats: [
+      { key: "steepest", preset: "neuron", at: "known", values: { b: 5 }, select: "o", figure: { kind: "tangent", node: "o", by: "b" }, ask: { kind: "choice", right: 1 } },
+      {
+        key: "slope",
+        at: "seed",
+        select: "o.0",
+        ask: { kind: "number", answer: { local: "o.0" }, mistakes: { value: { data: "o" }, unsquared: { number: 0.2929 } } },
+        then: { at: "visited o" },
+      },
+      { key: "saturated", at: "end", from: "known", values: { b: 12 }, select: "o", figure: { kind: "tangent", node: "o", by: "b" } },
+      { key: "vanished", preset: LEARNER, values: { w: 4, x: 1.5, b: 2, y: -0.8 }, at: "end", figure: { kind: "descent", parameters: ["w", "b"], rate: 0.1, isZeroed: true } },
+    ],
+  },
+  {
+    key: "paths",
+    minutes: 4,
+    beats: [
       {
         key: "paths",
         preset: "twice",
         at: "visited f",
         ask: { kind: "number", answer: { gradient: "a" }, mistakes: { first: { number: 3 }, second: { number: -6 } } },
+        then: { at: "end" },
       },
-      { key: "met", at: "end", select: "a", figure: { kind: "beside", node: "a" } },
-    ],
-  },
-  {
-    key: "order",
-    beats: [
-      { key: "question", preset: "diamond", at: "seed" },
-      { key: "puzzle", at: "seed", ask: { kind: "order" } },
-      { key: "why", at: "end", select: "a" },
-      { key: "early", preset: "reuse", at: "end", order: ["e", "c", "d", "a", "b"], figure: { kind: "beside", node: "c", isAlone: true } },
+      { key: "met", at: "end", from: "seed", select: "a", figure: { kind: "beside", node: "a" } },
       { key: "which", preset: "loss", at: "seed", ask: { kind: "choice", right: 2 } },
-      { key: "append", preset: "reuse", at: "known", ask: { kind: "choice", right: 1 } },
-      { key: "search", at: "known", figure: { kind: "search" } },
-      { key: "reversed", at: "end" },
+      { key: "early", preset: "reuse", at: "end", from: "seed", order: ["e", "c", "d", "a", "b"], figure: { kind: "beside", node: "c", isAlone: true } },
     ],
   },
   {
     key: "check",
+    minutes: 5,
     beats: [
-      { key: "doubt", preset: "loss", at: "known" },
       {
         key: "quotient",
+        preset: "loss",
         at: "known",
         select: "a",
         h: 1e-4,
@@ -218,6 +232,7 @@ export const CHAPTERS = [
   },
   {
     key: "training",
+    minutes: 5,
     beats: [
       { key: "loss", preset: LEARNER, values: { w: -0.6, x: 1.5, b: 0.2, y: 0.2 }, at: "end" },
       { key: "which", at: "end", select: "w", ask: { kind: "choice", right: 0 } },
@@ -226,21 +241,31 @@ export const CHAPTERS = [
       { key: "large", at: "end", figure: { kind: "descent", parameters: ["w", "b"], rate: 2.5 } },
       { key: "again", at: "end", select: "w", ask: { kind: "choice", right: 1 } },
       { key: "unzeroed", at: "end", figure: { kind: "descent", parameters: ["w", "b"], rate: 0.3, isZeroed: false } },
-      { key: "vanished", at: "end", values: { w: 4, x: 1.5, b: 2, y: -0.8 }, figure: { kind: "descent", parameters: ["w", "b"], rate: 0.1, isZeroed: true } },
     ],
   },
   {
     key: "passes",
+    minutes: 4,
     beats: [
-      { key: "many", preset: SMALL_NETWORK, values: { w1: 0.8, x: 1, b1: 0.1, w2: -0.6, b2: 0.2, v1: 1.2, v2: -0.7, c: 0.05 }, at: "known" },
-      { key: "runs", at: "known", ask: { kind: "number", answer: { number: 9 }, mistakes: { plain: { number: 8 }, one: { number: 1 }, central: { number: 16 } } } },
+      { key: "runs", preset: SMALL_NETWORK, values: SMALL_VALUES, at: "known", ask: { kind: "number", answer: { number: 9 }, mistakes: { plain: { number: 8 }, one: { number: 1 }, central: { number: 16 } } } },
       { key: "count", at: "known", figure: { kind: "count" } },
       { key: "million", at: "end", ask: { kind: "choice", right: 0 } },
-      { key: "once", at: "end" },
-      { key: "end", at: "end" },
+      { key: "once", at: "end", from: "seed" },
+    ],
+  },
+  {
+    key: "own",
+    minutes: 3,
+    beats: [
+      { key: "expression", preset: "loss", at: "end", figure: { kind: "lab", mode: "walk" } },
+      { key: "points", preset: "network", at: "known", figure: { kind: "lab", mode: "train", data: "moons" } },
+      { key: "program", preset: "softmax", at: "end" },
     ],
   },
 ];
+
+/** @type {readonly Chapter[]} */
+export const CHAPTERS = [...ROUTE, ...FURTHER];
 
 /** @param {string} key @returns {Chapter | undefined} */
 export function chapterOf(key) {
@@ -258,21 +283,23 @@ function given({ beats }, number) {
 /**
  * Compute the state at a beat.
  * @param {Chapter} chapter @param {number} number of the beat, from 0
+ * @param {boolean} [isAnswered] whether the question of the beat has been answered
  * @returns {Pick<State, "chapter" | "beat" | "program" | "values" | "mode" | "position" | "order" | "overwrite" | "selected" | "operand" | "open" | "h" | "method" | "training">}
  */
-export function stageOf(chapter, number) {
-  const beat = chapter.beats[number];
-  const { program, values } = given(chapter, number);
-  const graph = evaluate(parse(program), new Map(Object.entries(values)));
+export function stageOf(chapter, number, isAnswered = false) {
+  const { then, ...asked } = chapter.beats[number];
+  const beat = { ...asked, ...(isAnswered && then) };
+  const { program, values: numbers } = given(chapter, number);
+  const values = new Map(Object.entries({ ...numbers, ...(isAnswered && then?.values) }));
   const [selected, operand] = (beat.select ?? "").split(".");
   const isPuzzle = beat.ask?.kind === "order" || beat.order !== undefined;
   return {
     chapter: chapter.key,
     beat: number,
     program,
-    values: new Map(Object.entries(values)),
+    values,
     mode: isPuzzle ? "order" : beat.h ? "check" : "walk",
-    position: positionAt(graph, beat.at),
+    position: positionAt(evaluate(parse(program), values), beat.at),
     order: beat.order ?? [],
     overwrite: beat.overwrite ?? false,
     selected,
@@ -282,6 +309,18 @@ export function stageOf(chapter, number) {
     method: "central",
     training: UNTRAINED,
   };
+}
+
+/**
+ * Return the position where the animation that leads to a beat begins.
+ * @param {Chapter} chapter @param {number} number of the beat @param {Pick<State, "program" | "values" | "position">} before
+ */
+export function departureOf(chapter, number, before) {
+  const { from } = chapter.beats[number];
+  const { program, values } = stageOf(chapter, number);
+  if (from) return positionAt(evaluate(parse(program), values), from);
+  const isSame = before.program === program && [...values].every(([name, value]) => Object.is(before.values.get(name), value));
+  return isSame ? before.position : 0;
 }
 
 /** Return the number of steps taken at a position of the walk. @param {Graph} graph @param {string} at as in a beat */
@@ -302,7 +341,6 @@ export function quantityIn(quantity, graph) {
   const placeOf = (/** @type {string} */ name) => graph.nodes.findIndex((node) => node.name === name);
   if ("data" in quantity) return graph.nodes[placeOf(quantity.data)].data;
   if ("gradient" in quantity) return walk.right[placeOf(quantity.gradient)];
-  if ("overwritten" in quantity) return Number(new Walk(graph, swept(graph), true).gradients[placeOf(quantity.overwritten)]);
   const [name, position] = quantity.local.split(".");
   return graph.nodes[placeOf(name)].partials[Number(position)];
 }

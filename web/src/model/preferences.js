@@ -1,9 +1,11 @@
-// Permanent preferences of the reader, in the browser's local storage if available.
+// Preferences of the reader and the place in the lesson, in the browser's local storage if available.
 
 import { LANGUAGES } from "../languages/languages.js";
+import { chapterOf } from "./chapters.js";
 import { THEMES } from "./framing.js";
 
 /** @typedef {import("./framing.js").Theme} Theme */
+/** @typedef {Pick<import("./state.js").State, "chapter" | "beat" | "done">} Place in the lesson, with the completed chapters */
 
 /** Return the stored theme. @returns {Theme} */
 export function keptTheme() {
@@ -28,6 +30,18 @@ export function languageFor(inLink) {
 /** @param {string} code */
 export function keepLanguage(code) {
   keep("language", code);
+}
+
+/** Return the last place in the lesson; null if none is stored or the lesson no longer has it. @returns {Place | null} */
+export function keptPlace() {
+  const [chapter, beat, ...done] = kept("place").split(",");
+  const isPlace = Number(beat) < (chapterOf(chapter)?.beats.length ?? 0);
+  return isPlace ? { chapter, beat: Number(beat), done: done.filter(chapterOf) } : null;
+}
+
+/** @param {Place} place */
+export function keepPlace({ chapter, beat, done }) {
+  keep("place", [chapter, beat, ...done].join(","));
 }
 
 /** @param {string} key */

@@ -14,6 +14,7 @@ import { fittedScale, LEAST_READABLE } from "./fit.js";
  * @property {readonly Size[]} sizes
  * @property {readonly (readonly [from: number, to: number])[]} edges
  * @property {Size} [room] room for the drawing
+ * @property {boolean} [isDown] direction of the drawing; by default the one with the larger scale
  */
 
 /**
@@ -62,11 +63,12 @@ const GAIN = 1.1; // minimum gain in scale from running downward, which reads le
  * @param {Request} request @returns {Layout}
  */
 export function arranged(request) {
-  const { room } = request;
+  const { room, isDown } = request;
   if (!room?.width || !room.height) return layered(request);
-  const wide = largest(request, room, WIDE);
+  const [allWide, allClose] = [WIDE, CLOSE].map((manners) => manners.filter((manner) => (isDown ?? manner.isDown) === manner.isDown));
+  const wide = largest(request, room, allWide);
   if (wide.size >= LEAST_READABLE) return wide.layout;
-  const close = largest(request, room, CLOSE);
+  const close = largest(request, room, allClose);
   return close.size >= LEAST_READABLE ? close.layout : wide.layout;
 }
 

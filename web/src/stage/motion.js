@@ -1,5 +1,5 @@
-// Animation of a step: numbers move along lines, are multiplied half-way, and land. It adds no information, so it is
-// hidden from screen readers and does not run if the user prefers reduced motion.
+// Animation of steps: numbers move along lines, are multiplied half-way, and land; lost numbers fall off. It adds no
+// information, so it is hidden from screen readers and does not run if the user prefers reduced motion.
 
 import { signOf } from "./boxes.js";
 import { drawn, Ruler } from "./svg.js";
@@ -8,12 +8,13 @@ import { drawn, Ruler } from "./svg.js";
 /** @typedef {import("../types.js").Flight} Flight */
 /** @typedef {{ flight: Flight, box: { corner: Point, width: number }, path: SVGPathElement | null }} Course */
 
-const MOST_PACES = 5; // maximum duration of a step in paces; with more landings each gets faster
+const MOST_PACES = 5; // maximum duration in paces; with more landings each gets faster
 const FORWARD = 0.6; // duration of a forward flight in paces, shorter because nothing is multiplied
 const TOLD = 0.9; // duration of a result's text in paces, long enough to read
 const SAMPLES = 20; // points per half of a path
 const HEIGHT = 20;
 const FONT = 12;
+const FALL = 70; // distance that a lost number falls
 const DROP = 46; // start height above the box for a number without a line
 const ABOVE = 18; // height of the local derivative above the middle of a line
 const LARGEST = 2; // maximum enlargement of a token in a small drawing
@@ -120,8 +121,8 @@ class Actors {
 
   /** Show the results of the numbers that have landed. @param {readonly Course[]} courses @returns {Promise<void>} */
   async tell(courses) {
-    await Promise.all(
-      courses.map(({ flight, box }) => {
+    await Promise.all([
+      ...courses.map(({ flight, box }) => {
         if (!flight.told) return undefined;
         const told = drawn("g", { class: flight.isLost || flight.harms ? "told lost" : "told" }, this.#pill(flight.told));
         const at = { x: box.corner.x + box.width / 2, y: box.corner.y - HEIGHT / 2 - 4 };
@@ -134,7 +135,22 @@ class Actors {
         ];
         return this.#act(told, [[told, frames]], TOLD);
       }),
-    );
+      ...courses.map((course) => this.#fall(course)),
+    ]);
+  }
+
+  /** Let a lost number fall off its box. @param {Course} course */
+  async #fall({ flight, box }) {
+    if (!flight.falls) return;
+    const lost = drawn("g", { class: "token lost" }, this.#pill(flight.falls));
+    const at = { x: box.corner.x + box.width / 2, y: box.corner.y + HEIGHT };
+    const fallen = { x: at.x + FALL / 4, y: at.y + FALL };
+    const frames = [
+      { transform: this.#at(at), opacity: 1, easing: "ease-in" },
+      { offset: 0.7, transform: this.#at(fallen), opacity: 1 },
+      { transform: this.#at(fallen), opacity: 0 },
+    ];
+    await this.#act(lost, [[lost, frames]], TOLD);
   }
 
   /**

@@ -34,7 +34,7 @@ import { Ways } from "./path_highlight.js";
  */
 
 const ZOOM = 1.25;
-const MOST_FLIGHTS = 40; // maximum number of flights to animate; a step with more is shown at once
+const MOST_FLIGHTS = 120; // maximum number of flights to animate; steps with more are shown at once
 const NEARLY_STRAIGHT = 12; // a line with a smaller offset is drawn straight, by moving its start
 const SHORT = 12; // minimum length of a straight end; the arrowhead would hide a shorter one
 const TAGS_APART = 2;
@@ -82,6 +82,7 @@ export class Stage {
   /** @type {import("./layered.js").Request | null} request of the current layout */
   #request = null;
   #followed = ""; // key of the current box
+  #series = "";
   #isLaying = false;
 
   /**
@@ -116,8 +117,9 @@ export class Stage {
    * layout is ready.
    * @param {Graph} graph @param {Scene} scene
    * @param {number | null} [checked] index of the root if boxes need room for the effect of a nudge, else null
+   * @param {string} [series] drawings of one series have the same direction, unless the room changes
    */
-  async show(graph, scene, checked = null) {
+  async show(graph, scene, checked = null, series = "") {
     const structure = structureOf(graph, scene) + (checked ?? "");
     if (structure === this.#structure) {
       this.#layouter.forget();
@@ -133,8 +135,10 @@ export class Stage {
       sizes: boxes.map(({ width, height }) => ({ width, height })),
       edges: scene.edges.map(({ from, to }) => /** @type {const} */ ([at(from), at(to)])),
     };
-    const layout = await this.#laid(request);
+    const isDown = series && series === this.#series ? this.#layout?.manner.isDown : undefined;
+    const layout = await this.#laid({ ...request, isDown });
     if (!layout) return;
+    this.#series = series;
     const lines = scene.edges.map((edge) => new Line(edge, graph.nodes, ruler));
     this.#graph = graph;
     this.#structure = structure;
@@ -147,12 +151,10 @@ export class Stage {
   /**
    * Paint the state of a walk. If the graph is still being laid out, the state is painted when it is drawn.
    * @param {Graph} graph @param {Moment} moment @param {Marks} marks
-   * @param {Happening | null} [happening] animation that leads to the moment
    */
-  paint(graph, moment, marks, happening = null) {
+  paint(graph, moment, marks) {
     if (moment !== this.#painted?.moment) this.#motion.finish();
     this.#painted = { graph, moment, marks };
-    if (happening && this.#graph === graph) this.#happen(happening);
     this.#repaint();
   }
 
@@ -161,8 +163,8 @@ export class Stage {
     return this.#motion.settled;
   }
 
-  /** @param {Happening} happening */
-  #happen({ flights, moment, pace }) {
+  /** Play the animation that leads to the painted moment. @param {Happening} happening */
+  play({ flights, moment, pace }) {
     if (flights.flat().length > MOST_FLIGHTS) return;
     const courses = flights.map((landing) => landing.flatMap((flight) => this.#course(flight) ?? []));
     this.#motion.start(courses, pace, this.#svg, (landed) => {
@@ -266,7 +268,7 @@ export class Stage {
     const { width, height } = this.#view.size;
     const isNear = Math.abs(width / room.width - 1) < RESIZED && Math.abs(height / room.height - 1) < RESIZED;
     if (isNear) return;
-    const layout = await this.#laid(this.#request);
+    const layout = await this.#laid({ ...this.#request, isDown: undefined });
     const isSame = JSON.stringify(layout?.manner) === JSON.stringify(this.#layout?.manner);
     if (!layout) return;
     if (!isSame) this.#place(layout);

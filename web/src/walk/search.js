@@ -27,8 +27,6 @@ export const STEPPED = 11;
  * @typedef {object} Event
  * @property {number} line of `CODE`, from 0
  * @property {number} place node that the line is about
- * @property {readonly number[]} calls active calls, innermost last
- * @property {ReadonlySet<number>} visited
  * @property {readonly number[]} topo
  */
 
@@ -45,7 +43,7 @@ export function search(graph) {
   /** @type {number[]} */
   const topo = [];
   const note = (/** @type {number} */ line, /** @type {number} */ place) =>
-    events.push({ line, place, calls: calls.map((call) => call.place), visited: new Set(visited), topo: [...topo] });
+    events.push({ line, place, topo: [...topo] });
   const enter = (/** @type {number} */ place) => {
     const children = visited.has(place) ? [] : [...new Set(passing(graph.nodes[place]).map((operand) => operand.place))];
     calls.push({ place, children, next: visited.has(place) ? -1 : 0 });

@@ -1,4 +1,4 @@
-// The flights of numbers along edges that the stage animates in a step.
+// The flights of numbers along edges that the stage animates in the steps of a walk.
 
 import { motion } from "../languages/languages.js";
 import { short } from "../core/numbers.js";
@@ -8,12 +8,26 @@ import { edgeKey } from "./passes.js";
 /** @typedef {import("../types.js").Contribution} Contribution */
 
 /**
+ * Return the animation of the steps between two positions of a walk.
+ * @param {import("./steps.js").Walk} walk @param {number} from @param {number} to
+ * @returns {Pick<import("../types.js").Happening, "flights" | "moment">}
+ */
+export function animationOf(walk, from, to) {
+  const steps = Array.from({ length: to - from }, (_, i) => flightsOf(walk, walk.step(from + i + 1)));
+  const shown = steps.flatMap((landings, i) => landings.map((_, landed) => [from + i + 1, landed]));
+  return {
+    flights: steps.flat(),
+    moment: (landed) => (landed < shown.length ? walk.moment(shown[landed][0], shown[landed][1]) : walk.moment(to)),
+  };
+}
+
+/**
  * Return the flights of a step, grouped by landing. Forward, the operands' numbers fly into a node together; backward,
  * contributions land one after the other.
  * @param {import("./steps.js").Walk} walk @param {import("../types.js").Step} step
  * @returns {readonly (readonly Flight[])[]}
  */
-export function flightsOf({ graph, overwrite }, step) {
+function flightsOf({ graph, overwrite }, step) {
   if (step.kind === "backward") return step.contributions.map((given) => [contributed(given, overwrite)]);
   const { place, data, operands } = graph.nodes[step.place];
   if (step.kind === "seed") return [[{ ...PLAIN, edge: null, place, carries: short(1), becomes: short(1), amount: 1 }]];
@@ -27,12 +41,13 @@ export function flightsOf({ graph, overwrite }, step) {
   return [flights];
 }
 
-const PLAIN = { isBackward: false, factor: "", told: "", amount: null, isLost: false, harms: false };
+const PLAIN = { isBackward: false, factor: "", told: "", falls: "", amount: null, isLost: false, harms: false };
 
 /** @param {Contribution} given @param {boolean} overwrite @returns {Flight} */
 function contributed(given, overwrite) {
   const [before, amount, after] = [given.before, given.amount, given.after].map(short);
   const isAgain = given.again && !given.late;
+  const harms = isAgain && overwrite;
   const told = given.late ? motion.landed.late : isAgain ? (overwrite ? motion.landed.overwrites(before, amount) : motion.landed.added(before, bracketed(amount), after)) : "";
   return {
     edge: edgeKey(given.giver, given.position),
@@ -42,9 +57,10 @@ function contributed(given, overwrite) {
     factor: given.ofNothing ? "" : motion.factor(bracketed(short(given.local))),
     becomes: amount,
     told,
+    falls: given.late ? amount : harms ? before : "",
     amount: given.amount,
     isLost: given.late,
-    harms: isAgain && overwrite,
+    harms,
   };
 }
 

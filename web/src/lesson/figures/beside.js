@@ -29,8 +29,7 @@ export class Beside {
       const { backward } = new Walk(graph, shown.order, overwrite);
       const came = backward.flatMap(({ contributions }) => contributions.filter(({ place }) => place === node.place));
       heading.hidden = came.some(({ late }) => late); // late contributions are not added
-      const first = element("li", {}, element("span", {}, say.start), element("b", {}, short(0)));
-      fill(list, first, ...came.map((contribution) => entry(contribution, graph.nodes[contribution.giver].name, overwrite)));
+      fill(list, ...came.map((contribution) => entry(contribution, graph.nodes[contribution.giver].name, overwrite)));
     }
   }
 }

@@ -3,13 +3,15 @@
 import { button, element, fill, set, write } from "../../dom.js";
 import { short } from "../../core/numbers.js";
 import { figures as say, training } from "../../languages/languages.js";
-import { descend, descended, NONE } from "../../learn/descent.js";
+import { descend, NONE } from "../../learn/descent.js";
 import { UNTRAINED } from "../../model/training.js";
 import { LossCurve } from "../../panels/train/curve.js";
+import { Player } from "./player.js";
 
 /** @typedef {import("../../model/model.js").Model} Model */
 
 const MANY = 10; // steps per click
+const PAUSE = 250; // milliseconds between them
 
 export class Descent {
   /**
@@ -28,12 +30,13 @@ export class Descent {
     this.stored = NONE;
     this.steps = 0;
     this.curve = new LossCurve();
+    this.player = new Player();
     this.moves = element("ul", { class: "moves" });
     this.taken = element("p", { class: "note", role: "status" });
     this.zeroes = element("input", { type: "checkbox", checked: isZeroed ?? true });
     const buttons = [
-      button(say.step, () => this.#step(1), { class: "main" }),
-      button(say.steps, () => this.#step(MANY)),
+      button(say.step, () => this.#take(1), { class: "main" }),
+      button(say.steps, () => this.#take(MANY)),
       button(say.restart, () => this.#restart()),
     ];
     this.element = element(
@@ -59,22 +62,31 @@ export class Descent {
     write(this.taken, say.taken(this.steps));
   }
 
-  /** Take `count` steps and describe the last one. @param {number} count */
-  #step(count) {
+  /** Take steps one after the other. @param {number} count */
+  #take(count) {
+    let left = count;
+    const step = () => {
+      left -= 1;
+      this.#step();
+      return left > 0;
+    };
+    this.player.start(step, PAUSE);
+  }
+
+  #step() {
     const { rate, parameters } = this;
     const isZeroed = this.zeroes.checked;
-    let { graph, state } = /** @type {Model} */ (this.model);
-    let values = state.values;
-    for (let i = 0; i < count; i += 1) {
-      const done = descend(graph, { parameters, rate, isZeroed, stored: this.stored });
-      values = new Map([...values, ...done.values]);
-      graph = descended(graph, done);
-      this.stored = done.gradients;
-      this.steps += 1;
-      this.curve.put(this.steps, graph.nodes[graph.root].data);
-      if (i === count - 1) this.#tell(done.moves.filter(({ isParameter }) => isParameter));
-    }
-    this.act({ values, training: { ...state.training, isZeroed, stored: this.stored } });
+    const { graph, state } = /** @type {Model} */ (this.model);
+    const done = descend(graph, { parameters, rate, isZeroed, stored: this.stored });
+    this.stored = done.gradients;
+    this.steps += 1;
+    this.#tell(done.moves.filter(({ isParameter }) => isParameter));
+    this.act({ values: new Map([...state.values, ...done.values]), training: { ...state.training, isZeroed, stored: this.stored } });
+    this.curve.put(this.steps, lossOf(/** @type {Model} */ (this.model)));
+  }
+
+  close() {
+    this.player.stop();
   }
 
   /** @param {readonly import("../../learn/descent.js").Move[]} moves */
@@ -85,6 +97,7 @@ export class Descent {
   }
 
   #restart() {
+    this.player.stop();
     this.stored = NONE;
     this.steps = 0;
     this.curve.clear();

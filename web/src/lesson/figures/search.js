@@ -1,10 +1,13 @@
 // micrograd's backward() beside the stage, line by line: the depth-first topological sort, the seed, and the visits.
 
-import { button, element, fill, set, write } from "../../dom.js";
+import { button, element, set, write } from "../../dom.js";
 import { figures as say } from "../../languages/languages.js";
 import { CODE, search, SEEDED, STEPPED } from "../../walk/search.js";
+import { Player, reduced } from "./player.js";
 
 /** @typedef {import("../../model/model.js").Model} Model */
+
+const PAUSE = 450; // milliseconds per line
 
 export class Search {
   /** @param {(change: Partial<import("../../model/state.js").State>) => void} act */
@@ -16,22 +19,20 @@ export class Search {
     /** @type {readonly import("../../walk/search.js").Event[]} */
     this.events = [];
     this.lines = CODE.map((line) => element("li", {}, element("code", {}, line)));
-    this.next = button(say.stepSearch, () => this.#go(this.at + 1), { class: "main" });
-    this.again = button(say.restartSearch, () => this.#go(0));
-    this.calls = element("dd");
-    this.visited = element("dd");
-    this.topo = element("dd");
+    this.player = new Player();
+    const stopped = (/** @type {() => void} */ action) => () => {
+      this.player.stop();
+      action();
+    };
+    this.next = button(say.stepSearch, stopped(() => this.#go(this.at + 1)), { class: "main" });
+    this.again = button(say.restartSearch, stopped(() => this.#go(0)));
+    this.topo = element("p", { class: "readout" });
     this.told = element("p", { class: "note", role: "status" });
-    const facts = [
-      [say.calls, this.calls],
-      [say.visited, this.visited],
-      [say.list, this.topo],
-    ].flatMap(([term, what]) => [element("dt", {}, term), what]);
     this.element = element(
       "div",
       { class: "figure search" },
       element("div", { class: "buttons" }, this.next, this.again),
-      element("dl", {}, ...facts),
+      this.topo,
       element("ol", { class: "code", "aria-label": say.code }, ...this.lines),
       this.told,
     );
@@ -44,6 +45,19 @@ export class Search {
     if (isNew) this.events = search(model.graph);
     if (isNew) this.at = 0;
     this.#show();
+  }
+
+  /** Play the search line by line, until the reader takes over. */
+  begin() {
+    const step = () => {
+      this.#go(this.at + 1);
+      return this.at < this.events.length;
+    };
+    if (!reduced.matches) this.player.start(step, PAUSE);
+  }
+
+  close() {
+    this.player.stop();
   }
 
   /** The marks on the stage: each node's index in the list so far, and the current node. */
@@ -69,12 +83,8 @@ export class Search {
     const event = this.events[Math.min(this.at, this.events.length - 1)];
     const beyond = this.at - this.events.length;
     const line = beyond < 0 ? event.line : beyond === 0 ? SEEDED : STEPPED;
-    const names = (/** @type {Iterable<number>} */ places) => [...places].map((place) => graph.nodes[place].name).join(", ") || "–";
     this.lines.forEach((item, i) => set(item, "aria-current", i === line && "step"));
-    const calls = beyond < 0 ? event.calls : [];
-    fill(this.calls, calls.map((place) => `build_topo(${graph.nodes[place].name})`).join(" → ") || "–");
-    write(this.visited, names(event.visited));
-    write(this.topo, names(event.topo));
+    write(this.topo, `topo: ${event.topo.map((place) => graph.nodes[place].name).join(", ")}`);
     write(this.told, beyond >= 0 ? say.searched : "");
     set(this.next, "aria-disabled", beyond === walk.backward.length && "true");
   }

@@ -4,11 +4,13 @@ import { element, set, write } from "../../dom.js";
 import { short } from "../../core/numbers.js";
 import { figures as say } from "../../languages/languages.js";
 import { Plot } from "../plot.js";
+import { Player } from "./player.js";
 
 /** @typedef {import("../../model/model.js").Model} Model */
 /** @typedef {import("../../types.js").Row} Row */
 
 const REACH = 4; // minimum range of the plot on either side of 0
+const [FRAMES, PAUSE] = [30, 60]; // of the sweep along the curve, in milliseconds
 
 export class Tangent {
   /**
@@ -23,7 +25,12 @@ export class Tangent {
     this.model = null;
     this.reach = REACH;
     this.plot = new Plot();
-    this.slider = element("input", { type: "range", step: "any", oninput: () => this.#move(Number(this.slider.value)) });
+    this.player = new Player();
+    const oninput = () => {
+      this.player.stop();
+      this.#move(Number(this.slider.value));
+    };
+    this.slider = element("input", { type: "range", step: "any", oninput });
     this.told = element("p", { class: "readout", "aria-live": "polite" });
     this.element = element("div", { class: "figure tangent" }, this.plot.element, this.slider, this.told);
   }
@@ -39,6 +46,24 @@ export class Tangent {
     this.slider.value = String(operand.data);
     set(this.slider, "aria-label", operand.name);
     this.#draw(operand.data);
+  }
+
+  /** Move the operand along the curve, from the left to its number. */
+  begin() {
+    const { state } = /** @type {Model} */ (this.model);
+    const to = this.#parts().operand.data;
+    let frame = 0;
+    const step = () => {
+      frame += 1;
+      if (frame < FRAMES) this.#move(((FRAMES - frame) * -this.reach + frame * to) / FRAMES);
+      else this.act({ values: state.values });
+      return frame < FRAMES;
+    };
+    this.player.start(step, PAUSE);
+  }
+
+  close() {
+    this.player.stop();
   }
 
   /** Move the operand to a number, up to rounding, by changing the leaf that is added to it. @param {number} to */

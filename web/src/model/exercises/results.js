@@ -48,6 +48,11 @@ export function solved(kind) {
   return new Map(questions.map((answers) => /** @type {const} */ ([answers[0].key, standing(answers)])).filter(([, { right }]) => right));
 }
 
+/** Return the last answer to each question of a kind, by key; "" if it was shown. @param {Kind} kind @returns {ReadonlyMap<string, Answer>} */
+export function answersTo(kind) {
+  return new Map(all().filter((answer) => answer.kind === kind).map((answer) => [answer.key, answer]));
+}
+
 /** @returns {Summary} */
 export function summary() {
   const standings = byQuestion().map(standing);

@@ -13,7 +13,7 @@ const NEAR = 24; // pixels around the list in which a drop still counts
 /** @typedef {{ x: number, y: number }} Point on the screen */
 
 export class Order {
-  /** @param {(change: Partial<import("../../model/state.js").State>) => void} act */
+  /** @param {(change: Partial<import("../../model/state.js").State>, from?: number) => void} act */
   constructor(act) {
     this.act = act;
     /** @type {readonly string[]} */
@@ -183,7 +183,7 @@ export class Order {
   }
 
   #run() {
-    if (this.model?.isPlaced) this.act({ position: this.model.last });
+    if (this.model?.isPlaced) this.act({ position: this.model.last }, this.model.shown.seeded);
   }
 
   /** @param {number} place */

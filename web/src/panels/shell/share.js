@@ -62,7 +62,7 @@ export class Share {
    */
   open(framing, { isLesson, hasLesson }) {
     if (framing !== this.framing) this.#take(framing);
-    const chapters = hasLesson ? CHAPTERS.map(({ key }, i) => option(key, `${i + 1}. ${lesson.chapters[key].title}`)) : [];
+    const chapters = hasLesson ? CHAPTERS.map(({ key }) => option(key, lesson.chapters[key].title)) : [];
     const wanted = this.start.value;
     fill(this.start, option(HERE, say.here), isLesson ? null : option(BEGIN, say.begin), ...chapters);
     if ([...this.start.options].some(({ value }) => value === wanted)) this.start.value = wanted;

@@ -15,7 +15,7 @@ import { Plane, sign } from "./plane.js";
 /** @typedef {import("../../learn/points.js").Point} Point */
 /** @typedef {import("../../learn/network.js").Design} Design */
 
-const RATE = 0.5; // suits the networks on this page
+export const RATE = 0.5; // suits the networks on this page
 const AGAIN = "M8 2a6 6 0 1 0 5.7 4.1l-1.9.6A4 4 0 1 1 8 4v2.6L12.2 3 8-.6z";
 
 export class Points {
