@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evaluate, parse } from "../src/core/expression.js";
 import { LANGUAGES } from "../src/languages/languages.js";
-import { CHAPTERS, quantityIn, stageOf } from "../src/model/chapters.js";
+import { countOf, sumOf } from "../route.js";
+import { CHAPTERS, departureOf, quantityIn, ROUTE, stageOf } from "../src/model/chapters.js";
 import { unframed } from "../src/model/framing.js";
 import { isRight } from "../src/model/exercises/exercises.js";
 import { modeler } from "../src/model/model.js";
@@ -74,7 +75,37 @@ test("links keep values changed in a beat", () => {
 });
 
 test("invalid chapters and beats in links are reported", () => {
-  for (const link of ["chapter=nothing", "chapter=rule&beat=99", "beat=1", "done=x"]) {
+  for (const link of ["chapter=nothing", "chapter=neuron&beat=99", "beat=1", "done=x"]) {
     assert.equal(decoded(link, START).problems.length, 1, link);
   }
+});
+
+test("the lesson takes fifteen minutes", () => {
+  for (const code of Object.keys(LANGUAGES)) {
+    const { screens, words, questions, minutes } = sumOf(ROUTE.map((chapter) => countOf(chapter, code)));
+    assert(screens <= 25 && words <= 900 && questions <= 8 && minutes <= 15, `${code}: ${screens} screens, ${words} words, ${questions} questions, ${minutes} minutes`);
+  }
+  assert.equal(sumOf(ROUTE.map((chapter) => countOf(chapter, "en"))).stated, 15);
+});
+
+test("chapters take the minutes that they state", () => {
+  for (const chapter of CHAPTERS.filter(({ key }) => key !== "own")) { // the learner's own data take their own time
+    const { minutes, stated } = countOf(chapter, "en");
+    assert(Math.abs(minutes - stated) <= 1.5, `${chapter.key}: ${minutes} minutes, ${stated} stated`);
+  }
+});
+
+test("an answer leads to a valid stage", () => {
+  for (const [chapter, { key, then }, i] of BEATS) {
+    const [open, answered] = [stageOf(chapter, i), stageOf(chapter, i, true)];
+    if (then) assert.notDeepEqual([answered.position, answered.values], [open.position, open.values], `${chapter.key} ${key}`);
+    else assert.deepEqual(answered, open, `${chapter.key} ${key}`);
+  }
+});
+
+test("an animation leads from each beat to the next", () => {
+  const known = stageOf(ROUTE[0], 1);
+  assert.equal(departureOf(ROUTE[0], 3, stageOf(ROUTE[0], 2, true)), known.position, "the seed, after a has changed");
+  assert.equal(departureOf(ROUTE[0], 1, stageOf(ROUTE[0], 0)), 0);
+  assert.equal(departureOf(ROUTE[2], 0, stageOf(ROUTE[1], 1)), 0, "another graph");
 });

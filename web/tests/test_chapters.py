@@ -4,35 +4,42 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pages
 import pytest
 from lesson import LAB, Lesson
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-CHAPTERS = 10
+CHAPTERS = 7
+SCREENS = 22
 
-# The answer to each number question, by chapter and beat. Computed by hand.
-ANSWERS = {
-    ("What a gradient predicts", 2): "10",
-    ("Forward: a graph remembers", 4): "4",
-    ("Forward: a graph remembers", 6): "-8",
-    ("The seed: a gradient to start from", 2): "1",
-    ("The one rule", 2): "-2",
-    ("The one rule", 3): "4",
-    ("The one rule", 5): "-2",
-    ("The one rule", 7): "6",
-    ("A neuron", 4): "0.5",
-    ("A neuron", 6): "1",
-    ("A value used twice", 2): "2",
-    ("A value used twice", 4): "1",
-    ("A value used twice", 6): "-3",
-    ("Trust, and check", 2): "6",
-    ("Why backward?", 2): "9",
-}
+# The answer to each number question, by the number of the screen. Computed by hand.
+ANSWERS = {3: "10", 6: "10", 8: "6", 12: "1", 14: "6"}
 ORDER = ["d", "c", "b", "a"]
+
+# The further chapters: their keys, and the answers to their number questions, by the number of the screen.
+FURTHER = {
+    "nudge": {},
+    "saturation": {2: "0.5"},
+    "paths": {1: "-3"},
+    "check": {1: "6"},
+    "training": {},
+    "passes": {1: "9"},
+    "own": {},
+}
+WINDOWS = [(1280, 800), (1366, 650), (390, 844), (800, 600)]
+
+# Whether all of an element is in the window and nothing covers it: its corners and its middle.
+UNCOVERED = """(element) => {
+  const { left, right, top, bottom } = element.getBoundingClientRect();
+  const points = [[left + 2, top + 2], [right - 2, bottom - 2], [(left + right) / 2, (top + bottom) / 2]];
+  return points.every(([x, y]) => {
+    const found = element.getRootNode().elementFromPoint(x, y);
+    return found !== null && (element.contains(found) || found.contains(element));
+  });
+}"""
 
 
 class Guide:
@@ -52,16 +59,16 @@ class Guide:
         self.pool = page.locator(".pool")
 
     @property
-    def here(self) -> tuple[str, int]:
-        """Return the chapter's title and the number of the beat, counted from 1."""
-        beat = re.search(r"\d+", self.at.inner_text())
-        assert beat
-        return self.title.inner_text(), int(beat[0])
+    def screen(self) -> int:
+        """Return the number of the screen, counted from 1."""
+        number = re.search(r"\d+", self.at.inner_text())
+        assert number
+        return int(number[0])
 
-    def follow(self, press: Callable[[Locator], None]) -> None:
-        """Answer the question of a beat, if it has one; `press` presses buttons."""
+    def follow(self, press: Callable[[Locator], None], answers: Mapping[int, str] = ANSWERS) -> None:
+        """Answer the question of a screen, if it has one; `press` presses buttons."""
         if self.field.is_visible():
-            self.field.fill(ANSWERS[self.here])
+            self.field.fill(answers[self.screen])
             press(self.panel.get_by_role("button", name="Check", exact=True))
         elif self.options.count():
             for option in self.options.all():
@@ -76,18 +83,23 @@ class Guide:
         if self.feedback.count() and self.feedback.first.is_visible():
             expect(self.feedback.first).to_have_attribute("data-verdict", "right")
 
-    def walk(self, press: Callable[[Locator], None]) -> list[tuple[str, int]]:
-        """Go through the whole lesson and list the beats visited."""
-        seen = []
+    def walk(self, press: Callable[[Locator], None], answers: Mapping[int, str] = ANSWERS) -> Iterator[tuple[str, int]]:
+        """Go through the lesson or a further chapter; yield the title and number of each answered screen."""
         while True:
-            here = self.here
-            seen.append(here)
-            self.follow(press)
+            here = self.screen
+            self.follow(press, answers)
+            yield self.title.inner_text(), here
             if not self.next.is_visible():
-                return seen
+                return
             expect(self.next).not_to_have_text("Show me")
             press(self.next)
-            assert self.here != here
+            assert self.screen == here + 1
+
+    @property
+    def told(self) -> list[Locator]:
+        """Return the text of the screen, and the verdict and the sentence to keep if they are shown."""
+        shown = [self.panel.locator(".words"), self.feedback, self.recap]
+        return [part for part in shown if part.count() and part.inner_text()]
 
 
 @pytest.fixture
@@ -110,10 +122,13 @@ def by_touch(target: Locator) -> None:
 
 @pytest.mark.parametrize("press", [by_mouse, by_keyboard])
 def test_whole_lesson(guide: Guide, press: Callable[[Locator], None]) -> None:
-    seen = guide.walk(press)
+    expect(guide.panel).to_contain_text("The whole lesson: 15 min")
+    seen = list(guide.walk(press))
+    assert [screen for _, screen in seen] == list(range(1, SCREENS + 1))
     assert len({title for title, _ in seen}) == CHAPTERS
-    assert [here for here in seen if here in ANSWERS] == list(ANSWERS)
-    expect(guide.recap).to_contain_text("Where to go from here")
+    expect(guide.panel.locator(".chapter[data-done]")).to_have_count(CHAPTERS)
+    expect(guide.panel.get_by_role("heading", name="Go further")).to_be_visible()
+    expect(guide.panel.locator(".further")).to_have_count(len(FURTHER))
 
 
 def test_whole_lesson_by_touch_on_a_phone(browser: Browser, lesson_file: Path) -> None:
@@ -125,15 +140,76 @@ def test_whole_lesson_by_touch_on_a_phone(browser: Browser, lesson_file: Path) -
         assert len({title for title, _ in guide.walk(by_touch)}) == CHAPTERS
 
 
+@pytest.mark.parametrize("key", FURTHER)
+def test_further_chapter(visit: Callable[..., Lesson], key: str) -> None:
+    guide = Guide(visit(f"chapter={key}").page)
+    seen = list(guide.walk(by_mouse, FURTHER[key]))
+    assert len({title for title, _ in seen}) == 1
+    expect(guide.recap).not_to_be_empty()
+    others = guide.panel.locator(".further")
+    expect(others).to_have_count(len(FURTHER) - 1)
+    others.first.click()
+    expect(guide.at).to_have_text(re.compile("^1 of"))
+    assert guide.title.inner_text() != seen[0][0]
+
+
+@pytest.mark.parametrize(("width", "height"), WINDOWS)
+def test_verdict_and_sentence_to_keep_are_in_the_window(guide: Guide, width: int, height: int) -> None:
+    guide.page.set_viewport_size({"width": width, "height": height})
+    kept = 0
+    for _, screen in guide.walk(by_mouse):
+        for part in guide.told[1:]:
+            assert part.evaluate(UNCOVERED), (screen, part)
+        guide.panel.locator(".words").scroll_into_view_if_needed()
+        guide.page.evaluate("scrollTo(0, 0)")
+        assert guide.panel.locator(".words").evaluate(UNCOVERED) or guide.feedback.is_visible(), screen
+        expect(guide.at).to_be_in_viewport(ratio=1)
+        kept += guide.recap.is_visible()
+    assert kept == CHAPTERS
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080)])
+def test_text_on_the_stage_is_large(guide: Guide, width: int, height: int) -> None:
+    guide.page.set_viewport_size({"width": width, "height": height})
+    for _, screen in guide.walk(by_mouse):
+        guide.page.wait_for_timeout(50)
+        sizes = guide.page.locator("svg.stage .node text").evaluate_all(
+            "(texts) => texts.map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"
+        )
+        assert min(sizes) >= 14, screen
+
+
+def test_each_chapter_has_one_orientation(guide: Guide) -> None:
+    ends = """([one, other]) => {
+      const [a, b] = [one, other].map((box) => box.getBoundingClientRect());
+      return Math.abs(a.x - b.x) > Math.abs(a.y - b.y);
+    }"""
+    found: dict[str, set[bool]] = {}
+    guide.page.set_viewport_size({"width": 800, "height": 600})
+    for title, _ in guide.walk(by_mouse):
+        boxes = guide.page.locator("svg.stage .node rect.hit")
+        pair = [boxes.first.element_handle(), boxes.last.element_handle()]
+        found.setdefault(title, set()).add(guide.page.evaluate(ends, pair))
+    assert {len(orientations) for orientations in found.values()} == {1}
+
+
 def test_keys_step_through_the_lesson(guide: Guide) -> None:
     guide.page.keyboard.press("n")
-    assert guide.here[1] == 2
+    assert guide.screen == 2
+    guide.page.keyboard.press("PageDown")
+    assert guide.screen == 3
     guide.page.keyboard.press("n")  # a question: the first press shows the answer, the second continues
-    assert guide.here[1] == 2
+    assert guide.screen == 3
     guide.page.keyboard.press("ArrowRight")
-    assert guide.here[1] == 3
+    assert guide.screen == 4
     guide.page.keyboard.press("b")
-    assert guide.here[1] == 2
+    assert guide.screen == 3
+
+
+@pytest.fixture
+def question(visit: Callable[..., Lesson]) -> Guide:
+    """Open the first question, which asks for 10."""
+    return Guide(visit("chapter=back&beat=2").page)
 
 
 @pytest.mark.parametrize(
@@ -141,21 +217,20 @@ def test_keys_step_through_the_lesson(guide: Guide) -> None:
     [
         ("1", "multiplied by c"),
         ("2", "value of a"),
-        ("-10", "how fast f changes"),
-        ("0.01", "Divide it by 0.001"),
+        ("-10", "How fast does it change?"),
+        ("0.1", "How many times faster is that?"),
         ("5", "Not 5"),
         ("x", "not a number"),
     ],
 )
-def test_mistake_is_explained(guide: Guide, answer: str, said: str) -> None:
-    guide.next.click()
-    guide.field.fill(answer)
-    guide.field.press("Enter")
-    expect(guide.feedback).to_contain_text(said)
-    expect(guide.next).to_have_text("Show me")
-    guide.field.fill("10")
-    guide.field.press("Enter")
-    expect(guide.feedback).to_have_attribute("data-verdict", "right")
+def test_mistake_is_explained(question: Guide, answer: str, said: str) -> None:
+    question.field.fill(answer)
+    question.field.press("Enter")
+    expect(question.feedback).to_contain_text(said)
+    expect(question.next).to_have_text("Show me")
+    question.field.fill("10")
+    question.field.press("Enter")
+    expect(question.feedback).to_have_attribute("data-verdict", "right")
 
 
 def test_wrong_order_is_explained(visit: Callable[..., Lesson]) -> None:
@@ -167,32 +242,49 @@ def test_wrong_order_is_explained(visit: Callable[..., Lesson]) -> None:
     expect(guide.panel).to_contain_text("c's contribution 9 to a came too late")
 
 
-def test_typed_answer_is_kept_when_going_back(guide: Guide) -> None:
-    guide.next.click()
-    guide.field.fill("1")
-    guide.field.press("Enter")
-    guide.field.fill("12")
-    guide.back.click()
-    guide.next.click()
-    expect(guide.field).to_have_value("12")
-    expect(guide.next).to_have_text("Show me")  # the text was not submitted
+def test_typed_answer_is_kept_when_going_back(question: Guide) -> None:
+    question.field.fill("1")
+    question.field.press("Enter")
+    question.field.fill("12")
+    question.back.click()
+    question.next.click()
+    expect(question.field).to_have_value("12")
+    expect(question.next).to_have_text("Show me")  # the text was not submitted
 
 
-def test_decimal_comma_is_accepted(guide: Guide) -> None:
-    guide.next.click()
-    guide.field.fill("10,0")
-    guide.field.press("Enter")
-    expect(guide.feedback).to_have_attribute("data-verdict", "right")
+def test_decimal_comma_is_accepted(question: Guide) -> None:
+    question.field.fill("10,0")
+    question.field.press("Enter")
+    expect(question.feedback).to_have_attribute("data-verdict", "right")
 
 
-def test_a_shown_answer_does_not_count_as_right(guide: Guide) -> None:
-    guide.next.click()
-    guide.next.click()
-    expect(guide.feedback).to_have_text("It is 10.")
-    expect(guide.feedback).not_to_have_attribute("data-verdict", "right")
+def test_a_shown_answer_does_not_count_as_right(question: Guide) -> None:
+    question.next.click()
+    expect(question.feedback).to_contain_text("It is 10. a rose by 0.01")
+    expect(question.feedback).not_to_have_attribute("data-verdict", "right")
 
 
-@pytest.mark.parametrize("fragment", ["chapter=nudge&beat=1", "chapter=nudge&beat=3", "chapter=seed&beat=3"])
+def test_an_answer_moves_the_stage_on(visit: Callable[..., Lesson]) -> None:
+    lesson = visit("chapter=back&beat=5")
+    assert "gradient" not in (lesson.box("b").get_attribute("aria-label") or "")
+    Guide(lesson.page).follow(by_mouse)
+    assert gradient_in(lesson.box("b")) == 10
+    assert gradient_in(lesson.box("a")) == 10
+
+
+def test_numbers_of_the_nodes_follow_the_nudge(visit: Callable[..., Lesson]) -> None:
+    lesson = visit("chapter=nudge")
+    figure = lesson.page.locator(".nudge")
+    for nudge in (0.25, -1.0):
+        figure.locator("input").evaluate(
+            "(slider, n) => { slider.value = n; slider.dispatchEvent(new Event('input')); }", str(nudge)
+        )
+        assert data_in(lesson.box("a")) == 2 + nudge
+        assert data_in(lesson.box("f")) == -10 + 10 * nudge
+        expect(figure.locator(".quotient")).to_have_text("change of f / change of a = 10")
+
+
+@pytest.mark.parametrize("fragment", ["chapter=back&beat=2", "chapter=neuron&beat=4", "chapter=sort"])
 def test_question_and_answers_fit_on_a_projector(visit: Callable[..., Lesson], fragment: str) -> None:
     lesson = visit(fragment)
     lesson.page.set_viewport_size({"width": 800, "height": 600})
@@ -204,37 +296,74 @@ def test_question_and_answers_fit_on_a_projector(visit: Callable[..., Lesson], f
     assert asked["y"] + asked["height"] <= foot["y"]
 
 
-def test_an_answered_question_stays_answered(guide: Guide) -> None:
-    guide.next.click()
-    guide.follow(by_mouse)
-    guide.next.click()
-    guide.back.click()
-    expect(guide.field).to_have_value("10")
-    expect(guide.next).to_have_text("Continue")
+def test_an_answered_question_stays_answered(question: Guide) -> None:
+    question.follow(by_mouse)
+    question.next.click()
+    question.back.click()
+    expect(question.field).to_have_value("10")
+    expect(question.next).to_have_text("Continue")
 
 
-def test_last_beat_completes_its_chapter(visit: Callable[..., Lesson]) -> None:
-    lesson = visit("chapter=passes&beat=3")
+def test_last_screen_completes_its_chapter(visit: Callable[..., Lesson]) -> None:
+    lesson = visit("chapter=passes&beat=2")
     guide = Guide(lesson.page)
     guide.options.first.click()
     guide.next.click()
-    guide.next.click()
     expect(lesson.page).to_have_url(re.compile("done=passes"))
-    expect(guide.panel.locator(".chapter[data-done]")).to_have_count(1)
+    guide.panel.locator(".further").first.click()
+    assert guide.panel.locator(".chapter[data-done]").count() == 0
 
 
-@pytest.mark.parametrize("fragment", ["chapter=foo", "chapter=rule&beat=99", "chapter="])
+@pytest.mark.parametrize("fragment", ["chapter=foo", "chapter=neuron&beat=99", "chapter="])
 def test_invalid_chapter_link_opens_the_lesson(visit: Callable[..., Lesson], fragment: str) -> None:
     lesson = visit(fragment)
     expect(Guide(lesson.page).title).to_be_visible()
     expect(lesson.problem).to_contain_text(fragment.rpartition("=")[0].rpartition("&")[2])
 
 
+# Progress
+
+
+def test_lesson_offers_to_continue(context: BrowserContext, lesson_file: Path, question: Guide) -> None:
+    question.follow(by_mouse)
+    for _ in range(2):
+        question.next.click()
+    question.page.close()
+    again = context.new_page()
+    again.goto(lesson_file.as_uri())
+    guide = Guide(again)
+    assert guide.screen == 1
+    resume = guide.panel.get_by_role("button", name="Continue at \N{LEFT DOUBLE QUOTATION MARK}Forward, then back")
+    resume.click()
+    assert guide.screen == 5
+    for _ in range(2):
+        guide.back.click()
+    expect(guide.field).to_have_value("10")  # the answer of the earlier visit
+    expect(guide.next).to_have_text("Continue")
+
+
+def test_completed_chapters_are_kept(context: BrowserContext, lesson_file: Path, visit: Callable[..., Lesson]) -> None:
+    guide = Guide(visit("chapter=pattern&beat=1").page)
+    guide.follow(by_mouse)
+    guide.next.click()
+    guide.page.close()
+    again = context.new_page()
+    again.goto(lesson_file.as_uri())
+    expect(Guide(again).panel.locator(".chapter[data-done]")).to_have_count(1)
+
+
+def test_nothing_to_continue_at_first(guide: Guide) -> None:
+    expect(guide.panel.locator(".resume")).to_be_hidden()
+
+
+# Figures
+
+
 def test_tangent_figure_agrees_with_tanh(visit: Callable[..., Lesson]) -> None:
     """The readout agrees with math.tanh, and moving the bias moves the graph to the same numbers."""
     lesson = visit("chapter=neuron&beat=1")
     figure = lesson.page.locator(".tangent")
-    expect(figure.locator(".readout")).to_have_text("n = -1; o = -0.761594; slope 0.419974")
+    expect(figure.locator(".readout")).to_have_text("n = 0.881374; o = 0.707107; slope 0.5")
     for n in (0.88, -2.0, 0.0, 3.5):
         figure.locator("input").evaluate(
             "(slider, n) => { slider.value = n; slider.dispatchEvent(new Event('input')); }", str(n)
@@ -248,43 +377,49 @@ def test_tangent_figure_agrees_with_tanh(visit: Callable[..., Lesson]) -> None:
 
 def test_lab_has_the_same_graph_and_returns(guided: Lesson) -> None:
     guide = Guide(guided.page)
-    for _ in range(2):
-        guide.next.click()
-        guide.next.click()
-    here = guide.here
+    guide.next.click()
     guided.button("Lab").click()
     expect(guided.tab("Walk")).to_be_visible()
     expect(guided.program).to_have_value("e = a + b; f = e*c")
     guided.button("Lesson").click()
-    assert guide.here == here
+    assert guide.screen == 2
+
+
+@pytest.mark.parametrize(("screen", "tab"), [(0, "Walk"), (1, "Train")])
+def test_own_data_open_the_lab(visit: Callable[..., Lesson], screen: int, tab: str) -> None:
+    lesson = visit(f"chapter=own&beat={screen}")
+    lesson.button("Open it in the lab").click()
+    expect(lesson.tab(tab)).to_have_attribute("aria-selected", "true")
+    lesson.button("Lesson").click()
+    expect(Guide(lesson.page).title).to_have_text("Your own data")
 
 
 def test_address_keeps_beat_and_progress(guided: Lesson) -> None:
     guide = Guide(guided.page)
-    while guide.here[0] == "What a gradient predicts":
+    while guide.title.inner_text() == "Forward, then back":
         guide.follow(by_mouse)
         guide.next.click()
-    expect(guided.page).to_have_url(re.compile("done=nudge"))
+    expect(guided.page).to_have_url(re.compile("done=back"))
     guided.page.reload()
-    expect(guide.title).to_have_text("Forward: a graph remembers")
+    expect(guide.title).to_have_text("The pattern")
     expect(guide.panel.locator(".chapter[data-done]")).to_have_count(1)
 
 
 def test_search_follows_micrograd(visit: Callable[..., Lesson]) -> None:
-    """Step through the search: it must list this graph in micrograd's order a, b, c, d, e."""
-    lesson = visit("chapter=order&beat=6")
+    """Step through the search: it must list this graph in micrograd's order a, b, c, d."""
+    lesson = visit("chapter=sort&beat=1")
     step = lesson.button("Next line")
     while "self.grad" not in lesson.page.locator(".code [aria-current]").inner_text():
         step.click()
-    expect(lesson.page.locator(".search dd").last).to_have_text("a, b, c, d, e")
+    expect(lesson.page.locator(".search .readout")).to_have_text("topo: a, b, c, d")
     while step.get_attribute("aria-disabled") is None:
         step.click()
-    expect(lesson.phase).to_have_text("Backward: step 5 of 5, done")
+    assert gradient_in(lesson.box("a")) == 15
 
 
 def test_nudges_and_backward_pass_agree(visit: Callable[..., Lesson]) -> None:
     """Nudges and backpropagation give the textbook gradients of v1*tanh(w1*x + b1) + v2*tanh(w2*x + b2) + c."""
-    lesson = visit("chapter=passes&beat=2")
+    lesson = visit("chapter=passes&beat=1")
     lesson.button("Nudge them all").click()
     expect(lesson.page.locator(".cost").first).to_contain_text("9 runs", timeout=10_000)
     lesson.button("Run backward").click()
@@ -301,7 +436,7 @@ def test_nudges_and_backward_pass_agree(visit: Callable[..., Lesson]) -> None:
 
 def test_each_method_keeps_the_results_of_the_other(visit: Callable[..., Lesson]) -> None:
     """The backward pass completes interrupted nudges; nudging again clears only its own column."""
-    lesson = visit("chapter=passes&beat=2")
+    lesson = visit("chapter=passes&beat=1")
     nudges, backward = lesson.page.locator(".cost").all()
     columns = [lesson.page.locator(f".count td:nth-of-type({i})") for i in (1, 2)]
     lesson.button("Nudge them all").click()
@@ -317,14 +452,14 @@ def test_each_method_keeps_the_results_of_the_other(visit: Callable[..., Lesson]
 
 
 def test_late_contribution_is_reported_and_not_added(visit: Callable[..., Lesson]) -> None:
-    ledger = visit("chapter=order&beat=3").page.locator(".beside")
+    ledger = visit("chapter=paths&beat=3").page.locator(".beside")
     expect(ledger.locator("li").last).to_have_text("from d, too late16")
     expect(ledger.get_by_role("heading", name="with +=")).to_be_hidden()
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 640)])
 def test_current_line_of_the_search_stays_visible(visit: Callable[..., Lesson], width: int, height: int) -> None:
-    lesson = visit("chapter=order&beat=6")
+    lesson = visit("chapter=sort&beat=1")
     lesson.page.set_viewport_size({"width": width, "height": height})
     step = lesson.button("Next line")
     while step.get_attribute("aria-disabled") is None:

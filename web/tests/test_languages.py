@@ -35,14 +35,14 @@ ENGLISH = re.compile(
 
 STATES = {
     "start": "",
-    "question": "chapter=rule&beat=1",
-    "choice": "chapter=neuron&beat=2",
-    "plot": "chapter=check&beat=3",
-    "beside": "chapter=twice&beat=4",
+    "question": "chapter=pattern&beat=1",
+    "choice": "chapter=neuron&beat=4",
+    "plot": "chapter=check&beat=1",
+    "beside": "chapter=twice&beat=1",
     "puzzle": "chapter=order&beat=1",
-    "search": "chapter=order&beat=6",
+    "search": "chapter=sort&beat=1",
     "descent": "chapter=training&beat=2",
-    "end": "chapter=passes&beat=4",
+    "end": "chapter=now",
     "training": "show=reuse&mode=train",
     "backward": "show=neuron&step=14",
     "lost": "show=twice&step=20&write=%3D&node=a",
@@ -235,17 +235,17 @@ def test_changing_language_keeps_the_opened_file(reader: Callable[..., Lesson], 
 
 
 def test_changing_language_keeps_the_lesson_beat(reader: Callable[..., Lesson]) -> None:
-    lesson = reader("en-US", "chapter=forward&beat=3&ask=Why%3F&answer=2.0123456789abc")
+    lesson = reader("en-US", "chapter=back&beat=5&ask=Why%3F&answer=2.0123456789abc")
     lesson.page.locator(".asked input").fill("because")
-    lesson.page.locator(".guide").get_by_label("Your answer").fill("4")
+    lesson.page.locator(".guide").get_by_label("Your answer").fill("10")
     lesson.page.locator(".guide").get_by_role("button", name="Check", exact=True).click()
-    expect(lesson.button("Continue")).to_be_visible()
+    expect(lesson.button("Next chapter")).to_be_visible()
     choose(lesson.page, "de")
-    expect(lesson.page.get_by_text("Kapitel 2 von 10", exact=True)).to_be_visible()
+    expect(lesson.page.get_by_text("6 von 22", exact=True)).to_be_visible()
     expect(lesson.page.locator(".asked input")).to_have_value("because")
-    lesson.button("Weiter").click()  # the question has been answered
-    expect(lesson.page.get_by_text("Schritt 5 von 8", exact=True)).to_be_visible()
-    expect(lesson.page).to_have_url(re.compile("#chapter=forward&beat=4&lang=de&"))
+    lesson.button("Nächstes Kapitel").click()  # the question has been answered
+    expect(lesson.page.get_by_text("7 von 22", exact=True)).to_be_visible()
+    expect(lesson.page).to_have_url(re.compile("#chapter=pattern&done=back&lang=de&"))
 
 
 def test_errors_are_translated(reader: Callable[..., Lesson]) -> None:

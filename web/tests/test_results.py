@@ -49,22 +49,17 @@ def test_results_as_a_file_and_as_a_code(visit: Visit) -> None:
 
 
 def test_results_include_the_lesson(visit: Visit) -> None:
-    lesson = visit("chapter=nudge&beat=1")
+    lesson = visit("chapter=back&beat=2")
     guide = lesson.page.locator(".guide")
     for answer in ("x", "1", "10", "10"):  # an invalid number is not a try, nor is an answer after the right one
         guide.get_by_label("Your answer").fill(answer)
         lesson.press("Enter")
-    lesson.button("Continue").click()
-    lesson.button("Continue").click()
+    lesson.page.evaluate("location.hash = 'chapter=neuron&beat=4'")
     guide.locator(".option").nth(0).click()  # right on the first try
     guide.locator(".option").nth(1).click()  # a wrong answer, to read its feedback
-    expect(guide.locator(".handing")).to_be_hidden()  # shown at the end of a chapter
-    lesson.page.evaluate("location.hash = 'chapter=forward&beat=3'")
+    expect(guide.locator(".handing")).to_be_hidden()  # shown at the end of the lesson
+    lesson.page.evaluate("location.hash = 'chapter=twice'")
     lesson.button("Show me").click()
-    for _ in range(4):
-        lesson.button("Continue").click() if lesson.button("Continue").is_visible() else lesson.button(
-            "Show me"
-        ).click()
     lesson.page.evaluate("location.hash = 'chapter=order&beat=1'")
     for order in ("dbac", "dcba"):
         for name in order:
@@ -73,21 +68,18 @@ def test_results_include_the_lesson(visit: Visit) -> None:
         expect(guide.locator(".feedback").first).not_to_be_empty()
         if order == "dbac":
             lesson.button("Clear").click()
-    lesson.page.evaluate("location.hash = 'chapter=nudge&beat=4'")
-    expect(guide.locator("h2").first).to_have_text("What a gradient predicts")
+    lesson.page.evaluate("location.hash = 'chapter=now'")
+    expect(guide.locator("h2").first).to_have_text("What you can do now")
     guide.get_by_text("Hand in your answers").click()
     found = saved_results(lesson, lesson.button("Results as a file"))
     asked = {question["key"]: question for question in found["questions"]}
     assert all(question["kind"] == "lesson" for question in asked.values())
-    assert [given["answer"] for given in asked["nudge.predict"]["answers"]] == ["1", "10"]
-    assert (asked["nudge.predict"]["first"], asked["nudge.predict"]["tries"]) == (False, 2)
-    assert (asked["nudge.promise"]["first"], asked["nudge.promise"]["tries"]) == (True, 1)
-    assert asked["nudge.promise"]["answers"][0]["answer"] == "1: It falls by about 0.1."
-    assert (asked["forward.sum"]["shown"], asked["forward.sum"]["right"], asked["forward.sum"]["tries"]) == (
-        True,
-        False,
-        0,
-    )
+    predict, zero, both = asked["back.predict"], asked["neuron.zero"], asked["twice.both"]
+    assert [given["answer"] for given in predict["answers"]] == ["1", "10"]
+    assert (predict["first"], predict["tries"]) == (False, 2)
+    assert (zero["first"], zero["tries"]) == (True, 1)
+    assert zero["answers"][0]["answer"] == "1: Its input `x2` is 0"
+    assert (both["shown"], both["right"], both["tries"]) == (True, False, 0)
     assert [given["answer"] for given in asked["order.puzzle"]["answers"]] == ["d, b, a, c", "d, c, b, a"]
     assert found["code"] == guide.locator(".handing code").inner_text()
     assert found["summary"]["first"] == 1

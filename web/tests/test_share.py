@@ -168,7 +168,7 @@ def test_html_snippet_embeds_the_page(visit: Visit, context: BrowserContext, les
 
 
 @pytest.mark.parametrize("size", [(390, 844), (844, 390), (800, 600), (1280, 800)])
-@pytest.mark.parametrize("fragment", ["show=product", "chapter=rule&beat=1"])
+@pytest.mark.parametrize("fragment", ["show=product", "chapter=pattern&beat=1"])
 def test_a_question_leaves_room_for_the_graph(
     browser: Browser, lesson_file: Path, size: tuple[int, int], fragment: str
 ) -> None:

@@ -23,7 +23,7 @@ def answer(lesson: Lesson, text: str) -> None:
 
 @pytest.mark.parametrize("by", ["answer", "show"])
 def test_path_products_are_hidden_until_answered(visit: Visit, by: str) -> None:
-    lesson = visit("chapter=nudge&beat=1")
+    lesson = visit("chapter=back&beat=2")
     lesson.box("a").hover()
     expect(lesson.graph.locator(".way")).to_have_count(1)
     expect(ends(lesson)).to_have_count(0)
@@ -39,27 +39,29 @@ def test_path_products_are_hidden_until_answered(visit: Visit, by: str) -> None:
 
 
 def test_local_derivatives_are_hidden_until_answered(visit: Visit) -> None:
-    lesson = visit("chapter=rule&beat=1")
-    line = lesson.line("d", "L")
-    expect(line).to_have_attribute("aria-label", "line from d to L, operand 1")
-    expect(line.locator("title")).to_have_text("line from d to L, operand 1")
-    answer(lesson, "-2")
-    expect(line).to_have_attribute("aria-label", "line from d to L, operand 1, local derivative f = -2")
-    expect(line.locator("title")).to_have_text("line from d to L, operand 1, local derivative f = -2")
+    lesson = visit("chapter=saturation&beat=1")
+    line = lesson.line("n", "o")
+    named = "line from n to o, operand 1"
+    expect(line).to_have_attribute("aria-label", named)
+    expect(line.locator("title")).to_have_text(named)
+    answer(lesson, "0.5")
+    told = f"{named}, local derivative 1 - o\N{SUPERSCRIPT TWO} = 0.5, contribution 0.5"
+    expect(line).to_have_attribute("aria-label", told)
+    expect(line.locator("title")).to_have_text(told)
 
 
 def test_paths_are_hidden_until_a_choice_is_made(visit: Visit) -> None:
-    """The question asks which boxes depend on a; the paths from a would show them."""
-    lesson = visit("chapter=forward&beat=7")
+    """The question asks for the right order; the paths from a would show it."""
+    lesson = visit("chapter=paths&beat=2")
     lesson.box("a").hover()
     expect(lesson.graph.locator(".way path")).to_have_count(0)
-    lesson.page.locator(".option").nth(1).click()
+    lesson.page.locator(".option").nth(2).click()
     lesson.box("a").hover()
     expect(lesson.graph.locator(".way path")).not_to_have_count(0)
 
 
 def test_values_are_locked_in_the_lesson(visit: Visit) -> None:
-    lesson = visit("chapter=nudge&beat=1")
+    lesson = visit("chapter=back&beat=5")
     for _ in range(2):
         expect(lesson.graph.locator("svg.stage.fixed")).to_have_count(1)
         lesson.box("a").focus()
@@ -74,7 +76,7 @@ def test_values_are_locked_in_the_lesson(visit: Visit) -> None:
 
 
 def test_quotient_is_hidden_until_answered(visit: Visit) -> None:
-    lesson = visit("chapter=check&beat=1")
+    lesson = visit("chapter=check")
     value = lesson.graph.locator(".quotient .value").first
     expect(value).to_have_text("= ?")
     expect(lesson.box("L")).to_have_attribute("aria-label", re.compile(r"difference quotient \?"))
@@ -85,7 +87,7 @@ def test_quotient_is_hidden_until_answered(visit: Visit) -> None:
 
 
 def test_wrong_gradient_is_hidden_until_answered(visit: Visit) -> None:
-    lesson = visit("chapter=check&beat=3")
+    lesson = visit("chapter=check&beat=2")
     expect(lesson.graph.locator(".quotient .value")).to_have_text(["= ?", "= ?"])
     lesson.page.locator(".option").nth(2).click()
     lesson.button("Continue").click()

@@ -649,7 +649,7 @@ export const lesson = {
     nudge: {
       title: "Was ein Gradient vorhersagt",
       beats: {
-        see: "`a` hat sich um 0.5 bewegt. Bewege es weiter: Der Punkt folgt der Geraden, und auch die Zahlen in den Knoten ändern sich. `f` ändert sich immer *10-mal* so schnell wie `a`. Das ist die Steigung der Geraden, und das ist der Gradient von `a`.",
+        see: "Bewege `a`: Der Punkt folgt der Geraden, und auch die Zahlen in den Knoten ändern sich. `f` ändert sich immer *10-mal* so schnell wie `a`. Das ist die Steigung der Geraden, und das ist der Gradient von `a`.",
         promise: {
           text: "Der Gradient von `c` ist −1. *Was macht `f`, wenn `c` von 10 auf 10.1 wächst?*",
           options: ["Es fällt um etwa 0.1", "Es steigt um etwa 0.1", "Es fällt auf −1"],

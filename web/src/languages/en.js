@@ -698,7 +698,7 @@ export const lesson = {
     nudge: {
       title: "What a gradient predicts",
       beats: {
-        see: "`a` has moved by 0.5. Move it further: the dot follows the line, and the numbers of the nodes follow, too. `f` always changes *10 times* as fast as `a`. That is the slope of the line, and it is the gradient of `a`.",
+        see: "Move `a`: the dot follows the line, and the numbers of the nodes follow, too. `f` always changes *10 times* as fast as `a`. That is the slope of the line, and it is the gradient of `a`.",
         promise: {
           text: "The gradient of `c` is −1. *What will `f` do when `c` grows from 10 to 10.1?*",
           options: ["It falls by about 0.1", "It rises by about 0.1", "It falls to −1"],

@@ -652,7 +652,7 @@ export const lesson = {
     nudge: {
       title: "Ce que prédit un gradient",
       beats: {
-        see: "`a` a bougé de 0.5. Déplacez-le encore : le point suit la droite, et les nombres des nœuds suivent aussi. `f` change toujours *10 fois* plus vite que `a`. C’est la pente de la droite, et c’est le gradient de `a`.",
+        see: "Déplacez `a` : le point suit la droite, et les nombres des nœuds suivent aussi. `f` change toujours *10 fois* plus vite que `a`. C’est la pente de la droite, et c’est le gradient de `a`.",
         promise: {
           text: "Le gradient de `c` est −1. *Que fait `f` quand `c` passe de 10 à 10.1 ?*",
           options: ["Il baisse d’environ 0.1", "Il monte d’environ 0.1", "Il tombe à −1"],

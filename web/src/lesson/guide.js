@@ -224,11 +224,11 @@ export class Guide {
     if (!isSettled) return;
     this.answered.add(this.shown);
     const { chapter, beat } = this.#here();
-    const { done, position } = this.#state;
+    const { done, position: from } = this.#state;
     const { ask, then } = chapter.beats[beat];
     const isEnd = beat + 1 === chapter.beats.length;
-    const stage = ask?.kind === "order" ? {} : stageOf(chapter, beat, true);
-    this.act({ ...stage, done: isEnd ? [...new Set([...done, chapter.key])] : done }, then?.values ? 0 : position);
+    const { position, values } = ask?.kind === "order" ? this.#state : stageOf(chapter, beat, true);
+    this.act({ position, values, done: isEnd ? [...new Set([...done, chapter.key])] : done }, then?.values ? 0 : from);
   }
 
   /** @param {string} answer @param {boolean} isRight */

@@ -182,6 +182,7 @@ export const FURTHER = [
       {
         key: "slope",
         at: "seed",
+        values: { b: 6.8813735870195432 },
         select: "o.0",
         ask: { kind: "number", answer: { local: "o.0" }, mistakes: { value: { data: "o" }, unsquared: { number: 0.2929 } } },
         then: { at: "visited o" },

@@ -15,6 +15,7 @@ import { fittedScale, LEAST_READABLE } from "./fit.js";
  * @property {readonly (readonly [from: number, to: number])[]} edges
  * @property {Size} [room] room for the drawing
  * @property {boolean} [isDown] direction of the drawing; by default the one with the larger scale
+ * @property {number} [gain] minimum gain in scale from running downward
  */
 
 /**
@@ -83,7 +84,7 @@ function largest(request, room, manners) {
     if (best.size === LARGE) break;
     const layout = layered(request, manner);
     const size = Math.min(fittedScale(layout, room), LARGE);
-    if (size > best.size * GAIN) best = { layout, size };
+    if (size > best.size * (request.gain ?? GAIN)) best = { layout, size };
   }
   return best;
 }

@@ -136,7 +136,8 @@ export class Stage {
       edges: scene.edges.map(({ from, to }) => /** @type {const} */ ([at(from), at(to)])),
     };
     const isDown = series && series === this.#series ? this.#layout?.manner.isDown : undefined;
-    const layout = await this.#laid({ ...request, isDown });
+    const gain = series ? 1 : undefined; // in a series, size matters more than direction
+    const layout = await this.#laid({ ...request, isDown, gain });
     if (!layout) return;
     this.#series = series;
     const lines = scene.edges.map((edge) => new Line(edge, graph.nodes, ruler));
