@@ -313,7 +313,7 @@ def test_page_with_an_invalid_walk_shows_the_lesson(visit: Visit, tmp_path: Path
     lesson = visit(path=pages.written(tmp_path / "broken.html", text))
     problem = "The file cannot be shown. This walk has version 7, but only version 1 can be read."
     expect(lesson.problem).to_contain_text(problem)
-    expect(lesson.page.locator(".guide h2").first).to_have_text("What a gradient predicts")
+    expect(lesson.page.locator(".guide h2").first).to_have_text("Forward, then back")
     expect(lesson.graph.locator(".node")).to_have_count(5)
 
 

@@ -49,7 +49,7 @@ def test_search_works_without_a_server(context, site):
 def test_lesson_runs_in_its_frame(context, site):
     page = opened(context, site / "lesson.html")
     lesson = page.frame_locator("iframe").first
-    expect(lesson.get_by_text("What a gradient predicts")).to_be_visible()
+    expect(lesson.get_by_role("heading", name="Forward, then back")).to_be_visible()
 
 
 def test_dark_pages_show_dark_pictures(context, site):

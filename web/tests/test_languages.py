@@ -182,7 +182,7 @@ def test_language_precedence_is_link_choice_browser(reader: Callable[..., Lesson
     lesson = reader("de-DE", "lang=fr")
     assert page_language(lesson.page) == "fr"
     choose(lesson.page, "en")
-    lesson.settled("chapter=nudge&lang=en")
+    lesson.settled("chapter=back&lang=en")
     lesson.page.goto("about:blank")
     lesson.visit(lesson_file)
     assert page_language(lesson.page) == "en"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from lesson import Lesson
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import Browser, BrowserContext, expect
+from test_chapters import Guide, by_mouse
 
 Visit = Callable[..., Lesson]
 
@@ -175,3 +178,99 @@ def test_edited_address_is_not_overwritten(visit: Visit, wait: int) -> None:
     expect(lesson.timeline).to_have_value("6")
     lesson.page.wait_for_timeout(500)
     assert lesson.fragment == "show=product&step=6"
+
+
+# The lesson
+
+# Count the animations of a page and the changes of figures, and play animations fast.
+COUNT = """(rate) => {
+  window.moved = 0;
+  const animate = Element.prototype.animate;
+  Element.prototype.animate = function (...given) {
+    const animation = animate.apply(this, given);
+    animation.playbackRate = rate;
+    window.moved += 1;
+    return animation;
+  };
+}"""
+OBSERVE_FIGURES = """(guide) => {
+  const note = (changes) => (window.moved += changes.filter(({ target }) => target.closest?.(".plot, .code")).length);
+  new MutationObserver(note).observe(guide, { subtree: true, attributes: true });
+}"""
+FAST = 40  # animations play this many times as fast
+
+
+@pytest.fixture
+def learner(browser: Browser, lesson_file: Path) -> Iterator[Callable[..., Guide]]:
+    """Return `learner(reduced_motion, rate, fragment)`, which opens the lesson; `window.moved` counts what moves."""
+    contexts = []
+
+    def learner(reduced_motion: Any = "no-preference", rate: float = 1, fragment: str = "") -> Guide:
+        contexts.append(browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion=reduced_motion))
+        page = contexts[-1].new_page()
+        page.add_init_script(f"({COUNT})({rate})")
+        page.goto(f"{lesson_file.as_uri()}#{fragment}")
+        guide = Guide(page)
+        expect(guide.title).to_be_visible()
+        guide.panel.evaluate(OBSERVE_FIGURES)
+        return guide
+
+    yield learner
+    for context in contexts:
+        context.close()
+
+
+def test_every_screen_of_the_lesson_moves(learner: Callable[..., Guide]) -> None:
+    """Each screen moves when it is entered or when its question is answered; only the first one waits."""
+    guide = learner()
+    counts = {}
+    for _, screen in guide.walk(by_mouse):
+        if screen > 1:
+            guide.page.wait_for_function("() => window.moved > 0")
+        counts[screen] = guide.page.evaluate("window.moved")
+        guide.page.evaluate("window.moved = 0")
+    assert [screen for screen, count in counts.items() if not count] == [1]
+
+
+def test_lesson_is_still_if_motion_is_reduced(learner: Callable[..., Guide]) -> None:
+    guide = learner("reduce")
+    for _ in guide.walk(by_mouse):
+        guide.page.evaluate("window.moved = 0")
+        guide.page.wait_for_timeout(50)
+        assert guide.page.evaluate("window.moved") == 0
+
+
+def test_screens_are_the_same_without_motion(learner: Callable[..., Guide]) -> None:
+    moving, still = learner(rate=FAST), learner("reduce")
+    for (_, screen), _ in zip(moving.walk(by_mouse), still.walk(by_mouse), strict=True):
+        pages = [Lesson(guide.page) for guide in (moving, still)]
+        if screen == 10:  # wait for the sweep along the curve
+            expect(moving.panel.locator(".readout")).to_have_text(still.panel.locator(".readout").inner_text())
+        expect(pages[0].graph.locator(".motion > *")).to_have_count(0)
+        if screen < 21:  # the search plays on
+            assert at_rest(pages[0]) == at_rest(pages[1]), screen
+
+
+def test_lost_contribution_falls_off(learner: Callable[..., Guide]) -> None:
+    guide = learner(rate=4, fragment="chapter=order&beat=1")
+    guide.page.locator(".motion").evaluate(OBSERVE)
+    for name in ("d", "b", "a", "c"):
+        guide.pool.get_by_role("button", name=name, exact=True).click()
+    guide.page.get_by_role("button", name="Run this order").click()
+    guide.page.wait_for_function("() => window.seen.includes('too late')")
+    late = guide.page.evaluate("window.seen.slice(-3)")
+    assert late == [f"93{TIMES} 3", "too late", "9"]  # it flies, is too late, and falls
+
+
+def test_ten_steps_of_training_are_shown_one_by_one(learner: Callable[..., Guide]) -> None:
+    guide = learner(fragment="chapter=training&beat=2")
+    told = guide.panel.locator(".descent [role=status]").last
+    told.evaluate(
+        """(element) => {
+          window.told = [];
+          new MutationObserver(() => window.told.push(element.textContent)).observe(element, { childList: true });
+        }"""
+    )
+    guide.page.get_by_role("button", name="Ten steps").click()
+    expect(told).to_have_text("10 steps", timeout=MOST)
+    assert guide.page.evaluate("window.told") == ["1 step", *(f"{count} steps" for count in range(2, 11))]

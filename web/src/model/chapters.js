@@ -156,7 +156,7 @@ export const ROUTE = [
     key: "sort",
     minutes: 2,
     beats: [
-      { key: "append", preset: "diamond", at: "known", ask: { kind: "choice", right: 1 } },
+      { key: "append", preset: "diamond", at: "known", from: "start", ask: { kind: "choice", right: 1 } },
       { key: "search", at: "known", figure: { kind: "search" } },
     ],
   },

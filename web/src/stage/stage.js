@@ -154,8 +154,9 @@ export class Stage {
    * @param {Graph} graph @param {Moment} moment @param {Marks} marks
    */
   paint(graph, moment, marks) {
-    if (moment !== this.#painted?.moment) this.#motion.finish();
+    const isOther = moment !== this.#painted?.moment;
     this.#painted = { graph, moment, marks };
+    if (isOther) this.#motion.finish(); // it paints, too
     this.#repaint();
   }
 
