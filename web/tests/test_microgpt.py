@@ -34,6 +34,7 @@ def visit(context: BrowserContext, microgpt_file: Path) -> Visit:
 
     def visit(fragment: str = "") -> Microgpt:
         microgpt = Microgpt(context.new_page())
+        microgpt.page.emulate_media(reduced_motion="no-preference")
         microgpt.visit(microgpt_file, fragment)
         return microgpt
 
@@ -117,15 +118,134 @@ def test_new_names_are_generated_after_a_restart(microgpt: Microgpt) -> None:
     expect(microgpt.page.locator(".invented .note").first).not_to_have_text(last)
 
 
-def test_slow_training(microgpt: Microgpt) -> None:
-    microgpt.page.get_by_label("Speed").select_option("20 steps a second")
+# Records the displayed steps.
+RECORD = """() => {
+  const at = document.querySelector("[data-gradwalk]").shadowRoot.querySelector(".at");
+  window.steps = [];
+  const note = () => window.steps.push(Number(at.dataset.step));
+  new MutationObserver(note).observe(at, { attributeFilter: ["data-step"] });
+}"""
+
+
+def test_training_starts_at_a_pace_to_follow(microgpt: Microgpt) -> None:
+    expect(microgpt.speed.locator("option:checked")).to_have_text("20 steps/s")
+    microgpt.page.evaluate(RECORD)
     microgpt.button("Train").click()
-    microgpt.wait_for_step(5)
+    microgpt.wait_for_step(12)
     microgpt.button("Pause").click()
+    expect(microgpt.button("Train")).to_be_visible()
+    assert microgpt.page.evaluate("steps.slice(0, 12)") == list(range(1, 13))  # each step is shown
     taken = microgpt.step
-    assert taken < 60
     microgpt.page.wait_for_timeout(300)
     assert microgpt.step == taken
+
+
+def test_pace_is_chosen_by_keyboard_and_kept(microgpt: Microgpt) -> None:
+    chosen = microgpt.speed.locator("option:checked")
+    microgpt.speed.focus()
+    microgpt.page.keyboard.press("ArrowUp")
+    expect(chosen).to_have_text("5 steps/s")
+    microgpt.page.keyboard.press("Home")
+    expect(chosen).to_have_text("1 step/s")
+    microgpt.button("Train").click()
+    microgpt.wait_for_step(1)
+    microgpt.speed.focus()
+    microgpt.page.keyboard.press("End")  # during the training
+    expect(chosen).to_have_text("full speed")
+    microgpt.wait_for_step(100)
+    microgpt.button("Restart").click()
+    microgpt.use(NAMES)
+    expect(chosen).to_have_text("full speed")
+    assert "pace=0" in microgpt.fragment
+    microgpt.page.reload()
+    expect(chosen).to_have_text("full speed")
+
+
+def test_training_stops_at_the_chosen_step(microgpt: Microgpt) -> None:
+    microgpt.speed.select_option("full speed")
+    microgpt.go_to(37)
+    number = microgpt.choose("query matrix", 3, 5)
+    microgpt.go_to(52)
+    microgpt.go_to(12)
+    microgpt.speed.select_option("100 steps/s")
+    microgpt.go_to(37)
+    expect(microgpt.story.locator(".value")).to_have_attribute("data-value", str(number.data))
+    microgpt.page.get_by_label("Go to step").fill("1001")
+    microgpt.button("Go").click()
+    microgpt.page.wait_for_timeout(300)
+    assert microgpt.step == 37  # the browser reports that there are only 1,000 steps
+
+
+def test_reduced_motion_shows_fewer_states(browser: Browser, microgpt_file: Path) -> None:
+    """Without reduced motion each step is shown; with it, two states per second."""
+    context = browser.new_context(reduced_motion="reduce")
+    microgpt = Microgpt(context.new_page())
+    microgpt.visit(microgpt_file)
+    microgpt.page.evaluate(RECORD)
+    microgpt.button("Train").click()
+    microgpt.wait_for_step(50)
+    microgpt.button("Pause").click()
+    expect(microgpt.button("Train")).to_be_visible()
+    assert len(microgpt.page.evaluate("steps")) < microgpt.step / 2
+    taken = microgpt.step
+    microgpt.button("Step").click()  # a single step is shown at once
+    microgpt.wait_for_step(taken + 1)
+    context.close()
+
+
+# Memorized names
+
+
+def test_names_in_the_data_are_marked_and_counted(microgpt: Microgpt) -> None:
+    microgpt.use(NAMES)
+    microgpt.train_to(300)
+    microgpt.button("Write five").click()
+    marks = microgpt.page.locator(".invented ul li")
+    told = [mark.inner_text().split(maxsplit=1) for mark in marks.all()]
+    assert len(told) >= 20
+    for name, mark in told:
+        assert mark == ("in the data" if name in NAMES.split() else "new")
+    known = sum(mark == "in the data" for _, mark in told)
+    expect(microgpt.page.locator(".counted")).to_have_text(
+        re.compile(
+            rf"^Of these {len(told)} names, {known} (is|are) in the data and {len(told) - known} (is|are) new\.$"
+        )
+    )
+    expect(microgpt.page.get_by_text("It has memorized at least some of the 6 names: its mean loss is 0.")).to_be_visible()
+    microgpt.use("emma")
+    expect(microgpt.page.locator(".memorized")).to_be_empty()
+
+
+def test_many_names_are_not_said_to_be_memorized(microgpt: Microgpt) -> None:
+    microgpt.train_to(200)
+    expect(microgpt.page.locator(".counted")).to_contain_text("are new.")
+    expect(microgpt.page.locator(".memorized")).to_be_empty()
+
+
+# The first screen
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_first_screen_tells_what_to_do(browser: Browser, microgpt_file: Path, width: int, height: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": height})
+    microgpt = Microgpt(context.new_page())
+    microgpt.visit(microgpt_file)
+    page = microgpt.page
+    intro = page.locator(".train .intro")
+    assert intro.inner_text().count(". ") == 2  # three sentences
+    expect(intro).to_contain_text("Press Train:")
+    names = page.locator(".invented li li")
+    expect(names).to_have_count(5)
+    foot = page.locator(".transport").bounding_box()
+    assert foot
+    assert foot["y"] + foot["height"] <= height
+    for part in (page.get_by_role("heading", name="A GPT learns names"), intro, microgpt.curve, names.first):
+        box = part.bounding_box()
+        assert box
+        assert box["y"] + box["height"] <= foot["y"]
+    for control in (microgpt.button("Train"), microgpt.button("Step"), microgpt.speed):
+        expect(control).to_be_in_viewport(ratio=1)
+    context.close()
 
 
 def test_click_on_the_curve_selects_a_step(microgpt: Microgpt) -> None:
@@ -200,6 +320,7 @@ def test_suggested_weight_is_the_one_named(microgpt: Microgpt) -> None:
     microgpt.open("emma")
     for letter in (2, 4):
         microgpt.predict(letter)
+        expect(microgpt.heads.nth(2)).to_contain_text(f"predicting letter {letter}")
         told = re.search(r"looks mostly at .*?\((\d+)", microgpt.heads.nth(2).inner_text())
         assert told
         microgpt.page.get_by_role("button", name="where head 3 looks").click()
@@ -524,6 +645,25 @@ def test_tapped_cell_stays_visible_on_a_phone(browser: Browser, microgpt_file: P
     assert cell["y"] + cell["height"] <= sheet["y"]
     microgpt.story.get_by_role("button", name="Close", exact=True).click()
     expect(microgpt.story).to_be_hidden()
+    context.close()
+
+
+def test_cells_are_large_enough_to_tap_on_a_phone(browser: Browser, microgpt_file: Path) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    microgpt = Microgpt(context.new_page())
+    microgpt.visit(microgpt_file, "name=maximilianander&place=16")
+    cells = microgpt.page.get_by_role("gridcell")
+    sizes = cells.evaluate_all("(cells) => cells.map(({ offsetWidth, offsetHeight }) => [offsetWidth, offsetHeight])")
+    assert len(sizes) > 20
+    assert min(map(min, sizes)) >= 12
+    sheet = microgpt.page.locator("[data-matrix=widen] .cells")
+    sheet.scroll_into_view_if_needed()
+    sheet.evaluate("(sheet) => (sheet.scrollLeft = 9999)")
+    microgpt.cell("widen matrix", 2, 63)
+    box = microgpt.grid("widen matrix").get_by_role("gridcell").bounding_box()
+    assert box
+    microgpt.page.touchscreen.tap(box["x"] - 7, box["y"] + 6)  # the cell to the left
+    expect(microgpt.story.locator(".name")).to_have_text("widen.62.2")
     context.close()
 
 
