@@ -89,6 +89,8 @@ TRAINING = """async ([part, steps]) => {
   const frame = () => new Promise(requestAnimationFrame);
   while (!find(".transport .at[data-step='0']")) await frame();
   const step = () => Number(find(".transport .at").dataset.step);
+  find(".transport select").value = "0"; // full speed
+  find(".transport select").dispatchEvent(new Event("change"));
   find(".transport button.main").click();
   find(`#${part}`).scrollIntoView();
   while (step() < 20) await frame();

@@ -345,7 +345,7 @@ test("the worker trains until paused and reports losses once", async () => {
   take({ type: "start", document: json, names: ["Ada", "zoe!"] });
   const ready = await next(({ type }) => type === "ready");
   assert.deepEqual([ready.step, ready.names, ready.problems.length], [0, ["ada"], 1]);
-  take({ type: "run" });
+  take({ type: "run", until: 1000, pace: 0, between: 80 });
   /** @type {number[]} */
   const losses = [];
   let [step, running] = [0, true];
@@ -364,6 +364,33 @@ test("the worker trains until paused and reports losses once", async () => {
   take({ type: "step", count: 3 });
   const stepped = await next((reply) => reply.type === "progress" && !reply.running);
   assert.deepEqual([stepped.step, stepped.losses], [10, losses.slice(7, 10)]);
+});
+
+test("a paced run reports every step, can change its pace, and stops at the chosen step", async () => {
+  const { take, next } = worker();
+  take({ type: "start", document: json, names: ["ada"] });
+  take({ type: "run", until: 9, pace: 100, between: 0 });
+  for (let step = 1; step < 5; step += 1) {
+    const { step: at, losses, running } = await next(({ type }) => type === "progress");
+    assert.deepEqual([at, losses.length, running], [step, 1, true]);
+  }
+  take({ type: "run", until: 9, pace: 0.001, between: 0 }); // a step now, and one in a quarter of an hour
+  assert.equal((await next((reply) => reply.type === "progress" && reply.step === 5)).running, true);
+  take({ type: "pause" });
+  const paused = await next((reply) => reply.type === "progress" && !reply.running);
+  assert.equal(paused.step, 5);
+  take({ type: "run", until: 9, pace: 0, between: 0 });
+  assert.equal((await next((reply) => reply.type === "progress" && !reply.running)).step, 9);
+});
+
+test("a run reports no more often than it is asked to", async () => {
+  const { take, next } = worker();
+  take({ type: "start", document: json, names: ["ada"] });
+  for (const [until, pace] of [[20, 200], [40, 0]]) {
+    take({ type: "run", until, pace, between: 1e6 });
+    const { step, losses, running } = await next(({ type }) => type === "progress");
+    assert.deepEqual([step, losses.length, running], [until, 20, false]);
+  }
 });
 
 test("the worker opens, samples and changes names", async () => {

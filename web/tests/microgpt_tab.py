@@ -47,6 +47,10 @@ class Microgpt:
     def curve(self) -> Locator:
         return self.page.get_by_role("slider", name="Step of the training")
 
+    @property
+    def speed(self) -> Locator:
+        return self.page.get_by_label("Speed")
+
     def use(self, names: str) -> None:
         """Train on other names."""
         self.names.fill(names)
@@ -98,10 +102,19 @@ class Microgpt:
         self.page.wait_for_function(js, timeout=PATIENCE)
 
     def train_to(self, step: int) -> None:
-        """Train to at least this step, then pause."""
+        """Train at full speed to at least this step, then pause."""
+        self.speed.select_option("full speed")
         self.button("Train").click()
         self.wait_for_step(step)
         self.button("Pause").click()
+        expect(self.button("Train")).to_be_visible()
+
+    def go_to(self, step: int) -> None:
+        """Go to this step, by training or by returning to it."""
+        field = self.page.get_by_label("Go to step")
+        field.fill(str(step))
+        field.press("Enter")
+        expect(self.page.locator(".at")).to_have_attribute("data-step", str(step), timeout=PATIENCE)
         expect(self.button("Train")).to_be_visible()
 
     @property

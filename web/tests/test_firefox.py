@@ -95,3 +95,6 @@ def test_microgpt_trains_and_shows_numbers(tab: Page, microgpt_file: Path) -> No
     expect(microgpt.heads.nth(2)).to_contain_text("Head 3, predicting letter 4 of “emma”, looks mostly at")
     assert microgpt.choose("Head 3", 3, 1).name == "place3.attention.head2.weight.1"
     expect(microgpt.story.locator(".sentence")).to_contain_text("The chain rule adds up these contributions")
+    expect(tab.locator(".invented [data-known=false]").first).to_have_text("new")
+    microgpt.speed.select_option("20 steps/s")
+    microgpt.go_to(microgpt.step + 5)

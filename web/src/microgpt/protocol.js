@@ -50,9 +50,10 @@
  * `seed` is the seed for samples.
  * @typedef {{ type: "start", document: MicrogptDocument, names: readonly string[] | null, seed?: number, steps?: number }} Start
  * @typedef {{ type: "names", names: readonly string[] }} Names train on other names, from the beginning
- * @typedef {{ type: "run" }} Run train until a pause is requested, or until the last step
+ * @typedef {{ type: "run", until: number, pace: number, between: number }} Run train up to step `until`, or until a pause is requested:
+ *   `pace` steps per second, 0 for no limit, with at least `between` milliseconds between two messages
  * @typedef {{ type: "pause" }} Pause
- * @typedef {{ type: "step", count: number }} Step take `count` steps, and pause
+ * @typedef {{ type: "step", count: number }} Step take `count` steps without a limit on their pace, and pause
  * @typedef {{ type: "goto", step: number }} Goto pause, and return to an earlier step or train up to a later one without interruption
  * @typedef {{ type: "open", name?: string }} Open run both passes with the current weights, for a name or for the next name to train on. Does not pause
  * @typedef {{ type: "sample", count: number, temperature: number }} Sample generate names with the current weights

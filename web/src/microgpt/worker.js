@@ -8,7 +8,7 @@ import { randomNumbers, Trainer } from "./trainer.js";
 /** @typedef {import("./protocol.js").Request} Request */
 
 const SLICE = 15; // milliseconds of training per slice
-const BETWEEN_REPORTS = 80; // minimum, in milliseconds
+const BETWEEN_REPORTS = 80; // milliseconds, at least, at full speed
 
 /**
  * @param {(reply: Reply) => void} reply
@@ -26,9 +26,11 @@ class Service {
   /** @type {Trainer | null} */
   #trainer = null;
   #random = randomNumbers(1);
-  #until = 0; // the step to pause at
+  /** The run in progress: the step to pause at, steps per second (0 for no limit), and milliseconds between reports. */
+  #run = { until: 0, pace: 0, between: 0 };
   #reported = { step: 0, time: 0 };
-  #isAwake = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} the next slice */
+  #timer = undefined;
 
   /** @param {(reply: Reply) => void} reply */
   constructor(reply) {
@@ -51,11 +53,11 @@ class Service {
         trainer.setNames(request.names);
         return this.#ready(trainer);
       case "run":
-        return this.#run(trainer, trainer.steps);
+        return this.#train(trainer, request);
       case "step":
-        return this.#run(trainer, trainer.step + request.count);
+        return this.#train(trainer, { until: trainer.step + request.count, pace: 0, between: BETWEEN_REPORTS });
       case "pause":
-        return this.#pause(trainer);
+        return this.#train(trainer, { ...this.#run, until: 0 });
       case "goto":
         return this.#goTo(trainer, request.step);
       case "open":
@@ -68,39 +70,37 @@ class Service {
   /** @param {Trainer} trainer */
   #ready(trainer) {
     const { step, steps, names, problems } = trainer;
-    this.#until = 0;
+    this.#run.until = 0;
     this.#reported = { step, time: performance.now() };
     this.reply({ type: "ready", step, steps, names, problems });
   }
 
   // Training
 
-  /** @param {Trainer} trainer @param {number} until */
-  #run(trainer, until) {
+  /** Train from now on as this run tells, also if another run is in progress. @param {Trainer} trainer @param {{ until: number, pace: number, between: number }} run */
+  #train(trainer, { until, pace, between }) {
+    this.#run = { until, pace, between };
     this.#reported.time = performance.now();
-    this.#until = until;
-    if (!this.#isRunning(trainer)) this.#report(trainer);
-    else if (!this.#isAwake) this.#slice(trainer);
+    this.#slice(trainer);
   }
 
   /** @param {Trainer} trainer */
   #isRunning(trainer) {
-    return trainer.canGoOn && trainer.step < this.#until;
+    return trainer.canGoOn && trainer.step < this.#run.until;
   }
 
-  /** Train for one slice; pending requests run before the next slice. @param {Trainer} trainer */
+  /** Train for one slice, or take one step of a paced run; pending requests run before the next slice. @param {Trainer} trainer */
   #slice(trainer) {
-    const end = performance.now() + SLICE;
-    while (this.#isRunning(trainer) && performance.now() < end) trainer.advance();
-    this.#isAwake = this.#isRunning(trainer);
-    if (!this.#isAwake || performance.now() - this.#reported.time >= BETWEEN_REPORTS) this.#report(trainer);
-    if (this.#isAwake) setTimeout(() => this.#wake(trainer));
-  }
-
-  /** @param {Trainer} trainer */
-  #wake(trainer) {
-    this.#isAwake = false;
-    if (this.#isRunning(trainer)) this.#slice(trainer);
+    const { pace, between } = this.#run;
+    const start = performance.now();
+    clearTimeout(this.#timer);
+    while (this.#isRunning(trainer)) {
+      trainer.advance();
+      if (pace || performance.now() > start + SLICE) break;
+    }
+    const isRunning = this.#isRunning(trainer);
+    if (!isRunning || performance.now() - this.#reported.time >= between) this.#report(trainer);
+    if (isRunning) this.#timer = setTimeout(() => this.#isRunning(trainer) && this.#slice(trainer), pace && start + 1000 / pace - performance.now());
   }
 
   /** @param {Trainer} trainer */
@@ -114,17 +114,11 @@ class Service {
     this.reply({ type: "progress", step, losses: news, rate, running, name });
   }
 
-  /** @param {Trainer} trainer */
-  #pause(trainer) {
-    this.#until = 0;
-    this.#report(trainer);
-  }
-
   /** @param {Trainer} trainer @param {number} step */
   #goTo(trainer, step) {
     const furthest = trainer.losses.length;
     if (this.#reported.step < trainer.step) this.#report(trainer); // otherwise these losses would never be reported
-    this.#until = 0;
+    this.#run.until = 0;
     trainer.goTo(step);
     this.#reported.step = Math.min(furthest, trainer.step);
     this.#report(trainer);

@@ -7,21 +7,25 @@
  * @property {string} node the name of the selected number; "" for none
  * @property {"data" | "grad"} shows
  * @property {number} head whose inside is shown
+ * @property {number} pace steps of the training per second, one of `PACES`
  * @property {readonly string[] | null} names entered by the visitor; null for the default names
  */
 
+/** Steps of the training per second, slowest first; 0 for no limit. */
+export const PACES = [1, 5, 20, 100, 0];
 const LONGEST = 1500; // characters of the names in a link
 
 /** @returns {Choices} */
 export function untouched() {
-  return { name: "", place: 3, node: "", shows: "data", head: 2, names: null };
+  return { name: "", place: 3, node: "", shows: "data", head: 2, pace: 20, names: null };
 }
 
 /** Format choices and a step as a fragment. @param {Choices} choices @param {number} step */
-export function fragmentOf({ name, place, node, shows, head, names }, step) {
+export function fragmentOf({ name, place, node, shows, head, pace, names }, step) {
   const all = names?.join(" ") ?? "";
   const parts = new URLSearchParams({ step: String(step), name, place: String(place + 1), head: String(head + 1) });
   if (node) parts.set("node", node);
+  if (pace !== untouched().pace) parts.set("pace", String(pace));
   if (shows === "grad") parts.set("show", "gradients");
   if (all && all.length <= LONGEST) parts.set("names", all);
   return parts.toString();
@@ -38,6 +42,7 @@ export function chosenBy(fragment) {
     node: (parts.get("node") ?? "").slice(0, 80),
     shows: /** @type {"data" | "grad"} */ (parts.get("show") === "gradients" ? "grad" : "data"),
     head: counted(parts.get("head"), without.head + 1) - 1,
+    pace: PACES.find((pace) => String(pace) === parts.get("pace")) ?? without.pace,
     names: names?.length ? names : null,
   };
   return { choices, step: counted(parts.get("step"), 0, 0) };

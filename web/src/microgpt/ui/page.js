@@ -4,7 +4,6 @@
 // choices by `act`, and the page sends requests to the engine.
 
 import { element, fill } from "../../dom.js";
-import { rich } from "../../rich.js";
 import { pathTo, pathToToken } from "../paths.js";
 import { say } from "../texts.js";
 import { Attention } from "./parts/attention.js";
@@ -25,9 +24,12 @@ import { Weights } from "./parts/weights.js";
 /** @typedef {import("../protocol.js").Progress} Progress */
 /** @typedef {import("./address.js").Choices} Choices */
 
-const LIVE = 200; // milliseconds between views during training
-const INVENT_EVERY = 100; // steps
+const LIVE = 150; // milliseconds between views during training
+const BETWEEN = { paced: 0, free: 80, reduced: 500 }; // milliseconds between reports of the training, at least
+const INVENT_EVERY = 50; // steps
 const INVENTED = 5;
+
+const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 
 /**
  * The callbacks that connect the page to its environment.
@@ -35,6 +37,7 @@ const INVENTED = 5;
  * @property {(request: Request) => void} send
  * @property {(choices: Choices, step: number) => void} remember
  * @property {(theme: "auto" | "light" | "dark") => void} theme
+ * @property {(code: string) => void} language
  */
 
 export class Page {
@@ -53,8 +56,7 @@ export class Page {
   /** @type {import("./parts/cells.js").Cells | null} the grid to return to by keyboard */
   #from = null;
   #isDue = false; // whether an update is scheduled for the next frame
-  /** The training speed; with a limit, a timer takes single steps. */
-  #pace = { stepsPerSecond: 0, timer: 0 };
+  #end = 0; // the step where the run in progress ends
   #progress = { step: 0, steps: 1, loss: NaN, rate: 0, running: false };
 
   /**
@@ -70,12 +72,12 @@ export class Page {
     this.#isLinked = choices.node !== "";
     const act = (/** @type {Partial<Choices>} */ change) => this.act(change);
     const board = { palette, choose: (/** @type {number} */ node, /** @type {import("./parts/cells.js").Cells | null} */ from) => this.#choose(node, from) };
-    this.header = new Header(surroundings.theme);
-    this.train = new Train(lesson, { use: (names) => this.#use(names), go: (to) => this.#goTo(to), pace: (pace) => this.#setPace(pace), invent: () => this.#invent() });
+    this.header = new Header(surroundings.theme, surroundings.language);
+    this.train = new Train(lesson, { use: (names) => this.#use(names), go: (to) => this.#goTo(to), run: (to) => this.#run(to), invent: () => this.#invent() });
     this.tokens = new Tokens(act);
     this.parts = [this.tokens, new Embedding(board), new Attention(board, act, lesson.config.heads), new Neurons(board), new Prediction(board), new Weights(board, lesson)];
     this.inspector = new Inspector(lesson, { choose: (node) => this.#turn(node), path: (kind) => this.#showPath(kind), leave: () => this.#leave() });
-    this.transport = new Transport({ toggle: () => this.#toggle(), step: () => this.#step(1), back: () => this.#goTo(this.#progress.step - 1), restart: () => this.#goTo(0), act });
+    this.transport = new Transport({ toggle: () => this.#toggle(), step: () => this.#step(), back: () => this.#goTo(this.#progress.step - 1), restart: () => this.#goTo(0), act });
     this.problem = element("p", { class: "problem fatal", role: "alert" });
     fill(root, this.#frame());
     this.transport.choose(choices);
@@ -83,8 +85,7 @@ export class Page {
   }
 
   #frame() {
-    const lead = element("div", { class: "lead" }, ...say.lead.map((text) => element("p", {}, ...rich(text))));
-    const column = element("div", { class: "column" }, lead, this.problem, this.train.element, ...this.parts.map((part) => part.element));
+    const column = element("div", { class: "column" }, this.problem, this.train.element, ...this.parts.map((part) => part.element));
     return element("div", { class: "microgpt" }, element("p", { id: "cells-help", hidden: true }, say.cells.help), this.header.element, element("div", { class: "beside" }, column, this.inspector.element), this.transport.element);
   }
 
@@ -94,6 +95,7 @@ export class Page {
     this.choices = { ...before, ...change };
     this.transport.choose(this.choices);
     if (this.choices.name !== before.name) this.#open();
+    if (this.choices.pace !== before.pace && this.#progress.running && !this.#until) this.#run(this.#end);
     this.#showSoon();
     this.#remember();
   }
@@ -123,27 +125,25 @@ export class Page {
   #begin({ step, steps, names, problems }) {
     this.#asked = { open: false, goto: false };
     this.#wanted = { open: false, goto: -1 };
-    this.#invented = 0;
     this.train.begin(names, problems, this.#isOwn, steps);
     this.#progress = { step, steps, loss: NaN, rate: 0, running: false };
     this.#until = Math.min(this.#until, steps);
     if (!this.choices.name) this.#lookAt(names[0] ?? this.#opened?.name ?? this.lesson.names[0]);
+    if (names.length) this.#invent();
     if (this.#until) this.surroundings.send({ type: "step", count: this.#until });
     this.transport.update(this.#progress, this.#until);
     this.#open();
   }
 
   /** @param {Progress} progress */
-  #advance({ step, losses, rate: measured, running: isRunning }) {
+  #advance({ step, losses, rate, running }) {
     this.#asked.goto = false;
-    if (step >= this.#progress.steps) this.#stopPacing();
-    const isPaced = this.#pace.timer !== 0;
-    const [running, rate] = [isRunning || isPaced, isPaced ? this.#pace.stepsPerSecond : measured];
     this.train.curve.show(step, losses, this.#wanted.goto >= 0 ? this.#wanted.goto : step); // the requested step, so that key presses before the reply count from it
     this.#invented = Math.min(this.#invented, step); // training may have returned to an earlier step
     const hasStopped = this.#progress.running && !running;
     this.#progress = { ...this.#progress, step, rate, running, loss: this.train.curve.loss };
     if (step >= this.#until || (!running && !losses.length)) this.#until = 0;
+    this.train.samples.judge(this.train.curve.recent);
     this.transport.update(this.#progress, this.#until);
     if (running && step - this.#invented >= INVENT_EVERY) this.#invent();
     if (!running && this.#wanted.goto >= 0) return this.#goTo(this.#wanted.goto);
@@ -185,44 +185,28 @@ export class Page {
   }
 
   #toggle() {
-    if (this.#progress.running) return this.#pause();
-    return this.#progress.step < this.#progress.steps ? this.#run() : undefined;
+    if (this.#progress.running) this.surroundings.send({ type: "pause" });
+    else if (this.#progress.step < this.#progress.steps) this.#run(this.#progress.steps);
   }
 
-  #run() {
-    const { stepsPerSecond } = this.#pace;
-    this.transport.showRunning(true);
-    if (stepsPerSecond) this.#pace.timer = window.setInterval(() => this.#step(1), 1000 / stepsPerSecond);
-    else this.surroundings.send({ type: "run" });
+  /** Train at the chosen pace up to a step, or return to it. @param {number} until */
+  #run(until) {
+    if (until <= this.#progress.step) return this.#goTo(until);
+    const { pace } = this.choices;
+    this.#end = until;
+    this.#until = 0;
+    this.transport.showRunning(this.#progress.running = true);
+    const between = reduced.matches ? BETWEEN.reduced : pace ? BETWEEN.paced : BETWEEN.free;
+    return this.surroundings.send({ type: "run", until, pace, between });
   }
 
-  #pause() {
-    this.#stopPacing();
-    this.surroundings.send({ type: "pause" });
-  }
-
-  #stopPacing() {
-    window.clearInterval(this.#pace.timer);
-    this.#pace.timer = 0;
-  }
-
-  /** @param {number} stepsPerSecond 0 for no limit */
-  #setPace(stepsPerSecond) {
-    const { running } = this.#progress;
-    if (running) this.#pause();
-    this.#pace.stepsPerSecond = stepsPerSecond;
-    if (running) this.#run();
-  }
-
-  /** @param {number} count */
-  #step(count) {
-    if (this.#progress.step < this.#progress.steps) this.surroundings.send({ type: "step", count });
+  #step() {
+    if (this.#progress.step < this.#progress.steps) this.surroundings.send({ type: "step", count: 1 });
   }
 
   /** Go to a step, one request at a time; of several pending requests, only the last one is sent. @param {number} step */
   #goTo(step) {
     if (step < 0) return;
-    this.#stopPacing();
     this.#wanted.goto = this.#asked.goto ? step : -1;
     if (this.#asked.goto) return;
     this.#asked.goto = true;
@@ -234,7 +218,6 @@ export class Page {
   #use(names) {
     this.#isOwn = names !== null;
     this.#until = 0;
-    this.#stopPacing();
     this.choices = { ...this.choices, names, name: "" };
     this.surroundings.send({ type: "names", names: names ?? this.lesson.names });
     this.#remember();

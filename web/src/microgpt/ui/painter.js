@@ -1,5 +1,6 @@
 // Draws a grid of numbers on a canvas: the color shows the absolute value, and a stroke marks negative numbers.
 
+const SMALLEST = 13; // pixels of a cell and its gap
 const GAP = 1; // pixels between cells
 const LETTERS = 12; // pixels, of row and column headings
 const FAINTEST = 0.06; // opacity of 0
@@ -25,13 +26,13 @@ const STROKED = -0.08; // negative shares closer to 0 have no stroke
  */
 
 /**
- * Compute the layout with the largest cells that fit.
+ * Compute the layout with the largest cells that fit; if the smallest do not fit, the grid is wider than the room.
  * @param {Grid} grid @param {number} room width in pixels @param {number} largest maximum size of a cell @returns {Geometry}
  */
 export function geometryOf({ rows, columns }, room, largest) {
   const left = rows.some(Boolean) ? LETTERS + 8 : 0;
   const top = columns.some(Boolean) ? LETTERS + 6 : 0;
-  const size = Math.max(Math.min(Math.floor((room - left) / columns.length), largest), 2);
+  const size = Math.max(Math.min(Math.floor((room - left) / columns.length), largest), SMALLEST);
   return { left, top, size, width: left + size * columns.length, height: top + size * rows.length };
 }
 
@@ -87,7 +88,7 @@ function headings(context, { rows, columns, current }, { left, top, size }, colo
     context.fillStyle = colors.halo;
     if (isCurrent) context.fillRect(0, top + i * size, left - 2, size - GAP);
     context.fillStyle = isCurrent ? colors.ink : colors.faint;
-    if (size >= LETTERS - 1 || isCurrent) context.fillText(letter, (left - 4) / 2, top + (i + 0.5) * size);
+    context.fillText(letter, (left - 4) / 2, top + (i + 0.5) * size);
   });
 }
 
@@ -111,14 +112,14 @@ function cell(context, x, y, size, share, isShare, colors) {
   context.fillStyle = isShare ? colors.share : share < 0 ? colors.negative : share > 0 ? colors.positive : colors.line;
   context.fillRect(x, y, side, side);
   context.globalAlpha = 1;
-  if (size < 7 || !(share < STROKED)) return;
+  if (!(share < STROKED)) return;
   context.fillStyle = share < -0.5 ? colors.paper : colors.negative;
   context.fillRect(x + side * 0.3, y + side / 2 - 0.5, side * 0.4, 1);
 }
 
 /** Draw a ring around a cell in two colors, to be visible on any background. @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} size @param {string} color @param {string} around */
 function ring(context, x, y, size, color, around) {
-  context.lineWidth = size < 8 ? 1 : 2;
+  context.lineWidth = 2;
   context.strokeStyle = around;
   context.strokeRect(x + 1.5, y + 1.5, size - GAP - 3, size - GAP - 3);
   context.strokeStyle = color;

@@ -17,16 +17,16 @@ export class Train {
 
   /**
    * @param {Lesson} lesson
-   * @param {{ use: (names: readonly string[] | null) => void, go: (step: number) => void, pace: (pace: number) => void, invent: (temperature: number) => void }} act
+   * @param {{ use: (names: readonly string[] | null) => void, go: (step: number) => void, run: (step: number) => void, invent: () => void }} act
    */
   constructor(lesson, act) {
     this.act = act;
-    this.field = element("textarea", { id: "names", rows: 7, spellcheck: "false", autocapitalize: "off", autocomplete: "off", "aria-describedby": "names-hint names-problems", oninput: () => this.#tellUnused() });
+    this.field = element("textarea", { id: "names", rows: 6, spellcheck: "false", autocapitalize: "off", autocomplete: "off", "aria-describedby": "names-hint names-problems", oninput: () => this.#tellUnused() });
     this.problems = element("ul", { class: "problems", id: "names-problems", role: "alert" });
     this.count = element("p", { class: "note", role: "status" });
     this.use = button(words.use, () => act.use(split(this.field.value)));
     this.given = button(words.given, () => act.use(null), { class: "quiet" });
-    this.curve = new Curve(act.go, act.pace, lesson.end + 1);
+    this.curve = new Curve(act, lesson.end + 1);
     this.samples = new Samples(act.invent);
     const names = element(
       "div",
@@ -37,8 +37,9 @@ export class Train {
       this.problems,
       element("div", { class: "buttons" }, this.use, this.given),
       this.count,
+      this.samples.memorized,
     );
-    this.element = part("train", words.heading, words.intro, element("div", { class: "training" }, names, this.curve.element, this.samples.element));
+    this.element = part("train", words.heading, words.intro, element("div", { class: "training" }, this.curve.element, this.samples.element, names));
   }
 
   /**

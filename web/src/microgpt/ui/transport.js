@@ -2,6 +2,7 @@
 
 import { button, element, icon, set, write } from "../../dom.js";
 import { say } from "../texts.js";
+import { PACES } from "./address.js";
 import { four } from "./numbers.js";
 
 const { transport: words } = say;
@@ -20,11 +21,13 @@ export class Transport {
     this.loss = element("span", {});
     this.rate = element("span", {});
     this.state = element("p", { class: "at" }, this.at, this.loss, this.rate);
+    const paces = PACES.map((pace) => element("option", { value: pace }, words.pace(pace)));
+    this.pace = element("select", { "aria-label": words.speed, title: words.speed, onchange: () => act.act({ pace: Number(this.pace.value) }) }, ...paces);
     const kinds = /** @type {const} */ (["data", "grad"]);
     this.kinds = kinds.map((shows) => element("input", { type: "radio", name: "shows", value: shows, onchange: () => act.act({ shows }) }));
     const labels = kinds.map((kind, i) => element("label", {}, this.kinds[i], words.kinds[kind]));
     const choice = element("fieldset", { class: "segments" }, element("legend", {}, words.shows), ...labels);
-    this.element = element("section", { class: "transport", "aria-label": words.title }, element("div", { class: "buttons" }, this.restart, this.back, this.train, this.step), this.state, choice);
+    this.element = element("section", { class: "transport", "aria-label": words.title }, element("div", { class: "buttons" }, this.restart, this.back, this.train, this.step), this.state, this.pace, choice);
     this.showRunning(false);
   }
 
@@ -33,14 +36,15 @@ export class Transport {
     this.showRunning(running);
     write(this.at, until ? words.catching(until) : words.at(step, steps));
     write(this.loss, Number.isFinite(loss) ? words.loss(four(loss)) : "");
-    write(this.rate, running && rate ? words.rate(Math.round(rate)) : "");
+    write(this.rate, running && rate && this.pace.value === "0" ? words.pace(Math.round(rate)) : "");
     set(this.state, "data-step", step);
     set(this.state, "data-rate", rate);
     for (const [control, isOff] of /** @type {const} */ ([[this.back, step === 0], [this.restart, step === 0 && !running], [this.step, step >= steps], [this.train, step >= steps]])) set(control, "aria-disabled", isOff && "true");
   }
 
   /** @param {Choices} choices */
-  choose({ shows }) {
+  choose({ pace, shows }) {
+    this.pace.value = String(pace);
     for (const kind of this.kinds) kind.checked = kind.value === shows;
   }
 

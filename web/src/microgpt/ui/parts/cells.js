@@ -84,6 +84,7 @@ export class Cells {
     this.geometry = geometryOf(this.#grid, this.#room, this.options.largest);
     this.sheet.style.width = `${this.geometry.width}px`;
     this.sheet.style.height = `${this.geometry.height}px`;
+    this.element.classList.toggle("scroll", this.geometry.width > this.#room);
   }
 
   /** @param {boolean} isSeen */

@@ -26,11 +26,11 @@ export class Curve {
   #isHeld = false;
 
   /**
-   * @param {(step: number) => void} go @param {(pace: number) => void} pace gets the steps per second; 0 for no limit
+   * @param {{ go: (step: number) => void, run: (step: number) => void }} act go to a step taken before; train up to a step
    * @param {number} tokens size of the vocabulary, for the loss of a uniform guess
    */
-  constructor(go, pace, tokens) {
-    this.go = go;
+  constructor(act, tokens) {
+    this.go = act.go;
     this.chance = Math.log(tokens);
     this.axes = drawn("g", { class: "axes" });
     this.dots = drawn("path", { class: "dots" });
@@ -42,9 +42,13 @@ export class Curve {
     this.field = element("div", { class: "slider", role: "slider", tabindex: 0, "aria-label": words.name, onkeydown: (/** @type {KeyboardEvent} */ event) => this.#onKey(event) }, this.svg);
     this.#listen();
     const legend = element("p", { class: "note key-of" }, words.dots, " · ", words.mean(SPAN));
-    const paces = Object.entries(words.paces).map(([pace, told]) => element("option", { value: pace }, told));
-    this.paces = element("select", { onchange: () => pace(Number(this.paces.value)) }, ...paces);
-    const head = element("div", { class: "curve-of" }, element("h3", {}, words.title), element("label", {}, words.pace, this.paces));
+    this.target = element("input", { type: "number", min: 0, required: true });
+    const onsubmit = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      act.run(this.target.valueAsNumber);
+    };
+    const form = element("form", { onsubmit }, element("label", {}, words.to, this.target), element("button", {}, words.go));
+    const head = element("div", { class: "curve-of" }, element("h3", {}, words.title), form);
     this.element = element("div", { class: "curve" }, head, legend, this.field, this.told, element("p", { class: "note" }, words.hint));
     new ResizeObserver(([{ contentRect: { width } }]) => {
       if (!width || width === this.#width) return;
@@ -63,9 +67,15 @@ export class Curve {
     return this.#losses[Math.min(this.#step, this.furthest - 1)] ?? NaN;
   }
 
+  /** The running mean of the losses before the current step; NaN if there are fewer than `SPAN`. */
+  get recent() {
+    return this.#step < SPAN ? NaN : this.#meanAt(Math.min(this.#step, this.furthest) - 1);
+  }
+
   /** Clear the curve for a new training. @param {number} steps in total */
   begin(steps) {
     [this.#losses, this.#sums, this.#steps] = [[], [0], steps];
+    this.target.max = String(steps);
     this.show(0, []);
   }
 

@@ -1,24 +1,31 @@
-// The generated names, latest first.
+// The generated names, latest first, and whether they are in the data.
 
 import { button, element, set, write } from "../../../dom.js";
 import { say } from "../../texts.js";
+import { tell } from "../picture.js";
 
 const { samples: words } = say;
-const KEPT = 8; // rows
+const KEPT = 20; // rows
+
+// Trained on the names of examples/names.txt for 20,000 steps, the model has a loss of 2.1 on 300 names that were held out.
+// It reaches a loss far below that by memorizing names: with 25 or 50 names, about one name in five that it writes is
+// then in the data.
+const MEMORIZED = 1.5;
 
 export class Samples {
   /** @type {ReadonlySet<string>} */
   #taught = new Set();
 
-  /** @param {(temperature: number) => void} invent */
+  /** @param {() => void} invent */
   constructor(invent) {
     this.range = element("input", { type: "range", min: 0.1, max: 1.5, step: 0.1, value: 0.5, oninput: () => this.#tell() });
     this.warmth = element("output", {});
-    this.list = element("ol", { class: "invented", "aria-live": "off" });
-    this.none = element("p", { class: "note" }, words.none);
+    this.list = element("ol", { class: "invented", "aria-live": "off", tabindex: 0, "aria-label": words.title });
+    this.counted = element("p", { class: "note counted" });
+    this.memorized = element("p", { class: "memorized", role: "status" });
     const slider = element("label", { class: "warmth" }, element("span", {}, words.temperature), this.range, this.warmth);
-    const more = button(words.more, () => invent(this.temperature));
-    this.element = element("div", { class: "samples" }, element("h3", {}, words.title), element("p", { class: "note" }, words.intro), this.none, this.list, slider, more);
+    const row = element("div", { class: "buttons" }, button(words.more, invent), slider);
+    this.element = element("div", { class: "samples" }, element("h3", {}, words.title), this.list, this.counted, row);
     this.#tell();
   }
 
@@ -30,15 +37,24 @@ export class Samples {
   begin(names) {
     this.#taught = new Set(names);
     this.list.replaceChildren();
-    this.none.hidden = false;
+    this.judge(NaN);
   }
 
   /** @param {number} step @param {readonly string[]} samples */
   put(step, samples) {
-    this.none.hidden = true;
-    const names = samples.map((name) => element("li", {}, name || words.nothing, name && !this.#taught.has(name) ? element("small", {}, words.isNew) : null));
+    const names = samples.map((name) => {
+      const isKnown = this.#taught.has(name);
+      return element("li", {}, ...(name ? [`${name} `, element("small", { "data-known": String(isKnown) }, isKnown ? words.isKnown : words.isNew)] : [words.nothing]));
+    });
     this.list.prepend(element("li", {}, element("span", { class: "note" }, words.at(step)), element("ul", {}, ...names)));
     while (this.list.children.length > KEPT) this.list.lastElementChild?.remove();
+    const count = (/** @type {boolean} */ isKnown) => this.list.querySelectorAll(`[data-known="${isKnown}"]`).length;
+    write(this.counted, words.counted(count(true), count(false)));
+  }
+
+  /** Tell whether the model has memorized the names. @param {number} mean of the last losses */
+  judge(mean) {
+    tell(this.memorized, mean < MEMORIZED ? words.memorized(this.#taught.size, mean.toFixed(1)) : "");
   }
 
   #tell() {

@@ -51,7 +51,7 @@ export class Weights {
   #cellsOf(matrix) {
     const title = words.matrix(words.titles[matrix.name] ?? matrix.name);
     const tell = (/** @type {number} */ row, /** @type {number} */ column) => (isTurned(matrix) ? words.cell(title, column, row) : words.cell(title, row, column));
-    return new Cells(this.board, { title, tell, read: this.readout.read, largest: 12 });
+    return new Cells(this.board, { title, tell, read: this.readout.read });
   }
 
   /** Create a form that selects a number by name. */
