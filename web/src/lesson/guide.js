@@ -63,6 +63,8 @@ export class Guide {
     this.after = element("div", { class: "after" });
     this.handIn = new HandIn();
     this.handing = element("details", { class: "handing" }, element("summary", {}, say.handIn), this.handIn.element);
+    /** @type {Chapter | null} the chapter whose end is shown */
+    this.ended = null;
     /** @type {import("../walk/steps.js").Walk | null} the walk of the order that was run last */
     this.judged = null;
     this.back = button(say.back, () => this.goBack());
@@ -131,7 +133,8 @@ export class Guide {
   /** Go to the previous beat, or to the end of the previous chapter. */
   goBack() {
     const { chapter, beat } = this.#here();
-    const before = CHAPTERS[CHAPTERS.indexOf(chapter) - 1];
+    const at = ROUTE.indexOf(chapter);
+    const before = at < 0 ? ROUTE.at(-1) : ROUTE[at - 1];
     if (beat > 0) this.#enter(chapter, beat - 1);
     else if (before) this.#enter(before, before.beats.length - 1);
   }
@@ -162,9 +165,8 @@ export class Guide {
     const { chapter: before, beat: last } = this.#here();
     const isLater = chapter === before ? beat > last : CHAPTERS.indexOf(chapter) > CHAPTERS.indexOf(before);
     const from = isLater ? departureOf(chapter, beat, this.#state) : null;
-    const isEnd = beat + 1 === chapter.beats.length && this.#isAnswered(chapter, beat);
     const stage = stageOf(chapter, beat, this.answered.has(idOf(chapter, beat)));
-    this.act({ ...stage, done: isEnd ? [...new Set([...done, chapter.key])] : done }, from);
+    this.act({ ...stage, done: this.#doneAt(chapter, beat, done) }, from);
     if (chapter !== before) this.title.focus();
     if (isLater) this.figure?.begin?.();
   }
@@ -186,7 +188,7 @@ export class Guide {
     this.figure = figure ? this.#figure(figure) : null;
     this.asked = this.#ask(ask, words, chapter !== ROUTE[0]);
     if (this.asked) this.asked.draft = this.drafts.get(this.shown) ?? "";
-    set(this.verdict, "data-verdict", null);
+    set(this.verdict, "data-verdict", "");
     fill(this.verdict);
     const puzzle = ask?.kind === "order" ? this.puzzle.map((panel) => panel.element) : [];
     fill(this.beside, this.asked?.element, ...puzzle, this.figure?.element);
@@ -226,9 +228,8 @@ export class Guide {
     const { chapter, beat } = this.#here();
     const { done, position: from } = this.#state;
     const { ask, then } = chapter.beats[beat];
-    const isEnd = beat + 1 === chapter.beats.length;
     const { position, values } = ask?.kind === "order" ? this.#state : stageOf(chapter, beat, true);
-    this.act({ position, values, done: isEnd ? [...new Set([...done, chapter.key])] : done }, then?.values ? 0 : from);
+    this.act({ position, values, done: this.#doneAt(chapter, beat, done) }, then?.values ? 0 : from);
   }
 
   /** @param {string} answer @param {boolean} isRight */
@@ -244,8 +245,9 @@ export class Guide {
     const isRight = isSolved(model);
     const { chapter, beat } = this.#here();
     const words = /** @type {OrderWords} */ (wordsOf(chapter, chapter.beats[beat].key));
-    set(this.verdict, "data-verdict", isRun && (isRight ? "right" : "wrong"));
-    fill(this.verdict, element("span", {}, ...(isRun ? rich(isRight ? `${say.right} ${words.right}` : words.wrong) : [])));
+    const verdict = isRun ? (isRight ? "right" : "wrong") : "";
+    if (verdict !== this.verdict.dataset.verdict) fill(this.verdict, element("span", {}, ...(isRun ? rich(isRight ? `${say.right} ${words.right}` : words.wrong) : [])));
+    set(this.verdict, "data-verdict", verdict);
     if (!isRun || model.shown === this.judged || this.answered.has(this.shown)) return;
     this.judged = model.shown;
     this.#record(model.state.order.join(", "), isRight);
@@ -264,6 +266,12 @@ export class Guide {
     }
   }
 
+  /** Return the completed chapters once a beat is shown: the last beat completes its chapter. @param {Chapter} chapter @param {number} beat @param {readonly string[]} done */
+  #doneAt(chapter, beat, done) {
+    const isEnd = beat + 1 === chapter.beats.length && this.#isAnswered(chapter, beat);
+    return isEnd ? [...new Set([...done, chapter.key])] : done;
+  }
+
   /** @param {Chapter} chapter @param {number} beat */
   #isAnswered(chapter, beat) {
     return chapter.beats[beat].ask === undefined || this.answered.has(idOf(chapter, beat));
@@ -278,13 +286,18 @@ export class Guide {
     set(this.next, "class", isAnswered ? "main" : null);
     this.next.hidden = isLast && isAnswered && !followingOf(chapter);
     set(this.back, "aria-disabled", beat === 0 && chapter === ROUTE[0] && "true");
-    const isEnd = isLast && isAnswered;
-    const isFurther = isEnd && !followingOf(chapter);
-    write(this.recap, "");
-    if (isEnd) fill(this.recap, ...rich(say.chapters[chapter.key].recap));
-    fill(this.after, ...(isFurther ? this.#further(chapter) : []));
+    this.#showEnd(isLast && isAnswered ? chapter : null);
+  }
+
+  /** Show the sentence to keep, and the chapters to go further with after the lesson. @param {Chapter | null} ended the chapter that ends here, if any */
+  #showEnd(ended) {
+    const isFurther = ended !== null && !followingOf(ended);
     this.handing.hidden = !isFurther;
-    if (isFurther) this.handIn.update();
+    if (ended === this.ended) return;
+    this.ended = ended;
+    fill(this.recap, ...(ended ? rich(say.chapters[ended.key].recap) : []));
+    fill(this.after, ...(isFurther ? this.#further(ended) : []));
+    this.handIn.update();
   }
 
   /** Create the list of the chapters to go further with. @param {Chapter} current */
