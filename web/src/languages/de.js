@@ -136,8 +136,6 @@ export const transport = {
   play: "Abspielen",
   playKey: "Abspielen oder anhalten (p)",
   pause: "Anhalten",
-  whole: "Ganz",
-  shortened: "Kürzer",
   timeline: "Schritt des Durchlaufs",
   speed: "Geschwindigkeit",
   speeds: { slow: "langsam", normal: "mittel", fast: "schnell", fastest: "sehr schnell" },
@@ -305,6 +303,13 @@ export const diagnoses = {
     `${answer} ist der Differenzenquotient für die Schrittweite ${step}: die Änderung von ${root} geteilt durch die Änderung von ${by}. Die Ableitung ist der Grenzwert dieses Quotienten für immer kleinere Schritte.`,
 };
 
+/** @type {typeof en.folds} */
+export const folds = {
+  more: (count) => `… ${grouped(count)} weitere …`,
+  whole: "Alles zeigen",
+  less: "Weniger zeigen",
+};
+
 /** @type {typeof en.inspector} */
 export const inspector = {
   title: "Hier",
@@ -321,9 +326,6 @@ export const inspector = {
   open: "noch nicht bekannt",
   total: (gradient) => `zusammen ${gradient}`,
   wrongTotal: (gradient, right) => `zusammen ${gradient}, und es müsste ${right} sein`,
-  more: (count) => `… ${grouped(count)} weitere …`,
-  whole: "alle",
-  less: "weniger",
   stored: (gradient) => `${gradient} war schon vor diesem Durchlauf da`,
   root: "Das ist die Wurzel: Ihr Gradient ist definitionsgemäß 1.",
   unused: "Zu diesem Knoten fließt kein Gradient: Die Wurzel hängt nicht von ihm ab, oder die Operationen, die ihn benutzen, geben ihm nie einen Gradienten weiter.",
@@ -957,7 +959,6 @@ const ORDINALS = ["ersten", "zweiten", "dritten"];
 
 /** @type {typeof en.sentences} */
 export const sentences = {
-  unnamed: "?",
   forward: {
     given: (name, number) => `${name} ist gegeben: ${number}`,
     counted: (name, symbol, operands, number) => `${name} = ${symbol} von ${operands} Operanden = ${number}`,
@@ -1008,7 +1009,6 @@ export const sentences = {
     overwrites: (before) => `, und das überschreibt ${before}`,
     onTop: (before, after) => `, zusätzlich zu ${before}: zusammen ${after}`,
   },
-  others: (count) => `… ${grouped(count)} weitere …`,
   applied: (rule, clauses) => `${rule}: ${clauses.join("; ")}`,
   losses: {
     wrong: (name, got, right) => `${name} bekommt ${got} und müsste ${right} bekommen.`,

@@ -123,8 +123,6 @@ export const transport = {
   play: "Play",
   playKey: "Play or pause (p)",
   pause: "Pause",
-  whole: "Show all",
-  shortened: "Show less",
   timeline: "Step of the walk",
   speed: "Speed",
   speeds: { slow: "slow", normal: "normal", fast: "fast", fastest: "fastest" },
@@ -321,6 +319,14 @@ export const diagnoses = {
     `${answer} is the difference quotient for a step of ${step}: the change of ${root} divided by the change of ${by}. The derivative is the limit of this quotient for smaller and smaller steps.`,
 };
 
+/** Long names and lists: the mark for omitted items, and the button. */
+export const folds = {
+  /** @param {number} count */
+  more: (count) => `… ${count.toLocaleString("en")} more …`,
+  whole: "Show all",
+  less: "Show less",
+};
+
 export const inspector = {
   title: "Here",
   nothing: "Select a box or a line on the graph. Without a selection, this panel shows the current step of the walk.",
@@ -339,10 +345,6 @@ export const inspector = {
   total: (gradient) => `total ${gradient}`,
   /** @param {string} gradient @param {string} right */
   wrongTotal: (gradient, right) => `total ${gradient}, but it should be ${right}`,
-  /** @param {number} count */
-  more: (count) => `… ${count.toLocaleString("en")} more …`,
-  whole: "all of them",
-  less: "fewer",
   /** @param {string} gradient */
   stored: (gradient) => `${gradient} from before this pass`,
   root: "It is the root: its gradient is 1 by definition.",
@@ -1019,8 +1021,6 @@ export const figures = {
 
 // Sentences about the steps of a walk.
 
-const unnamed = "?";
-
 const forward = {
   /** @param {string} name @param {string} number */
   given: (name, number) => `${name} is given: ${number}`,
@@ -1116,9 +1116,6 @@ const received = {
   onTop: (before, after) => `, on top of ${before}: ${after} in all`,
 };
 
-/** The placeholder for omitted items of a shortened list. @param {number} count */
-const others = (count) => `… ${count.toLocaleString("en")} more …`;
-
 /** A rule, and the operands that it was applied to. @param {string} rule @param {readonly string[]} clauses */
 const applied = (rule, clauses) => `${rule}: ${clauses.join("; ")}`;
 
@@ -1143,7 +1140,7 @@ const losses = {
   more: (count) => ` And ${count.toLocaleString("en-US")} more.`,
 };
 
-export const sentences = { unnamed, forward, seeded, visited, rules, gets, kept, factors, received, applied, losses, others };
+export const sentences = { forward, seeded, visited, rules, gets, kept, factors, received, applied, losses };
 
 /** The names of parts of a graph. */
 export const modules = {

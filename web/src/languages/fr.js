@@ -137,8 +137,6 @@ export const transport = {
   play: "Lecture",
   playKey: "Lecture ou pause (p)",
   pause: "Pause",
-  whole: "En entier",
-  shortened: "En bref",
   timeline: "Étape du parcours",
   speed: "Vitesse",
   speeds: { slow: "lente", normal: "normale", fast: "rapide", fastest: "très rapide" },
@@ -308,6 +306,13 @@ export const diagnoses = {
     `${answer} est la variation de ${root} pour 1 de ${by}, sur un pas de ${step}. La dérivée est ce que cela devient pour des pas de plus en plus petits.`,
 };
 
+/** @type {typeof en.folds} */
+export const folds = {
+  more: (count) => `… ${grouped(count)} de plus …`,
+  whole: "Tout afficher",
+  less: "Afficher moins",
+};
+
 /** @type {typeof en.inspector} */
 export const inspector = {
   title: "Ici",
@@ -324,9 +329,6 @@ export const inspector = {
   open: "pas encore connu",
   total: (gradient) => `en tout ${gradient}`,
   wrongTotal: (gradient, right) => `en tout ${gradient}, alors que ce devrait être ${right}`,
-  more: (count) => `… ${grouped(count)} de plus …`,
-  whole: "tous",
-  less: "moins",
   stored: (gradient) => `${gradient} était là avant cette passe`,
   root: "C’est la racine : son gradient vaut 1 par définition.",
   unused: "Aucun gradient ne parvient à ce nœud : la racine n’en dépend pas, ou bien les opérations qui l’utilisent ne lui transmettent jamais de gradient.",
@@ -963,7 +965,6 @@ const toEach = (items) => items.map((item) => `à ${item}`).join(" et ");
 
 /** @type {typeof en.sentences} */
 export const sentences = {
-  unnamed: "?",
   forward: {
     given: (name, number) => `${name} est donné : ${number}`,
     counted: (name, symbol, operands, number) => `${name} = ${symbol} de ${counted(operands, "opérande", "opérandes")} = ${number}`,
@@ -1015,7 +1016,6 @@ export const sentences = {
     overwrites: (before) => `, qui écrase ${before}`,
     onTop: (before, after) => `, qui s’ajoute à ${before} : ${after} en tout`,
   },
-  others: (count) => `… ${grouped(count)} de plus …`,
   applied: (rule, clauses) => `${rule} : ${clauses.join(" ; ")}`,
   losses: {
     wrong: (name, got, right) => `${name} reçoit ${got} et devrait recevoir ${right}.`,

@@ -70,5 +70,5 @@ export class Twin {
 
 /** @param {import("../../types.js").Node} node @param {import("../../core/graph.js").Graph} graph */
 function madeAs(node, graph) {
-  return node.operands.length ? written(node, graph) : say.leaf;
+  return node.operands.length ? written(node, graph, false) : say.leaf;
 }
