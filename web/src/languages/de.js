@@ -85,6 +85,8 @@ export const header = {
   file: "Datei öffnen",
   home: "Datei schließen",
   theme: "Farben",
+  start: (numbers) => `Am Anfang ist ${numbers}.`,
+  values: "Zahlen ändern",
   themes: { auto: "auto", light: "hell", dark: "dunkel" },
   help: "Hilfe",
   close: "Schließen",

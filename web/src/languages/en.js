@@ -72,6 +72,9 @@ export const header = {
   file: "Open a file",
   home: "Close the file",
   theme: "Colors",
+  /** @param {string} numbers such as x = w = 1 */
+  start: (numbers) => `To begin with, ${numbers}.`,
+  values: "Change the numbers",
   themes: { auto: "auto", light: "light", dark: "dark" },
   help: "Help",
   close: "Close",

@@ -86,6 +86,8 @@ export const header = {
   file: "Ouvrir un fichier",
   home: "Fermer le fichier",
   theme: "Couleurs",
+  start: (numbers) => `Au départ, ${numbers}.`,
+  values: "Changer les nombres",
   themes: { auto: "auto", light: "clair", dark: "sombre" },
   help: "Aide",
   close: "Fermer",

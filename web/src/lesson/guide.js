@@ -258,9 +258,9 @@ export class Guide {
     this.next.hidden = isEnd && isAnswered;
     set(this.back, "aria-disabled", beat === 0 && chapter === CHAPTERS[0] && "true");
     this.recap.hidden = !(isLast && isAnswered);
-    this.handing.hidden = this.recap.hidden;
-    if (this.recap.hidden) return;
     this.handIn.update();
+    this.handing.hidden = this.recap.hidden || this.handIn.element.hidden;
+    if (this.recap.hidden) return;
     const { recap } = say.chapters[chapter.key];
     fill(this.recap, element("h3", {}, say.recap), element("p", {}, ...rich(recap)), isEnd ? ways() : null);
   }

@@ -28,6 +28,7 @@ export class Exercise {
     this.next = button(say.next, () => this.#turn(1));
     this.score = element("p", { class: "note" });
     this.handIn = new HandIn();
+    this.forget = button(say.forget, () => this.#forget(), { class: "quiet" });
     const onsubmit = (/** @type {Event} */ event) => {
       event.preventDefault();
       this.#judge();
@@ -44,7 +45,7 @@ export class Exercise {
       element("div", { class: "buttons" }, button(say.previous, () => this.#turn(-1)), this.next),
       this.score,
       this.handIn.element,
-      button(say.forget, () => this.#forget(), { class: "quiet" }),
+      this.forget,
     );
   }
 
@@ -56,7 +57,7 @@ export class Exercise {
     set(this.hint, "aria-disabled", state.position === last && "true");
     this.hints = Math.max(this.hints, state.position - this.forward);
     this.position = state.position;
-    this.#showScore();
+    this.#showResults();
   }
 
   /** @param {number} number */
@@ -67,7 +68,6 @@ export class Exercise {
     this.input.value = "";
     set(this.next, "class", null);
     fill(this.feedback);
-    this.handIn.update();
     write(this.question, say.question(number + 1, this.current.root, this.current.by));
   }
 
@@ -78,7 +78,7 @@ export class Exercise {
     if (answer === null) return this.#say(say.noNumber(this.input.value), "");
     const { current, hints } = this;
     record({ kind: KIND, key: current.key, answer: this.input.value, isRight: isRight(answer, right), hinted: hints > 0 });
-    this.handIn.update();
+    this.#showResults();
     if (!isRight(answer, right)) return this.#say(this.#diagnosis(answer), "wrong");
     this.#say(say.right(this.current.root, this.current.by, short(right)), "right");
     set(this.next, "class", "main");
@@ -104,11 +104,13 @@ export class Exercise {
 
   #forget() {
     forget();
-    this.handIn.update();
-    this.#showScore();
+    this.#showResults();
+    this.question.focus(); // the button is gone
   }
 
-  #showScore() {
+  #showResults() {
+    this.handIn.update();
+    this.forget.hidden = this.handIn.element.hidden; // until the first answer
     const found = solved(KIND);
     write(this.score, say.score([...found.values()].map(({ alone }) => alone), found.has(this.current.key)));
   }

@@ -35,6 +35,12 @@ export class Values {
     shown.forEach((leaf, i) => this.leaves[i].update(leaf, state));
     fill(this.more, leaves.length > LISTED ? say.more(leaves.length - LISTED) : "");
   }
+
+  /** Select the number in the first field. */
+  focus() {
+    this.leaves[0].input.focus();
+    this.leaves[0].input.select();
+  }
 }
 
 /** A field for a leaf's value. If the input is not a number, it shows an error and keeps the old value. */
