@@ -89,6 +89,7 @@ const ELSEWHERE = new Map(Object.entries({
 
 // Functions of two operands whose calls can be nested for more operands.
 const NESTED = new Set(["fmax", "fmin", "hypot", "logaddexp", "maximum", "minimum"]);
+const MOST_NAMES = 8; // names of an expression in an error message
 const SHOWN = 100; // characters of the line in an error message
 const LONGEST = 1000; // maximum length of a label; without it the labels of a long chain take quadratic memory
 
@@ -195,7 +196,7 @@ function checkValues({ steps, names }, values) {
   const known = new Set(names);
   for (const [name, value] of values) {
     if (made.has(name)) throw new ExpressionError(say.madeItself(name, general(value)));
-    if (!known.has(name)) throw new ExpressionError(say.noSuchName(name, general(value), names));
+    if (!known.has(name)) throw new ExpressionError(say.noSuchName(name, general(value), names.length > MOST_NAMES ? [...names.slice(0, MOST_NAMES), "..."] : names));
   }
 }
 
@@ -424,8 +425,7 @@ class Parser {
     }
     if (kind === "function") {
       if (!FUNCTIONS.has(text)) {
-        const [word, known] = [text.toLowerCase(), [...FUNCTIONS.keys()]];
-        throw this.#error(say.unknownFunction(text, ELSEWHERE.get(word) ?? closest(word, known), known), token);
+        throw this.#error(say.unknownFunction(text, meant(text.toLowerCase())), token);
       }
       this.#waiting.push({ what: text, token, binding: 0, operands: 1 });
     } else if (text === "(") {
@@ -590,22 +590,22 @@ class Parser {
   }
 }
 
-// Suggestions for misspelled names, as in Python's difflib.get_close_matches
+// Suggestions for misspelled functions, as in Python's difflib.get_close_matches
 
 const CLOSE = 0.6; // minimum share of matching characters
+const MOST_MEANT = 3; // functions to suggest
 
-/**
- * Return the name most similar to a word, or null if none is similar enough.
- * @param {string} word
- * @param {readonly string[]} names
- */
-function closest(word, names) {
+/** Return the functions that a word may have been meant as, the likeliest first. @param {string} word in small letters */
+function meant(word) {
+  const elsewhere = ELSEWHERE.get(word);
+  if (elsewhere || FUNCTIONS.has(word)) return [elsewhere ?? word];
   const letters = [...word];
-  const [best] = names
+  return [...FUNCTIONS.keys()]
     .map((name) => ({ name, ratio: likeness([...name], letters) }))
     .filter(({ ratio }) => ratio >= CLOSE)
-    .sort((one, other) => other.ratio - one.ratio || (one.name < other.name ? 1 : -1));
-  return best?.name ?? null;
+    .sort((one, other) => other.ratio - one.ratio || (one.name < other.name ? 1 : -1))
+    .slice(0, MOST_MEANT)
+    .map(({ name }) => name);
 }
 
 /**

@@ -6,6 +6,7 @@ const MANY = 8; // longer lists are folded
 const [FIRST, LAST] = [4, 2]; // items of a folded list
 const MOST = 1000; // items of a list that is shown whole
 const LONG = 60; // letters; longer names are folded
+const IN_FORMULA = 24; // letters of a name in a typeset formula
 
 /** Format a name on one line; use a placeholder if nothing of it is visible. @param {string} name @param {boolean} [isWhole] */
 export function said(name, isWhole = false) {
@@ -45,13 +46,23 @@ function shortened(line) {
     terms[terms.length - 1] += letter;
   }
   const sum = few(terms, false, (count) => `+ ${folds.more(count)} `).join("");
-  const letters = [...line];
-  return isLong(terms) && sum.length <= 2 * LONG ? sum : `${letters.slice(0, LONG / 2).join("")}…${letters.slice(-LONG / 3).join("")}`;
+  return isLong(terms) && sum.length <= 2 * LONG ? sum : cut(line, LONG);
+}
+
+/** Cut out the middle of a text. @param {string} text @param {number} most letters to keep */
+function cut(text, most) {
+  const letters = [...text];
+  return letters.length > most ? `${letters.slice(0, most / 2).join("")}…${letters.slice(-most / 3).join("")}` : text;
 }
 
 /** Format a name for use inside a formula. @param {string} name */
 export function bracketed(name) {
   return isIdentifier(name) ? name : `(${name})`;
+}
+
+/** Format a name for a typeset formula, which has little room. @param {string} name */
+export function inFormula(name) {
+  return bracketed(cut(said(name, true), IN_FORMULA));
 }
 
 /** Return whether a name is a valid identifier. `a·b` is not: it is a product. @param {string} text */

@@ -424,6 +424,7 @@ export const checks = {
       .filter(Boolean)
       .join("; "),
   noStep: (text) => `„${text}“ ist keine Schrittweite: Schreib eine positive Zahl wie 0.0001, oder lass das Feld leer.`,
+  closed: "Alle Knoten liegen in geschlossenen Teilen des Graphen. Öffne einen Teil oder wähle einen Knoten, um ihn zu prüfen.",
   others: (count) =>
     count === 1
       ? "1 weiterer Knoten steht in einem geschlossenen Teil des Graphen."
@@ -1171,6 +1172,8 @@ export const graphErrors = {
 
 const CALLS = "ruf Funktionen mit ihrem bloßen Namen auf, wie in exp(x)";
 
+const either = new Intl.ListFormat("de", { type: "disjunction" });
+
 /** @type {typeof en.expressionErrors} */
 export const expressionErrors = {
   syntax: {
@@ -1206,9 +1209,9 @@ export const expressionErrors = {
   },
   attribute: (attribute) => ({ problem: `Attribute wie ${attribute} gehören nicht in einen Ausdruck`, hint: CALLS }),
   notReal: (text) => ({ problem: `${text} ist keine reelle Zahl` }),
-  unknownFunction: (name, close, known) => ({
+  unknownFunction: (name, close) => ({
     problem: `unbekannte Funktion „${name}“`,
-    hint: `${close ? `meinst du ${close}? ` : ""}bekannt sind: ${known.join(", ")}`,
+    hint: close.length ? `meinst du ${either.format(close)}?` : "Funktionen heißen wie in Pythons Modul math, zum Beispiel exp, log oder tanh",
   }),
   arity: (name, takes, given, canNest) => ({
     problem: `${name}() braucht ${takes} ${takes === 1 ? "Argument" : "Argumente"}, nicht ${given}`,

@@ -463,6 +463,7 @@ export const checks = {
       .join("; "),
   /** @param {string} text */
   noStep: (text) => `“${text}” is not a valid step: write a positive number such as 0.0001, or leave the field empty.`,
+  closed: "All nodes are in closed parts of the graph. Open a part, or select a node, to check it.",
   /** @param {number} count */
   others: (count) => `${count.toLocaleString("en")} other nodes are in closed parts of the graph.`,
 };
@@ -1276,6 +1277,8 @@ const CALLS = "call functions by their bare names, as in exp(x)";
 /** @typedef {{ problem: string, hint?: string }} Said */
 
 /** Errors in expressions, the same as in Python's expression.py. Each has the problem and, if there is one, a hint. */
+const either = new Intl.ListFormat("en-GB", { type: "disjunction" });
+
 export const expressionErrors = {
   syntax: {
     empty: { problem: "the expression is empty", hint: "write one such as tanh(x*w + b)" },
@@ -1318,10 +1321,10 @@ export const expressionErrors = {
   /** @param {string} text @returns {Said} */
   notReal: (text) => ({ problem: `${text} is not a real number` }),
 
-  /** @param {string} name @param {string | null} close @param {readonly string[]} known @returns {Said} */
-  unknownFunction: (name, close, known) => ({
+  /** @param {string} name @param {readonly string[]} close @returns {Said} */
+  unknownFunction: (name, close) => ({
     problem: `unknown function '${name}'`,
-    hint: `${close ? `did you mean ${close}? ` : ""}known: ${known.join(", ")}`,
+    hint: close.length ? `did you mean ${either.format(close)}?` : "functions have the names of Python's math module, such as exp, log or tanh",
   }),
 
   /** @param {string} name @param {number} takes @param {number} given @param {boolean} canNest @returns {Said} */

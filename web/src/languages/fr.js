@@ -425,6 +425,7 @@ export const checks = {
       .filter(Boolean)
       .join(" ; "),
   noStep: (text) => `« ${text} » n’est pas un pas : écrivez un nombre positif comme 0.0001, ou laissez le champ vide.`,
+  closed: "Tous les nœuds sont dans des parties fermées du graphe. Ouvrez une partie, ou choisissez un nœud, pour le vérifier.",
   others: (count) =>
     count === 1
       ? "1 autre nœud se trouve dans une partie fermée du graphe."
@@ -1178,6 +1179,8 @@ export const graphErrors = {
 
 const CALLS = "appelez les fonctions par leur seul nom, comme dans exp(x)";
 
+const either = new Intl.ListFormat("fr", { type: "disjunction" });
+
 /** @type {typeof en.expressionErrors} */
 export const expressionErrors = {
   syntax: {
@@ -1219,9 +1222,9 @@ export const expressionErrors = {
     hint: CALLS,
   }),
   notReal: (text) => ({ problem: `${text} n’est pas un nombre réel` }),
-  unknownFunction: (name, close, known) => ({
+  unknownFunction: (name, close) => ({
     problem: `fonction inconnue « ${name} »`,
-    hint: `${close ? `vouliez-vous dire ${close} ? ` : ""}sont connues : ${known.join(", ")}`,
+    hint: close.length ? `vouliez-vous dire ${either.format(close)} ?` : "les fonctions portent les noms du module math de Python, comme exp, log ou tanh",
   }),
   arity: (name, takes, given, canNest) => ({
     problem: `${name}() prend ${takes} ${takes === 1 ? "argument" : "arguments"}, et non ${given}`,

@@ -1,8 +1,9 @@
 // Computes the model from the state: state and document -> graph -> walk -> moment and scene.
 
-import { links, orders as say } from "../languages/languages.js";
+import { folds, links, orders as say } from "../languages/languages.js";
 import { exercise } from "./exercises/exercises.js";
 import { CONSTANTS, evaluate, parse } from "../core/expression.js";
+import { few } from "../core/names.js";
 import { onTop } from "../learn/descent.js";
 import { SEED, START } from "./state.js";
 import { fittedTraining } from "./training.js";
@@ -152,7 +153,7 @@ export function dropped(state, model) {
   const { order, selected } = model.state;
   const lost = state.order.filter((name) => !order.includes(name));
   const values = [...state.values.keys()].filter((name) => !model.state.values.has(name));
-  const problems = [...lost, ...values].length ? [say.unknown([...lost, ...values])] : [];
+  const problems = [...lost, ...values].length ? [say.unknown(few([...lost, ...values], false, folds.more))] : [];
   if (state.pass !== model.state.pass && state.pass !== model.document?.passes.own) problems.push(links.senseless("pass", String(state.pass)));
   if (state.mode !== model.state.mode) problems.push(links.senseless("mode", state.mode));
   if (state.selected && !selected) problems.push(links.noNode(state.selected));

@@ -38,6 +38,8 @@ export class Checks {
     this.curve = new ErrorCurve();
     this.body = element("tbody");
     const headings = say.columns.map((heading) => element("th", { scope: "col" }, heading));
+    const table = element("table", {}, element("thead", {}, element("tr", {}, ...headings)), this.body);
+    this.table = element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": say.title }, table);
     this.note = element("p", { class: "note" });
     this.element = element(
       "section",
@@ -49,11 +51,7 @@ export class Checks {
       element("fieldset", { class: "switch" }, element("legend", {}, say.method), ...choices.map(({ label }) => label)),
       this.nudged,
       this.curve.element,
-      element(
-        "div",
-        { class: "scroll", tabindex: 0, role: "region", "aria-label": say.title },
-        element("table", {}, element("thead", {}, element("tr", {}, ...headings)), this.body),
-      ),
+      this.table,
       this.note,
     );
   }
@@ -65,24 +63,26 @@ export class Checks {
     for (const input of this.methods) input.checked = input.value === state.method;
     const root = /** @type {Document | ShadowRoot} */ (this.element.getRootNode());
     if (root.activeElement !== this.step) this.step.value = state.h ? plain(state.h) : "";
-    const made = [walk, state.h, state.method, scene, selected];
+    const onStage = scene.items.flatMap((item) => (item.part ? [] : [item.place])).slice(0, MOST);
+    const inPart = selected && !onStage.includes(selected.place) ? [selected.place] : []; // the selected node may be in a closed part
+    const made = [walk, state.h, state.method, scene, inPart[0], selected];
     const isMade = made.map((item, i) => item === this.made[i]);
     this.made = made;
     if (isMade.every(Boolean)) return;
     this.curve.update(model);
-    if (!isMade.slice(0, 4).every(Boolean)) this.#fill(walk, scene, state);
+    if (!isMade.slice(0, -1).every(Boolean)) this.#fill(walk, [...inPart, ...onStage], state);
     for (const row of this.body.rows) set(row, "data-selected", row.dataset.node === selected?.name);
     write(this.nudged, nudgeSentence(model));
   }
 
-  /** @param {Walk} walk @param {import("../../types.js").Scene} scene @param {import("../../model/state.js").State} state */
-  #fill(walk, scene, { h, method }) {
+  /** @param {Walk} walk @param {readonly number[]} places @param {import("../../model/state.js").State} state */
+  #fill(walk, places, { h, method }) {
     const { graph } = walk;
-    const places = scene.items.flatMap((item) => (item.part ? [] : [item.place])).slice(0, MOST);
     const rows = checkWalk(walk, method, places, h);
     fill(this.body, ...rows.map((row, i) => this.#row(graph.nodes[places[i]].name, row)));
+    this.table.hidden = !places.length;
     const others = graph.nodes.length - places.length;
-    write(this.note, others ? say.others(others) : "");
+    write(this.note, !places.length ? say.closed : others ? say.others(others) : "");
   }
 
   /** @param {string} name @param {import("../../walk/check.js").Nudge} row */

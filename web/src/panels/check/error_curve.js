@@ -19,6 +19,7 @@ export class ErrorCurve {
   constructor() {
     /** @type {unknown[]} the inputs of the drawn curve */
     this.shown = [];
+    this.isDrawn = false;
     this.grid = drawn("g", { class: "grid" });
     this.dots = drawn("g", { class: "dots" });
     this.point = drawn("circle", { class: "point", r: 6 });
@@ -29,12 +30,14 @@ export class ErrorCurve {
 
   /** @param {import("../../model/model.js").Model} model */
   update({ walk, nudge, state }) {
-    const isDrawn = nudge !== null && Number.isFinite(nudge.error);
+    const shown = [walk, nudge?.place, state.method];
+    if (nudge && shown.some((item, i) => item !== this.shown[i])) {
+      this.shown = shown;
+      this.isDrawn = this.#draw(walk, nudge.place, state.method);
+    }
+    const isDrawn = nudge !== null && Number.isFinite(nudge.error) && this.isDrawn;
     this.element.toggleAttribute("hidden", !isDrawn);
     if (!isDrawn) return;
-    const shown = [walk, nudge.place, state.method];
-    if (shown.some((item, i) => item !== this.shown[i])) this.#draw(walk, nudge.place, state.method);
-    this.shown = shown;
     const power = Math.log10(nudge.h);
     const isInside = power >= FINEST - 0.01 && power <= COARSEST + 0.01;
     set(this.point, "visibility", isInside ? null : "hidden");
@@ -42,10 +45,11 @@ export class ErrorCurve {
     set(this.point, "cy", this.#y(nudge.error));
   }
 
-  /** @param {import("../../walk/steps.js").Walk} walk @param {number} place @param {"central" | "forward"} method */
+  /** Return whether there is a curve: far from 0, no step of its range has an error. @param {import("../../walk/steps.js").Walk} walk @param {number} place @param {"central" | "forward"} method */
   #draw(walk, place, method) {
     const errors = nudgesOf(walk, method, place, POWERS.map((power) => 10 ** power)).map(({ error }) => error);
     const drawable = POWERS.map((power, i) => ({ power, error: errors[i] })).filter(({ error }) => Number.isFinite(error));
+    if (!drawable.length) return false;
     const sizes = drawable.map(({ error }) => Math.max(error, LEAST));
     this.high = Math.ceil(Math.log10(Math.max(...sizes, 10 * LEAST)) + 0.2);
     this.low = Math.floor(Math.log10(Math.min(...sizes)));
@@ -58,6 +62,7 @@ export class ErrorCurve {
     write(this.bending, isAbove(Math.max(...errors.slice(-DENSITY))) ? say.sides.bending : "");
     set(this.element, "aria-label", say.curve(short(least.error), short(Number((10 ** least.power).toPrecision(1)))));
     this.#drawGrid();
+    return true;
   }
 
   #drawGrid() {

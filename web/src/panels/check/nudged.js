@@ -8,7 +8,7 @@ import { digits, short } from "../../core/numbers.js";
 export function nudgeSentence({ nudge, graph, selected }) {
   if (!nudge || !selected) return say.select;
   if (Number.isNaN(nudge.quotient)) return say.notNudged(said(selected.name), say.verdicts[nudge.verdict]);
-  const places = Math.max(10, 4 - Math.floor(Math.log10(nudge.h))); // enough digits to show the change from a tiny step
+  const places = Math.min(Math.max(10, 4 - Math.floor(Math.log10(nudge.h))), 17); // enough digits to show the change from a tiny step
   const [up, down] = [nudge.up, nudge.down ?? NaN].map((number) => digits(number, places));
   const [quotient, backprop] = [nudge.quotient, nudge.backprop].map((number) => digits(number));
   const [root, name] = [graph.nodes[graph.root], selected].map((node) => said(node.name));

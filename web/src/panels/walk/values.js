@@ -27,6 +27,7 @@ export class Values {
     this.graph = graph;
     const leaves = graph.nodes.filter((node) => !node.operands.length);
     const shown = leaves.slice(0, LISTED);
+    this.element.hidden = !leaves.length; // the expression has numbers only
     set(this.fields, "class", leaves.some(({ name }) => name.length > LONG) ? "fields wide" : "fields");
     if (shown.length !== this.leaves.length) {
       this.leaves = shown.map(() => new LeafField(this.act));
