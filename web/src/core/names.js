@@ -5,7 +5,7 @@ import { folds } from "../languages/languages.js";
 const MANY = 8; // longer lists are folded
 const [FIRST, LAST] = [4, 2]; // items of a folded list
 const MOST = 1000; // items of a list that is shown whole
-const LONG = 60; // letters; longer names are folded
+const LONG = 80; // letters; longer names are folded
 const IN_FORMULA = 24; // letters of a name in a typeset formula
 
 /** Format a name on one line; use a placeholder if nothing of it is visible. @param {string} name @param {boolean} [isWhole] */

@@ -38,12 +38,12 @@ export const START = 1; // number of leaves without one
 export const SEED = -1; // stands for the position before the seed, where all values are known
 
 /**
- * Return the position where a mode begins. The walk of the reader's own expression begins before the seed: the next
- * step gives the first gradient.
+ * Return the position where a mode begins. The walk of a preset begins before the first step; the walk of an own
+ * expression or a document begins before the seed, where all values are known and the next step gives the first gradient.
  * @param {Mode} mode @param {string} program
  */
 export function startOf(mode, program) {
-  if (mode === "walk") return program && PRESETS.every((preset) => preset.program !== program) ? SEED : 0;
+  if (mode === "walk") return PRESETS.some((preset) => preset.program === program) ? 0 : SEED;
   return mode === "exercises" ? 0 : Infinity;
 }
 
@@ -53,6 +53,7 @@ export const LONGEST_LINK = 1_000_000; // maximum length in characters that brow
 export function stateOf(preset) {
   return {
     ...bare(),
+    position: startOf("walk", preset.program),
     program: preset.program,
     values: new Map(Object.entries(preset.values)),
   };
@@ -66,7 +67,7 @@ export function bare() {
     done: [],
     program: "",
     values: new Map(),
-    position: 0,
+    position: SEED,
     mode: "walk",
     order: [],
     overwrite: false,
