@@ -6,7 +6,7 @@ const MANY = 8; // longer lists are folded
 const [FIRST, LAST] = [4, 2]; // items of a folded list
 const MOST = 1000; // items of a list that is shown whole
 const LONG = 80; // letters; longer names are folded
-const IN_FORMULA = 24; // letters of a name in a typeset formula
+const BRIEF = 20; // letters of a name where there is little room
 
 /** Format a name on one line; use a placeholder if nothing of it is visible. @param {string} name @param {boolean} [isWhole] */
 export function said(name, isWhole = false) {
@@ -60,9 +60,9 @@ export function bracketed(name) {
   return isIdentifier(name) ? name : `(${name})`;
 }
 
-/** Format a name for a typeset formula, which has little room. @param {string} name */
-export function inFormula(name) {
-  return bracketed(cut(said(name, true), IN_FORMULA));
+/** Format a name for a path or a typeset formula, which have little room. @param {string} name */
+export function brief(name) {
+  return cut(said(name, true), BRIEF);
 }
 
 /** Return whether a name is a valid identifier. `a·b` is not: it is a product. @param {string} text */

@@ -47,6 +47,7 @@ export class Inspector {
     if (!node) fill(this.body, element("p", { class: "note" }, say.nothing));
     else if (selected && state.operand >= 0) fill(this.body, ...this.#edge(model, `${node.place}:${state.operand}`));
     else fill(this.body, ...this.#node(model, node));
+    for (const wide of this.body.querySelectorAll(".symbolic")) set(wide, "tabindex", wide.scrollWidth > wide.clientWidth && 0); // scrollable by keyboard
     if (hadFocus) this.body.focus(); // the link that had the focus was removed
   }
 
