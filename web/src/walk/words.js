@@ -61,9 +61,9 @@ export function computed(node, graph, isWhole) {
 
 /**
  * Format an operation applied to the names of its operands.
- * @param {Node} node @param {Graph} graph @param {boolean} [isWhole] whether to show long names and lists whole
+ * @param {Node} node @param {Graph} graph @param {boolean} isWhole whether to show long names and lists whole
  */
-export function written(node, graph, isWhole = true) {
+export function written(node, graph, isWhole) {
   const names = node.operands.map((place, i) => (place < 0 ? short(node.constants[i]) : said(graph.nodes[place].name, isWhole)));
   return applied(node, few(names, isWhole, folds.more));
 }

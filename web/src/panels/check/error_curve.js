@@ -4,6 +4,7 @@ import { set, write } from "../../dom.js";
 import { checks as say } from "../../languages/languages.js";
 import { short } from "../../core/numbers.js";
 import { drawn, rounded } from "../../stage/svg.js";
+import { text } from "../train/curve.js";
 import { nudgesOf } from "../../walk/nudged.js";
 import { COARSEST, FINEST } from "./step.js";
 
@@ -24,7 +25,7 @@ export class ErrorCurve {
     this.dots = drawn("g", { class: "dots" });
     this.point = drawn("circle", { class: "point", r: 6 });
     this.rounding = drawn("text", { class: "side", x: MARGIN.left + 30, y: 14 });
-    this.bending = drawn("text", { class: "side at-end", x: WIDTH - MARGIN.right, y: 14 });
+    this.bending = drawn("text", { class: "side", "text-anchor": "end", x: WIDTH - MARGIN.right, y: 14 });
     this.element = drawn("svg", { class: "plot errors", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" }, this.grid, this.dots, this.rounding, this.bending, this.point);
   }
 
@@ -70,9 +71,9 @@ export class ErrorCurve {
     const every = Math.ceil((high - low) / 5);
     const rows = Array.from({ length: Math.floor((high - low) / every) + 1 }, (_, i) => high - i * every);
     const lines = rows.map((power) => drawn("path", { d: `M${MARGIN.left},${this.#y(10 ** power)}H${WIDTH - MARGIN.right}` }));
-    const heights = rows.map((power) => label(`1e${power}`, MARGIN.left - 5, this.#y(10 ** power) + 4, "at-end"));
-    const steps = [-10, -7, -4, -1].map((power) => label(`1e${power}`, this.#x(power), HEIGHT - MARGIN.bottom + 20, "middle"));
-    const names = [label("h", WIDTH - 2, HEIGHT - MARGIN.bottom + 20, "at-end"), label(say.error, 2, 13, "")];
+    const heights = rows.map((power) => text(`1e${power}`, MARGIN.left - 5, this.#y(10 ** power) + 4, "end"));
+    const steps = [-10, -7, -4, -1].map((power) => text(`1e${power}`, this.#x(power), HEIGHT - MARGIN.bottom + 20, "middle"));
+    const names = [text("h", WIDTH - 2, HEIGHT - MARGIN.bottom + 20, "end"), text(say.error, 2, 13, "start")];
     this.grid.replaceChildren(...lines, ...heights, ...steps, ...names);
   }
 
@@ -87,11 +88,4 @@ export class ErrorCurve {
     const share = (high - Math.log10(Math.max(error, LEAST))) / (high - low);
     return rounded(MARGIN.top + Math.min(Math.max(share, 0), 1) * (HEIGHT - MARGIN.top - MARGIN.bottom));
   }
-}
-
-/** @param {string} text @param {number} x @param {number} y @param {string} kind */
-function label(text, x, y, kind) {
-  const made = drawn("text", { class: kind, x, y });
-  made.textContent = text;
-  return made;
 }

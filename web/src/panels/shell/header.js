@@ -1,6 +1,6 @@
 // The header: choose a graph of the lesson, type an expression or open a file; share a link; set theme and language.
 
-import { button, element, fill, icon, set, write } from "../../dom.js";
+import { button, element, fill, icon, select, set, write } from "../../dom.js";
 import { few } from "../../core/names.js";
 import { afterwards, folds, header as say, language, LANGUAGES, presets } from "../../languages/languages.js";
 import { Menu } from "./menu.js";
@@ -24,13 +24,8 @@ export class Header {
     /** @type {import("../../model/state.js").Mode} */
     this.mode = "walk";
     this.exercise = 0;
-    const options = PRESETS.map(({ key }) => element("option", { value: key }, presets[key].title));
-    this.presets = element(
-      "select",
-      { "aria-label": say.presets, onchange: () => this.#show(this.presets.value) },
-      element("option", { value: "" }, presets.own),
-      ...options,
-    );
+    const graphs = PRESETS.map(({ key }) => /** @type {const} */ ([key, presets[key].title]));
+    this.presets = select([["", presets.own], ...graphs], { "aria-label": say.presets, onchange: () => this.#show(this.presets.value) });
     this.input = element("input", {
       type: "text",
       class: "program",
@@ -50,11 +45,7 @@ export class Header {
     this.form = element("form", { onsubmit }, this.presets, this.input, element("button", { class: "main" }, say.draw));
     this.title = element("p", { class: "of" });
     this.file = element("input", { type: "file", accept: ".json,application/json", hidden: true, onchange: () => this.#read() });
-    const themes = /** @type {const} */ (["auto", "light", "dark"]).map((theme) =>
-      element("option", { value: theme }, say.themes[theme]),
-    );
-    this.theme = element("select", { "aria-label": say.theme }, ...themes);
-    this.theme.addEventListener("change", () => page.theme(/** @type {Theme} */ (this.theme.value)));
+    this.theme = select(Object.entries(say.themes), { "aria-label": say.theme, onchange: () => page.theme(/** @type {Theme} */ (this.theme.value)) });
     const names = Object.entries(LANGUAGES).map(([code, { language: { name } }]) =>
       element("option", { value: code, lang: code, selected: code === language.code }, name),
     );

@@ -1,6 +1,6 @@
 // The controls of the walk (start, back, next, end, play, timeline), and a sentence about the last step.
 
-import { button, element, fill, icon, set, write } from "../../dom.js";
+import { button, element, fill, icon, select, set, write } from "../../dom.js";
 import { folds, training, transport as say } from "../../languages/languages.js";
 import { short } from "../../core/numbers.js";
 import { stepSentence } from "../../walk/words.js";
@@ -56,10 +56,8 @@ export class Transport {
       "aria-label": say.timeline,
       oninput: () => this.#go(this.timeline.valueAsNumber),
     });
-    const options = Object.entries(say.speeds).map(([name, title]) =>
-      element("option", { value: name, selected: name === "normal" }, title),
-    );
-    this.speed = element("select", { "aria-label": say.speed, onchange: () => this.#changeSpeed() }, ...options);
+    this.speed = select(Object.entries(say.speeds), { "aria-label": say.speed, onchange: () => this.#changeSpeed() });
+    this.speed.value = "normal";
     this.phase = element("p", { class: "phase", id: "phase" });
     this.sentence = element("p", { class: "sentence", "aria-live": "polite" });
     /** @type {import("../../types.js").Step | undefined} the last step */
