@@ -85,7 +85,6 @@ _ELSEWHERE = {
 }
 # Functions of two operands whose calls can be nested for more operands, as in hypot(hypot(x, y), z).
 _NESTED = {"fmax", "fmin", "hypot", "logaddexp", "maximum", "minimum"}
-_MOST_NAMES = 8  # maximum number of names in an error message
 _NO_HINT = "functions have the names of Python's math module, such as exp, log or tanh"
 _SHOWN = 100  # maximum number of characters of a line that an error message shows
 _LONGEST = 1000  # maximum length of a label; in a long chain, longer labels would take quadratic memory
@@ -199,8 +198,7 @@ def _check_values(parsed: Parsed, values: Mapping[str, float]) -> None:
         if name in made:
             raise ExpressionError(f"{name}={value:g} is given, but the program computes {name} itself")
         if name not in needed:
-            rest = ["..."] if len(parsed.names) > _MOST_NAMES else []
-            known = ", ".join([*parsed.names[:_MOST_NAMES], *rest]) or "none"
+            known = ", ".join([*parsed.names[:8], *["..."] * (len(parsed.names) > 8)]) or "none"
             raise ExpressionError(f"{name}={value:g} is given, but the expression has no '{name}'; it has: {known}")
 
 

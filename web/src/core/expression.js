@@ -10,6 +10,7 @@
 
 import { expressionErrors as say } from "../languages/languages.js";
 import { Graph, Value } from "./graph.js";
+import { firstOf } from "./names.js";
 import { general, plain } from "./numbers.js";
 import { BY_NAME, TABLE } from "./table.js";
 
@@ -89,7 +90,6 @@ const ELSEWHERE = new Map(Object.entries({
 
 // Functions of two operands whose calls can be nested for more operands.
 const NESTED = new Set(["fmax", "fmin", "hypot", "logaddexp", "maximum", "minimum"]);
-const MOST_NAMES = 8; // names of an expression in an error message
 const SHOWN = 100; // characters of the line in an error message
 const LONGEST = 1000; // maximum length of a label; without it the labels of a long chain take quadratic memory
 
@@ -196,7 +196,7 @@ function checkValues({ steps, names }, values) {
   const known = new Set(names);
   for (const [name, value] of values) {
     if (made.has(name)) throw new ExpressionError(say.madeItself(name, general(value)));
-    if (!known.has(name)) throw new ExpressionError(say.noSuchName(name, general(value), names.length > MOST_NAMES ? [...names.slice(0, MOST_NAMES), "..."] : names));
+    if (!known.has(name)) throw new ExpressionError(say.noSuchName(name, general(value), firstOf(names)));
   }
 }
 

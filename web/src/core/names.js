@@ -36,6 +36,11 @@ export function few(items, isWhole, between) {
   return [...items.slice(0, first), between(items.length - first - LAST), ...items.slice(-LAST)];
 }
 
+/** List names in an error message, as Python does. @param {readonly string[]} names */
+export function firstOf(names) {
+  return names.slice(0, MANY).join(", ") + (isLong(names) ? ", ..." : "");
+}
+
 /** Shorten a name: a long sum loses its middle terms, any other name its middle letters. @param {string} line */
 function shortened(line) {
   const terms = [""];

@@ -1127,8 +1127,8 @@ export const graphErrors = {
   missing: "nicht angegeben",
   otherVersion: (given, one, other) => `die Version dieses Graphen ist ${given}; gelesen werden die Versionen ${one} und ${other}`,
   badColumn: (key) => `die Spalte ${key} des Graphen ist beschädigt oder gehört zu einem anderen Graphen`,
-  severalOutputs: (names) =>
-    `hier wird ein Graph mit einer Wurzel gebraucht, und dieser hat ${names.length}: ${names.join(", ")}`,
+  severalOutputs: (count, names) =>
+    `hier wird ein Graph mit einer Wurzel gebraucht, und dieser hat ${count}: ${names}`,
   outputOutside: (place, count) => `ein Ausgang ist der von Knoten ${place}, und es gibt nur ${count} Knoten`,
   unknownKey: (where, key, known) => `${where} hat „${key}“; bekannt sind: ${known.join(", ")}`,
   noList: (where, key) => `${where} hat keine Liste „${key}“`,
@@ -1237,7 +1237,7 @@ export const expressionErrors = {
   }),
   madeItself: (name, value) => ({ problem: `${name}=${value} ist gegeben, aber das Programm berechnet ${name} selbst` }),
   noSuchName: (name, value, known) => ({
-    problem: `${name}=${value} ist gegeben, aber im Ausdruck kommt „${name}“ nicht vor; es gibt: ${known.join(", ") || "keine Namen"}`,
+    problem: `${name}=${value} ist gegeben, aber im Ausdruck kommt „${name}“ nicht vor; es gibt: ${known || "keine Namen"}`,
   }),
 };
 

@@ -1182,9 +1182,9 @@ export const graphErrors = {
   /** @param {string} key */
   badColumn: (key) => `the column ${key} of the graph is damaged or belongs to another graph`,
 
-  /** @param {readonly string[]} names */
-  severalOutputs: (names) =>
-    `this needs a graph with one root, but this graph has ${names.length}: ${names.join(", ")}`,
+  /** @param {number} count @param {string} names */
+  severalOutputs: (count, names) =>
+    `this needs a graph with one root, but this graph has ${count}: ${names}`,
 
   /** @param {number} place @param {number} count */
   outputOutside: (place, count) => `an output refers to node ${place}, but the graph has ${count} nodes`,
@@ -1368,9 +1368,9 @@ export const expressionErrors = {
     problem: `${name}=${value} is given, but the program computes ${name} itself`,
   }),
 
-  /** @param {string} name @param {string} value @param {readonly string[]} known @returns {Said} */
+  /** @param {string} name @param {string} value @param {string} known @returns {Said} */
   noSuchName: (name, value, known) => ({
-    problem: `${name}=${value} is given, but the expression has no '${name}'; it has: ${known.join(", ") || "none"}`,
+    problem: `${name}=${value} is given, but the expression has no '${name}'; it has: ${known || "none"}`,
   }),
 };
 

@@ -1135,7 +1135,7 @@ export const graphErrors = {
   missing: "non indiqué",
   otherVersion: (given, one, other) => `la version de ce graphe est ${given} ; seules les versions ${one} et ${other} peuvent être lues`,
   badColumn: (key) => `la colonne ${key} du graphe est abîmée, ou celle d’un autre graphe`,
-  severalOutputs: (names) => `il faut ici un graphe à une racine, et celui-ci en a ${names.length} : ${names.join(", ")}`,
+  severalOutputs: (count, names) => `il faut ici un graphe à une racine, et celui-ci en a ${count} : ${names}`,
   outputOutside: (place, count) => `une sortie est celle du nœud ${place}, et il n’y a que ${counted(count, "nœud", "nœuds")}`,
   unknownKey: (where, key, known) => `${where} a « ${key} » ; sont connus : ${known.join(", ")}`,
   noList: (where, key) => `${where} n’a pas de liste « ${key} »`,
@@ -1250,7 +1250,7 @@ export const expressionErrors = {
   }),
   madeItself: (name, value) => ({ problem: `${name}=${value} est donné, mais le programme calcule ${name} lui-même` }),
   noSuchName: (name, value, known) => ({
-    problem: `${name}=${value} est donné, mais l’expression n’a pas « ${name} » ; elle a : ${known.join(", ") || "aucun nom"}`,
+    problem: `${name}=${value} est donné, mais l’expression n’a pas « ${name} » ; elle a : ${known || "aucun nom"}`,
   }),
 };
 
