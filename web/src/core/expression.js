@@ -200,22 +200,14 @@ function checkValues({ steps, names }, values) {
   }
 }
 
-/**
- * Look up the value of a name.
- * @param {Step} step
- * @param {ReadonlyMap<string, Value | number>} named
- * @param {string} text
- */
+/** Look up the value of a name. @param {Step} step @param {ReadonlyMap<string, Value | number>} named @param {string} text */
 function found({ what, start }, named, text) {
   const value = named.get(what);
   if (value === undefined) throw errorAt(say.noValue(what, plain(CONSTANTS.get(what) ?? 1)), text, start);
   return value;
 }
 
-/**
- * @param {Value | number} result
- * @param {string} label
- */
+/** @param {Value | number} result @param {string} label */
 function labeled(result, label) {
   if (result instanceof Value) result.label = label;
   return result;
@@ -227,11 +219,7 @@ function labelOfConstant({ text, steps }) {
   return last.kind === "assignment" ? last.what : source(last, text);
 }
 
-/**
- * Return the part of the text that a step came from, or "" if that is too long for a label.
- * @param {Step} step
- * @param {string} text
- */
+/** Return the part of the text that a step came from, or "" if that is too long for a label. @param {Step} step @param {string} text */
 function source({ start, end }, text) {
   return end - start <= LONGEST ? text.slice(start, end) : "";
 }
@@ -313,11 +301,7 @@ function tokenAt(text, start) {
   return found;
 }
 
-/**
- * @param {string} text
- * @param {string} word
- * @param {number} start
- */
+/** @param {string} text @param {string} word @param {number} start */
 function wordAt(text, word, start) {
   if (CONSTANT_WORDS.includes(word)) return token("constant", word, start);
   if (KEYWORDS.has(word)) return token("other", word, start);
@@ -326,20 +310,12 @@ function wordAt(text, word, start) {
   return { ...token(bracket ? "function" : "name", normal(word), start), end: end + (bracket?.[0].length ?? 0) };
 }
 
-/**
- * @param {string} kind
- * @param {string} text
- * @param {number} start
- */
+/** @param {string} kind @param {string} text @param {number} start */
 function token(kind, text, start) {
   return { kind, text, start, end: start + text.length };
 }
 
-/**
- * @param {RegExp} pattern sticky
- * @param {string} text
- * @param {number} start
- */
+/** @param {RegExp} pattern sticky @param {string} text @param {number} start */
 function matchAt(pattern, text, start) {
   pattern.lastIndex = start;
   return pattern.exec(text);
@@ -464,10 +440,7 @@ class Parser {
     return false;
   }
 
-  /**
-   * @param {"number" | "name"} kind
-   * @param {Token} token
-   */
+  /** @param {"number" | "name"} kind @param {Token} token */
   #push(kind, { text, start, end }) {
     this.steps.push({ kind, what: text, start, end });
     this.#spans.push({ start, end });
@@ -511,10 +484,7 @@ class Parser {
     }
   }
 
-  /**
-   * Apply the operators on the stack with at least this precedence; all their operands have been read.
-   * @param {number} binding
-   */
+  /** Apply the operators on the stack with at least this precedence; all their operands have been read. @param {number} binding */
   #reduce(binding) {
     for (let operator = this.#waiting.at(-1); operator && operator.binding >= binding; operator = this.#waiting.at(-1)) {
       this.#waiting.pop();
@@ -523,11 +493,7 @@ class Parser {
     }
   }
 
-  /**
-   * @param {Waiting} operator
-   * @param {number} start
-   * @param {number} end
-   */
+  /** @param {Waiting} operator @param {number} start @param {number} end */
   #apply({ what, operands }, start, end) {
     this.#spans.splice(-operands, operands, { start, end });
     if (what !== "+") this.steps.push({ kind: COMPARISONS.has(what) ? "comparison" : "operation", what, start, end });
@@ -535,10 +501,7 @@ class Parser {
 
   // Errors
 
-  /**
-   * @param {Waiting} opened
-   * @param {number} given
-   */
+  /** @param {Waiting} opened @param {number} given */
   #checkArity({ what, token }, given) {
     const takes = Number(FUNCTIONS.get(what)?.arity);
     if (given !== takes) throw this.#error(say.arity(what, takes, given, NESTED.has(what)), token);
@@ -581,10 +544,7 @@ class Parser {
     return errorAt(say.syntax.neverClosed, this.text, token.end - 1);
   }
 
-  /**
-   * @param {Said} said
-   * @param {Token} token
-   */
+  /** @param {Said} said @param {Token} token */
   #error(said, token) {
     return errorAt(said, this.text, token.start);
   }
@@ -608,11 +568,7 @@ function meant(word) {
     .map(({ name }) => name);
 }
 
-/**
- * Compute the share of matching characters of two words, from 0 to 1.
- * @param {readonly string[]} one
- * @param {readonly string[]} other
- */
+/** Compute the share of matching characters of two words, from 0 to 1. @param {readonly string[]} one @param {readonly string[]} other */
 function likeness(one, other) {
   const letters = one.length + other.length;
   const most = (2 * Math.min(one.length, other.length)) / letters;

@@ -27,10 +27,11 @@ export function isLong(items) {
 /**
  * Fold a long list: keep its first and last items, with an item between them for the number of omitted items.
  * @template T @template [Between=string]
- * @param {readonly T[]} items @param {boolean} isWhole whether the reader asked for all items @param {(count: number) => Between} between
+ * @param {readonly T[]} items @param {boolean} isWhole whether the reader asked for all items
+ * @param {(count: number) => Between} between by default "… 54 more …"
  * @returns {readonly (T | Between)[]}
  */
-export function few(items, isWhole, between) {
+export function few(items, isWhole, between = /** @type {any} */ (folds.more)) {
   const [most, first] = isWhole ? [MOST, MOST - LAST] : [MANY, FIRST];
   if (items.length <= most) return items;
   return [...items.slice(0, first), between(items.length - first - LAST), ...items.slice(-LAST)];

@@ -1,6 +1,6 @@
 // Computes the model from the state: state and document -> graph -> walk -> moment and scene.
 
-import { folds, links, orders as say } from "../languages/languages.js";
+import { links, orders as say } from "../languages/languages.js";
 import { exercise } from "./exercises/exercises.js";
 import { CONSTANTS, evaluate, parse } from "../core/expression.js";
 import { few } from "../core/names.js";
@@ -153,7 +153,7 @@ export function dropped(state, model) {
   const { order, selected } = model.state;
   const lost = state.order.filter((name) => !order.includes(name));
   const values = [...state.values.keys()].filter((name) => !model.state.values.has(name));
-  const problems = [...lost, ...values].length ? [say.unknown(few([...lost, ...values], false, folds.more))] : [];
+  const problems = [...lost, ...values].length ? [say.unknown(few([...lost, ...values], false))] : [];
   if (state.pass !== model.state.pass && state.pass !== model.document?.passes.own) problems.push(links.senseless("pass", String(state.pass)));
   if (state.mode !== model.state.mode) problems.push(links.senseless("mode", state.mode));
   if (state.selected && !selected) problems.push(links.noNode(state.selected));

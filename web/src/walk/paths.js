@@ -1,6 +1,5 @@
 // Gradients as sums over paths: each path from a node to the root contributes the product of its local derivatives.
 
-import { folds } from "../languages/languages.js";
 import { brief, few } from "../core/names.js";
 import { contribution, edgeKey, leavesOut, swept, usersOf } from "./passes.js";
 import { passing } from "../core/graph.js";
@@ -69,5 +68,5 @@ export function pathCounts(graph) {
 
 /** Format a path as the names of its nodes. @param {Graph} graph @param {Path} path @param {boolean} [isWhole] whether to name all nodes of a long path */
 export function pathName({ nodes }, { places }, isWhole = false) {
-  return few(places.map((place) => brief(nodes[place].name)), isWhole, folds.more).join(" → ");
+  return few(places.map((place) => brief(nodes[place].name)), isWhole).join(" → ");
 }

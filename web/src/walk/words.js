@@ -4,7 +4,7 @@
 // and scales; a selected operand gets the gradient and the unselected ones get nothing; a derivative that is always 0
 // is flat; any other derivative scales.
 
-import { folds, sentences as say } from "../languages/languages.js";
+import { sentences as say } from "../languages/languages.js";
 import { folded, resolved, substituted, text } from "../core/formula.js";
 import { formulaOf, passing, selects } from "../core/graph.js";
 import { elementOf } from "../core/rules.js";
@@ -56,7 +56,7 @@ export function computed(node, graph, isWhole) {
   if (!node.operands.length) return say.forward.given(name, number);
   if (!node.row && !node.gather) return say.forward.counted(name, said(node.symbol), node.operands.length, number);
   const numbers = node.operands.map((_, position) => short(numberOf(node, position, graph)));
-  return [...new Set([name, written(node, graph, isWhole), applied(node, few(numbers, isWhole, folds.more)), number])].join(" = ");
+  return [...new Set([name, written(node, graph, isWhole), applied(node, few(numbers, isWhole)), number])].join(" = ");
 }
 
 /**
@@ -65,7 +65,7 @@ export function computed(node, graph, isWhole) {
  */
 export function written(node, graph, isWhole) {
   const names = node.operands.map((place, i) => (place < 0 ? short(node.constants[i]) : said(graph.nodes[place].name, isWhole)));
-  return applied(node, few(names, isWhole, folds.more));
+  return applied(node, few(names, isWhole));
 }
 
 /** Format an operation applied to operands in program syntax. @param {Node} node @param {readonly string[]} operands */
@@ -100,7 +100,7 @@ function joined(walk, contributions, isWhole) {
     if (told) told.push(clause);
     else clauses.set(rule, [clause]);
   }
-  return [...clauses].map(([rule, told]) => `${say.applied(rule, few(told, isWhole, folds.more))}.`).join(" ");
+  return [...clauses].map(([rule, told]) => `${say.applied(rule, few(told, isWhole))}.`).join(" ");
 }
 
 // Rules
@@ -153,7 +153,7 @@ function kept(node, graph, isWhole) {
   const places = inert.map((position) => node.operands[position]).filter((place) => place >= 0);
   if (!places.length) return "";
   const all = [...new Set(places.map((place) => said(graph.nodes[place].name, isWhole)))];
-  const [symbol, names] = [said(node.symbol), few(all, isWhole, folds.more)];
+  const [symbol, names] = [said(node.symbol), few(all, isWhole)];
   if (node.row?.isExact === false) return say.kept.stopped(symbol, names);
   return say.kept.flat(symbol, inert.length === node.operands.length ? [] : inert, names);
 }
@@ -263,7 +263,7 @@ export function chainRule(walk, place, moment) {
   const lost = lostAt(walk, moment);
   const terms = walk.users[place].map(({ user, position }) => story(walk, user, position, moment, lost));
   const [root, node] = [walk.graph.root, place].map((i) => said(walk.graph.nodes[i].name));
-  const products = few(terms.map(({ symbolic }) => symbolic), false, folds.more);
+  const products = few(terms.map(({ symbolic }) => symbolic), false);
   const sum = place === walk.graph.root ? "1" : products.join(" + ") || "0";
   const derivative = derivativeOf(root, node);
   return {

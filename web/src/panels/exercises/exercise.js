@@ -18,9 +18,7 @@ export class Exercise {
     this.number = -1;
     this.current = exercise(0);
     this.hints = 0;
-    this.position = 0;
-    this.forward = 0;
-    this.last = 0;
+    this.moment = { position: 0, last: 0 };
     this.question = element("h3", { class: "question", tabindex: -1 });
     this.input = element("input", { type: "text", autocomplete: "off", spellcheck: "false", "aria-label": say.answer });
     this.feedback = element("p", { class: "feedback", role: "status" });
@@ -51,12 +49,11 @@ export class Exercise {
 
   /** @param {import("../../model/model.js").Model} model */
   update({ state, shown, last }) {
-    this.forward = shown.forward.length;
-    this.last = last;
+    const { position } = state;
+    this.moment = { position, last };
     if (state.exercise !== this.number) this.#show(state.exercise);
-    set(this.hint, "aria-disabled", state.position === last && "true");
-    this.hints = Math.max(this.hints, state.position - this.forward);
-    this.position = state.position;
+    set(this.hint, "aria-disabled", position === last && "true");
+    this.hints = Math.max(this.hints, position - shown.forward.length);
     this.#showResults();
   }
 
@@ -82,7 +79,7 @@ export class Exercise {
     if (!isRight(answer, right)) return this.#say(this.#diagnosis(answer), "wrong");
     this.#say(say.right(this.current.root, this.current.by, short(right)), "right");
     set(this.next, "class", "main");
-    return this.act({ position: this.last });
+    return this.act({ position: this.moment.last });
   }
 
   /** Explain what is wrong with an answer. @param {number} answer */
@@ -93,7 +90,7 @@ export class Exercise {
 
   #giveHint() {
     fill(this.feedback);
-    this.act({ position: this.position + 1 });
+    this.act({ position: this.moment.position + 1 });
   }
 
   /** @param {number} by */

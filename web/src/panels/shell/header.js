@@ -2,7 +2,7 @@
 
 import { button, element, fill, icon, select, set, write } from "../../dom.js";
 import { few } from "../../core/names.js";
-import { afterwards, folds, header as say, language, LANGUAGES, presets } from "../../languages/languages.js";
+import { afterwards, header as say, language, LANGUAGES, presets } from "../../languages/languages.js";
 import { Menu } from "./menu.js";
 import { PRESETS, presetOf } from "../../model/presets.js";
 import { START, startOf, stateOf } from "../../model/state.js";
@@ -131,7 +131,7 @@ export class Header {
   /** Tell which leaves of an own expression have the number of a leaf without one. @param {import("../../model/state.js").State} state */
   #tellStart({ values, mode }) {
     const names = [...values.keys()].filter((name) => values.get(name) === START);
-    const told = names.length ? say.start([...few(names, false, folds.more), START].join(" = ")) : "";
+    const told = names.length ? say.start([...few(names, false), START].join(" = ")) : "";
     fill(this.lesson, ...(values.size && mode === "walk" ? [told, " ", this.values] : []));
   }
 

@@ -161,7 +161,7 @@ export class Inspector {
  * @param {Graph} graph @param {import("../../types.js").Node} node @param {import("../../walk/words.js").ChainRule} rule
  */
 function wholeRule(graph, node, { symbolic, terms }) {
-  const products = few(terms, false, folds.more).map((term) => (typeof term === "string" ? sign(term) : factors(graph, term)));
+  const products = few(terms, false).map((term) => (typeof term === "string" ? sign(term) : factors(graph, term)));
   const sum = node.place === graph.root ? number("1") : terms.length ? joined(products, "+") : number("0");
   return math(symbolic, derivative("d", graph.nodes[graph.root].name, node.name), sign("="), sum);
 }

@@ -2,7 +2,7 @@
 
 import { element } from "../../dom.js";
 import { few, isLong } from "../../core/names.js";
-import { folds, paths as say } from "../../languages/languages.js";
+import { paths as say } from "../../languages/languages.js";
 import { short } from "../../core/numbers.js";
 import { pathCounts, pathName, pathsFrom } from "../../walk/paths.js";
 
@@ -24,11 +24,11 @@ export function pathList(model, place, isWhole, more) {
   const isKnown = areKnown(model);
   const items = paths.map((path) => {
     const name = pathName(graph, path, isWhole);
-    return element("li", {}, isKnown ? say.product(name, few(path.locals.map(short), isWhole, folds.more), short(path.product)) : name);
+    return element("li", {}, isKnown ? say.product(name, few(path.locals.map(short), isWhole), short(path.product)) : name);
   });
   if (count > paths.length) items.push(element("li", {}, say.more(count - paths.length)));
   else if (isKnown && count > 1) {
-    const products = few(paths.map(({ product }) => short(product)), isWhole, folds.more);
+    const products = few(paths.map(({ product }) => short(product)), isWhole);
     items.push(element("li", { class: "gradient" }, say.sum(products, short(shown.right[place]))));
   }
   return [
