@@ -33,7 +33,7 @@ import { Writing } from "./panels/order/writing.js";
 import { PRESETS } from "./model/presets.js";
 import { chapterPictures, sheetOf } from "./printing.js";
 import { Stage } from "./stage/stage.js";
-import { bare, decoded, encoded, MODES, STARTS, stateOf, within } from "./model/state.js";
+import { bare, decoded, encoded, MODES, startOf as startIn, stateOf, within } from "./model/state.js";
 import { isFraming, unframed } from "./model/framing.js";
 import { keeps } from "./keys.js";
 import { keepPlace, keepTheme, keptPlace, keptTheme } from "./model/preferences.js";
@@ -107,10 +107,11 @@ export class App {
     this.exercise = new Exercise(act);
     this.training = new Training(act);
     const [inspector, writing, outcome, twin] = [new Inspector(act), new Writing(act), new Outcome(), new Twin(act)];
+    this.values = new Values(act);
     this.twin = twin;
     /** Panels of each mode. */
     this.panels = {
-      walk: [outcome, inspector, new Arrays(act), new EarlierGradients(act), new Values(act), writing, twin],
+      walk: [outcome, inspector, new Arrays(act), new EarlierGradients(act), this.values, writing, twin],
       order: [this.order, outcome, writing, inspector, twin],
       check: [new Checks(act), new EarlierGradients(act), inspector, twin],
       train: [this.training, inspector, twin],
@@ -170,6 +171,7 @@ export class App {
       theme: (theme) => this.#chooseTheme(theme),
       speak: this.surroundings.speak,
       share: () => this.share.open(this.framing, { isLesson: this.#state.chapter !== "", hasLesson: !this.document }),
+      values: () => this.values.focus(),
       print: () => this.print(),
       present: () => this.present(true),
       isPage: this.#isPage,
@@ -302,7 +304,7 @@ export class App {
   #startingAt(start) {
     const chapter = chapterOf(start);
     if (chapter) return { ...startOf(null), ...stageOf(chapter, 0) };
-    return { ...this.#state, done: [], ...(start === "begin" && { mode: "walk", position: 0, selected: "", operand: -1 }) };
+    return { ...this.#state, done: [], ...(start === "begin" && { mode: "walk", position: startIn("walk", this.#state.program), selected: "", operand: -1 }) };
   }
 
   /**
@@ -456,7 +458,7 @@ export class App {
     if (mode === before) return;
     if (before === "walk") this.#left = { program, position };
     const isSame = this.#left?.program === program;
-    this.act({ mode, position: mode === "walk" && isSame ? Number(this.#left?.position) : STARTS[mode] });
+    this.act({ mode, position: mode === "walk" && isSame ? Number(this.#left?.position) : startIn(mode, program) });
   }
 
   /** @param {number} place */

@@ -67,3 +67,29 @@ export function icon(shape) {
 export function button(face, onclick, properties = {}) {
   return element("button", { type: "button", onclick, ...properties }, face);
 }
+
+/** Create a region that scrolls, also with the keyboard. @param {string} title @param {Child} content */
+export function scroller(title, content) {
+  return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, content);
+}
+
+/** Create a table that scrolls. @param {string} title @param {readonly Child[]} columns headings @param {Child} body */
+export function table(title, columns, body) {
+  const headings = columns.map((heading) => element("th", { scope: "col" }, heading));
+  return scroller(title, element("table", {}, element("thead", {}, element("tr", {}, ...headings)), body));
+}
+
+/** Create a menu. @param {readonly (readonly [value: string, title: string])[]} options @param {Record<string, Property>} properties */
+export function select(options, properties) {
+  return element("select", properties, ...options.map(([value, title]) => element("option", { value }, title)));
+}
+
+/**
+ * Create a choice of radio buttons.
+ * @param {string} title @param {string} name @param {readonly (readonly Child[])[]} faces of the choices @param {(i: number) => void} onchoice
+ */
+export function radios(title, name, faces, onchoice) {
+  const inputs = faces.map((_, i) => element("input", { type: "radio", name, onchange: () => onchoice(i) }));
+  const labels = faces.map((face, i) => element("label", {}, inputs[i], " ", ...face));
+  return { inputs, element: element("fieldset", { class: "switch" }, element("legend", {}, title), ...labels) };
+}

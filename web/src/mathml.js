@@ -1,6 +1,6 @@
 // Formulas typeset as MathML: fractions, exponents, roots. Each has a text alternative.
 
-import { bracketed as operand } from "./core/names.js";
+import { bracketed as operand, brief } from "./core/names.js";
 
 /** @typedef {import("./types.js").Formula} Formula */
 
@@ -59,7 +59,7 @@ export function row(...parts) {
  * @param {"d" | "∂"} d @param {string} of @param {string} by
  */
 export function derivative(d, of, by) {
-  return fraction(row(made("mi", d), name(operand(of))), row(made("mi", d), name(operand(by))));
+  return fraction(row(made("mi", d), name(operand(brief(of)))), row(made("mi", d), name(operand(brief(by)))));
 }
 
 /** Join parts with an operator. @param {readonly Element[]} parts @param {string} between */

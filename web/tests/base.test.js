@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evaluate, ExpressionError, parse } from "../src/core/expression.js";
 import { Graph, GraphError, passing } from "../src/core/graph.js";
+import { brief, few, said } from "../src/core/names.js";
 import { elementOf } from "../src/core/rules.js";
 
 /** @param {string} text @param {Record<string, number>} values */
@@ -105,4 +106,17 @@ test("invalid graphs are rejected", () => {
   ])) {
     assert.throws(() => Graph.fromDocument(json), new GraphError(message));
   }
+});
+
+test("long names and lists are folded", () => {
+  const items = Array.from({ length: 60 }, (_, i) => `t${i}`);
+  const mark = (/** @type {number} */ count) => `${count}`;
+  assert.deepEqual(few(items, false, mark), ["t0", "t1", "t2", "t3", "54", "t58", "t59"]);
+  assert.equal(few(items, true, mark), items);
+  assert.equal(few(items.slice(0, 8), false, mark).length, 8);
+  assert.equal(few(new Array(5000).fill("t"), true, mark).length, 1001);
+  assert.equal(said(items.join(" + ")), "t0 + t1 + t2 + t3 + … 54 more … + t58 + t59");
+  assert.equal(said(items.join(" + "), true), items.join(" + "));
+  assert.match(said(`f(${items.join(" + ")})`), /^f\(t0 \+ t1.{30,}….*t59\)$/);
+  assert.deepEqual([said("\n"), brief("x".repeat(20)), brief("x".repeat(50))], ["?", "x".repeat(20), `${"x".repeat(10)}…${"x".repeat(6)}`]);
 });

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { modeler } from "../src/model/model.js";
 import { nudgeCaption, nudgeMarks } from "../src/model/nudges.js";
 import { bare, decoded, encoded } from "../src/model/state.js";
+import { nudgeSentence } from "../src/panels/check/nudged.js";
 
 const modelOf = modeler(null);
 
@@ -79,4 +80,11 @@ test("chapter links contain h only if it was changed", () => {
   const moved = encoded({ ...state, h: 1e-7 });
   assert.equal(moved, "chapter=check&beat=2&h=1e-07");
   assert.equal(decoded(moved, start).state.h, 1e-7);
+});
+
+test("nudges of huge and tiny numbers are described", () => {
+  for (const [x, h] of [[0, 5e-324], [1e-300, 0], [1e300, 0], [1, 1e300], [Infinity, 0], [NaN, 1e-300]]) {
+    const model = modelOf({ ...bare(), program: "x", values: new Map([["x", x]]), mode: "check", position: Infinity, selected: "x", h });
+    assert.match(nudgeSentence(model), /^(with x \+|x cannot be nudged)/);
+  }
 });

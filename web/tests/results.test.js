@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { code, decodedSummary, forget, json, record, solved, summary } from "../src/model/exercises/results.js";
+import { checksum, code, forget, json, record, solved, summary } from "../src/model/exercises/results.js";
 
 /** @param {string} key @param {string} answer @param {boolean} isRight @param {boolean} [hinted] @param {import("../src/model/exercises/results.js").Kind} [kind] */
 function answer(key, answer, isRight, hinted = false, kind = "exercise") {
@@ -52,13 +52,14 @@ test("shown answers do not count as tries or solutions", () => {
 test("typing errors in a code are detected", () => {
   for (let i = 0; i < 30; i++) answer(`${i}`, "1", i % 3 === 0);
   const right = code();
-  assert.deepEqual(decodedSummary(` ${right.toLowerCase()} `), summary());
+  const isCode = (/** @type {string} */ text) => text.at(-3) === "-" && checksum(text.slice(0, -3)) === text.slice(-2);
+  assert(isCode(right));
   for (let i = 0; i < right.length; i++) {
     for (const letter of "0123456789-AKZ") {
       const typed = right.slice(0, i) + letter + right.slice(i + 1);
-      if (typed !== right) assert.equal(decodedSummary(typed), null, typed);
+      if (typed !== right) assert(!isCode(typed), typed);
     }
     const swapped = right.slice(0, i) + (right[i + 1] ?? "") + right[i] + right.slice(i + 2);
-    if (swapped !== right) assert.equal(decodedSummary(swapped), null, swapped);
+    if (swapped !== right) assert(!isCode(swapped), swapped);
   }
 });

@@ -173,3 +173,17 @@ test("a link that is too long is ignored entirely", () => {
   assert.deepEqual(state, bare());
   assert.deepEqual(problems, ["The link is 1,000,017 characters long; the limit is 1,000,000."]);
 });
+
+test("own expressions and documents begin before the seed, presets before the first step", () => {
+  const positions = (/** @type {string} */ fragment) => {
+    const model = modeler(null)(decoded(fragment, stateOf(PRESETS[0])).state);
+    return [model.state.position, model.graph.nodes.length, model.last];
+  };
+  assert.deepEqual(positions("f=x*y"), [3, 3, 7]);
+  assert.deepEqual(positions("f=x*y&step=0"), [0, 3, 7]);
+  assert.deepEqual(positions("f=x*y&mode=check"), [7, 3, 7]);
+  assert.deepEqual(positions("show=square"), [0, 2, 5]);
+  assert.deepEqual(positions("show=square&mode=train"), [5, 2, 5]);
+  const { state } = modeler(null)({ ...bare(), program: "x*y" });
+  assert.equal(encoded({ ...state, position: 0 }), "f=x*y&at=x%3A1.0%2Cy%3A1.0&step=0");
+});

@@ -99,7 +99,7 @@ def test_logits_are_bars_with_a_mark_at_the_target(arrays_page: Lesson) -> None:
 
 def test_unknown_values_are_hatched(visit: Visit, tmp_path: Path) -> None:
     path = pages.written(tmp_path / "attention.html", page(walk(attention()).essence(), "attention"))
-    arrays = visit("", path).page.locator(".arrays")
+    arrays = visit("step=0", path).page.locator(".arrays")
     assert arrays.locator("td.unknown").count() == arrays.locator("[role=gridcell]").count() == 15
     assert arrays.locator(".arcs").is_hidden()
 

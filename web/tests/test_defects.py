@@ -88,14 +88,14 @@ def test_stepping_keys_in_graph_switches_and_text(lesson: Lesson) -> None:
 def test_sums_of_sixty_terms_are_folded(visit: Visit) -> None:
     lesson = visit("f=" + SUM.replace("+", "%2B") + "&node=x&step=999")
     terms = lesson.inspector.locator(".sum li:not(.total, .between)")
-    expect(terms).to_have_count(5)
-    expect(lesson.inspector.locator(".symbolic math")).to_have_attribute("alttext", re.compile("… 55 more …"))
-    more = lesson.inspector.get_by_role("button", name="… 55 more …", exact=True)
+    expect(terms).to_have_count(6)
+    expect(lesson.inspector.locator(".symbolic math")).to_have_attribute("alttext", re.compile("… 54 more …"))
+    more = lesson.inspector.get_by_role("button", name="… 54 more …", exact=True)
     more.focus()
     lesson.press("Enter")
     expect(terms).to_have_count(60)
-    lesson.inspector.get_by_role("button", name="fewer", exact=True).click()
-    expect(terms).to_have_count(5)
+    lesson.inspector.locator(".sum").get_by_role("button", name="Show less", exact=True).click()
+    expect(terms).to_have_count(6)
     expect(lesson.inspector.locator(".total")).to_have_text("total 1950")
 
 
@@ -107,17 +107,18 @@ def test_operands_of_one_node_are_folded(visit: Visit, tmp_path: Path) -> None:
     root.label = "s"
     lesson = visit("node=s", pages.written(tmp_path / "sum.html", pages.page(walk(root).essence(), "a sum")))
     made = lesson.inspector.locator("dd").first
-    expect(made).to_contain_text("… 56 more …")
-    made.get_by_role("button", name="all of them").click()
+    expect(made).to_contain_text("… 55 more …")
+    made.get_by_role("button", name="Show all").click()
     expect(made).to_contain_text("a17")
     lesson.timeline.fill("63")
     expect(lesson.sentence).to_contain_text(" more …")
-    lesson.button("Show all").click()
+    more = lesson.page.locator(".transport").get_by_role("button", name="Show all")
+    more.click()
     expect(lesson.sentence).to_contain_text("a17")
     lesson.press("b", "n")
     expect(lesson.sentence).not_to_contain_text("a17")
     lesson.press("n")
-    expect(lesson.button("Show all")).to_be_hidden()
+    expect(more).to_be_hidden()
 
 
 # Layout

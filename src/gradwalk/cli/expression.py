@@ -85,6 +85,7 @@ _ELSEWHERE = {
 }
 # Functions of two operands whose calls can be nested for more operands, as in hypot(hypot(x, y), z).
 _NESTED = {"fmax", "fmin", "hypot", "logaddexp", "maximum", "minimum"}
+_NO_HINT = "functions have the names of Python's math module, such as exp, log or tanh"
 _SHOWN = 100  # maximum number of characters of a line that an error message shows
 _LONGEST = 1000  # maximum length of a label; in a long chain, longer labels would take quadratic memory
 
@@ -197,7 +198,7 @@ def _check_values(parsed: Parsed, values: Mapping[str, float]) -> None:
         if name in made:
             raise ExpressionError(f"{name}={value:g} is given, but the program computes {name} itself")
         if name not in needed:
-            known = ", ".join(parsed.names) or "none"
+            known = ", ".join([*parsed.names[:8], *["..."] * (len(parsed.names) > 8)]) or "none"
             raise ExpressionError(f"{name}={value:g} is given, but the expression has no '{name}'; it has: {known}")
 
 
@@ -490,9 +491,11 @@ class _Parser:
     def _check_function(self, token: _Token) -> None:
         if token.text not in _FUNCTIONS:
             word = token.text.lower()
-            close = [_ELSEWHERE[word]] if word in _ELSEWHERE else difflib.get_close_matches(word, _FUNCTIONS, n=1)
-            hint = f"did you mean {close[0]}? " if close else ""
-            raise self._error(f"unknown function '{token.text}'", token, f"{hint}known: {', '.join(_FUNCTIONS)}")
+            known = _ELSEWHERE.get(word, word if word in _FUNCTIONS else "")
+            close = [known] if known else difflib.get_close_matches(word, _FUNCTIONS)
+            meant = " or ".join(filter(None, (", ".join(close[:-1]), *close[-1:])))
+            hint = f"did you mean {meant}?" if close else _NO_HINT
+            raise self._error(f"unknown function '{token.text}'", token, hint)
 
     def _check_arity(self, function: _Waiting, given: int) -> None:
         row = _FUNCTIONS[function.what]

@@ -182,7 +182,7 @@ def _losses_of(index: int, lost: Sequence[LostContribution], graph: Graph) -> li
         derivative = derivatives.get(loss.taker, 0.0)
         missing = loss.amount if loss.taker == index else loss.amount * derivative
         if derivative != 0.0:
-            names = tuple(one_line(graph.names[i]) for i in (loss.giver, loss.taker, index))
+            names = tuple(one_line(graph.names[i]) or "?" for i in (loss.giver, loss.taker, index))
             losses.append(Loss(*loss, derivative, missing, (names[0], names[1], names[2])))
     return losses
 

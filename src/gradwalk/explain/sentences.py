@@ -209,12 +209,12 @@ def joined(spoken: list[tuple[str, str]]) -> str:
 
 def visited_after(giver: str, taker: str) -> str:
     """Describe why a contribution from the node `giver` to the operand `taker` was late."""
-    return f"{one_line(giver)} was visited after {one_line(taker)}"
+    return f"{_said(giver)} was visited after {_said(taker)}"
 
 
 def written_over(giver: str, amount: float) -> str:
     """Describe why a contribution was lost: the contribution `amount` of the node `giver` overwrote it."""
-    return f"{one_line(giver)}'s {short(amount)} was written over it"
+    return f"{_said(giver)}'s {short(amount)} was written over it"
 
 
 def lost(
@@ -244,7 +244,7 @@ def wrong(name: str, got: float, right: float, reasons: Sequence[str]) -> str:
     """Describe a wrong gradient; `reasons` are results of `lost`; the first five are quoted."""
     more = f" And {len(reasons) - _MOST_REASONS:,} more." if len(reasons) > _MOST_REASONS else ""
     told = ". ".join(reasons[:_MOST_REASONS])
-    return f"{one_line(name)} gets {short(got)} and should get {short(right)}. {told}.{more}"
+    return f"{_said(name)} gets {short(got)} and should get {short(right)}. {told}.{more}"
 
 
 def _said(name: str) -> str:

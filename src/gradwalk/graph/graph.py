@@ -119,7 +119,7 @@ class Graph:
             ValueError: If the graph has several outputs.
         """
         if len(self.outputs) != 1:
-            names = ", ".join(self.names[index] for index in self.outputs)
+            names = ", ".join([self.names[i] for i in self.outputs[:8]] + ["..."] * (len(self.outputs) > 8))
             raise ValueError(f"this needs a graph with one root, but this graph has {len(self.outputs)}: {names}")
         return self.outputs[0]
 

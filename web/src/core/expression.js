@@ -10,6 +10,7 @@
 
 import { expressionErrors as say } from "../languages/languages.js";
 import { Graph, Value } from "./graph.js";
+import { firstOf } from "./names.js";
 import { general, plain } from "./numbers.js";
 import { BY_NAME, TABLE } from "./table.js";
 
@@ -195,26 +196,18 @@ function checkValues({ steps, names }, values) {
   const known = new Set(names);
   for (const [name, value] of values) {
     if (made.has(name)) throw new ExpressionError(say.madeItself(name, general(value)));
-    if (!known.has(name)) throw new ExpressionError(say.noSuchName(name, general(value), names));
+    if (!known.has(name)) throw new ExpressionError(say.noSuchName(name, general(value), firstOf(names)));
   }
 }
 
-/**
- * Look up the value of a name.
- * @param {Step} step
- * @param {ReadonlyMap<string, Value | number>} named
- * @param {string} text
- */
+/** Look up the value of a name. @param {Step} step @param {ReadonlyMap<string, Value | number>} named @param {string} text */
 function found({ what, start }, named, text) {
   const value = named.get(what);
   if (value === undefined) throw errorAt(say.noValue(what, plain(CONSTANTS.get(what) ?? 1)), text, start);
   return value;
 }
 
-/**
- * @param {Value | number} result
- * @param {string} label
- */
+/** @param {Value | number} result @param {string} label */
 function labeled(result, label) {
   if (result instanceof Value) result.label = label;
   return result;
@@ -226,11 +219,7 @@ function labelOfConstant({ text, steps }) {
   return last.kind === "assignment" ? last.what : source(last, text);
 }
 
-/**
- * Return the part of the text that a step came from, or "" if that is too long for a label.
- * @param {Step} step
- * @param {string} text
- */
+/** Return the part of the text that a step came from, or "" if that is too long for a label. @param {Step} step @param {string} text */
 function source({ start, end }, text) {
   return end - start <= LONGEST ? text.slice(start, end) : "";
 }
@@ -312,11 +301,7 @@ function tokenAt(text, start) {
   return found;
 }
 
-/**
- * @param {string} text
- * @param {string} word
- * @param {number} start
- */
+/** @param {string} text @param {string} word @param {number} start */
 function wordAt(text, word, start) {
   if (CONSTANT_WORDS.includes(word)) return token("constant", word, start);
   if (KEYWORDS.has(word)) return token("other", word, start);
@@ -325,20 +310,12 @@ function wordAt(text, word, start) {
   return { ...token(bracket ? "function" : "name", normal(word), start), end: end + (bracket?.[0].length ?? 0) };
 }
 
-/**
- * @param {string} kind
- * @param {string} text
- * @param {number} start
- */
+/** @param {string} kind @param {string} text @param {number} start */
 function token(kind, text, start) {
   return { kind, text, start, end: start + text.length };
 }
 
-/**
- * @param {RegExp} pattern sticky
- * @param {string} text
- * @param {number} start
- */
+/** @param {RegExp} pattern sticky @param {string} text @param {number} start */
 function matchAt(pattern, text, start) {
   pattern.lastIndex = start;
   return pattern.exec(text);
@@ -424,8 +401,7 @@ class Parser {
     }
     if (kind === "function") {
       if (!FUNCTIONS.has(text)) {
-        const [word, known] = [text.toLowerCase(), [...FUNCTIONS.keys()]];
-        throw this.#error(say.unknownFunction(text, ELSEWHERE.get(word) ?? closest(word, known), known), token);
+        throw this.#error(say.unknownFunction(text, meant(text.toLowerCase())), token);
       }
       this.#waiting.push({ what: text, token, binding: 0, operands: 1 });
     } else if (text === "(") {
@@ -464,10 +440,7 @@ class Parser {
     return false;
   }
 
-  /**
-   * @param {"number" | "name"} kind
-   * @param {Token} token
-   */
+  /** @param {"number" | "name"} kind @param {Token} token */
   #push(kind, { text, start, end }) {
     this.steps.push({ kind, what: text, start, end });
     this.#spans.push({ start, end });
@@ -511,10 +484,7 @@ class Parser {
     }
   }
 
-  /**
-   * Apply the operators on the stack with at least this precedence; all their operands have been read.
-   * @param {number} binding
-   */
+  /** Apply the operators on the stack with at least this precedence; all their operands have been read. @param {number} binding */
   #reduce(binding) {
     for (let operator = this.#waiting.at(-1); operator && operator.binding >= binding; operator = this.#waiting.at(-1)) {
       this.#waiting.pop();
@@ -523,11 +493,7 @@ class Parser {
     }
   }
 
-  /**
-   * @param {Waiting} operator
-   * @param {number} start
-   * @param {number} end
-   */
+  /** @param {Waiting} operator @param {number} start @param {number} end */
   #apply({ what, operands }, start, end) {
     this.#spans.splice(-operands, operands, { start, end });
     if (what !== "+") this.steps.push({ kind: COMPARISONS.has(what) ? "comparison" : "operation", what, start, end });
@@ -535,10 +501,7 @@ class Parser {
 
   // Errors
 
-  /**
-   * @param {Waiting} opened
-   * @param {number} given
-   */
+  /** @param {Waiting} opened @param {number} given */
   #checkArity({ what, token }, given) {
     const takes = Number(FUNCTIONS.get(what)?.arity);
     if (given !== takes) throw this.#error(say.arity(what, takes, given, NESTED.has(what)), token);
@@ -581,38 +544,31 @@ class Parser {
     return errorAt(say.syntax.neverClosed, this.text, token.end - 1);
   }
 
-  /**
-   * @param {Said} said
-   * @param {Token} token
-   */
+  /** @param {Said} said @param {Token} token */
   #error(said, token) {
     return errorAt(said, this.text, token.start);
   }
 }
 
-// Suggestions for misspelled names, as in Python's difflib.get_close_matches
+// Suggestions for misspelled functions, as in Python's difflib.get_close_matches
 
 const CLOSE = 0.6; // minimum share of matching characters
+const MOST_MEANT = 3; // functions to suggest
 
-/**
- * Return the name most similar to a word, or null if none is similar enough.
- * @param {string} word
- * @param {readonly string[]} names
- */
-function closest(word, names) {
+/** Return the functions that a word may have been meant as, the likeliest first. @param {string} word in small letters */
+function meant(word) {
+  const elsewhere = ELSEWHERE.get(word);
+  if (elsewhere || FUNCTIONS.has(word)) return [elsewhere ?? word];
   const letters = [...word];
-  const [best] = names
+  return [...FUNCTIONS.keys()]
     .map((name) => ({ name, ratio: likeness([...name], letters) }))
     .filter(({ ratio }) => ratio >= CLOSE)
-    .sort((one, other) => other.ratio - one.ratio || (one.name < other.name ? 1 : -1));
-  return best?.name ?? null;
+    .sort((one, other) => other.ratio - one.ratio || (one.name < other.name ? 1 : -1))
+    .slice(0, MOST_MEANT)
+    .map(({ name }) => name);
 }
 
-/**
- * Compute the share of matching characters of two words, from 0 to 1.
- * @param {readonly string[]} one
- * @param {readonly string[]} other
- */
+/** Compute the share of matching characters of two words, from 0 to 1. @param {readonly string[]} one @param {readonly string[]} other */
 function likeness(one, other) {
   const letters = one.length + other.length;
   const most = (2 * Math.min(one.length, other.length)) / letters;

@@ -3,6 +3,7 @@
 /** @import { Formula, Node, Row } from "../types.js" */
 /** @import { Item } from "./reading.js" */
 
+import { firstOf } from "./names.js";
 import { graphErrors as say } from "../languages/languages.js";
 import { columnNodes } from "./columns.js";
 import { listedNodes } from "./listed.js";
@@ -239,6 +240,6 @@ function readGraph(json) {
   const outside = outputs.find((place) => place >= nodes.length);
   if (outside !== undefined) throw new GraphError(say.outputOutside(outside, nodes.length));
   if (outputs.length === 0) throw new GraphError(say.noOutput);
-  if (outputs.length > 1) throw new GraphError(say.severalOutputs(outputs.map((place) => names[place])));
+  if (outputs.length > 1) throw new GraphError(say.severalOutputs(outputs.length, firstOf(outputs.map((place) => names[place]))));
   return new Graph(nodes, outputs[0]);
 }

@@ -85,6 +85,8 @@ export const header = {
   file: "Datei öffnen",
   home: "Datei schließen",
   theme: "Farben",
+  start: (numbers) => `Am Anfang ist ${numbers}.`,
+  values: "Zahlen ändern",
   themes: { auto: "auto", light: "hell", dark: "dunkel" },
   help: "Hilfe",
   close: "Schließen",
@@ -136,8 +138,6 @@ export const transport = {
   play: "Abspielen",
   playKey: "Abspielen oder anhalten (p)",
   pause: "Anhalten",
-  whole: "Ganz",
-  shortened: "Kürzer",
   timeline: "Schritt des Durchlaufs",
   speed: "Geschwindigkeit",
   speeds: { slow: "langsam", normal: "mittel", fast: "schnell", fastest: "sehr schnell" },
@@ -305,6 +305,13 @@ export const diagnoses = {
     `${answer} ist der Differenzenquotient für die Schrittweite ${step}: die Änderung von ${root} geteilt durch die Änderung von ${by}. Die Ableitung ist der Grenzwert dieses Quotienten für immer kleinere Schritte.`,
 };
 
+/** @type {typeof en.folds} */
+export const folds = {
+  more: (count) => `… ${grouped(count)} weitere …`,
+  whole: "Alles zeigen",
+  less: "Weniger zeigen",
+};
+
 /** @type {typeof en.inspector} */
 export const inspector = {
   title: "Hier",
@@ -321,9 +328,6 @@ export const inspector = {
   open: "noch nicht bekannt",
   total: (gradient) => `zusammen ${gradient}`,
   wrongTotal: (gradient, right) => `zusammen ${gradient}, und es müsste ${right} sein`,
-  more: (count) => `… ${grouped(count)} weitere …`,
-  whole: "alle",
-  less: "weniger",
   stored: (gradient) => `${gradient} war schon vor diesem Durchlauf da`,
   root: "Das ist die Wurzel: Ihr Gradient ist definitionsgemäß 1.",
   unused: "Zu diesem Knoten fließt kein Gradient: Die Wurzel hängt nicht von ihm ab, oder die Operationen, die ihn benutzen, geben ihm nie einen Gradienten weiter.",
@@ -420,6 +424,7 @@ export const checks = {
       .filter(Boolean)
       .join("; "),
   noStep: (text) => `„${text}“ ist keine Schrittweite: Schreib eine positive Zahl wie 0.0001, oder lass das Feld leer.`,
+  closed: "Alle Knoten liegen in geschlossenen Teilen des Graphen. Öffne einen Teil oder wähle einen Knoten, um ihn zu prüfen.",
   others: (count) =>
     count === 1
       ? "1 weiterer Knoten steht in einem geschlossenen Teil des Graphen."
@@ -890,7 +895,6 @@ const ORDINALS = ["ersten", "zweiten", "dritten"];
 
 /** @type {typeof en.sentences} */
 export const sentences = {
-  unnamed: "?",
   forward: {
     given: (name, number) => `${name} ist gegeben: ${number}`,
     counted: (name, symbol, operands, number) => `${name} = ${symbol} von ${operands} Operanden = ${number}`,
@@ -941,7 +945,6 @@ export const sentences = {
     overwrites: (before) => `, und das überschreibt ${before}`,
     onTop: (before, after) => `, zusätzlich zu ${before}: zusammen ${after}`,
   },
-  others: (count) => `… ${grouped(count)} weitere …`,
   applied: (rule, clauses) => `${rule}: ${clauses.join("; ")}`,
   losses: {
     wrong: (name, got, right) => `${name} bekommt ${got} und müsste ${right} bekommen.`,
@@ -1057,8 +1060,8 @@ export const graphErrors = {
   missing: "nicht angegeben",
   otherVersion: (given, one, other) => `die Version dieses Graphen ist ${given}; gelesen werden die Versionen ${one} und ${other}`,
   badColumn: (key) => `die Spalte ${key} des Graphen ist beschädigt oder gehört zu einem anderen Graphen`,
-  severalOutputs: (names) =>
-    `hier wird ein Graph mit einer Wurzel gebraucht, und dieser hat ${names.length}: ${names.join(", ")}`,
+  severalOutputs: (count, names) =>
+    `hier wird ein Graph mit einer Wurzel gebraucht, und dieser hat ${count}: ${names}`,
   outputOutside: (place, count) => `ein Ausgang ist der von Knoten ${place}, und es gibt nur ${count} Knoten`,
   unknownKey: (where, key, known) => `${where} hat „${key}“; bekannt sind: ${known.join(", ")}`,
   noList: (where, key) => `${where} hat keine Liste „${key}“`,
@@ -1102,6 +1105,8 @@ export const graphErrors = {
 
 const CALLS = "ruf Funktionen mit ihrem bloßen Namen auf, wie in exp(x)";
 
+const either = new Intl.ListFormat("de", { type: "disjunction" });
+
 /** @type {typeof en.expressionErrors} */
 export const expressionErrors = {
   syntax: {
@@ -1137,9 +1142,9 @@ export const expressionErrors = {
   },
   attribute: (attribute) => ({ problem: `Attribute wie ${attribute} gehören nicht in einen Ausdruck`, hint: CALLS }),
   notReal: (text) => ({ problem: `${text} ist keine reelle Zahl` }),
-  unknownFunction: (name, close, known) => ({
+  unknownFunction: (name, close) => ({
     problem: `unbekannte Funktion „${name}“`,
-    hint: `${close ? `meinst du ${close}? ` : ""}bekannt sind: ${known.join(", ")}`,
+    hint: close.length ? `meinst du ${either.format(close)}?` : "Funktionen heißen wie in Pythons Modul math, zum Beispiel exp, log oder tanh",
   }),
   arity: (name, takes, given, canNest) => ({
     problem: `${name}() braucht ${takes} ${takes === 1 ? "Argument" : "Argumente"}, nicht ${given}`,
@@ -1165,7 +1170,7 @@ export const expressionErrors = {
   }),
   madeItself: (name, value) => ({ problem: `${name}=${value} ist gegeben, aber das Programm berechnet ${name} selbst` }),
   noSuchName: (name, value, known) => ({
-    problem: `${name}=${value} ist gegeben, aber im Ausdruck kommt „${name}“ nicht vor; es gibt: ${known.join(", ") || "keine Namen"}`,
+    problem: `${name}=${value} ist gegeben, aber im Ausdruck kommt „${name}“ nicht vor; es gibt: ${known || "keine Namen"}`,
   }),
 };
 

@@ -72,6 +72,9 @@ export const header = {
   file: "Open a file",
   home: "Close the file",
   theme: "Colors",
+  /** @param {string} numbers such as x = w = 1 */
+  start: (numbers) => `To begin with, ${numbers}.`,
+  values: "Change the numbers",
   themes: { auto: "auto", light: "light", dark: "dark" },
   help: "Help",
   close: "Close",
@@ -123,8 +126,6 @@ export const transport = {
   play: "Play",
   playKey: "Play or pause (p)",
   pause: "Pause",
-  whole: "Show all",
-  shortened: "Show less",
   timeline: "Step of the walk",
   speed: "Speed",
   speeds: { slow: "slow", normal: "normal", fast: "fast", fastest: "fastest" },
@@ -321,6 +322,14 @@ export const diagnoses = {
     `${answer} is the difference quotient for a step of ${step}: the change of ${root} divided by the change of ${by}. The derivative is the limit of this quotient for smaller and smaller steps.`,
 };
 
+/** Long names and lists: the mark for omitted items, and the button. */
+export const folds = {
+  /** @param {number} count */
+  more: (count) => `… ${count.toLocaleString("en")} more …`,
+  whole: "Show all",
+  less: "Show less",
+};
+
 export const inspector = {
   title: "Here",
   nothing: "Select a node or a line on the graph. Without a selection, this panel shows the current step of the walk.",
@@ -339,10 +348,6 @@ export const inspector = {
   total: (gradient) => `total ${gradient}`,
   /** @param {string} gradient @param {string} right */
   wrongTotal: (gradient, right) => `total ${gradient}, but it should be ${right}`,
-  /** @param {number} count */
-  more: (count) => `… ${count.toLocaleString("en")} more …`,
-  whole: "all of them",
-  less: "fewer",
   /** @param {string} gradient */
   stored: (gradient) => `${gradient} from before this pass`,
   root: "It is the root: its gradient is 1 by definition.",
@@ -458,6 +463,7 @@ export const checks = {
       .join("; "),
   /** @param {string} text */
   noStep: (text) => `“${text}” is not a valid step: write a positive number such as 0.0001, or leave the field empty.`,
+  closed: "All nodes are in closed parts of the graph. Open a part, or select a node, to check it.",
   /** @param {number} count */
   others: (count) => `${count.toLocaleString("en")} other nodes are in closed parts of the graph.`,
 };
@@ -953,8 +959,6 @@ export const figures = {
 
 // Sentences about the steps of a walk.
 
-const unnamed = "?";
-
 const forward = {
   /** @param {string} name @param {string} number */
   given: (name, number) => `${name} is given: ${number}`,
@@ -1050,9 +1054,6 @@ const received = {
   onTop: (before, after) => `, on top of ${before}: ${after} in all`,
 };
 
-/** The placeholder for omitted items of a shortened list. @param {number} count */
-const others = (count) => `… ${count.toLocaleString("en")} more …`;
-
 /** A rule, and the operands that it was applied to. @param {string} rule @param {readonly string[]} clauses */
 const applied = (rule, clauses) => `${rule}: ${clauses.join("; ")}`;
 
@@ -1077,7 +1078,7 @@ const losses = {
   more: (count) => ` And ${count.toLocaleString("en-US")} more.`,
 };
 
-export const sentences = { unnamed, forward, seeded, visited, rules, gets, kept, factors, received, applied, losses, others };
+export const sentences = { forward, seeded, visited, rules, gets, kept, factors, received, applied, losses };
 
 /** The names of parts of a graph. */
 export const modules = {
@@ -1115,9 +1116,9 @@ export const graphErrors = {
   /** @param {string} key */
   badColumn: (key) => `the column ${key} of the graph is damaged or belongs to another graph`,
 
-  /** @param {readonly string[]} names */
-  severalOutputs: (names) =>
-    `this needs a graph with one root, but this graph has ${names.length}: ${names.join(", ")}`,
+  /** @param {number} count @param {string} names */
+  severalOutputs: (count, names) =>
+    `this needs a graph with one root, but this graph has ${count}: ${names}`,
 
   /** @param {number} place @param {number} count */
   outputOutside: (place, count) => `an output refers to node ${place}, but the graph has ${count} nodes`,
@@ -1210,6 +1211,8 @@ const CALLS = "call functions by their bare names, as in exp(x)";
 /** @typedef {{ problem: string, hint?: string }} Said */
 
 /** Errors in expressions, the same as in Python's expression.py. Each has the problem and, if there is one, a hint. */
+const either = new Intl.ListFormat("en-GB", { type: "disjunction" });
+
 export const expressionErrors = {
   syntax: {
     empty: { problem: "the expression is empty", hint: "write one such as tanh(x*w + b)" },
@@ -1252,10 +1255,10 @@ export const expressionErrors = {
   /** @param {string} text @returns {Said} */
   notReal: (text) => ({ problem: `${text} is not a real number` }),
 
-  /** @param {string} name @param {string | null} close @param {readonly string[]} known @returns {Said} */
-  unknownFunction: (name, close, known) => ({
+  /** @param {string} name @param {readonly string[]} close @returns {Said} */
+  unknownFunction: (name, close) => ({
     problem: `unknown function '${name}'`,
-    hint: `${close ? `did you mean ${close}? ` : ""}known: ${known.join(", ")}`,
+    hint: close.length ? `did you mean ${either.format(close)}?` : "functions have the names of Python's math module, such as exp, log or tanh",
   }),
 
   /** @param {string} name @param {number} takes @param {number} given @param {boolean} canNest @returns {Said} */
@@ -1299,9 +1302,9 @@ export const expressionErrors = {
     problem: `${name}=${value} is given, but the program computes ${name} itself`,
   }),
 
-  /** @param {string} name @param {string} value @param {readonly string[]} known @returns {Said} */
+  /** @param {string} name @param {string} value @param {string} known @returns {Said} */
   noSuchName: (name, value, known) => ({
-    problem: `${name}=${value} is given, but the expression has no '${name}'; it has: ${known.join(", ") || "none"}`,
+    problem: `${name}=${value} is given, but the expression has no '${name}'; it has: ${known || "none"}`,
   }),
 };
 

@@ -86,6 +86,8 @@ export const header = {
   file: "Ouvrir un fichier",
   home: "Fermer le fichier",
   theme: "Couleurs",
+  start: (numbers) => `Au départ, ${numbers}.`,
+  values: "Changer les nombres",
   themes: { auto: "auto", light: "clair", dark: "sombre" },
   help: "Aide",
   close: "Fermer",
@@ -137,8 +139,6 @@ export const transport = {
   play: "Lecture",
   playKey: "Lecture ou pause (p)",
   pause: "Pause",
-  whole: "En entier",
-  shortened: "En bref",
   timeline: "Étape du parcours",
   speed: "Vitesse",
   speeds: { slow: "lente", normal: "normale", fast: "rapide", fastest: "très rapide" },
@@ -308,6 +308,13 @@ export const diagnoses = {
     `${answer} est la variation de ${root} pour 1 de ${by}, sur un pas de ${step}. La dérivée est ce que cela devient pour des pas de plus en plus petits.`,
 };
 
+/** @type {typeof en.folds} */
+export const folds = {
+  more: (count) => `… ${grouped(count)} de plus …`,
+  whole: "Tout afficher",
+  less: "Afficher moins",
+};
+
 /** @type {typeof en.inspector} */
 export const inspector = {
   title: "Ici",
@@ -324,9 +331,6 @@ export const inspector = {
   open: "pas encore connu",
   total: (gradient) => `en tout ${gradient}`,
   wrongTotal: (gradient, right) => `en tout ${gradient}, alors que ce devrait être ${right}`,
-  more: (count) => `… ${grouped(count)} de plus …`,
-  whole: "tous",
-  less: "moins",
   stored: (gradient) => `${gradient} était là avant cette passe`,
   root: "C’est la racine : son gradient vaut 1 par définition.",
   unused: "Aucun gradient ne parvient à ce nœud : la racine n’en dépend pas, ou bien les opérations qui l’utilisent ne lui transmettent jamais de gradient.",
@@ -421,6 +425,7 @@ export const checks = {
       .filter(Boolean)
       .join(" ; "),
   noStep: (text) => `« ${text} » n’est pas un pas : écrivez un nombre positif comme 0.0001, ou laissez le champ vide.`,
+  closed: "Tous les nœuds sont dans des parties fermées du graphe. Ouvrez une partie, ou choisissez un nœud, pour le vérifier.",
   others: (count) =>
     count === 1
       ? "1 autre nœud se trouve dans une partie fermée du graphe."
@@ -896,7 +901,6 @@ const toEach = (items) => items.map((item) => `à ${item}`).join(" et ");
 
 /** @type {typeof en.sentences} */
 export const sentences = {
-  unnamed: "?",
   forward: {
     given: (name, number) => `${name} est donné : ${number}`,
     counted: (name, symbol, operands, number) => `${name} = ${symbol} de ${counted(operands, "opérande", "opérandes")} = ${number}`,
@@ -948,7 +952,6 @@ export const sentences = {
     overwrites: (before) => `, qui écrase ${before}`,
     onTop: (before, after) => `, qui s’ajoute à ${before} : ${after} en tout`,
   },
-  others: (count) => `… ${grouped(count)} de plus …`,
   applied: (rule, clauses) => `${rule} : ${clauses.join(" ; ")}`,
   losses: {
     wrong: (name, got, right) => `${name} reçoit ${got} et devrait recevoir ${right}.`,
@@ -1065,7 +1068,7 @@ export const graphErrors = {
   missing: "non indiqué",
   otherVersion: (given, one, other) => `la version de ce graphe est ${given} ; seules les versions ${one} et ${other} peuvent être lues`,
   badColumn: (key) => `la colonne ${key} du graphe est abîmée, ou celle d’un autre graphe`,
-  severalOutputs: (names) => `il faut ici un graphe à une racine, et celui-ci en a ${names.length} : ${names.join(", ")}`,
+  severalOutputs: (count, names) => `il faut ici un graphe à une racine, et celui-ci en a ${count} : ${names}`,
   outputOutside: (place, count) => `une sortie est celle du nœud ${place}, et il n’y a que ${counted(count, "nœud", "nœuds")}`,
   unknownKey: (where, key, known) => `${where} a « ${key} » ; sont connus : ${known.join(", ")}`,
   noList: (where, key) => `${where} n’a pas de liste « ${key} »`,
@@ -1109,6 +1112,8 @@ export const graphErrors = {
 
 const CALLS = "appelez les fonctions par leur seul nom, comme dans exp(x)";
 
+const either = new Intl.ListFormat("fr", { type: "disjunction" });
+
 /** @type {typeof en.expressionErrors} */
 export const expressionErrors = {
   syntax: {
@@ -1150,9 +1155,9 @@ export const expressionErrors = {
     hint: CALLS,
   }),
   notReal: (text) => ({ problem: `${text} n’est pas un nombre réel` }),
-  unknownFunction: (name, close, known) => ({
+  unknownFunction: (name, close) => ({
     problem: `fonction inconnue « ${name} »`,
-    hint: `${close ? `vouliez-vous dire ${close} ? ` : ""}sont connues : ${known.join(", ")}`,
+    hint: close.length ? `vouliez-vous dire ${either.format(close)} ?` : "les fonctions portent les noms du module math de Python, comme exp, log ou tanh",
   }),
   arity: (name, takes, given, canNest) => ({
     problem: `${name}() prend ${takes} ${takes === 1 ? "argument" : "arguments"}, et non ${given}`,
@@ -1178,7 +1183,7 @@ export const expressionErrors = {
   }),
   madeItself: (name, value) => ({ problem: `${name}=${value} est donné, mais le programme calcule ${name} lui-même` }),
   noSuchName: (name, value, known) => ({
-    problem: `${name}=${value} est donné, mais l’expression n’a pas « ${name} » ; elle a : ${known.join(", ") || "aucun nom"}`,
+    problem: `${name}=${value} est donné, mais l’expression n’a pas « ${name} » ; elle a : ${known || "aucun nom"}`,
   }),
 };
 

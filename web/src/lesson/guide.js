@@ -235,7 +235,6 @@ export class Guide {
   /** @param {string} answer @param {boolean} isRight */
   #record(answer, isRight) {
     record({ kind: "lesson", key: this.shown, answer, isRight, hinted: false });
-    this.handIn.update();
   }
 
   /** Check the order puzzle and record the answer. @param {Model} model */
@@ -292,12 +291,12 @@ export class Guide {
   /** Show the sentence to keep, and the chapters to go further with after the lesson. @param {Chapter | null} ended the chapter that ends here, if any */
   #showEnd(ended) {
     const isFurther = ended !== null && !followingOf(ended);
-    this.handing.hidden = !isFurther;
+    this.handIn.update();
+    this.handing.hidden = !isFurther || this.handIn.element.hidden;
     if (ended === this.ended) return;
     this.ended = ended;
     fill(this.recap, ...(ended ? rich(say.chapters[ended.key].recap) : []));
     fill(this.after, ...(isFurther ? this.#further(ended) : []));
-    this.handIn.update();
   }
 
   /** Create the list of the chapters to go further with. @param {Chapter} current */

@@ -3,7 +3,9 @@
 import { links, orders as say } from "../languages/languages.js";
 import { exercise } from "./exercises/exercises.js";
 import { CONSTANTS, evaluate, parse } from "../core/expression.js";
+import { few } from "../core/names.js";
 import { onTop } from "../learn/descent.js";
+import { SEED, START } from "./state.js";
 import { fittedTraining } from "./training.js";
 import { parts, pathTo, scene } from "../walk/modules/modules.js";
 import { nudged } from "../walk/nudged.js";
@@ -86,7 +88,7 @@ export function modeler(document) {
     const shown = isPuzzle && isPlaced ? reordered(graph, state.order, state.overwrite) : walk;
     const last = isPuzzle && !isPlaced ? shown.forward.length : shown.length;
     const first = isExercise ? shown.forward.length : 0; // an exercise shows all values from the start
-    const position = Math.min(Math.max(state.position, first), last);
+    const position = Math.min(Math.max(state.position === SEED ? shown.forward.length : state.position, first), last);
     const stored = storedOf(graph, state);
     const selected = graph.nodes.find((node) => node.name === state.selected) ?? null;
     return {
@@ -120,14 +122,14 @@ function storedOf(graph, { chapter, mode, training: { stored, data } }) {
 }
 
 /**
- * Complete the values of a program: given values, constants such as pi, or 1 as a starting point. A complete map is
+ * Complete the values of a program: given values, constants such as pi, or `START`. A complete map is
  * returned itself, so that cached results stay valid.
  * @param {string} program @param {ReadonlyMap<string, number>} given
  */
 function completed(program, given) {
   const { names } = parse(program);
   if (given.size === names.length && names.every((name) => given.has(name))) return given;
-  return new Map(names.map((name) => [name, given.get(name) ?? CONSTANTS.get(name) ?? 1]));
+  return new Map(names.map((name) => [name, given.get(name) ?? CONSTANTS.get(name) ?? START]));
 }
 
 /**
@@ -151,7 +153,7 @@ export function dropped(state, model) {
   const { order, selected } = model.state;
   const lost = state.order.filter((name) => !order.includes(name));
   const values = [...state.values.keys()].filter((name) => !model.state.values.has(name));
-  const problems = [...lost, ...values].length ? [say.unknown([...lost, ...values])] : [];
+  const problems = [...lost, ...values].length ? [say.unknown(few([...lost, ...values], false))] : [];
   if (state.pass !== model.state.pass && state.pass !== model.document?.passes.own) problems.push(links.senseless("pass", String(state.pass)));
   if (state.mode !== model.state.mode) problems.push(links.senseless("mode", state.mode));
   if (state.selected && !selected) problems.push(links.noNode(state.selected));

@@ -16,7 +16,7 @@ import { TRAINING_READERS, UNTRAINED, writeTraining } from "./training.js";
  * @property {readonly string[]} done keys of the completed chapters
  * @property {string} program in the grammar of the command line; "" for a document
  * @property {ReadonlyMap<string, number>} values of leaves, by name; for a document, only the changed ones
- * @property {number} position number of steps taken
+ * @property {number} position number of steps taken, or `SEED`
  * @property {Mode} mode
  * @property {readonly string[]} order names of the nodes placed in the order puzzle
  * @property {boolean} overwrite whether contributions replace the gradient, like = instead of +=
@@ -33,8 +33,19 @@ import { TRAINING_READERS, UNTRAINED, writeTraining } from "./training.js";
 /** @type {readonly Mode[]} */
 export const MODES = ["walk", "order", "check", "train", "exercises"];
 
-/** Initial position of each mode: the start, or the end of its timeline. @type {Readonly<Record<Mode, number>>} */
-export const STARTS = { walk: 0, order: Infinity, check: Infinity, train: Infinity, exercises: 0 };
+export const START = 1; // number of leaves without one
+
+export const SEED = -1; // stands for the position before the seed, where all values are known
+
+/**
+ * Return the position where a mode begins. The walk of a preset begins before the first step; the walk of an own
+ * expression or a document begins before the seed, where all values are known and the next step gives the first gradient.
+ * @param {Mode} mode @param {string} program
+ */
+export function startOf(mode, program) {
+  if (mode === "walk") return PRESETS.some((preset) => preset.program === program) ? 0 : SEED;
+  return mode === "exercises" ? 0 : Infinity;
+}
 
 export const LONGEST_LINK = 1_000_000; // maximum length in characters that browsers accept
 
@@ -42,6 +53,7 @@ export const LONGEST_LINK = 1_000_000; // maximum length in characters that brow
 export function stateOf(preset) {
   return {
     ...bare(),
+    position: startOf("walk", preset.program),
     program: preset.program,
     values: new Map(Object.entries(preset.values)),
   };
@@ -55,7 +67,7 @@ export function bare() {
     done: [],
     program: "",
     values: new Map(),
-    position: 0,
+    position: SEED,
     mode: "walk",
     order: [],
     overwrite: false,
@@ -82,7 +94,7 @@ export function encoded(state, start = bare()) {
   else if (state.program) parts.set("f", state.program);
   if (!equal(state.values, usual)) parts.set("at", listed(state.values));
   if (state.mode !== start.mode) parts.set("mode", state.mode);
-  if (state.position) parts.set("step", String(state.position));
+  if (state.position !== startOf(state.mode, state.program)) parts.set("step", String(state.position));
   if (state.order.length) parts.set("order", JSON.stringify(state.order));
   if (state.overwrite !== start.overwrite) parts.set("write", state.overwrite ? "=" : "+=");
   if (state.selected) parts.set("node", state.selected);
@@ -134,6 +146,7 @@ export function decoded(fragment, start) {
     if (change) state = { ...state, ...change };
     else problems.push(say.senseless(key, text));
   }
+  if (!parts.has("step") && !state.chapter) state = { ...state, position: startOf(state.mode, state.program) };
   return { state, framing, problems: [...problems, ...unclear] };
 }
 

@@ -1,6 +1,6 @@
 // Gradients as sums over paths: each path from a node to the root contributes the product of its local derivatives.
 
-import { said } from "../core/names.js";
+import { brief, few } from "../core/names.js";
 import { contribution, edgeKey, leavesOut, swept, usersOf } from "./passes.js";
 import { passing } from "../core/graph.js";
 
@@ -9,7 +9,6 @@ import { passing } from "../core/graph.js";
 
 const MOST_PATHS = 64; // maximum number of paths in a list
 const MOST_EDGES = 100_000; // maximum number of edges on all paths of a list, because the paths of a long chain are long
-const MOST_NAMES = 10; // maximum number of names in a path's text
 
 /**
  * List the paths from a node to the root in the order of their nodes, up to a limit. If no gradient flows to the node,
@@ -67,9 +66,7 @@ export function pathCounts(graph) {
   return counts;
 }
 
-/** Format a path as the names of its nodes; long paths are shortened in the middle. @param {Graph} graph @param {Path} path */
-export function pathName({ nodes }, { places }) {
-  const name = (/** @type {number} */ place) => said(nodes[place].name);
-  if (places.length <= MOST_NAMES) return places.map(name).join(" → ");
-  return [...places.slice(0, 4).map(name), "…", ...places.slice(-3).map(name)].join(" → ");
+/** Format a path as the names of its nodes. @param {Graph} graph @param {Path} path @param {boolean} [isWhole] whether to name all nodes of a long path */
+export function pathName({ nodes }, { places }, isWhole = false) {
+  return few(places.map((place) => brief(nodes[place].name)), isWhole).join(" → ");
 }

@@ -9,7 +9,7 @@ import { folded, resolved, substituted, text } from "../core/formula.js";
 import { formulaOf, passing, selects } from "../core/graph.js";
 import { elementOf } from "../core/rules.js";
 import { lostContributions } from "./losses.js";
-import { bracketed, isIdentifier, oneLine, said } from "../core/names.js";
+import { bracketed, few, isIdentifier, said } from "../core/names.js";
 import { short } from "../core/numbers.js";
 import { edgeKey } from "./passes.js";
 
@@ -26,36 +26,33 @@ import { edgeKey } from "./passes.js";
 
 const OPERANDS = ["x", "y", "z"];
 const MOST_ENTRIES = 8; // maximum number of table entries to write out
-export const MANY = 8; // longer lists of operands are shortened if the reader can open the full list
-export const FIRST = 4; // shortened lists show this many operands, and the last
 const MOST_REASONS = 5; // maximum number of reasons in a sentence
-const MOST_TERMS = 20; // maximum number of terms in a written sum
 
 // Steps
 
 /**
  * Describe a step.
  * @param {Walk} walk @param {import("../types.js").Step} step
- * @param {boolean} [isWhole] whether to list all operands if there are many @returns {string}
+ * @param {boolean} [isWhole] whether to show long names and lists whole @returns {string}
  */
 export function stepSentence(walk, step, isWhole = true) {
   const node = walk.graph.nodes[step.place];
   if (step.kind === "forward") return computed(node, walk.graph, isWhole);
-  if (step.kind === "seed") return say.seeded(derivativeOf(said(node.name), said(node.name)));
+  if (step.kind === "seed") return say.seeded(derivativeOf(said(node.name, isWhole), said(node.name, isWhole)));
   const isRoot = step.place === walk.graph.root;
-  const told = [visited(node, step.upstream, isRoot), joined(walk, step.contributions, isWhole), kept(node, walk.graph)];
+  const told = [visited(node, step.upstream, isRoot, isWhole), joined(walk, step.contributions, isWhole), kept(node, walk.graph, isWhole)];
   return told.filter(Boolean).join(" ");
 }
 
 /** Describe a node's contribution to one operand. @param {Walk} walk @param {Contribution} given */
 export function contributionSentence(walk, given) {
-  const { rule, clause } = passedOn(walk, given);
+  const { rule, clause } = passedOn(walk, given, false);
   return say.applied(rule, [clause]);
 }
 
 /** Describe the computation of a node's number. @param {Node} node @param {Graph} graph @param {boolean} isWhole */
 export function computed(node, graph, isWhole) {
-  const [name, number] = [said(node.name), short(node.data)];
+  const [name, number] = [said(node.name, isWhole), short(node.data)];
   if (!node.operands.length) return say.forward.given(name, number);
   if (!node.row && !node.gather) return say.forward.counted(name, said(node.symbol), node.operands.length, number);
   const numbers = node.operands.map((_, position) => short(numberOf(node, position, graph)));
@@ -64,20 +61,11 @@ export function computed(node, graph, isWhole) {
 
 /**
  * Format an operation applied to the names of its operands.
- * @param {Node} node @param {Graph} graph @param {boolean} [isWhole] whether to list all operands if there are many
+ * @param {Node} node @param {Graph} graph @param {boolean} isWhole whether to show long names and lists whole
  */
-export function written(node, graph, isWhole = true) {
-  const names = node.operands.map((place, i) => (place < 0 ? short(node.constants[i]) : said(graph.nodes[place].name)));
+export function written(node, graph, isWhole) {
+  const names = node.operands.map((place, i) => (place < 0 ? short(node.constants[i]) : said(graph.nodes[place].name, isWhole)));
   return applied(node, few(names, isWhole));
-}
-
-/**
- * Shorten a long list to its first items and the last, with a count of the omitted items.
- * @param {readonly string[]} texts @param {boolean} isWhole
- */
-export function few(texts, isWhole) {
-  if (isWhole || texts.length <= MANY) return texts;
-  return [...texts.slice(0, FIRST), say.others(texts.length - FIRST - 1), texts[texts.length - 1]];
 }
 
 /** Format an operation applied to operands in program syntax. @param {Node} node @param {readonly string[]} operands */
@@ -92,9 +80,9 @@ function applied({ row, gather, symbol }, operands) {
   return row.arity === 1 ? `-${bracketed[0]}` : bracketed.join(` ${row.symbol} `);
 }
 
-/** Describe the visit of a node and its gradient. @param {Node} node @param {number} upstream @param {boolean} isRoot */
-function visited(node, upstream, isRoot) {
-  const name = said(node.name);
+/** Describe the visit of a node and its gradient. @param {Node} node @param {number} upstream @param {boolean} isRoot @param {boolean} isWhole */
+function visited(node, upstream, isRoot, isWhole) {
+  const name = said(node.name, isWhole);
   if (isRoot) return say.visited.root(name);
   return (node.operands.length ? say.visited.inner : say.visited.leaf)(name, short(upstream));
 }
@@ -107,7 +95,7 @@ function joined(walk, contributions, isWhole) {
   /** @type {Map<string, string[]>} */
   const clauses = new Map();
   for (const given of contributions) {
-    const { rule, clause } = passedOn(walk, given);
+    const { rule, clause } = passedOn(walk, given, isWhole);
     const told = clauses.get(rule);
     if (told) told.push(clause);
     else clauses.set(rule, [clause]);
@@ -119,19 +107,19 @@ function joined(walk, contributions, isWhole) {
 
 /** @typedef {{ rule: string, clause: string }} Told a rule, and its effect on an operand */
 
-/** Describe a contribution and its effect on the operand's gradient. @param {Walk} walk @param {Contribution} given @returns {Told} */
-function passedOn({ graph, overwrite }, given) {
-  const { rule, clause } = byRule(graph, given);
+/** Describe a contribution and its effect on the operand's gradient. @param {Walk} walk @param {Contribution} given @param {boolean} isWhole @returns {Told} */
+function passedOn({ graph, overwrite }, given, isWhole) {
+  const { rule, clause } = byRule(graph, given, isWhole);
   if (given.late) return { rule, clause: clause + say.received.late };
   if (!given.again) return { rule, clause };
   const [before, after] = [short(given.before), short(given.after)];
   return { rule, clause: clause + (overwrite ? say.received.overwrites(before) : say.received.onTop(before, after)) };
 }
 
-/** @param {Graph} graph @param {Contribution} given @returns {Told} */
-function byRule(graph, { giver, place, position, upstream, ofNothing, local }) {
+/** @param {Graph} graph @param {Contribution} given @param {boolean} isWhole @returns {Told} */
+function byRule(graph, { giver, place, position, upstream, ofNothing, local }, isWhole) {
   const node = graph.nodes[giver];
-  const [symbol, name, from] = [said(node.symbol), said(graph.nodes[place].name), short(upstream)];
+  const [symbol, name, from] = [said(node.symbol), said(graph.nodes[place].name, isWhole), short(upstream)];
   const asItIs = (/** @type {string} */ rule) => ({ rule, clause: say.gets.all(name, from) });
   const scaled = (/** @type {string} */ rule, /** @type {string} */ factor) => {
     return { rule, clause: say.gets.scaled(name, from, factor, short(local * upstream)) };
@@ -150,21 +138,22 @@ function byRule(graph, { giver, place, position, upstream, ofNothing, local }) {
   if (partial === 1) return asItIs((element.length ? say.rules.copies : say.rules.copiesToStart)(symbol));
   if (partial === -1) return scaled(say.rules.flips(symbol), short(-1));
   const other = typeof partial === "string" ? OPERANDS.indexOf(partial) : -1;
-  if (other >= 0) return scaled(say.rules.swaps(symbol), valueOf(node, element[other], graph));
+  if (other >= 0) return scaled(say.rules.swaps(symbol), valueOf(node, element[other], graph, isWhole));
   const chosen = resolved(partial, numbersOf(node, position, graph));
   const factor =
     chosen === "out"
-      ? say.factors.ownValue(said(node.name), short(node.data))
-      : say.factors.formula(text(folded(substituted(chosen, namesOf(node, position, graph)))), short(local));
+      ? say.factors.ownValue(said(node.name, isWhole), short(node.data))
+      : say.factors.formula(text(folded(substituted(chosen, namesOf(node, position, graph, isWhole)))), short(local));
   return scaled(say.rules.scales(symbol), factor);
 }
 
-/** Explain why some operands never receive gradient from a node; "" if all of them do. @param {Node} node @param {Graph} graph */
-function kept(node, graph) {
+/** Explain why some operands never receive gradient from a node; "" if all of them do. @param {Node} node @param {Graph} graph @param {boolean} isWhole */
+function kept(node, graph, isWhole) {
   const inert = node.byHand ? [] : ((node.row ?? node.gather)?.inert ?? []);
   const places = inert.map((position) => node.operands[position]).filter((place) => place >= 0);
   if (!places.length) return "";
-  const [symbol, names] = [said(node.symbol), [...new Set(places.map((place) => said(graph.nodes[place].name)))]];
+  const all = [...new Set(places.map((place) => said(graph.nodes[place].name, isWhole)))];
+  const [symbol, names] = [said(node.symbol), few(all, isWhole)];
   if (node.row?.isExact === false) return say.kept.stopped(symbol, names);
   return say.kept.flat(symbol, inert.length === node.operands.length ? [] : inert, names);
 }
@@ -174,11 +163,11 @@ function isByHand(node) {
   return node.byHand || !node.operation;
 }
 
-/** Describe an operand's number and name its node. @param {Node} node @param {number} position @param {Graph} graph */
-function valueOf(node, position, graph) {
+/** Describe an operand's number and name its node. @param {Node} node @param {number} position @param {Graph} graph @param {boolean} isWhole */
+function valueOf(node, position, graph, isWhole) {
   const number = short(numberOf(node, position, graph));
   const place = node.operands[position];
-  return place < 0 ? say.factors.constant(number) : say.factors.valueOf(said(graph.nodes[place].name), number);
+  return place < 0 ? say.factors.constant(number) : say.factors.valueOf(said(graph.nodes[place].name, isWhole), number);
 }
 
 /** @param {Node} node @param {number} position @param {Graph} graph */
@@ -200,14 +189,14 @@ function numbersOf(node, position, graph) {
 
 /**
  * Return the operand names and constants that replace x, y and z in the derivative at a position.
- * @param {Node} node @param {number} position @param {Graph} graph
+ * @param {Node} node @param {number} position @param {Graph} graph @param {boolean} isWhole
  */
-function namesOf(node, position, graph) {
+function namesOf(node, position, graph, isWhole) {
   /** @type {Record<string, Formula>} */
   const names = {};
   elementOf(node, position, node.operands.length).forEach((operand, i) => {
     const place = node.operands[operand];
-    names[OPERANDS[i]] = place < 0 ? node.constants[operand] : bracketed(said(graph.nodes[place].name));
+    names[OPERANDS[i]] = place < 0 ? node.constants[operand] : bracketed(said(graph.nodes[place].name, isWhole));
   });
   return names;
 }
@@ -218,12 +207,12 @@ function namesOf(node, position, graph) {
 export function wrongSentence({ graph }, { place, got, right, losses }) {
   const reasons = losses.slice(0, MOST_REASONS).map((loss) => `${lossSentence(graph, loss, place)}.`);
   const more = losses.length > MOST_REASONS ? say.losses.more(losses.length - MOST_REASONS) : "";
-  return [say.losses.wrong(oneLine(graph.nodes[place].name), short(got), short(right)), ...reasons].join(" ") + more;
+  return [say.losses.wrong(said(graph.nodes[place].name), short(got), short(right)), ...reasons].join(" ") + more;
 }
 
 /** Describe the effect of a lost contribution on a node. @param {Graph} graph @param {Loss} loss @param {number} place */
 export function lossSentence(graph, loss, place) {
-  const [giver, taker, node] = [loss.giver, loss.taker, place].map((i) => oneLine(graph.nodes[i].name));
+  const [giver, taker, node] = [loss.giver, loss.taker, place].map((i) => said(graph.nodes[i].name));
   const how = loss.overwrittenBy ? say.losses.lost : say.losses.late;
   const told = how(giver, short(loss.amount), taker, because(graph, loss));
   if (loss.taker === place) return told;
@@ -233,7 +222,7 @@ export function lossSentence(graph, loss, place) {
 
 /** Explain why a contribution was lost. @param {Graph} graph @param {LostContribution} loss */
 export function because(graph, { giver, taker, overwrittenBy }) {
-  const nameOf = (/** @type {number} */ place) => oneLine(graph.nodes[place].name);
+  const nameOf = (/** @type {number} */ place) => said(graph.nodes[place].name);
   if (!overwrittenBy) return say.losses.visitedAfter(nameOf(giver), nameOf(taker));
   return say.losses.writtenOver(nameOf(overwrittenBy.giver), short(overwrittenBy.amount));
 }
@@ -265,7 +254,7 @@ export function because(graph, { giver, taker, overwrittenBy }) {
 
 /**
  * A node's gradient as a sum with one term per edge to a user; the root's gradient is 1, without terms. `total` is the
- * sum so far, null before the first contribution. `derivative` is the left side of the equation.
+ * sum so far, null before the first contribution. `derivative` is the left side of the equation; a long sum is folded.
  * @typedef {{ derivative: string, symbolic: string, terms: readonly EdgeStory[], total: number | null, right: number }} ChainRule
  */
 
@@ -274,8 +263,7 @@ export function chainRule(walk, place, moment) {
   const lost = lostAt(walk, moment);
   const terms = walk.users[place].map(({ user, position }) => story(walk, user, position, moment, lost));
   const [root, node] = [walk.graph.root, place].map((i) => said(walk.graph.nodes[i].name));
-  const products = terms.slice(0, MOST_TERMS).map(({ symbolic }) => symbolic);
-  if (terms.length > MOST_TERMS) products.push("…");
+  const products = few(terms.map(({ symbolic }) => symbolic), false);
   const sum = place === walk.graph.root ? "1" : products.join(" + ") || "0";
   const derivative = derivativeOf(root, node);
   return {
@@ -357,7 +345,7 @@ export function writtenPartial(node, position, graph) {
 export function namedPartial(node, position, graph) {
   const partial = formulaOf(node, position);
   if (isByHand(node) || partial === null) return null;
-  const names = { ...namesOf(node, position, graph), out: bracketed(said(node.name)) };
+  const names = { ...namesOf(node, position, graph, false), out: bracketed(said(node.name)) };
   return folded(substituted(resolved(partial, numbersOf(node, position, graph)), names));
 }
 

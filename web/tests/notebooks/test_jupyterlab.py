@@ -19,7 +19,7 @@ CELLS = [
     "walk(d)",
     "widget = walk(d).widget()\nwidget",
     "print('state:', repr(widget.state), 'gradient:', a.grad)",
-    "widget.state = 'step=6'; print('set')",
+    "widget.state = 'step=2'; print('set')",
 ]
 
 
@@ -80,24 +80,24 @@ def taken(page: Page) -> None:
 def test_walk_is_displayed_and_keeps_its_state(notebook: Page, tmp_path: Path) -> None:
     shown = run(notebook, 0)
     expect(shown.get_by_role("button", name="Next step")).to_be_visible()
-    expect(shown.get_by_text("Before the first step")).to_be_visible()
+    expect(shown.get_by_text("Forward: step 4 of 4, done")).to_be_visible()
 
     named = run(notebook, 1)
     named.get_by_role("button", name="Next step").click()
     named.get_by_role("button", name="Next step").click()
-    expect(named.get_by_text("Forward: step 2 of 4")).to_be_visible()
-    expect(shown.get_by_text("Before the first step")).to_be_visible()
+    expect(named.get_by_text("Backward: step 1 of 4")).to_be_visible()
+    expect(shown.get_by_text("Forward: step 4 of 4, done")).to_be_visible()
     taken(notebook)
-    expect(run(notebook, 2)).to_contain_text("state: 'step=2' gradient: 0.0")
+    expect(run(notebook, 2)).to_contain_text("state: 'step=6' gradient: 0.0")
 
     expect(run(notebook, 3)).to_contain_text("set")
-    expect(named.get_by_text("Backward: step 1 of 4")).to_be_visible()
+    expect(named.get_by_text("Forward: step 2 of 4")).to_be_visible()
     taken(notebook)
 
     save(notebook, tmp_path / "walk.ipynb")
     reload(notebook)
     again = notebook.locator(".jp-CodeCell").nth(1)
-    expect(again.get_by_text("Backward: step 1 of 4")).to_be_visible()
+    expect(again.get_by_text("Forward: step 2 of 4")).to_be_visible()
 
 
 def test_keys_pressed_in_the_widget_stay_there(notebook: Page) -> None:
@@ -107,15 +107,15 @@ def test_keys_pressed_in_the_widget_stay_there(notebook: Page) -> None:
     cells = notebook.locator(".jp-Cell")
     for key in ("n", "n", "n", "b", "d", "d", "a", "x", "0", "0", "m", "y", "Shift+m"):
         notebook.keyboard.press(key)
-    expect(widget.get_by_text("Forward: step 2 of 4")).to_be_visible()
+    expect(widget.get_by_text("Backward: step 1 of 4")).to_be_visible()
     widget.locator(".node .hit").first.focus()
     for key in ("ArrowRight", "d", "d", "0", "0", "Enter", "Escape", "b"):
         notebook.keyboard.press(key)
-    expect(widget.get_by_text("Forward: step 1 of 4")).to_be_visible()
+    expect(widget.get_by_text("Seed: the backward pass begins")).to_be_visible()
     widget.get_by_role("textbox", name="a").fill("3")
     notebook.keyboard.press("Enter")
-    expect(widget.get_by_role("button", name="a, value 3, this step")).to_be_visible()
-    expect(widget.get_by_text("Forward: step 1 of 4")).to_be_visible()
+    expect(widget.get_by_role("button", name="a, value 3")).to_be_visible()
+    expect(widget.get_by_text("Seed: the backward pass begins")).to_be_visible()
     expect(cells).to_have_count(len(CELLS))
     expect(notebook.locator(".jp-Dialog")).to_have_count(0)
     expect(notebook.locator(".jp-CodeCell")).to_have_count(len(CELLS))

@@ -32,4 +32,4 @@ def test_walk_is_displayed(page: Page, serve: Callable[..., str], tmp_path: Path
     command = (sys.executable, "-m", "marimo", "--quiet", "run", "walk.py", "--headless", "--no-token")
     page.goto(serve(*command, "--host", "127.0.0.1", "--port", "{port}"))
     page.get_by_role("button", name="Next step").click()
-    expect(page.get_by_text("Forward: step 1 of 4")).to_be_visible()
+    expect(page.get_by_text("Seed: the backward pass begins")).to_be_visible()

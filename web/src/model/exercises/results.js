@@ -81,14 +81,6 @@ export function code() {
   return `${numbers}-${checksum(numbers)}`;
 }
 
-/** Decode a code; null if its checksum is wrong. @param {string} text @returns {Summary | null} */
-export function decodedSummary(text) {
-  const found = /^((\d+)-(\d+)-(\d+)-(\d+)-(\d+))-([0-9A-Z]{2})$/.exec(text.trim().toUpperCase());
-  if (!found || checksum(found[1]) !== found[7]) return null;
-  const [asked, right, first, alone, tries] = found.slice(2, 7).map(Number);
-  return { asked, right, first, alone, tries };
-}
-
 /** Format all answers, by question, as the text of a file. */
 export function json() {
   const questions = byQuestion().map((answers) => ({
@@ -115,7 +107,7 @@ function byQuestion() {
 }
 
 /** Compute a checksum of two characters that detects any wrong digit and any two swapped digits. @param {string} text */
-function checksum(text) {
+export function checksum(text) {
   const sum = [...text].reduce((before, letter) => (before * 37 + letter.charCodeAt(0)) % 1021, 7);
   return DIGITS[sum >> 5] + DIGITS[sum & 31];
 }

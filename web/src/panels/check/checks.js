@@ -1,6 +1,6 @@
 // The gradient check: a table that compares every gradient with a difference quotient.
 
-import { button, element, fill, set, write } from "../../dom.js";
+import { button, element, fill, radios, set, table, write } from "../../dom.js";
 import { checks as say } from "../../languages/languages.js";
 import { digits, plain, readNumber, short } from "../../core/numbers.js";
 import { checkWalk } from "../../walk/nudged.js";
@@ -9,6 +9,7 @@ import { nudgeSentence } from "./nudged.js";
 import { StepSlider } from "./step.js";
 
 const MOST = 300; // rows
+const METHODS = /** @type {const} */ (["central", "forward"]);
 
 /** @typedef {import("../../walk/steps.js").Walk} Walk */
 
@@ -27,17 +28,12 @@ export class Checks {
       onchange: () => this.#changeStep(),
     });
     this.problem = element("span", { class: "problem", role: "alert" });
-    const choices = /** @type {const} */ (["central", "forward"]).map((method) => {
-      const onchange = () => this.act({ method });
-      const input = element("input", { type: "radio", name: "method", value: method, onchange });
-      return { input, label: element("label", {}, input, ` ${say.methods[method]}`) };
-    });
-    this.methods = choices.map(({ input }) => input);
+    this.method = radios(say.method, "method", METHODS.map((method) => [say.methods[method]]), (i) => this.act({ method: METHODS[i] }));
     this.nudged = element("div", { class: "nudged", "aria-live": "polite" });
     this.slider = new StepSlider(act);
     this.curve = new ErrorCurve();
     this.body = element("tbody");
-    const headings = say.columns.map((heading) => element("th", { scope: "col" }, heading));
+    this.table = table(say.title, say.columns, this.body);
     this.note = element("p", { class: "note" });
     this.element = element(
       "section",
@@ -46,14 +42,10 @@ export class Checks {
       element("p", {}, say.intro),
       element("div", { class: "field" }, element("label", {}, element("span", {}, say.step), this.step), this.problem),
       this.slider.element,
-      element("fieldset", { class: "switch" }, element("legend", {}, say.method), ...choices.map(({ label }) => label)),
+      this.method.element,
       this.nudged,
       this.curve.element,
-      element(
-        "div",
-        { class: "scroll", tabindex: 0, role: "region", "aria-label": say.title },
-        element("table", {}, element("thead", {}, element("tr", {}, ...headings)), this.body),
-      ),
+      this.table,
       this.note,
     );
   }
@@ -62,27 +54,28 @@ export class Checks {
   update(model) {
     const { walk, state, selected, scene } = model;
     this.slider.update(model);
-    for (const input of this.methods) input.checked = input.value === state.method;
-    const root = /** @type {Document | ShadowRoot} */ (this.element.getRootNode());
-    if (root.activeElement !== this.step) this.step.value = state.h ? plain(state.h) : "";
-    const made = [walk, state.h, state.method, scene, selected];
+    this.method.inputs[METHODS.indexOf(state.method)].checked = true;
+    if (!this.step.matches(":focus")) this.step.value = state.h ? plain(state.h) : "";
+    const onStage = scene.items.flatMap((item) => (item.part ? [] : [item.place])).slice(0, MOST);
+    const inPart = selected && !onStage.includes(selected.place) ? [selected.place] : []; // the selected node may be in a closed part
+    const made = [walk, state.h, state.method, scene, inPart[0], selected];
     const isMade = made.map((item, i) => item === this.made[i]);
     this.made = made;
     if (isMade.every(Boolean)) return;
     this.curve.update(model);
-    if (!isMade.slice(0, 4).every(Boolean)) this.#fill(walk, scene, state);
+    if (!isMade.slice(0, -1).every(Boolean)) this.#fill(walk, [...inPart, ...onStage], state);
     for (const row of this.body.rows) set(row, "data-selected", row.dataset.node === selected?.name);
     write(this.nudged, nudgeSentence(model));
   }
 
-  /** @param {Walk} walk @param {import("../../types.js").Scene} scene @param {import("../../model/state.js").State} state */
-  #fill(walk, scene, { h, method }) {
+  /** @param {Walk} walk @param {readonly number[]} places @param {import("../../model/state.js").State} state */
+  #fill(walk, places, { h, method }) {
     const { graph } = walk;
-    const places = scene.items.flatMap((item) => (item.part ? [] : [item.place])).slice(0, MOST);
     const rows = checkWalk(walk, method, places, h);
     fill(this.body, ...rows.map((row, i) => this.#row(graph.nodes[places[i]].name, row)));
+    this.table.hidden = !places.length;
     const others = graph.nodes.length - places.length;
-    write(this.note, others ? say.others(others) : "");
+    write(this.note, !places.length ? say.closed : others ? say.others(others) : "");
   }
 
   /** @param {string} name @param {import("../../walk/check.js").Nudge} row */

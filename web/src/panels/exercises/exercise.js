@@ -18,9 +18,7 @@ export class Exercise {
     this.number = -1;
     this.current = exercise(0);
     this.hints = 0;
-    this.position = 0;
-    this.forward = 0;
-    this.last = 0;
+    this.moment = { position: 0, last: 0 };
     this.question = element("h3", { class: "question", tabindex: -1 });
     this.input = element("input", { type: "text", autocomplete: "off", spellcheck: "false", "aria-label": say.answer });
     this.feedback = element("p", { class: "feedback", role: "status" });
@@ -28,6 +26,7 @@ export class Exercise {
     this.next = button(say.next, () => this.#turn(1));
     this.score = element("p", { class: "note" });
     this.handIn = new HandIn();
+    this.forget = button(say.forget, () => this.#forget(), { class: "quiet" });
     const onsubmit = (/** @type {Event} */ event) => {
       event.preventDefault();
       this.#judge();
@@ -44,19 +43,18 @@ export class Exercise {
       element("div", { class: "buttons" }, button(say.previous, () => this.#turn(-1)), this.next),
       this.score,
       this.handIn.element,
-      button(say.forget, () => this.#forget(), { class: "quiet" }),
+      this.forget,
     );
   }
 
   /** @param {import("../../model/model.js").Model} model */
   update({ state, shown, last }) {
-    this.forward = shown.forward.length;
-    this.last = last;
+    const { position } = state;
+    this.moment = { position, last };
     if (state.exercise !== this.number) this.#show(state.exercise);
-    set(this.hint, "aria-disabled", state.position === last && "true");
-    this.hints = Math.max(this.hints, state.position - this.forward);
-    this.position = state.position;
-    this.#showScore();
+    set(this.hint, "aria-disabled", position === last && "true");
+    this.hints = Math.max(this.hints, position - shown.forward.length);
+    this.#showResults();
   }
 
   /** @param {number} number */
@@ -67,7 +65,6 @@ export class Exercise {
     this.input.value = "";
     set(this.next, "class", null);
     fill(this.feedback);
-    this.handIn.update();
     write(this.question, say.question(number + 1, this.current.root, this.current.by));
   }
 
@@ -78,11 +75,11 @@ export class Exercise {
     if (answer === null) return this.#say(say.noNumber(this.input.value), "");
     const { current, hints } = this;
     record({ kind: KIND, key: current.key, answer: this.input.value, isRight: isRight(answer, right), hinted: hints > 0 });
-    this.handIn.update();
+    this.#showResults();
     if (!isRight(answer, right)) return this.#say(this.#diagnosis(answer), "wrong");
     this.#say(say.right(this.current.root, this.current.by, short(right)), "right");
     set(this.next, "class", "main");
-    return this.act({ position: this.last });
+    return this.act({ position: this.moment.last });
   }
 
   /** Explain what is wrong with an answer. @param {number} answer */
@@ -93,7 +90,7 @@ export class Exercise {
 
   #giveHint() {
     fill(this.feedback);
-    this.act({ position: this.position + 1 });
+    this.act({ position: this.moment.position + 1 });
   }
 
   /** @param {number} by */
@@ -104,11 +101,13 @@ export class Exercise {
 
   #forget() {
     forget();
-    this.handIn.update();
-    this.#showScore();
+    this.#showResults();
+    this.question.focus(); // the button is gone
   }
 
-  #showScore() {
+  #showResults() {
+    this.handIn.update();
+    this.forget.hidden = this.handIn.element.hidden; // until the first answer
     const found = solved(KIND);
     write(this.score, say.score([...found.values()].map(({ alone }) => alone), found.has(this.current.key)));
   }

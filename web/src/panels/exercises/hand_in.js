@@ -2,15 +2,17 @@
 
 import { button, element, write } from "../../dom.js";
 import { exercises as say } from "../../languages/languages.js";
-import { code, json } from "../../model/exercises/results.js";
+import { code, json, summary } from "../../model/exercises/results.js";
 
 export class HandIn {
   constructor() {
-    this.code = element("code", {}, code());
+    this.code = element("code");
     this.element = element("div", { class: "hand-in" }, element("p", { class: "note" }, say.code, this.code, say.noProof), button(say.file, download));
   }
 
+  /** Show the code after the first answer. */
   update() {
+    this.element.hidden = summary().tries === 0;
     write(this.code, code());
   }
 }

@@ -78,11 +78,9 @@ export class Order {
     return (same.find(({ dataset }) => dataset.move === move) ?? same[0])?.focus();
   }
 
-  /** Return the node button that has the focus. The panel may be inside a shadow root. */
+  /** Return the node button that has the focus. */
   #focused() {
-    const root = /** @type {Document | ShadowRoot} */ (this.body.getRootNode());
-    const focused = root.activeElement;
-    return focused instanceof HTMLElement && this.body.contains(focused) && focused.dataset.node ? focused : null;
+    return /** @type {HTMLElement | null} */ (this.body.querySelector("[data-node]:focus"));
   }
 
   /** @param {string} name */

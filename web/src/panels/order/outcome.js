@@ -2,7 +2,7 @@
 
 import { element, fill, set, write } from "../../dom.js";
 import { outcomes as say } from "../../languages/languages.js";
-import { bracketed } from "../../core/names.js";
+import { bracketed, said } from "../../core/names.js";
 import { short } from "../../core/numbers.js";
 import { wrongSentence } from "../../walk/words.js";
 
@@ -44,12 +44,12 @@ export class Outcome {
 
 /** Create a table row with a node's gradient, and the correct gradient if it is wrong. @param {Walk} walk @param {number} place */
 function row({ graph, gradients, right, wrong }, place) {
-  const [root, name] = [graph.nodes[graph.root].name, graph.nodes[place].name];
+  const [root, name] = [graph.root, place].map((index) => bracketed(said(graph.nodes[index].name)));
   const isWrong = wrong.some((item) => item.place === place);
   return element(
     "tr",
     { "data-wrong": isWrong },
-    element("th", { scope: "row" }, say.derivative(bracketed(root), bracketed(name))),
+    element("th", { scope: "row" }, say.derivative(root, name)),
     element("td", {}, short(Number(gradients[place]))),
     element("td", {}, isWrong ? say.wrong(short(right[place])) : say.right),
   );

@@ -1,25 +1,19 @@
 // A switch between accumulating contributions with += and overwriting the gradient with =.
 
-import { element } from "../../dom.js";
+import { element, radios } from "../../dom.js";
 import { writing as say } from "../../languages/languages.js";
 
 export class Writing {
   /** @param {(change: Partial<import("../../model/state.js").State>) => void} act */
   constructor(act) {
-    const choices = [
-      { overwrite: false, sign: "+=", meaning: say.accumulate },
-      { overwrite: true, sign: "=", meaning: say.overwrite },
-    ];
-    this.choices = choices.map(({ overwrite, sign, meaning }) => {
-      const input = element("input", { type: "radio", name: "writing", onchange: () => act({ overwrite }) });
-      return { overwrite, input, label: element("label", {}, input, element("code", {}, sign), ` ${meaning}`) };
-    });
-    const labels = this.choices.map(({ label }) => label);
-    this.element = element("fieldset", { class: "switch" }, element("legend", {}, say.title), ...labels);
+    const faces = [["+=", say.accumulate], ["=", say.overwrite]].map(([sign, meaning]) => [element("code", {}, sign), ` ${meaning}`]);
+    const { inputs, element: fieldset } = radios(say.title, "writing", faces, (i) => act({ overwrite: i === 1 }));
+    this.inputs = inputs;
+    this.element = fieldset;
   }
 
   /** @param {import("../../model/model.js").Model} model */
   update({ state }) {
-    for (const { overwrite, input } of this.choices) input.checked = state.overwrite === overwrite;
+    this.inputs[Number(state.overwrite)].checked = true;
   }
 }

@@ -1,6 +1,6 @@
 // The graph as a table with one row per box of the drawing, also for screen readers.
 
-import { button, element, fill, set, write } from "../../dom.js";
+import { button, element, fill, set, table, write } from "../../dom.js";
 import { twin as say } from "../../languages/languages.js";
 import { short } from "../../core/numbers.js";
 import { written } from "../../walk/words.js";
@@ -15,17 +15,8 @@ export class Twin {
     /** @type {{ place: number, row: HTMLTableRowElement, made: Element, data: Element, gradient: Element, status: Element }[]} */
     this.rows = [];
     this.body = element("tbody");
-    const headings = say.columns.map((heading) => element("th", { scope: "col" }, heading));
-    this.element = element(
-      "details",
-      { class: "twin", open: true },
-      element("summary", {}, say.title),
-      element(
-        "div",
-        { class: "scroll", tabindex: 0, role: "region", "aria-label": say.title },
-        element("table", {}, element("thead", {}, element("tr", {}, ...headings)), this.body),
-      ),
-    );
+    const all = table(say.title, say.columns, this.body);
+    this.element = element("details", { class: "twin", open: true }, element("summary", {}, say.title), all);
   }
 
   /** @param {import("../../model/model.js").Model} model */
@@ -70,5 +61,5 @@ export class Twin {
 
 /** @param {import("../../types.js").Node} node @param {import("../../core/graph.js").Graph} graph */
 function madeAs(node, graph) {
-  return node.operands.length ? written(node, graph) : say.leaf;
+  return node.operands.length ? written(node, graph, false) : say.leaf;
 }

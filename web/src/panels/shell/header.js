@@ -1,10 +1,11 @@
 // The header: choose a graph of the lesson, type an expression or open a file; share a link; set theme and language.
 
-import { button, element, icon, set, write } from "../../dom.js";
+import { button, element, fill, icon, select, set, write } from "../../dom.js";
+import { few } from "../../core/names.js";
 import { afterwards, header as say, language, LANGUAGES, presets } from "../../languages/languages.js";
 import { Menu } from "./menu.js";
 import { PRESETS, presetOf } from "../../model/presets.js";
-import { STARTS, stateOf } from "../../model/state.js";
+import { START, startOf, stateOf } from "../../model/state.js";
 
 /** @typedef {import("../../model/framing.js").Theme} Theme */
 
@@ -13,7 +14,7 @@ const SHARE = "M8 1l4 4H9v6H7V5H4zM2 9h2v4h8V9h2v6H2z";
 export class Header {
   /**
    * @param {(change: Partial<import("../../model/state.js").State>) => void} act
-   * @param {{ open: (text: string) => void, close: () => void, theme: (theme: Theme) => void, speak: (code: string) => void, share: () => void, print: () => void, present: () => void, isPage: boolean }} page
+   * @param {{ open: (text: string) => void, close: () => void, theme: (theme: Theme) => void, speak: (code: string) => void, share: () => void, values: () => void, print: () => void, present: () => void, isPage: boolean }} page
    */
   constructor(act, page) {
     this.act = act;
@@ -23,13 +24,8 @@ export class Header {
     /** @type {import("../../model/state.js").Mode} */
     this.mode = "walk";
     this.exercise = 0;
-    const options = PRESETS.map(({ key }) => element("option", { value: key }, presets[key].title));
-    this.presets = element(
-      "select",
-      { "aria-label": say.presets, onchange: () => this.#show(this.presets.value) },
-      element("option", { value: "" }, presets.own),
-      ...options,
-    );
+    const graphs = PRESETS.map(({ key }) => /** @type {const} */ ([key, presets[key].title]));
+    this.presets = select([["", presets.own], ...graphs], { "aria-label": say.presets, onchange: () => this.#show(this.presets.value) });
     this.input = element("input", {
       type: "text",
       class: "program",
@@ -41,18 +37,15 @@ export class Header {
     });
     this.problem = element("pre", { class: "problem", id: "problem", role: "alert" });
     this.lesson = element("p", { class: "note" });
+    this.values = button(say.values, page.values, { class: "link" });
     const onsubmit = (/** @type {Event} */ event) => {
       event.preventDefault();
-      this.act({ program: this.input.value, ...this.#start() });
+      this.act({ program: this.input.value, ...this.#start(this.input.value) });
     };
     this.form = element("form", { onsubmit }, this.presets, this.input, element("button", { class: "main" }, say.draw));
     this.title = element("p", { class: "of" });
     this.file = element("input", { type: "file", accept: ".json,application/json", hidden: true, onchange: () => this.#read() });
-    const themes = /** @type {const} */ (["auto", "light", "dark"]).map((theme) =>
-      element("option", { value: theme }, say.themes[theme]),
-    );
-    this.theme = element("select", { "aria-label": say.theme }, ...themes);
-    this.theme.addEventListener("change", () => page.theme(/** @type {Theme} */ (this.theme.value)));
+    this.theme = select(Object.entries(say.themes), { "aria-label": say.theme, onchange: () => page.theme(/** @type {Theme} */ (this.theme.value)) });
     const names = Object.entries(LANGUAGES).map(([code, { language: { name } }]) =>
       element("option", { value: code, lang: code, selected: code === language.code }, name),
     );
@@ -91,8 +84,9 @@ export class Header {
     }
     const preset = PRESETS.find((known) => known.program === program);
     this.presets.value = preset?.key ?? "";
-    const isPreset = !document && preset && !state.chapter && state.mode !== "exercises";
-    write(this.lesson, isPreset ? noteOn(preset.key, moment.position === last) : "");
+    if (document || state.chapter || state.mode === "exercises") fill(this.lesson);
+    else if (preset) write(this.lesson, noteOn(preset.key, moment.position === last));
+    else this.#tellStart(state);
     if (!this.isRefused || this.input.value === program) this.fail("");
   }
 
@@ -134,16 +128,23 @@ export class Header {
     return this.keys.checked;
   }
 
-  /** Return the mode and position for another graph: the mode stays, except that exercises end. */
-  #start() {
+  /** Tell which leaves of an own expression have the number of a leaf without one. @param {import("../../model/state.js").State} state */
+  #tellStart({ values, mode }) {
+    const names = [...values.keys()].filter((name) => values.get(name) === START);
+    const told = names.length ? say.start([...few(names, false), START].join(" = ")) : "";
+    fill(this.lesson, ...(values.size && mode === "walk" ? [told, " ", this.values] : []));
+  }
+
+  /** Return the mode and position for another graph: the mode stays, except that exercises end. @param {string} program */
+  #start(program) {
     const mode = this.mode === "exercises" ? "walk" : this.mode;
-    return { mode, position: STARTS[mode] };
+    return { mode, position: startOf(mode, program) };
   }
 
   /** @param {string} key */
   #show(key) {
     const preset = presetOf(key);
-    if (preset) this.act({ ...stateOf(preset), exercise: this.exercise, ...this.#start() });
+    if (preset) this.act({ ...stateOf(preset), exercise: this.exercise, ...this.#start(preset.program) });
     else this.input.select();
   }
 

@@ -1,7 +1,7 @@
 // A dialog that creates a link with a teacher's note and question, and the HTML that embeds the same link in another
 // page.
 
-import { button, element, fill, set, write } from "../../dom.js";
+import { button, element, fill, select, set, write } from "../../dom.js";
 import { header, language, LANGUAGES, lesson, share as say } from "../../languages/languages.js";
 import { encodedAnswer, waysIn } from "../../model/exercises/ask.js";
 import { CHAPTERS } from "../../model/chapters.js";
@@ -23,11 +23,11 @@ export class Share {
     /** The framing of this page. */
     this.framing = unframed();
     const oninput = () => this.#show();
-    const themes = /** @type {const} */ (["light", "dark"]).map((theme) => option(theme, header.themes[theme]));
-    const names = Object.entries(LANGUAGES).map(([code, { language: { name } }]) => option(code, name));
+    const { auto, ...themes } = header.themes;
+    const names = Object.entries(LANGUAGES).map(([code, { language: { name } }]) => /** @type {const} */ ([code, name]));
     this.start = element("select", { oninput });
-    this.language = element("select", { oninput }, option("", say.theirs), ...names);
-    this.theme = element("select", { oninput }, option("", say.theirs), ...themes);
+    this.language = select([["", say.theirs], ...names], { oninput });
+    this.theme = select([["", say.theirs], ...Object.entries(themes)], { oninput });
     this.presents = element("input", { type: "checkbox", oninput });
     this.note = element("textarea", { rows: 2, maxlength: LONGEST_NOTE, oninput });
     this.question = element("textarea", { rows: 2, maxlength: LONGEST_QUESTION, oninput });

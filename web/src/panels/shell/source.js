@@ -1,6 +1,6 @@
 // The program's source beside its graph: marks the line of the current step and the lines that made nodes. Lines may be missing.
 
-import { element, fill, set, write } from "../../dom.js";
+import { element, fill, scroller, set, write } from "../../dom.js";
 import { source as say } from "../../languages/languages.js";
 import { Timeline } from "../walk/timeline.js";
 
@@ -17,7 +17,7 @@ export class Source {
     this.lines = new Map();
     this.title = element("h2");
     this.list = element("ol", { class: "lines" });
-    this.scroller = element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": say.title }, this.list);
+    this.scroller = scroller(say.title, this.list);
     this.timeline = new Timeline(act);
     this.element = element("section", { class: "source" }, this.timeline.element, this.title, this.scroller);
   }

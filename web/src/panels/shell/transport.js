@@ -1,7 +1,7 @@
 // The controls of the walk (start, back, next, end, play, timeline), and a sentence about the last step.
 
-import { button, element, fill, icon, set, write } from "../../dom.js";
-import { training, transport as say } from "../../languages/languages.js";
+import { button, element, fill, icon, select, set, write } from "../../dom.js";
+import { folds, training, transport as say } from "../../languages/languages.js";
 import { short } from "../../core/numbers.js";
 import { stepSentence } from "../../walk/words.js";
 
@@ -56,10 +56,8 @@ export class Transport {
       "aria-label": say.timeline,
       oninput: () => this.#go(this.timeline.valueAsNumber),
     });
-    const options = Object.entries(say.speeds).map(([name, title]) =>
-      element("option", { value: name, selected: name === "normal" }, title),
-    );
-    this.speed = element("select", { "aria-label": say.speed, onchange: () => this.#changeSpeed() }, ...options);
+    this.speed = select(Object.entries(say.speeds), { "aria-label": say.speed, onchange: () => this.#changeSpeed() });
+    this.speed.value = "normal";
     this.phase = element("p", { class: "phase", id: "phase" });
     this.sentence = element("p", { class: "sentence", "aria-live": "polite" });
     /** @type {import("../../types.js").Step | undefined} the last step */
@@ -70,7 +68,7 @@ export class Transport {
       this.isWhole = !this.isWhole;
       this.tellWhole();
     };
-    this.more = button(say.whole, turn, { class: "link", hidden: true });
+    this.more = button(folds.whole, turn, { class: "link", hidden: true });
     const { start, back, play, next, end } = this.buttons;
     this.controls = element("div", { class: "buttons" }, start, back, next, end, this.timeline, play, this.speed);
     this.told = element("div", { class: "told", role: "group", "aria-labelledby": "phase" }, this.phase, this.sentence, this.more);
@@ -110,14 +108,14 @@ export class Transport {
   }
 
   /**
-   * Describe the last step. If it has many operands, show only a few until the reader asks for all of them.
+   * Describe the last step. Long names and lists are folded until the reader asks for all.
    * @param {import("../../walk/steps.js").Walk} walk @param {string} onTop a sentence about gradients from before the pass
    */
   #tell(walk, onTop) {
     const sentence = (this.step ? stepSentence(walk, this.step, this.isWhole) : say.nothing) + onTop;
     write(this.sentence, sentence);
     this.more.hidden = !this.step || (!this.isWhole && sentence === stepSentence(walk, this.step) + onTop);
-    write(this.more, this.isWhole ? say.shortened : say.whole);
+    write(this.more, this.isWhole ? folds.less : folds.whole);
     set(this.told, "tabindex", this.told.scrollHeight > this.told.clientHeight && 0); // makes an overflowing text scrollable by keyboard
   }
 

@@ -215,8 +215,8 @@ function pathOf(entries, across, up) {
   return entries.map(({ step, loss }, i) => `${i ? "L" : "M"}${across(step)} ${up(loss)}`).join("");
 }
 
-/** @param {string} words @param {number} x @param {number} y @param {"end" | "middle"} anchor */
-function text(words, x, y, anchor) {
+/** @param {string} words @param {number} x @param {number} y @param {"start" | "middle" | "end"} anchor */
+export function text(words, x, y, anchor) {
   const made = drawn("text", { x, y, "text-anchor": anchor });
   made.textContent = words;
   return made;

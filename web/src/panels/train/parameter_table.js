@@ -1,6 +1,6 @@
 // A table of the leaves: which ones are parameters, and their gradients. Below it, the size of the gradient in each layer.
 
-import { button, element, fill, write } from "../../dom.js";
+import { button, element, fill, table, write } from "../../dom.js";
 import { training } from "../../languages/languages.js";
 import { general, short } from "../../core/numbers.js";
 import { leavesOf, usualParameters } from "../../learn/descent.js";
@@ -25,7 +25,6 @@ export class Parameters {
     this.chosen = [];
     /** @type {readonly string[]} */
     this.all = [];
-    const headings = training.columns.map((heading) => element("th", { scope: "col" }, heading));
     this.body = element("tbody");
     this.more = element("p", { class: "note" });
     this.element = element(
@@ -39,11 +38,7 @@ export class Parameters {
         button(training.all, () => onchoice(this.all)),
         button(training.none, () => onchoice([])),
       ),
-      element(
-        "div",
-        { class: "scroll", tabindex: 0, role: "region", "aria-label": training.parameters },
-        element("table", {}, element("thead", {}, element("tr", {}, ...headings)), this.body),
-      ),
+      table(training.parameters, training.columns, this.body),
       this.more,
     );
   }

@@ -1,6 +1,6 @@
 // The training data: the numbers in the graph alone, or points in the plane for a network. Readers can add their own points.
 
-import { button, element, icon, set, write } from "../../dom.js";
+import { button, element, icon, radios, select, set, write } from "../../dom.js";
 import { training } from "../../languages/languages.js";
 import { general, readNumber, short } from "../../core/numbers.js";
 import { Batch } from "../../learn/batch.js";
@@ -15,6 +15,7 @@ import { Plane, sign } from "./plane.js";
 /** @typedef {import("../../learn/points.js").Point} Point */
 /** @typedef {import("../../learn/network.js").Design} Design */
 
+const CLICKS = /** @type {const} */ (["show", "one", "other"]); // meanings of a click in the plane
 export const RATE = 0.5; // suits the networks on this page
 const AGAIN = "M8 2a6 6 0 1 0 5.7 4.1l-1.9.6A4 4 0 1 1 8 4v2.6L12.2 3 8-.6z";
 
@@ -39,11 +40,10 @@ export class Points {
     this.activation = choice(ACTIVATIONS.map((name) => [name, name]), say.activation, () => this.#build());
     this.loss = choice(LOSSES.map((name) => [name, say.losses[name]]), say.loss, () => this.#build());
     this.plane = new Plane((x1, x2, near) => this.#click(x1, x2, near));
-    this.clicks = Object.entries(say.clicks).map(([name, title]) => ({
-      input: element("input", { type: "radio", name: "click", value: name, checked: name === "show" }),
-      signs: name === "show" ? [] : [sign(name === "one" ? "one" : "other")],
-      title,
-    }));
+    const clicks = CLICKS.map((name) => [name === "show" ? null : sign(name), say.clicks[name]]);
+    this.clicks = radios(say.click, "click", clicks, () => {});
+    this.clicks.inputs[0].checked = true;
+    set(this.clicks.element, "class", "clicks");
     this.accuracy = element("p", { class: "tell" });
     this.number = element("input", { type: "number", class: "number", min: 1, step: 1, onchange: () => this.#show(this.number.valueAsNumber - 1) });
     this.point = element("p", { class: "note" });
@@ -54,9 +54,9 @@ export class Points {
     this.unlinked = element("p", { class: "note" });
     this.scaling = element("p", { class: "note" }, say.scaleNote, " ", button(say.scale, () => this.#take(scaled(this.#points))));
     this.fields = /** @type {const} */ (["x1", "x2"]).map((name) => element("input", { type: "text", "aria-label": name, autocomplete: "off" }));
-    this.class = element("select", { "aria-label": say.class }, element("option", { value: "1" }, "1"), element("option", { value: "-1" }, "−1"));
+    this.class = select([["1", "1"], ["-1", "−1"]], { "aria-label": say.class });
     this.field = element("div", { class: "points" }, this.#network(), ...this.#field());
-    this.own = element("div", { class: "points" }, this.#clicks(), this.#own());
+    this.own = element("div", { class: "points" }, this.clicks.element, this.#own());
   }
 
   /** The training points; empty when training on the numbers in the graph. */
@@ -117,11 +117,6 @@ export class Points {
   #field() {
     const { points: say } = training;
     return [this.accuracy, this.plane.element, element("div", { class: "add" }, element("label", {}, say.shown, this.number)), this.point];
-  }
-
-  #clicks() {
-    const labels = this.clicks.map(({ input, signs, title }) => element("label", {}, input, ...signs, title));
-    return element("fieldset", { class: "clicks" }, element("legend", {}, training.points.click), ...labels);
   }
 
   #own() {
@@ -193,7 +188,7 @@ export class Points {
 
   /** @param {number} x1 @param {number} x2 @param {number} near */
   #click(x1, x2, near) {
-    const chosen = this.clicks.find(({ input }) => input.checked)?.input.value;
+    const chosen = CLICKS[this.clicks.inputs.findIndex(({ checked }) => checked)];
     if (chosen === "show") return near >= 0 ? this.#show(near) : undefined;
     return this.#take([...this.#points, { x1: rounded(x1), x2: rounded(x2), y: chosen === "one" ? 1 : -1 }]);
   }
@@ -283,6 +278,5 @@ function placeAmong(points, values) {
 
 /** Create a select with an accessible name. @param {readonly (readonly [value: string, title: string])[]} options @param {string} name @param {() => void} onchange */
 function choice(options, name, onchange) {
-  const own = element("option", { value: "" }, training.points.own);
-  return element("select", { "aria-label": name, title: name, onchange }, own, ...options.map(([value, title]) => element("option", { value }, title)));
+  return select([["", training.points.own], ...options], { "aria-label": name, title: name, onchange });
 }

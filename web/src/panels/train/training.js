@@ -1,6 +1,6 @@
 // The training panel: take single steps of gradient descent or keep training, and see how loss and parameters change.
 
-import { button, element, set, write } from "../../dom.js";
+import { button, element, select, set, write } from "../../dom.js";
 import { training as say } from "../../languages/languages.js";
 import { general, plain, readNumber } from "../../core/numbers.js";
 import { descend, descended, isLoss } from "../../learn/descent.js";
@@ -50,14 +50,13 @@ export class Training {
   constructor(act) {
     this.act = act;
     this.intro = element("p");
-    const subjects = Object.entries(say.subjects).map(([name, title]) => element("option", { value: name }, title));
-    this.subject = element("select", { "aria-label": say.subject, onchange: () => this.#learnFrom(this.subject.value) }, ...subjects);
+    this.subject = select(Object.entries(say.subjects), { "aria-label": say.subject, onchange: () => this.#learnFrom(this.subject.value) });
     this.rate = element("input", { type: "text", "aria-label": say.rate, autocomplete: "off", spellcheck: "false", onchange: () => this.#changeRate(readNumber(this.rate.value)) });
     this.problem = element("p", { class: "problem", role: "alert" });
     this.step = button(say.step, () => this.#stepOnce(), { class: "main" });
     this.run = button(say.run, () => this.#toggle());
-    const speeds = Object.entries(say.speeds).map(([name, title]) => element("option", { value: name, selected: name === "fast" }, title));
-    this.speed = element("select", { class: "speed", "aria-label": say.speed }, ...speeds);
+    this.speed = select(Object.entries(say.speeds), { class: "speed", "aria-label": say.speed });
+    this.speed.value = "fast";
     this.moves = element("p", { class: "stepped", "aria-live": "polite" });
     this.zeroed = element("input", { type: "checkbox", onchange: () => this.#choose({ isZeroed: this.zeroed.checked }) });
     this.zeroedNote = element("p", { class: "note" });

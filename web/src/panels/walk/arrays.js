@@ -1,7 +1,7 @@
 // The labeled arrays of the open part, as heat maps. The selected row is also drawn as bars, or as arcs if it holds
 // attention weights (the array is causal, and the row sums to 1).
 
-import { element, fill, set, write } from "../../dom.js";
+import { element, fill, scroller, select, set, write } from "../../dom.js";
 import { arrays as say } from "../../languages/languages.js";
 import { short } from "../../core/numbers.js";
 import { drawn } from "../../stage/svg.js";
@@ -34,7 +34,7 @@ export class Arrays {
     this.act = act;
     const onchange = () => this.#model && this.#show(this.#model);
     this.chosen = element("select", { "aria-label": say.title, onchange });
-    this.measure = element("select", { "aria-label": say.measure, onchange }, ...measures());
+    this.measure = select(Object.entries(say.measures), { "aria-label": say.measure, onchange });
     this.map = element("table", { class: "map", role: "grid", onkeydown: (/** @type {KeyboardEvent} */ event) => this.#onKey(event) });
     this.read = element("p", { class: "read" });
     this.arcs = drawn("svg", { class: "arcs", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" });
@@ -45,7 +45,7 @@ export class Arrays {
       { class: "arrays" },
       element("h2", {}, say.title),
       element("div", { class: "choices" }, this.chosen, this.measure),
-      element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": say.title }, this.map),
+      scroller(say.title, this.map),
       this.read,
       this.arcs,
       this.bars,
@@ -184,11 +184,6 @@ export class Arrays {
     this.bars.replaceChildren(...(this.bars.hasAttribute("hidden") ? [] : barsOf(numbers, gradients, isKnown ? steepest : -1)));
     write(this.steepest, isKnown ? say.steepest(model.graph.nodes[places[steepest]].name, model.graph.nodes[model.graph.root].name) : "");
   }
-}
-
-/** Create the options for the numbers that a heat map shows: values or gradients. */
-function measures() {
-  return /** @type {const} */ (["data", "gradient"]).map((measure) => element("option", { value: measure }, say.measures[measure]));
 }
 
 /** Color a cell by its number. @param {Element & ElementCSSInlineStyle} box @param {number | null} number @param {number} largest */

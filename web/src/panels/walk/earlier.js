@@ -1,6 +1,6 @@
 // A table of .grad after a pass that started with gradients from earlier passes, to which backward() adds.
 
-import { button, element, fill, write } from "../../dom.js";
+import { button, element, fill, table, write } from "../../dom.js";
 import { earlier as say } from "../../languages/languages.js";
 import { short } from "../../core/numbers.js";
 
@@ -15,10 +15,7 @@ export class EarlierGradients {
     this.intro = element("p");
     this.body = element("tbody");
     this.more = element("p", { class: "note" });
-    const headings = say.columns.map((heading) => element("th", { scope: "col" }, heading));
-    const table = element("table", {}, element("thead", {}, element("tr", {}, ...headings)), this.body);
-    const scroll = element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": say.title }, table);
-    this.element = element("section", { class: "earlier" }, element("h2", {}, say.title), this.intro, scroll, this.more);
+    this.element = element("section", { class: "earlier" }, element("h2", {}, say.title), this.intro, table(say.title, say.columns, this.body), this.more);
   }
 
   /** @param {import("../../model/model.js").Model} model */

@@ -1,14 +1,13 @@
 // The inspector of the selected node or the current step: the node's chain-rule sum, or the contribution of one edge.
 
 import { button, element, fill, set } from "../../dom.js";
-import { earlier as before, inspector as say, operations } from "../../languages/languages.js";
+import { earlier as before, folds, inspector as say, operations } from "../../languages/languages.js";
 import { plain, short } from "../../core/numbers.js";
 import { derivative, joined, math, number, row, sign, typeset } from "../../mathml.js";
-import { chainRule, edgeStory, few, FIRST, MANY, namedPartial, written } from "../../walk/words.js";
+import { few, isLong, said } from "../../core/names.js";
+import { chainRule, edgeStory, namedPartial, written } from "../../walk/words.js";
 import { pathList } from "./paths.js";
 import { LeafField, LISTED } from "./values.js";
-
-const MOST = 1000; // terms of a sum that are shown at most
 
 /** @typedef {import("../../walk/words.js").EdgeStory} EdgeStory */
 /** @typedef {import("../../model/model.js").Model} Model */
@@ -48,6 +47,7 @@ export class Inspector {
     if (!node) fill(this.body, element("p", { class: "note" }, say.nothing));
     else if (selected && state.operand >= 0) fill(this.body, ...this.#edge(model, `${node.place}:${state.operand}`));
     else fill(this.body, ...this.#node(model, node));
+    for (const wide of this.body.querySelectorAll(".symbolic")) set(wide, "tabindex", wide.scrollWidth > wide.clientWidth && 0); // scrollable by keyboard
     if (hadFocus) this.body.focus(); // the link that had the focus was removed
   }
 
@@ -56,17 +56,17 @@ export class Inspector {
     const { graph, shown, moment, stored, pass, state, walk } = model;
     const earlier = state.values.size ? undefined : pass?.earlier.find(({ place }) => place === node.place);
     const facts = [
-      node.operands.length ? fact(say.made, written(node, graph, this.isWhole), node.operands.length > MANY && this.#switch(say.whole)) : [],
+      node.operands.length ? fact(say.made, ...this.#folded((isWhole) => written(node, graph, isWhole))) : [],
       node.row ? fact(say.operation, operations.words(node.row.name, node.row.words)) : [],
       fact(say.data, moment.known[node.place] ? plain(node.data) : say.open),
       node.source ? fact(say.source, `${node.source.file.split(/[\\/]/).pop()}:${node.source.line}`) : [],
     ].flat();
     return [
-      element("p", { class: "name" }, node.name),
+      element("p", { class: "name" }, ...this.#folded((isWhole) => said(node.name, isWhole))),
       element("dl", {}, ...facts),
       element("h3", {}, say.sum),
       ...this.#sum(graph, node, shown.order.includes(node.place) ? chainRule(shown, node.place, moment) : null, stored.get(node.place)),
-      ...pathList(model, node.place),
+      ...pathList(model, node.place, this.isWhole, () => this.#switch()),
       earlier ? element("p", { class: "why" }, before.told(short(walk.right[node.place]), short(earlier.grad), short(earlier.now), earlier.since)) : null,
     ];
   }
@@ -81,20 +81,23 @@ export class Inspector {
     const { terms } = rule;
     const symbolic = element("p", { class: "symbolic" }, wholeRule(graph, node, rule));
     if (!terms.length) return [symbolic, element("p", { class: "note" }, say.root)];
-    const isShort = terms.length > MANY && !this.isWhole;
-    const first = terms.slice(0, isShort ? FIRST : MOST);
-    const last = first.length < terms.length ? terms.slice(-1) : [];
-    const term = (/** @type {EdgeStory} */ story) => this.#term(graph, story);
-    const left = terms.length - first.length - last.length;
-    const between = terms.length > MANY ? element("li", { class: "between" }, left && !isShort ? say.more(left) : this.#switch(say.more(left))) : null;
+    const items = few(terms, this.isWhole, (count) => count).map((item) => {
+      return typeof item === "object" ? this.#term(graph, item) : element("li", { class: "between" }, this.isWhole ? folds.more(item) : this.#switch(folds.more(item)));
+    });
+    const less = isLong(terms) && this.isWhole ? element("li", { class: "between" }, this.#switch()) : null;
     const before = stored === undefined ? null : element("li", {}, say.stored(short(stored)));
     const total = element("li", { class: "total" }, this.#total(rule, stored));
-    return [symbolic, element("ul", { class: "sum" }, before, ...first.map(term), between, ...last.map(term), total)];
+    return [symbolic, element("ul", { class: "sum" }, before, ...items, less, total)];
   }
 
-  /** Create a button that expands or collapses a shortened list. @param {string} whole its text when the list is collapsed */
-  #switch(whole) {
-    return button(this.isWhole ? say.less : whole, () => {
+  /** Show a text, and if it is folded, a button for the whole text. @param {(isWhole: boolean) => string} told @returns {(string | Element)[]} */
+  #folded(told) {
+    return [told(this.isWhole), ...(told(true) === told(false) ? [] : [" ", this.#switch()])];
+  }
+
+  /** Create a button that shows long names and lists whole, or folds them again. @param {string} [whole] its text while they are folded */
+  #switch(whole = folds.whole) {
+    return button(this.isWhole ? folds.less : whole, () => {
       this.isWhole = !this.isWhole;
       this.shown = [this.shown[0]];
       if (this.model) this.update(this.model);
@@ -132,7 +135,7 @@ export class Inspector {
   /** @param {Model} model @param {string} key */
   #edge({ graph, shown, moment }, key) {
     const story = edgeStory(shown, key, moment);
-    const [from, to] = [graph.nodes[story.place].name, graph.nodes[story.user].name];
+    const [from, to] = [story.place, story.user].map((place) => said(graph.nodes[place].name));
     const isLost = story.status === "late" || story.status === "overwritten";
     if (story.status === "inert") return [element("p", { class: "name" }, `${from} → ${to}`), element("p", {}, say.inert)];
     const inTable = story.formula && story.formula !== story.written ? fact(say.formula, say.rule("xyz"[story.position] ?? "", story.formula)) : [];
@@ -148,22 +151,19 @@ export class Inspector {
       ),
       isLost ? element("p", { class: "why" }, say.lost(story.because)) : null,
       element("p", {}, story.sentence),
-      button(say.back(to), () => this.act({ selected: to, operand: -1 })),
+      button(say.back(to), () => this.act({ selected: graph.nodes[story.user].name, operand: -1 })),
     ];
   }
 }
 
 /**
- * Write d root / d node as the sum of its products. If there are many terms, show only a few.
+ * Write d root / d node as the sum of its products; a long sum is folded.
  * @param {Graph} graph @param {import("../../types.js").Node} node @param {import("../../walk/words.js").ChainRule} rule
  */
-function wholeRule(graph, node, { symbolic, derivative: named, terms }) {
-  const said = terms.length > MANY ? `${named} = ${few(terms.map((story) => story.symbolic), false).join(" + ")}` : symbolic;
-  const isShort = terms.length > MANY;
-  const first = terms.slice(0, isShort ? FIRST : terms.length).map((story) => factors(graph, story));
-  const rest = isShort ? [sign("…"), factors(graph, terms[terms.length - 1])] : [];
-  const sum = node.place === graph.root ? number("1") : terms.length ? joined([...first, ...rest], "+") : number("0");
-  return math(said, derivative("d", graph.nodes[graph.root].name, node.name), sign("="), sum);
+function wholeRule(graph, node, { symbolic, terms }) {
+  const products = few(terms, false).map((term) => (typeof term === "string" ? sign(term) : factors(graph, term)));
+  const sum = node.place === graph.root ? number("1") : terms.length ? joined(products, "+") : number("0");
+  return math(symbolic, derivative("d", graph.nodes[graph.root].name, node.name), sign("="), sum);
 }
 
 /** Write d root / d user · ∂ user / ∂ operand. @param {Graph} graph @param {EdgeStory} story */
@@ -182,7 +182,7 @@ function localRule(graph, { user, place, position, derivative: named, written: f
   return math(said, joined(sides, "="));
 }
 
-/** Create a term and its description for a description list. @param {string} term @param {string | Element} what @param {HTMLElement | false} [more] */
-function fact(term, what, more) {
-  return [element("dt", {}, term), element("dd", {}, what, more ? " " : "", more || null)];
+/** Create a term and its description for a description list. @param {string} term @param {...(string | Element)} what */
+function fact(term, ...what) {
+  return [element("dt", {}, term), element("dd", {}, ...what)];
 }

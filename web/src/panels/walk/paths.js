@@ -1,6 +1,7 @@
 // A list of the paths from a node to the root: the product along each path, and their sum, the gradient.
 
 import { element } from "../../dom.js";
+import { few, isLong } from "../../core/names.js";
 import { paths as say } from "../../languages/languages.js";
 import { short } from "../../core/numbers.js";
 import { pathCounts, pathName, pathsFrom } from "../../walk/paths.js";
@@ -8,31 +9,32 @@ import { pathCounts, pathName, pathsFrom } from "../../walk/paths.js";
 /** @typedef {import("../../model/model.js").Model} Model */
 /** @typedef {import("../../types.js").Way} Way */
 
-const LISTED = 12;
-const MOST_FACTORS = 8; // more factors are abbreviated
+const LISTED = 12; // paths, unless the reader asks for all
 
 /**
  * List the paths of a node. Their products are shown if they are known and do not give away an answer.
- * @param {Model} model @param {number} place @returns {HTMLElement[]}
+ * @param {Model} model @param {number} place @param {boolean} isWhole whether to show long lists whole
+ * @param {() => HTMLElement} more creates the button that shows them whole @returns {HTMLElement[]}
  */
-export function pathList(model, place) {
+export function pathList(model, place, isWhole, more) {
   const { graph, shown } = model;
-  const paths = pathsFrom(graph, place, LISTED, shown.users);
+  const paths = pathsFrom(graph, place, isWhole ? undefined : LISTED, shown.users);
   if (place === graph.root || !paths.length) return [];
   const count = pathCounts(graph)[place];
   const isKnown = areKnown(model);
   const items = paths.map((path) => {
-    const name = pathName(graph, path);
-    return element("li", {}, isKnown ? say.product(name, factors(path.locals), short(path.product)) : name);
+    const name = pathName(graph, path, isWhole);
+    return element("li", {}, isKnown ? say.product(name, few(path.locals.map(short), isWhole), short(path.product)) : name);
   });
   if (count > paths.length) items.push(element("li", {}, say.more(count - paths.length)));
   else if (isKnown && count > 1) {
-    const products = paths.map(({ product }) => short(product));
+    const products = few(paths.map(({ product }) => short(product)), isWhole);
     items.push(element("li", { class: "gradient" }, say.sum(products, short(shown.right[place]))));
   }
   return [
     element("h3", {}, say.title(count)),
     element("ul", { class: "paths" }, ...items),
+    ...(count > LISTED || paths.some(({ places }) => isLong(places)) ? [more()] : []),
     ...(isKnown ? [] : [element("p", { class: "note" }, say.early)]),
   ];
 }
@@ -50,10 +52,4 @@ export function waysOf(model, place) {
 /** Return whether the products may be shown: the forward pass is done, and no question is open. @param {Model} model */
 function areKnown({ graph, moment, isAsking }) {
   return moment.known[graph.root] && !isAsking;
-}
-
-/** Format factors as text; of many factors, leave out the middle. @param {readonly number[]} numbers */
-function factors(numbers) {
-  if (numbers.length <= MOST_FACTORS) return numbers.map(short);
-  return [...numbers.slice(0, 4).map(short), "…", ...numbers.slice(-3).map(short)];
 }

@@ -27,6 +27,7 @@ export class Values {
     this.graph = graph;
     const leaves = graph.nodes.filter((node) => !node.operands.length);
     const shown = leaves.slice(0, LISTED);
+    this.element.hidden = !leaves.length; // the expression has numbers only
     set(this.fields, "class", leaves.some(({ name }) => name.length > LONG) ? "fields wide" : "fields");
     if (shown.length !== this.leaves.length) {
       this.leaves = shown.map(() => new LeafField(this.act));
@@ -34,6 +35,12 @@ export class Values {
     }
     shown.forEach((leaf, i) => this.leaves[i].update(leaf, state));
     fill(this.more, leaves.length > LISTED ? say.more(leaves.length - LISTED) : "");
+  }
+
+  /** Select the number in the first field. */
+  focus() {
+    this.leaves[0].input.focus();
+    this.leaves[0].input.select();
   }
 }
 
