@@ -1,4 +1,4 @@
-"""Watching microgpt learn: pace and step of the training, memorized names, the first screen, cells, and languages."""
+"""Watching microgpt learn: pace and step of the training, memorized names, the first screen, and cells."""
 
 from __future__ import annotations
 
@@ -8,11 +8,7 @@ from pathlib import Path
 import pytest
 from microgpt_tab import Microgpt
 from playwright.sync_api import Browser, BrowserContext, expect
-from test_languages import ENGLISH, TEXTS
 from test_microgpt import NAMES
-
-# Names of numbers, and the terms of the program in brackets.
-PROGRAM = re.compile(r"\w+(\.\w+)+|\((query|key|values)\)")
 
 
 @pytest.fixture
@@ -138,12 +134,9 @@ def test_many_names_are_not_said_to_be_memorized(microgpt: Microgpt) -> None:
 # The first screen
 
 
-@pytest.mark.parametrize("language", ["en", "de", "fr"])
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
-def test_first_screen_tells_what_to_do(
-    browser: Browser, microgpt_file: Path, width: int, height: int, language: str
-) -> None:
-    context = browser.new_context(viewport={"width": width, "height": height}, locale=language)
+def test_first_screen_tells_what_to_do(browser: Browser, microgpt_file: Path, width: int, height: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": height})
     microgpt = Microgpt(context.new_page())
     microgpt.visit(microgpt_file)
     page = microgpt.page
@@ -183,37 +176,4 @@ def test_cells_are_large_enough_to_tap_on_a_phone(browser: Browser, microgpt_fil
     assert box
     microgpt.page.touchscreen.tap(box["x"] - 7, box["y"] + 6)  # the cell to the left
     expect(microgpt.story.locator(".name")).to_have_text("widen.62.2")
-    context.close()
-
-
-# Languages
-
-
-def test_language_is_chosen_in_the_menu(microgpt: Microgpt) -> None:
-    microgpt.speed.select_option("full speed")
-    microgpt.go_to(3)
-    assert "step=3" in microgpt.fragment
-    page = microgpt.page
-    microgpt.button("Menu").click()
-    page.get_by_label("Language").select_option("Deutsch")
-    expect(page.get_by_role("heading", name="Ein GPT lernt Namen")).to_be_visible()
-    expect(page.locator(".at")).to_have_text(re.compile("^Schritt 3 von 1000"))
-    assert page.evaluate("document.documentElement.lang") == "de"
-    page.get_by_role("button", name="Menü").click()
-    page.get_by_label("Sprache").select_option("English")
-    expect(page.get_by_role("heading", name="A GPT learns names")).to_be_visible()
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("language", ["de", "fr"])
-def test_page_is_translated_and_fits(browser: Browser, microgpt_file: Path, language: str, width: int) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 844}, locale=language)
-    microgpt = Microgpt(context.new_page())
-    microgpt.visit(microgpt_file, "step=60&names=emma+olivia+ava&node=place2.attention.head2.weight.1&pace=0")
-    microgpt.wait_for_step(60)
-    expect(microgpt.page.locator(".memorized")).not_to_be_empty()
-    texts: list[str] = [PROGRAM.sub("", text) for text in microgpt.page.evaluate(TEXTS)]
-    assert len(texts) > 100
-    assert [text for text in texts if ENGLISH.search(text)] == []
-    assert microgpt.page.evaluate("document.documentElement.scrollWidth") <= width
     context.close()

@@ -2,12 +2,12 @@
 
 import { element, fill, set } from "../dom.js";
 import { rested, show } from "../surroundings.js";
-import { keepLanguage, keepTheme, keptTheme } from "../model/preferences.js";
+import { keepTheme, keptTheme } from "../model/preferences.js";
 import css from "../style.css";
 import { decoded } from "./document.js";
 import microgptCss from "./microgpt.css";
 import { Session } from "./session.js";
-import { code, say } from "./texts.js";
+import { say } from "./texts.js";
 import { chosenBy, fragmentOf } from "./ui/address.js";
 import { Page } from "./ui/page.js";
 import { Palette } from "./ui/palette.js";
@@ -39,7 +39,7 @@ function shadowed(host) {
 /** @param {HTMLElement} host @param {MicrogptDocument} given */
 async function mount(host, given) {
   const root = shadowed(host);
-  document.documentElement.lang = code;
+  document.documentElement.lang = say.language;
   document.title = say.page;
   document.body.style.margin = "0";
   show(host, keptTheme());
@@ -63,10 +63,6 @@ async function mount(host, given) {
       keepTheme(theme);
       show(host, theme);
       palette.changed();
-    },
-    language(chosen) {
-      keepLanguage(chosen);
-      location.reload(); // the address has the reader's choices
     },
   });
   page.header.theme.value = keptTheme();

@@ -1,22 +1,19 @@
-// The title, and a menu with the parts of the page, the languages and the color themes.
+// The title, and a menu with the parts of the page and the color themes.
 
 import { button, element, icon } from "../../dom.js";
-import { language, LANGUAGES } from "../../languages/languages.js";
-import { CATALOGUES, code, say } from "../texts.js";
+import { say } from "../texts.js";
 
 const BARS = "M1 3h14v2H1zM1 7h14v2H1zM1 11h14v2H1z";
 const BELOW = 6; // pixels from the button
 const THEMES = /** @type {const} */ (["auto", "light", "dark"]);
 
 export class Header {
-  /** @param {(theme: typeof THEMES[number]) => void} onTheme @param {(code: string) => void} onLanguage */
-  constructor(onTheme, onLanguage) {
+  /** @param {(theme: typeof THEMES[number]) => void} onTheme */
+  constructor(onTheme) {
     const themes = THEMES.map((theme) => element("option", { value: theme }, say.themes[theme]));
     this.theme = element("select", { onchange: () => onTheme(/** @type {typeof THEMES[number]} */ (this.theme.value)) }, ...themes);
-    const names = Object.keys(CATALOGUES).map((key) => element("option", { value: key, lang: key, selected: key === code }, LANGUAGES[key].language.name));
-    const languages = element("select", { onchange: () => onLanguage(languages.value) }, ...names);
     const parts = Object.entries(say.sections).map(([key, name]) => element("li", {}, element("a", { href: `#${key}`, onclick: (/** @type {Event} */ event) => this.#go(event, key) }, name)));
-    this.menu = element("div", { class: "menu", popover: "auto", role: "group", "aria-label": say.menu }, element("nav", { "aria-label": say.contents }, element("ul", {}, ...parts)), element("label", {}, element("span", {}, language.choose), languages), element("label", {}, element("span", {}, say.theme), this.theme));
+    this.menu = element("div", { class: "menu", popover: "auto", role: "group", "aria-label": say.menu }, element("nav", { "aria-label": say.contents }, element("ul", {}, ...parts)), element("label", {}, element("span", {}, say.theme), this.theme));
     this.button = button(icon(BARS), () => {}, { "aria-label": say.menu, title: say.menu });
     this.button.popoverTargetElement = this.menu;
     this.menu.addEventListener("beforetoggle", () => this.#place());

@@ -37,7 +37,6 @@ const reduced = matchMedia("(prefers-reduced-motion: reduce)");
  * @property {(request: Request) => void} send
  * @property {(choices: Choices, step: number) => void} remember
  * @property {(theme: "auto" | "light" | "dark") => void} theme
- * @property {(code: string) => void} language
  */
 
 export class Page {
@@ -72,7 +71,7 @@ export class Page {
     this.#isLinked = choices.node !== "";
     const act = (/** @type {Partial<Choices>} */ change) => this.act(change);
     const board = { palette, choose: (/** @type {number} */ node, /** @type {import("./parts/cells.js").Cells | null} */ from) => this.#choose(node, from) };
-    this.header = new Header(surroundings.theme, surroundings.language);
+    this.header = new Header(surroundings.theme);
     this.train = new Train(lesson, { use: (names) => this.#use(names), go: (to) => this.#goTo(to), run: (to) => this.#run(to), invent: () => this.#invent() });
     this.tokens = new Tokens(act);
     this.parts = [this.tokens, new Embedding(board), new Attention(board, act, lesson.config.heads), new Neurons(board), new Prediction(board), new Weights(board, lesson)];
