@@ -117,7 +117,7 @@ export class App {
       train: [this.training, inspector, twin],
       exercises: [this.exercise, twin],
     };
-    this.guide = new Guide(act, { puzzle: [this.order, outcome] });
+    this.guide = new Guide(act, this.order);
     /** Position in the lesson before the switch to the lab. @type {Pick<State, "chapter" | "beat">} */
     this.lessonAt = { chapter: ROUTE[0].key, beat: 0 };
     this.views = [button(lessonWords.title, () => this.#toLesson()), button(lessonWords.lab, () => act({ chapter: "" }))];

@@ -575,7 +575,7 @@ def test_help(lesson: Lesson) -> None:
     lesson.open_menu()
     lesson.button("Help").click()
     expect(dialog).to_be_visible()
-    expect(dialog).to_contain_text("in the graph: move from box to box along the lines")
+    expect(dialog).to_contain_text("in the graph: move from node to node along the lines")
     lesson.press("n", "e")
     dialog.locator("h2").click()
     lesson.press("n", "e")

@@ -543,7 +543,8 @@ export const lesson = {
         seed: "Jetzt *rückwärts*, um alle Gradienten auf einmal zu finden. Wir beginnen beim Ergebnis. `f` ändert sich genau so schnell wie `f`, also ist sein Gradient 1. Diese 1 ist der *Startwert*.",
         flows: "Der Startwert wandert zurück. Jede Linie multipliziert ihn mit einer *lokalen Ableitung*. Wächst `e` um 1, dann wächst `f` um `c` = 10. Bei `e` kommt also 1 · 10 an, und bei `c` genauso 1 · (−1).",
         sum: {
-          text: "Bei `e = a + b` ist 10 angekommen. Wächst `b` um 1, dann wächst `e` um 1. *Was ist der Gradient von `b`,* $[∂f/∂b]$?",
+          text: "Bei `e = a + b` ist 10 angekommen. Wächst `b` um 1, dann wächst `e` um 1. *Was ist der Gradient von `b`?* (Man schreibt ihn $[∂f/∂b]$.)",
+          paper: "Rückwärts beginnt der Startwert 1 bei `f`, und jede Linie multipliziert ihn mit ihrer lokalen Ableitung. Bei `e = a + b` kommt also 1 · 10 an. Wächst `b` um 1, dann wächst `e` um 1. *Was ist der Gradient von `b`?* (Man schreibt ihn $[∂f/∂b]$.)",
           right: "`b` bekommt 10 · 1, und `a` bekommt die 10, die du vorhergesagt hast.",
           mistakes: {
             one: "1 ist die lokale Ableitung. Multipliziere sie mit 10, dem Gradienten von `e`.",
@@ -573,9 +574,9 @@ export const lesson = {
     neuron: {
       title: "Ein Neuron",
       beats: {
-        meet: "Ein Neuron multipliziert Eingänge mit Gewichten, addiert einen Bias `b` und schickt die Summe durch `tanh`. Neu ist nur `tanh`.",
-        slope: "`tanh` quetscht jede Zahl zwischen −1 und 1. Seine lokale Ableitung ist die *Steigung* der Kurve: in der Mitte 1, an den Enden fast 0. Bewege `n`, und sieh selbst.",
-        half: "Hier ist die Steigung $1 − o^2$ = 0.5. Bei `o` kam 1 an. *Die Hälfte davon kommt durch*, bis zu `n`.",
+        meet: "Netze bestehen aus Neuronen, und das ist eines. Es multipliziert jeden Eingang `x` mit einem Gewicht `w`, addiert die Produkte und einen Bias `b` und schickt die Summe `n` durch `tanh`. Als Operation ist nur `tanh` neu.",
+        slope: "`tanh` quetscht jede Zahl zwischen −1 und 1. Seine lokale Ableitung ist die *Steigung* der Kurve: 1, wo sie am steilsten ist, fast 0, wo sie flach ist. Bewege `n`, und sieh selbst.",
+        half: "Hier ist die Steigung 0.5, nach der Formel $1 − o^2$. Bei `o` kam 1 an. *Die Hälfte davon kommt durch*, bis zu `n`.",
         weight: {
           text: "Die Summen haben 0.5 bis zu `x1w1 = x1·w1` kopiert. *Was ist der Gradient des Gewichts `w1`?*",
           right: "`w1` bekommt den Wert von `x1`, mal das, was ankam: 2 · 0.5.",
@@ -596,7 +597,7 @@ export const lesson = {
           ],
         },
       },
-      recap: "Die Gradienten sagen, wie man jedes Gewicht ändern soll.",
+      recap: "tanh lässt einen Teil des Gradienten durch: so viel, wie seine Steigung angibt.",
     },
     twice: {
       title: "Warum +=",
@@ -609,21 +610,20 @@ export const lesson = {
             value: "9 ist der Wert von `f`. Wie schnell ändert er sich?",
           },
         },
-        lost: "Darum steht im Code `+=`. Mit `=` *ersetzt* die zweite 3 die erste, und die erste ist verloren. Der Gradient ist nur halb so groß, wie er sein sollte, und keine Fehlermeldung sagt es dir.",
+        lost: "Darum schreiben Programme `+=`: Es addiert zu dem, was schon da ist. Mit `=` *ersetzt* die zweite 3 die erste, und die erste ist verloren. Der Gradient ist nur halb so groß, wie er sein sollte, und keine Fehlermeldung sagt es dir.",
       },
       recap: "Wo Linien zusammenkommen, werden Gradienten addiert: `+=`.",
     },
     order: {
       title: "Wer ist an der Reihe?",
       beats: {
-        turns: "`a` wird zweimal benutzt, von `b` und von `c`. Die Knoten kommen nacheinander an die Reihe. Jeder gibt dann weiter, was *bis dahin* bei ihm angekommen ist. Was später ankommt, ist verloren.",
+        turns: "`a` wird zweimal benutzt, von `b` und von `c`. Die Knoten kommen nacheinander an die Reihe. Jeder liest dann den Gradienten, der *bis dahin* bei ihm angekommen ist, gibt ihn weiter und ist fertig. Was später ankommt, ist verloren.",
         puzzle: {
           text: "*In welcher Reihenfolge sollten die Knoten drankommen?* Wähle einen nach dem anderen, und lass deine Reihenfolge dann laufen.",
           paper: "*In welcher Reihenfolge sollten die Knoten drankommen?* Schreib ihre Namen auf.",
           right: "6 und 9 kamen rechtzeitig bei `a` an: 6 + 9 = 15.",
-          wrong: "Etwas ging verloren. Lies, was, und ändere die Reihenfolge.",
         },
-        early: "Angenommen, `a` kommt vor `c` an die Reihe. Bei `a` ist erst 6 angekommen. Dann schickt `c` noch 9, aber *zu spät*. Der Gradient von `a` ist 6, und er müsste 15 sein.",
+        early: "Angenommen, `a` kommt vor `c` an die Reihe. Es liest 6 und ist fertig. Dann schickt `c` noch 9, aber *zu spät*. Der Gradient von `a` ist 6, und er müsste 15 sein.",
         late: "In dieser Reihenfolge wartet `a` auf `b` und auf `c`. Nichts geht verloren.",
       },
       recap: "Ein Knoten kommt nach allen Knoten an die Reihe, die ihn benutzen.",
@@ -632,15 +632,15 @@ export const lesson = {
       title: "Die Reihenfolge im Code",
       beats: {
         append: {
-          text: "Wie findet ein Programm diese Reihenfolge? Es folgt den Linien vom Ergebnis zu den Eingängen und nimmt jeden Knoten in eine Liste auf. *Wann sollte es einen Knoten aufnehmen?*",
+          text: "Wie findet ein Programm diese Reihenfolge? Es folgt den Linien vom Ergebnis zu den Eingängen, nimmt jeden Knoten in eine Liste auf und liest die Liste dann *rückwärts*. *Wann sollte es einen Knoten aufnehmen?*",
           options: ["Sobald es dort ankommt", "Nach allen Operanden des Knotens", "Wenn alles erledigt ist"],
           feedback: [
-            "Beim Ergebnis kommt es zuerst an. Aber Operanden sollen vor Ergebnissen stehen.",
-            "Dann stehen Operanden vor Ergebnissen. Rückwärts ist das die Reihenfolge, die du gefunden hast.",
+            "Beim Ergebnis kommt es zuerst an. Rückwärts gelesen stünde das Ergebnis am Ende, aber es muss am Anfang stehen.",
+            "Dann stehen in der Liste Operanden vor Ergebnissen. Rückwärts gelesen ist das die Reihenfolge, die du gefunden hast.",
             "Dann kämen alle Knoten auf einmal in die Liste, ohne Reihenfolge.",
           ],
         },
-        search: "Das ist `backward()` in micrograd: eine *topologische Sortierung*. `append` steht nach der Schleife, also kommt ein Knoten nach seinen Operanden in die Liste.",
+        search: "So macht es micrograd, eine kleine Python-Bibliothek. `append` steht nach der Schleife über die Operanden. Die Zahlen sind die Plätze in der Liste: eine *topologische Sortierung*. `reversed` liest sie von 4 bis 1.",
       },
       recap: "Sortiere die Knoten, dann geh die Liste rückwärts durch.",
     },

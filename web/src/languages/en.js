@@ -593,7 +593,8 @@ export const lesson = {
         seed: "Now *backward*, to find every gradient at once. We start at the result. `f` changes exactly as fast as itself, so its gradient is 1. This 1 is the *seed*.",
         flows: "The seed travels back. Each line multiplies it by a *local derivative*. When `e` grows by 1, `f` grows by `c` = 10. So `e` receives 1 · 10. In the same way, `c` receives 1 · (−1).",
         sum: {
-          text: "`e = a + b` has received 10. When `b` grows by 1, `e` grows by 1. *What is the gradient of `b`,* $[∂f/∂b]$?",
+          text: "`e = a + b` has received 10. When `b` grows by 1, `e` grows by 1. *What is the gradient of `b`?* (It is written $[∂f/∂b]$.)",
+          paper: "Backward, the seed 1 begins at `f`, and each line multiplies it by its local derivative. So `e = a + b` receives 1 · 10. When `b` grows by 1, `e` grows by 1. *What is the gradient of `b`?* (It is written $[∂f/∂b]$.)",
           right: "`b` gets 10 · 1, and `a` gets the 10 that you predicted.",
           mistakes: {
             one: "1 is the local derivative. Multiply it by 10, the gradient of `e`.",
@@ -623,9 +624,9 @@ export const lesson = {
     neuron: {
       title: "A neuron",
       beats: {
-        meet: "A neuron multiplies inputs by weights, adds a bias `b`, and puts the sum through `tanh`. Only `tanh` is new.",
-        slope: "`tanh` squeezes every number between −1 and 1. Its local derivative is the *slope* of the curve: 1 in the middle, almost 0 at the ends. Move `n` and see.",
-        half: "Here the slope is $1 − o^2$ = 0.5. `o` received 1, and *half of it gets through* to `n`.",
+        meet: "Networks are built of neurons, and this is one. It multiplies each input `x` by a weight `w`, adds the products and a bias `b`, and puts the sum `n` through `tanh`. Only `tanh` is a new operation.",
+        slope: "`tanh` squeezes every number between −1 and 1. Its local derivative is the *slope* of the curve: 1 where it is steepest, almost 0 where it is flat. Move `n` and see.",
+        half: "Here the slope is 0.5, by the formula $1 − o^2$. `o` received 1, and *half of it gets through* to `n`.",
         weight: {
           text: "The sums copied 0.5 all the way to `x1w1 = x1·w1`. *What is the gradient of the weight `w1`?*",
           right: "`w1` gets the value of `x1`, times what arrived: 2 · 0.5.",
@@ -646,7 +647,7 @@ export const lesson = {
           ],
         },
       },
-      recap: "The gradients say how to change each weight.",
+      recap: "tanh lets a part of the gradient through: as much as its slope.",
     },
     twice: {
       title: "Why +=",
@@ -659,21 +660,20 @@ export const lesson = {
             value: "9 is the value of `f`. How fast does it change?",
           },
         },
-        lost: "That is why the code says `+=`. With `=`, the second 3 *replaces* the first, and the first is lost. The gradient is half of what it should be, and no error tells you.",
+        lost: "That is why programs write `+=`, which adds to what is there. With `=`, the second 3 *replaces* the first, and the first is lost. The gradient is half of what it should be, and no error tells you.",
       },
       recap: "Where lines meet, gradients add up: `+=`.",
     },
     order: {
       title: "Whose turn is it?",
       beats: {
-        turns: "`a` is used twice, by `b` and by `c`. The nodes take turns. On its turn, a node passes on what it has received *so far*. What arrives later is lost.",
+        turns: "`a` is used twice, by `b` and by `c`. The nodes take turns. On its turn, a node reads the gradient that it has received *so far*, passes it on, and is done. What arrives later is lost.",
         puzzle: {
           text: "*In which order should the nodes take their turns?* Choose them one by one, then run your order.",
           paper: "*In which order should the nodes take their turns?* Write down their names.",
           right: "6 and 9 reached `a` in time: 6 + 9 = 15.",
-          wrong: "Something was lost. Read what, and change the order.",
         },
-        early: "Suppose `a` takes its turn before `c`. It has received only 6. Then `c` sends 9, *too late*. The gradient of `a` is 6, and it should be 15.",
+        early: "Suppose `a` takes its turn before `c`. It reads 6 and is done. Then `c` sends 9, *too late*. The gradient of `a` is 6, and it should be 15.",
         late: "In this order `a` waits for `b` and for `c`. Nothing is lost.",
       },
       recap: "A node takes its turn after all nodes that use it.",
@@ -682,15 +682,15 @@ export const lesson = {
       title: "The order, in code",
       beats: {
         append: {
-          text: "How does a program find this order? It follows the lines from the result to the inputs, and adds each node to a list. *When should it add a node?*",
+          text: "How does a program find this order? It follows the lines from the result to the inputs, adds each node to a list, and then reads the list *backward*. *When should it add a node?*",
           options: ["As soon as it gets there", "After all operands of the node", "When everything is done"],
           feedback: [
-            "It gets to the result first. But operands should come before results.",
-            "Then operands come before results. Backward, it is the order that you found.",
+            "It gets to the result first. Read backward, the list would end with the result, which has to be first.",
+            "Then operands come before results in the list. Read backward, it is the order that you found.",
             "Then all nodes would be added at once, in no order.",
           ],
         },
-        search: "This is `backward()` in micrograd: a *topological sort*. `append` comes after the loop, so a node is added after its operands.",
+        search: "micrograd, a small Python library, does it like this. `append` comes after the loop over the operands. The numbers are the places in the list: this is a *topological sort*. `reversed` reads it from 4 to 1.",
       },
       recap: "Sort the nodes, then walk the list backward.",
     },

@@ -546,7 +546,8 @@ export const lesson = {
         seed: "Maintenant, *en arrière*, pour trouver tous les gradients d’un coup. On part du résultat. `f` change exactement aussi vite que lui-même : son gradient est donc 1. Ce 1 est la *graine*.",
         flows: "La graine remonte par les traits du graphe, appelés arêtes. Chaque arête la multiplie par une *dérivée locale*. Quand `e` augmente de 1, `f` augmente de `c` = 10. Donc `e` reçoit 1 · 10. De même, `c` reçoit 1 · (−1).",
         sum: {
-          text: "`e = a + b` a reçu 10. Quand `b` augmente de 1, `e` augmente de 1. *Quel est le gradient de `b`,* $[∂f/∂b]$ ?",
+          text: "`e = a + b` a reçu 10. Quand `b` augmente de 1, `e` augmente de 1. *Quel est le gradient de `b` ?* (On l’écrit $[∂f/∂b]$.)",
+          paper: "En arrière, la graine 1 part de `f`, et chaque arête la multiplie par sa dérivée locale. Donc `e = a + b` reçoit 1 · 10. Quand `b` augmente de 1, `e` augmente de 1. *Quel est le gradient de `b` ?* (On l’écrit $[∂f/∂b]$.)",
           right: "`b` reçoit 10 · 1, et `a` reçoit le 10 que vous aviez prédit.",
           mistakes: {
             one: "1 est la dérivée locale. Multipliez-la par 10, le gradient de `e`.",
@@ -576,9 +577,9 @@ export const lesson = {
     neuron: {
       title: "Un neurone",
       beats: {
-        meet: "Un neurone multiplie des entrées par des poids, ajoute un biais `b`, et fait passer la somme par `tanh`. Seule `tanh` est nouvelle.",
-        slope: "`tanh` ramène tout nombre entre −1 et 1. Sa dérivée locale est la *pente* de la courbe : 1 au milieu, presque 0 aux deux bouts. Déplacez `n` et regardez.",
-        half: "Ici, la pente est $1 − o^2$ = 0.5. `o` a reçu 1, et *la moitié passe* jusqu’à `n`.",
+        meet: "Les réseaux sont faits de neurones, et en voici un. Il multiplie chaque entrée `x` par un poids `w`, additionne les produits et un biais `b`, et fait passer la somme `n` par `tanh`. Seule l’opération `tanh` est nouvelle.",
+        slope: "`tanh` ramène tout nombre entre −1 et 1. Sa dérivée locale est la *pente* de la courbe : 1 là où elle est la plus raide, presque 0 là où elle est plate. Déplacez `n` et regardez.",
+        half: "Ici, la pente est 0.5, d’après la formule $1 − o^2$. `o` a reçu 1, et *la moitié passe* jusqu’à `n`.",
         weight: {
           text: "Les sommes ont copié 0.5 jusqu’à `x1w1 = x1·w1`. *Quel est le gradient du poids `w1` ?*",
           right: "`w1` reçoit la valeur de `x1`, fois ce que le produit a reçu : 2 · 0.5.",
@@ -599,7 +600,7 @@ export const lesson = {
           ],
         },
       },
-      recap: "Les gradients disent comment changer chaque poids.",
+      recap: "tanh laisse passer une part du gradient : autant que sa pente.",
     },
     twice: {
       title: "Pourquoi +=",
@@ -612,21 +613,20 @@ export const lesson = {
             value: "9 est la valeur de `f`. À quelle vitesse change-t-il ?",
           },
         },
-        lost: "C’est pourquoi le code dit `+=`. Avec `=`, le second 3 *remplace* le premier, qui est perdu. Le gradient est la moitié de ce qu’il devrait être, et aucune erreur ne vous le dit.",
+        lost: "C’est pourquoi les programmes écrivent `+=`, qui ajoute à ce qui est là. Avec `=`, le second 3 *remplace* le premier, qui est perdu. Le gradient est la moitié de ce qu’il devrait être, et aucune erreur ne vous le dit.",
       },
       recap: "Là où des arêtes se rejoignent, les gradients s’additionnent : `+=`.",
     },
     order: {
       title: "À qui le tour ?",
       beats: {
-        turns: "`a` sert deux fois, à `b` et à `c`. Les nœuds passent à tour de rôle. À son tour, un nœud transmet ce qu’il a reçu *jusque-là*. Ce qui arrive plus tard est perdu.",
+        turns: "`a` sert deux fois, à `b` et à `c`. Les nœuds passent à tour de rôle. À son tour, un nœud lit le gradient qu’il a reçu *jusque-là*, le transmet, et c’est fini pour lui. Ce qui arrive plus tard est perdu.",
         puzzle: {
           text: "*Dans quel ordre les nœuds doivent-ils passer ?* Choisissez-les un par un, puis lancez votre ordre.",
           paper: "*Dans quel ordre les nœuds doivent-ils passer ?* Écrivez leurs noms.",
           right: "6 et 9 sont arrivés à temps à `a` : 6 + 9 = 15.",
-          wrong: "Quelque chose s’est perdu. Lisez ce que c’est, et changez l’ordre.",
         },
-        early: "Supposons que `a` passe avant `c`. Il n’a reçu que 6. Puis `c` envoie 9, *trop tard*. Le gradient de `a` est 6 au lieu de 15.",
+        early: "Supposons que `a` passe avant `c`. Il lit 6, et c’est fini pour lui. Puis `c` envoie 9, *trop tard*. Le gradient de `a` est 6 au lieu de 15.",
         late: "Dans cet ordre, `a` attend `b` et `c`. Rien ne se perd.",
       },
       recap: "Un nœud passe après tous les nœuds qui l’utilisent.",
@@ -635,15 +635,15 @@ export const lesson = {
       title: "L’ordre, en code",
       beats: {
         append: {
-          text: "Comment un programme trouve-t-il cet ordre ? Il suit les arêtes du résultat vers les entrées, et met chaque nœud dans une liste. *Quand doit-il y mettre un nœud ?*",
+          text: "Comment un programme trouve-t-il cet ordre ? Il suit les arêtes du résultat vers les entrées, met chaque nœud dans une liste, puis lit la liste *à l’envers*. *Quand doit-il y mettre un nœud ?*",
           options: ["Dès qu’il l’atteint", "Après tous les opérandes du nœud", "Quand tout est fini"],
           feedback: [
-            "Il atteint d’abord le résultat. Mais les opérandes doivent venir avant les résultats.",
-            "Ainsi, les opérandes viennent avant les résultats. À l’envers, c’est l’ordre que vous avez trouvé.",
+            "Il atteint d’abord le résultat. Lue à l’envers, la liste finirait par le résultat, qui doit être le premier.",
+            "Ainsi, dans la liste, les opérandes viennent avant les résultats. Lue à l’envers, c’est l’ordre que vous avez trouvé.",
             "Tous les nœuds y entreraient alors d’un coup, sans aucun ordre.",
           ],
         },
-        search: "Voici `backward()` dans micrograd : un *tri topologique*. `append` vient après la boucle, donc un nœud entre dans la liste après ses opérandes.",
+        search: "micrograd, une petite bibliothèque Python, fait ainsi. `append` vient après la boucle sur les opérandes. Les nombres sont les places dans la liste : c’est un *tri topologique*. `reversed` la lit de 4 à 1.",
       },
       recap: "Triez les nœuds, puis parcourez la liste à l’envers.",
     },

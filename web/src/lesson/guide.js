@@ -6,6 +6,7 @@ import { CHAPTERS, chapterOf, departureOf, FURTHER, ROUTE, stageOf } from "../mo
 import { answersTo, record } from "../model/exercises/results.js";
 import { HandIn } from "../panels/exercises/hand_in.js";
 import { rich } from "../rich.js";
+import { wrongSentence } from "../walk/words.js";
 import { Beside } from "./figures/beside.js";
 import { Count } from "./figures/count.js";
 import { Descent } from "./figures/descent.js";
@@ -27,16 +28,16 @@ import { Choice, NumberForm } from "./question.js";
 
 /**
  * The texts of a beat: one paragraph, or the texts of its question.
- * @typedef {{ text: string, paper: string, right: string, wrong: string }} OrderWords `paper`: the text in the printed handout
+ * @typedef {{ text: string, paper: string, right: string }} OrderWords `paper`: the text in the printed handout
  * @typedef {string | NumberWords | ChoiceWords | OrderWords} Words
  */
 
 export class Guide {
   /**
    * @param {(change: Partial<State>, from?: number | null) => void} act
-   * @param {{ puzzle: readonly Panel[] }} panels the order puzzle, for the question about it
+   * @param {Panel} puzzle the order puzzle, for the question about it
    */
-  constructor(act, { puzzle }) {
+  constructor(act, puzzle) {
     this.act = act;
     this.puzzle = puzzle;
     this.shown = "";
@@ -190,8 +191,8 @@ export class Guide {
     if (this.asked) this.asked.draft = this.drafts.get(this.shown) ?? "";
     set(this.verdict, "data-verdict", "");
     fill(this.verdict);
-    const puzzle = ask?.kind === "order" ? this.puzzle.map((panel) => panel.element) : [];
-    fill(this.beside, this.asked?.element, ...puzzle, this.figure?.element);
+    const puzzle = ask?.kind === "order" ? this.puzzle.element : null;
+    fill(this.beside, this.figure?.element, this.asked?.element, puzzle);
     fill(this.dock, this.asked?.told ?? this.verdict, this.recap);
     this.body.scrollTop = 0;
   }
@@ -239,16 +240,19 @@ export class Guide {
 
   /** Check the order puzzle and record the answer. @param {Model} model */
   #judgeOrder(model) {
-    for (const panel of this.puzzle) panel.update(model);
+    this.puzzle.update(model);
     const isRun = isWhole(model);
     const isRight = isSolved(model);
     const { chapter, beat } = this.#here();
     const words = /** @type {OrderWords} */ (wordsOf(chapter, chapter.beats[beat].key));
     const verdict = isRun ? (isRight ? "right" : "wrong") : "";
-    if (verdict !== this.verdict.dataset.verdict) fill(this.verdict, element("span", {}, ...(isRun ? rich(isRight ? `${say.right} ${words.right}` : words.wrong) : [])));
     set(this.verdict, "data-verdict", verdict);
-    if (!isRun || model.shown === this.judged || this.answered.has(this.shown)) return;
+    if (!isRun) fill(this.verdict);
+    if (!isRun || model.shown === this.judged) return;
     this.judged = model.shown;
+    const told = isRight ? rich(`${say.right} ${words.right}`) : [wrongSentence(model.shown, /** @type {import("../walk/losses.js").WrongGradient} */ (model.shown.wrong.at(-1)))];
+    fill(this.verdict, element("span", {}, ...told));
+    if (this.answered.has(this.shown)) return;
     this.#record(model.state.order.join(", "), isRight);
     if (isRight) this.answered.add(this.shown);
   }

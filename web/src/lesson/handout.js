@@ -59,21 +59,23 @@ function onPaper({ beats }) {
 }
 
 /**
- * Draw the graphs of the printed beats. Each graph is drawn as in its first beat: later it would give answers away.
+ * Draw the graphs of the printed beats. Each graph is drawn as in its first question: later it would give answers away.
  * @param {Chapter} chapter @param {(model: Model) => Promise<Element | null>} draw
  */
 export async function picturesOf(chapter, draw) {
   const modelOf = modeler(null);
   /** @type {Map<number, Element>} */
   const found = new Map();
-  let before = "";
-  for (const i of onPaper(chapter)) {
-    const stage = stageOf(chapter, i);
-    const drawn = JSON.stringify([stage.program, ...stage.values, stage.mode]);
-    if (drawn === before) continue;
-    const picture = await draw(veiled(modelOf({ ...bare(), ...stage }), chapter.beats[i].ask ?? null));
+  const keyOf = (/** @type {number} */ i) => {
+    const { program, values, mode } = stageOf(chapter, i);
+    return JSON.stringify([program, ...values, mode]);
+  };
+  const printed = onPaper(chapter);
+  for (const [at, i] of printed.entries()) {
+    if (at && keyOf(i) === keyOf(printed[at - 1])) continue;
+    const asked = printed.slice(at).find((other) => chapter.beats[other].ask && keyOf(other) === keyOf(i)) ?? i;
+    const picture = await draw(veiled(modelOf({ ...bare(), ...stageOf(chapter, asked) }), chapter.beats[asked].ask ?? null));
     if (picture) found.set(i, picture);
-    before = drawn;
   }
   return found;
 }

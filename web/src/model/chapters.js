@@ -117,7 +117,7 @@ export const ROUTE = [
     beats: [
       { key: "meet", preset: "neuron", at: "known" },
       { key: "slope", at: "known", select: "o", figure: { kind: "tangent", node: "o", by: "b" } },
-      { key: "half", at: "visited o" },
+      { key: "half", at: "visited o", from: "known" },
       {
         key: "weight",
         at: "visited x1w1x2w2",
@@ -125,7 +125,7 @@ export const ROUTE = [
         ask: { kind: "number", answer: { gradient: "w1" }, mistakes: { upstream: { gradient: "x1w1" }, local: { data: "x1" }, unswapped: { gradient: "x1" }, own: { data: "w1" } } },
         then: { at: "visited x1w1" },
       },
-      { key: "zero", at: "visited x2w2", select: "x2w2.1", ask: { kind: "choice", right: 0 }, then: { at: "end" } },
+      { key: "zero", at: "visited x1w1", from: "visited x1w1x2w2", select: "x2w2.1", ask: { kind: "choice", right: 0 } },
     ],
   },
   {
@@ -149,7 +149,7 @@ export const ROUTE = [
       { key: "turns", preset: "diamond", at: "visited d" },
       { key: "puzzle", at: "seed", ask: { kind: "order" } },
       { key: "early", at: "end", from: "seed", order: ["d", "b", "a", "c"] },
-      { key: "late", at: "end", from: "seed" },
+      { key: "late", at: "end", from: "seed", order: ["d", "c", "b", "a"] },
     ],
   },
   {
@@ -188,7 +188,7 @@ export const FURTHER = [
         then: { at: "visited o" },
       },
       { key: "saturated", at: "end", from: "known", values: { b: 12 }, select: "o", figure: { kind: "tangent", node: "o", by: "b" } },
-      { key: "vanished", preset: LEARNER, values: { w: 4, x: 1.5, b: 2, y: -0.8 }, at: "end", figure: { kind: "descent", parameters: ["w", "b"], rate: 0.1, isZeroed: true } },
+      { key: "vanished", preset: LEARNER, values: { w: 4, x: 1.5, b: 2, y: -0.8 }, at: "end", figure: { kind: "descent", parameters: ["w", "b"], rate: 0.1 } },
     ],
   },
   {

@@ -14,7 +14,7 @@ const LARGEST_FIT = 2;
  * room.
  */
 export const NEAR = { least: LEAST_READABLE, most: LARGEST_FIT };
-export const AFAR = { least: 16 / SMALLEST_FONT, most: 4 };
+export const AFAR = { least: 1, most: 4 };
 
 /** Compute the scale at which a whole drawing fits its room. @param {Size} content @param {Size} room @param {number} [most] */
 export function fittedScale(content, room, most = LARGEST_FIT) {

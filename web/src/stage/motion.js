@@ -6,7 +6,7 @@ import { drawn, Ruler } from "./svg.js";
 
 /** @typedef {import("./svg.js").Point} Point */
 /** @typedef {import("../types.js").Flight} Flight */
-/** @typedef {{ flight: Flight, box: { corner: Point, width: number }, path: SVGPathElement | null }} Course */
+/** @typedef {{ flight: Flight, box: { corner: Point, width: number, height: number }, path: SVGPathElement | null, isDown: boolean }} Course */
 
 const MOST_PACES = 5; // maximum duration in paces; with more landings each gets faster
 const FORWARD = 0.6; // duration of a forward flight in paces, shorter because nothing is multiplied
@@ -15,7 +15,7 @@ const SAMPLES = 20; // points per half of a path
 const HEIGHT = 20;
 const FONT = 12;
 const FALL = 70; // distance that a lost number falls
-const DROP = 46; // start height above the box for a number without a line
+const APART = 46; // distance from the box at which a number without a line starts
 const ABOVE = 18; // height of the local derivative above the middle of a line
 const LARGEST = 2; // maximum enlargement of a token in a small drawing
 
@@ -90,11 +90,11 @@ class Actors {
   }
 
   /** @param {Course} course */
-  async fly({ flight, box, path }) {
+  async fly({ flight, box, path, isDown }) {
     const classes = ["token", flight.amount === null ? "forward" : signOf(flight.amount), flight.isLost ? "lost" : ""].join(" ");
     const [carries, becomes] = [flight.carries, flight.becomes].map((text) => this.#pill(text));
     const token = drawn("g", { class: classes }, becomes, carries);
-    const points = path ? pointsAlong(path, flight.isBackward) : above(box);
+    const points = path ? pointsAlong(path, flight.isBackward) : into(box, isDown, flight.amount === null ? -1 : 1);
     if (flight.factor) return this.#multiplied(flight, token, carries, becomes, points);
     const frames = this.#frames(points, 0, LANDED);
     return this.#act(token, [[token, frames]], flight.isBackward ? 1 : FORWARD);
@@ -200,10 +200,17 @@ function pointsAlong(path, isBackward) {
   return isBackward ? points.reverse() : points;
 }
 
-/** Sample points from above a box into it. @param {Course["box"]} box @returns {Point[]} */
-function above({ corner, width }) {
-  const x = corner.x + width / 2;
-  return Array.from({ length: SAMPLES + 1 }, (_, i) => ({ x, y: corner.y - DROP + ((DROP + HEIGHT) * i) / SAMPLES }));
+/**
+ * Sample points from the free side of a box into it: a leaf's number comes from before it, the seed from behind the root.
+ * @param {Course["box"]} box @param {boolean} isDown direction of the drawing @param {-1 | 1} side @returns {Point[]}
+ */
+function into({ corner, width, height }, isDown, side) {
+  const middle = { x: corner.x + width / 2, y: corner.y + height / 2 };
+  const far = side * (APART + (isDown ? height : width) / 2);
+  return Array.from({ length: SAMPLES + 1 }, (_, i) => {
+    const left = far * (1 - i / SAMPLES);
+    return isDown ? { x: middle.x, y: middle.y + left } : { x: middle.x + left, y: middle.y };
+  });
 }
 
 /** Invert 3t² - 2t³ on the interval from 0 to 1. @param {number} share */

@@ -180,7 +180,7 @@ export class Stage {
     const { edge, place } = flight;
     const box = Array.from(this.#boxOf.values()).find((item) => (item instanceof PartBox ? item.part.places.includes(place) : item.place === place));
     const line = edge && this.#lineOf.get(edge);
-    return box && (line || !edge) ? { flight, box, path: line ? line.button : null } : null;
+    return box && (line || !edge) ? { flight, box, path: line ? line.button : null, isDown: this.#isDown } : null;
   }
 
   /** Highlight the paths from a node to the root; an empty list removes the highlight. @param {readonly import("../types.js").Way[]} ways */
