@@ -160,8 +160,6 @@ def test_verdict_and_sentence_to_keep_are_in_the_window(guide: Guide, width: int
     for _, screen in guide.walk(by_mouse):
         for part in guide.told[1:]:
             assert part.evaluate(UNCOVERED), (screen, part)
-        guide.panel.locator(".words").scroll_into_view_if_needed()
-        guide.page.evaluate("scrollTo(0, 0)")
         assert guide.panel.locator(".words").evaluate(UNCOVERED) or guide.feedback.is_visible(), screen
         expect(guide.at).to_be_in_viewport(ratio=1)
         kept += guide.recap.is_visible()

@@ -194,7 +194,7 @@ export class Guide {
     const puzzle = ask?.kind === "order" ? this.puzzle.element : null;
     fill(this.beside, this.figure?.element, this.asked?.element, puzzle);
     fill(this.dock, this.asked?.told ?? this.verdict, this.recap);
-    this.body.scrollTop = 0;
+    for (const scrolled of [this.body, this.element.closest(".frame")]) scrolled?.scrollTo(0, 0);
   }
 
   /** @param {Figure} figure */

@@ -10,11 +10,11 @@ export const LEAST_READABLE = (LEGIBLE + 0.05) / SMALLEST_FONT;
 const LARGEST_FIT = 2;
 
 /**
- * Limits of the scale when the whole drawing is fitted: NEAR is for a reader at a screen, AFAR for an audience in a
- * room.
+ * Limits of the scale: the least at which the whole drawing is shown, the least at which a part of it is shown, and the
+ * most. NEAR is for a reader at a screen, AFAR for an audience in a room.
  */
-export const NEAR = { least: LEAST_READABLE, most: LARGEST_FIT };
-export const AFAR = { least: 1, most: 4 };
+export const NEAR = { whole: LEAST_READABLE, least: LEAST_READABLE, most: LARGEST_FIT };
+export const AFAR = { whole: 1, least: 16 / SMALLEST_FONT, most: 4 };
 
 /** Compute the scale at which a whole drawing fits its room. @param {Size} content @param {Size} room @param {number} [most] */
 export function fittedScale(content, room, most = LARGEST_FIT) {

@@ -116,7 +116,8 @@ export class View {
   #fitAtLeast(least) {
     this.#fitted = least;
     const { width, height } = this.size;
-    const scale = Math.max(least, fittedScale(this.#content, this.size, this.#limits.most));
+    const whole = fittedScale(this.#content, this.size, this.#limits.most);
+    const scale = whole >= Math.min(least, this.#limits.whole) ? whole : least;
     const found = this.#placed(scale);
     const above = { width, height: height - this.#callbacks.corner().height + MARGIN };
     const smaller = fittedScale(this.#content, above, this.#limits.most);
