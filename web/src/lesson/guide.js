@@ -338,7 +338,7 @@ function minutesOf(chapters) {
   return chapters.reduce((sum, { minutes }) => sum + minutes, 0);
 }
 
-/** Return the number of a screen among those of the lesson, or of a chapter to go further with. @param {Chapter} chapter @param {number} beat */
+/** Return the number of a screen and the number of all screens, of the lesson or of a further chapter. @param {Chapter} chapter @param {number} beat */
 function placeOf(chapter, beat) {
   const at = ROUTE.indexOf(chapter);
   const screens = (/** @type {readonly Chapter[]} */ chapters) => chapters.reduce((sum, { beats }) => sum + beats.length, 0);
