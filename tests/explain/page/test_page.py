@@ -236,5 +236,5 @@ def test_page_is_deterministic():
     assert page(walk(neuron()).essence(), "o") == page(walk(neuron()).essence(), "o")
 
 
-def test_page_is_smaller_than_620_kb():
-    assert len(page(walk(neuron()).essence()).encode()) < 620_000
+def test_page_is_smaller_than_600_kb():
+    assert len(page(walk(neuron()).essence()).encode()) < 600_000
