@@ -24,9 +24,9 @@ from typing import Any
 import numpy
 
 from gradwalk.graph.graph import Graph, Integers
+from gradwalk.graph.neurons import Path, common
 from gradwalk.graph.record import CONSTANT
 
-Path = tuple[str, ...]
 _DIGITS = "0123456789"
 
 
@@ -36,28 +36,18 @@ def modules(graph: Graph) -> tuple[list[Path], Integers]:
     Returns the paths of all modules, the first of which is empty, and the module of each node as an index into that
     list.
     """
-    parameters = _parameters(graph)
+    known = parameters(graph)
     scopes, made_in = _scopes(graph)
-    paths, own = _by_parameters(graph, parameters, made_in)
+    paths, own = _by_parameters(graph, known, made_in)
     if len(scopes) > 1:
-        paths, own = _scoped(graph, parameters, (paths, own), (scopes, made_in))
+        paths, own = _scoped(graph, known, (paths, own), (scopes, made_in))
     iterations = _iterations(graph)
     if iterations:
-        paths, own = _numbered([iterations.get(i, ()) + paths[module] for i, module in enumerate(own.tolist())])
+        paths, own = numbered([iterations.get(i, ()) + paths[module] for i, module in enumerate(own.tolist())])
     return paths, own
 
 
-def common(first: Path, last: Path) -> Path:
-    """Return the path of the innermost module that contains two modules."""
-    length = 0
-    for one, other in zip(first, last, strict=False):
-        if one != other:
-            break
-        length += 1
-    return first[:length]
-
-
-def _numbered(whole: Iterable[Path]) -> tuple[list[Path], Integers]:
+def numbered(whole: Iterable[Path]) -> tuple[list[Path], Integers]:
     """Return the distinct paths, the empty path first, and the index of each given path among them."""
     number: dict[Path, int] = {(): 0}
     numbers = [number.setdefault(path, len(number)) for path in whole]
@@ -67,7 +57,7 @@ def _numbered(whole: Iterable[Path]) -> tuple[list[Path], Integers]:
 # Parameters
 
 
-def _parameters(graph: Graph) -> dict[int, Path]:
+def parameters(graph: Graph) -> dict[int, Path]:
     """Return a dict from the node indices of parameters to the modules named in their labels."""
     is_leaf = (numpy.diff(graph.offsets) == 0).tolist()
     return {p: tuple(label.split(".")[:-1]) for p, label in graph.labels.items() if is_leaf[p] and "." in label}
@@ -153,8 +143,8 @@ def _scoped(
         module, number = divmod(kind // 2, len(scopes))
         kept, again = (around.get(module, ()), ()) if kind % 2 else split[number]
         whole.append(_inside(kept, paths[module]) + again)
-    paths, numbered = _numbered(whole)
-    return paths, numbered[which]
+    paths, index = numbered(whole)
+    return paths, index[which]
 
 
 def _users(graph: Graph, is_parameter: Any, modules: Integers, made_in: Integers) -> dict[int, list[int]]:

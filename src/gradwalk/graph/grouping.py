@@ -1,0 +1,76 @@
+"""Group the nodes of a graph by what made them: modules, layers and neurons, and samples, time steps or loop steps.
+
+The labels of parameters, named scopes and loops decide, as far as they exist: see `modules`. Where nothing is labeled,
+the structure of the graph decides: see `neurons`, `repeats` and `steps`. Where no structure is found, all nodes are in
+one group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy
+
+from gradwalk.graph.graph import Graph, Integers
+from gradwalk.graph.modules import Path, modules, numbered, parameters
+from gradwalk.graph.neurons import Layers, layers
+from gradwalk.graph.record import CONSTANT
+from gradwalk.graph.repeats import Repeats, operand_lists, repeated_terms
+from gradwalk.graph.steps import own_inputs, repeated_steps
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """The groups of the nodes of a graph.
+
+    Attributes:
+        paths: The paths of all modules, the first of which is empty, such as `("layers", "0", "neurons", "2")`.
+        module: The module of each node, as an index into `paths`.
+        kind: The kind of the repetitions: "samples", "steps", "terms", or "" if nothing is repeated.
+        count: Number of repetitions; 0 if nothing is repeated.
+        number: The repetition of each node; -1 for nodes outside of the repetitions.
+    """
+
+    paths: list[Path]
+    module: Integers
+    kind: str
+    count: int
+    number: Integers
+
+
+def grouping(graph: Graph) -> Grouping:
+    """Group the nodes of a graph. The time grows linearly with the number of nodes."""
+    paths, module = modules(graph)
+    operands = operand_lists(graph)
+    known = parameters(graph)
+    repeats = repeated_terms(graph, operands)
+    found = layers(graph, operands, repeats, known.keys())
+    if found is not None and len(paths) == 1:
+        paths, module = _structural(found, repeats, len(graph))
+    if repeats is None and found is not None and found.steps:
+        repeats = _time_steps(operands, found)
+    elif repeats is None and len(paths) == 1:
+        repeats = repeated_steps(graph, operands)
+    if repeats is None:
+        return Grouping(paths, module, "", 0, numpy.full(len(graph), -1, numpy.int32))
+    return Grouping(paths, module, repeats.kind, repeats.count, numpy.array(repeats.number, numpy.int32))
+
+
+def _structural(found: Layers, repeats: Repeats | None, count: int) -> tuple[list[Path], Integers]:
+    """Return the modules that were found by structure. All samples have the modules of the first sample."""
+    role = repeats.role if repeats else range(count)
+    return numbered([found.paths.get(role[i], ()) for i in range(count)])
+
+
+def _time_steps(operands: Sequence[list[int]], found: Layers) -> Repeats:
+    """Return the time steps. A node outside of neurons belongs to a step if all its computed operands belong to it."""
+    number = [-1] * len(operands)
+    for node, given in enumerate(operands):
+        if node in found.steps:
+            number[node] = found.steps[node]
+        elif given:
+            steps = {number[x] for x in given if x != CONSTANT and operands[x]}
+            number[node] = steps.pop() if len(steps) == 1 else -1
+    own_inputs(operands, number)
+    return Repeats("steps", max(number) + 1, number, list(range(len(operands))), [True] * len(operands))
