@@ -151,6 +151,7 @@ class _Division:
     def _assigned(self) -> list[_Place]:
         """Return the box and cell of each node. The path of a box without a module begins with ""."""
         rank: dict[Path, int] = {}
+        has_modules = len(self._groups.paths) > 1
         keys: list[_Place] = []
         stages: list[int] = []  # nodes outside of modules are divided by the modules or repetitions that they use
         for node, given in enumerate(self._operands):
@@ -158,13 +159,13 @@ class _Division:
             is_repeated = self._number[node] >= 0
             used = [x for x in given if x != CONSTANT]
             stage = max((stages[x] for x in used), default=0)
-            if given and not is_repeated and self._groups.count:
+            if given and not is_repeated and self._groups.count and (self._groups.kind == "samples" or not has_modules):
                 stage |= any(self._number[x] >= 0 and bool(self._operands[x]) for x in used)
                 path, cell = ("", "after" if stage % 2 else "before"), ""
             elif path:
                 stage = 2 * rank.setdefault(path, len(rank)) + 2 if given else 0
             elif given:
-                path = ("", "each", str(stage))
+                path = ("", "each" if is_repeated or not self._groups.count else "outside", str(stage))
             else:
                 path = ("", "inputs" if is_repeated or self._groups.kind != "samples" else "parameters")
             keys.append((path, cell))
@@ -195,8 +196,9 @@ class _Division:
         """Create an empty box with its name."""
         if path[0]:
             is_series = any(key == path and cell for key, cell in self._places)
-            name = ".".join(path[:-1] if is_series and len(path) > 1 else path)
-            return Box(name, "module", path[-1] if is_series else "")
+            has_unit = is_series and len(path) > 1 and (path[-1] == "neurons" or path[-2].isdecimal())
+            unit = path[-1] if has_unit or path == ("neurons",) else "rows" if is_series else ""
+            return Box(".".join(path[:-1] if has_unit else path), "module", unit)
         kind = path[1]
         if kind in ("inputs", "parameters"):
             return Box(kind, kind, is_repeated=kind == "inputs" and self._groups.kind == "samples")
@@ -204,6 +206,7 @@ class _Division:
         names = {
             "each": f"each {unit[:-1]}" if count else "operations",
             "before": "parameters alone" if unit == "samples" else f"before the {unit}",
+            "outside": f"all {unit}",
             "after": f"after the {unit}" if unit == "steps" else f"all {count:,} {unit}",
         }
         return Box(names[kind], "operations", is_repeated=kind == "each" and count > 0)
@@ -266,6 +269,8 @@ class _Division:
                 pair = index[self._keys[x][0]], index[self._keys[node][0]]
                 if x != CONSTANT and pair[0] != pair[1]:
                     edges[pair] += 1
+                    if not self._operands[x] and x not in of_input:
+                        continue
                     start, end = cells.get(self._keys[x]), cells.get(self._keys[node])
                     first = of_input.get(x, positions[id(start)] if start else 0)
                     links[pair][first, positions[id(end)] if end else 0] = self._factor(node, position)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy
 
 from gradwalk.graph.graph import Graph, Integers
-from gradwalk.graph.modules import Path, modules, numbered, parameters
+from gradwalk.graph.modules import Path, modules_apart, numbered, parameters
 from gradwalk.graph.neurons import Layers, layers
 from gradwalk.graph.record import CONSTANT
 from gradwalk.graph.repeats import Repeats, operand_lists, repeated_terms
@@ -41,11 +41,13 @@ class Grouping:
 
 def grouping(graph: Graph) -> Grouping:
     """Group the nodes of a graph. The time grows linearly with the number of nodes."""
-    paths, module = modules(graph)
+    paths, module, number = modules_apart(graph)
     operands = operand_lists(graph)
     known = parameters(graph)
     repeats = repeated_terms(graph, operands)
-    found = layers(graph, operands, repeats, known.keys())
+    if max(number) > 0:
+        repeats = Repeats("steps", max(number) + 1, number, list(range(len(graph))), [True] * len(graph))
+    found = layers(graph, operands, repeats if repeats and repeats.kind != "steps" else None, known.keys())
     if found is not None and len(paths) == 1:
         paths, module = _structural(found, repeats, len(graph))
     if repeats is None and found is not None and found.steps:

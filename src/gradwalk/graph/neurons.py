@@ -155,12 +155,12 @@ class _Search:
         return own
 
     def is_network(self) -> bool:
-        """Return whether at least half of the operations belong to neurons with at least two parameters."""
+        """Return whether at least half of the edges lead to neurons with at least two parameters."""
         computed = [i for i in self._searched if self._operands[i]]
         if self._samples is not None:
             computed = [i for i in computed if self._samples.number[i] == 0]
-        found = [own for i in computed if (own := self._find(i)) != _NONE]
-        return 2 * sum(len(self._neurons[own].parameters) > 1 for own in found) > len(computed)
+        found = [i for i in computed if (own := self._find(i)) != _NONE and len(self._neurons[own].parameters) > 1]
+        return 2 * sum(len(self._operands[i]) for i in found) > sum(len(self._operands[i]) for i in computed)
 
     def layers(self) -> Layers:
         """Return the layers, numbered by depth, with the neurons of a layer in the order of their use."""

@@ -22,6 +22,8 @@ _ROW = 24.0  # height of a cell
 _DOT = 8.0  # radius of a neuron
 _SQUARE = 9.0  # size of a parameter
 _MAX_CELLS = 16
+_FEW_CELLS = 8  # the same in a picture of many boxes
+_MANY_BOXES = 6
 _MAX_COLUMNS = 16  # maximum number of parameters in a row
 _MAX_NAME = 14  # maximum length of the name of an input
 _MAX_OPERATIONS = 5
@@ -84,6 +86,8 @@ class _Picture:
         self._graph = graph
         self._all = boxes
         self._boxes, self._edges, self._links = _with_constants(boxes)
+        crowded = sum(len(box.cells) > _FEW_CELLS for box in self._boxes) >= _MANY_BOXES
+        self._max_cells = _FEW_CELLS if crowded else _MAX_CELLS
         self._has_gradients = bool(graph.grad.any())
         self._numbers = graph.grad if self._has_gradients else graph.data
         self._shapes = [self._shape(box) for box in self._boxes]
@@ -151,7 +155,7 @@ class _Picture:
         rows, columns, names = 0, 0, []
         cells_wide = 0.0
         if box.cells:
-            rows = min(len(box.cells), _MAX_CELLS)
+            rows = min(len(box.cells), self._max_cells)
             columns = min(max(len(cell.parameters) for cell in box.cells), _MAX_COLUMNS)
             names = [self._cell_text(box, cell) for cell in box.cells[:rows]]
             cells_wide = columns * _SQUARE + 2 * _DOT + 8 + _name_width(names)
@@ -160,7 +164,7 @@ class _Picture:
             rows = math.ceil(min(len(box.parameters), _MAX_COLUMNS**2) / columns)
             cells_wide = columns * _SQUARE
         text_wide = max(width(title), *(width(line) for line in lines), 1) * _FONT * LETTER
-        more = _LINE if len(box.cells) > _MAX_CELLS else 0.0
+        more = _LINE if len(box.cells) > self._max_cells else 0.0
         row = _ROW if box.cells else _SQUARE
         high = _PAD + _LINE * (1 + len(lines)) + (rows * row + more + 6 if rows else 0.0) + 4
         return _Shape(title, lines, names, rows, columns, (max(text_wide, cells_wide) + 2 * _PAD, high))
@@ -208,6 +212,8 @@ class _Picture:
             self._paint_square(group, leaf, left + 4 + column * _SQUARE, y - _SQUARE / 2)
         if shape.names[row]:
             group.text(x - 2 * _DOT - 6, y + 4, shape.names[row], "ink", "end")
+        if cell.output < 0 and cell.parameters:
+            return
         group.rectangle(x - 2 * _DOT, y - _DOT, 2 * _DOT, 2 * _DOT, "paper", radius=_DOT)
         if cell.output >= 0:
             role, opacity = self._color(cell.output)
@@ -261,8 +267,8 @@ class _Picture:
         group = canvas.group(f"{count:,} edges" + (", leading back" if is_back else ""))
         first, last = self._boxes[start], self._boxes[end]
         links = self._links.get(edge, {})
-        lines = sorted(pair for pair in links if max(pair) < _MAX_CELLS)
-        if not is_back and (first.cells or last.cells) and not (route and len(lines) > 1):
+        lines = sorted(pair for pair in links if max(pair) < self._max_cells)
+        if lines and not is_back and (first.cells or last.cells) and not (route and len(lines) > 1):
             for a, b in sorted(lines, key=lambda pair: self._size_of(links[pair])):  # large gradients on top
                 tail = self._ends_of(start, a)[1] if first.cells else self._side(start, 1)
                 tip = self._ends_of(end, b)[0] if last.cells else self._side(end, -1)
