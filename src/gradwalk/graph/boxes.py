@@ -1,6 +1,6 @@
 """Divide a graph into the boxes of a picture: layers with their neurons, inputs, and the operations between them.
 
-Of repeated samples or steps, only one is shown.
+Only one of the repeated samples or steps is shown.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Cell:
         name: The path of the cell, such as "layers.0.neurons.2", or the name of a leaf.
         parameters: The indices of its parameters.
         output: The index of its last node in the sample that is shown; -1 if it has no nodes there.
-        constants: The constants that it multiplies with parameters in this sample, such as the inputs of a network, each
-            with the index of the parameter.
+        constants: The constants that it multiplies with parameters in this sample, such as the inputs of a network.
+            Each constant comes with the index of the parameter.
     """
 
     name: str
@@ -46,11 +46,12 @@ class Box:
     Attributes:
         name: The path of the module, or words such as "inputs".
         kind: "module", "inputs", "parameters" or "operations".
-        unit: The plural of what the cells are, such as "neurons".
+        unit: The name of the cells in the plural, such as "neurons".
         is_repeated: Whether the box belongs to a sample or step that is repeated.
         cells: The cells, in order.
         parameters: The indices of the leaves that do not belong to a cell.
         operations: Number of computed nodes by symbol, in the sample that is shown.
+        carries: Number of edges from the previous step to the step that is shown.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Box:
     cells: list[Cell] = field(default_factory=list)
     parameters: list[int] = field(default_factory=list)
     operations: Counter[str] = field(default_factory=Counter)
+    carries: int = 0
 
     @property
     def leaves(self) -> list[int]:
@@ -74,8 +76,8 @@ class Boxes:
     Attributes:
         boxes: The boxes.
         edges: Number of edges between two boxes, by the pair of their list positions.
-        links: The connected cells, by the pair of boxes: a dict from the list positions of the two cells in their boxes to
-            the parameter that the result of the first is multiplied with, or -1.
+        links: The connected cells, by the pair of boxes. Each item maps the list positions of two cells in their boxes
+            to the parameter that the result of the first cell is multiplied with, or to -1.
         grouping: The groups of the nodes.
     """
 
@@ -204,7 +206,7 @@ class _Division:
             return Box(kind, kind, is_repeated=kind == "inputs" and self._groups.kind == "samples")
         unit, count = self._groups.kind, self._groups.count
         names = {
-            "each": f"each {unit[:-1]}" if count else "operations",
+            "each": f"each of {count:,} {unit}" if count else "operations",
             "before": "parameters alone" if unit == "samples" else f"before the {unit}",
             "outside": f"all {unit}",
             "after": f"after the {unit}" if unit == "steps" else f"all {count:,} {unit}",
@@ -266,8 +268,12 @@ class _Division:
             if self._number[node] not in (-1, self._shown):
                 continue
             for position, x in enumerate(given):
+                if x == CONSTANT:
+                    continue
                 pair = index[self._keys[x][0]], index[self._keys[node][0]]
-                if x != CONSTANT and pair[0] != pair[1]:
+                if pair[0] == pair[1]:
+                    found[self._keys[node][0]].carries += 0 <= self._number[x] < self._number[node]
+                else:
                     edges[pair] += 1
                     if not self._operands[x] and x not in of_input:
                         continue
@@ -275,7 +281,6 @@ class _Division:
                     first = of_input.get(x, positions[id(start)] if start else 0)
                     links[pair][first, positions[id(end)] if end else 0] = self._factor(node, position)
         return edges, links
-
 
 
 def in_order(count: int, edges: Counter[tuple[int, int]]) -> list[int]:

@@ -1,20 +1,22 @@
-"""Group the nodes of a graph by what made them: modules, layers and neurons, and samples, time steps or loop steps.
+"""Group the nodes of a graph into modules, layers and neurons, and into samples, time steps or steps of a loop.
 
-The labels of parameters, named scopes and loops decide, as far as they exist: see `modules`. Where nothing is labeled,
-the structure of the graph decides: see `neurons`, `repeats` and `steps`. Where no structure is found, all nodes are in
-one group.
+The labels of parameters, named scopes and loops define the groups: see `modules`. The structure of the graph defines
+the groups of nodes without labels: see `neurons`, `repeats` and `steps`. If no structure is found, all nodes are in one
+group.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy
 
 from gradwalk.graph.graph import Graph, Integers
-from gradwalk.graph.modules import Path, modules_apart, numbered, parameters
-from gradwalk.graph.neurons import Layers, layers
+from gradwalk.graph.json.columns import encode_column
+from gradwalk.graph.modules import modules_apart, numbered, parameters
+from gradwalk.graph.neurons import Layers, Path, layers
 from gradwalk.graph.record import CONSTANT
 from gradwalk.graph.repeats import Repeats, operand_lists, repeated_terms
 from gradwalk.graph.steps import own_inputs, repeated_steps
@@ -37,6 +39,21 @@ class Grouping:
     kind: str
     count: int
     number: Integers
+
+    @property
+    def is_trivial(self) -> bool:
+        """Whether no structure was found: all nodes are in one group."""
+        return len(self.paths) == 1 and self.count == 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the groups as plain data, in the format of `groups` in docs/walk.schema.json."""
+        return {
+            "paths": [list(path) for path in self.paths],
+            "modules": encode_column(self.module, "<i4"),
+            "kind": self.kind,
+            "count": self.count,
+            "numbers": encode_column(self.number, "<i4"),
+        }
 
 
 def grouping(graph: Graph) -> Grouping:

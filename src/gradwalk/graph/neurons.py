@@ -74,7 +74,7 @@ def layers(
 class _Search:
     """A pass over the nodes, operands first, that assigns nodes to neurons.
 
-    Of repeated samples, only the first one is searched.
+    If samples are repeated, only the first one is searched.
     """
 
     def __init__(

@@ -27,6 +27,8 @@ def repeated_steps(graph: Graph, operands: Sequence[list[int]]) -> Repeats | Non
     also in corresponding positions, or that are the same, or that are leaves or constants.
     """
     computed = numpy.flatnonzero(numpy.diff(graph.offsets))
+    if not len(computed):
+        return None
     sequence = _Sequence(graph, computed)
     best: tuple[int, int, int] | None = None
     for period in sequence.periods():
@@ -47,14 +49,19 @@ def repeated_steps(graph: Graph, operands: Sequence[list[int]]) -> Repeats | Non
 
 
 def own_inputs(operands: Sequence[list[int]], number: list[int]) -> None:
-    """Assign each leaf that only one repetition uses to this repetition."""
+    """Assign each leaf that only one repetition uses to this repetition.
+
+    Leaves that only the first repetition has, such as the start of a loop, are not assigned.
+    """
     users: dict[int, set[int]] = {}
     for node, given in enumerate(operands):
         for x in given:
             if x != CONSTANT and not operands[x]:
                 users.setdefault(x, set()).add(number[node])
-    for leaf, numbers in users.items():
-        number[leaf] = numbers.pop() if len(numbers) == 1 else -1
+    inputs = {leaf: only for leaf, numbers in users.items() if len(numbers) == 1 and (only := next(iter(numbers))) >= 0}
+    counts = Counter(inputs.values())
+    for leaf, only in inputs.items():
+        number[leaf] = only if only or counts[0] == counts[1] else -1
 
 
 class _Sequence:
@@ -95,6 +102,8 @@ class _Sequence:
             return 0, 0
         longest = int((ends[1::2] - ends[::2]).argmax())
         start, length = int(ends[2 * longest]), int(ends[2 * longest + 1] - ends[2 * longest]) + period
-        if start >= period and (self._opcodes[start - period : start] == self._opcodes[start : start + period]).all():
-            start, length = start - period, length + period  # the first step, whose operands come from outside
+        for _ in range(min(start, period)):  # the first step, whose operands come from outside
+            if self._opcodes[start - 1] != self._opcodes[start - 1 + period]:
+                break
+            start, length = start - 1, length + 1
         return start, length

@@ -12,8 +12,9 @@ from gradwalk.explain.draw.diagram import Moment, Scene, paint_groups, recorded,
 from gradwalk.explain.draw.dot import as_dot
 from gradwalk.explain.draw.network import paint_network
 from gradwalk.explain.draw.svg import Theme
+from gradwalk.explain.variables import graph_with_names
 from gradwalk.graph.boxes import boxes
-from gradwalk.graph.graph import Graph, as_graph
+from gradwalk.graph.graph import Graph
 from gradwalk.value.sweep.order import topological_order
 from gradwalk.value.value import Value
 
@@ -179,7 +180,7 @@ def draw(
         raise ValueError(f"rankdir must be LR or TB, got {rankdir!r}")
     if max_nodes is not None and (not isinstance(max_nodes, int) or max_nodes < 0):
         raise ValueError(f"max_nodes must be an integer >= 0, got {max_nodes!r}")
-    graph = as_graph(root)
+    graph = graph_with_names(root)
     return Drawing(graph, _default_max_nodes(graph, moment) if max_nodes is None else max_nodes, theme, rankdir, moment)
 
 

@@ -21,7 +21,9 @@ _PAD = 12.0  # distance between the border of a box and its contents
 _ROW = 24.0  # height of a cell
 _DOT = 8.0  # radius of a neuron
 _SQUARE = 9.0  # size of a parameter
+_CARRY = 20.0  # room below a box for the arrow to the next step
 _MAX_CELLS = 16
+_MAX_DRAWN = 2000  # a graph of more nodes takes too long to lay out node by node
 _FEW_CELLS = 8  # the same in a picture of many boxes
 _MANY_BOXES = 6
 _MAX_COLUMNS = 16  # maximum number of parameters in a row
@@ -65,6 +67,13 @@ def described(box: Box) -> str:
     return f"{box.name}: {', '.join(_counts(box))}" if list(_counts(box)) else box.name
 
 
+def hint(graph: Graph) -> str:
+    """Return how to see the nodes of a graph that is drawn as boxes."""
+    if len(graph) <= _MAX_DRAWN:
+        return f"draw(root, max_nodes={len(graph)}) shows every node"
+    return "draw(x, max_nodes=2000) of an intermediate Value x shows the nodes that lead to it"
+
+
 def _counts(box: Box) -> Iterator[str]:
     """Yield the number of neurons and parameters of a box."""
     if box.kind == "module" and box.cells:
@@ -93,7 +102,8 @@ class _Picture:
         self._shapes = [self._shape(box) for box in self._boxes]
         self._sizes = [shape.size for shape in self._shapes]
         self._pairs = [(start, end) if start < end else (end, start) for start, end in self._edges]
-        self._layout = layered(self._sizes, self._pairs, _GAP)
+        room = [(w, h + 2 * _CARRY if box.carries else h) for (w, h), box in zip(self._sizes, self._boxes, strict=True)]
+        self._layout = layered(room, self._pairs, _GAP)
         leaves = [leaf for box in self._boxes for leaf in box.leaves]
         outputs = [cell.output for box in self._boxes for cell in box.cells if cell.output >= 0]
         self._largest = self._largest_of([*leaves, *outputs])
@@ -104,7 +114,7 @@ class _Picture:
         head = _LINE * len(lines) + 10
         texts = [*lines, self._legend()]
         wide = max(self._layout.width, *(width(line) * _FONT * LETTER for line in texts)) + 2 * _MARGIN
-        high = self._layout.height + 2 * _MARGIN + head + 2 * _LINE
+        high = self._layout.height + 2 * _MARGIN + head + 2 * _LINE + 8
         canvas.rectangle(0, 0, wide, high, "paper")
         for i, line in enumerate(lines):
             canvas.text(_MARGIN, _MARGIN + 8 + _LINE * i, line, "ink" if i == 0 else "faint")
@@ -124,11 +134,11 @@ class _Picture:
             yield f"{count}: 1 of {groups.count:,} {groups.kind} is shown"
         else:
             yield f"{count}, drawn by module"
-        yield f"draw(root, max_nodes={len(self._graph)}) shows every node"
+        yield hint(self._graph)
 
     def _legend(self) -> str:
         what = "gradient" if self._has_gradients else "value"
-        return f"color: {what}    +{short(self._largest)}    -{short(self._largest)}"
+        return f"{what}    +{short(self._largest)}    -{short(self._largest)}"
 
     def _paint_legend(self, canvas: Canvas, y: float) -> None:
         """Draw the meaning of the colors."""
@@ -188,6 +198,8 @@ class _Picture:
         if box.is_repeated:
             group.rectangle(left + 4, top + 4, w, h, "paper", "line", 6, stroke_width="1")
         group.rectangle(left, top, w, h, "box", "line", 6, stroke_width="1.2")
+        if box.carries:
+            self._paint_carry(group, box.carries, (left, top, w, h))
         group.text(left + _PAD, top + _PAD + 8, shape.title, font_weight="bold")
         for i, line in enumerate(shape.lines):
             group.text(left + _PAD, top + _PAD + 8 + _LINE * (i + 1), line, "faint")
@@ -202,6 +214,17 @@ class _Picture:
                 row, column = divmod(i, shape.columns)
                 start = x - shape.columns * _SQUARE / 2
                 self._paint_square(group, leaf, start + column * _SQUARE, top + shape.top + row * _SQUARE)
+
+    def _paint_carry(self, canvas: Canvas, count: int, box: tuple[float, float, float, float]) -> None:
+        """Draw an arrow below a box, from its right to its left side: results that the next step uses."""
+        left, top, w, h = box
+        group = canvas.group(f"{count:,} edges to the next step")
+        y, low = top + h - 12, top + h + 14
+        down = low - y - 16
+        right = f"M{left + w:.1f},{y:.1f}h6q8,0 8,8v{down:.1f}q0,8 -8,8"
+        commands = f"{right}H{left - 10:.1f}q-8,0 -8,-8v{-down:.1f}q0,-8 8,-8h10"
+        group.path(commands, stroke="line", stroke_width="1.2")
+        group.path(arrowhead((left, y), False, 1.2), fill="line")
 
     def _paint_cell(self, canvas: Canvas, number: int, row: int, cell: Cell) -> None:
         """Draw a neuron: its parameters as squares, and its output as a circle."""
@@ -250,16 +273,14 @@ class _Picture:
     def _ends_of(self, number: int, row: int) -> tuple[Point, Point]:
         """Return the points to the left and to the right of a cell."""
         (x, y), shape = self._layout.centers[number], self._shapes[number]
-        w, h = shape.size
+        top = y - shape.size[1] / 2 + shape.top
         wide = shape.columns * _SQUARE + 2 * _DOT + 8 + _name_width(shape.names)
-        level = y - h / 2 + shape.top + (row + 0.5) * _ROW
+        level = top + (row + 0.5) * _ROW
         return (x - wide / 2, level), (x + wide / 2, level)
 
     # Edges
 
-    def _paint_edge(
-        self, canvas: Canvas, edge: tuple[int, int], pair: tuple[int, int], route: Sequence[Point]
-    ) -> None:
+    def _paint_edge(self, canvas: Canvas, edge: tuple[int, int], pair: tuple[int, int], route: Sequence[Point]) -> None:
         """Draw the edges between two boxes: a line for each pair of connected neurons, or one line for all edges."""
         start, end = pair
         count = self._edges[edge]
@@ -272,7 +293,9 @@ class _Picture:
             for a, b in sorted(lines, key=lambda pair: self._size_of(links[pair])):  # large gradients on top
                 tail = self._ends_of(start, a)[1] if first.cells else self._side(start, 1)
                 tip = self._ends_of(end, b)[0] if last.cells else self._side(end, -1)
-                self._paint_line(group, (self._side(start, 1)[0], self._side(end, -1)[0]), [tail, *route, tip], links[a, b])
+                self._paint_line(
+                    group, (self._side(start, 1)[0], self._side(end, -1)[0]), [tail, *route, tip], links[a, b]
+                )
             return
         points = [self._side(start, 1), *route, self._side(end, -1)]
         dash = {"stroke_dasharray": "5 4"} if is_back else {}
@@ -331,7 +354,9 @@ _Links = dict[tuple[int, int], Links]
 def _with_constants(boxes: Boxes) -> tuple[list[Box], _Edges, _Links]:
     """Add a box for inputs that are plain numbers: constants that each neuron of a first layer multiplies."""
     found, edges, links = list(boxes.boxes), Counter(boxes.edges), dict(boxes.links)
-    first = [i for i, box in enumerate(found) if box.cells and box.kind == "module" and not any(e == i for _, e in edges)]
+    first = [
+        i for i, box in enumerate(found) if box.cells and box.kind == "module" and not any(e == i for _, e in edges)
+    ]
     if len(first) != 1:
         return found, edges, links
     cells = found[first[0]].cells
@@ -346,5 +371,3 @@ def _with_constants(boxes: Boxes) -> tuple[list[Box], _Edges, _Links]:
     edges[pair] = len(constants) * len(cells)
     links[pair] = {(i, j): leaf for j, cell in enumerate(cells) for i, (_, leaf) in enumerate(cell.constants)}
     return [box, *found], edges, links
-
-
