@@ -50,7 +50,8 @@ class Box:
         is_repeated: Whether the box belongs to a sample or step that is repeated.
         cells: The cells, in order.
         parameters: The indices of the leaves that do not belong to a cell.
-        operations: Number of computed nodes by symbol, in the sample that is shown.
+        nodes: The indices of the computed nodes in the sample that is shown.
+        operations: Number of these nodes by symbol.
         carries: Number of edges from the previous step to the step that is shown.
     """
 
@@ -60,6 +61,7 @@ class Box:
     is_repeated: bool = False
     cells: list[Cell] = field(default_factory=list)
     parameters: list[int] = field(default_factory=list)
+    nodes: list[int] = field(default_factory=list)
     operations: Counter[str] = field(default_factory=Counter)
     carries: int = 0
 
@@ -206,7 +208,7 @@ class _Division:
             return Box(kind, kind, is_repeated=kind == "inputs" and self._groups.kind == "samples")
         unit, count = self._groups.kind, self._groups.count
         names = {
-            "each": f"each of {count:,} {unit}" if count else "operations",
+            "each": f"each {unit[:-1]}" if count else "operations",
             "before": "parameters alone" if unit == "samples" else f"before the {unit}",
             "outside": f"all {unit}",
             "after": f"after the {unit}" if unit == "steps" else f"all {count:,} {unit}",
@@ -230,6 +232,7 @@ class _Division:
                 cell.output = node
                 cell.constants += self._constants(node)
         if self._operands[node]:
+            box.nodes.append(node)
             opcode = int(self._graph.opcodes[node])
             box.operations[SYMBOLS[opcode] if opcode else "by hand"] += 1
         else:

@@ -171,7 +171,7 @@ def test_deep_chain_is_drawn_as_a_summary():
         x = x * 1.0
     shown = texts(draw(x).svg)
     assert shown[0] == "100,001 nodes: 1 of 100,000 steps is shown"
-    assert "each of 100,000 steps" in shown
+    assert "each step" in shown
 
 
 @needs("resvg_py")

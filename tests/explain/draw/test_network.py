@@ -58,7 +58,7 @@ def test_one_sample_is_shown_and_the_others_are_counted():
     root.backward()
     titles, shown = facts(draw(root).svg)
     assert shown[0] == f"{len(Graph.record(root)):,} nodes: 1 of {SIZE} samples is shown"
-    assert {f"each of {SIZE} samples", f"all {SIZE} samples", f"{SIZE} +"} <= set(shown)
+    assert {"each sample", f"all {SIZE} samples", f"{SIZE} +"} <= set(shown)
     assert "layers.1: 4 neurons, 20 parameters" in titles
 
 
@@ -70,7 +70,7 @@ def test_penalty_is_apart_from_the_samples():
         "layers.0",
         "layers.1",
         "layers.2",
-        f"each of {SIZE} samples",
+        "each sample",
         "parameters alone",
         f"all {SIZE} samples",
     ]
@@ -84,12 +84,12 @@ def test_steps_are_drawn_once_with_an_arrow_to_the_next():
     assert f"1 of {SIZE} steps is shown" in shown[0]
     assert "16 edges to the next step" in titles
     titles, shown = facts(draw(asian_option(60)).svg)
-    assert {"before the steps", "each of 60 steps", "after the steps"} <= set(shown)
+    assert {"before the steps", "each step", "after the steps"} <= set(shown)
 
 
 def test_shared_parameters_are_drawn_as_a_matrix():
     titles, shown = facts(draw(bigram_loss(30)).svg)
-    assert {"parameters: 36 parameters", "each of 30 samples"} <= {*titles, *shown}
+    assert {"parameters: 36 parameters", "each sample"} <= {*titles, *shown}
 
 
 def test_parameters_are_colored_by_gradient_or_value():
@@ -115,10 +115,12 @@ def test_graph_without_structure_falls_back_to_operations():
     assert {"inputs", "operations"} <= set(shown)
 
 
-def test_moments_of_a_walk_are_drawn_node_by_node():
+def test_wrong_walks_are_drawn_node_by_node():
     root = nn.MLP(2, [4, 4, 1])([1.0, 2.0])
-    _, shown = facts(walk(root).draw().svg)
-    assert "data" in shown
+    titles, shown = facts(walk(root).draw().svg)
+    assert "layers.0: 4 neurons, 12 parameters" in titles
+    assert "gradient" in shown
+    assert "data" in facts(walk(root, overwrite=True).draw().svg)[1]
 
 
 def test_themes_and_hostile_labels():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy
 
 from gradwalk.base.cached import cached_property
 from gradwalk.explain.draw import raster
@@ -46,10 +48,11 @@ class Drawing:
     def svg(self) -> str:
         """The picture as the text of an SVG file."""
         if len(self.graph) > self.max_nodes:
-            divided = boxes(self.graph)
+            graph = self.graph if self.moment is None else _with_gradients(self.graph, self.moment)
+            divided = boxes(graph)
             if divided is not None:
-                return paint_network(self.graph, divided, self.theme, title(self.graph))
-            return paint_groups(self.graph, self.theme)
+                return paint_network(graph, divided, self.theme, title(graph))
+            return paint_groups(graph, self.theme)
         return Scene(self.graph, self.rankdir).painted(self.moment or recorded(self.graph), self.theme)
 
     @property
@@ -185,12 +188,17 @@ def draw(
 
 
 def _default_max_nodes(graph: Graph, moment: Moment | None) -> int:
-    """Return the largest number of nodes that are drawn one by one. A moment of a walk is shown only node by node."""
-    if moment is None and _MAX_NETWORK_NODES < len(graph) <= _MAX_NODES:
+    """Return the largest number of nodes that are drawn one by one. Lost contributions are only shown node by node."""
+    if (moment is None or not moment.lost) and _MAX_NETWORK_NODES < len(graph) <= _MAX_NODES:
         divided = boxes(graph)
         if divided is not None and divided.is_network:
             return _MAX_NETWORK_NODES
     return _MAX_NODES
+
+
+def _with_gradients(graph: Graph, moment: Moment) -> Graph:
+    """Return the graph with the gradients of a moment."""
+    return replace(graph, grad=numpy.array([moment.gradients.get(i, 0.0) for i in range(len(graph))]))
 
 
 def draw_dot(root: Value, format: str = "svg", rankdir: str = "LR") -> DotDrawing:  # noqa: A002  micrograd's name

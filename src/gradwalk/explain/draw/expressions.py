@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gradwalk.explain.text import one_line, width
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.node import Node
@@ -9,7 +11,7 @@ from gradwalk.ops.rows import Reduction
 
 _LONGEST = 14  # characters
 _PRECEDENCES = {"+": 1, "-": 1, "*": 2, "/": 2, "**": 3}
-_ATOM = 4  # precedence of names and calls
+ATOM = 4  # precedence of names and calls
 
 
 def expressions(graph: Graph) -> dict[int, str]:
@@ -29,7 +31,7 @@ def expressions(graph: Graph) -> dict[int, str]:
                 text = f"sum of {count:,}"
             if text:
                 found[node.place] = text
-        precedences.append(_ATOM if node.label or not node.arguments else _PRECEDENCES.get(node.symbol, _ATOM))
+        precedences.append(ATOM if node.label or not node.arguments else _PRECEDENCES.get(node.symbol, ATOM))
         texts.append(text)
         terms.append(count)
     return found
@@ -43,18 +45,24 @@ def _last_names(label: str) -> str:
 
 def _expression(node: Node, texts: list[str], precedences: list[int]) -> str:
     """Return the operation with the texts of its operands; "" if no node has a text or the result is too long."""
-    operands = [f"{x:.3g}" if isinstance(x, float) else texts[x] for x in node.arguments]
-    if len(operands) > 3 or not node.symbol or not any(texts[x] for x in node.operands):
+    if len(node.arguments) > 3 or not node.symbol or not any(texts[x] for x in node.operands):
         return ""
-    operands = [text or "…" for text in operands]
-    if node.row and node.row.is_operator and len(operands) == 2:
-        own = _PRECEDENCES.get(node.symbol, 0)
-        for i, x in enumerate(node.arguments):
-            inner = precedences[x] if isinstance(x, int) else _ATOM
-            if inner < own or (i == 1 and inner == own and node.symbol != "+"):
-                operands[i] = f"({operands[i]})"
-        text = f" {node.symbol} ".join(operands)
-    else:
-        text = f"{node.symbol}({', '.join(operands)})"
-    text = one_line(text)
+    operands = [
+        (f"{x:.3g}", ATOM) if isinstance(x, float) else (texts[x] or "…", precedences[x]) for x in node.arguments
+    ]
+    text = one_line(combined(node.symbol, operands)[0])
     return text if width(text) <= _LONGEST else ""
+
+
+def combined(symbol: str, operands: Sequence[tuple[str, int]]) -> tuple[str, int]:
+    """Write an operation on operands that are given as texts with precedences. Return its text and precedence."""
+    own = _PRECEDENCES.get(symbol)
+    if own is None or len(operands) != 2:
+        return f"{symbol}({', '.join(text for text, _ in operands)})", ATOM
+    (left, first), (right, second) = operands
+    if first < own or (symbol == "**" and first == own):
+        left = f"({left})"
+    if second < own or (second == own and symbol != "+"):
+        right = f"({right})"
+    space = "" if symbol == "**" else " "
+    return f"{left}{space}{symbol}{space}{right}", own

@@ -7,11 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from gradwalk.explain.draw.expressions import ATOM, combined
 from gradwalk.explain.draw.layout import Point, layered
 from gradwalk.explain.draw.svg import LETTER, Canvas, Theme, arrowhead, curve
 from gradwalk.explain.text import one_line, short, shortened, width
 from gradwalk.graph.boxes import Box, Boxes, Cell, Links
 from gradwalk.graph.graph import Graph
+from gradwalk.graph.record import CONSTANT
+from gradwalk.ops.compiled.opcodes import SYMBOLS
 
 _MARGIN = 18.0
 _LINE = 16.0  # line height of text
@@ -29,6 +32,9 @@ _MANY_BOXES = 6
 _MAX_COLUMNS = 16  # maximum number of parameters in a row
 _MAX_NAME = 14  # maximum length of the name of an input
 _MAX_OPERATIONS = 5
+_MAX_FORMULA = 6  # maximum number of operations in a formula
+_LONGEST_FORMULA = 26  # characters
+_SYMBOLS = "square, line: parameter    circle: output"
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,7 @@ class _Shape:
     Attributes:
         title: The first line of text.
         lines: The other lines of text.
+        results: The number of these lines, at the end, that show results of the graph.
         names: The texts to the left of the cells, such as names of inputs.
         rows: The number of cells that are drawn.
         columns: The number of parameters that are drawn in each row.
@@ -46,6 +53,7 @@ class _Shape:
 
     title: str
     lines: list[str]
+    results: int
     names: list[str]
     rows: int
     columns: int
@@ -138,7 +146,8 @@ class _Picture:
 
     def _legend(self) -> str:
         what = "gradient" if self._has_gradients else "value"
-        return f"{what}    +{short(self._largest)}    -{short(self._largest)}"
+        symbols = _SYMBOLS if self._all.is_network else ""
+        return f"{what}       +{short(self._largest)}       -{short(self._largest)}     {symbols}"
 
     def _paint_legend(self, canvas: Canvas, y: float) -> None:
         """Draw the meaning of the colors."""
@@ -152,6 +161,8 @@ class _Picture:
             canvas.rectangle(x, y - 9, 10, 10, role, radius=2)
             canvas.text(x + 16, y, words)
             x += 40 + len(words) * _FONT * LETTER
+        if self._all.is_network:
+            canvas.text(x, y, _SYMBOLS, "faint")
 
     def _largest_of(self, indices: Sequence[int]) -> float:
         """Return the largest absolute value of the colored numbers."""
@@ -161,7 +172,9 @@ class _Picture:
     def _shape(self, box: Box) -> _Shape:
         """Measure a box."""
         title = shortened(one_line(box.name), 30)
-        lines = [*_counts(box), *_operations(box)]
+        formula = self._formula(box) if box.kind == "operations" else ""
+        results = list(self._results(box))
+        lines = [*_counts(box), *([formula] if formula else _operations(box)), *results]
         rows, columns, names = 0, 0, []
         cells_wide = 0.0
         if box.cells:
@@ -177,7 +190,38 @@ class _Picture:
         more = _LINE if len(box.cells) > self._max_cells else 0.0
         row = _ROW if box.cells else _SQUARE
         high = _PAD + _LINE * (1 + len(lines)) + (rows * row + more + 6 if rows else 0.0) + 4
-        return _Shape(title, lines, names, rows, columns, (max(text_wide, cells_wide) + 2 * _PAD, high))
+        return _Shape(title, lines, len(results), names, rows, columns, (max(text_wide, cells_wide) + 2 * _PAD, high))
+
+    def _formula(self, box: Box) -> str:
+        """Return the formula of a small box in terms of other boxes; "" if it is too long or uses unnamed numbers."""
+        if len(box.nodes) > _MAX_FORMULA:
+            return ""
+        graph = self._graph
+        named = {i: (other.name, ATOM) for other in self._boxes if other.kind == "module" for i in other.nodes[-1:]}
+        texts: dict[int, tuple[str, int]] = {}
+        for node in box.nodes:
+            operands = []
+            for k in range(graph.offsets[node], graph.offsets[node + 1]):
+                x = int(graph.operands[k])
+                label = graph.labels.get(x, "")
+                if x == CONSTANT:
+                    operands.append((_number(graph.partials[k]), ATOM))
+                elif x in texts or x in named:
+                    operands.append(texts.get(x) or named[x])
+                elif label or graph.offsets[x] == graph.offsets[x + 1]:
+                    operands.append((label.rpartition(".")[2] or _number(graph.data[x]), ATOM))
+                else:
+                    return ""
+            texts[node] = combined(graph.symbols.get(node, SYMBOLS[graph.opcodes[node]]), operands)
+        text = texts[box.nodes[-1]][0] if box.nodes else ""
+        return text if width(text) <= _LONGEST_FORMULA else ""
+
+    def _results(self, box: Box) -> Iterator[str]:
+        """Yield the outputs of the graph that the box computes, such as "loss = 0.93"."""
+        for output in self._graph.outputs:
+            if output in box.nodes and len(self._graph.outputs) == 1:
+                name = self._graph.labels.get(output, "result")
+                yield f"{shortened(one_line(name), _MAX_NAME)} = {short(self._graph.data[output])}"
 
     def _cell_text(self, box: Box, cell: Cell) -> str:
         """Return the text beside an input: its label, or its number."""
@@ -202,7 +246,8 @@ class _Picture:
             self._paint_carry(group, box.carries, (left, top, w, h))
         group.text(left + _PAD, top + _PAD + 8, shape.title, font_weight="bold")
         for i, line in enumerate(shape.lines):
-            group.text(left + _PAD, top + _PAD + 8 + _LINE * (i + 1), line, "faint")
+            fill = "ink" if i >= len(shape.lines) - shape.results else "faint"
+            group.text(left + _PAD, top + _PAD + 8 + _LINE * (i + 1), line, fill)
         if box.cells:
             for row, cell in enumerate(box.cells[: shape.rows]):
                 self._paint_cell(group, number, row, cell)
@@ -326,6 +371,11 @@ class _Picture:
         """Return the middle of the left (-1) or right (1) border of a box."""
         x, y = self._layout.centers[number]
         return x + side * self._sizes[number][0] / 2, y
+
+
+def _number(number: float) -> str:
+    """Write a number in a formula."""
+    return f"{number:.3g}" if number >= 0 else f"({number:.3g})"
 
 
 def _name_width(names: Sequence[str]) -> float:
