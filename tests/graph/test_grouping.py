@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -11,6 +12,7 @@ import pytest
 from checkout import IS_COMPILED
 from hypothesis import given
 from networks import (
+    MLP,
     asian_option,
     bigram_loss,
     labeled_loss,
@@ -22,6 +24,7 @@ from networks import (
 from programs import EVERY, ORDINARY, as_values, programs
 
 from gradwalk import Graph, Value, lax, nn, source_lines
+from gradwalk.explain.variables import graph_with_names
 from gradwalk.graph.grouping import Grouping, grouping
 
 SIZE = 10 if IS_COMPILED else 3
@@ -73,6 +76,17 @@ def test_structure_agrees_with_labels():
     assert len(pairs) == 9
     assert len({known for known, _ in pairs}) == len({path for _, path in pairs}) == 9
     assert all(known[0] == path[0] for known, path in pairs)
+
+
+def test_neurons_of_labeled_parameters_contain_their_sums():
+    random.seed(1)
+    model = MLP(2, 3, 1)
+    root = sum((model([0.1 * i, 1.0]) - 1.0) ** 2 for i in range(SIZE))
+    graph = graph_with_names(root)
+    assert "layers.0.neurons.2.w.1" in graph.names
+    named, found = grouping(graph), grouping(Graph.record(root))
+    assert [bool(i) for i in named.module.tolist()] == [bool(i) for i in found.module.tolist()]
+    assert {path[:4] for path in named.paths} == set(found.paths)
 
 
 @pytest.mark.parametrize("values", [False, True])

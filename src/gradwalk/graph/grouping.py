@@ -16,7 +16,7 @@ import numpy
 from gradwalk.graph.graph import Graph, Integers
 from gradwalk.graph.json.columns import encode_column
 from gradwalk.graph.modules import modules_apart, numbered, parameters
-from gradwalk.graph.neurons import Layers, Path, layers
+from gradwalk.graph.neurons import Layers, Path, common, layers
 from gradwalk.graph.record import CONSTANT
 from gradwalk.graph.repeats import Repeats, operand_lists, repeated_terms
 from gradwalk.graph.steps import own_inputs, repeated_steps
@@ -65,8 +65,8 @@ def grouping(graph: Graph) -> Grouping:
     if max(number) > 0:
         repeats = Repeats("steps", max(number) + 1, number, list(range(len(graph))), [True] * len(graph))
     found = layers(graph, operands, repeats if repeats and repeats.kind != "steps" else None, known.keys())
-    if found is not None and len(paths) == 1:
-        paths, module = _structural(found, repeats, len(graph))
+    if found is not None:
+        paths, module = _structural(found, repeats, [paths[i] for i in module.tolist()])
     if repeats is None and found is not None and found.steps:
         repeats = _time_steps(operands, found)
     elif repeats is None and len(paths) == 1:
@@ -76,10 +76,21 @@ def grouping(graph: Graph) -> Grouping:
     return Grouping(paths, module, repeats.kind, repeats.count, numpy.array(repeats.number, numpy.int32))
 
 
-def _structural(found: Layers, repeats: Repeats | None, count: int) -> tuple[list[Path], Integers]:
-    """Return the modules that were found by structure. All samples have the modules of the first sample."""
-    role = repeats.role if repeats else range(count)
-    return numbered([found.paths.get(role[i], ()) for i in range(count)])
+def _structural(found: Layers, repeats: Repeats | None, known: list[Path]) -> tuple[list[Path], Integers]:
+    """Find modules for nodes without a module by labels. All samples have the modules of the first sample.
+
+    A neuron whose parameters have labels gets the path that is common to its parameters.
+    """
+    labeled: dict[Path, Path] = {}
+    for node, path in found.paths.items():
+        if known[node]:
+            labeled[path] = common(labeled.get(path, known[node]), known[node])
+    has_labels = any(known)
+    whole = []
+    for node, own in enumerate(known):
+        path = found.paths.get(repeats.role[node] if repeats else node, ())
+        whole.append(own or (labeled.get(path, ()) if has_labels else path))
+    return numbered(whole)
 
 
 def _time_steps(operands: Sequence[list[int]], found: Layers) -> Repeats:

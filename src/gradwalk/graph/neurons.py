@@ -82,7 +82,7 @@ class _Search:
     ) -> None:
         count = len(operands)
         self._opcodes: list[int] = graph.opcodes.tolist()
-        self._operands = operands
+        self._graph, self._operands = graph, operands
         self._samples = samples
         self._searched = [i for i in range(count) if samples is None or samples.role[i] == i]
         self._is_loss = [False] * count
@@ -137,14 +137,21 @@ class _Search:
         self._own[node], self._is_open[node] = first, True
 
     def _add(self, node: int, own: int) -> None:
-        """Add a function of the neuron's sum, unless it is a difference from a target."""
+        """Add a function of the neuron's sum, unless it belongs to a loss: a difference from a target, or a square."""
         is_shift = self._opcodes[node] in _SUMS and CONSTANT in self._operands[node]
         is_given = self._samples is None or self._samples.is_constant[node]
-        if is_given and not (is_shift and self._is_loss[node]):
+        if is_given and not (is_shift and self._is_loss[node]) and not self._is_square(node):
             self._own[node] = own
             self._is_open[node] = is_shift and self._is_open[max(self._operands[node])]
             if not is_shift:
                 self._neurons[own].opcodes.add(self._opcodes[node])
+
+    def _is_square(self, node: int) -> bool:
+        """Return whether a node is `x**2`, `x * x` or `abs(x)`, which are rarely activation functions."""
+        opcode, given = self._opcodes[node], self._operands[node]
+        if opcode == _POWER:
+            return given[1] == CONSTANT and bool(self._graph.partials[self._graph.offsets[node] + 1] == 2.0)
+        return opcode == OPCODES["abs"] or (opcode == _MULTIPLY and given[0] == given[1])
 
     def _find(self, node: int) -> int:
         """Return the neuron of a node after merging, or `_NONE`."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from gradwalk.explain.draw.expressions import ATOM, combined
 from gradwalk.explain.draw.layout import Point, layered
 from gradwalk.explain.draw.svg import LETTER, Canvas, Theme, arrowhead, curve
-from gradwalk.explain.text import one_line, short, shortened, width
+from gradwalk.explain.text import one_line, plural, short, shortened, width
 from gradwalk.graph.boxes import Box, Boxes, Cell, Links
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.record import CONSTANT
@@ -34,7 +34,7 @@ _MAX_NAME = 14  # maximum length of the name of an input
 _MAX_OPERATIONS = 5
 _MAX_FORMULA = 6  # maximum number of operations in a formula
 _LONGEST_FORMULA = 26  # characters
-_SYMBOLS = "square, line: parameter    circle: output"
+_SYMBOLS = "square, line: parameter; circle: output"
 
 
 @dataclass(frozen=True)
@@ -85,15 +85,10 @@ def hint(graph: Graph) -> str:
 def _counts(box: Box) -> Iterator[str]:
     """Yield the number of neurons and parameters of a box."""
     if box.kind == "module" and box.cells:
-        yield _plural(len(box.cells), box.unit)
+        yield plural(len(box.cells), box.unit)
     leaves = len(box.leaves) if box.kind != "inputs" else len(box.cells)
     if leaves and box.kind != "operations":
-        yield _plural(leaves, "inputs" if box.kind == "inputs" else "parameters")
-
-
-def _plural(count: int, unit: str) -> str:
-    """Return a count and its unit, which is given in the plural."""
-    return f"{count:,} {unit[:-1] if count == 1 and unit.endswith('s') else unit}"
+        yield plural(leaves, "inputs" if box.kind == "inputs" else "parameters")
 
 
 class _Picture:
