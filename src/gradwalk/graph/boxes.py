@@ -189,10 +189,11 @@ class _Division:
         edges, links = self._edges({path: i for i, path in enumerate(paths)}, found, cells)
         shown = [i for i in in_order(len(paths), edges) if found[paths[i]].operations or found[paths[i]].leaves]
         rank = {number: i for i, number in enumerate(shown)}
+        edges = Counter({pair: count for pair, count in edges.items() if pair[0] in rank and pair[1] in rank})
         return Boxes(
             [found[paths[i]] for i in shown],
             Counter({(rank[start], rank[end]): count for (start, end), count in edges.items()}),
-            {(rank[start], rank[end]): pairs for (start, end), pairs in links.items()},
+            {(rank[start], rank[end]): links[start, end] for start, end in edges if (start, end) in links},
             self._groups,
         )
 

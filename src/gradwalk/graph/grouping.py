@@ -99,7 +99,7 @@ def _time_steps(operands: Sequence[list[int]], found: Layers) -> Repeats:
     for node, given in enumerate(operands):
         if node in found.steps:
             number[node] = found.steps[node]
-        elif given:
+        elif given and node not in found.paths:
             steps = {number[x] for x in given if x != CONSTANT and operands[x]}
             number[node] = steps.pop() if len(steps) == 1 else -1
     own_inputs(operands, number)

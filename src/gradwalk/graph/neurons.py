@@ -186,12 +186,11 @@ class _Search:
             for number, parameters in enumerate(kinds[kind]):
                 for step, own in enumerate(uses[parameters]):
                     path_of[own] = ("layers", str(layer), "neurons", str(number))
-                    step_of[own] = step
+                    if len(uses[parameters]) > 1:
+                        step_of[own] = step
         paths = {i: path_of[own] for i, own in members.items() if own in path_of}
         paths |= self._parameter_paths(path_of)
-        several = max(map(len, uses.values()), default=0) > 1
-        steps = {i: step_of[own] for i, own in members.items() if own in step_of} if several else {}
-        return Layers(paths, steps)
+        return Layers(paths, {i: step_of[own] for i, own in members.items() if own in step_of})
 
     def _parameter_paths(self, path_of: Mapping[int, Path]) -> dict[int, Path]:
         """Return the path of each parameter: the neuron that uses it, or what is common to several neurons."""

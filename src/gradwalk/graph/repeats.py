@@ -61,12 +61,14 @@ def operand_lists(graph: Graph) -> list[list[int]]:
     return [operands[offsets[i] : offsets[i + 1]] for i in range(len(graph))]
 
 
-def _shapes(graph: Graph, operands: Sequence[list[int]]) -> list[int]:
-    """Return a number for the shape of each node; leaves have the shape 0."""
+def _shapes(graph: Graph, operands: Sequence[list[int]], is_told_apart: Sequence[bool] = ()) -> list[int]:
+    """Return a number for the shape of each node; leaves have the shape 0, unless they are told apart."""
     ids: dict[tuple[int, ...], int] = {}
     shapes: list[int] = []
-    for opcode, given in zip(graph.opcodes.tolist(), operands, strict=True):
-        if given:
+    for node, (opcode, given) in enumerate(zip(graph.opcodes.tolist(), operands, strict=True)):
+        if is_told_apart and is_told_apart[node]:
+            shapes.append(-2 - node)
+        elif given:
             key = (opcode, *[CONSTANT if x == CONSTANT else shapes[x] for x in given])
             shapes.append(ids.setdefault(key, len(ids) + 1))
         else:
@@ -159,25 +161,46 @@ def _are_samples(graph: Graph, operands: Sequence[list[int]], terms: Sequence[in
 
 
 def _matched(graph: Graph, operands: Sequence[list[int]], terms: Sequence[int], owner: Sequence[int]) -> Repeats:
-    """Find the node of the first term that corresponds to each node of the other terms."""
+    """Find the node of the first term that corresponds to each node of the other terms.
+
+    Corresponding nodes use the same parameters. If there is no such node, as in samples that take different rows of a
+    table, corresponding nodes are in the same position.
+    """
+    role = _same_positions(operands, terms, owner)
+    first: dict[int, int] = {}
+    ids = _shapes(graph, operands, [number < 0 for number in owner])
+    for node, number in enumerate(owner):
+        if number == 0:
+            first.setdefault(ids[node], node)
+        elif number > 0 and operands[node]:
+            role[node] = first.get(ids[node], role[node])
     offsets, partials = graph.offsets.tolist(), graph.partials.tolist()
-    role = list(range(len(operands)))
     is_constant = [True] * len(operands)
     shares = False
+    for node, number in enumerate(owner):
+        if number > 0 and operands[node]:
+            other = role[node]
+            for position, x in enumerate(operands[node]):
+                if x == CONSTANT:
+                    same = partials[offsets[node] + position] == partials[offsets[other] + position]
+                    is_constant[other] &= same
+                elif owner[x] < 0 and x == operands[other][position]:
+                    shares |= not operands[x]
+    number_of = [number if number >= 0 else -1 for number in owner]
+    return Repeats("samples" if shares else "terms", len(terms), number_of, role, is_constant)
+
+
+def _same_positions(operands: Sequence[list[int]], terms: Sequence[int], owner: Sequence[int]) -> list[int]:
+    """Return the node in the same position of the first term for each node of a term; other nodes themselves."""
+    role = list(range(len(operands)))
     for number, term in enumerate(terms[1:], 1):
         pending = [(terms[0], term)]
         seen = {term}
         while pending:
             first, other = pending.pop()
             role[other] = first
-            start, other_start = offsets[first], offsets[other]
-            for position, (x, y) in enumerate(zip(operands[first], operands[other], strict=True)):
-                if y == CONSTANT:
-                    is_constant[first] &= partials[start + position] == partials[other_start + position]
-                elif owner[y] != number:
-                    shares |= x == y and not operands[x]
-                elif y not in seen and owner[x] == 0:
+            for x, y in zip(operands[first], operands[other], strict=True):
+                if y != CONSTANT and owner[y] == number and y not in seen and owner[x] == 0:
                     seen.add(y)
                     pending.append((x, y))
-    number_of = [number if number >= 0 else -1 for number in owner]
-    return Repeats("samples" if shares else "terms", len(terms), number_of, role, is_constant)
+    return role
