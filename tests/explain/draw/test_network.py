@@ -86,6 +86,15 @@ def test_shared_parameters_are_drawn_as_a_matrix():
     assert {"parameters: 36 parameters", "each sample"} <= {*titles, *shown}
 
 
+def test_variables_that_hold_parameters_are_named():
+    weights, b = [[Value(0.1 * i + j) for i in range(2)] for j in range(3)], [Value(1.0) for _ in range(3)]
+    rows = zip(weights, b, strict=True)
+    hidden = [sum((w * x for w, x in zip(row, [0.5, 2.0], strict=True)), c).tanh() for row, c in rows]
+    out = hidden[0] * hidden[1] * hidden[2]
+    _, shown = facts(draw(out, max_nodes=0).svg)
+    assert {"layers.0", "3 neurons", "9 parameters", "b, weights"} <= set(shown)
+
+
 def test_parameters_are_colored_by_gradient_or_value():
     root = mlp_loss(SIZE)
     assert "value" in facts(draw(root).svg)[1]

@@ -169,7 +169,7 @@ class _Picture:
         title = shortened(one_line(box.name), 30)
         formula = self._formula(box) if box.kind == "operations" else ""
         results = list(self._results(box))
-        lines = [*_counts(box), *([formula] if formula else _operations(box)), *results]
+        lines = [*_counts(box), *self._variables(box), *([formula] if formula else _operations(box)), *results]
         rows, columns, names = 0, 0, []
         cells_wide = 0.0
         if box.cells:
@@ -210,6 +210,14 @@ class _Picture:
             texts[node] = combined(graph.symbols.get(node, SYMBOLS[graph.opcodes[node]]), operands)
         text = texts[box.nodes[-1]][0] if box.nodes else ""
         return text if width(text) <= _LONGEST_FORMULA else ""
+
+    def _variables(self, box: Box) -> Iterator[str]:
+        """Yield the variables that hold the parameters of a box, such as "W, b" for `W[0][1]` and `b[0]`."""
+        if box.kind in ("module", "parameters"):
+            labels = [self._graph.labels.get(leaf, "") for leaf in box.leaves]
+            names = dict.fromkeys(label.partition("[")[0] for label in labels if "[" in label)
+            if names:
+                yield shortened(one_line(", ".join(names)), _LONGEST_FORMULA)
 
     def _results(self, box: Box) -> Iterator[str]:
         """Yield the outputs of the graph that the box computes, such as "loss = 0.93"."""
