@@ -260,12 +260,12 @@ print([round(model(x).data, 2) for x, _ in points])
 assert losses[-1] < 0.1
 
 # %% [markdown]
-# The graph of the loss has too many nodes to read one by one, so it is drawn by module:
+# The graph of the loss has too many nodes to read one by one, so it is drawn as a network of layers, with one of the samples:
 
 # %%
 zero_grad(loss)
 loss.backward()
-draw(loss, max_nodes=50)
+draw(loss)
 
 # %% [markdown]
 # We can still check every gradient of this graph:

@@ -163,3 +163,11 @@ def test_pictures_are_up_to_date(tmp_path):
     b.label, c.label, d.label = "b", "c", "d"
     d.backward()
     assert draw(d).svg == (ROOT / "docs/images/diamond.svg").read_text("utf-8")
+
+
+def test_picture_of_a_network_is_up_to_date(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    guide = (ROOT / "docs/guides/seeing.md").read_text("utf-8")
+    code = next(block for block in re.findall(r"^```python\n(.*?)^```", guide, re.M | re.S) if "network.svg" in block)
+    exec(f"from gradwalk import draw\n{code}", {})
+    assert (tmp_path / "network.svg").read_text("utf-8") == (ROOT / "docs/images/network.svg").read_text("utf-8")

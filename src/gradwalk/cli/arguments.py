@@ -104,6 +104,9 @@ def _add_outputs(walk: argparse.ArgumentParser) -> None:
         "--page", metavar="FILE", help="write an .html file with the walk, and the lines of a script, for a browser"
     )
     walk.add_argument(
+        "--all", action="store_true", help="print every step of a graph of more than 60 nodes, not only a summary"
+    )
+    walk.add_argument(
         "--step", action="store_true", help="step through the walk, forward and back, with one key press for each step"
     )
     walk.add_argument("--json", action="store_true", help="print JSON, with nan and inf as strings")

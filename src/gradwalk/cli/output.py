@@ -22,6 +22,8 @@ from gradwalk.explain.timeline import Timeline
 from gradwalk.explain.walk import Walk
 from gradwalk.graph.json.plain_json import as_json
 
+_LARGEST_ON_A_SCREEN = 60  # maximum number of nodes for which steps are printed without --all
+_MOST_LEAVES = 12  # maximum number of leaves in a summary
 _LARGEST = 1000  # maximum number of nodes for which steps are printed and gradients are checked
 
 
@@ -57,7 +59,7 @@ def print_walk(options: Namespace, walked: Walk, timeline: Timeline | None) -> N
         report.print_timeline(terminal, timeline)
     if options.step:
         _print_stepwise(terminal, walked)
-    elif len(walked.graph) > _LARGEST:
+    elif len(walked.graph) > (_LARGEST if options.all else _LARGEST_ON_A_SCREEN):
         _print_large(terminal, walked)
     else:
         _print_text(terminal, walked)
@@ -92,18 +94,23 @@ def _print_text(terminal: Terminal, walked: Walk) -> None:
 
 
 def _print_large(terminal: Terminal, walked: Walk) -> None:
-    """Print a summary of a large graph: its modules, and the gradients of labeled leaves."""
+    """Print a summary of a large graph: its modules, and the largest gradients of labeled leaves."""
     graph = walked.graph
     report.print_graph(terminal, graph)
-    terminal.heading("Gradients of labeled leaves")
     leaves = [node for node in graph.nodes if node.is_leaf and node.label]
+    leaves.sort(key=lambda leaf: -abs(leaf.grad))
+    terminal.heading("Gradients of labeled leaves, the largest first")
     terminal.table(
-        ("node", "data", "grad"), [[leaf.name, repr(leaf.data), repr(leaf.grad)] for leaf in leaves[: report.LONGEST]]
+        ("node", "data", "grad"), [[leaf.name, repr(leaf.data), repr(leaf.grad)] for leaf in leaves[:_MOST_LEAVES]]
     )
-    report.print_rest(terminal, len(leaves))
-    terminal.line(
-        f"Steps and checks are printed for at most {_LARGEST:,} nodes; --json has all steps, --svg a picture."
-    )
+    if len(leaves) > _MOST_LEAVES:
+        terminal.line(f"  and {len(leaves) - _MOST_LEAVES:,} more")
+    if len(graph) <= _LARGEST:
+        terminal.line("--all prints every step and a check of every gradient; --svg draws a picture.")
+    else:
+        terminal.line(
+            f"Steps and checks are printed for at most {_LARGEST:,} nodes; --json has all steps, --svg a picture."
+        )
 
 
 def _print_stepwise(terminal: Terminal, walked: Walk) -> None:

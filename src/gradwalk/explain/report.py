@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
@@ -9,8 +10,9 @@ from gradwalk.explain.lost_gradients import WrongGradient
 from gradwalk.explain.passes import BackwardStep, ForwardStep, gradients, not_swept
 from gradwalk.explain.sentences import operation_text
 from gradwalk.explain.terminal import Terminal
-from gradwalk.explain.text import short, sparkline
+from gradwalk.explain.text import plural, short, sparkline
 from gradwalk.explain.timeline import Timeline
+from gradwalk.graph.boxes import boxes
 from gradwalk.graph.clusters import grouped
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.node import Node
@@ -22,21 +24,39 @@ LONGEST = 200  # maximum number of rows of a table; further rows are only counte
 def print_graph(terminal: Terminal, graph: Graph) -> None:
     """Print a graph as a tree that starts at the root, or a large graph as a table of modules with operation counts."""
     if len(graph) > _LARGEST_TREE:
-        terminal.heading(f"Graph: {len(graph):,} nodes, {graph.edges:,} edges")
-        groups, _ = grouped(graph)
-        rows = [
-            [
-                group.name,
-                f"{group.leaves:,}",
-                ", ".join(f"{n:,} {symbol}" for symbol, n in group.operations.most_common()),
-            ]
-            for group in groups
-        ]
-        terminal.table(("module", "leaves", "operations"), rows)
+        _print_modules(terminal, graph)
         return
     terminal.heading("Graph")
     for line in _tree(graph):
         terminal.tree(line)
+
+
+def _print_modules(terminal: Terminal, graph: Graph) -> None:
+    """Print a table of the layers or modules of a graph, with one of the samples or steps."""
+    counts = f"Graph: {len(graph):,} nodes, {graph.edges:,} edges"
+    divided = boxes(graph)
+    if divided is None:
+        terminal.heading(counts)
+        groups, _ = grouped(graph)
+        rows = [[group.name, f"{group.leaves:,}", _operations(group.operations)] for group in groups]
+        terminal.table(("module", "leaves", "operations"), rows)
+        return
+    count, kind = divided.grouping.count, divided.grouping.kind
+    terminal.heading(f"{counts}; 1 of {count:,} {kind} in the table" if count else counts)
+    rows = [
+        [
+            box.name,
+            plural(len(box.cells), box.unit) if box.unit else "",
+            f"{len(box.leaves):,}" if box.leaves else "",
+            _operations(box.operations),
+        ]
+        for box in divided.boxes
+    ]
+    terminal.table(("module", "parts", "leaves", "operations"), rows)
+
+
+def _operations(counts: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {symbol}" for symbol, count in counts.most_common())
 
 
 def print_forward(terminal: Terminal, steps: Sequence[ForwardStep]) -> None:

@@ -103,3 +103,8 @@ def fixed(number: float) -> str:
 def _brief(number: str) -> str:
     """Remove the leading zero of a one-digit exponent."""
     return number.replace("e-0", "e-").replace("e+0", "e")
+
+
+def plural(count: int, unit: str) -> str:
+    """Return a count and its unit, which is given in the plural."""
+    return f"{count:,} {unit[:-1] if count == 1 and unit.endswith('s') else unit}"

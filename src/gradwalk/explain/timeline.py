@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from gradwalk.explain.variables import graph_with_names
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.json.plain_json import to_number
 from gradwalk.graph.record import record_from
@@ -160,7 +161,7 @@ class Recorder:
         line = users_line()
 
         def end() -> None:
-            graph = Graph.record(root)
+            graph = graph_with_names(root)
             leaves = _leaves_of(root)
             with self._lock:
                 self._add(graph, line, before, leaves)

@@ -28,8 +28,10 @@ from gradwalk.explain.passes import (
     swept,
 )
 from gradwalk.explain.terminal import Terminal
+from gradwalk.explain.variables import graph_with_names
 from gradwalk.explain.visit_order import visit_order
-from gradwalk.graph.graph import Graph, as_graph
+from gradwalk.graph.graph import Graph
+from gradwalk.graph.grouping import grouping
 from gradwalk.graph.json.plain_json import as_json, plain
 from gradwalk.value.value import Value
 
@@ -211,7 +213,8 @@ class Walk:
 
         Returns:
             A dictionary with the keys "gradwalk", "version", "graph", "order", "overwrite" and "files", with nan and
-            inf as strings. A graph of more than 2,000 nodes is in the format of `Graph.to_columns`.
+            inf as strings. A graph of more than 2,000 nodes is in the format of `Graph.to_columns`. If the graph has
+            modules, samples or time steps, the key "groups" has the module and the sample of each node.
 
         Example:
             >>> a = Value(2.0, label="a")
@@ -219,6 +222,7 @@ class Walk:
             [1, 0]
         """
         is_large = len(self.graph) > _LARGEST_TOLD
+        groups = grouping(self.graph)
         return {
             "gradwalk": "walk",
             "version": VERSION,
@@ -226,7 +230,7 @@ class Walk:
             "order": list(self.order),
             "overwrite": self.overwrite,
             "files": dict(self.graph.files),
-        }
+        } | ({} if groups.is_trivial else {"groups": groups.to_dict()})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the walk with its steps and gradients as plain data, with nan and inf as strings.
@@ -416,7 +420,7 @@ def walk(root: Value | Graph, order: Iterable[Value | str] | None = None, *, ove
         >>> walk(b).gradients["a"], walk(b, overwrite=True).gradients["a"]
         (2.0, 1.0)
     """
-    graph = as_graph(root)
+    graph = graph_with_names(root)
     reached = swept(graph)
     return Walk(graph, reached if order is None else visit_order(root, graph, order, reached), overwrite)
 

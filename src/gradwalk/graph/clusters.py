@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy
 
+from gradwalk.graph.boxes import in_order
 from gradwalk.graph.graph import Graph, Integers
 from gradwalk.graph.modules import modules
 from gradwalk.graph.record import CONSTANT
@@ -41,7 +42,7 @@ def grouped(graph: Graph) -> tuple[list[Group], Counter[tuple[int, int]]]:
     """
     names, members, edges = _divided(graph)
     is_leaf = numpy.diff(graph.offsets) == 0
-    ordered = _along(len(names), edges)
+    ordered = in_order(len(names), edges)
     rank = {number: i for i, number in enumerate(ordered)}
     groups = [_group(graph, names[number], members == number, is_leaf) for number in ordered]
     return groups, Counter({(rank[start], rank[end]): count for (start, end), count in edges.items()})
@@ -67,28 +68,6 @@ def _divided(graph: Graph) -> tuple[list[str], Integers, Counter[tuple[int, int]
         if len(names) > len(best[0]):
             best = names, members, edges
     return best
-
-
-def _along(count: int, edges: Counter[tuple[int, int]]) -> list[int]:
-    """Order the groups so that most edges point forward: sources first, sinks last.
-
-    In a cycle, the group with the largest number of outgoing minus incoming edges comes first (Eades, Lin and Smyth,
-    1993).
-    """
-    first: list[int] = []
-    last: list[int] = []
-    left = set(range(count))
-    while left:
-        into = {v: sum(n for (a, b), n in edges.items() if b == v and a in left) for v in left}
-        out = {v: sum(n for (a, b), n in edges.items() if a == v and b in left) for v in left}
-        sinks = [v for v in left if not out[v] and into[v]]
-        if sinks:
-            last[:0] = sinks
-            left.difference_update(sinks)
-        else:
-            first.append(max(sorted(left), key=lambda v: (not into[v], out[v] - into[v])))
-            left.remove(first[-1])
-    return first + last
 
 
 def _group(graph: Graph, name: str, inside: numpy.ndarray, is_leaf: numpy.ndarray) -> Group:

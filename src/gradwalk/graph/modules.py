@@ -19,15 +19,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
 from gradwalk.graph.graph import Graph, Integers
+from gradwalk.graph.neurons import Path, common
 from gradwalk.graph.record import CONSTANT
 
-Path = tuple[str, ...]
 _DIGITS = "0123456789"
+
+
+class Apart(NamedTuple):
+    """The modules of a graph, apart from repetitions.
+
+    Attributes:
+        paths: The paths of all modules, the first of which is empty, without iterations and repeated scopes.
+        module: The module of each node, as an index into `paths`.
+        number: The number of the outermost iteration or repeated scope of each node; -1 for other nodes.
+    """
+
+    paths: list[Path]
+    module: Integers
+    number: list[int]
 
 
 def modules(graph: Graph) -> tuple[list[Path], Integers]:
@@ -36,28 +50,34 @@ def modules(graph: Graph) -> tuple[list[Path], Integers]:
     Returns the paths of all modules, the first of which is empty, and the module of each node as an index into that
     list.
     """
-    parameters = _parameters(graph)
+    paths, module, again, iterations = _modules(graph)
+    inside = [paths[module] + scopes for module, scopes in zip(module.tolist(), again, strict=True)]
+    return numbered([iterations.get(i, ()) + path for i, path in enumerate(inside)])
+
+
+def modules_apart(graph: Graph) -> Apart:
+    """Find the module of each node, apart from iterations and repeated scopes."""
+    paths, module, again, iterations = _modules(graph)
+    number = [int(scopes[0].lstrip(scopes[0].rstrip(_DIGITS))) if scopes else -1 for scopes in again]
+    for node, path in iterations.items():
+        if path:
+            number[node] = int(path[1])
+    whole = [iterations.get(i, ())[::2] + paths[own] for i, own in enumerate(module.tolist())]
+    return Apart(*numbered(whole), number)
+
+
+def _modules(graph: Graph) -> tuple[list[Path], Integers, list[Path], dict[int, Path]]:
+    """Return the modules, the repeated scopes of each node, and the iterations of some nodes."""
+    known = parameters(graph)
     scopes, made_in = _scopes(graph)
-    paths, own = _by_parameters(graph, parameters, made_in)
+    paths, own = _by_parameters(graph, known, made_in)
+    again: list[Path] = [()] * len(graph)
     if len(scopes) > 1:
-        paths, own = _scoped(graph, parameters, (paths, own), (scopes, made_in))
-    iterations = _iterations(graph)
-    if iterations:
-        paths, own = _numbered([iterations.get(i, ()) + paths[module] for i, module in enumerate(own.tolist())])
-    return paths, own
+        paths, own, again = _scoped(graph, known, (paths, own), (scopes, made_in))
+    return paths, own, again, _iterations(graph)
 
 
-def common(first: Path, last: Path) -> Path:
-    """Return the path of the innermost module that contains two modules."""
-    length = 0
-    for one, other in zip(first, last, strict=False):
-        if one != other:
-            break
-        length += 1
-    return first[:length]
-
-
-def _numbered(whole: Iterable[Path]) -> tuple[list[Path], Integers]:
+def numbered(whole: Iterable[Path]) -> tuple[list[Path], Integers]:
     """Return the distinct paths, the empty path first, and the index of each given path among them."""
     number: dict[Path, int] = {(): 0}
     numbers = [number.setdefault(path, len(number)) for path in whole]
@@ -67,7 +87,7 @@ def _numbered(whole: Iterable[Path]) -> tuple[list[Path], Integers]:
 # Parameters
 
 
-def _parameters(graph: Graph) -> dict[int, Path]:
+def parameters(graph: Graph) -> dict[int, Path]:
     """Return a dict from the node indices of parameters to the modules named in their labels."""
     is_leaf = (numpy.diff(graph.offsets) == 0).tolist()
     return {p: tuple(label.split(".")[:-1]) for p, label in graph.labels.items() if is_leaf[p] and "." in label}
@@ -133,10 +153,10 @@ def _scoped(
     parameters: Mapping[int, Path],
     own: tuple[list[Path], Integers],
     made_in: tuple[list[str], Integers],
-) -> tuple[list[Path], Integers]:
-    """Return the paths of all modules, including scopes, and the index of each node's module.
+) -> tuple[list[Path], Integers, list[Path]]:
+    """Return the paths of all modules, the index of each node's module, and the repeated scopes of each node.
 
-    A path consists of the scopes that are not repeated, the module in these scopes, and the repeated scopes.
+    A path consists of the scopes that are not repeated, and the module in these scopes.
     """
     (paths, modules), (scopes, numbers) = own, made_in
     is_parameter = numpy.zeros(len(graph), bool)
@@ -148,13 +168,14 @@ def _scoped(
 
     kinds = (modules.astype(numpy.int64) * len(scopes) + numbers) * 2 + is_parameter
     present, which = numpy.unique(kinds, return_inverse=True)
-    whole = []
+    whole, repetitions = [], []
     for kind in present.tolist():
         module, number = divmod(kind // 2, len(scopes))
         kept, again = (around.get(module, ()), ()) if kind % 2 else split[number]
-        whole.append(_inside(kept, paths[module]) + again)
-    paths, numbered = _numbered(whole)
-    return paths, numbered[which]
+        whole.append(_inside(kept, paths[module]))
+        repetitions.append(again)
+    paths, index = numbered(whole)
+    return paths, index[which], [repetitions[kind] for kind in which.tolist()]
 
 
 def _users(graph: Graph, is_parameter: Any, modules: Integers, made_in: Integers) -> dict[int, list[int]]:

@@ -10,15 +10,18 @@ import linecache
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy
 import pytest
 from checkout import ROOT
 from graphs_of_the_lesson import diamond, neuron, twice
 from hypothesis import given
+from networks import mlp_loss
 from programs import EVERY, EXTREME, as_values, fewer, programs
 from references import jsonschema, referencing
 
 from gradwalk import Graph, Value, source_lines, walk
 from gradwalk.explain.page.page import document, microgpt_page, module, page
+from gradwalk.graph.grouping import grouping
 
 
 def schema(name: str) -> dict[str, object]:
@@ -141,6 +144,18 @@ def test_documents_and_walks_match_the_schema(program):
     for walked in (walk(root), walk(root, overwrite=True)):
         for text in (document(walked.essence()), walked.to_json()):
             validator().validate(json.loads(text, parse_constant=pytest.fail))
+
+
+def test_documents_of_networks_have_the_group_of_each_node():
+    walked = walk(mlp_loss(3))
+    groups = json.loads(document(walked.essence()))["groups"]
+    validator().validate(json.loads(walked.to_json()))
+    known = grouping(walked.graph)
+    assert [tuple(path) for path in groups["paths"]] == known.paths
+    assert (groups["kind"], groups["count"]) == ("samples", 3)
+    for key, expected in (("modules", known.module), ("numbers", known.number)):
+        assert numpy.frombuffer(base64.b64decode(groups[key]), "<i4").tolist() == expected.tolist()
+    assert "groups" not in walk(diamond()).essence()
 
 
 def test_wrong_walks_match_the_schema():

@@ -18,7 +18,8 @@ from gradwalk.explain.check.finite_differences import Method, Noisy, Slope, quot
 from gradwalk.explain.passes import checkable, gradients, passing, swept
 from gradwalk.explain.report import LONGEST, print_rest
 from gradwalk.explain.terminal import Terminal
-from gradwalk.graph.graph import Floats, Graph, as_graph
+from gradwalk.explain.variables import graph_with_names
+from gradwalk.graph.graph import Floats, Graph
 from gradwalk.graph.json.plain_json import as_json, plain
 from gradwalk.graph.node import Node
 from gradwalk.graph.reevaluate import Reevaluator
@@ -242,7 +243,7 @@ def check(root: Value | Graph, *, method: Method = "central", h: float | None = 
         (True, ['a', 'b', 'v3', 'v4'])
     """
     step = _checked_step(method, h)
-    return _GraphChecker(as_graph(root), method, step).check()
+    return _GraphChecker(graph_with_names(root), method, step).check()
 
 
 def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: float | None = None) -> Check:

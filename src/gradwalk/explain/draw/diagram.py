@@ -7,7 +7,9 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from gradwalk.explain.draw.expressions import expressions
 from gradwalk.explain.draw.layout import Layout, Point, layered
+from gradwalk.explain.draw.network import hint
 from gradwalk.explain.draw.svg import LETTER, Canvas, Theme, arrowhead, curve
 from gradwalk.explain.passes import contribution, passing, reached
 from gradwalk.explain.text import fixed, one_line, short, shortened, width
@@ -18,7 +20,7 @@ from gradwalk.ops.rows import Gather
 
 _MARGIN = 18.0
 _LINE = 17.0  # line height of text
-_HEAD = 30.0  # space for the caption above a drawing of modules
+_HEAD = 44.0  # space for the caption above a drawing of modules
 _FOOT = 34.0  # space below a drawing for the legend
 _NARROWEST = 380.0  # minimum width of a drawing with a caption or legend, without margins
 _FONT = 12.0
@@ -94,7 +96,8 @@ class Scene:
     def __init__(self, graph: Graph, rankdir: str = "LR") -> None:
         self._graph = graph
         self._downward = rankdir == "TB"
-        self._units = [_unit(node) for node in graph.nodes]
+        texts = expressions(graph)
+        self._units = [_unit(node, texts.get(node.place, node.name)) for node in graph.nodes]
         self._edges = [
             (x, node.place, position)
             for node in graph.nodes
@@ -236,10 +239,11 @@ def paint_groups(graph: Graph, theme: Theme) -> str:
     layout = layered(sizes, pairs, _BUNDLE_GAP)
     canvas = Canvas.file(theme, title(graph))
     caption = f"{len(graph):,} nodes and {graph.edges:,} edges, drawn by module"
-    wide = max(layout.width, width(caption) * _FONT * LETTER) + 2 * _MARGIN
+    wide = max(layout.width, max(map(width, (caption, hint(graph)))) * _FONT * LETTER) + 2 * _MARGIN
     high = layout.height + 2 * _MARGIN + _HEAD
     canvas.rectangle(0, 0, wide, high, "paper")
-    canvas.text(_MARGIN, _MARGIN + 8, caption, "faint")
+    canvas.text(_MARGIN, _MARGIN + 8, caption)
+    canvas.text(_MARGIN, _MARGIN + 8 + _LINE, hint(graph), "faint")
     body = canvas.group(transform=f"translate({_MARGIN:g},{_MARGIN + _HEAD:g})")
     for (start, end), pair, route in zip(edges, pairs, layout.routes, strict=True):
         _paint_bundle(body, edges[start, end], (start, end) != pair, _ends(layout, sizes, pair, route))
@@ -297,9 +301,9 @@ def _leaves(group: Group) -> str:
     return "parameter" if group.leaves == 1 else "parameters"
 
 
-def _unit(node: Node) -> _Unit:
+def _unit(node: Node, name: str) -> _Unit:
     """Measure the box of a node and the operation before it."""
-    label = shortened(one_line(node.name), _LONGEST_LABEL)
+    label = shortened(one_line(name), _LONGEST_LABEL)
     numbers = [max(len(fixed(number)), 7) + 5 for number in (node.data, node.grad)]
     cells = [columns * _FONT * LETTER + 14 for columns in (max(width(label), 1), *numbers)]
     symbol = _symbol(node)

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy
 
 from gradwalk.base.cached import cached_property
 from gradwalk.explain.draw import raster
-from gradwalk.explain.draw.diagram import Moment, Scene, paint_groups, recorded
+from gradwalk.explain.draw.diagram import Moment, Scene, paint_groups, recorded, title
 from gradwalk.explain.draw.dot import as_dot
+from gradwalk.explain.draw.network import paint_network
 from gradwalk.explain.draw.svg import Theme
-from gradwalk.graph.graph import Graph, as_graph
+from gradwalk.explain.variables import graph_with_names
+from gradwalk.graph.boxes import boxes
+from gradwalk.graph.graph import Graph
 from gradwalk.value.sweep.order import topological_order
 from gradwalk.value.value import Value
 
 _THEMES = ("auto", "light", "dark")
 _DIRECTIONS = ("LR", "TB")
+_MAX_NODES = 150
+_MAX_NETWORK_NODES = 40
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,7 +32,7 @@ class Drawing:
 
     Attributes:
         graph: The graph.
-        max_nodes: A graph with more than this number of nodes is drawn as modules.
+        max_nodes: A graph with more than this number of nodes is drawn as layers or modules.
         theme: "light", "dark", or "auto" for the viewer's preference.
         rankdir: "LR" for left to right, "TB" for top to bottom.
         moment: The moment of a walk to show, or None to show the values and gradients recorded in the graph.
@@ -41,7 +48,11 @@ class Drawing:
     def svg(self) -> str:
         """The picture as the text of an SVG file."""
         if len(self.graph) > self.max_nodes:
-            return paint_groups(self.graph, self.theme)
+            graph = self.graph if self.moment is None else _with_gradients(self.graph, self.moment)
+            divided = boxes(graph)
+            if divided is not None:
+                return paint_network(graph, divided, self.theme, title(graph))
+            return paint_groups(graph, self.theme)
         return Scene(self.graph, self.rankdir).painted(self.moment or recorded(self.graph), self.theme)
 
     @property
@@ -137,7 +148,7 @@ class DotDrawing(Drawing):
 def draw(
     root: Value | Iterable[Value] | Graph,
     *,
-    max_nodes: int = 150,
+    max_nodes: int | None = None,
     theme: Theme = "auto",
     rankdir: str = "LR",
     moment: Moment | None = None,
@@ -146,7 +157,8 @@ def draw(
 
     Args:
         root: A Value, several Values, or a Graph.
-        max_nodes: A graph with more than this number of nodes is drawn as modules with operation counts.
+        max_nodes: A graph with more than this number of nodes is drawn as a network of layers, or as modules with
+            operation counts. By default 150, and 40 for a neural network.
         theme: "light", "dark", or "auto" for the viewer's preference.
         rankdir: "LR" for left to right, "TB" for top to bottom.
         moment: The moment of a walk to show. By default, the current values and gradients are shown.
@@ -169,9 +181,24 @@ def draw(
         raise ValueError(f"theme must be one of {', '.join(_THEMES)}, got {theme!r}")
     if rankdir not in _DIRECTIONS:
         raise ValueError(f"rankdir must be LR or TB, got {rankdir!r}")
-    if not isinstance(max_nodes, int) or max_nodes < 0:
+    if max_nodes is not None and (not isinstance(max_nodes, int) or max_nodes < 0):
         raise ValueError(f"max_nodes must be an integer >= 0, got {max_nodes!r}")
-    return Drawing(as_graph(root), max_nodes, theme, rankdir, moment)
+    graph = graph_with_names(root)
+    return Drawing(graph, _default_max_nodes(graph, moment) if max_nodes is None else max_nodes, theme, rankdir, moment)
+
+
+def _default_max_nodes(graph: Graph, moment: Moment | None) -> int:
+    """Return the largest number of nodes that are drawn one by one. Lost contributions are only shown node by node."""
+    if (moment is None or not moment.lost) and _MAX_NETWORK_NODES < len(graph) <= _MAX_NODES:
+        divided = boxes(graph)
+        if divided is not None and divided.is_network:
+            return _MAX_NETWORK_NODES
+    return _MAX_NODES
+
+
+def _with_gradients(graph: Graph, moment: Moment) -> Graph:
+    """Return the graph with the gradients of a moment."""
+    return replace(graph, grad=numpy.array([moment.gradients.get(i, 0.0) for i in range(len(graph))]))
 
 
 def draw_dot(root: Value, format: str = "svg", rankdir: str = "LR") -> DotDrawing:  # noqa: A002  micrograd's name

@@ -40,13 +40,13 @@ def as_columns(graph: Any) -> dict[str, Any]:
         "version": VERSION,
         "outputs": list(graph.outputs),
         "operations": [NAMES[opcode] for opcode in used.tolist()],
-        "opcodes": _written(opcodes, "<i4"),
-        **{name: _written(getattr(graph, name), kind) for name, kind in _KINDS.items()},
+        "opcodes": encode_column(opcodes, "<i4"),
+        **{name: encode_column(getattr(graph, name), kind) for name, kind in _KINDS.items()},
         "labels": _noted(graph.labels, str),
         "symbols": _noted(graph.symbols, str),
         "sources": _noted(graph.sources, described_line),
         "scopes": _noted(graph.scopes, str),
-        "by_hand": _written(sorted(graph.by_hand), "<i4"),
+        "by_hand": encode_column(sorted(graph.by_hand), "<i4"),
     }
 
 
@@ -70,7 +70,8 @@ def fields(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _written(numbers: Any, kind: str) -> str:
+def encode_column(numbers: Any, kind: str) -> str:
+    """Encode numbers as base64 text of little-endian bytes; `kind` is "<i4" or "<f8"."""
     return base64.b64encode(numpy.asarray(numpy.asarray(numbers), kind).tobytes()).decode()
 
 
@@ -82,8 +83,8 @@ def _noted(notes: Mapping[int, Item], described: Callable[[Item], Any]) -> dict[
     numbers: dict[Item, int] = {}
     which = [numbers.setdefault(item, len(numbers)) for item in notes.values()]
     return {
-        "nodes": _written(list(notes), "<i4"),
-        "which": _written(which, "<i4"),
+        "nodes": encode_column(list(notes), "<i4"),
+        "which": encode_column(which, "<i4"),
         "items": [described(item) for item in numbers],
     }
 

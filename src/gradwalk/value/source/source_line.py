@@ -78,7 +78,7 @@ _parsed: dict[str, tuple[Sequence[str], dict[Position, Target]]] = {}  # lines a
 
 def users_line() -> SourceLine:
     """Return the line of the user's program that is running: the innermost line outside of gradwalk and NumPy."""
-    return _line(_users_frame(sys._getframe()))
+    return _line(users_frame(sys._getframe()))
 
 
 def named_line(scope: str) -> SourceLine | NamedLine:
@@ -87,7 +87,7 @@ def named_line(scope: str) -> SourceLine | NamedLine:
     A node that a function returns gets its name from the line that called the function. `scope` holds the names of the
     open scopes, joined by dots.
     """
-    frame = _users_frame(sys._getframe())
+    frame = users_frame(sys._getframe())
     line = _line(frame)
     target = _target(frame)
     if target is None:
@@ -95,7 +95,7 @@ def named_line(scope: str) -> SourceLine | NamedLine:
     makes = target.makes
     while target is not None and target.variable == RETURNED and frame.f_back is not None:
         name = frame.f_code.co_name
-        frame = _users_frame(frame.f_back)
+        frame = users_frame(frame.f_back)
         target = _target(frame)
         if target is not None and target.makes not in ("", name):
             makes = MANY  # for example reduce(), which may call the function several times
@@ -105,7 +105,7 @@ def named_line(scope: str) -> SourceLine | NamedLine:
 
 def users_branch() -> str:
     """Return the branch on the user's running line, rewritten with `gradwalk.loops`; "" if it cannot be rewritten."""
-    frame = _users_frame(sys._getframe())
+    frame = users_frame(sys._getframe())
     seen = _seen.get(id(frame.f_code)) or _see(frame.f_code)
     return rewritten(seen.program, position_of(seen.code, frame.f_lasti))
 
@@ -128,7 +128,7 @@ def files_of(lines: Iterable[SourceLine]) -> dict[str, str]:
     return files
 
 
-def _users_frame(frame: FrameType) -> FrameType:
+def users_frame(frame: FrameType) -> FrameType:
     """Return the innermost frame outside of gradwalk and NumPy: the given frame or one of its callers."""
     while frame.f_code.co_filename.startswith(_LIBRARIES) and frame.f_back is not None:
         frame = frame.f_back

@@ -1,0 +1,309 @@
+"""Divide a graph into the boxes of a picture: layers with their neurons, inputs, and the operations between them.
+
+Only one of the repeated samples or steps is shown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gradwalk.graph.graph import Graph
+from gradwalk.graph.grouping import Grouping, grouping
+from gradwalk.graph.neurons import Path
+from gradwalk.graph.record import CONSTANT
+from gradwalk.graph.repeats import operand_lists
+from gradwalk.ops.compiled.opcodes import OPCODES, SYMBOLS
+
+_MAX_BOXES = 24
+
+Links = dict[tuple[int, int], int]
+
+
+@dataclass
+class Cell:
+    """A neuron, or another part of a box that has siblings.
+
+    Attributes:
+        name: The path of the cell, such as "layers.0.neurons.2", or the name of a leaf.
+        parameters: The indices of its parameters.
+        output: The index of its last node in the sample that is shown; -1 if it has no nodes there.
+        constants: The constants that it multiplies with parameters in this sample, such as the inputs of a network.
+            Each constant comes with the index of the parameter.
+    """
+
+    name: str
+    parameters: list[int] = field(default_factory=list)
+    output: int = -1
+    constants: list[tuple[float, int]] = field(default_factory=list)
+
+
+@dataclass
+class Box:
+    """A group of nodes that is drawn as one box.
+
+    Attributes:
+        name: The path of the module, or words such as "inputs".
+        kind: "module", "inputs", "parameters" or "operations".
+        unit: The name of the cells in the plural, such as "neurons".
+        is_repeated: Whether the box belongs to a sample or step that is repeated.
+        cells: The cells, in order.
+        parameters: The indices of the leaves that do not belong to a cell.
+        nodes: The indices of the computed nodes in the sample that is shown.
+        operations: Number of these nodes by symbol.
+        carries: Number of edges from the previous step to the step that is shown.
+    """
+
+    name: str
+    kind: str
+    unit: str = ""
+    is_repeated: bool = False
+    cells: list[Cell] = field(default_factory=list)
+    parameters: list[int] = field(default_factory=list)
+    nodes: list[int] = field(default_factory=list)
+    operations: Counter[str] = field(default_factory=Counter)
+    carries: int = 0
+
+    @property
+    def leaves(self) -> list[int]:
+        """The indices of all leaves of the box."""
+        return [*self.parameters, *[leaf for cell in self.cells for leaf in cell.parameters]]
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """The boxes of a picture, in an order in which most edges point forward.
+
+    Attributes:
+        boxes: The boxes.
+        edges: Number of edges between two boxes, by the pair of their list positions.
+        links: The connected cells, by the pair of boxes. Each item maps the list positions of two cells in their boxes
+            to the parameter that the result of the first cell is multiplied with, or to -1.
+        grouping: The groups of the nodes.
+    """
+
+    boxes: list[Box]
+    edges: Counter[tuple[int, int]]
+    links: dict[tuple[int, int], Links]
+    grouping: Grouping
+
+    @property
+    def is_network(self) -> bool:
+        """Whether there are at least two layers, or one layer with several neurons."""
+        layers = [box for box in self.boxes if box.kind == "module" and box.cells]
+        return len(layers) > 1 or any(len(box.cells) > 1 for box in layers)
+
+
+_Place = tuple[Path, str]  # the path of a box, and the number of a cell in it or ""
+
+
+def boxes(graph: Graph) -> Boxes | None:
+    """Divide a graph into boxes; None if there are too many, or if nothing is repeated and there are no modules."""
+    groups = grouping(graph)
+    if len(groups.paths) == 1 and not groups.count:
+        return None
+    operands = operand_lists(graph)
+    division = _Division(graph, operands, groups)
+    return division.boxes() if division.is_small() else None
+
+
+def cells_of(paths: Sequence[Path], module: Sequence[int], operands: Sequence[list[int]]) -> list[_Place]:
+    """Return the box and the cell of each path.
+
+    Numbered siblings are cells of one box, such as the neurons of a layer, unless each uses results of earlier ones,
+    as layers do.
+    """
+    places = [_last_number(path) for path in paths]
+    directions: dict[Path, set[bool]] = defaultdict(set)  # of the edges between siblings
+    for node, given in enumerate(operands):
+        series, number = places[module[node]]
+        if number:
+            for x in given:
+                other, before = places[module[x]] if x != CONSTANT else ((), "")
+                if other == series and before and before != number and operands[x]:
+                    directions[series].add(int(before) < int(number))
+    return [
+        (path, "") if not number or len(directions[series]) == 1 else (series, number)
+        for path, (series, number) in zip(paths, places, strict=True)
+    ]
+
+
+def _last_number(path: Path) -> tuple[Path, str]:
+    """Split a path at its last number: `("layers", "0", "neurons")` and "2"; "" if it has no number."""
+    for i in range(len(path) - 1, 0, -1):
+        if path[i].isdecimal():
+            return path[:i], path[i]
+    return path, ""
+
+
+class _Division:
+    """Assigns nodes to boxes and cells."""
+
+    def __init__(self, graph: Graph, operands: list[list[int]], groups: Grouping) -> None:
+        self._graph, self._operands, self._groups = graph, operands, groups
+        self._module = groups.module.tolist()
+        self._number = groups.number.tolist()
+        self._shown = min(1, groups.count - 1) if groups.kind == "steps" else 0  # the first step may have no carry
+        self._places = cells_of(groups.paths, self._module, operands)
+        self._keys = self._assigned()
+
+    def is_small(self) -> bool:
+        """Return whether there are few enough boxes for a picture."""
+        return len({key for key, _ in self._keys}) <= _MAX_BOXES
+
+    def _assigned(self) -> list[_Place]:
+        """Return the box and cell of each node. The path of a box without a module begins with ""."""
+        rank: dict[Path, int] = {}
+        has_modules = len(self._groups.paths) > 1
+        keys: list[_Place] = []
+        stages: list[int] = []  # nodes outside of modules are divided by the modules or repetitions that they use
+        for node, given in enumerate(self._operands):
+            path, cell = self._places[self._module[node]]
+            is_repeated = self._number[node] >= 0
+            used = [x for x in given if x != CONSTANT]
+            stage = max((stages[x] for x in used), default=0)
+            if given and not is_repeated and self._groups.count and (self._groups.kind == "samples" or not has_modules):
+                stage |= any(self._number[x] >= 0 and bool(self._operands[x]) for x in used)
+                path, cell = ("", "after" if stage % 2 else "before"), ""
+            elif path:
+                stage = 2 * rank.setdefault(path, len(rank)) + 2 if given else 0
+            elif given:
+                path = ("", "each" if is_repeated or not self._groups.count else "outside", str(stage))
+            else:
+                path = ("", "inputs" if is_repeated or self._groups.kind != "samples" else "parameters")
+            keys.append((path, cell))
+            stages.append(stage)
+        return keys
+
+    def boxes(self) -> Boxes:
+        """Return the boxes with their cells and edges."""
+        found = {key: self._box(key) for key in dict.fromkeys(key for key, _ in self._keys)}
+        cells: dict[_Place, Cell] = {}
+        for node, place in enumerate(self._keys):
+            if self._number[node] in (-1, self._shown):
+                self._put(node, found[place[0]], cells, place)
+        for (path, _), cell in sorted(cells.items(), key=lambda item: (item[0][0], int(item[0][1]))):
+            found[path].cells.append(cell)
+        paths = list(found)
+        edges, links = self._edges({path: i for i, path in enumerate(paths)}, found, cells)
+        shown = [i for i in in_order(len(paths), edges) if found[paths[i]].operations or found[paths[i]].leaves]
+        rank = {number: i for i, number in enumerate(shown)}
+        edges = Counter({pair: count for pair, count in edges.items() if pair[0] in rank and pair[1] in rank})
+        return Boxes(
+            [found[paths[i]] for i in shown],
+            Counter({(rank[start], rank[end]): count for (start, end), count in edges.items()}),
+            {(rank[start], rank[end]): links[start, end] for start, end in edges if (start, end) in links},
+            self._groups,
+        )
+
+    def _box(self, path: Path) -> Box:
+        """Create an empty box with its name."""
+        if path[0]:
+            is_series = any(key == path and cell for key, cell in self._places)
+            has_unit = is_series and len(path) > 1 and (path[-1] == "neurons" or path[-2].isdecimal())
+            unit = path[-1] if has_unit or path == ("neurons",) else "rows" if is_series else ""
+            return Box(".".join(path[:-1] if has_unit else path), "module", unit)
+        kind = path[1]
+        if kind in ("inputs", "parameters"):
+            return Box(kind, kind, is_repeated=kind == "inputs" and self._groups.kind == "samples")
+        unit, count = self._groups.kind, self._groups.count
+        names = {
+            "each": f"each {unit[:-1]}" if count else "operations",
+            "before": "parameters alone" if unit == "samples" else f"before the {unit}",
+            "outside": f"all {unit}",
+            "after": f"after the {unit}" if unit == "steps" else f"all {count:,} {unit}",
+        }
+        return Box(names[kind], "operations", is_repeated=kind == "each" and count > 0)
+
+    def _put(self, node: int, box: Box, cells: dict[_Place, Cell], place: _Place) -> None:
+        """Add a node to its box and cell."""
+        path, number = place
+        box.is_repeated |= self._number[node] >= 0
+        if box.kind == "inputs":
+            cell = cells.setdefault((path, str(len(box.parameters))), Cell(self._graph.names[node]))
+            cell.output = node
+            box.parameters.append(node)
+            return
+        parameters = box.parameters
+        if number:
+            cell = cells.setdefault(place, Cell(".".join((*path, number))))
+            parameters = cell.parameters
+            if self._operands[node]:
+                cell.output = node
+                cell.constants += self._constants(node)
+        if self._operands[node]:
+            box.nodes.append(node)
+            opcode = int(self._graph.opcodes[node])
+            box.operations[SYMBOLS[opcode] if opcode else "by hand"] += 1
+        else:
+            parameters.append(node)
+
+    def _constants(self, node: int) -> list[tuple[float, int]]:
+        """Return the constants that a product multiplies with leaves, each with the leaf."""
+        start, given = int(self._graph.offsets[node]), self._operands[node]
+        return [
+            (float(self._graph.partials[start + i]), factor)
+            for i, x in enumerate(given)
+            if x == CONSTANT and (factor := self._factor(node, i)) >= 0
+        ]
+
+    def _factor(self, node: int, position: int) -> int:
+        """Return the leaf that a product multiplies an operand with; -1 if there is none."""
+        opcode, given = self._graph.opcodes[node], self._operands[node]
+        if opcode == OPCODES["mul"]:
+            factor = given[1 - position]
+        elif opcode == OPCODES["sumprod"] and position > 0:
+            half = (len(given) - 1) // 2
+            factor = given[(position - 1 + half) % (2 * half) + 1]
+        else:
+            return -1
+        return factor if factor != CONSTANT and not self._operands[factor] else -1
+
+    def _edges(
+        self, index: Mapping[Path, int], found: Mapping[Path, Box], cells: Mapping[_Place, Cell]
+    ) -> tuple[Counter[tuple[int, int]], dict[tuple[int, int], Links]]:
+        """Count the edges between boxes in the sample that is shown, and connect the cells."""
+        positions = {id(cell): i for box in found.values() for i, cell in enumerate(box.cells)}
+        of_input = {cell.output: positions[id(cell)] for (path, _), cell in cells.items() if path[:2] == ("", "inputs")}
+        edges: Counter[tuple[int, int]] = Counter()
+        links: dict[tuple[int, int], Links] = defaultdict(dict)
+        for node, given in enumerate(self._operands):
+            if self._number[node] not in (-1, self._shown):
+                continue
+            for position, x in enumerate(given):
+                if x == CONSTANT:
+                    continue
+                pair = index[self._keys[x][0]], index[self._keys[node][0]]
+                if pair[0] == pair[1]:
+                    found[self._keys[node][0]].carries += 0 <= self._number[x] < self._number[node]
+                else:
+                    edges[pair] += 1
+                    if not self._operands[x] and x not in of_input:
+                        continue
+                    start, end = cells.get(self._keys[x]), cells.get(self._keys[node])
+                    first = of_input.get(x, positions[id(start)] if start else 0)
+                    links[pair][first, positions[id(end)] if end else 0] = self._factor(node, position)
+        return edges, links
+
+
+def in_order(count: int, edges: Counter[tuple[int, int]]) -> list[int]:
+    """Order the groups so that most edges point forward: sources first, sinks last.
+
+    In a cycle, the group with the largest number of outgoing minus incoming edges comes first (Eades, Lin and Smyth,
+    1993).
+    """
+    first: list[int] = []
+    last: list[int] = []
+    left = set(range(count))
+    while left:
+        into = {v: sum(n for (a, b), n in edges.items() if b == v and a in left) for v in left}
+        out = {v: sum(n for (a, b), n in edges.items() if a == v and b in left) for v in left}
+        sinks = [v for v in left if not out[v] and into[v]]
+        if sinks:
+            last[:0] = sinks
+            left.difference_update(sinks)
+        else:
+            first.append(max(sorted(left), key=lambda v: (not into[v], out[v] - into[v])))
+            left.remove(first[-1])
+    return first + last

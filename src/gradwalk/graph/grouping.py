@@ -1,0 +1,106 @@
+"""Group the nodes of a graph into modules, layers and neurons, and into samples, time steps or steps of a loop.
+
+The labels of parameters, named scopes and loops define the groups: see `modules`. The structure of the graph defines
+the groups of nodes without labels: see `neurons`, `repeats` and `steps`. If no structure is found, all nodes are in one
+group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+from gradwalk.graph.graph import Graph, Integers
+from gradwalk.graph.json.columns import encode_column
+from gradwalk.graph.modules import modules_apart, numbered, parameters
+from gradwalk.graph.neurons import Layers, Path, common, layers
+from gradwalk.graph.record import CONSTANT
+from gradwalk.graph.repeats import Repeats, operand_lists, repeated_terms
+from gradwalk.graph.steps import own_inputs, repeated_steps
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """The groups of the nodes of a graph.
+
+    Attributes:
+        paths: The paths of all modules, the first of which is empty, such as `("layers", "0", "neurons", "2")`.
+        module: The module of each node, as an index into `paths`.
+        kind: The kind of the repetitions: "samples", "steps", "terms", or "" if nothing is repeated.
+        count: Number of repetitions; 0 if nothing is repeated.
+        number: The repetition of each node; -1 for nodes outside of the repetitions.
+    """
+
+    paths: list[Path]
+    module: Integers
+    kind: str
+    count: int
+    number: Integers
+
+    @property
+    def is_trivial(self) -> bool:
+        """Whether no structure was found: all nodes are in one group."""
+        return len(self.paths) == 1 and self.count == 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the groups as plain data, in the format of `groups` in docs/walk.schema.json."""
+        return {
+            "paths": [list(path) for path in self.paths],
+            "modules": encode_column(self.module, "<i4"),
+            "kind": self.kind,
+            "count": self.count,
+            "numbers": encode_column(self.number, "<i4"),
+        }
+
+
+def grouping(graph: Graph) -> Grouping:
+    """Group the nodes of a graph. The time grows linearly with the number of nodes."""
+    paths, module, number = modules_apart(graph)
+    operands = operand_lists(graph)
+    known = parameters(graph)
+    repeats = repeated_terms(graph, operands)
+    if max(number) > 0:
+        repeats = Repeats("steps", max(number) + 1, number, list(range(len(graph))), [True] * len(graph))
+    found = layers(graph, operands, repeats if repeats and repeats.kind != "steps" else None, known.keys())
+    if found is not None:
+        paths, module = _structural(found, repeats, [paths[i] for i in module.tolist()])
+    if repeats is None and found is not None and found.steps:
+        repeats = _time_steps(operands, found)
+    elif repeats is None and len(paths) == 1:
+        repeats = repeated_steps(graph, operands)
+    if repeats is None:
+        return Grouping(paths, module, "", 0, numpy.full(len(graph), -1, numpy.int32))
+    return Grouping(paths, module, repeats.kind, repeats.count, numpy.array(repeats.number, numpy.int32))
+
+
+def _structural(found: Layers, repeats: Repeats | None, known: list[Path]) -> tuple[list[Path], Integers]:
+    """Find modules for nodes without a module by labels. All samples have the modules of the first sample.
+
+    A neuron whose parameters have labels gets the path that is common to its parameters.
+    """
+    labeled: dict[Path, Path] = {}
+    for node, path in found.paths.items():
+        if known[node]:
+            labeled[path] = common(labeled.get(path, known[node]), known[node])
+    has_labels = any(known)
+    whole = []
+    for node, own in enumerate(known):
+        path = found.paths.get(repeats.role[node] if repeats else node, ())
+        whole.append(own or (labeled.get(path, ()) if has_labels else path))
+    return numbered(whole)
+
+
+def _time_steps(operands: Sequence[list[int]], found: Layers) -> Repeats:
+    """Return the time steps. A node outside of neurons belongs to a step if all its computed operands belong to it."""
+    number = [-1] * len(operands)
+    for node, given in enumerate(operands):
+        if node in found.steps:
+            number[node] = found.steps[node]
+        elif given and node not in found.paths:
+            steps = {number[x] for x in given if x != CONSTANT and operands[x]}
+            number[node] = steps.pop() if len(steps) == 1 else -1
+    own_inputs(operands, number)
+    return Repeats("steps", max(number) + 1, number, list(range(len(operands))), [True] * len(operands))
