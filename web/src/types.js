@@ -73,7 +73,6 @@
  * @property {number} grad .grad when the graph was recorded
  * @property {SourceLine | null} source
  * @property {boolean} byHand whether it has a custom backward rule
- * @property {string} scope named scopes, separated by dots; "" for none
  */
 
 /**

@@ -4,7 +4,6 @@ import { readFileSync, writeSync } from "node:fs";
 
 import { checkAll, nudge } from "../src/walk/check.js";
 import { Graph } from "../src/core/graph.js";
-import { modulePaths } from "../src/walk/modules/module_of.js";
 import { plain } from "../src/core/numbers.js";
 import { Walk } from "../src/walk/steps.js";
 import { because, contributionSentence, formula, lossSentence, stepSentence, wrongSentence } from "../src/walk/words.js";
@@ -56,7 +55,7 @@ const found = {
   walks: given.walks.map(walked),
   checks: given.checks.map(({ graph, method }) => checkAll(Graph.fromDocument(graph), method)),
   nudges: given.nudges.map(({ graph, place, h, method }) => nudge(Graph.fromDocument(graph), place, h, method)),
-  modules: given.modules.map((graph) => modulePaths(Graph.fromDocument(graph))),
+  modules: given.modules.map(({ graph, groups }) => Graph.fromDocument(graph, groups).modules),
 };
 
 const text = JSON.stringify(found, (_, value) => {

@@ -17,6 +17,7 @@ import numpy
 
 from gradwalk.explain.variables import graph_with_names
 from gradwalk.graph.graph import Graph
+from gradwalk.graph.grouping import grouping
 from gradwalk.graph.json.plain_json import to_number
 from gradwalk.graph.record import record_from
 from gradwalk.value.source.source_line import SourceLine, users_line
@@ -96,7 +97,7 @@ class Pass:
         if self.graph is not None:
             described["earlier"] = [kept._asdict() | {"grad": to_number(kept.grad)} for kept in self.earlier]
             if with_graph:
-                described["graph"] = self.graph.to_dict()
+                described |= {"graph": self.graph.to_dict()} | grouping(self.graph).entry()
         return described
 
 

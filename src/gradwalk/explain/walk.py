@@ -222,7 +222,6 @@ class Walk:
             [1, 0]
         """
         is_large = len(self.graph) > _LARGEST_TOLD
-        groups = grouping(self.graph)
         return {
             "gradwalk": "walk",
             "version": VERSION,
@@ -230,7 +229,7 @@ class Walk:
             "order": list(self.order),
             "overwrite": self.overwrite,
             "files": dict(self.graph.files),
-        } | ({} if groups.is_trivial else {"groups": groups.to_dict()})
+        } | grouping(self.graph).entry()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the walk with its steps and gradients as plain data, with nan and inf as strings.

@@ -45,15 +45,18 @@ class Grouping:
         """Whether no structure was found: all nodes are in one group."""
         return len(self.paths) == 1 and self.count == 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the groups as plain data, in the format of `groups` in docs/walk.schema.json."""
-        return {
+    def entry(self) -> dict[str, Any]:
+        """Return a dict with the key "groups", as docs/walk.schema.json describes it; empty without any structure."""
+        if self.is_trivial:
+            return {}
+        groups = {
             "paths": [list(path) for path in self.paths],
             "modules": encode_column(self.module, "<i4"),
             "kind": self.kind,
             "count": self.count,
             "numbers": encode_column(self.number, "<i4"),
         }
+        return {"groups": groups}
 
 
 def grouping(graph: Graph) -> Grouping:

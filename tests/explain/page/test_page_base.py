@@ -334,7 +334,6 @@ def as_nodes(graph: Graph) -> list[dict[str, Any]]:
             and {"file": node.source.filename, "line": node.source.number, "text": node.source.text},
             "grad": node.grad,
             "byHand": node.by_hand,
-            "scope": node.scope,
             "passing": [{"position": position, "place": place} for position, place in passing(node)],
         }
         for node in graph.nodes

@@ -1,4 +1,4 @@
-"""Tests that the page's walks, losses, sentences, checks and modules match Python's."""
+"""Tests that the page's walks, losses, sentences and checks match Python's, and that it reads Python's modules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from programs import OPCODES
 from gradwalk import Graph, Value, Walk, check, loops, nn, stop_gradient, walk
 from gradwalk.explain.passes import swept
 from gradwalk.functions.reductions import sumprod
-from gradwalk.graph.modules import modules
+from gradwalk.graph.grouping import grouping
 from gradwalk.ops.table import BY_NAME, TABLE
 from gradwalk.program.code.opcodes import TAKE
 from gradwalk.value.apply import apply, apply_variadic
@@ -60,7 +60,7 @@ def vectors() -> Vectors:
         "nudges": [
             {"graph": as_dict(graph), "place": place, "h": h, "method": method} for graph, place, h, method in nudges
         ],
-        "modules": [as_dict(graph) for graph in modules],
+        "modules": [{"graph": as_dict(graph)} | grouping(graph).entry() for graph in modules],
     }
     assert NODE
     command = [NODE, WEB / "tests" / "vectors.js"]
@@ -357,5 +357,6 @@ def test_checks():
 
 def test_modules():
     for graph, theirs in zip(vectors().modules, vectors().found["modules"], strict=True):
-        paths, numbers = modules(graph)
-        assert [tuple(path) for path in theirs] == [paths[number] for number in numbers.tolist()]
+        groups = grouping(graph)
+        mine = None if groups.is_trivial else [list(groups.paths[i]) for i in groups.module.tolist()]
+        assert theirs == mine

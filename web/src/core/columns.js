@@ -21,7 +21,7 @@ export function columnNodes(document) {
   const size = opcodes.length;
   checkLengths({ offsets, data, grad, partials, operands }, size);
   const labels = noted(document, "labels", size, readText);
-  const scopes = noted(document, "scopes", size, readText);
+  noted(document, "scopes", size, readText); // only Python uses them
   const symbols = noted(document, "symbols", size, readText);
   const sources = noted(document, "sources", size, readSource);
   const byHand = new Set(integers(document, "by_hand"));
@@ -48,7 +48,6 @@ export function columnNodes(document) {
       grad: grad[place],
       source: sources[place] ?? null,
       byHand: byHand.has(place),
-      scope: scopes[place] ?? "",
     };
   });
 }
@@ -102,7 +101,7 @@ function noted(document, key, size, reader) {
 }
 
 /** @param {Item} document @param {string} key */
-function integers(document, key) {
+export function integers(document, key) {
   return new Int32Array(bytes(document, key, Int32Array.BYTES_PER_ELEMENT));
 }
 

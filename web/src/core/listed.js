@@ -40,6 +40,7 @@ function readNode(given, place) {
   checkOperands(read.operands, row, place, "symbol" in given);
   for (const key of /** @type {const} */ (["label", "scope"])) {
     if (given[key] === "") throw new GraphError(say.empty(part(key)));
+    if (key in given) readText(given[key], part(key));
   }
   if ("by_hand" in given && given.by_hand !== true) throw new GraphError(say.badByHand(where, shown(given.by_hand)));
   return {
@@ -53,7 +54,6 @@ function readNode(given, place) {
     grad: readNumber(given.grad, part("gradient")),
     source: "source" in given ? readSource(given.source, where) : null,
     byHand: "by_hand" in given,
-    scope: "scope" in given ? readText(given.scope, part("scope")) : "",
   };
 }
 

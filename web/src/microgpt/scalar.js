@@ -138,6 +138,6 @@ class Surroundings {
 /** Create a leaf. @param {number} place @param {string} name @param {number} data @returns {Node} */
 function blank(place, name, data) {
   const unknown = { row: null, reduction: null, gather: null, source: null, byHand: false };
-  const empty = { operation: "", symbol: "", scope: "", operands: [], constants: [], partials: [] };
+  const empty = { operation: "", symbol: "", operands: [], constants: [], partials: [] };
   return { place, name, label: name, data, grad: NaN, ...unknown, ...empty };
 }

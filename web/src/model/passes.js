@@ -63,7 +63,7 @@ function passOf(item, own) {
       })),
     isKept: Boolean(graph ?? item.graph),
     get graph() {
-      if (!graph && item.graph) graph = Graph.fromDocument(item.graph); // read on first access
+      if (!graph && item.graph) graph = Graph.fromDocument(item.graph, item.groups); // read on first access
       return graph;
     },
   };

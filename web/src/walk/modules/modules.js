@@ -3,14 +3,13 @@
 
 import { modules as say } from "../../languages/languages.js";
 import { said } from "../../core/names.js";
-import { modulePaths } from "./module_of.js";
 import { edgeKey } from "../passes.js";
 
 /** @typedef {import("../../core/graph.js").Graph} Graph */
 /** @typedef {import("../../types.js").Part} Part */
 /** @typedef {import("../../types.js").Item} Item */
 /** @typedef {import("../../types.js").Scene} Scene */
-/** @typedef {import("./module_of.js").Path} Path */
+/** @typedef {import("../../core/graph.js").Path} Path */
 
 /**
  * A module during the division: its own nodes, and its submodules by name.
@@ -128,7 +127,8 @@ function moduleTree(graph) {
   const root = moduleOf(NONE);
   /** @type {Map<Path, Module>} most nodes share a path */
   const known = new Map();
-  modulePaths(graph).forEach((path, place) => {
+  graph.nodes.forEach(({ place }) => {
+    const path = graph.modules?.[place] ?? NONE;
     const module = known.get(path) ?? moduleAt(root, path);
     known.set(path, module);
     module.nodes.push(place);
