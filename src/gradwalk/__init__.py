@@ -97,5 +97,11 @@ def _operate_on_complex(name: str, *operands: object) -> object:
     return import_module("gradwalk.complex_numbers.complex_class").operate(name, *operands)
 
 
+def _draw_in_notebook(value: object) -> object:
+    """Return the HTML of a Value for notebooks. The module is imported when it is needed first."""
+    return import_module("gradwalk.explain.page.value_html").value_html(value)
+
+
 __getattr__("Value")  # imported at once, because every program needs it
 import_module("gradwalk.value.apply").register_complex(_operate_on_complex)
+import_module("gradwalk.value.value").register_picture(_draw_in_notebook)

@@ -61,12 +61,14 @@ def test_walk_prints_all_sections():
     told = sections(result.stdout)
     assert list(told) == [
         "Graph",
+        "What to look at",
         "Values, in forward order",
         "Backward pass",
         "Gradients, in the order of the backward pass",
         "Check: gradients beside difference quotients",
     ]
-    _, forward, backward, gradients, checked = told.values()
+    _, findings, forward, backward, gradients, checked = told.values()
+    assert findings == ["  1  No gradient reaches w2: it is multiplied by x2 = 0."]
     names = [line.split("  ")[1] for line in forward[1:]]
     assert names[:4] == ["x1", "w1", "x1*w1", "x2"]
     assert names[-1] == NEURON[0]

@@ -94,9 +94,10 @@ def _print_text(terminal: Terminal, walked: Walk) -> None:
 
 
 def _print_large(terminal: Terminal, walked: Walk) -> None:
-    """Print a summary of a large graph: its modules, and the largest gradients of labeled leaves."""
+    """Print a summary of a large graph: its modules, the findings, and the largest gradients of labeled leaves."""
     graph = walked.graph
     report.print_graph(terminal, graph)
+    report.print_findings(terminal, walked.findings)
     leaves = [node for node in graph.nodes if node.is_leaf and node.label]
     leaves.sort(key=lambda leaf: -abs(leaf.grad))
     terminal.heading("Gradients of labeled leaves, the largest first")

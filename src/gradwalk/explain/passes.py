@@ -104,7 +104,7 @@ def _forward_step(node: Node, graph: Graph) -> ForwardStep:
 
 def swept(graph: Graph) -> tuple[int, ...]:
     """Return the indices of the nodes that receive a gradient, root first, in the order of `Value.backward`."""
-    offsets, operands = graph.offsets.tolist(), _passed_to(graph)
+    offsets, operands = graph.offsets.tolist(), passed_to(graph)
     reached = bytearray(len(graph) + 1)  # the extra last entry is for index -1: an operand that receives no gradient
     reached[graph.root] = True
     order = []
@@ -116,7 +116,7 @@ def swept(graph: Graph) -> tuple[int, ...]:
     return tuple(order)
 
 
-def _passed_to(graph: Graph) -> list[int]:
+def passed_to(graph: Graph) -> list[int]:
     """Return the operand indices of all nodes in one list, with -1 for each operand that receives no gradient."""
     operands = graph.operands.copy()
     for opcode in numpy.unique(graph.opcodes).tolist():

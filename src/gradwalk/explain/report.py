@@ -1,4 +1,4 @@
-"""Prints graphs, walks, wrong gradients and timelines to a terminal."""
+"""Prints graphs, walks, findings, wrong gradients and timelines to a terminal."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
+from gradwalk.explain.findings.structure import Finding
 from gradwalk.explain.lost_gradients import WrongGradient
 from gradwalk.explain.passes import BackwardStep, ForwardStep, gradients, not_swept
 from gradwalk.explain.sentences import operation_text
@@ -57,6 +58,14 @@ def _print_modules(terminal: Terminal, graph: Graph) -> None:
 
 def _operations(counts: Counter[str]) -> str:
     return ", ".join(f"{count:,} {symbol}" for symbol, count in counts.most_common())
+
+
+def print_findings(terminal: Terminal, findings: Sequence[Finding]) -> None:
+    """Print the signs of trouble as numbered sentences; print nothing if there are none."""
+    if findings:
+        terminal.heading("What to look at")
+        terminal.numbered([finding.sentence for finding in findings[:LONGEST]])
+        print_rest(terminal, len(findings))
 
 
 def print_forward(terminal: Terminal, steps: Sequence[ForwardStep]) -> None:

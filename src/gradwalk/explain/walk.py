@@ -16,6 +16,8 @@ from gradwalk.explain.draw.diagram import Moment
 from gradwalk.explain.draw.draw import Drawing, draw
 from gradwalk.explain.draw.raster import PictureError
 from gradwalk.explain.draw.svg import Theme
+from gradwalk.explain.findings.find import findings
+from gradwalk.explain.findings.structure import Finding
 from gradwalk.explain.lost_gradients import WrongGradient, is_legal, legal_orders, lost_contributions, wrong_gradients
 from gradwalk.explain.page.static import static_html
 from gradwalk.explain.passes import (
@@ -102,6 +104,17 @@ class Walk:
         if self.is_legal and not self.overwrite:
             return ()
         return wrong_gradients(self.graph, self.backward, gradients(self.graph), self.overwrite)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """The signs of trouble in the graph, each with a sentence; empty if there are none.
+
+        They are: values and gradients that are nan or infinite; ReLU units that are 0 in all samples; parameters that
+        no gradient reaches; gradients of the first layer whose mean absolute value is below 0.001 times, or above 1000
+        times, the mean of the last layer; and inner tanh or sigmoid units whose derivative is below 0.01 in more than
+        half of the samples. The correct gradients are used, whatever the order of this walk.
+        """
+        return findings(self.graph)
 
     @cached_property
     def is_legal(self) -> bool:
@@ -214,7 +227,8 @@ class Walk:
         Returns:
             A dictionary with the keys "gradwalk", "version", "graph", "order", "overwrite" and "files", with nan and
             inf as strings. A graph of more than 2,000 nodes is in the format of `Graph.to_columns`. If the graph has
-            modules, samples or time steps, the key "groups" has the module and the sample of each node.
+            modules, samples or time steps, the key "groups" has the module and the sample of each node. If there are
+            findings, the key "findings" has them.
 
         Example:
             >>> a = Value(2.0, label="a")
@@ -222,6 +236,7 @@ class Walk:
             [1, 0]
         """
         is_large = len(self.graph) > _LARGEST_TOLD
+        told = {"findings": plain([finding._asdict() for finding in self.findings])} if self.findings else {}
         return {
             "gradwalk": "walk",
             "version": VERSION,
@@ -229,7 +244,9 @@ class Walk:
             "order": list(self.order),
             "overwrite": self.overwrite,
             "files": dict(self.graph.files),
-        } | grouping(self.graph).entry()
+            **grouping(self.graph).entry(),
+            **told,
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the walk with its steps and gradients as plain data, with nan and inf as strings.
@@ -280,6 +297,7 @@ class Walk:
     def print(self, terminal: Terminal) -> None:
         """Print the graph, both passes, and the gradients with their losses to a terminal."""
         report.print_graph(terminal, self.graph)
+        report.print_findings(terminal, self.findings)
         report.print_forward(terminal, self.forward)
         report.print_backward(terminal, self.backward)
         if self.is_legal and not self.overwrite:
@@ -306,14 +324,20 @@ class Walk:
 
         return WalkWidget(self.essence())
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> _Bundle | tuple[_Bundle, _Bundle]:
-        # Text and HTML are saved in the notebook for viewers without widgets.
-        text = str(self) if len(self.graph) <= _LARGEST_TOLD else repr(self)
-        still = {"text/html": self._html(), "text/plain": text}
+    def _ipython_display_(self) -> None:
+        """Display the widget and, for viewers without widgets, HTML."""
         if not (_has_widgets() and _has_front_end()):
-            return still
-        shown, metadata = self.widget()._repr_mimebundle_() or ({}, {})
-        return shown | still, metadata
+            raise NotImplementedError  # IPython then calls _repr_mimebundle_
+        from gradwalk.explain.page.notebook import show
+
+        show(self.essence(), self._html(), self._text(), repr(self))
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> _Bundle:
+        return {"text/html": self._html(), "text/plain": self._text()}
+
+    def _text(self) -> str:
+        """Return all steps as text, or a short description of a large graph."""
+        return str(self) if len(self.graph) <= _LARGEST_TOLD else repr(self)
 
     def _display_(self) -> object:
         """Return the object that marimo displays."""
@@ -322,12 +346,13 @@ class Walk:
     def _html(self) -> str:
         """Return HTML with the steps in words and, for a small graph, a picture.
 
-        For a large graph, return only a picture of its modules.
+        For a large graph, return only a picture of its modules and the findings.
         """
+        lists = {"What to look at": [finding.sentence for finding in self.findings]} if self.findings else {}
         if len(self.graph) > _LARGEST_TOLD:
-            return static_html(draw(self.graph).svg, {})
+            return static_html(draw(self.graph).svg, lists)
         picture = self.draw().svg if len(self.graph) <= _LARGEST_PICTURE else ""
-        lists = {
+        lists |= {
             "Forward": [step.sentence for step in self.forward],
             "Backward": [step.sentence for step in self.backward],
         }

@@ -129,6 +129,13 @@ def cells_of(paths: Sequence[Path], module: Sequence[int], operands: Sequence[li
     ]
 
 
+def box_name(path: Path, is_series: bool) -> tuple[str, str]:
+    """Return the name of a module's box, and the name of its cells in the plural; "" if it is not a series of cells."""
+    has_unit = is_series and len(path) > 1 and (path[-1] == "neurons" or path[-2].isdecimal())
+    unit = path[-1] if has_unit or path == ("neurons",) else "rows" if is_series else ""
+    return ".".join(path[:-1] if has_unit else path), unit
+
+
 def _last_number(path: Path) -> tuple[Path, str]:
     """Split a path at its last number: `("layers", "0", "neurons")` and "2"; "" if it has no number."""
     for i in range(len(path) - 1, 0, -1):
@@ -200,10 +207,8 @@ class _Division:
     def _box(self, path: Path) -> Box:
         """Create an empty box with its name."""
         if path[0]:
-            is_series = any(key == path and cell for key, cell in self._places)
-            has_unit = is_series and len(path) > 1 and (path[-1] == "neurons" or path[-2].isdecimal())
-            unit = path[-1] if has_unit or path == ("neurons",) else "rows" if is_series else ""
-            return Box(".".join(path[:-1] if has_unit else path), "module", unit)
+            name, unit = box_name(path, any(key == path and cell for key, cell in self._places))
+            return Box(name, "module", unit)
         kind = path[1]
         if kind in ("inputs", "parameters"):
             return Box(kind, kind, is_repeated=kind == "inputs" and self._groups.kind == "samples")

@@ -35,6 +35,14 @@ _where = cython.declare(cython.int, NAMES.index("where"))
 _less_equal = cython.declare(cython.int, NAMES.index("less_equal"))
 _stop_gradient = cython.declare(cython.int, NAMES.index("stop_gradient"))
 
+_picture = cython.declare(object, None)  # set by `register_picture`
+
+
+def register_picture(html_of: Callable[[object], object]) -> None:
+    """Set the function that returns the HTML of a Value for notebooks, or None."""
+    global _picture
+    _picture = html_of
+
 
 @cython.no_gc
 @cython.cclass
@@ -141,6 +149,10 @@ class Value(Methods):
             return f"Value({spelled(self)})"
         label = f", label={self.label!r}" if self.label else ""
         return f"Value(data={self._primal}, grad={self._grad}{label})"
+
+    def _repr_html_(self) -> str | None:
+        """Return HTML for notebooks: a drawing of a small graph. None for other graphs, which are shown as text."""
+        return None if modes.recordings != 0 else _picture(self)
 
     def __format__(self, specification: str) -> str:
         if not specification:

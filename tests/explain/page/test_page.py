@@ -158,6 +158,15 @@ def test_documents_of_networks_have_the_group_of_each_node():
     assert "groups" not in walk(diamond()).essence()
 
 
+def test_findings_in_the_document():
+    w, x = Value(1.0, label="w"), Value(0.0, label="x")
+    for root in (w * x, w / x, w + x):
+        document_of_walk = json.loads(walk(root).to_json())
+        validator().validate(document_of_walk)
+        assert ("findings" in document_of_walk) == bool(walk(root).findings)
+    assert not walk(w + x).findings
+
+
 def test_wrong_walks_match_the_schema():
     for walked in (walk(diamond(), "dacb"), walk(twice(), overwrite=True)):
         assert walked.wrong

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from gradwalk.explain.draw.expressions import ATOM, combined
 from gradwalk.explain.draw.layout import Point, layered
 from gradwalk.explain.draw.svg import LETTER, Canvas, Theme, arrowhead, curve
+from gradwalk.explain.findings.find import findings
 from gradwalk.explain.text import one_line, plural, short, shortened, width
 from gradwalk.graph.boxes import Box, Boxes, Cell, Links
 from gradwalk.graph.graph import Graph
@@ -34,6 +36,7 @@ _MAX_NAME = 14  # maximum length of the name of an input
 _MAX_OPERATIONS = 5
 _MAX_FORMULA = 6  # maximum number of operations in a formula
 _LONGEST_FORMULA = 26  # characters
+_MAX_FINDING_LINES = 2  # maximum number of lines of the caption about the most serious finding
 _SYMBOLS = "square, line: parameter; circle: output"
 
 
@@ -114,9 +117,11 @@ class _Picture:
     def painted(self, canvas: Canvas) -> str:
         """Draw everything, and return the text of the file."""
         lines = list(self._captions())
-        head = _LINE * len(lines) + 10
         texts = [*lines, self._legend()]
-        wide = max(self._layout.width, *(width(line) * _FONT * LETTER for line in texts)) + 2 * _MARGIN
+        inside = max(self._layout.width, *(width(line) * _FONT * LETTER for line in texts))
+        lines += self._finding_lines(inside)
+        head = _LINE * len(lines) + 10
+        wide = inside + 2 * _MARGIN
         high = self._layout.height + 2 * _MARGIN + head + 2 * _LINE + 8
         canvas.rectangle(0, 0, wide, high, "paper")
         for i, line in enumerate(lines):
@@ -138,6 +143,15 @@ class _Picture:
         else:
             yield f"{count}, drawn by module"
         yield hint(self._graph)
+
+    def _finding_lines(self, inside: float) -> list[str]:
+        """Return the most serious finding as lines of a given width; no lines if it does not fit in two."""
+        found = findings(self._graph)
+        if not found:
+            return []
+        more = f" And {plural(len(found) - 1, 'more findings')}." if found[1:] else ""
+        lines = textwrap.wrap(f"Look: {found[0].sentence}{more}", int(inside / _FONT / LETTER))
+        return lines if len(lines) <= _MAX_FINDING_LINES else []
 
     def _legend(self) -> str:
         what = "gradient" if self._has_gradients else "value"

@@ -13,9 +13,20 @@ def static_html(picture: str, lists: Mapping[str, Sequence[str]]) -> str:
 
     A list shows at most 200 sentences, followed by the number of omitted sentences.
     """
-    parts = [f'<div style="overflow-x: auto">{picture}</div>'] if picture else []
+    parts = [scrollable(picture)] if picture else []
     parts += [_list(heading, sentences) for heading, sentences in lists.items()]
     return "".join(parts)
+
+
+def hidden_beside(name: str, content: str) -> str:
+    """Return HTML that is hidden while the page has an element of the class `name`."""
+    rule = f":root:has(.{name}) .{name}-still {{ display: none }}"
+    return f'<style>{rule}</style><div class="{name}-still">{content}</div>'
+
+
+def scrollable(picture: str) -> str:
+    """Return HTML with an SVG picture that can be scrolled if it is wider than the page."""
+    return f'<div style="overflow-x: auto">{picture}</div>'
 
 
 def _list(heading: str, sentences: Sequence[str]) -> str:
