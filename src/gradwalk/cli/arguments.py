@@ -98,7 +98,7 @@ def _add_outputs(walk: argparse.ArgumentParser) -> None:
     walk.add_argument(
         "--film",
         metavar="FILE",
-        help="draw the graph after each step: an animated .svg or .gif, or one .png with all steps",
+        help="draw the graph after each step: an animated .svg, .gif or .mp4, or one .png with all steps",
     )
     walk.add_argument(
         "--page", metavar="FILE", help="write an .html file with the walk, and the lines of a script, for a browser"

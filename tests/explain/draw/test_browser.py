@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium o
 MEASURE = """
 <pre id="result"></pre><script>
 const overlap = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
-const result = [...document.querySelectorAll("svg")].map(svg => {
+const result = [...document.querySelectorAll("body > svg")].map(svg => {
   const paper = svg.querySelector("rect").getBoundingClientRect();
   const outside = [], boxes = [];
   for (const group of svg.querySelectorAll("g")) {
@@ -105,3 +105,8 @@ def test_colors_follow_theme_and_preference(tmp_path):
 def test_films_on_one_page_have_independent_durations(tmp_path):
     films = [walk(diamond()).film(seconds=seconds).svg for seconds in (1.0, 2.0)]
     assert [film["animation"] for film in measured(tmp_path, films)["result"]] == ["7s", "14s"]
+
+
+def test_players_without_animation_show_the_last_picture(tmp_path):
+    (film,) = measured(tmp_path, [walk(diamond()).film().svg], "--force-prefers-reduced-motion")["result"]
+    assert film["animation"] == "0s"

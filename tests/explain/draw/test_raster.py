@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 from references import Image, needs
 
 from gradwalk import Value, draw
-from gradwalk.explain.draw.raster import PictureError, as_gif, as_png, write
+from gradwalk.explain.draw.raster import PictureError, as_gif, as_mp4, as_png, write
 
 SQUARE = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="10" height="10" fill="{}"/></svg>'
 
@@ -24,15 +25,23 @@ def test_png_has_two_pixels_per_unit():
 
 @needs("resvg_py", "PIL")
 def test_gif_keeps_frame_order():
-    column = (
-        '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="20"><rect width="10" height="10" fill="#ff0000"/>'
-        '<rect y="10" width="10" height="10" fill="#0000ff"/></svg>'
-    )
-    with Image.open(io.BytesIO(as_gif(column, 2, 0.25))) as image:
-        assert (image.size, image.n_frames, image.info["duration"]) == ((20, 20), 2, 250)
-        assert image.convert("RGB").getpixel((5, 5)) == (255, 0, 0)
-        image.seek(1)
-        assert image.convert("RGB").getpixel((5, 5)) == (0, 0, 255)
+    pictures = [SQUARE.format(color) for color in ("#00ff00", "#ff0000", "#0000ff")]
+    with Image.open(io.BytesIO(as_gif(pictures, 0.25))) as image:
+        assert (image.size, image.n_frames) == ((10, 10), 3)
+        for i, (color, duration) in enumerate([((0, 255, 0), 50), ((255, 0, 0), 250), ((0, 0, 255), 250)]):
+            image.seek(i)
+            assert (image.convert("RGB").getpixel((5, 5)), image.info["duration"]) == (color, duration)
+
+
+@needs("resvg_py", "PIL", "av")
+def test_mp4_keeps_frame_order():
+    pictures = [SQUARE.format(color) for color in ("#00ff00", "#ff0000", "#0000ff")]
+    with import_module("av").open(io.BytesIO(as_mp4(pictures, 0.25))) as file:
+        assert file.streams.video[0].codec_context.name == "h264"
+        frames = [(float(frame.time), frame.to_ndarray(format="rgb24")) for frame in file.decode(video=0)]
+    assert [time for time, _ in frames] == pytest.approx([i * 0.05 for i in range(11)])
+    assert frames[0][1].shape == (20, 20, 3)
+    assert [int(pixels[10, 10].argmax()) for _, pixels in frames] == [1] + 5 * [0] + 5 * [2]
 
 
 @needs("resvg_py")
@@ -56,8 +65,11 @@ def test_write_keeps_the_file_when_rendering_fails(tmp_path):
     assert path.read_text() == "kept"
 
 
-@pytest.mark.parametrize(("suffix", "package"), [("png", "resvg_py"), ("gif", "PIL")])
-def test_missing_package_error_names_the_extra(tmp_path, suffix, package):
+@pytest.mark.parametrize(
+    ("suffix", "package", "extra"),
+    [("png", "resvg_py", "pictures"), ("gif", "PIL", "pictures"), ("mp4", "av", "video")],
+)
+def test_missing_package_error_names_the_extra(tmp_path, suffix, package, extra):
     program = f"""
 import sys
 sys.modules[{package!r}] = None
@@ -65,11 +77,11 @@ from gradwalk import Value, walk
 w = walk(Value(2.0) * 3)
 w.draw().save({str(tmp_path / "x.svg")!r})
 try:
-    (w.film() if {suffix!r} == "gif" else w.draw()).save({str(tmp_path / "x")!r} + ".{suffix}")
+    (w.draw() if {suffix!r} == "png" else w.film()).save({str(tmp_path / "x")!r} + ".{suffix}")
 except ModuleNotFoundError as error:
     print(error)
 """
     result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, encoding="utf-8"
     )
-    assert "pip install 'gradwalk[pictures]'. SVG and DOT need no extra package." in result.stdout
+    assert f"pip install 'gradwalk[{extra}]'. SVG and DOT need no extra package." in result.stdout

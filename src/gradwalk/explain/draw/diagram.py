@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gradwalk.explain.draw.expressions import expressions
 from gradwalk.explain.draw.layout import Layout, Point, layered
@@ -67,6 +68,15 @@ def recorded(graph: Graph) -> Moment:
     return Moment(frozenset(range(len(graph))), dict(enumerate(graph.grad.tolist())), contributions)
 
 
+class Rectangle(NamedTuple):
+    """A rectangle, given by the coordinates of its sides."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
 @dataclass(frozen=True)
 class _Unit:
     """The texts and sizes of the box of a node and of the shape of its operation, which is drawn before the box.
@@ -93,7 +103,7 @@ class _Unit:
 class Scene:
     """The layout of a graph, which can be drawn at any moment of a walk."""
 
-    def __init__(self, graph: Graph, rankdir: str = "LR") -> None:
+    def __init__(self, graph: Graph, rankdir: str = "LR", gap: float = _GAP) -> None:
         self._graph = graph
         self._downward = rankdir == "TB"
         texts = expressions(graph)
@@ -106,7 +116,7 @@ class Scene:
         ]
         sizes = [self._size(unit) for unit in self._units]
         layout = layered(
-            [size[::-1] if self._downward else size for size in sizes], [edge[:2] for edge in self._edges], _GAP
+            [size[::-1] if self._downward else size for size in sizes], [edge[:2] for edge in self._edges], gap
         )
         self._layout = _turned(layout) if self._downward else layout
 
@@ -131,13 +141,38 @@ class Scene:
             for i, line in enumerate(lines):
                 canvas.text(_MARGIN, _MARGIN + 4 + _LINE * i, line, font_weight="bold")
         body = canvas.group(transform=f"translate({_MARGIN:g},{_MARGIN + head:g})")
-        for edge, route in zip(self._edges, self._layout.routes, strict=True):
-            self._paint_edge(body, edge, route, moment, largest)
-        for node, unit in zip(self._graph.nodes, self._units, strict=True):
-            self._paint_node(body, node, unit, moment, largest)
+        self.paint_graph(body, moment, largest)
         if largest:
-            _paint_legend(canvas.group(transform=f"translate({_MARGIN:g},{high - _MARGIN - 6:g})"), largest)
+            paint_legend(canvas.group(transform=f"translate({_MARGIN:g},{high - _MARGIN - 6:g})"), largest)
         return wide, high
+
+    def paint_graph(self, canvas: Canvas, moment: Moment, largest: float, view: Rectangle | None = None) -> None:
+        """Draw the nodes and edges in a rectangle, by default all, without caption and legend.
+
+        The upper left corner of the layout is at (0, 0).
+        """
+        for edge, route in zip(self._edges, self._layout.routes, strict=True):
+            if view is None or _overlap(self.box_around(edge[:2], route), view):
+                self._paint_edge(canvas, edge, route, moment, largest)
+        for node, unit in zip(self._graph.nodes, self._units, strict=True):
+            if view is None or _overlap(self.box_around([node.place]), view):
+                self._paint_node(canvas, node, unit, moment, largest)
+
+    @property
+    def size(self) -> Point:
+        """The width and height of the layout."""
+        return self._layout.width, self._layout.height
+
+    def box_around(self, nodes: Iterable[int], points: Sequence[Point] = ()) -> Rectangle:
+        """Return the smallest rectangle that contains some nodes and points."""
+        corners = [(*self._layout.centers[node], *self._size(self._units[node])) for node in nodes]
+        corners += [(x, y, 0.0, 0.0) for x, y in points]
+        return Rectangle(
+            min(x - w / 2 for x, _, w, _ in corners),
+            min(y - h / 2 for _, y, _, h in corners),
+            max(x + w / 2 for x, _, w, _ in corners),
+            max(y + h / 2 for _, y, _, h in corners),
+        )
 
     def _size(self, unit: _Unit) -> tuple[float, float]:
         """Return the width and height of a box together with the shape of its operation."""
@@ -228,6 +263,10 @@ class Scene:
         wide, high = (max(unit.pill, unit.side), _PILL) if self._downward else (unit.pill, max(_PILL, unit.side))
         group.rectangle(x - wide / 2, y - high / 2, wide, high, "operation", "line", _PILL / 2)
         group.text(x, y + 4.6, unit.symbol, anchor="middle", font_size="13")
+
+
+def _overlap(one: Rectangle, other: Rectangle) -> bool:
+    return one.left < other.right and other.left < one.right and one.top < other.bottom and other.top < one.bottom
 
 
 def paint_groups(graph: Graph, theme: Theme) -> str:
@@ -347,7 +386,7 @@ def _paint_cell(canvas: Canvas, left: float, wide: float, baseline: float, key: 
     canvas.text(left + wide - 7, baseline, number, anchor="end")
 
 
-def _paint_legend(canvas: Canvas, largest: float) -> None:
+def paint_legend(canvas: Canvas, largest: float) -> None:
     """Draw a legend: sample lines for the gradients +largest, -largest and 0."""
     canvas.text(0, 4, "gradient", "faint")
     x = 70.0

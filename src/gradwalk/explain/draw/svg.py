@@ -78,6 +78,19 @@ class Canvas:
             SubElement(element, "title").text = one_line(title)
         return Canvas(element, self._palette)
 
+    def window(
+        self, place: tuple[float, float, float, float], view: tuple[float, float, float, float], title: str = ""
+    ) -> Canvas:
+        """Add a rectangle that shows a part of a drawing, enlarged. Return a canvas for this drawing.
+
+        Both rectangles are given as x, y, width and height: `place` on this canvas, and `view` in the drawing.
+        """
+        names = ("x", "y", "width", "height")
+        group = self.group(title, **dict(zip(names, map(_number, place), strict=True)))
+        group.element.tag = "svg"
+        group.element.set("viewBox", " ".join(map(_number, view)))
+        return group
+
     def move(self, x: float, y: float) -> None:
         """Move the origin of a group to (x, y)."""
         self.element.set("transform", f"translate({_number(x)},{_number(y)})")
