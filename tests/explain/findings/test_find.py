@@ -126,11 +126,18 @@ def test_unlabeled_networks_have_findings():
     assert {finding.kind for finding in findings(bare)} == {finding.kind for finding in findings(graph)}
 
 
-def test_a_loss_of_0_is_not_a_dead_unit():
+def test_a_loss_of_0_is_not_a_sign_of_trouble():
     _, model = network([2, 4, 4, 1], 3, lambda x: x.tanh(), 1.0)
-    (found,) = walk(sum((-2 - model(x)).relu() for x, _ in points(0))).findings
-    assert (found.kind, found.number) == ("unreached", 37.0)
-    assert found.sentence.endswith(": in each of the 10 samples, a ReLU on the way is 0.")
+    for margin in (-2.0, 0.0):  # all samples, or some of them, have the loss 0
+        assert walk(sum((margin - y * model(x)).relu() for x, y in points(0))).findings == ()
+
+
+def test_a_relu_on_every_way():
+    layers, model = network([2, 4, 4, 1], 3, lambda x: x.relu(), 1.0)
+    layers[0][1][0].data = -10.0
+    found = walk(squared_loss(model, 3)).findings
+    assert [finding.kind for finding in found] == ["dead", "dead", "unreached"]
+    assert found[2].sentence.endswith(": in each of the 10 samples, a ReLU on the way is 0.")
 
 
 def test_nothing_is_said_about_one_sample_or_a_fresh_network():

@@ -64,7 +64,7 @@ def _kind(structure: Structure, node: int, position: int) -> str:
     if node in structure.graph.by_hand:
         return "rule"
     if is_relu(structure, node):
-        return "ReLU"
+        return _kind_of_relu(structure, node)
     if opcode in SELECTIONS:
         return "selection"
     if opcode in (_MULTIPLY, _DIVIDE, _PRODUCTS):
@@ -73,12 +73,17 @@ def _kind(structure: Structure, node: int, position: int) -> str:
     return "saturated" if opcode in _SMOOTH else _SILENT
 
 
+def _kind_of_relu(structure: Structure, node: int) -> str:
+    """Return why a ReLU passes 0 to an operand. In a network, a ReLU outside of layers is a loss, which may be 0."""
+    return _SILENT if structure.is_network and not structure.module[node] else "ReLU"
+
+
 def _kind_of_factor(structure: Structure, operand: int, factor: int) -> str:
     """Return why a product passes 0 to an operand. If both factors are 0, it may be a square at its minimum."""
     if factor == CONSTANT:
         return "factor"
     if is_relu(structure, factor) and is_flat(structure, factor):
-        return "ReLU"
+        return _kind_of_relu(structure, factor)
     is_square = structure.operands[factor] and structure.operands[operand] and structure.graph.data[operand] == 0.0
     return _SILENT if operand == factor or is_square else "factor"
 
@@ -97,12 +102,12 @@ def _factor(structure: Structure, node: int, position: int) -> int:
 def silenced(structure: Structure, found: list[Causes]) -> dict[int, int]:
     """Return the parameters that get no gradient because of dead units, each with a node of such a unit.
 
-    In some samples, another ReLU can be the reason.
+    In some samples, another ReLU can be the reason, or a loss of 0.
     """
     return {
         leaf: _relu(structure, found[leaf]["dead"])
         for leaf in structure.parameters
-        if "dead" in found[leaf] and found[leaf].keys() <= {"dead", "ReLU"}
+        if "dead" in found[leaf] and found[leaf].keys() <= {"dead", "ReLU", _SILENT}
     }
 
 
