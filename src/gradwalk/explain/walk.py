@@ -45,8 +45,8 @@ VERSION = 1  # version of the JSON format
 _Bundle = dict[str, Any]  # maps MIME types to representations for a notebook
 
 _LONGEST_FILM = 60  # maximum number of nodes for a film
-_LARGEST_PICTURE = 60  # maximum number of nodes for a picture in a notebook
-# Graphs with more nodes use the column format and, in notebooks without widgets, are shown as a picture of modules.
+_LARGEST_PICTURE = 60  # maximum number of nodes that a picture in a notebook shows one by one
+# Graphs with more nodes use the column format and, in notebooks without widgets, are shown without the steps in words.
 _LARGEST_TOLD = 2_000
 
 
@@ -173,6 +173,11 @@ class Walk:
         caption = taken[-1].sentence if taken else "Nothing is known yet."
         return Moment(known, gradients, contributions, lost, active, caption)
 
+    @property
+    def _end(self) -> Moment:
+        """The state after the last step, without a caption."""
+        return replace(self.moment(len(self.steps)), caption="", active=None)
+
     def draw(self, *, theme: Theme = "auto", rankdir: str = "LR") -> Drawing:
         """Draw the graph with the gradients of this walk. The edges of lost contributions are dashed.
 
@@ -191,8 +196,7 @@ class Walk:
             >>> walk(a * a).draw().svg[:4]
             '<svg'
         """
-        end = replace(self.moment(len(self.steps)), caption="", active=None)
-        return draw(self.graph, theme=theme, rankdir=rankdir, moment=end)
+        return draw(self.graph, theme=theme, rankdir=rankdir, moment=self._end)
 
     def film(self, *, seconds: float = 2.0, theme: Theme = "auto") -> Film:
         """Draw a picture after every step, except the steps of leaves.
@@ -344,14 +348,14 @@ class Walk:
         return self.widget() if _has_widgets() else _Still(self._html())
 
     def _html(self) -> str:
-        """Return HTML with the steps in words and, for a small graph, a picture.
+        """Return HTML with a picture and the steps in words.
 
         For a large graph, return only a picture of its modules and the findings.
         """
         lists = {"What to look at": [finding.sentence for finding in self.findings]} if self.findings else {}
         if len(self.graph) > _LARGEST_TOLD:
             return static_html(draw(self.graph).svg, lists)
-        picture = self.draw().svg if len(self.graph) <= _LARGEST_PICTURE else ""
+        picture = draw(self.graph, moment=self._end, max_nodes=_LARGEST_PICTURE).svg
         lists |= {
             "Forward": [step.sentence for step in self.forward],
             "Backward": [step.sentence for step in self.backward],
