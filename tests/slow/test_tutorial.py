@@ -15,9 +15,9 @@ def run(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 
 def shown(notebook: nbformat.NotebookNode) -> list[dict[str, str]]:
-    """Return the outputs of the last expressions of the cells, by MIME type."""
+    """Return the outputs of the last expressions of the cells, by MIME type. A walk has two."""
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    return [output.data for output in outputs if output.output_type == "execute_result"]
+    return [output.data for output in outputs if output.output_type in ("execute_result", "display_data")]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,8 @@ def test_tutorial_shows_pictures_walks_and_films(tutorial):
     data = shown(tutorial)
     assert sum("image/svg+xml" in bundle for bundle in data) >= 6
     assert sum("text/html" in bundle for bundle in data) >= 2
-    assert data[0] == {"text/plain": "Value(data=-8.0, grad=0.0, label='L')"}
+    assert data[0]["text/plain"] == "Value(data=-8.0, grad=0.0, label='L')"
+    assert "<svg" in data[0]["text/html"]
     assert any("@keyframes" in bundle.get("image/svg+xml", "") for bundle in data)
 
 
@@ -56,5 +57,5 @@ def test_rich_output_of_objects():
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     types = [set(bundle) - {"text/plain"} for bundle in shown(run(notebook))[1:]]
     svg = {"image/svg+xml"}
-    walked = {"text/html", "application/vnd.jupyter.widget-view+json"}
-    assert types == [set(), svg, svg, walked, svg, set()]
+    html, widget = {"text/html"}, {"application/vnd.jupyter.widget-view+json"}
+    assert types == [html, svg, svg, widget, html, svg, set()]

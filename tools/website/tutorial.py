@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import filterfalse
 from typing import Any
 
 import jupytext
@@ -21,7 +22,12 @@ def cells() -> str:
 def _parts(cell: Any) -> list[str]:
     if cell.cell_type == "markdown":
         return [str(cell.source).replace("# From one product to a trained network", "", 1)]
-    return [_fenced("python", cell.source), *map(_shown, cell.outputs)]
+    return [_fenced("python", cell.source), *map(_shown, filterfalse(_is_widget, cell.outputs))]
+
+
+def _is_widget(output: Any) -> bool:
+    """Return whether an output is a notebook widget. Its HTML is a separate output."""
+    return "application/vnd.jupyter.widget-view+json" in output.get("data", {})
 
 
 def _shown(output: Any) -> str:

@@ -81,6 +81,9 @@ def test_walk_is_displayed_and_keeps_its_state(notebook: Page, tmp_path: Path) -
     shown = run(notebook, 0)
     expect(shown.get_by_role("button", name="Next step")).to_be_visible()
     expect(shown.get_by_text("Forward: step 4 of 4, done")).to_be_visible()
+    still = notebook.get_by_text("a is a leaf: it keeps its gradient")  # for notebooks without widgets
+    expect(still).to_be_attached()
+    expect(still).to_be_hidden()
 
     named = run(notebook, 1)
     named.get_by_role("button", name="Next step").click()
