@@ -23,7 +23,7 @@ from networks import (
 )
 from programs import EVERY, ORDINARY, as_values, programs
 
-from gradwalk import Graph, Value, lax, nn, source_lines
+from gradwalk import Graph, Value, lax, nn, source_lines, topological_order
 from gradwalk.explain.variables import graph_with_names
 from gradwalk.graph.grouping import Grouping, grouping
 
@@ -93,6 +93,20 @@ def test_neurons_of_labeled_parameters_contain_their_sums():
 def test_time_steps_of_a_recurrent_network(values):
     groups = groups_of(rnn_loss(SIZE, values=values))
     assert (groups.kind, groups.count, neurons(groups)) == ("steps", SIZE, [4, 5])
+
+
+def test_time_steps_are_in_order_if_inputs_come_first():
+    weights = [[Value(0.1 * (i + j)) for j in range(3)] for i in range(3)]
+    inputs = [Value(0.5 + i) for i in range(3)]
+    state, steps = [0.0] * 3, []
+    for t in range(5):
+        pairs = zip(weights, inputs, strict=True)
+        state = [sum((w * h for w, h in zip(row, state, strict=True)), u * (1.0 + t)).tanh() for row, u in pairs]
+        steps.append(state)
+    root = sum(state)
+    graph = Graph.record(root)
+    number = dict(zip(topological_order(root), grouping(graph).number.tolist(), strict=True))
+    assert [[number[h] for h in own] for own in steps] == [[t] * 3 for t in range(5)]
 
 
 def test_steps_of_a_loop():

@@ -110,9 +110,9 @@ class Walk:
         """The signs of trouble in the graph, each with a sentence; empty if there are none.
 
         They are: values and gradients that are nan or infinite; ReLU units that are 0 in all samples; parameters that
-        no gradient reaches; gradients of the first layer whose mean absolute value is below 0.001 times, or above 1000
-        times, the mean of the last layer; and inner tanh or sigmoid units whose derivative is below 0.01 in more than
-        half of the samples. The correct gradients are used, whatever the order of this walk.
+        no gradient reaches; gradients of the first layer or time step whose mean absolute value is below 0.001 times,
+        or above 1000 times, the mean of the last layer or time step; and inner tanh or sigmoid units whose derivative
+        is below 0.01 in more than half of the samples. The correct gradients are used, whatever the order of this walk.
         """
         return findings(self.graph)
 

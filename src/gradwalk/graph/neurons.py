@@ -184,7 +184,8 @@ class _Search:
         step_of: dict[int, int] = {}
         for layer, kind in enumerate(sorted(kinds, key=lambda kind: (kind[0], uses[kinds[kind][0]][0]))):
             for number, parameters in enumerate(kinds[kind]):
-                for step, own in enumerate(uses[parameters]):
+                in_order = sorted(uses[parameters], key=lambda own: self._neurons[own].depth)
+                for step, own in enumerate(in_order):
                     path_of[own] = ("layers", str(layer), "neurons", str(number))
                     if len(uses[parameters]) > 1:
                         step_of[own] = step

@@ -173,6 +173,23 @@ def test_gradients_along_the_depth(scale, kind):
         assert "from layers.4 to layers.0" in finding.sentence
 
 
+@pytest.mark.parametrize(("scale", "kind"), [(0.1, "vanishing"), (1.0, "")])
+def test_gradients_along_the_time_steps(scale, kind):
+    generator = numpy.random.default_rng(0)
+    weights = [[Value(scale * w) for w in row] for row in generator.normal(size=(4, 4)) / 2]
+    inputs = [Value(w) for w in generator.normal(size=4)]
+    states = [[0.0] * 4]
+    for x in generator.normal(size=12).tolist():
+        states.append([weighted_sum(row, states[-1], u * x).tanh() for row, u in zip(weights, inputs, strict=True)])
+    loss = (sum(states[-1]) - 1) ** 2
+    found = walk(loss).findings
+    assert [finding.kind for finding in found] == [kind] * bool(kind)
+    assert [finding.part for finding in found] == ["step 1"] * bool(kind)
+    loss.backward()
+    means = [numpy.mean([abs(h.grad) for h in state]) for state in states[1:]]
+    assert (means[0] / means[-1] < 1e-3) == bool(kind)
+
+
 # Parameters without a gradient
 
 

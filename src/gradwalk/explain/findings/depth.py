@@ -1,42 +1,62 @@
-"""Find gradients that vanish or explode between the last and the first layer of a network."""
+"""Find gradients that vanish or explode between the last and the first layer, or time step, of a network."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from gradwalk.explain.findings.structure import Finding, Structure
 from gradwalk.explain.text import short
 from gradwalk.graph.record import CONSTANT
 
-SMALLEST_RATIO = 1e-3  # of the mean absolute gradients of the first and the last layer
+SMALLEST_RATIO = 1e-3  # of the mean absolute gradients of the first and the last layer or step
 LARGEST_RATIO = 1e3
 
 
+class _Part(NamedTuple):
+    """A layer with its parameters, or a time step with its nodes."""
+
+    name: str
+    nodes: list[int]
+
+
 def depth_findings(structure: Structure) -> Iterator[Finding]:
-    """Yield a finding if gradients are much smaller or larger in the first layer than in the last layer."""
+    """Yield a finding if gradients are much smaller or larger in the first layer than in the last layer.
+
+    For a recurrent network, yield another finding if this is so for the first and the last time step.
+    """
     layers = _layers(structure)
-    if len(layers) < 2:
+    if len(layers) > 1:
+        yield from _compared(structure, layers[0], layers[-1])
+    steps = _steps(structure) if layers else []
+    if len(steps) > 1:
+        yield from _compared(structure, steps[0], steps[-1])
+
+
+def _compared(structure: Structure, first: _Part, last: _Part) -> Iterator[Finding]:
+    """Yield a finding if the gradients of two parts differ too much."""
+    inner, outer = _mean(structure, first.nodes), _mean(structure, last.nodes)
+    if not (0.0 < inner < math.inf and 0.0 < outer < math.inf):
         return
-    (first, inner), (last, outer) = layers[0], layers[-1]
-    small, large = _mean(structure, inner), _mean(structure, outer)
-    if not (0.0 < small < math.inf and 0.0 < large < math.inf):
-        return
-    ratio = small / large
+    ratio = inner / outer
     if SMALLEST_RATIO <= ratio <= LARGEST_RATIO:
         return
-    kind = "vanishing" if ratio < 1.0 else "exploding"
-    limit = f"below {short(SMALLEST_RATIO)}" if ratio < 1.0 else f"above {short(LARGEST_RATIO)}"
-    sentence = (
-        f"Gradients {'vanish' if ratio < 1.0 else 'explode'} from {last} to {first}: the mean absolute gradient is "
-        f"{large:.2g} in {last} and {small:.2g} in {first}, a ratio of {ratio:.1g} ({limit})."
+    kind, verb, limit = (
+        ("vanishing", "vanish", f"below {short(SMALLEST_RATIO)}")
+        if ratio < 1.0
+        else ("exploding", "explode", f"above {short(LARGEST_RATIO)}")
     )
-    yield Finding(kind, first, ratio, (*inner, *outer), sentence)
+    sentence = (
+        f"Gradients {verb} from {last.name} to {first.name}: the mean absolute gradient is {outer:.2g} in {last.name} "
+        f"and {inner:.2g} in {first.name}, a ratio of {ratio:.1g} ({limit})."
+    )
+    yield Finding(kind, first.name, ratio, (*first.nodes, *last.nodes), sentence)
 
 
-def _layers(structure: Structure) -> list[tuple[str, list[int]]]:
-    """Return the names and parameters of the layers, in the order of their first use."""
+def _layers(structure: Structure) -> list[_Part]:
+    """Return the layers with their parameters, in the order of their first use."""
     first_use: dict[int, int] = {}
     for node, given in enumerate(structure.operands):
         for x in given:
@@ -47,9 +67,22 @@ def _layers(structure: Structure) -> list[tuple[str, list[int]]]:
         name = structure.layer(leaf)
         if name:
             layers[name].append(leaf)
-    return list(layers.items())
+    return [_Part(name, leaves) for name, leaves in layers.items()]
 
 
-def _mean(structure: Structure, leaves: list[int]) -> float:
-    """Return the mean absolute gradient of some leaves."""
-    return sum(abs(structure.gradients[leaf]) for leaf in leaves) / len(leaves)
+def _steps(structure: Structure) -> list[_Part]:
+    """Return the first and the last time step of a recurrent network, with the nodes of its layers."""
+    if structure.groups.kind != "steps":
+        return []
+    numbers = {0: "step 1", structure.groups.count - 1: f"step {structure.groups.count:,}"}
+    steps: dict[str, list[int]] = {name: [] for name in numbers.values()}
+    recurrent = {structure.module[leaf] for leaf in structure.parameters} - {0}
+    for node, number in enumerate(structure.number):
+        if number in numbers and structure.operands[node] and structure.module[node] in recurrent:
+            steps[numbers[number]].append(node)
+    return [_Part(name, nodes) for name, nodes in steps.items() if nodes]
+
+
+def _mean(structure: Structure, nodes: list[int]) -> float:
+    """Return the mean absolute gradient of some nodes."""
+    return sum(abs(structure.gradients[node]) for node in nodes) / len(nodes)

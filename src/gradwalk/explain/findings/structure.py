@@ -31,7 +31,8 @@ class Finding(NamedTuple):
         number: The number that shows it: the number of dead units or of unreached parameters, the share of samples in
             which units are saturated, the ratio of gradients, or the number of values or gradients that are not finite.
         places: The indices of the nodes: the activations of dead and saturated units in the first sample, the
-            parameters of the two layers, the unreached parameters, or the first node that is not finite.
+            parameters of the two layers or the nodes of the two time steps, the unreached parameters, or the first node
+            that is not finite.
         sentence: The finding in words.
     """
 
