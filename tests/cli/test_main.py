@@ -225,7 +225,7 @@ def test_overwrite():
         (["--svg"], "expected one argument"),
         (["--svg="], "--svg needs a file name"),
         (["--svg", "x.bmp"], "the file name must end with .svg or .png or .dot or .gv, got 'x.bmp'"),
-        (["--film", "x.mp4"], "the file name must end with .svg or .gif or .png, got 'x.mp4'"),
+        (["--film", "x.webm"], "the file name must end with .svg or .gif or .mp4 or .png, got 'x.webm'"),
         (["--svg", "/nowhere/x.svg"], "/nowhere/x.svg: No such file or directory"),
         (["--page="], "--page needs a file name"),
         (["--page", "x.pdf"], "the file name must end with .html, got 'x.pdf'"),
