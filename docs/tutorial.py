@@ -260,7 +260,8 @@ print([round(model(x).data, 2) for x, _ in points])
 assert losses[-1] < 0.1
 
 # %% [markdown]
-# The graph of the loss has too many nodes to read one by one, so it is drawn as a network of layers, with one of the samples:
+# The graph of the loss has too many nodes to read one by one. So it is drawn as a network of layers, with one of the
+# samples:
 
 # %%
 zero_grad(loss)

@@ -6,7 +6,10 @@ import dataclasses
 import functools
 import importlib
 import inspect
+import json
 import operator
+import subprocess
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,10 +28,20 @@ PRIVATE = {"annotations", "Any", "overload", "set_module"}
 SAMPLES = [(module, name) for module, table in MODULES.items() for name in table.entries]
 
 
+@functools.cache
+def names_in_a_new_process() -> dict[str, list[str]]:
+    """Return the names in each module of JAX.
+
+    Tests that ran before may have imported submodules such as `jax.flatten_util`, which then are names of `jax`.
+    """
+    program = "import importlib, json; print(json.dumps({m: dir(importlib.import_module(m)) for m in %r}))" % [*MODULES]
+    return json.loads(subprocess.run([sys.executable, "-c", program], check=True, capture_output=True).stdout)
+
+
 def public_names(module: str) -> set[str]:
     """Return the public names of a module of JAX, without its primitives, such as `jax.lax.add_p`."""
-    loaded = importlib.import_module(module)
-    return {name for name in dir(loaded) if not name.startswith("_") and not name.endswith("_p")} - PRIVATE
+    names = names_in_a_new_process()[module]
+    return {name for name in names if not name.startswith("_") and not name.endswith("_p")} - PRIVATE
 
 
 @pytest.mark.parametrize("module", MODULES)

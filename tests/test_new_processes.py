@@ -240,8 +240,8 @@ def test_graphs_and_walks_in_a_new_process(tmp_path):
     path.write_text(graph.to_json(), encoding="utf-8")
     load = f"from gradwalk import Graph; print(Graph.from_json(open({str(path)!r}).read()).to_json())"
     write = "from gradwalk import Value, walk; v = Value(2.0, label='a') * 3.0; v.backward(); print(walk(v).to_json())"
-    root = Value(2.0, label="a") * 3.0
-    root.backward()
+    v = Value(2.0, label="a") * 3.0
+    v.backward()
     found, walked = printed([load, write])
     assert found == graph.to_json().strip()
-    assert json.loads(walked) == json.loads(walk(root).to_json())
+    assert json.loads(walked) == json.loads(walk(v).to_json())

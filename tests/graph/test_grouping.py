@@ -24,7 +24,7 @@ from networks import (
 from programs import EVERY, ORDINARY, as_values, programs
 
 from gradwalk import Graph, Value, lax, nn, source_lines, topological_order
-from gradwalk.explain.variables import graph_with_names
+from gradwalk.explain.variable_names import graph_with_names
 from gradwalk.graph.grouping import Grouping, grouping
 
 SIZE = 10 if IS_COMPILED else 3

@@ -606,8 +606,8 @@ export class App {
     const active = lesson?.active ?? (marks.nudge ? null : moment.active); // a nudge is not a step of the walk
     this.stage.paint(graph, active === moment.active ? moment : { ...moment, active }, marks);
     this.#light(model);
-    const checked = state.mode === "check" ? graph.root : null;
-    const isChecked = before?.state.mode === "check";
+    const checked = model.nudge ? graph.root : null;
+    const isChecked = Boolean(before?.nudge);
     if (scene !== before?.scene || graph !== before.graph || isChecked !== (checked !== null)) await this.stage.show(graph, scene, checked, state.chapter);
     if (this.#model !== model) return;
     this.#animate(model, from ?? (before && isNext(model, before) ? before.moment.position : moment.position));

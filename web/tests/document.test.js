@@ -58,3 +58,14 @@ test("file names are never opened or interpreted", () => {
   const found = linesOf(graph(names.map((file) => ({ file, line: 2, text: "x" }))));
   assert.deepEqual(found, Object.fromEntries(names.map((file) => [file, [[2, "x"]]])));
 });
+
+test("invalid groups are refused", () => {
+  const graph = { gradwalk: "graph", version: 1, outputs: [0], nodes: [{ data: 1, grad: 0 }] };
+  const walk = { gradwalk: "walk", version: 1, graph, overwrite: false };
+  const modules = (/** @type {number[]} */ ...places) => Buffer.from(Int32Array.from(places).buffer).toString("base64");
+  const reading = (/** @type {unknown} */ groups) => read(JSON.stringify({ ...walk, groups }));
+  assert.deepEqual(reading({ paths: [[], ["a", "b"]], modules: modules(1) }).graph.modules, [["a", "b"]]);
+  for (const groups of [3, {}, { paths: [[]] }, { paths: [[]], modules: modules(1) }, { paths: [[]], modules: modules(0, 0) }, { paths: [[1]], modules: modules(0) }]) {
+    assert.throws(() => reading(groups), { name: "GraphError" }, JSON.stringify(groups));
+  }
+});

@@ -281,8 +281,7 @@ def test_help_takes_and_returns_the_focus(opened: Opener) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog", name="Help")).to_be_visible()
     expect(page.locator(".menu")).to_be_hidden()
-    assert page.evaluate(FOCUS)["name"] == "Help"  # the dialog shows its beginning
-    page.keyboard.press("Tab")
+    assert page.evaluate(FOCUS)["name"].strip() == "Single-letter shortcuts"  # at the beginning, which is shown
     page.keyboard.press("Tab")
     assert page.evaluate(FOCUS)["name"] == "Close"
     page.keyboard.press("Escape")

@@ -350,6 +350,21 @@ def test_completed_chapters_are_kept(context: BrowserContext, lesson_file: Path,
     expect(Guide(again).panel.locator(".chapter[data-done]")).to_have_count(1)
 
 
+def test_forgotten_progress_is_not_offered(
+    context: BrowserContext, lesson_file: Path, question: Guide, visit: Callable[..., Lesson]
+) -> None:
+    question.follow(by_mouse)
+    question.page.close()
+    visit("mode=exercises").button("Forget my progress").click()
+    again = context.new_page()
+    again.goto(lesson_file.as_uri())
+    expect(Guide(again).title).to_be_visible()
+    expect(again.locator(".resume")).to_be_hidden()
+    again.goto("about:blank")
+    again.goto(f"{lesson_file.as_uri()}#chapter=back&beat=2")
+    expect(Guide(again).next).to_have_text("Show me")
+
+
 def test_nothing_to_continue_at_first(guide: Guide) -> None:
     expect(guide.panel.locator(".resume")).to_be_hidden()
 

@@ -194,7 +194,8 @@ def test_suggested_weight_is_the_one_named(microgpt: Microgpt) -> None:
         told = re.search(r"looks mostly at .*?\((\d+)", microgpt.heads.nth(2).inner_text())
         assert told
         microgpt.page.get_by_role("button", name="where head 3 looks").click()
-        assert microgpt.number.name.startswith(f"place{letter - 1}.attention.head2.weight.")
+        name = re.compile(rf"^place{letter - 1}\.attention\.head2\.weight\.")
+        expect(microgpt.story.locator(".name")).to_have_text(name)
         assert round(100 * microgpt.number.data) == int(told[1])
         microgpt.page.locator(".story .close").click()
 

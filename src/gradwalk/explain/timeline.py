@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from gradwalk.explain.variables import graph_with_names
+from gradwalk.explain.variable_names import graph_with_names
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.grouping import grouping
 from gradwalk.graph.json.plain_json import to_number

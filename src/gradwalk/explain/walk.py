@@ -30,7 +30,7 @@ from gradwalk.explain.passes import (
     swept,
 )
 from gradwalk.explain.terminal import Terminal
-from gradwalk.explain.variables import graph_with_names
+from gradwalk.explain.variable_names import graph_with_names
 from gradwalk.explain.visit_order import visit_order
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.grouping import grouping

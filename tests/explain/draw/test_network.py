@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
+import numpy
 import pytest
 from checkout import IS_COMPILED
 from hypothesis import given
@@ -105,12 +106,14 @@ def test_parameters_are_colored_by_gradient_or_value():
     assert 'class="fill-negative"' in svg
 
 
-def test_recurrent_weights_with_nan_are_drawn():
-    root = mlp_loss(3)
+@pytest.mark.parametrize("root", [mlp_loss(3), rnn_loss(4)], ids=["mlp", "rnn"])
+def test_networks_whose_gradients_are_nan_have_no_colors(root):
     graph = Graph.record(root)
-    grad = graph.grad.copy()
-    grad[:] = float("nan")
-    ElementTree.fromstring(draw(replace(graph, grad=grad)).svg)
+    svg = draw(replace(graph, grad=numpy.full(len(graph), numpy.nan))).svg
+    titles, _ = facts(svg)
+    assert any(title.endswith("gradient nan") for title in titles)
+    assert 'class="fill-positive"' not in svg
+    assert 'class="fill-negative"' not in svg
 
 
 def test_graph_without_structure_falls_back_to_operations():

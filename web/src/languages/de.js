@@ -576,7 +576,7 @@ export const lesson = {
       beats: {
         meet: "Netze bestehen aus Neuronen, und das ist eines. Es multipliziert jeden Eingang `x` mit einem Gewicht `w`, addiert die Produkte und einen Bias `b` und schickt die Summe `n` durch `tanh`. Als Operation ist nur `tanh` neu.",
         slope: "`tanh` quetscht jede Zahl zwischen −1 und 1. Seine lokale Ableitung ist die *Steigung* der Kurve: 1, wo sie am steilsten ist, fast 0, wo sie flach ist. Bewege `n`, und sieh selbst.",
-        half: "Hier ist die Steigung 0.5, nach der Formel $1 − o^2$. Bei `o` kam 1 an. *Die Hälfte davon kommt durch*, bis zu `n`.",
+        half: "Hier ist die Steigung 0.5. Bei `o` kam 1 an. *Die Hälfte davon kommt durch*, bis zu `n`.",
         weight: {
           text: "Die Summen haben 0.5 bis zu `x1w1 = x1·w1` kopiert. *Was ist der Gradient des Gewichts `w1`?*",
           right: "`w1` bekommt den Wert von `x1`, mal das, was ankam: 2 · 0.5.",
@@ -617,13 +617,13 @@ export const lesson = {
     order: {
       title: "Wer ist an der Reihe?",
       beats: {
-        turns: "`a` wird zweimal benutzt, von `b` und von `c`. Die Knoten kommen nacheinander an die Reihe. Jeder liest dann den Gradienten, der *bis dahin* bei ihm angekommen ist, gibt ihn weiter und ist fertig. Was später ankommt, ist verloren.",
+        turns: "`a` wird zweimal benutzt, von `b` und von `c`. Die Knoten kommen nacheinander an die Reihe. Jeder gibt dann den Gradienten weiter, der *bis dahin* bei ihm angekommen ist. Jeder kommt nur einmal dran.",
         puzzle: {
           text: "*In welcher Reihenfolge sollten die Knoten drankommen?* Wähle einen nach dem anderen, und lass deine Reihenfolge dann laufen.",
           paper: "*In welcher Reihenfolge sollten die Knoten drankommen?* Schreib ihre Namen auf.",
           right: "6 und 9 kamen rechtzeitig bei `a` an: 6 + 9 = 15.",
         },
-        early: "Angenommen, `a` kommt vor `c` an die Reihe. Es liest 6 und ist fertig. Dann schickt `c` noch 9, aber *zu spät*. Der Gradient von `a` ist 6, und er müsste 15 sein.",
+        early: "Angenommen, `b` kommt vor `d` an die Reihe. Bei `b` ist nichts angekommen, also gibt es 0 weiter. Dann schickt `d` 6 an `b`, aber *zu spät*: `b` war schon dran. Der Gradient von `a` ist 9, und er müsste 15 sein.",
         late: "In dieser Reihenfolge wartet `a` auf `b` und auf `c`. Nichts geht verloren.",
       },
       recap: "Ein Knoten kommt nach allen Knoten an die Reihe, die ihn benutzen.",
@@ -647,7 +647,7 @@ export const lesson = {
     now: {
       title: "Was du jetzt kannst",
       beats: {
-        done: "Das ist Backpropagation. Sie findet alle Gradienten, in jedem Programm, und fast jedes neuronale Netz lernt mit ihr. Mach weiter, womit du willst:",
+        done: "Das ist Backpropagation. Sie findet alle Gradienten eines Programms, und fast jedes neuronale Netz lernt mit ihr. Mach weiter, womit du willst:",
       },
       recap: "Fang mit 1 an, multipliziere entlang jeder Linie, addiere, wo Linien zusammenkommen, und halte die Reihenfolge ein.",
     },
@@ -872,7 +872,6 @@ export const figures = {
   stepSearch: "Nächste Zeile",
   restartSearch: "Von vorn",
   code: "backward() aus micrograd",
-  searched: "Die Suche ist fertig: Umgedreht ist das die Reihenfolge des Rückwärtsdurchlaufs.",
   step: "Schritt",
   steps: "Zehn Schritte",
   restart: "Neu anfangen",

@@ -626,7 +626,7 @@ export const lesson = {
       beats: {
         meet: "Networks are built of neurons, and this is one. It multiplies each input `x` by a weight `w`, adds the products and a bias `b`, and puts the sum `n` through `tanh`. Only `tanh` is a new operation.",
         slope: "`tanh` squeezes every number between −1 and 1. Its local derivative is the *slope* of the curve: 1 where it is steepest, almost 0 where it is flat. Move `n` and see.",
-        half: "Here the slope is 0.5, by the formula $1 − o^2$. `o` received 1, and *half of it gets through* to `n`.",
+        half: "Here the slope is 0.5. `o` received 1, and *half of it gets through* to `n`.",
         weight: {
           text: "The sums copied 0.5 all the way to `x1w1 = x1·w1`. *What is the gradient of the weight `w1`?*",
           right: "`w1` gets the value of `x1`, times what arrived: 2 · 0.5.",
@@ -667,13 +667,13 @@ export const lesson = {
     order: {
       title: "Whose turn is it?",
       beats: {
-        turns: "`a` is used twice, by `b` and by `c`. The nodes take turns. On its turn, a node reads the gradient that it has received *so far*, passes it on, and is done. What arrives later is lost.",
+        turns: "`a` is used twice, by `b` and by `c`. The nodes take turns. On its turn, a node passes on the gradient that it has received *so far*. It has only one turn.",
         puzzle: {
           text: "*In which order should the nodes take their turns?* Choose them one by one, then run your order.",
           paper: "*In which order should the nodes take their turns?* Write down their names.",
           right: "6 and 9 reached `a` in time: 6 + 9 = 15.",
         },
-        early: "Suppose `a` takes its turn before `c`. It reads 6 and is done. Then `c` sends 9, *too late*. The gradient of `a` is 6, and it should be 15.",
+        early: "Suppose `b` takes its turn before `d`. It has received nothing, so it passes on 0. Then `d` sends 6 to `b`, *too late*: `b` has had its turn. The gradient of `a` is 9, and it should be 15.",
         late: "In this order `a` waits for `b` and for `c`. Nothing is lost.",
       },
       recap: "A node takes its turn after all nodes that use it.",
@@ -697,7 +697,7 @@ export const lesson = {
     now: {
       title: "What you can do now",
       beats: {
-        done: "This is backpropagation. It finds every gradient of any program, and nearly every neural network learns with it. Go on with what you like:",
+        done: "This is backpropagation. It finds all gradients of a program, and nearly every neural network learns with it. Go on with what you like:",
       },
       recap: "Start with 1, multiply along each line, add where lines meet, and take turns in order.",
     },
@@ -938,7 +938,6 @@ export const figures = {
   stepSearch: "Next line",
   restartSearch: "From the start",
   code: "micrograd's backward()",
-  searched: "The search is done. The reversed list is the order of the backward pass.",
   step: "Step",
   steps: "Ten steps",
   restart: "Start again",

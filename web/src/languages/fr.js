@@ -579,7 +579,7 @@ export const lesson = {
       beats: {
         meet: "Les réseaux sont faits de neurones, et en voici un. Il multiplie chaque entrée `x` par un poids `w`, additionne les produits et un biais `b`, et fait passer la somme `n` par `tanh`. Seule l’opération `tanh` est nouvelle.",
         slope: "`tanh` ramène tout nombre entre −1 et 1. Sa dérivée locale est la *pente* de la courbe : 1 là où elle est la plus raide, presque 0 là où elle est plate. Déplacez `n` et regardez.",
-        half: "Ici, la pente est 0.5, d’après la formule $1 − o^2$. `o` a reçu 1, et *la moitié passe* jusqu’à `n`.",
+        half: "Ici, la pente est 0.5. `o` a reçu 1, et *la moitié passe* jusqu’à `n`.",
         weight: {
           text: "Les sommes ont copié 0.5 jusqu’à `x1w1 = x1·w1`. *Quel est le gradient du poids `w1` ?*",
           right: "`w1` reçoit la valeur de `x1`, fois ce que le produit a reçu : 2 · 0.5.",
@@ -620,13 +620,13 @@ export const lesson = {
     order: {
       title: "À qui le tour ?",
       beats: {
-        turns: "`a` sert deux fois, à `b` et à `c`. Les nœuds passent à tour de rôle. À son tour, un nœud lit le gradient qu’il a reçu *jusque-là*, le transmet, et c’est fini pour lui. Ce qui arrive plus tard est perdu.",
+        turns: "`a` sert deux fois, à `b` et à `c`. Les nœuds passent à tour de rôle. À son tour, un nœud transmet le gradient qu’il a reçu *jusque-là*. Il ne passe qu’une fois.",
         puzzle: {
           text: "*Dans quel ordre les nœuds doivent-ils passer ?* Choisissez-les un par un, puis lancez votre ordre.",
           paper: "*Dans quel ordre les nœuds doivent-ils passer ?* Écrivez leurs noms.",
           right: "6 et 9 sont arrivés à temps à `a` : 6 + 9 = 15.",
         },
-        early: "Supposons que `a` passe avant `c`. Il lit 6, et c’est fini pour lui. Puis `c` envoie 9, *trop tard*. Le gradient de `a` est 6 au lieu de 15.",
+        early: "Supposons que `b` passe avant `d`. Il n’a rien reçu, donc il transmet 0. Puis `d` envoie 6 à `b`, *trop tard* : `b` a déjà eu son tour. Le gradient de `a` est 9 au lieu de 15.",
         late: "Dans cet ordre, `a` attend `b` et `c`. Rien ne se perd.",
       },
       recap: "Un nœud passe après tous les nœuds qui l’utilisent.",
@@ -650,7 +650,7 @@ export const lesson = {
     now: {
       title: "Ce que vous savez faire",
       beats: {
-        done: "Voilà la rétropropagation. Elle trouve tous les gradients de n’importe quel programme, et presque tous les réseaux de neurones apprennent avec elle. Continuez avec ce qui vous plaît :",
+        done: "Voilà la rétropropagation. Elle trouve tous les gradients d’un programme, et presque tous les réseaux de neurones apprennent avec elle. Continuez avec ce qui vous plaît :",
       },
       recap: "Partez de 1, multipliez le long de chaque arête, additionnez là où elles se rejoignent, et respectez l’ordre de passage.",
     },
@@ -875,7 +875,6 @@ export const figures = {
   stepSearch: "Ligne suivante",
   restartSearch: "Depuis le début",
   code: "backward() de micrograd",
-  searched: "Le parcours est terminé : renversée, cette liste est l’ordre de la passe arrière.",
   step: "Un pas",
   steps: "Dix pas",
   restart: "Recommencer",

@@ -187,7 +187,7 @@ export class Guide {
     if (!isStart) this.resume.hidden = true;
     fill(this.words, element("p", {}, ...rich(typeof words === "string" ? words : words.text)));
     this.figure = figure ? this.#figure(figure) : null;
-    this.asked = this.#ask(ask, words, chapter !== ROUTE[0]);
+    this.asked = this.#ask(ask, words, chapter !== ROUTE[0] || number > 2);
     if (this.asked) this.asked.draft = this.drafts.get(this.shown) ?? "";
     set(this.verdict, "data-verdict", "");
     fill(this.verdict);

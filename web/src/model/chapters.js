@@ -148,7 +148,7 @@ export const ROUTE = [
     beats: [
       { key: "turns", preset: "diamond", at: "visited d" },
       { key: "puzzle", at: "seed", ask: { kind: "order" } },
-      { key: "early", at: "end", from: "seed", order: ["d", "b", "a", "c"] },
+      { key: "early", at: "end", from: "seed", order: ["b", "d", "c", "a"] },
       { key: "late", at: "end", from: "seed", order: ["d", "c", "b", "a"] },
     ],
   },

@@ -44,6 +44,10 @@ export function keepPlace({ chapter, beat, done }) {
   keep("place", [chapter, beat, ...done].join(","));
 }
 
+export function forgetPlace() {
+  keep("place", "");
+}
+
 /** @param {string} key */
 function kept(key) {
   try {

@@ -125,7 +125,7 @@ class Actors {
       ...courses.map(({ flight, box }) => {
         if (!flight.told) return undefined;
         const told = drawn("g", { class: flight.isLost || flight.harms ? "told lost" : "told" }, this.#pill(flight.told));
-        const at = { x: box.corner.x + box.width / 2, y: box.corner.y - HEIGHT / 2 - 4 };
+        const at = { x: box.corner.x + box.width / 2, y: Math.max(box.corner.y - HEIGHT / 2 - 4, 0) }; // at the top edge, over the box
         const [from, to] = [at, { x: at.x, y: at.y - 6 }].map((point) => this.#at(point));
         const frames = [
           { opacity: 0, transform: from },

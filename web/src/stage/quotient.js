@@ -58,8 +58,9 @@ export class QuotientBlock {
 
   /** @param {Quotient | null} quotient */
   paint(quotient) {
-    set(this.element, "class", quotient ? `quotient ${quotient.kind}` : "quotient blank");
+    set(this.element, "display", quotient ? null : "none"); // until the box is drawn without it
     if (!quotient) return;
+    set(this.element, "class", `quotient ${quotient.kind}`);
     const { ruler, width } = this;
     const measured = (/** @type {string} */ text) => ruler.width(text, FONT);
     const above = shortened(measured(quotient.above) > WIDEST ? quotient.brief : quotient.above, WIDEST, measured);

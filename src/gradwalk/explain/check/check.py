@@ -18,7 +18,7 @@ from gradwalk.explain.check.finite_differences import Method, Noisy, Slope, quot
 from gradwalk.explain.passes import checkable, gradients, passing, swept
 from gradwalk.explain.report import LONGEST, print_rest
 from gradwalk.explain.terminal import Terminal
-from gradwalk.explain.variables import graph_with_names
+from gradwalk.explain.variable_names import graph_with_names
 from gradwalk.graph.graph import Floats, Graph
 from gradwalk.graph.json.plain_json import as_json, plain
 from gradwalk.graph.node import Node

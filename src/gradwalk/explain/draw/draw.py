@@ -14,7 +14,7 @@ from gradwalk.explain.draw.diagram import Moment, Scene, paint_groups, recorded,
 from gradwalk.explain.draw.dot import as_dot
 from gradwalk.explain.draw.network import paint_network
 from gradwalk.explain.draw.svg import Theme
-from gradwalk.explain.variables import graph_with_names
+from gradwalk.explain.variable_names import graph_with_names
 from gradwalk.graph.boxes import boxes
 from gradwalk.graph.graph import Graph
 from gradwalk.value.sweep.order import topological_order

@@ -27,14 +27,12 @@ export class Search {
     this.next = button(say.stepSearch, stopped(() => this.#go(this.at + 1)), { class: "main" });
     this.again = button(say.restartSearch, stopped(() => this.#go(0)));
     this.topo = element("p", { class: "readout" });
-    this.told = element("p", { class: "note", role: "status" });
     this.element = element(
       "div",
       { class: "figure search" },
       element("div", { class: "buttons" }, this.next, this.again),
       this.topo,
       element("ol", { class: "code", "aria-label": say.code }, ...this.lines),
-      this.told,
     );
   }
 
@@ -85,7 +83,6 @@ export class Search {
     const line = beyond < 0 ? event.line : beyond === 0 ? SEEDED : STEPPED;
     this.lines.forEach((item, i) => set(item, "aria-current", i === line && "step"));
     write(this.topo, `topo: ${event.topo.map((place) => graph.nodes[place].name).join(", ")}`);
-    write(this.told, beyond >= 0 ? say.searched : "");
     set(this.next, "aria-disabled", beyond === walk.backward.length && "true");
   }
 }

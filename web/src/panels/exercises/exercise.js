@@ -7,6 +7,7 @@ import { numberIn } from "../../model/exercises/answers.js";
 import { short } from "../../core/numbers.js";
 import { diagnose } from "../../walk/diagnosis.js";
 import { forget, record, solved } from "../../model/exercises/results.js";
+import { forgetPlace } from "../../model/preferences.js";
 import { HandIn } from "./hand_in.js";
 
 const KIND = "exercise";
@@ -101,6 +102,7 @@ export class Exercise {
 
   #forget() {
     forget();
+    forgetPlace();
     this.#showResults();
     this.question.focus(); // the button is gone
   }

@@ -173,6 +173,6 @@ function help(hasKeys) {
   const keys = say.keys.flatMap(([key, meaning]) => [element("dt", {}, element("kbd", {}, key)), element("dd", {}, meaning)]);
   const close = element("form", { method: "dialog" }, element("button", { class: "main" }, say.close));
   const legend = say.signs.map((sign) => element("li", {}, sign));
-  const title = element("h2", { tabindex: -1, autofocus: true }, say.help);
-  return element("dialog", { "aria-label": say.help }, title, element("ul", {}, ...legend), element("dl", {}, ...keys), element("label", {}, hasKeys, ` ${say.letters}`), close);
+  const title = element("h2", {}, say.help);
+  return element("dialog", { "aria-label": say.help }, title, element("label", {}, hasKeys, ` ${say.letters}`), element("ul", {}, ...legend), element("dl", {}, ...keys), close);
 }

@@ -6,7 +6,7 @@ from networks import MLP
 
 import gradwalk
 from gradwalk import Value, draw, nn, walk
-from gradwalk.explain.variables import names_in
+from gradwalk.explain.variable_names import names_in
 
 
 def names(root: Value) -> tuple[str, ...]:
