@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gradwalk.explain.draw.draw import draw
 from gradwalk.explain.page.static import scrollable
-from gradwalk.explain.variables import names_in
+from gradwalk.explain.variable_names import names_in
 from gradwalk.graph.graph import Graph
 from gradwalk.value.sweep.order import topological_order
 from gradwalk.value.value import Value
