@@ -21,23 +21,25 @@ CODE = ("a = Value(2.0)", "b = a + 1", "c = a * 3", "d = b * c", "d.backward()")
 _FORWARD = {"a": 0.1, "b": 1.2, "c": 2.3, "d": 3.4}
 _SEED, _SWAP, _SCALE, _COPY, _DONE = 4.8, 6.4, 8.6, 10.6, 12.6
 
-_LIGHT = "--paper: #ffffff; --ink: #1b1f24; --faint: #59626f; --line: #a3acb8; --box: #f4f6f9; --grad: #0067b0"
-_DARK = "--paper: #15181d; --ink: #e8eaed; --faint: #a3acb8; --line: #5d6672; --box: #22272f; --grad: #5bb4ff"
+_LIGHT = "--paper: #fffdf9; --ink: #22242a; --faint: #5f6069; --line: #a19e98; --box: #f7f4ee; --now: #fdf0c8"
+_LIGHT += "; --forward: #0b7a75; --backward: #6a3fc0"  # the colors of the lesson
+_DARK = "--paper: #17181c; --ink: #ebe9e4; --faint: #a5a39c; --line: #6a6863; --box: #22242a; --now: #453b18"
+_DARK += "; --forward: #4cd3c8; --backward: #bda0ff"
 _STYLE = f"""
-.hero {{ {_LIGHT}; --now: #ffd34d66; font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace }}
-@media (prefers-color-scheme: dark) {{ .hero {{ {_DARK}; --now: #e0a80055 }} }}
+.hero {{ {_LIGHT}; font-family: "Source Code Pro", ui-monospace, "DejaVu Sans Mono", Menlo, monospace }}
+@media (prefers-color-scheme: dark) {{ .hero {{ {_DARK} }} }}
 .hero text {{ font-size: 22px; fill: var(--ink) }}
 .hero .name {{ font-weight: bold }}
 .hero .faint {{ fill: var(--faint) }}
-.hero .grad {{ fill: var(--grad); font-weight: bold }}
+.hero .grad {{ fill: var(--backward); font-weight: bold }}
 .hero .small {{ font-size: 19px }}
 .hero .said {{ font-size: 20px }}
 .hero .box {{ fill: var(--box); stroke: var(--line); stroke-width: 1.5 }}
 .hero .edge {{ fill: none; stroke: var(--line); stroke-width: 2 }}
-.hero .back {{ fill: none; stroke: var(--grad); stroke-width: 3.5 }}
-.hero .pulse {{ fill: none; stroke: var(--ink); stroke-width: 5; stroke-linecap: round; stroke-dasharray: 12 300;
+.hero .back {{ fill: none; stroke: var(--backward); stroke-width: 3.5 }}
+.hero .pulse {{ fill: none; stroke: var(--forward); stroke-width: 6; stroke-linecap: round; stroke-dasharray: 12 300;
   stroke-dashoffset: 13 }}
-.hero .pulse.grad {{ stroke: var(--grad); stroke-width: 8; fill: none }}
+.hero .pulse.grad {{ stroke: var(--backward); stroke-width: 8; fill: none }}
 .hero .now {{ fill: var(--now) }}
 .hero .passing {{ opacity: 0 }}
 """
