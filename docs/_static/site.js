@@ -30,7 +30,7 @@ function rank(name, wanted) {
   const dots = lower.split(".").length;
   if (lower === wanted || last === wanted) return dots;
   if (last.startsWith(wanted) || lower.startsWith(wanted)) return 100 + 10 * dots + lower.length / 100;
-  return lower.includes(wanted) ? 200 + 10 * dots + lower.length / 100 : Infinity;
+  return (wanted.includes(".") ? lower : last).includes(wanted) ? 200 + 10 * dots + lower.length / 100 : Infinity;
 }
 
 function found(text) {
@@ -105,20 +105,27 @@ document.addEventListener("keydown", (event) => {
 
 for (const picture of document.querySelectorAll("article .drawn svg, article img")) {
   const width = () => (picture instanceof SVGElement ? picture.viewBox.baseVal.width : picture.naturalWidth);
+  const shown = () => picture.getBoundingClientRect().width;
   const enlarge = () => {
-    if (width() <= picture.clientWidth) return;
+    if (width() <= shown()) return;
     const dialog = document.createElement("dialog");
     const copy = picture.cloneNode(true);
-    copy.removeAttribute("class");
-    copy.setAttribute("class", picture.getAttribute("class")?.replace("enlarges", "") ?? "");
+    copy.classList.remove("enlarges");
     copy.style.width = `${width()}px`;
     dialog.className = "enlarged";
     dialog.append(copy);
     dialog.addEventListener("click", () => dialog.close());
+    dialog.addEventListener("keydown", (event) => event.stopPropagation()); // Sphinx would keep Escape for itself
     dialog.addEventListener("close", () => dialog.remove());
     document.body.append(dialog);
     dialog.showModal();
   };
-  picture.classList.add("enlarges");
+  const measure = () => {
+    const isWide = shown() > 0 && width() > 1.02 * shown();
+    picture.classList.toggle("enlarges", isWide);
+    picture.parentElement.classList.toggle("with-enlarging", isWide);
+  };
   picture.addEventListener("click", enlarge);
+  picture.addEventListener("load", measure);
+  new ResizeObserver(measure).observe(picture);
 }

@@ -10,7 +10,10 @@ from sphinx.application import Sphinx
 
 from website.links import DOCS
 
-_ENTRY = re.compile(r"^([\w.]+)[^\n]*\n(?: {5,}[^\n]*\n)* {4}(\S[^\n]*)", re.M)
+_BLOCK = re.compile(r"^```\{(?:public|public-module|results)\}[^\n]*\n(.*?)^```", re.M | re.S)
+_NAME = re.compile(r"^[\w.]+")
+_METHOD = re.compile(r"^ {4}(\.\w+)[^:]*: (.*)")
+_LINE = re.compile(r"^ {4}(\S.*)")
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:
@@ -30,9 +33,16 @@ def _names(app: Sphinx) -> Iterator[tuple[str, str, str]]:
 
 
 def first_lines() -> dict[str, str]:
-    """Return the first line of the docstring of each name, from the pages of the reference."""
+    """Return the first line of the docstring of each name and method, from the pages of the reference."""
     found: dict[str, str] = {}
     for page in sorted((DOCS / "reference").glob("*.md")):
-        for block in re.findall(r"^```\{public(?:-module)?\}[^\n]*\n(.*?)^```", page.read_text("utf-8"), re.M | re.S):
-            found.update(_ENTRY.findall(block))
+        for block in _BLOCK.findall(page.read_text(encoding="utf-8")):
+            name = ""
+            for line in block.splitlines():
+                if start := _NAME.match(line):
+                    name = start[0].removeprefix("gradwalk.")
+                elif method := _METHOD.match(line):
+                    found[name + method[1]] = method[2]
+                elif text := _LINE.match(line):
+                    found.setdefault(name, text[1])
     return found
