@@ -133,6 +133,7 @@ def _edges(timeline: _Timeline) -> Iterator[str]:
 
 def _boxes(timeline: _Timeline, numbers: dict[str, Value]) -> Iterator[str]:
     first = numbers["c"].grad * numbers["c"].partials[0]  # the contribution of c to a
+    seen: dict[str, list[tuple[float, float, float | None]]]
     seen = {"d": [(1.0, _SEED, None)], "b": [(numbers["b"].grad, _SWAP + 1.0, None)]}
     seen |= {"c": [(numbers["c"].grad, _SWAP + 1.0, None)]}
     seen |= {"a": [(first, _SCALE + 1.0, _COPY + 1.0), (numbers["a"].grad, _COPY + 1.0, None)]}
