@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from checkout import IS_COMPILED, ROOT
 from documentation import PAGES
+from website import hero
 
 from gradwalk import Value, draw
 
@@ -133,7 +134,7 @@ def test_readme_matches_the_benchmark_results():
     rows = re.findall(
         r"^\|[^|]*\| ([\d,.]+ \w+) \| .*?([\d,.]+ \w+) \| ([\d,.]+)x \|$", README.read_text("utf-8"), re.M
     )
-    assert len(rows) > 10
+    assert len(rows) == 6
     for ours, peers, ratio in rows:
         assert any(f"| {ours} |" in row and f" {peers} |" in row for row in measured), (ours, peers)
         quotient = number(peers) / number(ours)
@@ -163,6 +164,24 @@ def test_pictures_are_up_to_date(tmp_path):
     b.label, c.label, d.label = "b", "c", "d"
     d.backward()
     assert draw(d).svg == (ROOT / "docs/images/diamond.svg").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("file", "moving"), [("hero.svg", True), ("hero-still.svg", False)])
+def test_moving_picture_is_up_to_date(file, moving):
+    # Mend with: python tools/front_pictures.py
+    assert (ROOT / "docs/images" / file).read_text("utf-8") == hero.svg(moving=moving)
+
+
+def test_moving_picture_shows_the_numbers_of_its_code():
+    names: dict[str, object] = {"Value": Value}
+    exec("\n".join(hero.CODE), names)
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", hero.svg())
+    for name in "abcd":
+        value = names[name]
+        assert isinstance(value, Value)
+        assert f"{value.data:g}" in texts
+        assert f"{value.grad:g}" in texts
+    assert texts[-1] == "a moves d 15 times as much as itself: 9 + 6."
 
 
 def test_picture_of_a_network_is_up_to_date(tmp_path, monkeypatch):

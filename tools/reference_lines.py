@@ -1,6 +1,7 @@
 """Write signatures and first lines into the blocks of docs/reference/*.md, for readers of the repository itself.
 
-The site shows the whole docstrings there instead (tools/website/blocks.py).
+The site shows the whole docstrings there instead (tools/website/blocks.py). The index gets a list of the names on each
+page, and docs/operations.md a table of all operations.
 
 usage: python tools/reference_lines.py [--check]
 
@@ -17,20 +18,52 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from website.links import DOCS
 from website.names import HOMES, definition_of, is_numpys, names_in, names_of
+from website.operations import groups
 
 import gradwalk
+from gradwalk.ops.table import VARIADIC
 
 BLOCK = re.compile(r"^```\{(public|public-module|results)\} ?([^\n]*)\n(.*?)^```$", re.M | re.S)
 WIDTH = 100
+INDEX = DOCS / "reference/index.md"
+HEADING = "## All names\n"
 
 
 def page(text: str) -> str:
     """Return the text of a page with its blocks filled."""
     return BLOCK.sub(_filled, text)
+
+
+def index(text: str) -> str:
+    """Return the text of the index with the names on each page at its end, in the order of the navigation."""
+    [tree] = re.findall(r"^```{toctree}\n(?::[^\n]*\n|\n)*(.*?)^```", text, re.M | re.S)
+    lines = [line for name in tree.split() for line in _names_on(DOCS / "reference" / f"{name}.md")]
+    return text.partition(HEADING)[0] + HEADING + "\n" + "\n".join(lines) + "\n"
+
+
+def operations(text: str) -> str:
+    """Return the text of the page about operations with the table of all operations at its beginning."""
+    rows = {**groups(), "Any number of operands": VARIADIC}
+    lines = [f"| {heading} | {', '.join(f'`{row.name}`' for row in group)} |" for heading, group in rows.items()]
+    start = "| group | operations |\n|---|---|\n"
+    before, _, after = text.partition(start)
+    return before + start + "\n".join(lines) + "\n\n" + after.partition("\n\n")[2]
+
+
+def _names_on(path: Path) -> Iterator[str]:
+    """Yield the lines of the index for one page."""
+    text = path.read_text(encoding="utf-8")
+    blocks = [body for kind, _, body in BLOCK.findall(page(text)) if kind != "results"]
+    names = [f"`{name}`" for body in blocks for name in names_in(body)]
+    if names:
+        title = text.partition("\n")[0].removeprefix("# ")
+        item = f"- [{title}]({path.name}): {', '.join(names)}"
+        yield from textwrap.wrap(item, 150, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 
 
 def _filled(block: re.Match[str]) -> str:
@@ -113,9 +146,11 @@ def _signature(definition: ast.FunctionDef | ast.ClassDef) -> str:
 def main() -> int:
     """Write the pages, or check them; return the exit code."""
     stale = []
-    for path in sorted((DOCS / "reference").glob("*.md")):
+    writers = dict.fromkeys(sorted((DOCS / "reference").glob("*.md")), page)
+    writers |= {INDEX: index, DOCS / "operations.md": operations}
+    for path, write in writers.items():
         old = path.read_text(encoding="utf-8")
-        new = page(old)
+        new = write(old)
         if new != old:
             stale.append(path.name)
             if "--check" not in sys.argv:

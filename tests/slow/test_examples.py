@@ -149,12 +149,14 @@ def test_adaptive_ode(tmp_path):
 
 
 def test_barrier_option(tmp_path):
-    output = run("barrier_option", "--paths", "4000" if IS_COMPILED else "40", cwd=tmp_path)
+    paths = "4000" if IS_COMPILED else "40"
+    output = run("barrier_option", "--paths", paths, "--output", "picture.png", cwd=tmp_path)
     names = ("price", "d spot", "d strike", "d barrier", "d rate", "d volatility", "d years")
     rows = [numbers(output, f"{name:12}") for name in names]
     assert all(abs(deviations) < 4.5 for *_, deviations in rows), output
     days = int(re.search(r"of (\d+) days", output)[1])
     assert 100 < days < 252
+    assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
 
 
 def test_heston(tmp_path):
@@ -176,7 +178,8 @@ def test_satellite(tmp_path):
 
 def test_long_path(tmp_path):
     steps = [252, 25_200] if IS_COMPILED else [60, 300]
-    lines = run("long_path", "--steps", *map(str, steps), cwd=tmp_path).splitlines()[1:]
+    *lines, last = run("long_path", "--steps", *map(str, steps), cwd=tmp_path).splitlines()[1:]
+    assert last == "picture: long_path.png"
     rows = {(int(line.split()[0]), line.split()[1]): line.split()[2:] for line in lines}
     for kept in ("all", "sqrt", "binomial", "16"):
         assert rows[steps[1], kept][3] == rows[steps[1], "all"][3]  # every digit of the derivative

@@ -13,7 +13,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from website import gallery, operations, reference, tutorial
+from website import gallery, hero, operations, reference, tutorial
 from website.links import DOCS, ROOT, rewritten
 from website.names import names_in, names_of
 from website.pictures import in_both
@@ -63,6 +63,13 @@ def gallery_block(argument: str, body: str) -> str:
     return rewritten(gallery.cards(body.splitlines()), DOCS)
 
 
+def hero_block(argument: str, body: str) -> str:
+    """Write the moving picture, which becomes the live lesson when the reader clicks it."""
+    label = "Take the controls: open this graph in the lesson"
+    button = f'<button aria-label="{label}">{hero.svg()}<span class="hint">{body.strip()}</span></button>'
+    return f'```{{raw}} html\n<div class="hero-stage">{button}</div>\n```'
+
+
 def document(argument: str, body: str) -> str:
     """Include a document from outside of docs/, or the section of it that the body names."""
     path = ROOT / argument
@@ -105,6 +112,7 @@ BLOCKS: dict[str, Block] = {
     "operations": operations_block,
     "tutorial": tutorial_block,
     "gallery": gallery_block,
+    "hero": hero_block,
     "document": document,
     "drawn": drawn,
 }

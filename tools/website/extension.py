@@ -7,7 +7,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.domains.python import PyObject
 
-from website import blocks, lessons, pictures, reference
+from website import blocks, finder, lessons, pictures, reference
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -19,6 +19,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("autodoc-process-docstring", reference.hide_colons, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", reference.escape, priority=600)  # after napoleon
     app.connect("build-finished", lessons.write)
+    app.connect("build-finished", finder.write)
     for field in PyObject.doc_field_types:
         if field.name == "variable":
             field.label = "Attributes"  # the heading in docstrings

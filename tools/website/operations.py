@@ -28,11 +28,13 @@ _GRID = [i / 4 for i in range(-80, 81)]
 
 
 def groups() -> dict[str, list[Operation]]:
-    """Return the operations by the comments above them in the table."""
+    """Return the operations by the first sentence of the comments above them in the table."""
     found: dict[str, list[Operation]] = {}
     heading = ""
     source = inspect.getsource(table).partition("\nTABLE")[2]
-    for part in re.finditer(r'^    # (.*?)(?:, which|\.)|^    Operation\(\s*"(\w+)"', source, re.M):
+    for part in re.finditer(
+        r'^    # (.*?)(?:, which|\.)[^\n]*(?:\n    # [^\n]*)*|^    Operation\(\s*"(\w+)"', source, re.M
+    ):
         if part[1]:
             heading = part[1]
         else:
