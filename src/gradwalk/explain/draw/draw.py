@@ -12,11 +12,13 @@ from gradwalk.base.cached import cached_property
 from gradwalk.explain.draw import raster
 from gradwalk.explain.draw.diagram import Moment, Scene, paint_groups, recorded, title
 from gradwalk.explain.draw.dot import as_dot
-from gradwalk.explain.draw.network import paint_network
+from gradwalk.explain.draw.network import hint, paint_network
+from gradwalk.explain.draw.profile import paint_profile
 from gradwalk.explain.draw.svg import Theme
 from gradwalk.explain.variable_names import graph_with_names
 from gradwalk.graph.boxes import boxes
 from gradwalk.graph.graph import Graph
+from gradwalk.graph.modules import modules
 from gradwalk.value.sweep.order import topological_order
 from gradwalk.value.value import Value
 
@@ -52,6 +54,8 @@ class Drawing:
             divided = boxes(graph)
             if divided is not None:
                 return paint_network(graph, divided, self.theme, title(graph))
+            if len(modules(graph)[0]) == 1:
+                return paint_profile(graph, self.theme, title(graph), hint(graph))
             return paint_groups(graph, self.theme)
         return Scene(self.graph, self.rankdir).painted(self.moment or recorded(self.graph), self.theme)
 
