@@ -15,6 +15,7 @@ import numpy
 
 from gradwalk.explain.check.error_bounds import EPSILON, gradient_errors, noise_weights
 from gradwalk.explain.check.finite_differences import Method, Noisy, Slope, quotient, slope
+from gradwalk.explain.node_names import with_node_names
 from gradwalk.explain.passes import checkable, gradients, passing, swept
 from gradwalk.explain.report import LONGEST, print_rest
 from gradwalk.explain.terminal import Terminal
@@ -243,7 +244,7 @@ def check(root: Value | Graph, *, method: Method = "central", h: float | None = 
         (True, ['a', 'b', 'v3', 'v4'])
     """
     step = _checked_step(method, h)
-    return _GraphChecker(graph_with_names(root), method, step).check()
+    return _GraphChecker(with_node_names(graph_with_names(root)), method, step).check()
 
 
 def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: float | None = None) -> Check:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from gradwalk.base.cached import cached_property
-from gradwalk.explain.draw.expressions import ATOM, combined
 from gradwalk.explain.draw.idioms import Idioms
+from gradwalk.explain.expressions import ATOM, Text, combined
 from gradwalk.explain.text import one_line, plural, shortened, width
 from gradwalk.graph.boxes import Box
 from gradwalk.graph.graph import Graph
@@ -23,8 +23,6 @@ _LONGEST_LINE = 44  # maximum length of a source line or of the formula of a var
 _LONGEST_STATE = 26
 _UNKNOWN = ("…", ATOM)  # an operand from another box
 _MAX_UNKNOWN = 3
-
-_Text = tuple[str, int]  # an expression and its precedence
 
 
 class Descriptions:
@@ -100,7 +98,7 @@ class Descriptions:
         names |= {node: f"s{i}" for i, node in enumerate(unnamed, 1)}
         names |= {node: f"t{i}" for i, node in enumerate(self._shared(box, names), 1)}
         before = {node: (names[role[node]], ATOM) for node in box.carried}
-        texts: dict[int, _Text] = {}
+        texts: dict[int, Text] = {}
         assigned: set[str] = set()
         lines: list[str] = []
         for node in box.nodes if state else ():
@@ -127,13 +125,13 @@ class Descriptions:
         if not 0 < len(box.nodes) <= _MAX_FORMULA:
             return []
         named = {i: (other.name, ATOM) for other in self._boxes if other.kind == "module" for i in other.nodes[-1:]}
-        texts: dict[int, _Text] = {}
+        texts: dict[int, Text] = {}
         for node in box.nodes:
             texts[node] = combined(self._symbol(node), self._operand_texts(node, named, texts))
         text = texts[box.nodes[-1]][0]
         return [text] if width(text) <= _LONGEST_FORMULA and text.count(_UNKNOWN[0]) <= _MAX_UNKNOWN else []
 
-    def _operand_texts(self, node: int, named: Mapping[int, _Text], texts: Mapping[int, _Text]) -> list[_Text]:
+    def _operand_texts(self, node: int, named: Mapping[int, Text], texts: Mapping[int, Text]) -> list[Text]:
         """Return the operands of a node as texts with precedences."""
         graph = self._graph
         operands = []

@@ -15,6 +15,7 @@ from gradwalk.explain.draw.dot import as_dot
 from gradwalk.explain.draw.network import hint, paint_network
 from gradwalk.explain.draw.profile import paint_profile
 from gradwalk.explain.draw.svg import Theme
+from gradwalk.explain.node_names import with_node_names
 from gradwalk.explain.variable_names import graph_with_names
 from gradwalk.graph.boxes import boxes
 from gradwalk.graph.graph import Graph
@@ -187,7 +188,7 @@ def draw(
         raise ValueError(f"rankdir must be LR or TB, got {rankdir!r}")
     if max_nodes is not None and (not isinstance(max_nodes, int) or max_nodes < 0):
         raise ValueError(f"max_nodes must be an integer >= 0, got {max_nodes!r}")
-    graph = graph_with_names(root)
+    graph = with_node_names(graph_with_names(root))
     return Drawing(graph, _default_max_nodes(graph, moment) if max_nodes is None else max_nodes, theme, rankdir, moment)
 
 
