@@ -61,7 +61,7 @@ def _expression(node: Node, texts: list[Text], ends: list[tuple[str, str]]) -> t
     operands = [(f"{x:.3g}", ATOM) if isinstance(x, float) else texts[x] for x in node.arguments]
     if node.opcode == _SUMPROD:
         terms = _products(operands)
-        return (_joined(terms), _SUM), (terms[0], terms[-1])
+        return (_joined(terms), _SUM if terms[1:] else _PRECEDENCES["*"]), (terms[0], terms[-1])
     if len(operands) > _MOST_OPERANDS:
         operands = [operands[0], ("...", ATOM), operands[-1]]
     text, precedence = combined(node.symbol, operands)

@@ -1,7 +1,8 @@
-"""Name the nodes that have no label: by their place in the structure of the graph, or by a short expression.
+"""Name the nodes of a graph for readers.
 
-The output of a neuron is named `layers[0].neurons[2]`, its parameters `layers[0].neurons[2].w[1]` and
-`layers[0].neurons[2].b`. A result in sample 4 is named `layers[0].neurons[2] (sample 4)`.
+Nodes without a label are named by their place in the structure of the graph, or by a short expression. The output of a
+neuron is named `layers[0].neurons[2]`, its parameters `layers[0].neurons[2].w[1]` and `layers[0].neurons[2].b`. A
+result in sample 4 is named `layers[0].neurons[2] (sample 4)`.
 """
 
 from __future__ import annotations
@@ -14,33 +15,37 @@ from gradwalk.explain.expressions import expressions
 from gradwalk.graph.boxes import cells_of
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.grouping import grouping
-from gradwalk.graph.paths import written
+from gradwalk.graph.paths import with_brackets, written
 from gradwalk.graph.record import CONSTANT
 from gradwalk.graph.repeats import operand_lists
 from gradwalk.ops.compiled.opcodes import OPCODES
 
 _PRODUCTS = (OPCODES["mul"], OPCODES["sumprod"])
 _INDEX = re.compile(r"\.[0-9]{1,3}$")
+_FEWEST_PARTS = 2  # a single neuron is not a network: its nodes are named by expressions
 _MAX_EXPRESSIONS = 2000  # maximum number of nodes of a graph whose nodes are named by expressions
 
 
 def with_node_names(graph: Graph) -> Graph:
-    """Return a graph whose nodes without a label have names other than v1, v2 and so on, where possible."""
-    if graph.derived or len(graph.labels) == len(graph):
+    """Return a graph whose nodes have names for readers: indices in brackets, and few names such as v7.
+
+    A name that ends like an index, such as "x * 0.5", is not used: the page would take it for an element of an array.
+    """
+    if graph.derived:
         return graph
-    names = _places(graph)
-    if len(graph) <= _MAX_EXPRESSIONS:
-        names |= expressions(graph, names)
-    return replace(graph, derived=names)
+    names: dict[int, str] = {}
+    if len(graph.labels) < len(graph):
+        names = _places(graph)
+        if len(graph) <= _MAX_EXPRESSIONS:
+            names |= expressions(graph, names)
+        names = {i: name for i, name in names.items() if not _INDEX.search(name)}
+    names |= {i: name for i, label in graph.labels.items() if (name := with_brackets(label)) != label}
+    return replace(graph, derived=names) if names else graph
 
 
 def with_names_as_labels(graph: Graph) -> Graph:
-    """Return a graph whose derived names are labels, for JSON documents.
-
-    A name that ends like an index, such as "x * 0.5", is left out: the page would take it for an element of an array.
-    """
-    names = {i: name for i, name in graph.derived.items() if not _INDEX.search(name)}
-    return replace(graph, labels={**names, **graph.labels})
+    """Return a graph whose derived names are labels, for JSON documents. Labels are kept."""
+    return replace(graph, labels={**graph.derived, **graph.labels})
 
 
 def _places(graph: Graph) -> dict[int, str]:
@@ -50,7 +55,7 @@ def _places(graph: Graph) -> dict[int, str]:
     module: list[int] = groups.module.tolist()
     cells = cells_of(groups.paths, module, operands)
     names = [written((*path, cell)) if cell else "" for path, cell in cells]
-    if not any(names):
+    if len(set(names) - {""}) < _FEWEST_PARTS:
         return {}
     number: list[int] = groups.number.tolist()
     found: dict[int, str] = {}

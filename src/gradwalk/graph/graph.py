@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.json import columns, graph_json
 from gradwalk.graph.node import GraphError, Node
-from gradwalk.graph.paths import with_brackets
 from gradwalk.graph.record import CONSTANT, notes_of, record
 from gradwalk.ops.compiled.evaluate import ARITIES
 from gradwalk.ops.compiled.opcodes import NAMES, SYMBOLS
@@ -46,8 +45,8 @@ class Graph:
         files: Dict from filenames to the text of the programs that contain `sources`, as they ran. Empty for a graph
             read from JSON, because the JSON may name any file.
         scopes: Dict from node indices to the named scopes of the node, joined by dots: see `named_scope`.
-        derived: Dict from indices of nodes without a label to names that walks and drawings derive from the structure
-            of the graph, such as `layers[0].neurons[2]` or `a * b`. Not part of the JSON form of the graph.
+        derived: Dict from node indices to names that walks and drawings derive from labels and from the structure of
+            the graph, such as `layers[0].neurons[2]` or `a * b`. Not part of the JSON form of the graph.
 
     Example:
         >>> a = Value(2.0, label="a")
@@ -131,9 +130,8 @@ class Graph:
     def names(self) -> tuple[str, ...]:
         """A unique name for each node.
 
-        The name is the label with its indices in brackets, as in `layers[0].b` for the label `layers.0.b`, followed by
-        a number if an earlier node has the same name. Nodes without a label have the name in `derived`, or are named
-        v1, v2 and so on, by index.
+        The name is the name in `derived` or the label, followed by a number if an earlier node has the same name. Nodes
+        without either are named v1, v2 and so on, by index.
         """
         wanted = [self._name(index) for index in range(len(self))]
         taken = set(wanted)
@@ -151,8 +149,7 @@ class Graph:
 
     def _name(self, index: int) -> str:
         """Return the name of a node, which may be the name of other nodes, too."""
-        label = self.labels.get(index)
-        return with_brackets(label) if label else self.derived.get(index, f"v{index + 1}")
+        return self.derived.get(index) or self.labels.get(index, f"v{index + 1}")
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:

@@ -6,6 +6,7 @@ import re
 
 Path = tuple[str, ...]
 
+_PATH = re.compile(r"[^\W\d][\w.\[\]]*")
 _INDEX = re.compile(r"\.([0-9]+)(?=[.\[]|$)")  # a number between dots, as in layers.0.b
 _BRACKETS = re.compile(r"\[([0-9]+)\]")
 
@@ -37,7 +38,7 @@ def with_brackets(label: str) -> str:
         >>> with_brackets("layers.0.neurons.2.w.1"), with_brackets("0.5 * x"), with_brackets("x * 0.5")
         ('layers[0].neurons[2].w[1]', '0.5 * x', 'x * 0.5')
     """
-    return label if any(letter in label for letter in " *+(") else _INDEX.sub(r"[\1]", label)
+    return _INDEX.sub(r"[\1]", label) if "." in label and _PATH.fullmatch(label) else label
 
 
 def path_of(label: str) -> Path:
