@@ -14,7 +14,7 @@ from dataclasses import replace
 from gradwalk.explain.expressions import expressions
 from gradwalk.graph.boxes import cells_of
 from gradwalk.graph.graph import Graph
-from gradwalk.graph.grouping import grouping
+from gradwalk.graph.grouping import grouping, share_grouping
 from gradwalk.graph.paths import with_brackets, written
 from gradwalk.graph.record import CONSTANT
 from gradwalk.graph.repeats import operand_lists
@@ -40,7 +40,11 @@ def with_node_names(graph: Graph) -> Graph:
             names |= expressions(graph, names)
         names = {i: name for i, name in names.items() if not _INDEX.search(name)}
     names |= {i: name for i, label in graph.labels.items() if (name := with_brackets(label)) != label}
-    return replace(graph, derived=names) if names else graph
+    if not names:
+        return graph
+    named = replace(graph, derived=names)
+    share_grouping(graph, named)
+    return named
 
 
 def with_names_as_labels(graph: Graph) -> Graph:

@@ -210,8 +210,8 @@ class _Division:
             kept, edges, links = _folded(paths, whole, kept, (edges, links))
         if len(kept) > _MAX_BOXES:
             return None
-        place = {number: i for i, number in enumerate(kept)}
-        edges = Counter({(place[a], place[b]): n for (a, b), n in edges.items() if a in place and b in place})
+        at = {number: i for i, number in enumerate(kept)}
+        edges = Counter({(at[a], at[b]): n for (a, b), n in edges.items() if a in at and b in at})
         rank = {number: i for i, number in enumerate(in_order(len(kept), edges))}
         ordered = [whole[kept[number]] for number in rank]
         return Boxes(

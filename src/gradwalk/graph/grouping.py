@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy
 
@@ -65,8 +66,22 @@ class Grouping:
         return {"groups": groups}
 
 
+_groupings: WeakKeyDictionary[Graph, Grouping] = WeakKeyDictionary()
+
+
 def grouping(graph: Graph) -> Grouping:
-    """Group the nodes of a graph. The time grows linearly with the number of nodes."""
+    """Group the nodes of a graph. The time grows linearly with the number of nodes, and later calls take no time."""
+    found = _groupings.get(graph)
+    return found if found is not None else _groupings.setdefault(graph, _grouped(graph))
+
+
+def share_grouping(graph: Graph, other: Graph) -> None:
+    """Use the groups of a graph for a copy of it with the same labels, which may have different names."""
+    _groupings[other] = grouping(graph)
+
+
+def _grouped(graph: Graph) -> Grouping:
+    """Group the nodes of a graph."""
     paths, module, number = modules_apart(graph)
     operands = operand_lists(graph)
     known = parameters(graph)

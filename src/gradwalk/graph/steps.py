@@ -58,7 +58,7 @@ class _Run:
     carried: int
 
     def is_better_than(self, other: _Run) -> bool:
-        """Return whether this run has more operations, or about as many and fewer carried results."""
+        """Return whether this run has more operations, or a similar number and fewer carried results."""
         if min(len(self.nodes), len(other.nodes)) < _ABOUT_AS_MANY * max(len(self.nodes), len(other.nodes)):
             return len(self.nodes) > len(other.nodes)
         return self.carried < other.carried

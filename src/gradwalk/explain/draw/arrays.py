@@ -98,7 +98,7 @@ def arrays_of(item: object, name: str) -> list[Array] | None:
     if not found or not all(isinstance(value, Value) for value in found.values()):
         return None
     is_flat = all(len(path) == 1 for path in found) and not isinstance(item, dict)
-    if is_flat and any(value.operands for value in found.values()):
+    if is_flat and any(isinstance(value, Value) and value.operands for value in found.values()):
         return None
     return _divided({(name, *path) if name else path: value for path, value in found.items()})
 

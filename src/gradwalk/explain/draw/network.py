@@ -34,7 +34,9 @@ _MAX_COLUMNS = 16  # maximum number of parameters in a row
 _MAX_NAME = 14  # maximum length of the name of an input
 _LONGEST_VARIABLES = 26  # characters
 _MAX_FINDING_LINES = 2  # maximum number of lines of the caption about the most serious finding
-_WIDEST = 1130.0  # maximum width of a row of boxes, if possible
+_NARROW_GAP = 40.0  # distance between columns of boxes in a wide picture
+_WIDEST = 1164.0  # maximum width of a picture with a single row, without margins
+_WIDEST_ROW = 1100.0  # maximum width of one of several rows, if possible
 _LONGEST_LINE = 24  # maximum number of characters of a line of gradients
 _SYMBOLS = "square, line: parameter; circle: output"
 
@@ -109,7 +111,10 @@ class _Picture:
         self._sizes = [shape.size for shape in self._shapes]
         self._pairs = [(start, end) if start < end else (end, start) for start, end in self._edges]
         room = [self._room(box, size) for box, size in zip(self._boxes, self._sizes, strict=True)]
-        rows = in_rows(layered(room, self._pairs, _GAP), room, self._pairs, _WIDEST)
+        layout = layered(room, self._pairs, _GAP)
+        if layout.width > _WIDEST:
+            layout = layered(room, self._pairs, _NARROW_GAP)
+        rows = in_rows(layout, room, self._pairs, _WIDEST if layout.width <= _WIDEST else _WIDEST_ROW)
         self._layout, self._detours = rows.layout, rows.detours
         leaves = [leaf for box in self._boxes for leaf in box.leaves]
         outputs = [cell.output for box in self._boxes for cell in box.cells if cell.output >= 0]
