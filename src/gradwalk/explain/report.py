@@ -188,7 +188,5 @@ def _described(node: Node, graph: Graph) -> str:
     if node.is_leaf:
         return f"{node.name} = {short(node.data)}"
     text = operation_text(node, graph)
-    parts = [node.name, text, short(node.data)]
-    if node.name.replace(" ", "") == text.translate(_NO_BRACKETS):
-        del parts[0]
-    return " = ".join(dict.fromkeys(parts))
+    is_name = node.name.translate(_NO_BRACKETS) == text.translate(_NO_BRACKETS)
+    return " = ".join(dict.fromkeys([node.name, *([] if is_name else [text]), short(node.data)]))

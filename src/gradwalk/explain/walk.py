@@ -216,7 +216,7 @@ class Walk:
         Example:
             >>> a = Value(2.0, label="a")
             >>> walk(a * a).film(seconds=1.0)
-            <Film of 3 pictures of <Graph of 2 nodes to v2>>
+            <Film of 3 pictures of <Graph of 2 nodes to a * a>>
         """
         if not 0.02 <= seconds <= 60.0:
             raise ValueError(f"seconds must be from 0.02 to 60, got {seconds!r}")
@@ -264,7 +264,7 @@ class Walk:
         Example:
             >>> a = Value(2.0, label="a")
             >>> walk(a * a).to_dict()["gradients"]
-            {'v2': 1.0, 'a': 4.0}
+            {'a * a': 1.0, 'a': 4.0}
         """
         derived = {
             "legal": self.is_legal,

@@ -166,7 +166,7 @@ class Check:
         Example:
             >>> a = Value(2.0, label="a")
             >>> [(row["name"], row["verdict"]) for row in check(a * a).to_dict()["rows"]]
-            [('a', 'right'), ('v2', 'right')]
+            [('a', 'right'), ('a * a', 'right')]
         """
         rows = [row._asdict() | {"error": row.error} for row in self.rows]
         culprits = [culprit._asdict() for culprit in self.culprits]
@@ -241,7 +241,7 @@ def check(root: Value | Graph, *, method: Method = "central", h: float | None = 
         >>> a, b = Value(2.0, label="a"), Value(-3.0, label="b")
         >>> found = check(a * b + a)
         >>> found.ok, [row.name for row in found.rows]
-        (True, ['a', 'b', 'v3', 'v4'])
+        (True, ['a', 'b', 'a * b', 'a*b + a'])
     """
     step = _checked_step(method, h)
     return _GraphChecker(with_node_names(graph_with_names(root)), method, step).check()
