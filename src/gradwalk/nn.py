@@ -133,6 +133,11 @@ class Module(Generic[Parameter]):
     # may at first have only the attribute PENDING, which creates the other attributes at the first access (see
     # trees/fast/module_form.py). Users may set attributes before this access.
 
+    def _repr_html_(self) -> str | None:
+        """Return HTML for notebooks: the parameters and their gradients as matrices. None if there are many."""
+        found: str | None = importlib.import_module("gradwalk.explain.page.value_html").module_html(self)
+        return found
+
     def __delattr__(self, name: str) -> None:
         materialize(self)
         super().__delattr__(name)

@@ -482,7 +482,7 @@ sum((model([0.1 * i, 1.0]) for i in range(100)), Value(0.0)).backward()
     result = gradwalk("walk", script(tmp_path, text))
     assert result.returncode == 0
     told = sections(result.stdout)
-    assert any("layers.0" in line for line in told[next(iter(told))])
+    assert any("layers[0]" in line for line in told[next(iter(told))])
     assert len(result.stdout.splitlines()) < 300
 
 

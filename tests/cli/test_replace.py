@@ -932,7 +932,7 @@ def test_walk_of_such_a_script(tmp_path):
     program = LOCAL + "x = Value(2.0)\nloss = (x * 3).exp()\nloss.backward()\n"
     result = run(tmp_path, program, "--replace", "Value", "script.py", command="walk")
     assert result.returncode == 0, result.stderr
-    assert "loss = exp(v2) = 403.429\n  └─ v2 = x * 3 = 6" in result.stdout
+    assert "loss = exp(x * 3) = 403.429\n  └─ x * 3 = 6" in result.stdout
     result = run(tmp_path, program, "script.py", command="walk")
     assert result.returncode == 2
     assert "gradwalk walk --replace Value script.py" in result.stderr

@@ -49,14 +49,14 @@ def test_large_graphs_are_printed_by_module():
     lines = printed(Graph.record(model([1.0, 2.0, 3.0, 4.0])))
     assert lines[0].startswith("Graph: 278 nodes, ")
     assert lines[1].split() == ["module", "parts", "leaves", "operations"]
-    assert any(line.split() == ["layers.1", "12", "neurons", "156", "12", "sumprod,", "12", "ReLU"] for line in lines)
+    assert any(line.split() == ["layers[1]", "12", "neurons", "156", "12", "sumprod,", "12", "ReLU"] for line in lines)
 
 
 def test_samples_are_printed_once():
     model = nn.MLP(2, [3, 1])
     lines = printed(Graph.record(sum((model([0.1 * i, 1.0]) ** 2 for i in range(20)), Value(0.0))))
     assert lines[0].endswith("; 1 of 20 samples in the table")
-    assert any(line.split() == ["layers.1", "1", "neuron", "4", "1", "sumprod"] for line in lines)
+    assert any(line.split() == ["layers[1]", "1", "neuron", "4", "1", "sumprod"] for line in lines)
     assert any(line.split() == ["all", "20", "samples", "20", "+"] for line in lines)
 
 

@@ -19,18 +19,18 @@ def test_layers_of_a_network():
     model, loss = network(10)
     loss.backward()
     groups, edges = grouped(Graph.record(loss))
-    assert [group.name for group in groups if "." in group.name] == ["layers.0", "layers.1", "layers.2"]
+    assert [group.name for group in groups if "[" in group.name] == ["layers[0]", "layers[1]", "layers[2]"]
     by_name = {group.name: group for group in groups}
-    assert by_name["layers.0"].leaves == 36
-    assert by_name["layers.0"].operations == {"sumprod": 120, "ReLU": 120}
-    assert by_name["layers.2"].operations == {"sumprod": 10}
+    assert by_name["layers[0]"].leaves == 36
+    assert by_name["layers[0]"].operations == {"sumprod": 120, "ReLU": 120}
+    assert by_name["layers[2]"].operations == {"sumprod": 10}
     assert by_name["operations"].operations == {"-": 10, "**": 10, "+": 10}
     assert by_name["inputs"].leaves == 1
     gradients = [p.grad for p in model.layers[1].parameters()]
-    assert abs(by_name["layers.1"].largest) >= max(map(abs, gradients))
+    assert abs(by_name["layers[1]"].largest) >= max(map(abs, gradients))
     names = [group.name for group in groups]
-    assert edges[names.index("layers.0"), names.index("layers.1")] == 1440
-    assert edges[names.index("layers.2"), names.index("operations")] == 10
+    assert edges[names.index("layers[0]"), names.index("layers[1]")] == 1440
+    assert edges[names.index("layers[2]"), names.index("operations")] == 10
 
 
 def test_groups_are_in_topological_order():
@@ -48,15 +48,15 @@ def test_every_node_is_counted_once():
 def test_large_models_are_grouped_more_coarsely():
     model = nn.MLP(2, [3, 1])
     names = {group.name for group in grouped(Graph.record(model([1.0, 2.0])))[0]}
-    assert {"layers.0.neurons.0", "layers.0.neurons.2"} <= names
+    assert {"layers[0].neurons[0]", "layers[0].neurons[2]"} <= names
     model = nn.MLP(2, [70, 1])
-    assert {group.name for group in grouped(Graph.record(model([1.0, 2.0])))[0]} == {"layers.0", "layers.1"}
+    assert {group.name for group in grouped(Graph.record(model([1.0, 2.0])))[0]} == {"layers[0]", "layers[1]"}
 
 
 def test_deep_networks_keep_their_layers():
     model = nn.MLP(3, [8] * 40)
     groups, edges = grouped(Graph.record(model([1.0, 2.0, 3.0])))
-    assert [group.name for group in groups] == [f"layers.{i}" for i in range(40)]
+    assert [group.name for group in groups] == [f"layers[{i}]" for i in range(40)]
     assert len(edges) == 39
 
 

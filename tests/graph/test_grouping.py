@@ -25,6 +25,7 @@ from programs import EVERY, ORDINARY, as_values, programs
 
 from gradwalk import Graph, Value, lax, nn, source_lines, topological_order
 from gradwalk.explain.variable_names import graph_with_names
+from gradwalk.graph.boxes import boxes
 from gradwalk.graph.grouping import Grouping, grouping
 
 SIZE = 10 if IS_COMPILED else 3
@@ -184,3 +185,15 @@ def test_deep_graphs_need_no_recursion():
         x = x * 1.01 + 0.1
     groups = groups_of(x)
     assert (groups.kind, groups.count) == ("steps", 20_000 if IS_COMPILED else 3_000)
+
+
+def test_source_lines_are_groups_if_there_is_no_other_structure():
+    a, b = Value(1.0, label="a"), Value(2.0, label="b")
+    with source_lines():
+        c = (a * b + a).tanh() * (b - a).exp() + a.sin() * b.cos() + (a / b).sigmoid()
+        d = (c * c + a).sin() * (c - b).cos() + c.tanh() * (b * c).exp() - a
+        root = (d * a + c).tanh() + (d - b) * (c + a) - d.sin() * d.exp() + a
+    divided = boxes(Graph.record(root))
+    assert [box.name.partition(" =")[0] for box in divided.boxes] == ["inputs", "c", "d", "root"]
+    assert sum(len(box.nodes) for box in divided.boxes) == len(Graph.record(root)) - 2
+    assert boxes(Graph.record(c)) is None  # a small graph

@@ -54,7 +54,7 @@ def test_numbers_and_gradients_are_the_same(numbers, pairs, start):
     if any(i < 3 or j < 3 for i, j in pairs):  # otherwise there may be nothing to add
         assert not any(isinstance(node.variadic, Reduction) for node in graph.nodes)
     right = walk(graph).right_gradients
-    recorded = dict(zip(graph.names, graph.grad.tolist(), strict=True))
+    recorded = dict(zip(walk(graph).graph.names, graph.grad.tolist(), strict=True))
     for name, gradient in right.items():
         assert recorded[name] == pytest.approx(gradient, rel=1e-12, abs=1e-12)
 

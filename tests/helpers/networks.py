@@ -119,3 +119,16 @@ def random_graph(nodes: int) -> Value:
         a, b = random.choice(values[-40:]), random.choice(values[-40:])
         values.append(random.choice([a.__add__, a.__mul__, a.__sub__, a.maximum, a.minimum])(b).tanh())
     return sum(values[-40:], Value(0.0))
+
+
+def orbit(steps: int) -> Value:
+    """Return the squared distance of a body in orbit from a point, after some steps of Euler's method."""
+    x, y, vx, vy = [Value(number) for number in (1.0, 0.0, 0.0, 1.0)]
+    dt = 0.05
+    for _ in range(steps):
+        cubed = (x * x + y * y) ** 1.5
+        vx = vx - dt * x / cubed
+        vy = vy - dt * y / cubed
+        x = x + dt * vx
+        y = y + dt * vy
+    return (x - 0.3) ** 2 + (y - 0.9) ** 2

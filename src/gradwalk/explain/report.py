@@ -19,6 +19,7 @@ from gradwalk.graph.graph import Graph
 from gradwalk.graph.node import Node
 
 _LARGEST_TREE = 60  # maximum number of nodes printed as a tree; larger graphs are printed as groups
+_NO_BRACKETS = str.maketrans("", "", "() ")
 LONGEST = 200  # maximum number of rows of a table; further rows are only counted
 
 
@@ -186,4 +187,6 @@ def _described(node: Node, graph: Graph) -> str:
     """Return a node's name, operation and value as text."""
     if node.is_leaf:
         return f"{node.name} = {short(node.data)}"
-    return " = ".join(dict.fromkeys([node.name, operation_text(node, graph), short(node.data)]))
+    text = operation_text(node, graph)
+    is_name = node.name.translate(_NO_BRACKETS) == text.translate(_NO_BRACKETS)
+    return " = ".join(dict.fromkeys([node.name, *([] if is_name else [text]), short(node.data)]))

@@ -13,6 +13,7 @@ The verb of a sentence depends on the formula for the local derivative in the op
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from gradwalk.base import ieee
@@ -26,6 +27,7 @@ from gradwalk.ops.rows import Gather
 
 _OPERANDS = ("x", "y", "z")
 _ORDINALS = ("first", "second", "third")
+_INDEX = re.compile(r"\[[0-9]+\]")
 _MOST_ENTRIES = 8  # maximum number of table entries that are written out
 _MOST_REASONS = 5  # maximum number of reasons given for one wrong gradient
 
@@ -55,13 +57,17 @@ def _applied(node: Node, operands: list[str]) -> str:
         return f"{node.symbol}([{', '.join(shown)}], {index})"
     if row is None or not row.is_operator:
         return f"{row.name if row else node.symbol}({', '.join(operands)})"
-    bracketed = [x if is_name(x) or _is_alphanumeric(x.replace(".", "")) else f"({x})" for x in operands]
+    bracketed = [x if is_name(x) or _is_path(x) else f"({x})" for x in operands]
     return f"-{bracketed[0]}" if row.arity == 1 else f" {row.symbol} ".join(bracketed)
 
 
-def _is_alphanumeric(text: str) -> bool:
-    """Return whether a text has only letters and decimal digits. Superscript digits are powers, not digits."""
-    return bool(text) and all(letter.isalpha() or letter.isdecimal() for letter in text)
+def _is_path(text: str) -> bool:
+    """Return whether a text is a number or a name with attributes and indices, such as 2.5 and `layers[0].b`.
+
+    Superscript digits are powers, not digits.
+    """
+    letters = _INDEX.sub("", text).replace(".", "")
+    return bool(letters) and all(letter.isalpha() or letter.isdecimal() for letter in letters)
 
 
 def formula(node: Node, position: int) -> str:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from gradwalk.explain.node_names import with_names_as_labels, with_node_names
 from gradwalk.explain.variable_names import graph_with_names
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.grouping import grouping
@@ -97,7 +98,8 @@ class Pass:
         if self.graph is not None:
             described["earlier"] = [kept._asdict() | {"grad": to_number(kept.grad)} for kept in self.earlier]
             if with_graph:
-                described |= {"graph": self.graph.to_dict()} | grouping(self.graph).entry()
+                named = with_names_as_labels(with_node_names(self.graph))
+                described |= {"graph": named.to_dict()} | grouping(self.graph).entry()
         return described
 
 

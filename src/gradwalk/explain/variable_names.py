@@ -45,6 +45,13 @@ def graph_with_names(root: Value | Iterable[Value] | Graph) -> Graph:
     return replace(graph, labels={**names, **graph.labels})
 
 
+def variable_of(item: object) -> str:
+    """Return the name of a variable of the caller that holds an object; "" if there is none."""
+    frame = users_frame(sys._getframe())
+    variables = {**frame.f_globals, **frame.f_locals}
+    return next((name for name, held in variables.items() if held is item and not name.startswith("_")), "")
+
+
 def names_in(variables: Mapping[str, object], places: Mapping[int, int]) -> dict[int, str]:
     """Return names for Values that variables hold.
 

@@ -25,14 +25,15 @@ def visit_order(
     Args:
         root: The Value or Graph that `graph` was recorded from. If it is a Graph, `order` can only contain names.
         graph: The graph to visit.
-        order: Names of nodes, or the Values themselves.
+        order: Names of nodes, or the Values themselves. v3 is the third node, unless it is the name of another.
         reached: The indices of the nodes that receive a gradient; each must be visited exactly once.
 
     Raises:
         OrderError: The order repeats or omits nodes, or contains nodes that cannot be visited.
         TypeError: The order is not an iterable of Values and strings.
     """
-    known: dict[object, int] = {name: index for index, name in enumerate(graph.names)}
+    known: dict[object, int] = {f"v{index + 1}": index for index in range(len(graph))}
+    known |= {name: index for index, name in enumerate(graph.names)}
     if isinstance(root, Value):
         known |= {value: index for index, value in enumerate(topological_order(root))}
     indices = [_index(item, known, graph) for item in _listed(order)]

@@ -19,6 +19,7 @@ from gradwalk.explain.draw.svg import Theme
 from gradwalk.explain.findings.find import findings
 from gradwalk.explain.findings.structure import Finding
 from gradwalk.explain.lost_gradients import WrongGradient, is_legal, legal_orders, lost_contributions, wrong_gradients
+from gradwalk.explain.node_names import with_names_as_labels, with_node_names
 from gradwalk.explain.page.static import static_html
 from gradwalk.explain.passes import (
     BackwardStep,
@@ -215,7 +216,7 @@ class Walk:
         Example:
             >>> a = Value(2.0, label="a")
             >>> walk(a * a).film(seconds=1.0)
-            <Film of 3 pictures of <Graph of 2 nodes to v2>>
+            <Film of 3 pictures of <Graph of 2 nodes to a * a>>
         """
         if not 0.02 <= seconds <= 60.0:
             raise ValueError(f"seconds must be from 0.02 to 60, got {seconds!r}")
@@ -240,11 +241,12 @@ class Walk:
             [1, 0]
         """
         is_large = len(self.graph) > _LARGEST_TOLD
+        graph = with_names_as_labels(self.graph)
         told = {"findings": plain([finding._asdict() for finding in self.findings])} if self.findings else {}
         return {
             "gradwalk": "walk",
             "version": VERSION,
-            "graph": self.graph.to_columns() if is_large else self.graph.to_dict(),
+            "graph": graph.to_columns() if is_large else graph.to_dict(),
             "order": list(self.order),
             "overwrite": self.overwrite,
             "files": dict(self.graph.files),
@@ -262,7 +264,7 @@ class Walk:
         Example:
             >>> a = Value(2.0, label="a")
             >>> walk(a * a).to_dict()["gradients"]
-            {'v2': 1.0, 'a': 4.0}
+            {'a * a': 1.0, 'a': 4.0}
         """
         derived = {
             "legal": self.is_legal,
@@ -280,7 +282,7 @@ class Walk:
             ],
         }
         plain_data: dict[str, Any] = plain(derived)
-        return self.essence() | {"graph": self.graph.to_dict()} | plain_data
+        return self.essence() | {"graph": with_names_as_labels(self.graph).to_dict()} | plain_data
 
     def to_json(self) -> str:
         """Return the result of `to_dict` as indented JSON text, in the format of docs/walk.schema.json.
@@ -448,7 +450,7 @@ def walk(root: Value | Graph, order: Iterable[Value | str] | None = None, *, ove
         >>> walk(b).gradients["a"], walk(b, overwrite=True).gradients["a"]
         (2.0, 1.0)
     """
-    graph = graph_with_names(root)
+    graph = with_node_names(graph_with_names(root))
     reached = swept(graph)
     return Walk(graph, reached if order is None else visit_order(root, graph, order, reached), overwrite)
 

@@ -6,17 +6,20 @@ Only one of the repeated samples or steps is shown.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from gradwalk.graph.folding import folds
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.grouping import Grouping, grouping
-from gradwalk.graph.neurons import Path
+from gradwalk.graph.paths import Path, written
 from gradwalk.graph.record import CONSTANT
 from gradwalk.graph.repeats import operand_lists
 from gradwalk.ops.compiled.opcodes import OPCODES, SYMBOLS
 
-_MAX_BOXES = 24
+_MAX_BOXES = 40
+_MAX_PARTS = 1000  # maximum number of boxes before equal boxes are folded
+_MANY_BOXES = 10  # equal boxes are folded if there are more boxes
 
 Links = dict[tuple[int, int], int]
 
@@ -26,7 +29,7 @@ class Cell:
     """A neuron, or another part of a box that has siblings.
 
     Attributes:
-        name: The path of the cell, such as "layers.0.neurons.2", or the name of a leaf.
+        name: The path of the cell, such as "layers[0].neurons[2]", or the name of a leaf.
         parameters: The indices of its parameters.
         output: The index of its last node in the sample that is shown; -1 if it has no nodes there.
         constants: The constants that it multiplies with parameters in this sample, such as the inputs of a network.
@@ -53,6 +56,10 @@ class Box:
         nodes: The indices of the computed nodes in the sample that is shown.
         operations: Number of these nodes by symbol.
         carries: Number of edges from the previous step to the step that is shown.
+        carried: The indices of the results of the previous step that these edges come from.
+        alike: The leaves of each equal part that is shown by this box, such as one of several layers; empty if the box
+            shows only itself.
+        part: The name of these parts in the plural, such as "layers".
     """
 
     name: str
@@ -64,6 +71,9 @@ class Box:
     nodes: list[int] = field(default_factory=list)
     operations: Counter[str] = field(default_factory=Counter)
     carries: int = 0
+    carried: list[int] = field(default_factory=list)
+    alike: list[list[int]] = field(default_factory=list)
+    part: str = ""
 
     @property
     def leaves(self) -> list[int]:
@@ -133,7 +143,7 @@ def box_name(path: Path, is_series: bool) -> tuple[str, str]:
     """Return the name of a module's box, and the name of its cells in the plural; "" if it is not a series of cells."""
     has_unit = is_series and len(path) > 1 and (path[-1] == "neurons" or path[-2].isdecimal())
     unit = path[-1] if has_unit or path == ("neurons",) else "rows" if is_series else ""
-    return ".".join(path[:-1] if has_unit else path), unit
+    return written(path[:-1] if has_unit else path), unit
 
 
 def _last_number(path: Path) -> tuple[Path, str]:
@@ -156,8 +166,8 @@ class _Division:
         self._keys = self._assigned()
 
     def is_small(self) -> bool:
-        """Return whether there are few enough boxes for a picture."""
-        return len({key for key, _ in self._keys}) <= _MAX_BOXES
+        """Return whether there are few enough boxes to look for equal ones."""
+        return len({key for key, _ in self._keys}) <= _MAX_PARTS
 
     def _assigned(self) -> list[_Place]:
         """Return the box and cell of each node. The path of a box without a module begins with ""."""
@@ -183,8 +193,8 @@ class _Division:
             stages.append(stage)
         return keys
 
-    def boxes(self) -> Boxes:
-        """Return the boxes with their cells and edges."""
+    def boxes(self) -> Boxes | None:
+        """Return the boxes with their cells and edges; None if there are too many for a picture."""
         found = {key: self._box(key) for key in dict.fromkeys(key for key, _ in self._keys)}
         cells: dict[_Place, Cell] = {}
         for node, place in enumerate(self._keys):
@@ -194,13 +204,20 @@ class _Division:
             found[path].cells.append(cell)
         paths = list(found)
         edges, links = self._edges({path: i for i, path in enumerate(paths)}, found, cells)
-        shown = [i for i in in_order(len(paths), edges) if found[paths[i]].operations or found[paths[i]].leaves]
-        rank = {number: i for i, number in enumerate(shown)}
-        edges = Counter({pair: count for pair, count in edges.items() if pair[0] in rank and pair[1] in rank})
+        whole = list(found.values())
+        kept = [i for i, box in enumerate(whole) if box.operations or box.leaves]
+        if len(kept) > _MANY_BOXES:
+            kept, edges, links = _folded(paths, whole, kept, (edges, links))
+        if len(kept) > _MAX_BOXES:
+            return None
+        at = {number: i for i, number in enumerate(kept)}
+        edges = Counter({(at[a], at[b]): n for (a, b), n in edges.items() if a in at and b in at})
+        rank = {number: i for i, number in enumerate(in_order(len(kept), edges))}
+        ordered = [whole[kept[number]] for number in rank]
         return Boxes(
-            [found[paths[i]] for i in shown],
+            ordered,
             Counter({(rank[start], rank[end]): count for (start, end), count in edges.items()}),
-            {(rank[start], rank[end]): links[start, end] for start, end in edges if (start, end) in links},
+            {(rank[a], rank[b]): links[kept[a], kept[b]] for a, b in edges if (kept[a], kept[b]) in links},
             self._groups,
         )
 
@@ -232,7 +249,7 @@ class _Division:
             return
         parameters = box.parameters
         if number:
-            cell = cells.setdefault(place, Cell(".".join((*path, number))))
+            cell = cells.setdefault(place, Cell(written((*path, number))))
             parameters = cell.parameters
             if self._operands[node]:
                 cell.output = node
@@ -252,6 +269,12 @@ class _Division:
             for i, x in enumerate(given)
             if x == CONSTANT and (factor := self._factor(node, i)) >= 0
         ]
+
+    def _carry(self, box: Box, operand: int) -> None:
+        """Count an edge from the previous step."""
+        box.carries += 1
+        if operand not in box.carried:
+            box.carried.append(operand)
 
     def _factor(self, node: int, position: int) -> int:
         """Return the leaf that a product multiplies an operand with; -1 if there is none."""
@@ -274,14 +297,16 @@ class _Division:
         edges: Counter[tuple[int, int]] = Counter()
         links: dict[tuple[int, int], Links] = defaultdict(dict)
         for node, given in enumerate(self._operands):
-            if self._number[node] not in (-1, self._shown):
+            is_start = self._number[node] == 0 < self._shown  # the first step, which uses the initial carry
+            if not is_start and self._number[node] not in (-1, self._shown):
                 continue
             for position, x in enumerate(given):
-                if x == CONSTANT:
+                if x == CONSTANT or (is_start and self._number[x] == 0):
                     continue
                 pair = index[self._keys[x][0]], index[self._keys[node][0]]
                 if pair[0] == pair[1]:
-                    found[self._keys[node][0]].carries += 0 <= self._number[x] < self._number[node]
+                    if 0 <= self._number[x] < self._number[node]:
+                        self._carry(found[self._keys[node][0]], x)
                 else:
                     edges[pair] += 1
                     if not self._operands[x] and x not in of_input:
@@ -290,6 +315,38 @@ class _Division:
                     first = of_input.get(x, positions[id(start)] if start else 0)
                     links[pair][first, positions[id(end)] if end else 0] = self._factor(node, position)
         return edges, links
+
+
+_Connections = tuple[Counter[tuple[int, int]], dict[tuple[int, int], Links]]
+
+
+def _folded(
+    paths: Sequence[Path], boxes: Sequence[Box], kept: list[int], connections: _Connections
+) -> tuple[list[int], Counter[tuple[int, int]], dict[tuple[int, int], Links]]:
+    """Show one box for equal boxes. Return the boxes that are shown, and the edges and links between them."""
+    kinds = [
+        (box.kind, box.unit, len(box.cells), len(box.leaves), box.is_repeated, *sorted(box.operations.items()))
+        for box in (boxes[i] for i in kept)
+    ]
+    shown = list(range(len(boxes)))
+    part: dict[int, tuple[Hashable, int]] = {}
+    for fold in folds([paths[i] for i in kept], kinds):
+        members = [kept[i] for i in fold.members]
+        first = boxes[members[0]]
+        first.name, first.part = fold.name.removesuffix(f".{first.unit}"), fold.unit
+        first.alike = [boxes[i].leaves for i in members]
+        for number, member in enumerate(members):
+            shown[member] = members[0]
+            part[member] = fold.run, number
+    edges: Counter[tuple[int, int]] = Counter()
+    links: dict[tuple[int, int], Links] = defaultdict(dict)
+    for (start, end), count in connections[0].items():
+        one, other = part.get(start), part.get(end)
+        if one is None or other is None or one[0] != other[0] or one[1] == other[1]:
+            pair = shown[start], shown[end]
+            edges[pair] += count
+            links[pair].update(connections[1].get((start, end), {}))
+    return [i for i in kept if shown[i] == i], edges, {pair: found for pair, found in links.items() if found}
 
 
 def in_order(count: int, edges: Counter[tuple[int, int]]) -> list[int]:

@@ -10,6 +10,7 @@ import numpy
 from gradwalk.graph.boxes import in_order
 from gradwalk.graph.graph import Graph, Integers
 from gradwalk.graph.modules import modules
+from gradwalk.graph.paths import written
 from gradwalk.graph.record import CONSTANT
 from gradwalk.ops.compiled.opcodes import SYMBOLS
 
@@ -55,7 +56,7 @@ def _divided(graph: Graph) -> tuple[list[str], Integers, Counter[tuple[int, int]
     best: tuple[list[str], Integers, Counter[tuple[int, int]]] = [], module, Counter()
     longest = max(map(len, paths))
     for length in range(min(1, longest), longest + 1):
-        kinds = [".".join(path[:length]) or kind for path in paths for kind in ("operations", "inputs")]
+        kinds = [written(path[:length]) or kind for path in paths for kind in ("operations", "inputs")]
         present = numpy.unique(2 * module + is_leaf).tolist()
         names = list(dict.fromkeys(kinds[kind] for kind in present))
         if len(names) > _MOST_GROUPS and length > 1:

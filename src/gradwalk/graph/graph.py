@@ -45,6 +45,8 @@ class Graph:
         files: Dict from filenames to the text of the programs that contain `sources`, as they ran. Empty for a graph
             read from JSON, because the JSON may name any file.
         scopes: Dict from node indices to the named scopes of the node, joined by dots: see `named_scope`.
+        derived: Dict from node indices to names that walks and drawings derive from labels and from the structure of
+            the graph, such as `layers[0].neurons[2]` or `a * b`. Not part of the JSON form of the graph.
 
     Example:
         >>> a = Value(2.0, label="a")
@@ -66,6 +68,7 @@ class Graph:
     outputs: tuple[int, ...]
     files: Mapping[str, str] = field(default_factory=dict)
     scopes: Mapping[int, str] = field(default_factory=dict)
+    derived: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
     def record(cls, root: Value | Iterable[Value]) -> Graph:
@@ -103,7 +106,7 @@ class Graph:
         return len(self.opcodes)
 
     def __repr__(self) -> str:
-        outputs = ", ".join(self.labels.get(index, f"v{index + 1}") for index in self.outputs)
+        outputs = ", ".join(self._name(index) for index in self.outputs)
         return f"<Graph of {len(self)} nodes to {outputs}>"
 
     @property
@@ -127,14 +130,15 @@ class Graph:
     def names(self) -> tuple[str, ...]:
         """A unique name for each node.
 
-        The name is the label, followed by a number if an earlier node has the same label. Nodes without a label are
-        named v1, v2 and so on, by index.
+        The name is the name in `derived` or the label, followed by a number if an earlier node has the same name. Nodes
+        without either are named v1, v2 and so on, by index.
         """
-        taken = set(self.labels.values()) | {f"v{index + 1}" for index in range(len(self)) if index not in self.labels}
+        wanted = [self._name(index) for index in range(len(self))]
+        taken = set(wanted)
         numbers: dict[str, Iterator[int]] = {}  # an iterator over the numbers to try next, by label
         names = []
-        for index in range(len(self)):
-            name = label = self.labels.get(index, f"v{index + 1}")
+        for label in wanted:
+            name = label
             if label in numbers:
                 name = next(n for k in numbers[label] if (n := f"{label} ({k})") not in taken)
                 taken.add(name)
@@ -142,6 +146,10 @@ class Graph:
                 numbers[label] = count(2)
             names.append(name)
         return tuple(names)
+
+    def _name(self, index: int) -> str:
+        """Return the name of a node, which may be the name of other nodes, too."""
+        return self.derived.get(index) or self.labels.get(index, f"v{index + 1}")
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:

@@ -1,25 +1,30 @@
 """Group the nodes of a graph into modules, layers and neurons, and into samples, time steps or steps of a loop.
 
 The labels of parameters, named scopes and loops define the groups: see `modules`. The structure of the graph defines
-the groups of nodes without labels: see `neurons`, `repeats` and `steps`. If no structure is found, all nodes are in one
-group.
+the groups of nodes without labels: see `neurons`, `repeats` and `steps`. If no structure is found, the nodes that the
+same source line created are a group. If the source lines are not known either, all nodes are in one group.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy
 
 from gradwalk.graph.graph import Graph, Integers
 from gradwalk.graph.json.columns import encode_column
 from gradwalk.graph.modules import modules_apart, numbered, parameters
-from gradwalk.graph.neurons import Layers, Path, common, layers
+from gradwalk.graph.neurons import Layers, layers
+from gradwalk.graph.paths import Path, common
 from gradwalk.graph.record import CONSTANT
 from gradwalk.graph.repeats import Repeats, operand_lists, repeated_terms
 from gradwalk.graph.steps import own_inputs, repeated_steps
+
+_MIN_LARGE = 24  # minimum number of operations that are grouped by source lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +37,7 @@ class Grouping:
         kind: The kind of the repetitions: "samples", "steps", "terms", or "" if nothing is repeated.
         count: Number of repetitions; 0 if nothing is repeated.
         number: The repetition of each node; -1 for nodes outside of the repetitions.
+        role: The index of the corresponding node of the first repetition; the index itself for all other nodes.
     """
 
     paths: list[Path]
@@ -39,6 +45,7 @@ class Grouping:
     kind: str
     count: int
     number: Integers
+    role: Sequence[int]
 
     @property
     def is_trivial(self) -> bool:
@@ -59,8 +66,22 @@ class Grouping:
         return {"groups": groups}
 
 
+_groupings: WeakKeyDictionary[Graph, Grouping] = WeakKeyDictionary()
+
+
 def grouping(graph: Graph) -> Grouping:
-    """Group the nodes of a graph. The time grows linearly with the number of nodes."""
+    """Group the nodes of a graph. The time grows linearly with the number of nodes, and later calls take no time."""
+    found = _groupings.get(graph)
+    return found if found is not None else _groupings.setdefault(graph, _grouped(graph))
+
+
+def share_grouping(graph: Graph, other: Graph) -> None:
+    """Use the groups of a graph for a copy of it with the same labels, which may have different names."""
+    _groupings[other] = grouping(graph)
+
+
+def _grouped(graph: Graph) -> Grouping:
+    """Group the nodes of a graph."""
     paths, module, number = modules_apart(graph)
     operands = operand_lists(graph)
     known = parameters(graph)
@@ -74,9 +95,23 @@ def grouping(graph: Graph) -> Grouping:
         repeats = _time_steps(operands, found)
     elif repeats is None and len(paths) == 1:
         repeats = repeated_steps(graph, operands)
+    if repeats is None and len(paths) == 1:
+        paths, module = _by_source_line(graph)
     if repeats is None:
-        return Grouping(paths, module, "", 0, numpy.full(len(graph), -1, numpy.int32))
-    return Grouping(paths, module, repeats.kind, repeats.count, numpy.array(repeats.number, numpy.int32))
+        return Grouping(paths, module, "", 0, numpy.full(len(graph), -1, numpy.int32), range(len(graph)))
+    return Grouping(paths, module, repeats.kind, repeats.count, numpy.array(repeats.number, numpy.int32), repeats.role)
+
+
+def _by_source_line(graph: Graph) -> tuple[list[Path], Integers]:
+    """Group the computed nodes by the source lines that created them; one group if that would be of little use."""
+    is_computed = (numpy.diff(graph.offsets) > 0).tolist()
+    lines = {i: line for i, line in graph.sources.items() if is_computed[i] and line.text}
+    distinct = set(lines.values())
+    if len(lines) < _MIN_LARGE or len(lines) < 2 * len(distinct):
+        return numbered([()] * len(graph))
+    texts = Counter(line.text for line in distinct)
+    names = {line: line.text if texts[line.text] == 1 else f"{line.text} (line {line.number})" for line in distinct}
+    return numbered([(names[lines[i]],) if i in lines else () for i in range(len(graph))])
 
 
 def _structural(found: Layers, repeats: Repeats | None, known: list[Path]) -> tuple[list[Path], Integers]:

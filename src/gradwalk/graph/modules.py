@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from gradwalk.graph.graph import Graph, Integers
-from gradwalk.graph.neurons import Path, common
+from gradwalk.graph.paths import Path, common, path_of
 from gradwalk.graph.record import CONSTANT
 
 _DIGITS = "0123456789"
@@ -90,7 +90,7 @@ def numbered(whole: Iterable[Path]) -> tuple[list[Path], Integers]:
 def parameters(graph: Graph) -> dict[int, Path]:
     """Return a dict from the node indices of parameters to the modules named in their labels."""
     is_leaf = (numpy.diff(graph.offsets) == 0).tolist()
-    return {p: tuple(label.split(".")[:-1]) for p, label in graph.labels.items() if is_leaf[p] and "." in label}
+    return {p: path_of(label)[:-1] for p, label in graph.labels.items() if is_leaf[p] and "." in label}
 
 
 def _by_parameters(graph: Graph, parameters: Mapping[int, Path], made_in: Integers) -> tuple[list[Path], Integers]:

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from gradwalk.graph.graph import Graph
+from gradwalk.graph.paths import Path, common
 from gradwalk.graph.record import CONSTANT
 from gradwalk.graph.repeats import Repeats
 from gradwalk.ops.compiled.opcodes import OPCODES
 
-Path = tuple[str, ...]
 _SUMS = (OPCODES["add"], OPCODES["sub"])
 _MULTIPLY, _POWER = OPCODES["mul"], OPCODES["pow"]
 _PRODUCTS = (_MULTIPLY, OPCODES["sumprod"])
@@ -245,13 +245,3 @@ def _ends_of_sums(opcodes: Sequence[int], operands: Sequence[list[int]]) -> list
                 if x != CONSTANT:
                     ends[x] = ends[node]
     return ends
-
-
-def common(first: Path, last: Path) -> Path:
-    """Return the path of the innermost module that contains two modules."""
-    length = 0
-    for one, other in zip(first, last, strict=False):
-        if one != other:
-            break
-        length += 1
-    return first[:length]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy
@@ -15,6 +16,7 @@ from gradwalk.graph.repeats import Repeats
 
 _MAX_PERIODS = 12  # maximum number of lengths of a step that are tried
 _MIN_STEPS = 4
+_ABOUT_AS_MANY = 0.9  # minimum ratio of the numbers of operations of two loops that are compared by their carry
 _MIN_SHARE = 0.5  # minimum share of the operations that must belong to the loop
 
 _Integers = NDArray[Any]
@@ -26,9 +28,63 @@ def repeated_steps(graph: Graph, operands: Sequence[list[int]]) -> Repeats | Non
     Two operations are in corresponding positions of two steps if they perform the same operation on operands that are
     also in corresponding positions, or that are the same, or that are leaves or constants.
     """
+    best: _Run | None = None
+    for computed in _orders(graph):
+        run = _longest_run(graph, computed)
+        if run is not None and (best is None or run.is_better_than(best)):
+            best = run
+    if best is None:
+        return None
+    number, role = [-1] * len(operands), list(range(len(operands)))
+    for position, node in enumerate(best.nodes):
+        number[node] = position // best.period
+        role[node] = best.nodes[position % best.period]
+    own_inputs(operands, number)
+    return Repeats("steps", len(best.nodes) // best.period, number, role, [True] * len(operands))
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Successive steps that are similar.
+
+    Attributes:
+        period: Number of operations in a step.
+        nodes: The operations of all steps, in order.
+        carried: Number of results that a step uses of earlier steps.
+    """
+
+    period: int
+    nodes: list[int]
+    carried: int
+
+    def is_better_than(self, other: _Run) -> bool:
+        """Return whether this run has more operations, or a similar number and fewer carried results."""
+        if min(len(self.nodes), len(other.nodes)) < _ABOUT_AS_MANY * max(len(self.nodes), len(other.nodes)):
+            return len(self.nodes) > len(other.nodes)
+        return self.carried < other.carried
+
+
+def _orders(graph: Graph) -> Iterator[_Integers]:
+    """Yield the computed nodes in two orders: as they are, and ordered by the distance to the outputs.
+
+    In the first order, parts of a step may be separated from the rest of it, if a step has several results.
+    """
     computed = numpy.flatnonzero(numpy.diff(graph.offsets))
     if not len(computed):
-        return None
+        return
+    yield computed
+    distance = [0] * len(graph)
+    offsets, given = graph.offsets.tolist(), graph.operands.tolist()
+    for node in range(len(graph) - 1, -1, -1):
+        beyond = distance[node] + 1
+        for x in given[offsets[node] : offsets[node + 1]]:
+            if x != CONSTANT and distance[x] < beyond:
+                distance[x] = beyond
+    yield computed[numpy.argsort(-numpy.array(distance)[computed], kind="stable")]
+
+
+def _longest_run(graph: Graph, computed: _Integers) -> _Run | None:
+    """Find the longest sequence of similar steps; None if it has too few operations."""
     sequence = _Sequence(graph, computed)
     best: tuple[int, int, int] | None = None
     for period in sequence.periods():
@@ -38,14 +94,10 @@ def repeated_steps(graph: Graph, operands: Sequence[list[int]]) -> Repeats | Non
     if best is None or best[2] < _MIN_SHARE * len(computed):
         return None
     period, start, length = best
-    count = length // period
-    number, role = [-1] * len(operands), list(range(len(operands)))
-    inside = computed[start : start + count * period].tolist()
-    for position, node in enumerate(inside):
-        number[node] = position // period
-        role[node] = inside[position % period]
-    own_inputs(operands, number)
-    return Repeats("steps", count, number, role, [True] * len(operands))
+    carried = [(sequence.carried(start + offset, period), offset) for offset in range(period)]
+    fewest, offset = min(carried)
+    count = (length - offset) // period
+    return _Run(period, computed[start + offset : start + offset + count * period].tolist(), fewest)
 
 
 def own_inputs(operands: Sequence[list[int]], number: list[int]) -> None:
@@ -72,8 +124,9 @@ class _Sequence:
         rank[computed] = numpy.arange(len(computed))
         self._opcodes = graph.opcodes[computed]
         self._arity = numpy.diff(graph.offsets)[computed]
-        self._operands = rank[graph.operands]
         self._starts = numpy.concatenate([[0], numpy.cumsum(self._arity)[:-1]])
+        edges = numpy.repeat(graph.offsets[computed] - self._starts, self._arity) + numpy.arange(self._arity.sum())
+        self._operands = rank[graph.operands[edges]]
 
     def periods(self) -> list[int]:
         """Return the most frequent distances between similar nodes."""
@@ -84,6 +137,13 @@ class _Sequence:
         order = numpy.argsort(kinds, kind="stable")
         distances = numpy.diff(order)[kinds[order[1:]] == kinds[order[:-1]]]
         return [distance for distance, _ in Counter(distances.tolist()).most_common(_MAX_PERIODS)]
+
+    def carried(self, start: int, period: int) -> int:
+        """Return how many results of earlier steps are used at or after the start of the third step."""
+        cut = start + 2 * period
+        first, last = self._starts[cut], self._starts[min(cut + period, len(self._starts) - 1)]
+        used = self._operands[first:last]
+        return len(numpy.unique(used[(used >= start) & (used < cut)]))
 
     def longest_run(self, period: int) -> tuple[int, int]:
         """Return the start and the length of the longest part whose steps of the given length are similar."""

@@ -160,7 +160,9 @@ def test_large_graphs_are_drawn_by_module():
     svg = draw(root).svg
     shown = texts(svg)
     assert shown[:2] == ["2,318 nodes: 1 of 30 samples is shown", shown[1]]
-    assert {"layers.0", "layers.1", "layers.2", "16 neurons", "48 parameters", "ReLU", "all 30 samples"} <= set(shown)
+    assert {"layers[0]", "layers[1]", "layers[2]", "16 neurons", "48 parameters", "ReLU", "all 30 samples"} <= set(
+        shown
+    )
     assert len(svg) < 300_000
     assert "data" in texts(draw(root, max_nodes=10_000).svg)
 

@@ -37,8 +37,8 @@ def test_small_network_is_three_layers_of_neurons(root):
     svg = draw(root).svg
     titles, shown = facts(svg)
     assert titles[1:] != []
-    assert {"layers.0: 4 neurons, 12 parameters", "layers.1: 4 neurons, 20 parameters"} <= set(titles)
-    assert "layers.2: 1 neuron, 5 parameters" in titles
+    assert {"layers[0]: 4 neurons, 12 parameters", "layers[1]: 4 neurons, 20 parameters"} <= set(titles)
+    assert "layers[2]: 1 neuron, 5 parameters" in titles
     assert "inputs: 2 inputs" in titles
     circles = re.findall(r'<rect[^>]*width="16" height="16" rx="8"[^>]*stroke=', svg)
     assert len(circles) == 2 + 4 + 4 + 1
@@ -59,17 +59,17 @@ def test_one_sample_is_shown_and_the_others_are_counted():
     root.backward()
     titles, shown = facts(draw(root).svg)
     assert shown[0] == f"{len(Graph.record(root)):,} nodes: 1 of {SIZE} samples is shown"
-    assert {"each sample", f"all {SIZE} samples", f"{SIZE} +"} <= set(shown)
-    assert "layers.1: 4 neurons, 20 parameters" in titles
+    assert {"each sample", f"all {SIZE} samples", f"sum of {SIZE}"} <= set(shown)
+    assert "layers[1]: 4 neurons, 20 parameters" in titles
 
 
 def test_penalty_is_apart_from_the_samples():
     root = labeled_loss(SIZE)
     groups = boxes(Graph.record(root))
     by_name = {box.name: box for box in groups.boxes}
-    assert list(by_name)[:3] == ["layers.0", "layers.1", "layers.2"]
+    assert list(by_name)[:3] == ["layers[0]", "layers[1]", "layers[2]"]
     assert set(list(by_name)[3:]) == {"each sample", "parameters alone", f"all {SIZE} samples"}
-    assert by_name["layers.0"].operations == {"sumprod": 4, "ReLU": 4}
+    assert by_name["layers[0]"].operations == {"sumprod": 4, "ReLU": 4}
     assert by_name["parameters alone"].operations["*"] == 38
     assert groups.edges[0, 1] == 16
 
@@ -93,7 +93,7 @@ def test_variables_that_hold_parameters_are_named():
     hidden = [sum((w * x for w, x in zip(row, [0.5, 2.0], strict=True)), c).tanh() for row, c in rows]
     out = hidden[0] * hidden[1] * hidden[2]
     _, shown = facts(draw(out, max_nodes=0).svg)
-    assert {"layers.0", "3 neurons", "9 parameters", "b, weights"} <= set(shown)
+    assert {"layers[0]", "3 neurons", "9 parameters", "b, weights"} <= set(shown)
 
 
 def test_parameters_are_colored_by_gradient_or_value():
@@ -116,15 +116,25 @@ def test_networks_whose_gradients_are_nan_have_no_colors(root):
     assert 'class="fill-negative"' not in svg
 
 
-def test_graph_without_structure_falls_back_to_operations():
-    _, shown = facts(draw(random_graph(300)).svg)
-    assert {"inputs", "operations"} <= set(shown)
+def test_graph_without_structure_is_drawn_as_a_profile():
+    root = random_graph(300)
+    graph = Graph.record(root)
+    titles, shown = facts(draw(root).svg)
+    assert {"operations", "leaves", "no modules, samples or repeated steps were found"} <= set(shown)
+    counts = [int(number) for title in titles[1:] for number in re.findall(r": (\d+) nodes?$", title)]
+    assert sum(counts) == len(graph)
+    assert "largest gradients" not in shown
+    root.backward()
+    names = draw(root).graph.names
+    _, shown = facts(draw(root).svg)
+    best = max((i for i in range(len(graph)) if i != graph.root), key=lambda i: abs(Graph.record(root).grad[i]))
+    assert any(text.startswith(names[best][:10]) for text in shown[shown.index("largest gradients") :])
 
 
 def test_wrong_walks_are_drawn_node_by_node():
     root = nn.MLP(2, [4, 4, 1])([1.0, 2.0])
     titles, shown = facts(walk(root).draw().svg)
-    assert "layers.0: 4 neurons, 12 parameters" in titles
+    assert "layers[0]: 4 neurons, 12 parameters" in titles
     assert "gradient" in shown
     assert "data" in facts(walk(root, overwrite=True).draw().svg)[1]
 
@@ -151,7 +161,7 @@ def test_edges_between_boxes_point_forward(program):
 def test_wide_layers_are_cut():
     model = nn.MLP(2, [70, 1])
     titles, shown = facts(draw(model([1.0, 2.0])).svg)
-    assert "layers.0: 70 neurons, 210 parameters" in titles
+    assert "layers[0]: 70 neurons, 210 parameters" in titles
     assert "… 54 more" in shown
 
 

@@ -81,7 +81,7 @@ def test_dead_units_are_those_of_numpy(seed, shift):
     for k, (weights, biases) in enumerate(layers):
         table = numpy.array([[w.data for w in row] for row in weights])
         hidden = numpy.maximum(hidden @ table.T + [b.data for b in biases], 0.0)
-        expected[f"layers.{k}"] = int((hidden == 0.0).all(axis=0).sum())
+        expected[f"layers[{k}]"] = int((hidden == 0.0).all(axis=0).sum())
     found = {finding.part: int(finding.number) for finding in walk(loss).findings if finding.kind == "dead"}
     assert found == {layer: count for layer, count in expected.items() if count}
 
@@ -100,7 +100,7 @@ def test_saturated_units_are_those_of_numpy(seed, name):
         slope = 1 - hidden**2 if name == "tanh" else hidden * (1 - hidden)
         shares = (slope < 0.01).mean(axis=0)
         if (shares > 0.5).any():
-            expected[f"layers.{k}"] = shares[shares > 0.5].mean()
+            expected[f"layers[{k}]"] = shares[shares > 0.5].mean()
     found = {finding.part: finding.number for finding in walk(loss).findings if finding.kind == "saturated"}
     assert found == pytest.approx(expected)
 
@@ -111,8 +111,8 @@ def test_sentence_about_a_dead_unit():
     model.layers[0].neurons[2].b.data = -10.0
     loss = squared_loss(model)
     assert sentences(loss) == [
-        "layers.0.neurons.2 (1 of 4 units of layers.0) is dead: its ReLU is 0 in all 10 samples, so 4 parameters get "
-        "no gradient."
+        "layers[0].neurons[2] (1 of 4 units of layers[0]) is dead: its ReLU is 0 in all 10 samples, so 4 parameters "
+        "get no gradient."
     ]
     loss.backward()
     assert sum(p.grad == 0.0 for p in model.parameters()) == 4
@@ -169,8 +169,8 @@ def test_gradients_along_the_depth(scale, kind):
     ]
     for finding in found:
         assert finding.number == pytest.approx(means[0] / means[-1])
-        assert finding.part == "layers.0"
-        assert "from layers.4 to layers.0" in finding.sentence
+        assert finding.part == "layers[0]"
+        assert "from layers[4] to layers[0]" in finding.sentence
 
 
 @pytest.mark.parametrize(("scale", "kind"), [(0.1, "vanishing"), (1.0, "")])
@@ -218,7 +218,7 @@ def test_stopped_gradients_of_a_recorded_function():
     def f(w, b):
         return stop_gradient(w * 2) * b
 
-    assert sentences(jit(f).walk(1.0, 2.0).graph) == ["No gradient reaches w: stop_gradient stops it at v3."]
+    assert sentences(jit(f).walk(1.0, 2.0).graph) == ["No gradient reaches w: stop_gradient stops it at stop(w * 2)."]
     found = walk(jit(lambda w, b: gmath.where(w > 0, b, b * 2)).walk(1.0, 2.0).graph).findings
     assert [finding.part for finding in found] == ["w"]
     assert "only as a condition" in found[0].sentence
@@ -235,8 +235,8 @@ def test_inputs_that_are_0_in_all_samples():
     _, model = network([2, 3, 1], 3, lambda x: x.tanh(), 1.0)
     loss = sum((model([x[0], 0.0]) - y) ** 2 for x, y in points(0))
     assert sentences(loss) == [
-        "No gradient reaches 3 parameters (layers.0.0.w.1, layers.0.1.w.1 and layers.0.2.w.1): it is multiplied by 0 "
-        "in all 10 samples."
+        "No gradient reaches 3 parameters (layers[0][0].w[1], layers[0][1].w[1] and layers[0][2].w[1]): it is "
+        "multiplied by 0 in all 10 samples."
     ]
 
 
@@ -262,18 +262,20 @@ def test_gradients_are_those_of_backward(seed):
 def test_first_value_that_is_not_finite():
     w, x = Value(1000.0, label="w"), Value(0.0, label="x")
     (found,) = walk(gmath.exp(w) * 2 + x).findings
-    assert found.sentence == "inf begins at v2: exp of w = 1000; 3 of 5 values are nan or infinite."
-    assert (found.kind, found.part, found.number) == ("not finite", "v2", 3.0)
+    assert found.sentence == "inf begins at exp(w): exp of w = 1000; 3 of 5 values are nan or infinite."
+    assert (found.kind, found.part, found.number) == ("not finite", "exp(w)", 3.0)
     big = Value(math.inf, label="big")
     assert sentences(big - big)[0].startswith("inf begins at big, which is given; 2 of 2")
-    assert sentences((w * math.inf) + 1) == ["inf begins at v2: * of w = 1000, inf; 2 of 3 values are nan or infinite."]
+    assert sentences((w * math.inf) + 1) == [
+        "inf begins at w * inf: * of w = 1000, inf; 2 of 3 values are nan or infinite."
+    ]
 
 
 def test_first_gradient_that_is_not_finite():
     x, w = Value(0.0, label="x"), Value(2.0, label="w")
     assert sentences(gmath.sqrt(x * w) + 1) == [
-        "The gradient inf begins at v3, an operand of v4: sqrt of v3 = 0, whose derivative is inf; 3 of 5 gradients "
-        "are nan or infinite."
+        "The gradient inf begins at x * w, an operand of sqrt(x * w): sqrt of x * w = 0, whose derivative is inf; "
+        "3 of 5 gradients are nan or infinite."
     ]
 
 

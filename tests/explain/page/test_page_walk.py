@@ -19,6 +19,7 @@ from graphs_of_the_lesson import GRADIENTS, diamond, labeled, leaves, loss, neur
 from programs import OPCODES
 
 from gradwalk import Graph, Value, Walk, check, loops, nn, stop_gradient, walk
+from gradwalk.explain.node_names import with_names_as_labels, with_node_names
 from gradwalk.explain.passes import swept
 from gradwalk.functions.reductions import sumprod
 from gradwalk.graph.grouping import grouping
@@ -70,7 +71,7 @@ def vectors() -> Vectors:
 
 
 def as_dict(graph: Graph) -> Any:
-    return json.loads(graph.to_json())
+    return json.loads(with_names_as_labels(graph).to_json())
 
 
 # Graphs
@@ -346,7 +347,7 @@ def test_checks():
     for (graph, method), theirs in zip(vectors().checks, vectors().found["checks"], strict=True):
         mine = check(graph, method=method).rows
         for one, other in zip(mine, theirs, strict=True):
-            assert graph.names[other["place"]] == one.name
+            assert with_node_names(graph).names[other["place"]] == one.name
             verdict = VERDICTS.get(one.verdict, one.verdict)
             verdicts += 1
             same_verdicts += other["verdict"] == verdict

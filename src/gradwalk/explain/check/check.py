@@ -15,6 +15,7 @@ import numpy
 
 from gradwalk.explain.check.error_bounds import EPSILON, gradient_errors, noise_weights
 from gradwalk.explain.check.finite_differences import Method, Noisy, Slope, quotient, slope
+from gradwalk.explain.node_names import with_node_names
 from gradwalk.explain.passes import checkable, gradients, passing, swept
 from gradwalk.explain.report import LONGEST, print_rest
 from gradwalk.explain.terminal import Terminal
@@ -165,7 +166,7 @@ class Check:
         Example:
             >>> a = Value(2.0, label="a")
             >>> [(row["name"], row["verdict"]) for row in check(a * a).to_dict()["rows"]]
-            [('a', 'right'), ('v2', 'right')]
+            [('a', 'right'), ('a * a', 'right')]
         """
         rows = [row._asdict() | {"error": row.error} for row in self.rows]
         culprits = [culprit._asdict() for culprit in self.culprits]
@@ -240,10 +241,10 @@ def check(root: Value | Graph, *, method: Method = "central", h: float | None = 
         >>> a, b = Value(2.0, label="a"), Value(-3.0, label="b")
         >>> found = check(a * b + a)
         >>> found.ok, [row.name for row in found.rows]
-        (True, ['a', 'b', 'v3', 'v4'])
+        (True, ['a', 'b', 'a * b', 'a*b + a'])
     """
     step = _checked_step(method, h)
-    return _GraphChecker(graph_with_names(root), method, step).check()
+    return _GraphChecker(with_node_names(graph_with_names(root)), method, step).check()
 
 
 def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: float | None = None) -> Check:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gradwalk.explain.draw.expressions import expressions
 from gradwalk.explain.draw.layout import Layout, Point, layered
 from gradwalk.explain.draw.network import hint
 from gradwalk.explain.draw.svg import LETTER, Canvas, Theme, arrowhead, curve
@@ -106,8 +105,7 @@ class Scene:
     def __init__(self, graph: Graph, rankdir: str = "LR", gap: float = _GAP) -> None:
         self._graph = graph
         self._downward = rankdir == "TB"
-        texts = expressions(graph)
-        self._units = [_unit(node, texts.get(node.place, node.name)) for node in graph.nodes]
+        self._units = [_unit(node, graph.derived.get(node.place, node.name)) for node in graph.nodes]
         self._edges = [
             (x, node.place, position)
             for node in graph.nodes
@@ -417,7 +415,7 @@ def _turned(layout: Layout) -> Layout:
 
 def title(graph: Graph) -> str:
     """Return the title of a picture of a graph."""
-    roots = ", ".join(graph.labels.get(index, f"v{index + 1}") for index in graph.outputs)
+    roots = ", ".join(graph.names[index] for index in graph.outputs)
     return f"How {shortened(one_line(roots), 60)} was computed: {len(graph):,} nodes"
 
 

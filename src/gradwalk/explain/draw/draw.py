@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, overload
 
 import numpy
 
 from gradwalk.base.cached import cached_property
 from gradwalk.explain.draw import raster
+from gradwalk.explain.draw.arrays import ArrayDrawing, arrays_of, paint_arrays
 from gradwalk.explain.draw.diagram import Moment, Scene, paint_groups, recorded, title
 from gradwalk.explain.draw.dot import as_dot
-from gradwalk.explain.draw.network import paint_network
+from gradwalk.explain.draw.network import hint, paint_network
+from gradwalk.explain.draw.profile import paint_profile
 from gradwalk.explain.draw.svg import Theme
-from gradwalk.explain.variable_names import graph_with_names
+from gradwalk.explain.node_names import with_node_names
+from gradwalk.explain.variable_names import graph_with_names, variable_of
 from gradwalk.graph.boxes import boxes
 from gradwalk.graph.graph import Graph
+from gradwalk.graph.modules import modules
+from gradwalk.nn import Module
 from gradwalk.value.sweep.order import topological_order
 from gradwalk.value.value import Value
 
@@ -52,6 +58,8 @@ class Drawing:
             divided = boxes(graph)
             if divided is not None:
                 return paint_network(graph, divided, self.theme, title(graph))
+            if len(modules(graph)[0]) == 1:
+                return paint_profile(graph, self.theme, title(graph), hint(graph))
             return paint_groups(graph, self.theme)
         return Scene(self.graph, self.rankdir).painted(self.moment or recorded(self.graph), self.theme)
 
@@ -145,20 +153,41 @@ class DotDrawing(Drawing):
         return str(rendered)
 
 
+@overload
 def draw(
-    root: Value | Iterable[Value] | Graph,
+    root: Value | Graph,
     *,
     max_nodes: int | None = None,
     theme: Theme = "auto",
     rankdir: str = "LR",
     moment: Moment | None = None,
-) -> Drawing:
-    """Draw the graph of one or more Values, with their current numbers and gradients.
+) -> Drawing: ...
+@overload
+def draw(
+    root: Module[Any] | Iterable[Any],
+    *,
+    max_nodes: int | None = None,
+    theme: Theme = "auto",
+    rankdir: str = "LR",
+    moment: Moment | None = None,
+) -> Any: ...
+def draw(
+    root: Value | Iterable[Any] | Graph | Module[Any],
+    *,
+    max_nodes: int | None = None,
+    theme: Theme = "auto",
+    rankdir: str = "LR",
+    moment: Moment | None = None,
+) -> Drawing | ArrayDrawing:
+    """Draw the graph of one or more Values, or arrays of Values, with their current numbers and gradients.
+
+    A Module, nested lists of Values, a NumPy array of Values with at least two axes, and a list of leaves are drawn as
+    matrices: the values, and beside them the gradients.
 
     Args:
-        root: A Value, several Values, or a Graph.
-        max_nodes: A graph with more than this number of nodes is drawn as a network of layers, or as modules with
-            operation counts. By default 150, and 40 for a neural network.
+        root: A Value, several Values, or a Graph; a Module or an array.
+        max_nodes: A graph with more than this number of nodes is drawn as a network of layers, as modules, or by the
+            levels of its nodes. By default 150, and 40 for a neural network.
         theme: "light", "dark", or "auto" for the viewer's preference.
         rankdir: "LR" for left to right, "TB" for top to bottom.
         moment: The moment of a walk to show. By default, the current values and gradients are shown.
@@ -167,7 +196,7 @@ def draw(
         The drawing, which displays itself in notebooks and can be saved.
 
     Raises:
-        TypeError: `root` is not a Value, several Values, or a Graph.
+        TypeError: `root` is not a Value, several Values, a Graph, a Module or an array.
         ValueError: `theme`, `rankdir` or `max_nodes` is invalid.
 
     Example:
@@ -176,6 +205,8 @@ def draw(
         >>> loss.backward()
         >>> draw(loss).svg[:4]
         '<svg'
+        >>> draw([[Value(1.0), Value(2.0)], [Value(3.0), Value(4.0)]])
+        <Drawing of arrays>
     """
     if theme not in _THEMES:
         raise ValueError(f"theme must be one of {', '.join(_THEMES)}, got {theme!r}")
@@ -183,7 +214,11 @@ def draw(
         raise ValueError(f"rankdir must be LR or TB, got {rankdir!r}")
     if max_nodes is not None and (not isinstance(max_nodes, int) or max_nodes < 0):
         raise ValueError(f"max_nodes must be an integer >= 0, got {max_nodes!r}")
-    graph = graph_with_names(root)
+    arrays = arrays_of(root, variable_of(root))
+    if arrays is not None:
+        return ArrayDrawing(paint_arrays(arrays, theme))
+    assert not isinstance(root, Module)  # it has arrays
+    graph = with_node_names(graph_with_names(root))
     return Drawing(graph, _default_max_nodes(graph, moment) if max_nodes is None else max_nodes, theme, rankdir, moment)
 
 

@@ -8,15 +8,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gradwalk.explain.draw.expressions import ATOM, combined
+from gradwalk.explain.draw.descriptions import Descriptions
 from gradwalk.explain.draw.layout import Point, layered
+from gradwalk.explain.draw.rows import Detour, in_rows, rounded
 from gradwalk.explain.draw.svg import LETTER, Canvas, Theme, arrowhead, curve
 from gradwalk.explain.findings.find import findings
-from gradwalk.explain.text import one_line, plural, short, shortened, width
+from gradwalk.explain.text import one_line, plural, short, shortened, sparkline, width
 from gradwalk.graph.boxes import Box, Boxes, Cell, Links
 from gradwalk.graph.graph import Graph
-from gradwalk.graph.record import CONSTANT
-from gradwalk.ops.compiled.opcodes import SYMBOLS
 
 _MARGIN = 18.0
 _LINE = 16.0  # line height of text
@@ -33,10 +32,12 @@ _MAX_DRAWN = 2000  # a graph of more nodes takes too long to lay out node by nod
 _MANY_BOXES = 6
 _MAX_COLUMNS = 16  # maximum number of parameters in a row
 _MAX_NAME = 14  # maximum length of the name of an input
-_MAX_OPERATIONS = 5
-_MAX_FORMULA = 6  # maximum number of operations in a formula
-_LONGEST_FORMULA = 26  # characters
+_LONGEST_VARIABLES = 26  # characters
 _MAX_FINDING_LINES = 2  # maximum number of lines of the caption about the most serious finding
+_NARROW_GAP = 40.0  # distance between columns of boxes in a wide picture
+_WIDEST = 1164.0  # maximum width of a picture with a single row, without margins
+_WIDEST_ROW = 1100.0  # maximum width of one of several rows, if possible
+_LONGEST_LINE = 24  # maximum number of characters of a line of gradients
 _SYMBOLS = "square, line: parameter; circle: output"
 
 
@@ -101,6 +102,7 @@ class _Picture:
         self._graph = graph
         self._all = boxes
         self._boxes, self._edges, self._links = _with_constants(boxes)
+        self._descriptions = Descriptions(graph, self._boxes, boxes.grouping, is_network=boxes.is_network)
         crowded = sum(len(box.cells) > _FEW_CELLS for box in self._boxes) >= _MANY_BOXES
         self._max_cells = _FEW_CELLS if crowded else _MAX_CELLS
         self._has_gradients = bool(graph.grad.any())
@@ -108,11 +110,22 @@ class _Picture:
         self._shapes = [self._shape(box) for box in self._boxes]
         self._sizes = [shape.size for shape in self._shapes]
         self._pairs = [(start, end) if start < end else (end, start) for start, end in self._edges]
-        room = [(w, h + 2 * _CARRY if box.carries else h) for (w, h), box in zip(self._sizes, self._boxes, strict=True)]
-        self._layout = layered(room, self._pairs, _GAP)
+        room = [self._room(box, size) for box, size in zip(self._boxes, self._sizes, strict=True)]
+        layout = layered(room, self._pairs, _GAP)
+        if layout.width > _WIDEST:
+            layout = layered(room, self._pairs, _NARROW_GAP)
+        rows = in_rows(layout, room, self._pairs, _WIDEST if layout.width <= _WIDEST else _WIDEST_ROW)
+        self._layout, self._detours = rows.layout, rows.detours
         leaves = [leaf for box in self._boxes for leaf in box.leaves]
         outputs = [cell.output for box in self._boxes for cell in box.cells if cell.output >= 0]
         self._largest = self._largest_of([*leaves, *outputs])
+
+    def _room(self, box: Box, size: tuple[float, float]) -> tuple[float, float]:
+        """Return the size of a box with the arrow to the next step and the words below it."""
+        if not box.carries:
+            return size
+        wide = max(size[0] + 2 * _CARRY, width(self._descriptions.carried(box)) * _FONT * LETTER)
+        return wide, size[1] + 2 * (_CARRY + _LINE)
 
     def painted(self, canvas: Canvas) -> str:
         """Draw everything, and return the text of the file."""
@@ -129,8 +142,11 @@ class _Picture:
         body = canvas.group(transform=f"translate({_MARGIN:g},{_MARGIN + head:g})")
         for i, box in enumerate(self._boxes):
             self._paint_box(body, i, box)
-        for edge, pair, route in zip(self._edges, self._pairs, self._layout.routes, strict=True):
-            self._paint_edge(body, edge, pair, route)
+        for number, (edge, pair) in enumerate(zip(self._edges, self._pairs, strict=True)):
+            if number in self._detours:
+                self._paint_detour(body, edge, pair, self._detours[number])
+            else:
+                self._paint_edge(body, edge, pair, self._layout.routes[number])
         self._paint_legend(canvas, high - _MARGIN)
         return canvas.finished(wide, high)
 
@@ -181,9 +197,16 @@ class _Picture:
     def _shape(self, box: Box) -> _Shape:
         """Measure a box."""
         title = shortened(one_line(box.name), 30)
-        formula = self._formula(box) if box.kind == "operations" else ""
         results = list(self._results(box))
-        lines = [*_counts(box), *self._variables(box), *([formula] if formula else _operations(box)), *results]
+        said = self._descriptions
+        lines = [
+            *self._alike(box),
+            *_counts(box),
+            *said.use(box),
+            *self._variables(box),
+            *said.computation(box),
+            *results,
+        ]
         rows, columns, names = 0, 0, []
         cells_wide = 0.0
         if box.cells:
@@ -201,29 +224,16 @@ class _Picture:
         high = _PAD + _LINE * (1 + len(lines)) + (rows * row + more + 6 if rows else 0.0) + 4
         return _Shape(title, lines, len(results), names, rows, columns, (max(text_wide, cells_wide) + 2 * _PAD, high))
 
-    def _formula(self, box: Box) -> str:
-        """Return the formula of a small box in terms of other boxes; "" if it is too long or uses unnamed numbers."""
-        if len(box.nodes) > _MAX_FORMULA:
-            return ""
-        graph = self._graph
-        named = {i: (other.name, ATOM) for other in self._boxes if other.kind == "module" for i in other.nodes[-1:]}
-        texts: dict[int, tuple[str, int]] = {}
-        for node in box.nodes:
-            operands = []
-            for k in range(graph.offsets[node], graph.offsets[node + 1]):
-                x = int(graph.operands[k])
-                label = graph.labels.get(x, "")
-                if x == CONSTANT:
-                    operands.append((_number(graph.partials[k]), ATOM))
-                elif x in texts or x in named:
-                    operands.append(texts.get(x) or named[x])
-                elif label or graph.offsets[x] == graph.offsets[x + 1]:
-                    operands.append((label.rpartition(".")[2] or _number(graph.data[x]), ATOM))
-                else:
-                    return ""
-            texts[node] = combined(graph.symbols.get(node, SYMBOLS[graph.opcodes[node]]), operands)
-        text = texts[box.nodes[-1]][0] if box.nodes else ""
-        return text if width(text) <= _LONGEST_FORMULA else ""
+    def _alike(self, box: Box) -> Iterator[str]:
+        """Yield the number of equal parts that a box shows, and the largest gradient or value of each part."""
+        if not box.alike:
+            return
+        yield f"{len(box.alike):,} {box.part} like this"
+        largest = [self._largest_of(leaves) for leaves in box.alike if leaves]
+        if len(largest) > _FEW_CELLS:
+            count = min(len(largest), _LONGEST_LINE)
+            yield f"{'gradients' if self._has_gradients else 'values'} {largest[0]:.3g} … {largest[-1]:.3g}"
+            yield sparkline([largest[i * (len(largest) - 1) // (count - 1)] for i in range(count)])
 
     def _variables(self, box: Box) -> Iterator[str]:
         """Yield the variables that hold the parameters of a box, such as "W, b" for `W[0][1]` and `b[0]`."""
@@ -231,7 +241,7 @@ class _Picture:
             labels = [self._graph.labels.get(leaf, "") for leaf in box.leaves]
             names = dict.fromkeys(label.partition("[")[0] for label in labels if "[" in label)
             if names:
-                yield shortened(one_line(", ".join(names)), _LONGEST_FORMULA)
+                yield shortened(one_line(", ".join(names)), _LONGEST_VARIABLES)
 
     def _results(self, box: Box) -> Iterator[str]:
         """Yield the outputs of the graph that the box computes, such as "loss = 0.93"."""
@@ -256,11 +266,13 @@ class _Picture:
         w, h = shape.size
         left, top = x - w / 2, y - h / 2
         group = canvas.group(described(box))
-        if box.is_repeated:
+        if box.alike:
+            group.rectangle(left + 8, top + 8, w, h, "paper", "line", 6, stroke_width="1")
+        if box.is_repeated or box.alike:
             group.rectangle(left + 4, top + 4, w, h, "paper", "line", 6, stroke_width="1")
         group.rectangle(left, top, w, h, "box", "line", 6, stroke_width="1.2")
         if box.carries:
-            self._paint_carry(group, box.carries, (left, top, w, h))
+            self._paint_carry(group, box, (left, top, w, h))
         group.text(left + _PAD, top + _PAD + 8, shape.title, font_weight="bold")
         for i, line in enumerate(shape.lines):
             fill = "ink" if i >= len(shape.lines) - shape.results else "faint"
@@ -277,16 +289,17 @@ class _Picture:
                 start = x - shape.columns * _SQUARE / 2
                 self._paint_square(group, leaf, start + column * _SQUARE, top + shape.top + row * _SQUARE)
 
-    def _paint_carry(self, canvas: Canvas, count: int, box: tuple[float, float, float, float]) -> None:
+    def _paint_carry(self, canvas: Canvas, box: Box, sides: tuple[float, float, float, float]) -> None:
         """Draw an arrow below a box, from its right to its left side: results that the next step uses."""
-        left, top, w, h = box
-        group = canvas.group(f"{count:,} edges to the next step")
+        left, top, w, h = sides
+        group = canvas.group(f"{box.carries:,} edges to the next step")
         y, low = top + h - 12, top + h + 14
         down = low - y - 16
         right = f"M{left + w:.1f},{y:.1f}h6q8,0 8,8v{down:.1f}q0,8 -8,8"
         commands = f"{right}H{left - 10:.1f}q-8,0 -8,-8v{-down:.1f}q0,-8 8,-8h10"
         group.path(commands, stroke="line", stroke_width="1.2")
         group.path(arrowhead((left, y), False, 1.2), fill="line")
+        group.text(left + w / 2, low + _LINE, self._descriptions.carried(box), "faint", "middle")
 
     def _paint_cell(self, canvas: Canvas, number: int, row: int, cell: Cell) -> None:
         """Draw a neuron: its parameters as squares, and its output as a circle."""
@@ -366,6 +379,22 @@ class _Picture:
         if not is_back:
             group.path(arrowhead(points[-1], False, float(weight)), fill="line")
 
+    def _paint_detour(self, canvas: Canvas, edge: tuple[int, int], pair: tuple[int, int], detour: Detour) -> None:
+        """Draw the edges between two boxes of different rows as one line."""
+        start, end = pair
+        group = canvas.group(f"{self._edges[edge]:,} edges" + (", leading back" if edge != pair else ""))
+        tip = self._side(end, -1)
+        paths = [
+            curve([self._side(start, 1), *detour.before, detour.corners[0]], downward=False),
+            rounded(detour.corners),
+            curve([detour.corners[-1], *detour.after, tip], downward=False),
+        ]
+        dash = {"stroke_dasharray": "5 4"} if edge != pair else {}
+        weight = f"{1 + math.log10(self._edges[edge]) / 2:.1f}"
+        group.path("".join(paths), stroke="line", stroke_width=weight, **dash)
+        if edge == pair:
+            group.path(arrowhead(tip, False, float(weight)), fill="line")
+
     def _paint_line(self, canvas: Canvas, sides: tuple[float, float], points: list[Point], leaf: int) -> None:
         """Draw one line between two neurons, straight between the sides of the boxes, in the color of its weight."""
         (x1, y1), (x2, y2) = points[0], points[-1]
@@ -390,28 +419,9 @@ class _Picture:
         return x + side * self._sizes[number][0] / 2, y
 
 
-def _number(number: float) -> str:
-    """Write a number in a formula."""
-    return f"{number:.3g}" if number >= 0 else f"({number:.3g})"
-
-
 def _name_width(names: Sequence[str]) -> float:
     longest = max(map(width, names), default=0)
     return longest * _FONT * LETTER + 6 if longest else 0.0
-
-
-def _operations(box: Box) -> Iterator[str]:
-    """Yield the number of operations by symbol."""
-    if box.cells and box.kind == "module":
-        functions = [symbol for symbol in box.operations if symbol not in ("*", "+", "sumprod")]
-        if functions:
-            yield shortened(", ".join(functions), 22)
-        return
-    most = box.operations.most_common()
-    for symbol, count in most[:_MAX_OPERATIONS]:
-        yield f"{count:,} {shortened(one_line(symbol), 20)}"
-    if most[_MAX_OPERATIONS:]:
-        yield f"{sum(count for _, count in most[_MAX_OPERATIONS:]):,} others"
 
 
 _Edges = Counter[tuple[int, int]]

@@ -11,6 +11,7 @@ from gradwalk.explain.text import one_line, plural, short, shortened
 from gradwalk.graph.boxes import box_name, cells_of
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.grouping import grouping
+from gradwalk.graph.paths import written
 from gradwalk.graph.record import CONSTANT
 from gradwalk.graph.repeats import operand_lists
 from gradwalk.ops.compiled.opcodes import OPCODES, SYMBOLS
@@ -110,14 +111,14 @@ class Structure:
         return plural(groups.count, groups.kind) if groups.count > 1 else ""
 
     def layer(self, node: int) -> str:
-        """Return the name of the layer of a node, such as "layers.0"; "" if the node belongs to no module."""
+        """Return the name of the layer of a node, such as "layers[0]"; "" if the node belongs to no module."""
         path = self.places[self.module[node]][0]
         return one_line(box_name(path, path in self._series)[0]) if path else ""
 
     def unit(self, node: int) -> str:
-        """Return the name of the unit of a node, such as "layers.0.neurons.2"; "" if it belongs to no module."""
+        """Return the name of the unit of a node, such as "layers[0].neurons[2]"; "" if it belongs to no module."""
         path, cell = self.places[self.module[node]]
-        return one_line(".".join((*path, cell) if cell else path))
+        return one_line(written((*path, cell) if cell else path))
 
     def name(self, node: int) -> str:
         """Return the name of a node on one line, with the number of its source line if it has no label."""

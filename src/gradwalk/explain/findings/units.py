@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from gradwalk.explain.findings.structure import Finding, Structure, listed
 from gradwalk.explain.text import plural, short
-from gradwalk.graph.neurons import Path
+from gradwalk.graph.paths import Path
 from gradwalk.graph.record import CONSTANT
 from gradwalk.ops.compiled.opcodes import OPCODES
 

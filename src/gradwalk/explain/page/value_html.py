@@ -1,19 +1,22 @@
-"""The HTML of a Value in a notebook: its text, and a drawing of a small graph."""
+"""The HTML of a Value or Module in a notebook: its text, and a drawing of a small graph or of the parameters."""
 
 from __future__ import annotations
 
 import html
 import sys
 from dataclasses import replace
+from typing import Any
 
 from gradwalk.explain.draw.draw import draw
 from gradwalk.explain.page.static import scrollable
 from gradwalk.explain.variable_names import names_in
 from gradwalk.graph.graph import Graph
+from gradwalk.nn import Module
 from gradwalk.value.sweep.order import topological_order
 from gradwalk.value.value import Value
 
 _MAX_NODES = 24
+_MAX_PARAMETERS = 5000
 
 
 def value_html(value: Value) -> str | None:
@@ -25,6 +28,14 @@ def value_html(value: Value) -> str | None:
     names = names_in(vars(sys.modules["__main__"]), places)  # the variables of the notebook
     picture = draw(replace(graph, labels={**names, **graph.labels})).svg
     return f"<code>{html.escape(repr(value))}</code>{scrollable(picture)}"
+
+
+def module_html(module: Module[Any]) -> str | None:
+    """Return HTML with the parameters of a Module and their gradients; None if it has no or more than 5,000 numbers."""
+    parameters = list(module.named_parameters())
+    if not 0 < len(parameters) <= _MAX_PARAMETERS or not all(isinstance(p, (Value, float)) for _, p in parameters):
+        return None
+    return f"<code>{html.escape(repr(module))}</code>{scrollable(draw(module).svg)}"
 
 
 def _is_large(value: Value) -> bool:

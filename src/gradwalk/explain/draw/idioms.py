@@ -1,0 +1,111 @@
+"""Recognize common computations, such as a softmax or a squared error, so that a picture can name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gradwalk.graph.graph import Graph
+from gradwalk.graph.record import CONSTANT
+from gradwalk.ops.compiled.opcodes import OPCODES
+
+_ADD, _SUB, _NEG, _MUL, _DIV, _POW, _EXP, _LOG, _RELU = map(
+    OPCODES.__getitem__, ("add", "sub", "neg", "mul", "div", "pow", "exp", "log", "relu")
+)
+_CROSS_ENTROPY = "cross-entropy: log of softmax"
+_MANY_SQUARES = 3
+_MAX_TERMS = 10_000  # maximum number of terms of a sum that are followed
+
+
+class Idioms:
+    """Finds common computations in a graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._opcodes: list[int] = graph.opcodes.tolist()
+        self._offsets: list[int] = graph.offsets.tolist()
+        self._operands: list[int] = graph.operands.tolist()
+        self._partials: list[float] = graph.partials.tolist()
+
+    def names(self, nodes: Sequence[int], *, is_loss: bool) -> list[str]:
+        """Return the names of the computations that some nodes perform, such as "softmax", each name once.
+
+        A squared difference is called an error if `is_loss` is true.
+        """
+        found = dict.fromkeys(name for node in nodes for name in self._named(node, is_loss=is_loss))
+        squares = [node for node in nodes if self._is_square(node) and not self._given(self._given(node)[0])]
+        if len(squares) >= _MANY_SQUARES and 2 * len(squares) + 2 >= len(nodes):
+            return [f"sum of {len(squares):,} squares (L2)"]
+        if _CROSS_ENTROPY in found:
+            found.pop("softmax", None)
+        return list(found)
+
+    def mean(self, nodes: Sequence[int], count: int) -> str:
+        """Return "mean" or "sum" if the nodes add up `count` terms, and divide by their number for a mean; else ""."""
+        added = sum(self._opcodes[node] in (_ADD, _SUB) for node in nodes)
+        others = [node for node in nodes if self._opcodes[node] not in (_ADD, _SUB)]
+        if not count - 1 <= added <= count + 1:
+            return ""
+        if len(others) == 1 and self._constant(others[0]) in (float(count), 1.0 / count):
+            return f"mean of {count:,}"
+        return f"sum of {count:,}" if not others else ""
+
+    def _named(self, node: int, *, is_loss: bool) -> Iterator[str]:
+        """Yield the name of the computation that a node completes, if it has one."""
+        opcode, given = self._opcodes[node], self._given(node)
+        if opcode == _DIV and self._is_softmax(given):
+            yield "softmax"
+        elif opcode == _LOG and given[0] != CONSTANT and self._is_share(given[0]):
+            yield _CROSS_ENTROPY
+        elif self._is_square(node) and self._is_difference(given[0]):
+            yield "squared error" if is_loss else "squared difference"
+        elif opcode == _RELU and self._is_margin(given[0]):
+            yield "hinge loss"
+
+    def _given(self, node: int) -> list[int]:
+        return self._operands[self._offsets[node] : self._offsets[node + 1]]
+
+    def _constant(self, node: int) -> float | None:
+        """Return the constant operand of a product or quotient; None if there is none."""
+        for i in range(self._offsets[node], self._offsets[node + 1]):
+            if self._operands[i] == CONSTANT and self._opcodes[node] in (_MUL, _DIV):
+                return self._partials[i]
+        return None
+
+    def _is_softmax(self, given: Sequence[int]) -> bool:
+        """Return whether a numerator is one of the exponentials that the denominator adds up."""
+        top, bottom = given
+        if CONSTANT in given or self._opcodes[top] != _EXP or self._opcodes[bottom] != _ADD:
+            return False
+        pending, found, count = [bottom], False, 0
+        while pending and count < _MAX_TERMS:
+            node = pending.pop()
+            count += 1
+            found |= node == top
+            if self._opcodes[node] == _ADD:
+                pending += [x for x in self._given(node) if x != CONSTANT]
+            elif self._opcodes[node] != _EXP:
+                return False
+        return found
+
+    def _is_share(self, node: int) -> bool:
+        return self._opcodes[node] == _DIV and self._is_softmax(self._given(node))
+
+    def _is_square(self, node: int) -> bool:
+        """Return whether a node is x**2 or x * x."""
+        given = self._given(node)
+        if self._opcodes[node] == _POW:
+            return given[0] != CONSTANT and given[1] == CONSTANT and self._partials[self._offsets[node] + 1] == 2.0
+        return self._opcodes[node] == _MUL and given[0] == given[1] != CONSTANT
+
+    def _is_difference(self, node: int) -> bool:
+        """Return whether a node is a difference, or a sum with a constant."""
+        return self._opcodes[node] == _SUB or (self._opcodes[node] == _ADD and CONSTANT in self._given(node))
+
+    def _is_margin(self, node: int) -> bool:
+        """Return whether a node is 1 plus or minus a product."""
+        if node == CONSTANT or self._opcodes[node] not in (_ADD, _SUB):
+            return False
+        start, given = self._offsets[node], self._given(node)
+        if given.count(CONSTANT) != 1:
+            return False
+        position = given.index(CONSTANT)
+        return self._partials[start + position] == 1.0 and self._opcodes[given[1 - position]] in (_MUL, _NEG)

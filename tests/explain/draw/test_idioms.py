@@ -1,0 +1,64 @@
+"""Tests of the names of common computations in pictures."""
+
+from __future__ import annotations
+
+import pytest
+from networks import bigram_loss, labeled_loss, mlp_loss, orbit, rnn_loss
+
+from gradwalk import Graph, Value
+from gradwalk.explain.draw.descriptions import Descriptions
+from gradwalk.explain.draw.idioms import Idioms
+from gradwalk.graph.boxes import boxes
+
+
+def said(root: Value, name: str) -> list[str]:
+    """Return the words in the box with a name."""
+    graph = Graph.record(root)
+    divided = boxes(graph)
+    texts = Descriptions(graph, divided.boxes, divided.grouping, is_network=divided.is_network)
+    (box,) = [box for box in divided.boxes if box.name == name]
+    return [*texts.use(box), *texts.computation(box)]
+
+
+def found(root: Value, *, is_loss: bool = True) -> list[str]:
+    graph = Graph.record(root)
+    return Idioms(graph).names(range(len(graph)), is_loss=is_loss)
+
+
+def test_losses_are_named():
+    assert said(mlp_loss(5), "each sample") == ["squared error", "(layers[2] - 1)**2"]
+    assert "hinge loss" in said(labeled_loss(5), "each sample")
+    assert said(labeled_loss(5), "parameters alone") == ["sum of 37 squares (L2)", "38 *", "37 +"]
+    assert said(bigram_loss(20), "each sample")[0] == "cross-entropy: log of softmax"
+    assert said(bigram_loss(20), "parameters") == ["6 of them in each sample"]
+    assert said(bigram_loss(20), "all 20 samples") == ["mean of 20"]
+    assert said(rnn_loss(5), "each step")[0] == "cross-entropy: log of softmax"
+    assert said(mlp_loss(5), "all 5 samples") == ["sum of 5"]
+
+
+def test_softmax():
+    scores = [Value(0.1 * i).exp() for i in range(4)]
+    total = sum(scores[1:], scores[0])
+    assert found(scores[2] / total) == ["softmax"]
+    assert found(scores[0] / (total + 1.0).exp()) == []
+    assert found(scores[0] / (scores[1] + scores[2])) == []
+    assert found(scores[0] / (total + scores[0] * 2.0)) == []
+    assert found((scores[2] / total).log()) == ["cross-entropy: log of softmax"]
+
+
+@pytest.mark.parametrize(("is_loss", "name"), [(True, "squared error"), (False, "squared difference")])
+def test_squares(is_loss, name):
+    a, b = Value(1.0), Value(2.0)
+    difference = a - b
+    assert found(difference**2, is_loss=is_loss) == found(difference * difference, is_loss=is_loss) == [name]
+    assert found((a + b) ** 2) == found((a - b) ** 3) == found(a * b) == []
+
+
+def test_steps_of_a_loop_are_formulas():
+    assert said(orbit(20), "each step") == [
+        "t1 = (s2*s2 + s4*s4)**1.5",
+        "s1 = s1 - 0.05*s2/t1",
+        "s2 = s2 + 0.05*s1",
+        "s3 = s3 - 0.05*s4/t1",
+        "s4 = s4 + 0.05*s3",
+    ]
