@@ -603,7 +603,7 @@ export class App {
       isFixed: state.mode === "exercises" || state.chapter !== "", // a change would give away answers or contradict the text
       largest: moment.position > model.shown.seeded ? model.shown.largest : 0, // gradients are not shown before
     };
-    const active = lesson?.active ?? (marks.nudge ? null : moment.active); // a nudge is not a step of the walk
+    const active = lesson?.active ?? (marks.nudge || model.isFinished ? null : moment.active); // a nudge is not a step of the walk
     this.stage.paint(graph, active === moment.active ? moment : { ...moment, active }, marks);
     this.#light(model);
     const checked = model.nudge ? graph.root : null;
@@ -615,7 +615,8 @@ export class App {
     const isNudge = marks.nudge && (!before?.nudge || before.graph !== graph);
     if (isNudge) this.stage.focus(itemOf(scene, graph.root) ?? "");
     const isStep = moment.position !== before?.moment.position;
-    if (isStep && !marks.nudge && moment.active !== null) this.stage.focus(itemOf(scene, moment.active) ?? "");
+    if (isStep && !marks.nudge && active !== null) this.stage.focus(itemOf(scene, active) ?? "");
+    else if (model.isFinished && !isSameProgram(model, before)) this.stage.fit();
   }
 
   /** Highlight the paths from the hovered node, or else from the selected one. @param {Model} model */
@@ -633,6 +634,11 @@ export class App {
     const { flights, moment } = animationOf(shown, from, position);
     this.stage.play({ flights, moment: (landed) => withoutAnswer(moment(landed), model, asks), pace: this.transport.pace });
   }
+}
+
+/** Return whether two models show the same graph, perhaps with other numbers. @param {Model} model @param {Model | null} before */
+function isSameProgram({ document, program, pass }, before) {
+  return before !== null && document === before.document && program === before.program && pass === before.pass;
 }
 
 /** Return whether a model is one step ahead of another. @param {Model} model @param {Model} before */

@@ -133,6 +133,10 @@ export const transport = {
   backKey: "Ein Schritt zurück (b)",
   next: "Nächster Schritt",
   nextKey: "Nächster Schritt (n)",
+  again: "Von vorn",
+  againKey: "Von vorn (n)",
+  /** @param {string} root */
+  finished: (root) => `Beide Durchgänge sind fertig. Jeder Knoten zeigt seinen Gradienten: die Ableitung von ${root} nach ihm.`,
   end: "Bis ans Ende",
   endKey: "Bis ans Ende (e)",
   play: "Abspielen",

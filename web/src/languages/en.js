@@ -121,6 +121,10 @@ export const transport = {
   backKey: "A step back (b)",
   next: "Next step",
   nextKey: "Next step (n)",
+  again: "From the beginning",
+  againKey: "From the beginning (n)",
+  /** @param {string} root */
+  finished: (root) => `Both passes are done. Every node shows its gradient: the derivative of ${root} with respect to it.`,
   end: "Run to the end",
   endKey: "Run to the end (e)",
   play: "Play",

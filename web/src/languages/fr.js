@@ -134,6 +134,10 @@ export const transport = {
   backKey: "Une étape en arrière (b)",
   next: "Étape suivante",
   nextKey: "Étape suivante (n)",
+  again: "Depuis le début",
+  againKey: "Depuis le début (n)",
+  /** @param {string} root */
+  finished: (root) => `Les deux passes sont terminées. Chaque nœud montre son gradient : la dérivée de ${root} par rapport à lui.`,
   end: "Jusqu’à la fin",
   endKey: "Jusqu’à la fin (e)",
   play: "Lecture",

@@ -2,6 +2,7 @@
 
 import { button, element, fill, icon, select, set, write } from "../../dom.js";
 import { folds, training, transport as say } from "../../languages/languages.js";
+import { said } from "../../core/names.js";
 import { short } from "../../core/numbers.js";
 import { stepSentence } from "../../walk/words.js";
 
@@ -17,6 +18,7 @@ const ICONS = {
   start: "M2 2h2v12H2zM12 2l2 2-4 4 4 4-2 2-6-6z",
   back: "M10 2l2 2-4 4 4 4-2 2-6-6z",
   next: "M6 2L4 4l4 4-4 4 2 2 6-6z",
+  again: "M8 3V0L4 4l4 4V5a3.5 3.5 0 1 1-3.5 3.5h-2A5.5 5.5 0 1 0 8 3z",
   end: "M12 2h2v12h-2zM4 2L2 4l4 4-4 4 2 2 6-6z",
   play: "M4 2v12l10-6z",
   pause: "M3 2h4v12H3zM9 2h4v12H9z",
@@ -43,11 +45,10 @@ export class Transport {
       start: button(icon(ICONS.start), go(() => 0), { "aria-label": say.start, title: say.startKey }),
       back: button(icon(ICONS.back), go(() => this.position - 1), { "aria-label": say.back, title: say.backKey }),
       play: button("", () => this.toggle(), { title: say.playKey }),
-      next: button("", go(() => this.position + 1), { class: "main", title: say.nextKey }),
+      next: button("", go(() => (this.position === this.last ? 0 : this.position + 1)), { class: "main" }),
       end: button(icon(ICONS.end), go(() => this.last), { "aria-label": say.end, title: say.endKey }),
     };
     face(this.buttons.play, ICONS.play, say.play);
-    face(this.buttons.next, ICONS.next, say.next);
     this.timeline = element("input", {
       type: "range",
       class: "timeline",
@@ -62,6 +63,7 @@ export class Transport {
     this.sentence = element("p", { class: "sentence", "aria-live": "polite" });
     /** @type {import("../../types.js").Step | undefined} the last step */
     this.step = undefined;
+    this.nothing = say.nothing; // told if there is no last step
     this.isWhole = false;
     this.tellWhole = () => {};
     const turn = () => {
@@ -76,7 +78,7 @@ export class Transport {
   }
 
   /** @param {import("../../model/model.js").Model} model */
-  update({ state, graph, shown, moment, last, stored }) {
+  update({ state, graph, shown, moment, last, stored, isFinished }) {
     if (state.mode !== this.mode || graph !== this.graph) this.stop();
     [this.mode, this.graph] = [state.mode, graph];
     const wouldTell = state.mode === "exercises" && moment.position < last; // the remaining steps would give the answer away
@@ -84,9 +86,12 @@ export class Transport {
     this.position = moment.position;
     this.last = last;
     if (this.position === last) this.stop();
-    const { start, back, play, next, end } = this.buttons;
+    const { start, back, next, end } = this.buttons;
     for (const control of [start, back]) disable(control, this.position === 0);
-    for (const control of [play, next, end]) disable(control, this.position === last);
+    disable(end, this.position === last);
+    const isOver = this.position === last;
+    face(next, isOver ? ICONS.again : ICONS.next, isOver ? say.again : say.next);
+    set(next, "title", isOver ? say.againKey : say.nextKey);
     set(this.timeline, "max", last);
     this.timeline.value = String(this.position);
     const forward = shown.graph.nodes.length;
@@ -97,7 +102,8 @@ export class Transport {
     set(this.timeline, "aria-valuetext", phase);
     set(this.phase, "data-phase", moment.phase);
     write(this.phase, phase);
-    const step = shown.step(this.position) ?? null;
+    const step = isFinished ? undefined : shown.step(this.position);
+    this.nothing = isFinished ? say.finished(said(graph.nodes[graph.root].name)) : say.nothing;
     if (step !== this.step) this.isWhole = false;
     this.step = step;
     const before = stored.get(moment.active ?? -1); // gradients from before the pass, if zero_grad was not called
@@ -112,7 +118,7 @@ export class Transport {
    * @param {import("../../walk/steps.js").Walk} walk @param {string} onTop a sentence about gradients from before the pass
    */
   #tell(walk, onTop) {
-    const sentence = (this.step ? stepSentence(walk, this.step, this.isWhole) : say.nothing) + onTop;
+    const sentence = (this.step ? stepSentence(walk, this.step, this.isWhole) : this.nothing) + onTop;
     write(this.sentence, sentence);
     this.more.hidden = !this.step || (!this.isWhole && sentence === stepSentence(walk, this.step) + onTop);
     write(this.more, this.isWhole ? folds.less : folds.whole);
@@ -121,8 +127,9 @@ export class Transport {
 
   /** Start or stop playing. */
   toggle() {
-    if (this.playing) this.stop();
-    else if (this.position < this.last) this.#play();
+    if (this.playing) return this.stop();
+    if (this.position === this.last) this.#go(0);
+    return this.#play();
   }
 
   /** Duration of the animation of a contribution at the chosen speed, in milliseconds. */
@@ -176,6 +183,7 @@ export class Transport {
  * @param {HTMLButtonElement} control @param {string} shape @param {string} word
  */
 function face(control, shape, word) {
+  if (control.getAttribute("aria-label") === word) return;
   fill(control, icon(shape), element("span", { class: "word" }, word));
   set(control, "aria-label", word);
 }
