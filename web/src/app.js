@@ -6,7 +6,7 @@ import { files as say, lesson as lessonWords, parts as partNames, present, stage
 import { ExpressionError } from "./core/expression.js";
 import { GraphError } from "./core/graph.js";
 import { animationOf } from "./walk/step_animation.js";
-import { itemOf, pathTo } from "./walk/modules/modules.js";
+import { innermost, itemOf, pathTo } from "./walk/modules/modules.js";
 import { dropped, modeler } from "./model/model.js";
 import { chapterOf, ROUTE, stageOf } from "./model/chapters.js";
 import { Guide } from "./lesson/guide.js";
@@ -147,12 +147,15 @@ export class App {
       count: stageWords.count,
       progress: stageWords.progress,
       largest: stageWords.largest,
+      /** Set before a picture is shown. */
+      pictureNote: stageWords.pictureNote,
     };
     this.stage = new Stage(drawing, {
       ...this.texts,
       onNode: (place) => this.#choose(place),
       onEdge: (key) => this.#chooseEdge(key),
       onPart: (key) => act({ open: key }),
+      onDot: (place) => this.#model && act(placed(this.#model, place)),
       onValue: (place, number, isFinal) => this.#setValue(place, number, isFinal),
       onPoint: (place) => this.#point(place),
       corner: () => ({ width: this.zooming.offsetWidth + 2 * APART, height: this.zooming.offsetHeight + 2 * APART }),
@@ -644,6 +647,11 @@ function isSameProgram({ document, program, pass }, before) {
 /** Return whether a model is one step ahead of another. @param {Model} model @param {Model} before */
 function isNext({ shown, scene, moment }, before) {
   return shown === before.shown && scene === before.scene && moment.position === before.moment.position + 1;
+}
+
+/** Return the change that selects a node and opens its part. @param {Model} model @param {number} place */
+function placed({ graph, whole }, place) {
+  return { selected: graph.nodes[place].name, operand: -1, open: innermost(whole, place).key };
 }
 
 /** Return the message of an error in the reader's input; rethrow other errors. @param {unknown} error */

@@ -165,6 +165,7 @@
  * @typedef {object} Part
  * @property {string} key unique
  * @property {string} name
+ * @property {number} number of the sample or step, from 0; -1 for other groups
  * @property {readonly number[]} places indices of all nodes inside, sorted
  * @property {readonly (Part | number)[]} children shown when it is open: groups, and indices of single nodes
  */
@@ -184,6 +185,9 @@
  * @property {readonly EdgeKey[]} operands all of its edges
  */
 
-/** @typedef {{ items: readonly Item[], edges: readonly Edge[] }} Scene */
+/**
+ * Boxes and lines. Groups with a picture replace them; then the items are the parts in the picture.
+ * @typedef {{ items: readonly Item[], edges: readonly Edge[], pictured: import("./core/groups.js").Groups | null }} Scene
+ */
 
 export {};

@@ -13,7 +13,7 @@ from gradwalk.base.cached import cached_property
 from gradwalk.explain import report
 from gradwalk.explain.draw.animation import Film
 from gradwalk.explain.draw.diagram import Moment
-from gradwalk.explain.draw.draw import Drawing, draw
+from gradwalk.explain.draw.draw import Drawing, draw, overview
 from gradwalk.explain.draw.raster import PictureError
 from gradwalk.explain.draw.svg import Theme
 from gradwalk.explain.findings.find import findings
@@ -32,6 +32,7 @@ from gradwalk.explain.passes import (
 from gradwalk.explain.terminal import Terminal
 from gradwalk.explain.variable_names import graph_with_names
 from gradwalk.explain.visit_order import visit_order
+from gradwalk.graph.boxes import boxes
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.grouping import grouping
 from gradwalk.graph.json.plain_json import as_json, plain
@@ -231,8 +232,8 @@ class Walk:
         Returns:
             A dictionary with the keys "gradwalk", "version", "graph", "order", "overwrite" and "files", with nan and
             inf as strings. A graph of more than 2,000 nodes is in the format of `Graph.to_columns`. If the graph has
-            modules, samples or time steps, the key "groups" has the module and the sample of each node. If there are
-            findings, the key "findings" has them.
+            modules, samples or time steps, the key "groups" has the module and the sample of each node, and the key
+            "overview" has a picture of the modules. If there are findings, the key "findings" has them.
 
         Example:
             >>> a = Value(2.0, label="a")
@@ -240,6 +241,9 @@ class Walk:
             [1, 0]
         """
         is_large = len(self.graph) > _LARGEST_TOLD
+        divided = boxes(self.graph)
+        groups = divided.grouping if divided else grouping(self.graph)
+        is_right = self.is_legal and not self.overwrite
         told = {"findings": plain([finding._asdict() for finding in self.findings])} if self.findings else {}
         return {
             "gradwalk": "walk",
@@ -248,7 +252,8 @@ class Walk:
             "order": list(self.order),
             "overwrite": self.overwrite,
             "files": dict(self.graph.files),
-            **grouping(self.graph).entry(),
+            **groups.entry(),
+            **(overview(self.graph, divided, is_right) if divided else {}),
             **told,
         }
 

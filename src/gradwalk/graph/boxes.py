@@ -17,6 +17,9 @@ from gradwalk.graph.repeats import operand_lists
 from gradwalk.ops.compiled.opcodes import OPCODES, SYMBOLS
 
 _MAX_BOXES = 24
+_KINDS = [
+    (kind,) for kind in ("inputs", "parameters", "each", "before", "outside", "after")
+]  # of boxes without a module
 
 Links = dict[tuple[int, int], int]
 
@@ -81,12 +84,16 @@ class Boxes:
         links: The connected cells, by the pair of boxes. Each item maps the list positions of two cells in their boxes
             to the parameter that the result of the first cell is multiplied with, or to -1.
         grouping: The groups of the nodes.
+        names: The names of all boxes, including boxes without nodes in the sample or step that is shown.
+        box: The box of each node, as an index into `names`.
     """
 
     boxes: list[Box]
     edges: Counter[tuple[int, int]]
     links: dict[tuple[int, int], Links]
     grouping: Grouping
+    names: list[str]
+    box: list[int]
 
     @property
     def is_network(self) -> bool:
@@ -193,7 +200,8 @@ class _Division:
         for (path, _), cell in sorted(cells.items(), key=lambda item: (item[0][0], int(item[0][1]))):
             found[path].cells.append(cell)
         paths = list(found)
-        edges, links = self._edges({path: i for i, path in enumerate(paths)}, found, cells)
+        index = {path: i for i, path in enumerate(paths)}
+        edges, links = self._edges(index, found, cells)
         shown = [i for i in in_order(len(paths), edges) if found[paths[i]].operations or found[paths[i]].leaves]
         rank = {number: i for i, number in enumerate(shown)}
         edges = Counter({pair: count for pair, count in edges.items() if pair[0] in rank and pair[1] in rank})
@@ -202,11 +210,13 @@ class _Division:
             Counter({(rank[start], rank[end]): count for (start, end), count in edges.items()}),
             {(rank[start], rank[end]): links[start, end] for start, end in edges if (start, end) in links},
             self._groups,
+            [found[path].name for path in paths],
+            [index[path] for path, _ in self._keys],
         )
 
     def _box(self, path: Path) -> Box:
         """Create an empty box with its name."""
-        if path[0]:
+        if path[0] or path[1:2] not in _KINDS:
             name, unit = box_name(path, any(key == path and cell for key, cell in self._places))
             return Box(name, "module", unit)
         kind = path[1]

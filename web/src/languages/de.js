@@ -237,6 +237,8 @@ export const stage = {
   zoomIn: "Näher",
   zoomOut: "Weiter weg",
   fit: "Alles zeigen",
+  /** @param {string} kind of the repetitions @param {number} count */
+  pictureNote: (kind, count) => `${count > 1 ? `1 von ${count.toLocaleString("de")} ${{ samples: "Beispielen", steps: "Schritten" }[kind] ?? "Termen"} ist zu sehen. ` : ""}Quadrat, Linie: Parameter; Kreis: Ausgabe. Öffne einen Kasten, um hineinzusehen.`,
   node: (name, data, gradient, status) =>
     [name, data && `Wert ${data}`, gradient && `Gradient ${gradient}`, status].filter(Boolean).join(", "),
   unknown: "noch nicht bekannt",
@@ -966,6 +968,10 @@ export const modules = {
   whole: "der ganze Graph",
   nodes: (first, last) => `Knoten ${first} bis ${last}`,
   modules: (first, last) => `${first} bis ${last}`,
+  /** A sample or step. @param {string} kind @param {number} number @param {number} count */
+  repetition: (kind, number, count) => `${{ samples: "Beispiel", steps: "Schritt" }[kind] ?? "Term"} ${number} von ${count}`,
+  /** @param {string} kind @param {number} first @param {number} last */
+  repetitions: (kind, first, last) => `${{ samples: "Beispiele", steps: "Schritte" }[kind] ?? "Terme"} ${first} bis ${last}`,
 };
 
 /** @type {Readonly<Record<string, string>>} */

@@ -229,6 +229,8 @@ export const stage = {
   zoomIn: "Zoom in",
   zoomOut: "Zoom out",
   fit: "Show everything",
+  /** @param {string} kind of the repetitions @param {number} count */
+  pictureNote: (kind, count) => `${count > 1 ? `1 of ${count.toLocaleString("en")} ${{ samples: "samples", steps: "steps" }[kind] ?? "terms"} is shown. ` : ""}Square, line: parameter; circle: output. Open a box to see inside.`,
   /** @param {string} name @param {string} data @param {string} gradient @param {string} status */
   node: (name, data, gradient, status) =>
     [name, data && `value ${data}`, gradient && `gradient ${gradient}`, status].filter(Boolean).join(", "),
@@ -1090,6 +1092,10 @@ export const modules = {
   nodes: (first, last) => `nodes ${first} to ${last}`,
   /** @param {string} first @param {string} last */
   modules: (first, last) => `${first} to ${last}`,
+  /** A sample or step. @param {string} kind @param {number} number @param {number} count */
+  repetition: (kind, number, count) => `${{ samples: "sample", steps: "step" }[kind] ?? "term"} ${number} of ${count}`,
+  /** @param {string} kind @param {number} first @param {number} last */
+  repetitions: (kind, first, last) => `${{ samples: "samples", steps: "steps" }[kind] ?? "terms"} ${first} to ${last}`,
 };
 
 /** The table's English names of operations. Other languages use them when they have no translation. */

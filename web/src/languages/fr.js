@@ -238,6 +238,8 @@ export const stage = {
   zoomIn: "Plus près",
   zoomOut: "Plus loin",
   fit: "Tout montrer",
+  /** @param {string} kind of the repetitions @param {number} count */
+  pictureNote: (kind, count) => `${count > 1 ? `1 ${{ samples: "exemple", steps: "étape" }[kind] ?? "terme"} sur ${count.toLocaleString("fr")} est montré. ` : ""}Carré, ligne : paramètre ; cercle : sortie. Ouvrez une boîte pour voir l’intérieur.`,
   node: (name, data, gradient, status) =>
     [name, data && `valeur ${data}`, gradient && `gradient ${gradient}`, status].filter(Boolean).join(", "),
   unknown: "pas encore connue",
@@ -974,6 +976,10 @@ export const modules = {
   whole: "le graphe entier",
   nodes: (first, last) => `nœuds ${first} à ${last}`,
   modules: (first, last) => `${first} à ${last}`,
+  /** A sample or step. @param {string} kind @param {number} number @param {number} count */
+  repetition: (kind, number, count) => `${{ samples: "exemple", steps: "étape" }[kind] ?? "terme"} ${number} sur ${count}`,
+  /** @param {string} kind @param {number} first @param {number} last */
+  repetitions: (kind, first, last) => `${{ samples: "exemples", steps: "étapes" }[kind] ?? "termes"} ${first} à ${last}`,
 };
 
 /** @type {Readonly<Record<string, string>>} */

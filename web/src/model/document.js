@@ -39,7 +39,7 @@ function parsed(text) {
 /** @param {Record<string, unknown>} json @returns {Document} */
 function walkOf(json) {
   if (json.version !== VERSION) throw new GraphError(say.version(JSON.stringify(json.version) ?? say.noVersion, VERSION));
-  const graph = Graph.fromDocument(json.graph, json.groups);
+  const graph = Graph.fromDocument(json.graph, json.groups, json.overview);
   return {
     of: typeof json.of === "string" ? json.of : "",
     graph,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy
 
@@ -12,11 +13,12 @@ from gradwalk.base.cached import cached_property
 from gradwalk.explain.draw import raster
 from gradwalk.explain.draw.diagram import Moment, Scene, paint_groups, recorded, title
 from gradwalk.explain.draw.dot import as_dot
-from gradwalk.explain.draw.network import paint_network
+from gradwalk.explain.draw.network import paint_network, paint_overview
 from gradwalk.explain.draw.svg import Theme
 from gradwalk.explain.variable_names import graph_with_names
-from gradwalk.graph.boxes import boxes
+from gradwalk.graph.boxes import Boxes, boxes
 from gradwalk.graph.graph import Graph
+from gradwalk.graph.json.columns import encode_column
 from gradwalk.value.sweep.order import topological_order
 from gradwalk.value.value import Value
 
@@ -185,6 +187,18 @@ def draw(
         raise ValueError(f"max_nodes must be an integer >= 0, got {max_nodes!r}")
     graph = graph_with_names(root)
     return Drawing(graph, _default_max_nodes(graph, moment) if max_nodes is None else max_nodes, theme, rankdir, moment)
+
+
+def overview(graph: Graph, divided: Boxes, is_right: bool) -> dict[str, Any]:
+    """Return the overview of a graph that is drawn as a network, as docs/walk.schema.json describes it; {} for others.
+
+    Lost contributions, of a walk that is not right, are only shown node by node.
+    """
+    largest = _MAX_NETWORK_NODES if divided.is_network and is_right else _MAX_NODES
+    if len(graph) <= largest:
+        return {}
+    boxes = encode_column(numpy.array(divided.box, numpy.int32), "<i4")
+    return {"overview": {"picture": paint_overview(graph, divided), "names": divided.names, "boxes": boxes}}
 
 
 def _default_max_nodes(graph: Graph, moment: Moment | None) -> int:

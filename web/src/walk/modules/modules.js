@@ -1,5 +1,5 @@
-// Divides a large graph into groups that can be opened: its modules, and runs of nodes if a module has too many to show
-// at once.
+// Divides a large graph into groups that can be opened: the modules, samples and steps that Python found, and runs of
+// nodes if a group has too many to show at once.
 
 import { modules as say } from "../../languages/languages.js";
 import { said } from "../../core/names.js";
@@ -9,24 +9,23 @@ import { edgeKey } from "../passes.js";
 /** @typedef {import("../../types.js").Part} Part */
 /** @typedef {import("../../types.js").Item} Item */
 /** @typedef {import("../../types.js").Scene} Scene */
-/** @typedef {import("../../core/graph.js").Path} Path */
 
 /**
- * A module during the division: its own nodes, and its submodules by name.
- * @typedef {{ path: Path, nodes: number[], modules: Map<string, Module> }} Module
+ * A module during the division, or one of its samples or steps: its own nodes, and its submodules by name.
+ * @typedef {{ name: string, number: number, nodes: number[], modules: Map<string, Module> }} Module
  */
 
 const SMALL = 60; // a graph with at most this many nodes is not divided
 const MOST = 24; // maximum number of boxes in an open group
 const DEEPEST = 16; // maximum depth of modules
 
-/** @type {Path} */
-const NONE = [];
-
 /** Divide a graph into a tree of groups. @param {Graph} graph @returns {Part} */
 export function parts(graph) {
   const places = graph.nodes.map(({ place }) => place);
-  return partOf(say.whole, places, () => (places.length <= SMALL ? places : opened(moduleTree(graph), graph)));
+  if (graph.groups?.picture) {
+    return partOf(say.whole, places, () => [...moduleTree(graph).modules.values()].map((box) => modulePart(box, graph)));
+  }
+  return partOf(say.whole, places, () => (places.length <= SMALL ? places : opened(essential(moduleTree(graph)), graph)));
 }
 
 /**
@@ -59,14 +58,26 @@ function innerPart({ children }, place) {
 // Drawing
 
 /**
- * Build the scene with a group open: its children, and the other groups around it collapsed.
+ * Build the scene with a group open: its children, and the groups around it that are connected with it, collapsed.
  * @param {Graph} graph @param {Part} whole @param {string} openKey @returns {Scene}
  */
 export function scene(graph, whole, openKey) {
   const open = new Set(pathTo(whole, openKey));
   const isShown = (/** @type {Part | number} */ child) => typeof child === "number" || !open.has(child);
   const items = [...open].flatMap((part) => part.children.filter(isShown)).map(itemFor);
-  return { items, edges: edgesBetween(graph, items) };
+  if (openKey === whole.key && graph.groups?.picture) return { items, edges: [], pictured: graph.groups };
+  if (open.size < 2) return { items, edges: edgesBetween(graph, items), pictured: null };
+  const inner = new Set(items.slice(-[...open][open.size - 1].children.length));
+  const [all, shown] = [boxesOf(graph, items), new Set([...inner].map(({ key }) => key))];
+  for (const { place, operands } of graph.nodes) {
+    for (const operand of operands) {
+      if (operand < 0 || all[operand] === all[place]) continue;
+      const [from, to] = [items[all[operand]], items[all[place]]];
+      if (inner.has(from) || inner.has(to)) shown.add(from.key).add(to.key);
+    }
+  }
+  const near = items.filter(({ key }) => shown.has(key));
+  return { items: near, edges: edgesBetween(graph, near), pictured: null };
 }
 
 /** Return the key of the box that contains a node. @param {Scene} scene @param {number} place */
@@ -96,16 +107,12 @@ function holds({ places }, place) {
  * @param {Graph} graph @param {readonly Item[]} items @returns {readonly import("../../types.js").Edge[]}
  */
 function edgesBetween(graph, items) {
-  const boxes = new Int32Array(graph.nodes.length);
-  items.forEach((item, box) => {
-    if (item.part) for (const place of item.part.places) boxes[place] = box;
-    else boxes[item.place] = box;
-  });
+  const boxes = boxesOf(graph, items);
   /** @type {Map<string, { from: string, to: string, operands: import("../../types.js").EdgeKey[] }>} */
   const lines = new Map();
   for (const { place, operands } of graph.nodes) {
     operands.forEach((operand, position) => {
-      if (operand < 0 || boxes[operand] === boxes[place]) return;
+      if (operand < 0 || boxes[operand] === boxes[place] || boxes[operand] < 0 || boxes[place] < 0) return;
       const [from, to] = [items[boxes[operand]], items[boxes[place]]];
       const edge = edgeKey(place, position);
       const key = from.part || to.part ? `${boxes[operand]} ${boxes[place]}` : edge;
@@ -120,43 +127,61 @@ function edgesBetween(graph, items) {
   });
 }
 
+/** Return the box of each node, as an index into the items; -1 for nodes outside of them. @param {Graph} graph @param {readonly Item[]} items */
+function boxesOf(graph, items) {
+  const boxes = new Int32Array(graph.nodes.length).fill(-1);
+  items.forEach((item, box) => {
+    if (item.part) for (const place of item.part.places) boxes[place] = box;
+    else boxes[item.place] = box;
+  });
+  return boxes;
+}
+
 // Modules
 
-/** Build the tree of modules. @param {Graph} graph @returns {Module} */
-function moduleTree(graph) {
-  const root = moduleOf(NONE);
-  /** @type {Map<Path, Module>} most nodes share a path */
+/** Build the tree of boxes, modules, and samples or steps. @param {Graph} graph @returns {Module} */
+function moduleTree({ nodes, groups }) {
+  const root = moduleOf("");
+  /** @type {Map<number, Module>} most nodes share a module and sample */
   const known = new Map();
-  graph.nodes.forEach(({ place }) => {
-    const path = graph.modules?.[place] ?? NONE;
-    const module = known.get(path) ?? moduleAt(root, path);
-    known.set(path, module);
+  for (const { place } of nodes) {
+    const [box, path, number] = groups ? [groups.boxes[place], groups.modules[place], groups.numbers[place]] : [0, 0, -1];
+    const key = groups ? (box * groups.paths.length + path) * (groups.count + 1) + number : 0;
+    let module = known.get(key);
+    if (!module) known.set(key, (module = groups ? moduleAt(root, groups, box, path, number) : root));
     module.nodes.push(place);
-  });
-  return essential(root);
-}
-
-/** Find the module at a path, creating it if necessary. @param {Module} root @param {Path} path */
-function moduleAt(root, path) {
-  let module = root;
-  for (const name of path.slice(0, DEEPEST)) {
-    const inner = module.modules.get(name) ?? moduleOf([...module.path, name]);
-    module.modules.set(name, inner);
-    module = inner;
   }
-  return module;
+  return root;
 }
 
-/** @param {Path} path @returns {Module} */
-function moduleOf(path) {
-  return { path, nodes: [], modules: new Map() };
+/**
+ * Find the module of a node, or its sample or step in the module, creating it if necessary.
+ * @param {Module} root @param {import("../../core/groups.js").Groups} groups @param {number} box @param {number} path @param {number} number
+ */
+function moduleAt(root, { names, paths, kind, count }, box, path, number) {
+  let module = names.length ? inside(root, `box ${box}`, names[box]) : root;
+  const steps = paths[path].slice(0, DEEPEST);
+  steps.forEach((step, i) => (module = inside(module, step, steps.slice(0, i + 1).join("."))));
+  return number < 0 || count < 2 ? module : inside(module, `sample ${number}`, say.repetition(kind, number + 1, count), number);
+}
+
+/** Find a submodule, creating it if necessary. @param {Module} module @param {string} key @param {string} name @param {number} [number] */
+function inside({ modules }, key, name, number) {
+  const found = modules.get(key) ?? moduleOf(name, number);
+  modules.set(key, found);
+  return found;
+}
+
+/** @param {string} name @param {number} [number] @returns {Module} */
+function moduleOf(name, number = -1) {
+  return { name, number, nodes: [], modules: new Map() };
 }
 
 /** Skip modules that contain only a single submodule. @param {Module} module @returns {Module} */
 function essential(module) {
   let inner = module;
   while (!inner.nodes.length && inner.modules.size === 1) [inner] = inner.modules.values();
-  return { ...inner, path: module.path };
+  return { ...inner, name: module.name, number: module.number };
 }
 
 // Groups
@@ -168,8 +193,11 @@ function essential(module) {
 function opened(module, graph) {
   const { nodes, modules } = dissolved(module);
   const crowd = Math.min(nodes.length, MOST / 2); // boxes for nodes or runs of nodes
-  const inner = modules.map((child) => modulePart(child, graph)).sort((one, other) => one.places[0] - other.places[0]);
-  const boxes = runs(inner, MOST - crowd, (first, last) => say.modules(first.name, last.name));
+  const inner = modules.map((child) => modulePart(child, graph)).sort((one, other) => one.number - other.number || one.places[0] - other.places[0]);
+  const samples = inner.filter(({ number }) => number >= 0);
+  const others = runs(inner.slice(0, inner.length - samples.length), (MOST - crowd) / (samples.length ? 2 : 1), (first, last) => say.modules(first.name, last.name));
+  const kind = graph.groups?.kind ?? "";
+  const boxes = [...others, ...runs(samples, MOST - crowd - others.length, (first, last) => say.repetitions(kind, first.number + 1, last.number + 1))];
   const nameOf = (/** @type {number} */ place) => said(graph.nodes[place].name);
   const rest = runs(nodes, MOST - boxes.length, (first, last) => say.nodes(nameOf(first), nameOf(last)));
   return [...boxes, ...rest].sort((one, other) => firstOf(one) - firstOf(other));
@@ -177,7 +205,7 @@ function opened(module, graph) {
 
 /** @param {Module} module @param {Graph} graph @returns {Part} */
 function modulePart(module, graph) {
-  return partOf(said(module.path.join(".")), inOrder(placesOf(module)), () => opened(module, graph));
+  return partOf(said(module.name), inOrder(placesOf(module)), () => opened(essential(module), graph), module.number);
 }
 
 /**
@@ -189,14 +217,26 @@ function dissolved(module) {
   let nodes = module.nodes;
   let modules = [...module.modules.values()].map(essential);
   while (modules.length) {
-    const brought = modules.flatMap((inner) => inner.nodes);
-    const inside = modules.flatMap((inner) => [...inner.modules.values()].map(essential));
+    const brought = modules.flatMap((module) => module.nodes);
+    const inner = merged(modules.flatMap((module) => [...module.modules.values()].map(essential)));
     const shown = brought.length ? nodes.length + brought.length : Math.min(nodes.length, MOST / 2);
-    if (shown + inside.length > MOST) break;
+    if (shown + inner.length > MOST) break;
     nodes = [...nodes, ...brought];
-    modules = inside;
+    modules = inner;
   }
   return { nodes: nodes.sort((one, other) => one - other), modules };
+}
+
+/** Merge the nodes that several modules have in the same sample or step. @param {readonly Module[]} modules */
+function merged(modules) {
+  /** @type {Map<number | Module, Module>} */
+  const found = new Map();
+  for (const module of modules) {
+    const key = module.number < 0 ? module : module.number;
+    const { nodes } = found.get(key) ?? { nodes: [] };
+    found.set(key, { ...module, nodes: [...nodes, ...module.nodes] });
+  }
+  return [...found.values()];
 }
 
 /**
@@ -221,14 +261,16 @@ function runs(children, room, name) {
 /**
  * Make a group. Its first index and its size identify it, because groups are nested or disjoint. Its children are
  * computed on first access.
- * @param {string} name @param {readonly number[]} places @param {() => readonly (Part | number)[]} open @returns {Part}
+ * @param {string} name @param {readonly number[]} places @param {() => readonly (Part | number)[]} open
+ * @param {number} [number] of the sample or step @returns {Part}
  */
-function partOf(name, places, open) {
+function partOf(name, places, open, number = -1) {
   /** @type {readonly (Part | number)[] | null} */
   let children = null;
   return {
     key: `part ${places[0]}+${places.length}`,
     name,
+    number,
     places,
     get children() {
       return (children ??= open());
