@@ -28,6 +28,7 @@ import { Source } from "./panels/shell/source.js";
 import { Training } from "./panels/train/training.js";
 import { Transport } from "./panels/shell/transport.js";
 import { Twin } from "./panels/shell/graph_table.js";
+import { Summary } from "./panels/walk/summary.js";
 import { Values } from "./panels/walk/values.js";
 import { Writing } from "./panels/order/writing.js";
 import { PRESETS } from "./model/presets.js";
@@ -111,7 +112,7 @@ export class App {
     this.twin = twin;
     /** Panels of each mode. */
     this.panels = {
-      walk: [outcome, inspector, new Arrays(act), new EarlierGradients(act), this.values, writing, twin],
+      walk: [outcome, new Summary((place) => this.#goTo(place)), inspector, new Arrays(act), new EarlierGradients(act), this.values, writing, twin],
       order: [this.order, outcome, writing, inspector, twin],
       check: [new Checks(act), new EarlierGradients(act), inspector, twin],
       train: [this.training, inspector, twin],
@@ -155,7 +156,7 @@ export class App {
       onNode: (place) => this.#choose(place),
       onEdge: (key) => this.#chooseEdge(key),
       onPart: (key) => act({ open: key }),
-      onDot: (place) => this.#model && act(placed(this.#model, place)),
+      onDot: (place) => this.#goTo(place),
       onValue: (place, number, isFinal) => this.#setValue(place, number, isFinal),
       onPoint: (place) => this.#point(place),
       corner: () => ({ width: this.zooming.offsetWidth + 2 * APART, height: this.zooming.offsetHeight + 2 * APART }),
@@ -472,6 +473,12 @@ export class App {
     else this.act({ selected: this.#state.selected === node.name && this.#state.operand < 0 ? "" : node.name, operand: -1 });
   }
 
+  /** Select a node and open its part. @param {number} place */
+  #goTo(place) {
+    const { graph, whole } = this.#model ?? {};
+    if (graph && whole) this.act({ selected: graph.nodes[place].name, operand: -1, open: innermost(whole, place).key });
+  }
+
   /** @param {string} key */
   #chooseEdge(key) {
     const [place, operand] = key.split(":").map(Number);
@@ -647,11 +654,6 @@ function isSameProgram({ document, program, pass }, before) {
 /** Return whether a model is one step ahead of another. @param {Model} model @param {Model} before */
 function isNext({ shown, scene, moment }, before) {
   return shown === before.shown && scene === before.scene && moment.position === before.moment.position + 1;
-}
-
-/** Return the change that selects a node and opens its part. @param {Model} model @param {number} place */
-function placed({ graph, whole }, place) {
-  return { selected: graph.nodes[place].name, operand: -1, open: innermost(whole, place).key };
 }
 
 /** Return the message of an error in the reader's input; rethrow other errors. @param {unknown} error */

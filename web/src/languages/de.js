@@ -135,7 +135,6 @@ export const transport = {
   nextKey: "Nächster Schritt (n)",
   again: "Von vorn",
   againKey: "Von vorn (n)",
-  /** @param {string} root */
   finished: (root) => `Beide Durchgänge sind fertig. Jeder Knoten zeigt seinen Gradienten: die Ableitung von ${root} nach ihm.`,
   end: "Bis ans Ende",
   endKey: "Bis ans Ende (e)",
@@ -155,13 +154,19 @@ export const transport = {
   },
 };
 
+/** @type {typeof en.summary} */
+export const summary = {
+  title: "Überblick",
+  findings: "Was auffällt",
+  facts: (nodes, parameters, depth) => `${grouped(nodes)} Knoten, ${grouped(parameters)} Parameter, ${grouped(depth)} Operationen auf dem längsten Pfad.`,
+  largest: "Größte Gradienten:",
+};
+
 /** @type {typeof en.values} */
 export const values = {
   title: "Werte, die du ändern kannst",
-  more: (count) =>
-    count === 1
-      ? "Und noch 1 Blatt: Wähle es im Graphen aus, um es zu ändern."
-      : `Und noch ${grouped(count)} Blätter: Wähle eines im Graphen aus, um es zu ändern.`,
+  search: "Nach Namen suchen",
+  more: (count) => `Und ${grouped(count)} weitere.`,
   noNumber: (text) => `„${text}“ ist keine Zahl: Schreib eine wie -1.5, 2e3, inf oder nan.`,
 };
 
@@ -237,8 +242,7 @@ export const stage = {
   zoomIn: "Näher",
   zoomOut: "Weiter weg",
   fit: "Alles zeigen",
-  /** @param {string} kind of the repetitions @param {number} count */
-  pictureNote: (kind, count) => `${count > 1 ? `1 von ${count.toLocaleString("de")} ${{ samples: "Beispielen", steps: "Schritten" }[kind] ?? "Termen"} ist zu sehen. ` : ""}Quadrat, Linie: Parameter; Kreis: Ausgabe. Öffne einen Kasten, um hineinzusehen.`,
+  pictureNote: (kind, count) => `${count > 1 ? `1 von ${grouped(count)} ${{ samples: "Beispielen", steps: "Schritten" }[kind] ?? "Termen"} ist zu sehen. ` : ""}Quadrat, Linie: Parameter; Kreis: Ausgabe. Öffne einen Kasten, um hineinzusehen.`,
   node: (name, data, gradient, status) =>
     [name, data && `Wert ${data}`, gradient && `Gradient ${gradient}`, status].filter(Boolean).join(", "),
   unknown: "noch nicht bekannt",
@@ -968,9 +972,7 @@ export const modules = {
   whole: "der ganze Graph",
   nodes: (first, last) => `Knoten ${first} bis ${last}`,
   modules: (first, last) => `${first} bis ${last}`,
-  /** A sample or step. @param {string} kind @param {number} number @param {number} count */
   repetition: (kind, number, count) => `${{ samples: "Beispiel", steps: "Schritt" }[kind] ?? "Term"} ${number} von ${count}`,
-  /** @param {string} kind @param {number} first @param {number} last */
   repetitions: (kind, first, last) => `${{ samples: "Beispiele", steps: "Schritte" }[kind] ?? "Terme"} ${first} bis ${last}`,
 };
 

@@ -144,10 +144,19 @@ export const transport = {
   },
 };
 
+export const summary = {
+  title: "Summary",
+  findings: "What to look at",
+  /** @param {number} nodes @param {number} parameters @param {number} depth */
+  facts: (nodes, parameters, depth) => `${nodes.toLocaleString("en")} nodes, ${parameters.toLocaleString("en")} parameters, ${depth.toLocaleString("en")} operations on the longest path.`,
+  largest: "Largest gradients:",
+};
+
 export const values = {
   title: "Values you can change",
+  search: "Find by name",
   /** @param {number} count */
-  more: (count) => `And ${count.toLocaleString("en")} more leaves: select one on the graph to change it.`,
+  more: (count) => `And ${count.toLocaleString("en")} more.`,
   /** @param {string} text */
   noNumber: (text) => `“${text}” is not a number: write one such as -1.5, 2e3, inf or nan.`,
 };

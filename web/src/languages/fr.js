@@ -136,7 +136,6 @@ export const transport = {
   nextKey: "Étape suivante (n)",
   again: "Depuis le début",
   againKey: "Depuis le début (n)",
-  /** @param {string} root */
   finished: (root) => `Les deux passes sont terminées. Chaque nœud montre son gradient : la dérivée de ${root} par rapport à lui.`,
   end: "Jusqu’à la fin",
   endKey: "Jusqu’à la fin (e)",
@@ -156,13 +155,19 @@ export const transport = {
   },
 };
 
+/** @type {typeof en.summary} */
+export const summary = {
+  title: "Aperçu",
+  findings: "À regarder",
+  facts: (nodes, parameters, depth) => `${grouped(nodes)} nœuds, ${grouped(parameters)} paramètres, ${grouped(depth)} opérations sur le plus long chemin.`,
+  largest: "Plus grands gradients\u00a0:",
+};
+
 /** @type {typeof en.values} */
 export const values = {
   title: "Valeurs à modifier",
-  more: (count) =>
-    count === 1
-      ? "Et 1 autre feuille : sélectionnez-la dans le graphe pour la modifier."
-      : `Et ${grouped(count)} autres feuilles : sélectionnez-en une dans le graphe pour la modifier.`,
+  search: "Chercher un nom",
+  more: (count) => `Et ${grouped(count)} de plus.`,
   noNumber: (text) => `« ${text} » n’est pas un nombre : écrivez-en un, comme -1.5, 2e3, inf ou nan.`,
 };
 
@@ -238,8 +243,7 @@ export const stage = {
   zoomIn: "Plus près",
   zoomOut: "Plus loin",
   fit: "Tout montrer",
-  /** @param {string} kind of the repetitions @param {number} count */
-  pictureNote: (kind, count) => `${count > 1 ? `1 ${{ samples: "exemple", steps: "étape" }[kind] ?? "terme"} sur ${count.toLocaleString("fr")} est montré. ` : ""}Carré, ligne : paramètre ; cercle : sortie. Ouvrez une boîte pour voir l’intérieur.`,
+  pictureNote: (kind, count) => `${count > 1 ? `1 ${{ samples: "exemple", steps: "étape" }[kind] ?? "terme"} sur ${grouped(count)} est montré. ` : ""}Carré, ligne : paramètre ; cercle : sortie. Ouvrez une boîte pour voir l’intérieur.`,
   node: (name, data, gradient, status) =>
     [name, data && `valeur ${data}`, gradient && `gradient ${gradient}`, status].filter(Boolean).join(", "),
   unknown: "pas encore connue",
@@ -976,9 +980,7 @@ export const modules = {
   whole: "le graphe entier",
   nodes: (first, last) => `nœuds ${first} à ${last}`,
   modules: (first, last) => `${first} à ${last}`,
-  /** A sample or step. @param {string} kind @param {number} number @param {number} count */
   repetition: (kind, number, count) => `${{ samples: "exemple", steps: "étape" }[kind] ?? "terme"} ${number} sur ${count}`,
-  /** @param {string} kind @param {number} first @param {number} last */
   repetitions: (kind, first, last) => `${{ samples: "exemples", steps: "étapes" }[kind] ?? "termes"} ${first} à ${last}`,
 };
 

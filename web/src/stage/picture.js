@@ -1,18 +1,17 @@
 // The picture of a network that Python draws. Its boxes open, and its circles, squares and lines have the colors of the
 // current gradients or values of their nodes.
 
-import { set, write } from "../dom.js";
+import { element, set, write } from "../dom.js";
 import { short } from "../core/numbers.js";
 import { Box, lookOf, rings } from "./boxes.js";
 import { drawn } from "./svg.js";
 
 /** @typedef {import("../types.js").Part} Part */
 /** @typedef {import("../types.js").Moment} Moment */
-/** @typedef {{ place: number, element: SVGElement, isLine: boolean, width: string }} Dot a shape with the color of a node */
+/** @typedef {{ place: number, shape: SVGElement, isLine: boolean }} Dot a shape with the color of a node */
 
 const ELEMENTS = new Set(["svg", "g", "rect", "path", "text", "title"]);
 const FORBIDDEN = /^(on|style|href|id$)/u; // attributes; a file may come from anywhere
-const LEGEND = 44; // height
 const RESULT = " = "; // separates the name of a result from its number
 
 /** A box of the picture, which stands for a part. */
@@ -48,9 +47,10 @@ export class Picture {
   /** @type {Dot[]} */
   #dots = [];
   #texts;
-  #legend = drawn("text", { class: "key", x: 18 });
-  #note = drawn("text", { class: "key", x: 18 });
-  #colors = ["positive", "negative"].map((sign) => ({ sign, box: drawn("rect", { class: `fill-${sign}`, width: 10, height: 10, rx: 2 }), text: drawn("text") }));
+  #what = element("span");
+  #numbers = ["positive", "negative"].map((sign) => element("span", { class: sign }));
+  /** The meaning of the shapes and colors. */
+  caption;
 
   /** @param {string} text of an SVG file @param {readonly Part[]} parts @param {string} note shown below the picture */
   constructor(text, parts, note) {
@@ -58,23 +58,18 @@ export class Picture {
     const body = copied(file) ?? drawn("g");
     const [, x, y] = /translate\(([\d.]+),([\d.]+)\)/u.exec(body.querySelector("g")?.getAttribute("transform") ?? "") ?? [];
     this.width = Number(file.getAttribute("width"));
-    this.height = Number(file.getAttribute("height")) + LEGEND;
-    for (const element of /** @type {NodeListOf<SVGElement>} */ (body.querySelectorAll("[data-box]"))) {
-      const part = parts.find(({ places }) => places.includes(Number(element.dataset.box)));
-      if (part) this.boxes.push(new PictureBox(part, element, { x: Number(x), y: Number(y) }));
+    this.height = Number(file.getAttribute("height"));
+    for (const box of /** @type {NodeListOf<SVGElement>} */ (body.querySelectorAll("[data-box]"))) {
+      const part = parts.find(({ places }) => places.includes(Number(box.dataset.box)));
+      if (part) this.boxes.push(new PictureBox(part, box, { x: Number(x), y: Number(y) }));
     }
     const marked = /** @type {SVGElement[]} */ ([...body.querySelectorAll("[data-node]")]);
     this.#dots = marked
       .filter(({ localName }) => localName !== "text")
-      .map((element) => ({ place: Number(element.dataset.node), element, isLine: element.localName === "path", width: element.getAttribute("stroke-width") ?? "" }));
+      .map((shape) => ({ place: Number(shape.dataset.node), shape, isLine: shape.localName === "path" }));
     this.#texts = marked.filter(({ localName }) => localName === "text");
-    const low = this.height - LEGEND;
-    set(this.#legend, "y", low + 10);
-    set(this.#note, "y", low + 30);
-    write(this.#note, note);
-    for (const { box } of this.#colors) set(box, "y", low);
-    const legend = drawn("g", { "aria-hidden": "true" }, this.#legend, this.#note, ...this.#colors.flatMap(({ box, text: number }) => [box, number]));
-    this.element = drawn("g", { class: "picture" }, body, legend);
+    this.caption = element("p", { class: "caption" }, this.#what, ...this.#numbers, " ", note);
+    this.element = drawn("g", { class: "picture" }, body);
   }
 
   /** Return the node of a circle, square or line; null for other targets. @param {EventTarget | null} target */
@@ -94,13 +89,13 @@ export class Picture {
     numbers.forEach((number, i) => {
       if (!this.#dots[i].isLine && Number.isFinite(number)) largest = Math.max(largest, Math.abs(number));
     });
-    this.#dots.forEach(({ element, isLine, width }, i) => {
+    this.#dots.forEach(({ shape, isLine }, i) => {
       const size = largest ? Math.min(Math.abs(numbers[i]) / largest, 1) : 0;
       const sign = numbers[i] > 0 ? "positive" : numbers[i] < 0 ? "negative" : "";
       const kind = isLine ? "stroke" : "fill";
-      set(element, "class", sign ? `${kind}-${sign}` : isLine ? "stroke-line" : null);
-      set(element, `${kind}-opacity`, sign ? (0.15 + 0.85 * Math.sqrt(size)).toFixed(2) : isLine ? null : 0);
-      if (isLine) set(element, "stroke-width", width && sign ? (0.6 + 2 * size).toFixed(1) : 0.8);
+      set(shape, "class", sign ? `${kind}-${sign}` : isLine ? "stroke-line" : null);
+      set(shape, `${kind}-opacity`, sign ? (0.15 + 0.85 * Math.sqrt(size)).toFixed(2) : isLine ? null : 0);
+      if (isLine) set(shape, "stroke-width", sign ? (0.6 + 2 * size).toFixed(1) : 0.8);
     });
     for (const text of this.#texts) {
       const { data, place } = nodes[Number(text.dataset.node)];
@@ -108,28 +103,16 @@ export class Picture {
       const [name, result] = (text.textContent ?? "").split(RESULT);
       write(text, result === undefined ? number : `${name}${RESULT}${number}`);
     }
-    this.#paintLegend(largest, isBackward ? texts.gradient : texts.data);
-  }
-
-  /** @param {number} largest @param {string} what the colored number is called */
-  #paintLegend(largest, what) {
-    write(this.#legend, what);
-    let x = 28 + this.#legend.getComputedTextLength();
-    for (const { sign, box, text } of this.#colors) {
-      write(text, `${sign === "positive" ? "+" : "−"}${short(largest)}`);
-      set(box, "x", x);
-      set(text, "x", x + 16);
-      set(text, "y", this.height - LEGEND + 10);
-      x += 34 + text.getComputedTextLength();
-    }
+    write(this.#what, isBackward ? texts.gradient : texts.data);
+    this.#numbers.forEach((color, i) => write(color, `${"+−"[i]}${short(largest)}`));
   }
 
   /** Describe a shape when it is pointed at. @param {EventTarget | null} target @param {(place: number) => string} name */
   static explain(target, name) {
     const place = Picture.nodeAt(target);
-    const element = /** @type {SVGElement} */ (target);
-    if (place === null || element.localName === "path") return;
-    const title = element.parentElement?.querySelector(":scope > title") ?? element.appendChild(drawn("title"));
+    const shape = /** @type {SVGElement} */ (target);
+    if (place === null || shape.localName === "path") return;
+    const title = shape.parentElement?.querySelector(":scope > title") ?? shape.appendChild(drawn("title"));
     write(title, name(place));
   }
 }

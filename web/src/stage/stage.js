@@ -154,6 +154,7 @@ export class Stage {
     this.#graph = graph;
     this.#structure = structure;
     this.#followed = "";
+    this.#picture?.caption.remove();
     this.#picture = null;
     this.#replace(scene.items.map(({ key }) => key), boxes, lines);
     this.#place(layout);
@@ -164,10 +165,12 @@ export class Stage {
   #showPicture(graph, { items }, groups, structure) {
     this.#layouter.forget();
     this.#motion.finish();
+    this.#picture?.caption.remove();
     const shown = new Picture(groups.picture, items.flatMap(({ part }) => part ?? []), this.#callbacks.pictureNote(groups.kind, groups.count));
     [this.#graph, this.#structure, this.#followed, this.#request, this.#picture] = [graph, structure, "", null, shown];
     this.#layout = { width: shown.width, height: shown.height, corners: [], columns: [], routes: [], manner: { isDown: false, betweenColumns: 0, betweenBoxes: 0, betweenLines: 0 } };
     this.#replace(shown.boxes.map(({ part }) => part.key), shown.boxes, []);
+    this.#svg.after(shown.caption);
     this.#minimap.hold(shown, shown.boxes);
     this.#view.hold(shown);
     this.#view.fit();
@@ -274,6 +277,7 @@ export class Stage {
     this.#layouter.close();
     this.#view.close();
     this.#minimap.close();
+    this.#picture?.caption.remove();
     this.#svg.remove();
   }
 
