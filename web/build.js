@@ -17,7 +17,7 @@ function licenses(licensed) {
   /** @type {Map<string, string>} the names of the libraries, by license */
   const names = new Map();
   for (const name of licensed) {
-    const text = readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8").trim();
+    const text = readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8").trim().replace(/\n\s*\n\s*/g, "\n\n").replace(/\n[ \t]+/g, "\n");
     names.set(text, [names.get(text), name].filter(Boolean).join(", "));
   }
   const texts = Array.from(names, ([text, name]) => `${name}\n\n${text}`);

@@ -81,7 +81,7 @@ def test_documents_begin_at_the_end(visit: Visit, tmp_path: Path) -> None:
     assert [row.data for row in lesson.rows.values()] == ["2", "3", "6", "18"]
     assert lesson.gradients == {"d": 1, "c": 3, "b": 6, "a": 15}
     expect(lesson.inspector.locator(".name")).to_have_text("d")
-    expect(lesson.sentence).to_have_text(re.compile("^Both passes are done"))
+    expect(lesson.sentence).to_have_text(re.compile("^Done: every node"))
 
 
 # The check

@@ -56,8 +56,8 @@ def test_large_graph_opens_by_modules(transformer: Lesson) -> None:
 
 
 def test_large_graph_is_walked_to_the_end_and_back(transformer: Lesson) -> None:
-    colored = transformer.page.locator("svg.stage .picture [data-node]:is(.fill-positive, .fill-negative)")
-    expect(transformer.sentence).to_have_text(re.compile("^Both passes are done"))
+    colored = transformer.page.locator("svg.stage .picture [data-node]:is([style*=positive], [style*=negative])")
+    expect(transformer.sentence).to_have_text(re.compile("^Done: every node"))
     assert colored.count() > 1000
     transformer.press("s")
     assert colored.count() == 0

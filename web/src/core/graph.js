@@ -201,11 +201,12 @@ function operandsFirst(root) {
  */
 function uniqueNames(labels) {
   const wanted = labels.map((label, place) => label || `v${place + 1}`);
-  const taken = new Set(labels);
+  const taken = new Set(labels.filter(Boolean));
+  const isFree = !labels.some((label) => /^v[0-9]+$/u.test(label)); // no label is like the name of a node without a label
   /** @type {Map<string, number>} */
   const uses = new Map();
-  return wanted.map((name) => {
-    if (!taken.has(name)) return name; // such as v7, if no label is v7
+  return wanted.map((name, place) => {
+    if ((isFree && !labels[place]) || !taken.has(name)) return name; // such as v7, if no label is v7
     let use = (uses.get(name) ?? 0) + 1;
     uses.set(name, use);
     if (use === 1) return name;

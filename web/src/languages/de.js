@@ -134,8 +134,7 @@ export const transport = {
   next: "Nächster Schritt",
   nextKey: "Nächster Schritt (n)",
   again: "Von vorn",
-  againKey: "Von vorn (n)",
-  finished: (root) => `Beide Durchgänge sind fertig. Jeder Knoten zeigt seinen Gradienten: die Ableitung von ${root} nach ihm.`,
+  finished: (root) => `Fertig: Jeder Knoten zeigt seinen Gradienten, die Ableitung von ${root} nach ihm.`,
   end: "Bis ans Ende",
   endKey: "Bis ans Ende (e)",
   play: "Abspielen",
@@ -166,7 +165,6 @@ export const summary = {
 export const values = {
   title: "Werte, die du ändern kannst",
   search: "Nach Namen suchen",
-  more: (count) => `Und ${grouped(count)} weitere.`,
   noNumber: (text) => `„${text}“ ist keine Zahl: Schreib eine wie -1.5, 2e3, inf oder nan.`,
 };
 

@@ -122,9 +122,8 @@ export const transport = {
   next: "Next step",
   nextKey: "Next step (n)",
   again: "From the beginning",
-  againKey: "From the beginning (n)",
   /** @param {string} root */
-  finished: (root) => `Both passes are done. Every node shows its gradient: the derivative of ${root} with respect to it.`,
+  finished: (root) => `Done: every node shows its gradient, the derivative of ${root} with respect to it.`,
   end: "Run to the end",
   endKey: "Run to the end (e)",
   play: "Play",
@@ -155,8 +154,6 @@ export const summary = {
 export const values = {
   title: "Values you can change",
   search: "Find by name",
-  /** @param {number} count */
-  more: (count) => `And ${count.toLocaleString("en")} more.`,
   /** @param {string} text */
   noNumber: (text) => `“${text}” is not a number: write one such as -1.5, 2e3, inf or nan.`,
 };

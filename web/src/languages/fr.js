@@ -135,8 +135,7 @@ export const transport = {
   next: "Étape suivante",
   nextKey: "Étape suivante (n)",
   again: "Depuis le début",
-  againKey: "Depuis le début (n)",
-  finished: (root) => `Les deux passes sont terminées. Chaque nœud montre son gradient : la dérivée de ${root} par rapport à lui.`,
+  finished: (root) => `Fini : chaque nœud montre son gradient, la dérivée de ${root} par rapport à lui.`,
   end: "Jusqu’à la fin",
   endKey: "Jusqu’à la fin (e)",
   play: "Lecture",
@@ -167,7 +166,6 @@ export const summary = {
 export const values = {
   title: "Valeurs à modifier",
   search: "Chercher un nom",
-  more: (count) => `Et ${grouped(count)} de plus.`,
   noNumber: (text) => `« ${text} » n’est pas un nombre : écrivez-en un, comme -1.5, 2e3, inf ou nan.`,
 };
 

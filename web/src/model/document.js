@@ -71,7 +71,7 @@ function orderOf(order, graph) {
     if (isAwaited[place] !== 1) throw new GraphError(say.noOrder);
     isAwaited[place] = 0;
   }
-  return order;
+  return order.every((place, i) => place === expected[i]) ? expected : order;
 }
 
 /** Read sentences about nodes, without those that do not fit the graph. @param {unknown} items @param {Graph} graph @returns {readonly Told[]} */

@@ -11,7 +11,7 @@ import { drawn } from "./svg.js";
 /** @typedef {{ place: number, shape: SVGElement, isLine: boolean }} Dot a shape with the color of a node */
 
 const ELEMENTS = new Set(["svg", "g", "rect", "path", "text", "title"]);
-const FORBIDDEN = /^(on|style|href|id$)/u; // attributes; a file may come from anywhere
+const FORBIDDEN = /^(on|style|href)/u; // attributes; a file may come from anywhere
 const RESULT = " = "; // separates the name of a result from its number
 
 /** A box of the picture, which stands for a part. */
@@ -93,7 +93,7 @@ export class Picture {
       const size = largest ? Math.min(Math.abs(numbers[i]) / largest, 1) : 0;
       const sign = numbers[i] > 0 ? "positive" : numbers[i] < 0 ? "negative" : "";
       const kind = isLine ? "stroke" : "fill";
-      set(shape, "class", sign ? `${kind}-${sign}` : isLine ? "stroke-line" : null);
+      shape.style[kind] = sign || isLine ? `var(--${sign || "line"})` : "";
       set(shape, `${kind}-opacity`, sign ? (0.15 + 0.85 * Math.sqrt(size)).toFixed(2) : isLine ? null : 0);
       if (isLine) set(shape, "stroke-width", sign ? (0.6 + 2 * size).toFixed(1) : 0.8);
     });
@@ -110,10 +110,8 @@ export class Picture {
   /** Describe a shape when it is pointed at. @param {EventTarget | null} target @param {(place: number) => string} name */
   static explain(target, name) {
     const place = Picture.nodeAt(target);
-    const shape = /** @type {SVGElement} */ (target);
-    if (place === null || shape.localName === "path") return;
-    const title = shape.parentElement?.querySelector(":scope > title") ?? shape.appendChild(drawn("title"));
-    write(title, name(place));
+    const title = target instanceof SVGRectElement ? target.parentElement?.querySelector(":scope > title") : null;
+    if (title && place !== null) write(title, name(place));
   }
 }
 
@@ -122,9 +120,9 @@ function copied(given) {
   if (!ELEMENTS.has(given.localName)) return null;
   const made = drawn(given.localName === "svg" ? "g" : /** @type {"g"} */ (given.localName));
   for (const { name, value } of given.attributes) {
-    const isSize = given.localName === "svg" && name !== "data-node";
-    if (!isSize && !FORBIDDEN.test(name)) made.setAttribute(name, value);
+    if (given.localName !== "svg" && !FORBIDDEN.test(name)) made.setAttribute(name, value);
   }
+  for (const [, kind, role] of (given.getAttribute("class") ?? "").matchAll(/(fill|stroke)-(\w+)/gu)) made.style.setProperty(kind, `var(--${role})`);
   if (!given.children.length && given.textContent) made.textContent = given.textContent;
   for (const child of given.children) made.append(copied(child) ?? "");
   return made;

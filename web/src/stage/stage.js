@@ -215,7 +215,10 @@ export class Stage {
   light(ways) {
     if (!ways.length && !this.#lit.length) return;
     this.#lit = ways;
-    const pathOf = (/** @type {string} */ edge) => this.#lineOf.get(edge)?.button ?? null;
+    const pathOf = (/** @type {string} */ edge) => {
+      const path = this.#lineOf.get(edge)?.button;
+      return path?.hasAttribute("d") ? path : null; // a new line has no path before the layout is ready
+    };
     this.#ways.show(ways, pathOf, this.#isDown, new Ruler(this.#svg));
   }
 

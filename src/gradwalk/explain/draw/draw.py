@@ -190,7 +190,7 @@ def draw(
 
 
 def overview(graph: Graph, divided: Boxes, is_right: bool) -> dict[str, Any]:
-    """Return the overview of a graph that is drawn as a network, as docs/walk.schema.json describes it; {} for others.
+    """Return the overview of a graph that is drawn as a network, as docs/walk.schema.json describes it.
 
     Lost contributions, of a walk that is not right, are only shown node by node.
     """

@@ -1,7 +1,7 @@
 // Fields for the values of the leaves, which the reader can change. Many leaves are folded, with a search.
 
 import { element, fill, set, write } from "../../dom.js";
-import { values as say } from "../../languages/languages.js";
+import { folds, values as say } from "../../languages/languages.js";
 import { plain, readNumber } from "../../core/numbers.js";
 import { pointed } from "../../model/exercises/answers.js";
 
@@ -56,7 +56,7 @@ export class Values {
       fill(this.fields, ...this.leaves.map((field) => field.element));
     }
     shown.forEach((leaf, i) => this.state && this.leaves[i].update(leaf, this.state));
-    write(this.more, leaves.length > MOST ? say.more(leaves.length - MOST) : "");
+    write(this.more, leaves.length > MOST ? folds.more(leaves.length - MOST) : "");
   }
 
   /** Select the number in the first field. */

@@ -139,35 +139,35 @@ function boxesOf(graph, items) {
 
 // Modules
 
-/** Build the tree of boxes, modules, and samples or steps. @param {Graph} graph @returns {Module} */
+/** Build the tree of boxes and modules. @param {Graph} graph @returns {Module} */
 function moduleTree({ nodes, groups }) {
   const root = moduleOf("");
-  /** @type {Map<number, Module>} most nodes share a module and sample */
+  /** @type {Map<number, Module>} most nodes share a box and module */
   const known = new Map();
   for (const { place } of nodes) {
-    const [box, path, number] = groups ? [groups.boxes[place], groups.modules[place], groups.numbers[place]] : [0, 0, -1];
-    const key = groups ? (box * groups.paths.length + path) * (groups.count + 1) + number : 0;
+    const [box, path] = groups ? [groups.boxes[place], groups.modules[place]] : [0, 0];
+    const key = groups ? box * groups.paths.length + path : 0;
     let module = known.get(key);
-    if (!module) known.set(key, (module = groups ? moduleAt(root, groups, box, path, number) : root));
+    if (!module) known.set(key, (module = groups ? moduleAt(root, groups, box, path) : root));
     module.nodes.push(place);
   }
   return root;
 }
 
 /**
- * Find the module of a node, or its sample or step in the module, creating it if necessary.
- * @param {Module} root @param {import("../../core/groups.js").Groups} groups @param {number} box @param {number} path @param {number} number
+ * Find a module in a box, creating it if necessary.
+ * @param {Module} root @param {import("../../core/groups.js").Groups} groups @param {number} box @param {number} path
  */
-function moduleAt(root, { names, paths, kind, count }, box, path, number) {
+function moduleAt(root, { names, paths }, box, path) {
   let module = names.length ? inside(root, `box ${box}`, names[box]) : root;
   const steps = paths[path].slice(0, DEEPEST);
   steps.forEach((step, i) => (module = inside(module, step, steps.slice(0, i + 1).join("."))));
-  return number < 0 || count < 2 ? module : inside(module, `sample ${number}`, say.repetition(kind, number + 1, count), number);
+  return module;
 }
 
-/** Find a submodule, creating it if necessary. @param {Module} module @param {string} key @param {string} name @param {number} [number] */
-function inside({ modules }, key, name, number) {
-  const found = modules.get(key) ?? moduleOf(name, number);
+/** Find a submodule, creating it if necessary. @param {Module} module @param {string} key @param {string} name */
+function inside({ modules }, key, name) {
+  const found = modules.get(key) ?? moduleOf(name);
   modules.set(key, found);
   return found;
 }
@@ -191,11 +191,12 @@ function essential(module) {
  * @param {Module} module @param {Graph} graph @returns {readonly (Part | number)[]}
  */
 function opened(module, graph) {
-  const { nodes, modules } = dissolved(module);
+  const { nodes: held, modules } = dissolved(module, graph);
+  const { nodes, samples: repeated } = divided(held, module, modules.length, graph);
   const crowd = Math.min(nodes.length, MOST / 2); // boxes for nodes or runs of nodes
-  const inner = modules.map((child) => modulePart(child, graph)).sort((one, other) => one.number - other.number || one.places[0] - other.places[0]);
-  const samples = inner.filter(({ number }) => number >= 0);
-  const others = runs(inner.slice(0, inner.length - samples.length), (MOST - crowd) / (samples.length ? 2 : 1), (first, last) => say.modules(first.name, last.name));
+  const inner = modules.map((child) => modulePart(child, graph)).sort((one, other) => one.places[0] - other.places[0]);
+  const samples = repeated.map((child) => modulePart(child, graph));
+  const others = runs(inner, (MOST - crowd) / (samples.length ? 2 : 1), (first, last) => say.modules(first.name, last.name));
   const kind = graph.groups?.kind ?? "";
   const boxes = [...others, ...runs(samples, MOST - crowd - others.length, (first, last) => say.repetitions(kind, first.number + 1, last.number + 1))];
   const nameOf = (/** @type {number} */ place) => said(graph.nodes[place].name);
@@ -210,16 +211,18 @@ function modulePart(module, graph) {
 
 /**
  * Return the nodes and submodules of a module. Submodules are replaced by their contents if all of these fit, so that
- * readers need not open them, unless this would hide nodes in a run.
- * @param {Module} module
+ * readers need not open them, unless this would hide nodes in a run. The nodes of a sample count as one.
+ * @param {Module} module @param {Graph} graph
  */
-function dissolved(module) {
+function dissolved(module, { groups }) {
+  const number = (/** @type {number} */ place) => (groups && groups.count > 1 ? groups.numbers[place] : -1);
+  const size = (/** @type {readonly number[]} */ nodes) => new Set(nodes.map((place) => (number(place) < 0 ? -1 - place : number(place)))).size;
   let nodes = module.nodes;
   let modules = [...module.modules.values()].map(essential);
   while (modules.length) {
-    const brought = modules.flatMap((module) => module.nodes);
-    const inner = merged(modules.flatMap((module) => [...module.modules.values()].map(essential)));
-    const shown = brought.length ? nodes.length + brought.length : Math.min(nodes.length, MOST / 2);
+    const brought = modules.flatMap((inner) => inner.nodes);
+    const inner = modules.flatMap(({ modules: inside }) => [...inside.values()].map(essential));
+    const shown = brought.length ? size([...nodes, ...brought]) : Math.min(size(nodes), MOST / 2);
     if (shown + inner.length > MOST) break;
     nodes = [...nodes, ...brought];
     modules = inner;
@@ -227,16 +230,24 @@ function dissolved(module) {
   return { nodes: nodes.sort((one, other) => one - other), modules };
 }
 
-/** Merge the nodes that several modules have in the same sample or step. @param {readonly Module[]} modules */
-function merged(modules) {
-  /** @type {Map<number | Module, Module>} */
-  const found = new Map();
-  for (const module of modules) {
-    const key = module.number < 0 ? module : module.number;
-    const { nodes } = found.get(key) ?? { nodes: [] };
-    found.set(key, { ...module, nodes: [...nodes, ...module.nodes] });
+/**
+ * Divide nodes into samples or steps, and nodes outside of them. If all nodes fit, or are in one sample, they are not divided.
+ * @param {readonly number[]} nodes @param {Module} module that they belong to @param {number} others number of other boxes @param {Graph} graph
+ */
+function divided(nodes, module, others, { groups }) {
+  if (!groups || groups.count < 2 || module.number >= 0 || nodes.length + others <= MOST) return { nodes, samples: [] };
+  /** @type {Map<number, Module>} */
+  const samples = new Map();
+  /** @type {number[]} */
+  const single = [];
+  for (const place of nodes) {
+    const number = groups.numbers[place];
+    let sample = samples.get(number);
+    if (!sample && number >= 0) samples.set(number, (sample = moduleOf(say.repetition(groups.kind, number + 1, groups.count), number)));
+    (sample?.nodes ?? single).push(place);
   }
-  return [...found.values()];
+  if (samples.size + single.length + others < 2) return { nodes, samples: [] };
+  return { nodes: single, samples: [...samples.values()].sort((one, other) => one.number - other.number) };
 }
 
 /**
