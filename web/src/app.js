@@ -2,7 +2,7 @@
 
 import { bundleCaption, edgeCaption, nodeCaption, partCaption } from "./model/captions.js";
 import { button, element, fill, set, write } from "./dom.js";
-import { files as say, lesson as lessonWords, parts as partNames, present, stage as stageWords, tabs } from "./languages/languages.js";
+import { files as say, lesson as lessonWords, modules as groupNames, parts as partNames, present, stage as stageWords, tabs } from "./languages/languages.js";
 import { ExpressionError } from "./core/expression.js";
 import { GraphError } from "./core/graph.js";
 import { animationOf } from "./walk/step_animation.js";
@@ -149,7 +149,7 @@ export class App {
       progress: stageWords.progress,
       largest: stageWords.largest,
       /** Set before a picture is shown. */
-      pictureNote: stageWords.pictureNote,
+      pictureNote,
     };
     this.stage = new Stage(drawing, {
       ...this.texts,
@@ -654,6 +654,11 @@ function isSameProgram({ document, program, pass }, before) {
 /** Return whether a model is one step ahead of another. @param {Model} model @param {Model} before */
 function isNext({ shown, scene, moment }, before) {
   return shown === before.shown && scene === before.scene && moment.position === before.moment.position + 1;
+}
+
+/** Name the sample or step that Python draws: the first sample, or the second step, because the first step may have no carry. @param {import("./core/groups.js").Groups} groups */
+function pictureNote({ kind, count }) {
+  return stageWords.pictureNote(count > 1 ? groupNames.repetition(kind, kind === "steps" ? 2 : 1, count) : "");
 }
 
 /** Return the message of an error in the reader's input; rethrow other errors. @param {unknown} error */

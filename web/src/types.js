@@ -107,7 +107,10 @@
 
 /** Identifies an operand position of a node: `${place}:${position}`. @typedef {string} EdgeKey */
 
-/** @typedef {Iterable<[EdgeKey, Contribution]> & { get: (key: EdgeKey) => Contribution | undefined }} Contributions */
+/**
+ * Contributions by edge. `amount` returns one of them by giver and position, faster than `get`.
+ * @typedef {Iterable<[EdgeKey, Contribution]> & { get: (key: EdgeKey) => Contribution | undefined, amount?: (giver: number, position: number) => number | null }} Contributions
+ */
 
 /**
  * The state of a walk after some steps.
@@ -182,7 +185,8 @@
  * @property {string} to key of an item
  * @property {number} count
  * @property {EdgeKey | null} operand its only edge; null if it has several
- * @property {readonly EdgeKey[]} operands all of its edges
+ * @property {readonly number[]} givers of all of its edges, in the order of the nodes
+ * @property {readonly number[]} positions of the operands of these edges
  */
 
 /**

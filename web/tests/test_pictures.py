@@ -37,7 +37,7 @@ def dots(lesson: Lesson) -> Locator:
 
 def test_colors_follow_the_walk(visit: Visit, moons: Path) -> None:
     lesson = visit(path=moons)
-    expect(lesson.page.locator(".caption")).to_contain_text("1 of 30 samples is shown")
+    expect(lesson.page.locator(".caption")).to_contain_text("Shown: sample 1 of 30.")
     assert dots(lesson).count() > 40
     expect(lesson.page.locator(".picture .selected")).to_have_count(1)  # the box with the loss
     expect(lesson.page.locator(".picture .active")).to_have_count(0)

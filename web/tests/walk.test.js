@@ -243,16 +243,16 @@ test("a scene has all boxes and lines", () => {
         const lines = operands.map((operand, i) => `${boxes[operand]} > ${boxes[place]} ${place}:${i}`);
         return lines.filter((_, i) => operands[i] >= 0 && boxes[operands[i]] !== boxes[place] && boxes[operands[i]] && boxes[place]);
       });
-      const drawn = shown.edges.flatMap(({ from, to, operands }) => operands.map((edge) => `${from} > ${to} ${edge}`));
+      const drawn = shown.edges.flatMap(({ from, to, givers, positions }) => givers.map((giver, i) => `${from} > ${to} ${giver}:${positions[i]}`));
       assert.deepEqual(drawn.sort(), expected.sort());
       const inside = new Set(part.places);
       for (const { place, operands } of graph.nodes) {
         const isConnected = [place, ...operands].some((one) => inside.has(one));
         if (isConnected) assert([place, ...operands].every((one) => one < 0 || boxes[one] || (!inside.has(place) && !inside.has(one))));
       }
-      for (const { count, operand, operands } of shown.edges) {
-        assert.equal(count, operands.length);
-        assert.equal(operand, count === 1 ? operands[0] : null);
+      for (const { count, operand, givers, positions } of shown.edges) {
+        assert.equal(count, givers.length);
+        assert.equal(operand, count === 1 ? `${givers[0]}:${positions[0]}` : null);
       }
     }
   }

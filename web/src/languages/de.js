@@ -240,7 +240,7 @@ export const stage = {
   zoomIn: "Näher",
   zoomOut: "Weiter weg",
   fit: "Alles zeigen",
-  pictureNote: (kind, count) => `${count > 1 ? `1 von ${grouped(count)} ${{ samples: "Beispielen", steps: "Schritten" }[kind] ?? "Termen"} ist zu sehen. ` : ""}Quadrat, Linie: Parameter; Kreis: Ausgabe. Öffne einen Kasten, um hineinzusehen.`,
+  pictureNote: (shown) => `${shown && `Zu sehen: ${shown}. `}Quadrat, Linie: Parameter; Kreis: Ausgabe. Öffne einen Kasten, um hineinzusehen.`,
   node: (name, data, gradient, status) =>
     [name, data && `Wert ${data}`, gradient && `Gradient ${gradient}`, status].filter(Boolean).join(", "),
   unknown: "noch nicht bekannt",
@@ -967,7 +967,6 @@ export const sentences = {
 
 /** @type {typeof en.modules} */
 export const modules = {
-  whole: "der ganze Graph",
   nodes: (first, last) => `Knoten ${first} bis ${last}`,
   modules: (first, last) => `${first} bis ${last}`,
   repetition: (kind, number, count) => `${{ samples: "Beispiel", steps: "Schritt" }[kind] ?? "Term"} ${number} von ${count}`,

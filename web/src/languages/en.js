@@ -235,8 +235,8 @@ export const stage = {
   zoomIn: "Zoom in",
   zoomOut: "Zoom out",
   fit: "Show everything",
-  /** @param {string} kind of the repetitions @param {number} count */
-  pictureNote: (kind, count) => `${count > 1 ? `1 of ${count.toLocaleString("en")} ${{ samples: "samples", steps: "steps" }[kind] ?? "terms"} is shown. ` : ""}Square, line: parameter; circle: output. Open a box to see inside.`,
+  /** @param {string} shown the sample or step in the picture; "" for none */
+  pictureNote: (shown) => `${shown && `Shown: ${shown}. `}Square, line: parameter; circle: output. Open a box to see inside.`,
   /** @param {string} name @param {string} data @param {string} gradient @param {string} status */
   node: (name, data, gradient, status) =>
     [name, data && `value ${data}`, gradient && `gradient ${gradient}`, status].filter(Boolean).join(", "),
@@ -1093,7 +1093,6 @@ export const sentences = { forward, seeded, visited, rules, gets, kept, factors,
 
 /** The names of parts of a graph. */
 export const modules = {
-  whole: "the whole graph",
   /** @param {string} first @param {string} last */
   nodes: (first, last) => `nodes ${first} to ${last}`,
   /** @param {string} first @param {string} last */

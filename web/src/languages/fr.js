@@ -241,7 +241,7 @@ export const stage = {
   zoomIn: "Plus près",
   zoomOut: "Plus loin",
   fit: "Tout montrer",
-  pictureNote: (kind, count) => `${count > 1 ? `1 ${{ samples: "exemple", steps: "étape" }[kind] ?? "terme"} sur ${grouped(count)} est montré. ` : ""}Carré, ligne : paramètre ; cercle : sortie. Ouvrez une boîte pour voir l’intérieur.`,
+  pictureNote: (shown) => `${shown && `Montré : ${shown}. `}Carré, ligne : paramètre ; cercle : sortie. Ouvrez une boîte pour voir l’intérieur.`,
   node: (name, data, gradient, status) =>
     [name, data && `valeur ${data}`, gradient && `gradient ${gradient}`, status].filter(Boolean).join(", "),
   unknown: "pas encore connue",
@@ -975,7 +975,6 @@ export const sentences = {
 
 /** @type {typeof en.modules} */
 export const modules = {
-  whole: "le graphe entier",
   nodes: (first, last) => `nœuds ${first} à ${last}`,
   modules: (first, last) => `${first} à ${last}`,
   repetition: (kind, number, count) => `${{ samples: "exemple", steps: "étape" }[kind] ?? "terme"} ${number} sur ${count}`,

@@ -26,7 +26,7 @@ import { drawn, exceeds, shortened } from "./svg.js";
  * @property {(count: number) => string} count node count of a group, as in "40 nodes"
  * @property {(done: number, total: number) => string} progress, as in "12 of 40"
  * @property {(gradient: string) => string} largest largest gradient of a group
- * @property {(kind: string, count: number) => string} pictureNote shown below a picture of a network with repetitions
+ * @property {(groups: import("../core/groups.js").Groups) => string} pictureNote shown below a picture of a network
  */
 
 /**

@@ -69,7 +69,7 @@ export class Stage {
   #thingOf = new Map();
   /** @type {Line[]} */
   #drawnLines = [];
-  /** @type {Map<import("../types.js").EdgeKey, Line>} line of each edge */
+  /** @type {Map<import("../types.js").EdgeKey, Line | undefined>} lines of edges that have been looked for */
   #lineOf = new Map();
   /** @type {{ graph: Graph, moment: Moment, marks: Marks } | null} arguments of the last `paint` */
   #painted = null;
@@ -166,7 +166,7 @@ export class Stage {
     this.#layouter.forget();
     this.#motion.finish();
     this.#picture?.caption.remove();
-    const shown = new Picture(groups.picture, items.flatMap(({ part }) => part ?? []), this.#callbacks.pictureNote(groups.kind, groups.count));
+    const shown = new Picture(groups.picture, items.flatMap(({ part }) => part ?? []), this.#callbacks.pictureNote(groups));
     [this.#graph, this.#structure, this.#followed, this.#request, this.#picture] = [graph, structure, "", null, shown];
     this.#layout = { width: shown.width, height: shown.height, corners: [], columns: [], routes: [], manner: { isDown: false, betweenColumns: 0, betweenBoxes: 0, betweenLines: 0 } };
     this.#replace(shown.boxes.map(({ part }) => part.key), shown.boxes, []);
@@ -207,8 +207,14 @@ export class Stage {
   #course(flight) {
     const { edge, place } = flight;
     const box = Array.from(this.#boxOf.values()).find((item) => (item instanceof NodeBox ? item.place === place : item.part.places.includes(place)));
-    const line = edge && this.#lineOf.get(edge);
+    const line = edge && this.#lineWith(edge);
     return box && (line || !edge) ? { flight, box, path: line ? line.button : null, isDown: this.#isDown } : null;
+  }
+
+  /** Return the line of an edge. @param {import("../types.js").EdgeKey} edge */
+  #lineWith(edge) {
+    if (!this.#lineOf.has(edge)) this.#lineOf.set(edge, this.#drawnLines.find((line) => line.holds(edge)));
+    return this.#lineOf.get(edge);
   }
 
   /** Highlight the paths from a node to the root; an empty list removes the highlight. @param {readonly import("../types.js").Way[]} ways */
@@ -216,7 +222,7 @@ export class Stage {
     if (!ways.length && !this.#lit.length) return;
     this.#lit = ways;
     const pathOf = (/** @type {string} */ edge) => {
-      const path = this.#lineOf.get(edge)?.button;
+      const path = this.#lineWith(edge)?.button;
       return path?.hasAttribute("d") ? path : null; // a new line has no path before the layout is ready
     };
     this.#ways.show(ways, pathOf, this.#isDown, new Ruler(this.#svg));
@@ -349,7 +355,7 @@ export class Stage {
     const focused = this.#focusedKey();
     this.#boxOf = new Map(keys.map((key, i) => [key, /** @type {Box} */ (boxes[i])]));
     this.#drawnLines = lines;
-    this.#lineOf = new Map(lines.flatMap((line) => line.edge.operands.map((edge) => [edge, line])));
+    this.#lineOf = new Map();
     this.#thingOf = new Map([...boxes, ...lines].map((thing) => [thing.button, thing]));
     this.#boxes.replaceChildren(...(this.#picture ? [this.#picture.element] : boxes.map(({ element }) => element)));
     this.#lines.replaceChildren(...lines.map(({ element }) => element));
@@ -529,7 +535,7 @@ function structureOf({ nodes }, { items, edges, pictured }) {
     if (!node) return [item.key, item.part?.places.length];
     return [item.key, node.name, node.operands.length ? symbolOf(node) : ""];
   });
-  return JSON.stringify([described, pictured?.picture.length, edges.map(({ from, to, operands }) => [from, to, operands])]);
+  return JSON.stringify([described, pictured?.picture.length, edges.map(({ from, to, count, givers, positions }) => [from, to, count, givers[0], positions[0]])]);
 }
 
 /**

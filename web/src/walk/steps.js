@@ -213,6 +213,16 @@ class Contributions {
     return index < 0 || index >= this.#steps ? undefined : this.#step(index).contributions.find((given) => given.position === position);
   }
 
+  /** @param {number} giver @param {number} position */
+  amount(giver, position) {
+    const index = this.#walk.visits[giver];
+    if (index < 0 || index >= this.#steps) return null;
+    const { starts, positions, amounts } = this.#walk.pass;
+    const end = index === this.#steps - 1 ? Math.min(starts[index] + this.#part, starts[index + 1]) : starts[index + 1];
+    for (let i = starts[index]; i < end; i++) if (positions[i] === position) return amounts[i];
+    return null;
+  }
+
   /** @returns {Generator<[import("../types.js").EdgeKey, import("../types.js").Contribution]>} */
   *[Symbol.iterator]() {
     for (const { place, contributions } of this.taken) {

@@ -18,7 +18,6 @@ const ICONS = {
   start: "M2 2h2v12H2zM12 2l2 2-4 4 4 4-2 2-6-6z",
   back: "M10 2l2 2-4 4 4 4-2 2-6-6z",
   next: "M6 2L4 4l4 4-4 4 2 2 6-6z",
-  again: "M8 3V0L4 4l4 4V5a3.5 3.5 0 1 1-3.5 3.5h-2A5.5 5.5 0 1 0 8 3z",
   end: "M12 2h2v12h-2zM4 2L2 4l4 4-4 4 2 2 6-6z",
   play: "M4 2v12l10-6z",
   pause: "M3 2h4v12H3zM9 2h4v12H9z",
@@ -90,7 +89,7 @@ export class Transport {
     for (const control of [start, back]) disable(control, this.position === 0);
     disable(end, this.position === last);
     const isOver = this.position === last;
-    face(next, isOver ? ICONS.again : ICONS.next, isOver ? say.again : say.next);
+    face(next, isOver ? ICONS.start : ICONS.next, isOver ? say.again : say.next);
     set(next, "title", isOver ? `${say.again} (n)` : say.nextKey);
     set(this.timeline, "max", last);
     this.timeline.value = String(this.position);

@@ -23,9 +23,9 @@ const DEEPEST = 16; // maximum depth of modules
 export function parts(graph) {
   const places = graph.nodes.map(({ place }) => place);
   if (graph.groups?.picture) {
-    return partOf(say.whole, places, () => [...moduleTree(graph).modules.values()].map((box) => modulePart(box, graph)));
+    return partOf("", places, () => [...moduleTree(graph).modules.values()].map((box) => modulePart(box, graph)));
   }
-  return partOf(say.whole, places, () => (places.length <= SMALL ? places : opened(essential(moduleTree(graph)), graph)));
+  return partOf("", places, () => (places.length <= SMALL ? places : opened(essential(moduleTree(graph)), graph)));
 }
 
 /**
@@ -66,18 +66,11 @@ export function scene(graph, whole, openKey) {
   const isShown = (/** @type {Part | number} */ child) => typeof child === "number" || !open.has(child);
   const items = [...open].flatMap((part) => part.children.filter(isShown)).map(itemFor);
   if (openKey === whole.key && graph.groups?.picture) return { items, edges: [], pictured: graph.groups };
-  if (open.size < 2) return { items, edges: edgesBetween(graph, items), pictured: null };
-  const inner = new Set(items.slice(-[...open][open.size - 1].children.length));
-  const [all, shown] = [boxesOf(graph, items), new Set([...inner].map(({ key }) => key))];
-  for (const { place, operands } of graph.nodes) {
-    for (const operand of operands) {
-      if (operand < 0 || all[operand] === all[place]) continue;
-      const [from, to] = [items[all[operand]], items[all[place]]];
-      if (inner.has(from) || inner.has(to)) shown.add(from.key).add(to.key);
-    }
-  }
-  const near = items.filter(({ key }) => shown.has(key));
-  return { items: near, edges: edgesBetween(graph, near), pictured: null };
+  const edges = edgesBetween(graph, items);
+  const inner = new Set(items.slice(-[...open][open.size - 1].children.length).map(({ key }) => key));
+  const shown = new Set(inner);
+  for (const { from, to } of edges) if (inner.has(from) || inner.has(to)) shown.add(from).add(to);
+  return { items: items.filter(({ key }) => shown.has(key)), edges: edges.filter(({ from, to }) => shown.has(from) && shown.has(to)), pictured: null };
 }
 
 /** Return the key of the box that contains a node. @param {Scene} scene @param {number} place */
@@ -107,34 +100,30 @@ function holds({ places }, place) {
  * @param {Graph} graph @param {readonly Item[]} items @returns {readonly import("../../types.js").Edge[]}
  */
 function edgesBetween(graph, items) {
-  const boxes = boxesOf(graph, items);
-  /** @type {Map<string, { from: string, to: string, operands: import("../../types.js").EdgeKey[] }>} */
-  const lines = new Map();
-  for (const { place, operands } of graph.nodes) {
-    operands.forEach((operand, position) => {
-      if (operand < 0 || boxes[operand] === boxes[place] || boxes[operand] < 0 || boxes[place] < 0) return;
-      const [from, to] = [items[boxes[operand]], items[boxes[place]]];
-      const edge = edgeKey(place, position);
-      const key = from.part || to.part ? `${boxes[operand]} ${boxes[place]}` : edge;
-      const line = lines.get(key);
-      if (line) line.operands.push(edge);
-      else lines.set(key, { from: from.key, to: to.key, operands: [edge] });
-    });
-  }
-  return [...lines.values()].map((line) => {
-    const count = line.operands.length;
-    return { ...line, count, operand: count === 1 ? line.operands[0] : null };
-  });
-}
-
-/** Return the box of each node, as an index into the items; -1 for nodes outside of them. @param {Graph} graph @param {readonly Item[]} items */
-function boxesOf(graph, items) {
-  const boxes = new Int32Array(graph.nodes.length).fill(-1);
+  const boxes = new Int32Array(graph.nodes.length);
   items.forEach((item, box) => {
     if (item.part) for (const place of item.part.places) boxes[place] = box;
     else boxes[item.place] = box;
   });
-  return boxes;
+  /** @type {Map<string | number, { from: string, to: string, givers: number[], positions: number[] }>} */
+  const lines = new Map();
+  for (const { place, operands } of graph.nodes) {
+    const into = boxes[place];
+    for (let position = 0; position < operands.length; position++) {
+      const out = boxes[operands[position]] ?? into; // a constant has no box
+      if (out === into) continue;
+      const isBundle = items[out].part || items[into].part;
+      const key = isBundle ? out * items.length + into : edgeKey(place, position);
+      let line = lines.get(key);
+      if (!line) lines.set(key, (line = { from: items[out].key, to: items[into].key, givers: [], positions: [] }));
+      line.givers.push(place);
+      line.positions.push(position);
+    }
+  }
+  return [...lines.values()].map((line) => {
+    const { length: count, 0: giver } = line.givers;
+    return { ...line, count, operand: count === 1 ? edgeKey(giver, line.positions[0]) : null };
+  });
 }
 
 // Modules
