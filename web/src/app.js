@@ -517,7 +517,7 @@ export class App {
     }
     const isPlain = !(event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented);
     if (!isPlain || !this.header.hasKeys || isCovered || (target instanceof HTMLElement && keeps(target, event.key))) return undefined;
-    const { buttons } = this.transport;
+    const { buttons, position, last } = this.transport;
     const [next, back] = this.#state.chapter ? [this.guide.next, this.guide.back] : [buttons.next, buttons.back];
     /** @type {Record<string, () => void>} */
     const actions = {
@@ -535,7 +535,8 @@ export class App {
       "?": () => this.header.help.showModal(),
     };
     const action = actions[event.key];
-    const isIdle = this.#state.chapter ? "sep".includes(event.key) : this.transport.controls.hidden && !"fg?".includes(event.key);
+    const isOver = position === last && ["n", "ArrowRight", "PageDown"].includes(event.key); // only the button begins again
+    const isIdle = this.#state.chapter ? "sep".includes(event.key) : isOver || (this.transport.controls.hidden && !"fg?".includes(event.key));
     if (!action || isIdle) return undefined;
     event.preventDefault();
     return action();

@@ -90,7 +90,7 @@ export class Transport {
     disable(end, this.position === last);
     const isOver = this.position === last;
     face(next, isOver ? ICONS.start : ICONS.next, isOver ? say.again : say.next);
-    set(next, "title", isOver ? `${say.again} (n)` : say.nextKey);
+    set(next, "title", isOver ? null : say.nextKey);
     set(this.timeline, "max", last);
     this.timeline.value = String(this.position);
     const forward = shown.graph.nodes.length;
