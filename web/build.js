@@ -14,10 +14,13 @@ const isChecking = process.argv.includes("--check");
 
 /** Combine the licenses of bundled libraries into a comment. @param {readonly string[]} licensed */
 function licenses(licensed) {
-  const texts = licensed.map((name) => {
-    const text = readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8");
-    return `${name}\n\n${text.trim()}`;
-  });
+  /** @type {Map<string, string>} the names of the libraries, by license */
+  const names = new Map();
+  for (const name of licensed) {
+    const text = readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8").trim().replace(/\n\s*\n\s*/g, "\n\n").replace(/\n[ \t]+/g, "\n");
+    names.set(text, [names.get(text), name].filter(Boolean).join(", "));
+  }
+  const texts = Array.from(names, ([text, name]) => `${name}\n\n${text}`);
   return `/*! This module contains:\n\n${texts.join("\n\n\n").replaceAll("*/", "* /")}\n*/\n`;
 }
 

@@ -2,11 +2,11 @@
 
 import { bundleCaption, edgeCaption, nodeCaption, partCaption } from "./model/captions.js";
 import { button, element, fill, set, write } from "./dom.js";
-import { files as say, lesson as lessonWords, parts as partNames, present, stage as stageWords, tabs } from "./languages/languages.js";
+import { files as say, lesson as lessonWords, modules as groupNames, parts as partNames, present, stage as stageWords, tabs } from "./languages/languages.js";
 import { ExpressionError } from "./core/expression.js";
 import { GraphError } from "./core/graph.js";
 import { animationOf } from "./walk/step_animation.js";
-import { itemOf, pathTo } from "./walk/modules/modules.js";
+import { innermost, itemOf, pathTo } from "./walk/modules/modules.js";
 import { dropped, modeler } from "./model/model.js";
 import { chapterOf, ROUTE, stageOf } from "./model/chapters.js";
 import { Guide } from "./lesson/guide.js";
@@ -28,6 +28,7 @@ import { Source } from "./panels/shell/source.js";
 import { Training } from "./panels/train/training.js";
 import { Transport } from "./panels/shell/transport.js";
 import { Twin } from "./panels/shell/graph_table.js";
+import { Summary } from "./panels/walk/summary.js";
 import { Values } from "./panels/walk/values.js";
 import { Writing } from "./panels/order/writing.js";
 import { PRESETS } from "./model/presets.js";
@@ -111,7 +112,7 @@ export class App {
     this.twin = twin;
     /** Panels of each mode. */
     this.panels = {
-      walk: [outcome, inspector, new Arrays(act), new EarlierGradients(act), this.values, writing, twin],
+      walk: [outcome, new Summary((place) => this.#goTo(place)), inspector, new Arrays(act), new EarlierGradients(act), this.values, writing, twin],
       order: [this.order, outcome, writing, inspector, twin],
       check: [new Checks(act), new EarlierGradients(act), inspector, twin],
       train: [this.training, inspector, twin],
@@ -147,12 +148,15 @@ export class App {
       count: stageWords.count,
       progress: stageWords.progress,
       largest: stageWords.largest,
+      /** Set before a picture is shown. */
+      pictureNote,
     };
     this.stage = new Stage(drawing, {
       ...this.texts,
       onNode: (place) => this.#choose(place),
       onEdge: (key) => this.#chooseEdge(key),
       onPart: (key) => act({ open: key }),
+      onDot: (place) => this.#goTo(place),
       onValue: (place, number, isFinal) => this.#setValue(place, number, isFinal),
       onPoint: (place) => this.#point(place),
       corner: () => ({ width: this.zooming.offsetWidth + 2 * APART, height: this.zooming.offsetHeight + 2 * APART }),
@@ -469,6 +473,12 @@ export class App {
     else this.act({ selected: this.#state.selected === node.name && this.#state.operand < 0 ? "" : node.name, operand: -1 });
   }
 
+  /** Select a node and open its part. @param {number} place */
+  #goTo(place) {
+    const { graph, whole } = this.#model ?? {};
+    if (graph && whole) this.act({ selected: graph.nodes[place].name, operand: -1, open: innermost(whole, place).key });
+  }
+
   /** @param {string} key */
   #chooseEdge(key) {
     const [place, operand] = key.split(":").map(Number);
@@ -507,7 +517,7 @@ export class App {
     }
     const isPlain = !(event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented);
     if (!isPlain || !this.header.hasKeys || isCovered || (target instanceof HTMLElement && keeps(target, event.key))) return undefined;
-    const { buttons } = this.transport;
+    const { buttons, position, last } = this.transport;
     const [next, back] = this.#state.chapter ? [this.guide.next, this.guide.back] : [buttons.next, buttons.back];
     /** @type {Record<string, () => void>} */
     const actions = {
@@ -525,7 +535,8 @@ export class App {
       "?": () => this.header.help.showModal(),
     };
     const action = actions[event.key];
-    const isIdle = this.#state.chapter ? "sep".includes(event.key) : this.transport.controls.hidden && !"fg?".includes(event.key);
+    const isOver = position === last && ["n", "ArrowRight", "PageDown"].includes(event.key); // only the button begins again
+    const isIdle = this.#state.chapter ? "sep".includes(event.key) : isOver || (this.transport.controls.hidden && !"fg?".includes(event.key));
     if (!action || isIdle) return undefined;
     event.preventDefault();
     return action();
@@ -603,7 +614,7 @@ export class App {
       isFixed: state.mode === "exercises" || state.chapter !== "", // a change would give away answers or contradict the text
       largest: moment.position > model.shown.seeded ? model.shown.largest : 0, // gradients are not shown before
     };
-    const active = lesson?.active ?? (marks.nudge ? null : moment.active); // a nudge is not a step of the walk
+    const active = lesson?.active ?? (marks.nudge || model.isFinished ? null : moment.active); // a nudge is not a step of the walk
     this.stage.paint(graph, active === moment.active ? moment : { ...moment, active }, marks);
     this.#light(model);
     const checked = model.nudge ? graph.root : null;
@@ -615,7 +626,8 @@ export class App {
     const isNudge = marks.nudge && (!before?.nudge || before.graph !== graph);
     if (isNudge) this.stage.focus(itemOf(scene, graph.root) ?? "");
     const isStep = moment.position !== before?.moment.position;
-    if (isStep && !marks.nudge && moment.active !== null) this.stage.focus(itemOf(scene, moment.active) ?? "");
+    if (isStep && !marks.nudge && active !== null) this.stage.focus(itemOf(scene, active) ?? "");
+    else if (model.isFinished && !isSameProgram(model, before)) this.stage.fit();
   }
 
   /** Highlight the paths from the hovered node, or else from the selected one. @param {Model} model */
@@ -635,9 +647,19 @@ export class App {
   }
 }
 
+/** Return whether two models show the same graph, perhaps with other numbers. @param {Model} model @param {Model | null} before */
+function isSameProgram({ document, program, pass }, before) {
+  return before !== null && document === before.document && program === before.program && pass === before.pass;
+}
+
 /** Return whether a model is one step ahead of another. @param {Model} model @param {Model} before */
 function isNext({ shown, scene, moment }, before) {
   return shown === before.shown && scene === before.scene && moment.position === before.moment.position + 1;
+}
+
+/** Name the sample or step that Python draws: the first sample, or the second step, because the first step may have no carry. @param {import("./core/groups.js").Groups} groups */
+function pictureNote({ kind, count }) {
+  return stageWords.pictureNote(count > 1 ? groupNames.repetition(kind, kind === "steps" ? 2 : 1, count) : "");
 }
 
 /** Return the message of an error in the reader's input; rethrow other errors. @param {unknown} error */

@@ -38,7 +38,7 @@ export async function chapterPictures(chapter, host, texts) {
   host.append(unseen);
   const [none, unsaid] = [() => {}, () => ""]; // paper needs neither actions nor accessible names
   const names = { nameOfNode: unsaid, nameOfEdge: unsaid, nameOfPart: unsaid, nameOfBundle: unsaid };
-  const stage = new Stage(unseen, { ...texts, ...names, onNode: none, onEdge: none, onPart: none, onValue: none, onPoint: none, corner: () => ({ width: 0, height: 0 }) });
+  const stage = new Stage(unseen, { ...texts, ...names, onNode: none, onEdge: none, onPart: none, onDot: none, onValue: none, onPoint: none, corner: () => ({ width: 0, height: 0 }) });
   const pictures = await picturesOf(chapter, async (model) => {
     const { graph, scene, moment, shown, state } = model;
     const marks = { selected: null, badges: new Map(), asked: null, nudge: nudgeMarks(model), largest: shown.largest };

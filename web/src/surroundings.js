@@ -5,6 +5,7 @@ import arraysCss from "./panels/walk/arrays.css";
 import lessonCss from "./lesson/lesson.css";
 import motionCss from "./stage/motion.css";
 import paperCss from "./panels/shell/paper.css";
+import pictureCss from "./stage/picture.css";
 import presentCss from "./panels/shell/present.css";
 import shareCss from "./panels/shell/share.css";
 import trainingCss from "./panels/train/training.css";
@@ -22,7 +23,7 @@ const REST = 200; // milliseconds
 /** Attach a shadow tree with the style sheets. @param {HTMLElement} host @returns {HTMLElement} root element to fill */
 export function shadowed(host) {
   const shadow = host.attachShadow({ mode: "open" });
-  const sheets = [css, stageCss, motionCss, waysCss, timelineCss, trainingCss, checksCss, arraysCss, quotientCss, lessonCss, shareCss, cellCss, presentCss, paperCss];
+  const sheets = [css, stageCss, pictureCss, motionCss, waysCss, timelineCss, trainingCss, checksCss, arraysCss, quotientCss, lessonCss, shareCss, cellCss, presentCss, paperCss];
   shadow.adoptedStyleSheets = sheets.map((text) => {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(text);

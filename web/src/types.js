@@ -107,7 +107,10 @@
 
 /** Identifies an operand position of a node: `${place}:${position}`. @typedef {string} EdgeKey */
 
-/** @typedef {Iterable<[EdgeKey, Contribution]> & { get: (key: EdgeKey) => Contribution | undefined }} Contributions */
+/**
+ * Contributions by edge. `amount` returns one of them by giver and position, faster than `get`.
+ * @typedef {Iterable<[EdgeKey, Contribution]> & { get: (key: EdgeKey) => Contribution | undefined, amount?: (giver: number, position: number) => number | null }} Contributions
+ */
 
 /**
  * The state of a walk after some steps.
@@ -165,6 +168,7 @@
  * @typedef {object} Part
  * @property {string} key unique
  * @property {string} name
+ * @property {number} number of the sample or step, from 0; -1 for other groups
  * @property {readonly number[]} places indices of all nodes inside, sorted
  * @property {readonly (Part | number)[]} children shown when it is open: groups, and indices of single nodes
  */
@@ -181,9 +185,13 @@
  * @property {string} to key of an item
  * @property {number} count
  * @property {EdgeKey | null} operand its only edge; null if it has several
- * @property {readonly EdgeKey[]} operands all of its edges
+ * @property {readonly number[]} givers of all of its edges, in the order of the nodes
+ * @property {readonly number[]} positions of the operands of these edges
  */
 
-/** @typedef {{ items: readonly Item[], edges: readonly Edge[] }} Scene */
+/**
+ * Boxes and lines. Groups with a picture replace them; then the items are the parts in the picture.
+ * @typedef {{ items: readonly Item[], edges: readonly Edge[], pictured: import("./core/groups.js").Groups | null }} Scene
+ */
 
 export {};

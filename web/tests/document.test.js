@@ -64,7 +64,8 @@ test("invalid groups are refused", () => {
   const walk = { gradwalk: "walk", version: 1, graph, overwrite: false };
   const modules = (/** @type {number[]} */ ...places) => Buffer.from(Int32Array.from(places).buffer).toString("base64");
   const reading = (/** @type {unknown} */ groups) => read(JSON.stringify({ ...walk, groups }));
-  assert.deepEqual(reading({ paths: [[], ["a", "b"]], modules: modules(1) }).graph.modules, [["a", "b"]]);
+  const given = { paths: [[], ["a", "b"]], modules: modules(1), kind: "", count: 0, numbers: modules(-1) };
+  assert.deepEqual(reading(given).graph.groups?.paths[1], ["a", "b"]);
   for (const groups of [3, {}, { paths: [[]] }, { paths: [[]], modules: modules(1) }, { paths: [[]], modules: modules(0, 0) }, { paths: [[1]], modules: modules(0) }]) {
     assert.throws(() => reading(groups), { name: "GraphError" }, JSON.stringify(groups));
   }

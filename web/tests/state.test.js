@@ -174,16 +174,25 @@ test("a link that is too long is ignored entirely", () => {
   assert.deepEqual(problems, ["The link is 1,000,017 characters long; the limit is 1,000,000."]);
 });
 
-test("own expressions and documents begin before the seed, presets before the first step", () => {
+test("own expressions and documents begin at the end, presets before the first step", () => {
   const positions = (/** @type {string} */ fragment) => {
     const model = modeler(null)(decoded(fragment, stateOf(PRESETS[0])).state);
     return [model.state.position, model.graph.nodes.length, model.last];
   };
-  assert.deepEqual(positions("f=x*y"), [3, 3, 7]);
+  assert.deepEqual(positions("f=x*y"), [7, 3, 7]);
   assert.deepEqual(positions("f=x*y&step=0"), [0, 3, 7]);
   assert.deepEqual(positions("f=x*y&mode=check"), [7, 3, 7]);
   assert.deepEqual(positions("show=square"), [0, 2, 5]);
   assert.deepEqual(positions("show=square&mode=train"), [5, 2, 5]);
   const { state } = modeler(null)({ ...bare(), program: "x*y" });
   assert.equal(encoded({ ...state, position: 0 }), "f=x*y&at=x%3A1.0%2Cy%3A1.0&step=0");
+});
+
+test("the root is selected at the end of the walk over an own program", () => {
+  const selected = (/** @type {string} */ fragment) => modeler(null)(decoded(fragment, stateOf(PRESETS[0])).state).selected?.name;
+  assert.equal(selected("f=x*y"), "x*y");
+  assert.equal(selected("f=x*y&step=6"), undefined);
+  assert.equal(selected("f=x*y&node=x"), "x");
+  assert.equal(selected("f=x*y&mode=check"), undefined);
+  assert.equal(selected("show=square&step=99"), undefined);
 });

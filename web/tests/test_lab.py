@@ -24,19 +24,27 @@ CHAIN = "tanh(" * 60 + "x" + ")" * 60
 
 
 @pytest.mark.parametrize("by", ["typing", "link"])
-def test_own_expressions_begin_before_the_seed(visit: Visit, by: str) -> None:
+def test_own_expressions_begin_at_the_end(visit: Visit, by: str) -> None:
     if by == "link":
         lesson = visit("f=" + quote("tanh(w*x + b)"))
     else:
         lesson = visit()
         lesson.draw("tanh(w*x + c)")
-    expect(lesson.phase).to_have_text(re.compile("Forward: step 6 of 6, done", re.IGNORECASE))
-    assert all(row.data != "?" for row in lesson.rows.values())
-    assert lesson.gradients == {}
+    expect(lesson.phase).to_have_text(re.compile("Backward: step 6 of 6, done", re.IGNORECASE))
+    assert len(lesson.gradients) == 6
+    expect(lesson.inspector.locator(".name")).to_have_text(re.compile("^tanh"))
+    expect(lesson.graph.locator(".active")).to_have_count(0)
+    lesson.press("b")
+    assert lesson.position == 12
+    expect(lesson.graph.locator(".active")).to_have_count(1)
     lesson.press("n")
-    assert list(lesson.gradients.values()) == [1]
-    lesson.press("s")
+    lesson.button("From the beginning").click()
     assert lesson.position == 0
+    lesson.press("e")
+    lesson.button("Play").click()  # from the beginning, too
+    expect(lesson.timeline).not_to_have_value("13")
+    lesson.button("Pause").click()
+    lesson.press("s")
     lesson.page.wait_for_function("() => location.hash.includes('step=0')")
     lesson.page.reload()  # the link contains the start, which differs from the usual position
     lesson.drawn()
@@ -68,11 +76,12 @@ def test_links_to_other_modes_begin_at_the_end(visit: Visit) -> None:
         assert lesson.gradients == {"x": 1, "y": 1, "x*y": 1}
 
 
-def test_documents_begin_before_the_seed(visit: Visit, tmp_path: Path) -> None:
+def test_documents_begin_at_the_end(visit: Visit, tmp_path: Path) -> None:
     lesson = visit("", pages.written(tmp_path / "d.html", pages.page(walk(pages.diamond()).essence(), "d")))
     assert [row.data for row in lesson.rows.values()] == ["2", "3", "6", "18"]
-    lesson.press("n")
-    assert lesson.gradients == {"d": 1}
+    assert lesson.gradients == {"d": 1, "c": 3, "b": 6, "a": 15}
+    expect(lesson.inspector.locator(".name")).to_have_text("d")
+    expect(lesson.sentence).to_have_text(re.compile("^Done: every node"))
 
 
 # The check
@@ -187,7 +196,7 @@ def test_paths_of_sixty_nodes_are_folded(visit: Visit) -> None:
 
 
 def test_long_names_are_folded(visit: Visit) -> None:
-    lesson = visit(f"f={quote(SUM)}")
+    lesson = visit(f"f={quote(SUM)}&step=239")
     name = lesson.inspector.locator(".name")
     folded = "a0*b0 + a1*b1 + a2*b2 + a3*b3 + … 54 more … + a58*b58 + a59*b59"
     expect(name).to_have_text(f"{folded} Show all")

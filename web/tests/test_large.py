@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import microgpt
 import pages
 import pytest
 from lesson import Lesson
+from playwright.sync_api import expect
 
 from gradwalk import Value, opened, source_lines, walk
 from gradwalk.explain.page.page import page
@@ -35,22 +37,27 @@ def transformer(visit: Visit, tmp_path: Path) -> Lesson:
 
 
 def names(lesson: Lesson) -> set[str]:
-    """Return the labels of the closed parts."""
-    return set(lesson.page.locator("svg.stage .part .label").all_text_contents())
+    """Return the names of the closed parts."""
+    labels = lesson.page.locator("svg.stage .part .hit").evaluate_all("(all) => all.map(({ ariaLabel }) => ariaLabel)")
+    return {label.partition(":")[0] for label in labels}
 
 
 def test_large_graph_opens_by_modules(transformer: Lesson) -> None:
-    assert names(transformer) == {"embed", "attention", "mlp", "logits", "loss"}
-    transformer.page.get_by_role("button", name="attention: ").click(force=True)
-    transformer.page.wait_for_selector("svg.stage .part .label:text-is('attention.head0')")
     matrices = {f"attention.{name}" for name in ("norm", "query", "key", "value", "mix")}
-    assert names(transformer) >= matrices | {f"attention.head{head}" for head in range(4)}
+    assert names(transformer) >= matrices | {f"attention.head{head}" for head in range(4)} | {
+        "embed",
+        "mlp.widen",
+        "loss",
+    }
+    transformer.box("attention.head0").press("Enter")
+    transformer.page.wait_for_selector("svg.stage .part .label:text-is('step 3 of 11')")
+    assert "attention.mix" in names(transformer)
+    assert "mlp.widen" not in names(transformer)  # no edge leads to it
 
 
 def test_large_graph_is_walked_to_the_end_and_back(transformer: Lesson) -> None:
-    visited = transformer.page.locator("svg.stage .part.visited")
-    transformer.page.keyboard.press("e")
-    assert visited.count() == 3  # no gradient flows through the maxima subtracted in attention and loss
-    assert "is a leaf: it keeps its gradient" in transformer.page.locator(".sentence").inner_text()
-    transformer.page.keyboard.press("s")
-    assert visited.count() == 0
+    colored = transformer.page.locator("svg.stage .picture [data-node]:is([style*=positive], [style*=negative])")
+    expect(transformer.sentence).to_have_text(re.compile("^Done: every node"))
+    assert colored.count() > 1000
+    transformer.press("s")
+    assert colored.count() == 0

@@ -5,6 +5,7 @@ import { readFileSync, writeSync } from "node:fs";
 import { checkAll, nudge } from "../src/walk/check.js";
 import { Graph } from "../src/core/graph.js";
 import { plain } from "../src/core/numbers.js";
+import { parts } from "../src/walk/modules/modules.js";
 import { Walk } from "../src/walk/steps.js";
 import { because, contributionSentence, formula, lossSentence, stepSentence, wrongSentence } from "../src/walk/words.js";
 
@@ -51,11 +52,19 @@ function walked({ graph: json, order, overwrite }) {
   };
 }
 
+/** Copy a part and the parts in it. @param {import("../src/types.js").Part} part @returns {object} */
+function outlined({ name, places, children }) {
+  return { name, places, parts: children.filter((child) => typeof child !== "number").map(outlined) };
+}
+
 const found = {
   walks: given.walks.map(walked),
   checks: given.checks.map(({ graph, method }) => checkAll(Graph.fromDocument(graph), method)),
   nudges: given.nudges.map(({ graph, place, h, method }) => nudge(Graph.fromDocument(graph), place, h, method)),
-  modules: given.modules.map(({ graph, groups }) => Graph.fromDocument(graph, groups).modules),
+  modules: given.modules.map(({ graph, groups, overview }) => {
+    const read = Graph.fromDocument(graph, groups, overview);
+    return { paths: read.groups && [...read.groups.modules].map((module) => read.groups?.paths[module]), whole: outlined(parts(read)) };
+  }),
 };
 
 const text = JSON.stringify(found, (_, value) => {

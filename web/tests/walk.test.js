@@ -41,7 +41,9 @@ function chain(length, label) {
   for (let i = 0; i < length; i++) value = apply(i % 2 ? "add" : "mul", value, new Value(0.99, label(i)));
   const { nodes, root } = Graph.record(value);
   const pathOf = (/** @type {number} */ place) => nodes[place].label.split(".").slice(0, -1);
-  return new Graph(nodes, root, nodes.map(({ place, operands }) => pathOf(operands.at(-1) ?? place)));
+  const paths = nodes.map(({ place, operands }) => pathOf(operands.at(-1) ?? place));
+  const none = { kind: "", count: 0, numbers: new Int32Array(nodes.length).fill(-1), names: [], boxes: new Int32Array(nodes.length), picture: "" };
+  return new Graph(nodes, root, { ...none, paths, modules: Int32Array.from(nodes.keys()) });
 }
 
 const MODULAR = [
@@ -239,13 +241,18 @@ test("a scene has all boxes and lines", () => {
       const boxes = graph.nodes.map(({ place }) => itemOf(shown, place));
       const expected = graph.nodes.flatMap(({ place, operands }) => {
         const lines = operands.map((operand, i) => `${boxes[operand]} > ${boxes[place]} ${place}:${i}`);
-        return lines.filter((_, i) => operands[i] >= 0 && boxes[operands[i]] !== boxes[place]);
+        return lines.filter((_, i) => operands[i] >= 0 && boxes[operands[i]] !== boxes[place] && boxes[operands[i]] && boxes[place]);
       });
-      const drawn = shown.edges.flatMap(({ from, to, operands }) => operands.map((edge) => `${from} > ${to} ${edge}`));
+      const drawn = shown.edges.flatMap(({ from, to, givers, positions }) => givers.map((giver, i) => `${from} > ${to} ${giver}:${positions[i]}`));
       assert.deepEqual(drawn.sort(), expected.sort());
-      for (const { count, operand, operands } of shown.edges) {
-        assert.equal(count, operands.length);
-        assert.equal(operand, count === 1 ? operands[0] : null);
+      const inside = new Set(part.places);
+      for (const { place, operands } of graph.nodes) {
+        const isConnected = [place, ...operands].some((one) => inside.has(one));
+        if (isConnected) assert([place, ...operands].every((one) => one < 0 || boxes[one] || (!inside.has(place) && !inside.has(one))));
+      }
+      for (const { count, operand, givers, positions } of shown.edges) {
+        assert.equal(count, givers.length);
+        assert.equal(operand, count === 1 ? `${givers[0]}:${positions[0]}` : null);
       }
     }
   }

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from gradwalk.explain.findings.structure import Finding
+from gradwalk.explain.findings.summary import Summary
 from gradwalk.explain.lost_gradients import WrongGradient
 from gradwalk.explain.passes import BackwardStep, ForwardStep, gradients, not_swept
 from gradwalk.explain.sentences import operation_text
@@ -18,14 +19,14 @@ from gradwalk.graph.clusters import grouped
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.node import Node
 
-_LARGEST_TREE = 60  # maximum number of nodes printed as a tree; larger graphs are printed as groups
+LARGEST_TREE = 60  # maximum number of nodes printed as a tree; larger graphs are printed as groups
 _NO_BRACKETS = str.maketrans("", "", "() ")
 LONGEST = 200  # maximum number of rows of a table; further rows are only counted
 
 
 def print_graph(terminal: Terminal, graph: Graph) -> None:
     """Print a graph as a tree that starts at the root, or a large graph as a table of modules with operation counts."""
-    if len(graph) > _LARGEST_TREE:
+    if len(graph) > LARGEST_TREE:
         _print_modules(terminal, graph)
         return
     terminal.heading("Graph")
@@ -59,6 +60,19 @@ def _print_modules(terminal: Terminal, graph: Graph) -> None:
 
 def _operations(counts: Counter[str]) -> str:
     return ", ".join(f"{count:,} {symbol}" for symbol, count in counts.most_common())
+
+
+def print_summary(terminal: Terminal, graph: Graph, summary: Summary) -> None:
+    """Print facts about a large graph; print nothing for a graph that is printed as a tree."""
+    if len(graph) <= LARGEST_TREE:
+        return
+    counts = f"{plural(summary.parameters, 'parameters')}, {plural(summary.depth, 'operations')} on the longest path"
+    largest = [f"{graph.names[place]}: {short(grad)}" for place, grad in summary.largest]
+    terminal.heading(f"Summary: {counts}")
+    if largest:
+        terminal.line(f"  Largest gradients: {', '.join(largest)}")
+    for zero in summary.zeros:
+        terminal.line(f"  {zero.sentence}")
 
 
 def print_findings(terminal: Terminal, findings: Sequence[Finding]) -> None:

@@ -13,11 +13,12 @@ from gradwalk.base.cached import cached_property
 from gradwalk.explain import report
 from gradwalk.explain.draw.animation import Film
 from gradwalk.explain.draw.diagram import Moment
-from gradwalk.explain.draw.draw import Drawing, draw
+from gradwalk.explain.draw.draw import Drawing, draw, overview
 from gradwalk.explain.draw.raster import PictureError
 from gradwalk.explain.draw.svg import Theme
-from gradwalk.explain.findings.find import findings
+from gradwalk.explain.findings.find import explained
 from gradwalk.explain.findings.structure import Finding
+from gradwalk.explain.findings.summary import Summary
 from gradwalk.explain.lost_gradients import WrongGradient, is_legal, legal_orders, lost_contributions, wrong_gradients
 from gradwalk.explain.node_names import with_names_as_labels, with_node_names
 from gradwalk.explain.page.static import static_html
@@ -33,6 +34,7 @@ from gradwalk.explain.passes import (
 from gradwalk.explain.terminal import Terminal
 from gradwalk.explain.variable_names import graph_with_names
 from gradwalk.explain.visit_order import visit_order
+from gradwalk.graph.boxes import boxes
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.grouping import grouping
 from gradwalk.graph.json.plain_json import as_json, plain
@@ -115,7 +117,12 @@ class Walk:
         or above 1000 times, the mean of the last layer or time step; and inner tanh or sigmoid units whose derivative
         is below 0.01 in more than half of the samples. The correct gradients are used, whatever the order of this walk.
         """
-        return findings(self.graph)
+        return self._explained[0]
+
+    @cached_property
+    def _explained(self) -> tuple[tuple[Finding, ...], Summary]:
+        """The findings and the summary of the graph."""
+        return explained(self.graph)
 
     @cached_property
     def is_legal(self) -> bool:
@@ -232,8 +239,9 @@ class Walk:
         Returns:
             A dictionary with the keys "gradwalk", "version", "graph", "order", "overwrite" and "files", with nan and
             inf as strings. A graph of more than 2,000 nodes is in the format of `Graph.to_columns`. If the graph has
-            modules, samples or time steps, the key "groups" has the module and the sample of each node. If there are
-            findings, the key "findings" has them.
+            modules, samples or time steps, the key "groups" has the module and the sample of each node, and the key
+            "overview" has a picture of the modules. If there are findings, the key "findings" has them. The key
+            "summary" has facts about a graph of more than 60 nodes.
 
         Example:
             >>> a = Value(2.0, label="a")
@@ -242,7 +250,14 @@ class Walk:
         """
         is_large = len(self.graph) > _LARGEST_TOLD
         graph = with_names_as_labels(self.graph)
+        divided = boxes(self.graph)
+        groups = divided.grouping if divided else grouping(self.graph)
+        is_right = self.is_legal and not self.overwrite
         told = {"findings": plain([finding._asdict() for finding in self.findings])} if self.findings else {}
+        summary = self._explained[1]
+        if len(self.graph) > report.LARGEST_TREE:
+            parts = {key: [one._asdict() for one in getattr(summary, key)] for key in ("largest", "zeros")}
+            told["summary"] = plain(summary._asdict() | parts)
         return {
             "gradwalk": "walk",
             "version": VERSION,
@@ -250,7 +265,8 @@ class Walk:
             "order": list(self.order),
             "overwrite": self.overwrite,
             "files": dict(self.graph.files),
-            **grouping(self.graph).entry(),
+            **groups.entry(),
+            **(overview(self.graph, divided, is_right) if divided else {}),
             **told,
         }
 
@@ -303,6 +319,7 @@ class Walk:
     def print(self, terminal: Terminal) -> None:
         """Print the graph, both passes, and the gradients with their losses to a terminal."""
         report.print_graph(terminal, self.graph)
+        report.print_summary(terminal, self.graph, self._explained[1])
         report.print_findings(terminal, self.findings)
         report.print_forward(terminal, self.forward)
         report.print_backward(terminal, self.backward)

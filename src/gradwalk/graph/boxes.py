@@ -20,6 +20,9 @@ from gradwalk.ops.compiled.opcodes import OPCODES, SYMBOLS
 _MAX_BOXES = 40
 _MAX_PARTS = 1000  # maximum number of boxes before equal boxes are folded
 _MANY_BOXES = 10  # equal boxes are folded if there are more boxes
+_KINDS = [
+    (kind,) for kind in ("inputs", "parameters", "each", "before", "outside", "after")
+]  # of boxes without a module
 
 Links = dict[tuple[int, int], int]
 
@@ -91,12 +94,16 @@ class Boxes:
         links: The connected cells, by the pair of boxes. Each item maps the list positions of two cells in their boxes
             to the parameter that the result of the first cell is multiplied with, or to -1.
         grouping: The groups of the nodes.
+        names: The names of all boxes, including boxes without nodes in the sample or step that is shown.
+        box: The box that shows each node, as an index into `names`.
     """
 
     boxes: list[Box]
     edges: Counter[tuple[int, int]]
     links: dict[tuple[int, int], Links]
     grouping: Grouping
+    names: list[str]
+    box: list[int]
 
     @property
     def is_network(self) -> bool:
@@ -203,11 +210,14 @@ class _Division:
         for (path, _), cell in sorted(cells.items(), key=lambda item: (item[0][0], int(item[0][1]))):
             found[path].cells.append(cell)
         paths = list(found)
-        edges, links = self._edges({path: i for i, path in enumerate(paths)}, found, cells)
+        index = {path: i for i, path in enumerate(paths)}
+        edges, links = self._edges(index, found, cells)
         whole = list(found.values())
         kept = [i for i, box in enumerate(whole) if box.operations or box.leaves]
+        shown = list(range(len(whole)))
         if len(kept) > _MANY_BOXES:
-            kept, edges, links = _folded(paths, whole, kept, (edges, links))
+            shown, edges, links = _folded(paths, whole, kept, (edges, links))
+            kept = [i for i in kept if shown[i] == i]
         if len(kept) > _MAX_BOXES:
             return None
         at = {number: i for i, number in enumerate(kept)}
@@ -219,11 +229,13 @@ class _Division:
             Counter({(rank[start], rank[end]): count for (start, end), count in edges.items()}),
             {(rank[a], rank[b]): links[kept[a], kept[b]] for a, b in edges if (kept[a], kept[b]) in links},
             self._groups,
+            [found[path].name for path in paths],
+            [shown[index[path]] for path, _ in self._keys],
         )
 
     def _box(self, path: Path) -> Box:
         """Create an empty box with its name."""
-        if path[0]:
+        if path[0] or path[1:2] not in _KINDS:
             name, unit = box_name(path, any(key == path and cell for key, cell in self._places))
             return Box(name, "module", unit)
         kind = path[1]
@@ -323,7 +335,7 @@ _Connections = tuple[Counter[tuple[int, int]], dict[tuple[int, int], Links]]
 def _folded(
     paths: Sequence[Path], boxes: Sequence[Box], kept: list[int], connections: _Connections
 ) -> tuple[list[int], Counter[tuple[int, int]], dict[tuple[int, int], Links]]:
-    """Show one box for equal boxes. Return the boxes that are shown, and the edges and links between them."""
+    """Show one box for equal boxes. Return the box that shows each box, and the edges and links between them."""
     kinds = [
         (box.kind, box.unit, len(box.cells), len(box.leaves), box.is_repeated, *sorted(box.operations.items()))
         for box in (boxes[i] for i in kept)
@@ -346,7 +358,7 @@ def _folded(
             pair = shown[start], shown[end]
             edges[pair] += count
             links[pair].update(connections[1].get((start, end), {}))
-    return [i for i in kept if shown[i] == i], edges, {pair: found for pair, found in links.items() if found}
+    return shown, edges, {pair: found for pair, found in links.items() if found}
 
 
 def in_order(count: int, edges: Counter[tuple[int, int]]) -> list[int]:

@@ -10,18 +10,21 @@ import shutil
 import subprocess
 from collections.abc import Iterable
 from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy
 import pytest
 from checkout import ROOT
 from graphs_of_the_lesson import GRADIENTS, diamond, labeled, leaves, loss, neuron, power, product_of_product_and_sum
+from networks import asian_option, bigram_loss, labeled_loss, mlp_loss, random_graph, rnn_loss
 from programs import OPCODES
 
 from gradwalk import Graph, Value, Walk, check, loops, nn, stop_gradient, walk
 from gradwalk.explain.node_names import with_names_as_labels, with_node_names
 from gradwalk.explain.passes import swept
 from gradwalk.functions.reductions import sumprod
+from gradwalk.graph.boxes import Boxes, boxes
 from gradwalk.graph.grouping import grouping
 from gradwalk.ops.table import BY_NAME, TABLE
 from gradwalk.program.code.opcodes import TAKE
@@ -43,7 +46,7 @@ class Vectors(NamedTuple):
     walks: list[Walk]
     checks: list[tuple[Graph, str]]
     nudges: list[tuple[Graph, int, float, str]]
-    modules: list[Graph]
+    modules: list[tuple[Graph, dict[str, Any]]]
     found: dict[str, Any]
 
 
@@ -54,14 +57,15 @@ def vectors() -> Vectors:
     lesson = [Graph.record(make()) for make in GRADIENTS]
     nudges = [(Graph.record(loss()), place, 1e-4, "forward") for place in range(7)]
     nudges += [(graph, place, 1e-5, "central") for graph in lesson for place in range(len(graph))]
-    modules = [*map(Graph.record, modular()), *random_modules()]
+    graphs = [*map(Graph.record, [*modular(), *structured()]), *random_modules()]
+    modules = [(graph, walk(graph).essence()) for graph in graphs]
     given = {
         "walks": [{"graph": as_dict(item.graph), "order": item.order, "overwrite": item.overwrite} for item in walks],
         "checks": [{"graph": as_dict(graph), "method": method} for graph, method in checks],
         "nudges": [
             {"graph": as_dict(graph), "place": place, "h": h, "method": method} for graph, place, h, method in nudges
         ],
-        "modules": [{"graph": as_dict(graph)} | grouping(graph).entry() for graph in modules],
+        "modules": [essence for _, essence in modules],
     }
     assert NODE
     command = [NODE, WEB / "tests" / "vectors.js"]
@@ -199,6 +203,21 @@ def modular() -> Iterable[Value]:
     yield loops.scan(lambda h, x: (cell([h, x])[0], None), Value(0.0) + 0.5, numpy.array([0.5, 1.0, 2.0]))[0] + 1.0
     odd = leaves(**{"one.w": 1.0, "two.w": 2.0, ".": 3.0, "one.in.b": 4.0, "p": 5.0})
     yield (odd[0] * odd[1] + odd[2] * odd[3] + odd[4] * odd[0]).tanh() + -(odd[4] + 1)
+
+
+def structured() -> Iterable[Value]:
+    """Yield programs whose structure is found without labels."""
+    for samples in (1, 2, 30):
+        yield mlp_loss(samples)
+        yield mlp_loss(samples, values=True, sizes=(3, 5, 1))
+        yield labeled_loss(samples)
+        yield bigram_loss(samples)
+    for steps in (3, 20):
+        yield rnn_loss(steps)
+        yield rnn_loss(steps, values=True, width=2)
+        yield asian_option(steps)
+    for nodes in (50, 300):
+        yield random_graph(nodes)
 
 
 def random_modules() -> Iterable[Graph]:
@@ -357,7 +376,43 @@ def test_checks():
 
 
 def test_modules():
-    for graph, theirs in zip(vectors().modules, vectors().found["modules"], strict=True):
+    for (graph, _), theirs in zip(vectors().modules, vectors().found["modules"], strict=True):
         groups = grouping(graph)
         mine = None if groups.is_trivial else [list(groups.paths[i]) for i in groups.module.tolist()]
-        assert theirs == mine
+        assert theirs["paths"] == mine
+
+
+def names_of_parts(graph: Graph, divided: Boxes | None) -> list[list[str]]:
+    """Return the names of the box, modules, and sample or step of each node."""
+    groups = grouping(graph)
+    unit = {"samples": "sample", "steps": "step"}.get(groups.kind, "term")
+    found = []
+    for node, (module, number) in enumerate(zip(groups.module.tolist(), groups.number.tolist(), strict=True)):
+        path = groups.paths[module]
+        names = [divided.names[divided.box[node]]] if divided else []
+        names += [".".join(path[: i + 1]) for i in range(len(path))]
+        found.append(names + ([f"{unit} {number + 1} of {groups.count}"] if number >= 0 and groups.count > 1 else []))
+    return found
+
+
+def test_parts_of_the_page_are_the_groups_of_python():
+    overviews = repetitions = 0
+    for (graph, essence), theirs in zip(vectors().modules, vectors().found["modules"], strict=True):
+        divided = boxes(graph) if "overview" in essence else None
+        names = names_of_parts(graph, divided)
+        known = set(chain.from_iterable(names))
+        if divided:
+            overviews += 1
+            first = [(part["name"], part["places"]) for part in theirs["whole"]["parts"]]
+            assert sorted(name for name, _ in first) == sorted(divided.names[i] for i in set(divided.box))
+            assert all({divided.names[divided.box[place]] for place in places} == {name} for name, places in first)
+        pending = [theirs["whole"]]
+        while pending:
+            parent = pending.pop()
+            pending += parent["parts"]
+            for part in parent["parts"]:
+                if part["name"] in known and parent is not theirs["whole"]:
+                    assert part["places"] == [place for place in parent["places"] if part["name"] in names[place]]
+                repetitions += part["name"].startswith(("sample ", "step "))
+    assert overviews > 10
+    assert repetitions > 100

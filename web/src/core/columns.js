@@ -9,6 +9,8 @@ import { checkOperands, CONSTANT, GraphError, isItem, listed, readSource, readTe
 
 const NUMBERS = ["data", "grad", "offsets", "opcodes", "operands", "partials"];
 const NOTES = ["labels", "scopes", "sources", "symbols"];
+/** Lists of constants of nodes that have none, by number of operands. @type {(readonly number[])[]} */
+const WITHOUT = [];
 const KEYS = ["by_hand", "gradwalk", "operations", "outputs", "version", ...NUMBERS, ...NOTES].sort();
 
 /** Read the nodes of a document; names are added later. @param {Item} document @returns {readonly Node[]} */
@@ -70,13 +72,16 @@ function checkLengths({ offsets, data, grad, partials, operands }, size) {
  * @param {Int32Array} places @param {Float64Array} locals @param {number} start @param {number} end
  */
 function edgesOf(places, locals, start, end) {
-  const [operands, constants, partials] = [new Array(end - start), new Array(end - start), new Array(end - start)];
-  for (let i = 0; i < end - start; i++) {
+  const count = end - start;
+  const [operands, partials] = [new Array(count), new Array(count)];
+  /** @type {readonly number[]} nodes without constants share one list */
+  let constants = (WITHOUT[count] ??= new Array(count).fill(NaN));
+  for (let i = 0; i < count; i++) {
     const [place, local] = [places[start + i], locals[start + i]];
     if (place < CONSTANT) throw new GraphError(say.badColumn("operands"));
     operands[i] = place;
-    constants[i] = place === CONSTANT ? local : NaN;
     partials[i] = place === CONSTANT ? NaN : local;
+    if (place === CONSTANT) constants = constants.with(i, local);
   }
   return { operands, constants, partials };
 }

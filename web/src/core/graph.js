@@ -5,14 +5,13 @@
 
 import { firstOf } from "./names.js";
 import { graphErrors as say } from "../languages/languages.js";
-import { columnNodes, integers } from "./columns.js";
+import { columnNodes } from "./columns.js";
+import { groupsIn } from "./groups.js";
 import { listedNodes } from "./listed.js";
-import { CONSTANT, GraphError, isItem, listed, readPlace, readText, shown } from "./reading.js";
+import { CONSTANT, GraphError, isItem, listed, readPlace, shown } from "./reading.js";
 import { elementOf, forward, partial } from "./rules.js";
 
 export { GraphError } from "./reading.js";
-
-/** @typedef {readonly string[]} Path of a module: the parts of its dotted name */
 
 const [LISTED, COLUMNS] = [1, 2]; // versions of the JSON form
 
@@ -47,12 +46,12 @@ export class Graph {
   /**
    * @param {readonly Node[]} nodes
    * @param {number} root index of the root in `nodes`
-   * @param {readonly Path[] | null} [modules] the path of each node's module; null if the nodes are not grouped
+   * @param {import("./groups.js").Groups | null} [groups] null if the nodes are not grouped
    */
-  constructor(nodes, root, modules = null) {
+  constructor(nodes, root, groups = null) {
     this.nodes = nodes;
     this.root = root;
-    this.modules = modules;
+    this.groups = groups;
   }
 
   /** Build the graph of a Value and everything it was computed from. @param {Value} root */
@@ -87,11 +86,11 @@ export class Graph {
   /**
    * Read a graph that Python wrote, in the format of docs/graph.schema.json. Throws a `GraphError` that names the
    * invalid part for anything else, and for a graph with several outputs.
-   * @param {unknown} json @param {unknown} [groups] the groups of the nodes, in the format of docs/walk.schema.json
+   * @param {unknown} json @param {unknown} [groups] the groups of the nodes @param {unknown} [overview] a picture of the groups
    */
-  static fromDocument(json, groups) {
+  static fromDocument(json, groups, overview) {
     const { nodes, root } = readGraph(json);
-    return new Graph(nodes, root, groups === undefined ? null : modulesIn(groups, nodes.length));
+    return new Graph(nodes, root, groupsIn(groups, overview, nodes.length));
   }
 
   /**
@@ -115,7 +114,7 @@ export class Graph {
       data[node.place] = forward(node, numbers);
       return { ...node, data: data[node.place], partials: partialsOf(node, numbers, data[node.place]) };
     });
-    return new Graph(nodes, this.root, this.modules);
+    return new Graph(nodes, this.root, this.groups);
   }
 }
 
@@ -202,11 +201,12 @@ function operandsFirst(root) {
  */
 function uniqueNames(labels) {
   const wanted = labels.map((label, place) => label || `v${place + 1}`);
-  const taken = new Set(labels);
+  const taken = new Set(labels.filter(Boolean));
+  const isFree = !labels.some((label) => /^v[0-9]+$/u.test(label)); // no label is like the name of a node without a label
   /** @type {Map<string, number>} */
   const uses = new Map();
-  return wanted.map((name) => {
-    if (!taken.has(name)) return name; // such as v7, if no label is v7
+  return wanted.map((name, place) => {
+    if ((isFree && !labels[place]) || !taken.has(name)) return name; // such as v7, if no label is v7
     let use = (uses.get(name) ?? 0) + 1;
     uses.set(name, use);
     if (use === 1) return name;
@@ -229,15 +229,6 @@ function numbersOf({ operands, constants }, data) {
  */
 function partialsOf(node, numbers, out) {
   return node.operands.map((place, position) => (place === CONSTANT ? NaN : partial(node, position, numbers, out)));
-}
-
-/** Return the path of each node's module, which Python found. @param {unknown} groups @param {number} count of the nodes */
-function modulesIn(groups, count) {
-  if (!isItem(groups)) throw new GraphError(say.badColumn("groups"));
-  const paths = listed(groups, "paths", "groups").map((names, i) => listed({ names }, "names", `groups.paths[${i}]`).map((name) => readText(name, `groups.paths[${i}]`)));
-  const modules = integers(groups, "modules");
-  if (modules.length !== count || modules.some((module) => !paths[module])) throw new GraphError(say.badColumn("modules"));
-  return Array.from(modules, (module) => paths[module]);
 }
 
 /** @param {unknown} json */

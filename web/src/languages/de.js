@@ -133,6 +133,8 @@ export const transport = {
   backKey: "Ein Schritt zurück (b)",
   next: "Nächster Schritt",
   nextKey: "Nächster Schritt (n)",
+  again: "Von vorn",
+  finished: (root) => `Fertig: Jeder Knoten zeigt seinen Gradienten, die Ableitung von ${root} nach ihm.`,
   end: "Bis ans Ende",
   endKey: "Bis ans Ende (e)",
   play: "Abspielen",
@@ -151,13 +153,18 @@ export const transport = {
   },
 };
 
+/** @type {typeof en.summary} */
+export const summary = {
+  title: "Überblick",
+  findings: "Was auffällt",
+  facts: (nodes, parameters, depth) => `${grouped(nodes)} Knoten, ${grouped(parameters)} Parameter, ${grouped(depth)} Operationen auf dem längsten Pfad.`,
+  largest: "Größte Gradienten:",
+};
+
 /** @type {typeof en.values} */
 export const values = {
   title: "Werte, die du ändern kannst",
-  more: (count) =>
-    count === 1
-      ? "Und noch 1 Blatt: Wähle es im Graphen aus, um es zu ändern."
-      : `Und noch ${grouped(count)} Blätter: Wähle eines im Graphen aus, um es zu ändern.`,
+  search: "Nach Namen suchen",
   noNumber: (text) => `„${text}“ ist keine Zahl: Schreib eine wie -1.5, 2e3, inf oder nan.`,
 };
 
@@ -233,6 +240,7 @@ export const stage = {
   zoomIn: "Näher",
   zoomOut: "Weiter weg",
   fit: "Alles zeigen",
+  pictureNote: (shown) => `${shown && `Zu sehen: ${shown}. `}Quadrat, Linie: Parameter; Kreis: Ausgabe. Öffne einen Kasten, um hineinzusehen.`,
   node: (name, data, gradient, status) =>
     [name, data && `Wert ${data}`, gradient && `Gradient ${gradient}`, status].filter(Boolean).join(", "),
   unknown: "noch nicht bekannt",
@@ -959,9 +967,10 @@ export const sentences = {
 
 /** @type {typeof en.modules} */
 export const modules = {
-  whole: "der ganze Graph",
   nodes: (first, last) => `Knoten ${first} bis ${last}`,
   modules: (first, last) => `${first} bis ${last}`,
+  repetition: (kind, number, count) => `${{ samples: "Beispiel", steps: "Schritt" }[kind] ?? "Term"} ${number} von ${count}`,
+  repetitions: (kind, first, last) => `${{ samples: "Beispiele", steps: "Schritte" }[kind] ?? "Terme"} ${first} bis ${last}`,
 };
 
 /** @type {Readonly<Record<string, string>>} */

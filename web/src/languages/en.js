@@ -121,6 +121,9 @@ export const transport = {
   backKey: "A step back (b)",
   next: "Next step",
   nextKey: "Next step (n)",
+  again: "From the beginning",
+  /** @param {string} root */
+  finished: (root) => `Done: every node shows its gradient, the derivative of ${root} with respect to it.`,
   end: "Run to the end",
   endKey: "Run to the end (e)",
   play: "Play",
@@ -140,10 +143,17 @@ export const transport = {
   },
 };
 
+export const summary = {
+  title: "Summary",
+  findings: "What to look at",
+  /** @param {number} nodes @param {number} parameters @param {number} depth */
+  facts: (nodes, parameters, depth) => `${nodes.toLocaleString("en")} nodes, ${parameters.toLocaleString("en")} parameters, ${depth.toLocaleString("en")} operations on the longest path.`,
+  largest: "Largest gradients:",
+};
+
 export const values = {
   title: "Values you can change",
-  /** @param {number} count */
-  more: (count) => `And ${count.toLocaleString("en")} more leaves: select one on the graph to change it.`,
+  search: "Find by name",
   /** @param {string} text */
   noNumber: (text) => `“${text}” is not a number: write one such as -1.5, 2e3, inf or nan.`,
 };
@@ -225,6 +235,8 @@ export const stage = {
   zoomIn: "Zoom in",
   zoomOut: "Zoom out",
   fit: "Show everything",
+  /** @param {string} shown the sample or step in the picture; "" for none */
+  pictureNote: (shown) => `${shown && `Shown: ${shown}. `}Square, line: parameter; circle: output. Open a box to see inside.`,
   /** @param {string} name @param {string} data @param {string} gradient @param {string} status */
   node: (name, data, gradient, status) =>
     [name, data && `value ${data}`, gradient && `gradient ${gradient}`, status].filter(Boolean).join(", "),
@@ -1081,11 +1093,14 @@ export const sentences = { forward, seeded, visited, rules, gets, kept, factors,
 
 /** The names of parts of a graph. */
 export const modules = {
-  whole: "the whole graph",
   /** @param {string} first @param {string} last */
   nodes: (first, last) => `nodes ${first} to ${last}`,
   /** @param {string} first @param {string} last */
   modules: (first, last) => `${first} to ${last}`,
+  /** A sample or step. @param {string} kind @param {number} number @param {number} count */
+  repetition: (kind, number, count) => `${{ samples: "sample", steps: "step" }[kind] ?? "term"} ${number} of ${count}`,
+  /** @param {string} kind @param {number} first @param {number} last */
+  repetitions: (kind, first, last) => `${{ samples: "samples", steps: "steps" }[kind] ?? "terms"} ${first} to ${last}`,
 };
 
 /** The table's English names of operations. Other languages use them when they have no translation. */

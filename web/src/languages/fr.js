@@ -134,6 +134,8 @@ export const transport = {
   backKey: "Une étape en arrière (b)",
   next: "Étape suivante",
   nextKey: "Étape suivante (n)",
+  again: "Depuis le début",
+  finished: (root) => `Fini : chaque nœud montre son gradient, la dérivée de ${root} par rapport à lui.`,
   end: "Jusqu’à la fin",
   endKey: "Jusqu’à la fin (e)",
   play: "Lecture",
@@ -152,13 +154,18 @@ export const transport = {
   },
 };
 
+/** @type {typeof en.summary} */
+export const summary = {
+  title: "Aperçu",
+  findings: "À regarder",
+  facts: (nodes, parameters, depth) => `${grouped(nodes)} nœuds, ${grouped(parameters)} paramètres, ${grouped(depth)} opérations sur le plus long chemin.`,
+  largest: "Plus grands gradients\u00a0:",
+};
+
 /** @type {typeof en.values} */
 export const values = {
   title: "Valeurs à modifier",
-  more: (count) =>
-    count === 1
-      ? "Et 1 autre feuille : sélectionnez-la dans le graphe pour la modifier."
-      : `Et ${grouped(count)} autres feuilles : sélectionnez-en une dans le graphe pour la modifier.`,
+  search: "Chercher un nom",
   noNumber: (text) => `« ${text} » n’est pas un nombre : écrivez-en un, comme -1.5, 2e3, inf ou nan.`,
 };
 
@@ -234,6 +241,7 @@ export const stage = {
   zoomIn: "Plus près",
   zoomOut: "Plus loin",
   fit: "Tout montrer",
+  pictureNote: (shown) => `${shown && `Montré : ${shown}. `}Carré, ligne : paramètre ; cercle : sortie. Ouvrez une boîte pour voir l’intérieur.`,
   node: (name, data, gradient, status) =>
     [name, data && `valeur ${data}`, gradient && `gradient ${gradient}`, status].filter(Boolean).join(", "),
   unknown: "pas encore connue",
@@ -967,9 +975,10 @@ export const sentences = {
 
 /** @type {typeof en.modules} */
 export const modules = {
-  whole: "le graphe entier",
   nodes: (first, last) => `nœuds ${first} à ${last}`,
   modules: (first, last) => `${first} à ${last}`,
+  repetition: (kind, number, count) => `${{ samples: "exemple", steps: "étape" }[kind] ?? "terme"} ${number} sur ${count}`,
+  repetitions: (kind, first, last) => `${{ samples: "exemples", steps: "étapes" }[kind] ?? "termes"} ${first} à ${last}`,
 };
 
 /** @type {Readonly<Record<string, string>>} */

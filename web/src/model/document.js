@@ -17,6 +17,15 @@ const VERSION = 1;
  * @property {boolean} overwrite
  * @property {Files} files source lines of the program
  * @property {import("./passes.js").Passes} passes of the program that this walk is part of
+ * @property {readonly Told[]} findings signs of trouble
+ * @property {Facts | null} summary of a large graph
+ */
+
+/** A sentence about some nodes. @typedef {{ sentence: string, places: readonly number[] }} Told */
+
+/**
+ * Facts that Python found, as docs/walk.schema.json describes them.
+ * @typedef {{ nodes: number, depth: number, parameters: number, largest: readonly { place: number, grad: number }[], zeros: readonly Told[] }} Facts
  */
 
 /** Read the JSON of a graph or a walk. Throws `GraphError` for anything else. @param {string} text @returns {Document} */
@@ -24,7 +33,7 @@ export function read(text) {
   const json = parsed(text);
   if (isObject(json) && json.gradwalk === "walk") return walkOf(json);
   const graph = Graph.fromDocument(json);
-  return { of: "", graph, order: null, overwrite: false, files: filesOf({}, graph), passes: passesOf({}, graph) };
+  return { of: "", graph, order: null, overwrite: false, files: filesOf({}, graph), passes: passesOf({}, graph), findings: [], summary: null };
 }
 
 /** @param {string} text @returns {unknown} */
@@ -39,7 +48,7 @@ function parsed(text) {
 /** @param {Record<string, unknown>} json @returns {Document} */
 function walkOf(json) {
   if (json.version !== VERSION) throw new GraphError(say.version(JSON.stringify(json.version) ?? say.noVersion, VERSION));
-  const graph = Graph.fromDocument(json.graph, json.groups);
+  const graph = Graph.fromDocument(json.graph, json.groups, json.overview);
   return {
     of: typeof json.of === "string" ? json.of : "",
     graph,
@@ -47,6 +56,8 @@ function walkOf(json) {
     overwrite: json.overwrite === true,
     files: filesOf(json.files, graph),
     passes: passesOf(json, graph),
+    findings: toldIn(json.findings, graph),
+    summary: factsIn(json.summary, graph),
   };
 }
 
@@ -60,7 +71,22 @@ function orderOf(order, graph) {
     if (isAwaited[place] !== 1) throw new GraphError(say.noOrder);
     isAwaited[place] = 0;
   }
-  return order;
+  return order.every((place, i) => place === expected[i]) ? expected : order;
+}
+
+/** Read sentences about nodes, without those that do not fit the graph. @param {unknown} items @param {Graph} graph @returns {readonly Told[]} */
+function toldIn(items, graph) {
+  if (!Array.isArray(items)) return [];
+  const isKnown = (/** @type {unknown} */ place) => graph.nodes[Number(place)] !== undefined;
+  return items.filter((item) => isObject(item) && typeof item.sentence === "string" && Array.isArray(item.places) && item.places.length && item.places.every(isKnown));
+}
+
+/** @param {unknown} facts @param {Graph} graph @returns {Facts | null} */
+function factsIn(facts, graph) {
+  if (!isObject(facts)) return null;
+  const [nodes, depth, parameters] = [facts.nodes, facts.depth, facts.parameters].map(Number);
+  const largest = Array.isArray(facts.largest) ? facts.largest.filter((item) => isObject(item) && graph.nodes[Number(item.place)]) : [];
+  return { nodes, depth, parameters, largest, zeros: toldIn(facts.zeros, graph) };
 }
 
 /**

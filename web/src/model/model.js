@@ -5,7 +5,7 @@ import { exercise } from "./exercises/exercises.js";
 import { CONSTANTS, evaluate, parse } from "../core/expression.js";
 import { few } from "../core/names.js";
 import { onTop } from "../learn/descent.js";
-import { SEED, START } from "./state.js";
+import { START, startOf } from "./state.js";
 import { fittedTraining } from "./training.js";
 import { parts, pathTo, scene } from "../walk/modules/modules.js";
 import { nudged } from "../walk/nudged.js";
@@ -31,7 +31,8 @@ import { swept, Walk } from "../walk/steps.js";
  * @property {import("../types.js").Moment} moment
  * @property {Part} whole
  * @property {import("../types.js").Scene} scene
- * @property {import("../types.js").Node | null} selected
+ * @property {import("../types.js").Node | null} selected by the reader; else the root, at the end of the walk over an own program
+ * @property {boolean} isFinished whether the root is selected because the walk over an own program has ended
  * @property {ReadonlyMap<number, number>} stored gradients of leaves from before the pass, by node index, as in
  *   training without zero_grad
  * @property {import("../walk/nudged.js").Nudged | null} nudge effect of nudging the selected node, if gradients are checked
@@ -88,9 +89,11 @@ export function modeler(document) {
     const shown = isPuzzle && isPlaced ? reordered(graph, state.order, state.overwrite) : walk;
     const last = isPuzzle && !isPlaced ? shown.forward.length : shown.length;
     const first = isExercise ? shown.forward.length : 0; // an exercise shows all values from the start
-    const position = Math.min(Math.max(state.position === SEED ? shown.forward.length : state.position, first), last);
+    const position = Math.min(Math.max(state.position, first), last);
+    const isFinished = !state.chapter && state.mode === "walk" && position === last && startOf("walk", program) > 0;
     const stored = storedOf(graph, state);
-    const selected = graph.nodes.find((node) => node.name === state.selected) ?? null;
+    const chosen = graph.nodes.find((node) => node.name === state.selected) ?? null;
+    const selected = chosen ?? (isFinished ? graph.nodes[graph.root] : null);
     return {
       state: { ...state, position },
       program,
@@ -105,6 +108,7 @@ export function modeler(document) {
       whole,
       scene: sceneOf(graph, whole, state.open || whole.key),
       selected,
+      isFinished: isFinished && !chosen,
       stored,
       nudge: state.mode === "check" && selected ? nudgedOf(walk, state.method, selected.place, state.h) : null,
       isAsking: isExercise && position < last,

@@ -38,12 +38,12 @@ import { toNumber } from "../core/numbers.js";
 export function passesOf(json, graph) {
   const own = Number(json.pass) || 0;
   const listed = Array.isArray(json.passes) ? json.passes.filter(isItem) : [];
-  const all = listed.map((item) => passOf(item, item.number === own ? graph : null));
+  const all = listed.map((item) => passOf(item, item.number === own ? graph : null, json));
   return { all, count: Number(json.calls) || all.length, own };
 }
 
-/** @param {Item} item @param {Graph | null} own its graph, if already read @returns {Pass} */
-function passOf(item, own) {
+/** @param {Item} item @param {Graph | null} own its graph, if already read @param {Item} walk @returns {Pass} */
+function passOf(item, own, walk) {
   let graph = own;
   const nodes = /** @type {readonly { grad: unknown }[]} */ (own?.nodes ?? /** @type {Item} */ (item.graph)?.nodes ?? []);
   const earlier = Array.isArray(item.earlier) ? item.earlier.filter(isItem) : [];
@@ -63,10 +63,15 @@ function passOf(item, own) {
       })),
     isKept: Boolean(graph ?? item.graph),
     get graph() {
-      if (!graph && item.graph) graph = Graph.fromDocument(item.graph, item.groups); // read on first access
+      if (!graph && item.graph) graph = Graph.fromDocument(item.graph, item.groups, overviewOf(item, walk)); // read on first access
       return graph;
     },
   };
+}
+
+/** Return the overview of a walk if it also shows a pass: if both have the same groups. @param {Item} pass @param {Item} walk */
+function overviewOf(pass, walk) {
+  return JSON.stringify(pass.groups) === JSON.stringify(walk.groups) ? walk.overview : undefined;
 }
 
 /** Return the passes whose roots were made by the same line. @param {readonly Pass[]} all @param {Pass} pass */

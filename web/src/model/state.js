@@ -16,7 +16,7 @@ import { TRAINING_READERS, UNTRAINED, writeTraining } from "./training.js";
  * @property {readonly string[]} done keys of the completed chapters
  * @property {string} program in the grammar of the command line; "" for a document
  * @property {ReadonlyMap<string, number>} values of leaves, by name; for a document, only the changed ones
- * @property {number} position number of steps taken, or `SEED`
+ * @property {number} position number of steps taken
  * @property {Mode} mode
  * @property {readonly string[]} order names of the nodes placed in the order puzzle
  * @property {boolean} overwrite whether contributions replace the gradient, like = instead of +=
@@ -35,16 +35,14 @@ export const MODES = ["walk", "order", "check", "train", "exercises"];
 
 export const START = 1; // number of leaves without one
 
-export const SEED = -1; // stands for the position before the seed, where all values are known
-
 /**
- * Return the position where a mode begins. The walk of a preset begins before the first step; the walk of an own
- * expression or a document begins before the seed, where all values are known and the next step gives the first gradient.
+ * Return the position where a mode begins. The walk of a preset begins before the first step. The walk of an own
+ * expression or a document begins at the end, where all gradients are known.
  * @param {Mode} mode @param {string} program
  */
 export function startOf(mode, program) {
-  if (mode === "walk") return PRESETS.some((preset) => preset.program === program) ? 0 : SEED;
-  return mode === "exercises" ? 0 : Infinity;
+  const isPreset = PRESETS.some((preset) => preset.program === program);
+  return mode === "exercises" || (mode === "walk" && isPreset) ? 0 : Infinity;
 }
 
 export const LONGEST_LINK = 1_000_000; // maximum length in characters that browsers accept
@@ -67,7 +65,7 @@ export function bare() {
     done: [],
     program: "",
     values: new Map(),
-    position: SEED,
+    position: Infinity,
     mode: "walk",
     order: [],
     overwrite: false,

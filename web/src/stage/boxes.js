@@ -26,6 +26,7 @@ import { drawn, exceeds, shortened } from "./svg.js";
  * @property {(count: number) => string} count node count of a group, as in "40 nodes"
  * @property {(done: number, total: number) => string} progress, as in "12 of 40"
  * @property {(gradient: string) => string} largest largest gradient of a group
+ * @property {(groups: import("../core/groups.js").Groups) => string} pictureNote shown below a picture of a network
  */
 
 /**
@@ -95,7 +96,7 @@ export function symbolOf({ symbol, operands, constants, row, gather }) {
 }
 
 /** A box on the stage: an SVG element with a size and connection points for lines. */
-class Box {
+export class Box {
   /** The state that was painted last, to skip repainting the same state. */
   #look = "";
   corner = { x: 0, y: 0 };
@@ -304,20 +305,7 @@ export class PartBox extends Box {
   /** @param {Moment} moment @param {Marks} marks @param {Texts} texts */
   paint(moment, { largest, selected }, texts) {
     const { places } = this.part;
-    const isBackward = moment.phase === "backward" || moment.phase === "end";
-    const done = isBackward ? moment.visited : moment.known;
-    let count = 0;
-    let isActive = false;
-    let isSelected = false;
-    /** @type {number | null} */
-    let gradient = null;
-    for (const place of places) {
-      if (done[place]) count += 1;
-      if (place === moment.active) isActive = true;
-      if (selected && "place" in selected && selected.place === place) isSelected = true;
-      const found = moment.gradients[place];
-      if (found !== null && exceeds(found, gradient)) gradient = Math.abs(found);
-    }
+    const { isBackward, count, isActive, isSelected, gradient } = lookOf(this.part, moment, selected);
     const classes = [
       "part",
       gradient === null ? "" : Number.isFinite(gradient) ? "some" : "unbounded",
@@ -369,6 +357,27 @@ export class PartBox extends Box {
   }
 }
 
+/**
+ * Summarize the nodes of a part: how many the pass has reached, and the largest gradient.
+ * @param {Part} part @param {Moment} moment @param {Marks["selected"]} selected
+ */
+export function lookOf({ places }, moment, selected) {
+  const isBackward = moment.phase === "backward" || moment.phase === "end";
+  const done = isBackward ? moment.visited : moment.known;
+  const chosen = selected && "place" in selected ? selected.place : null;
+  let [count, isActive, isSelected] = [0, false, false];
+  /** @type {number | null} */
+  let gradient = null;
+  for (const place of places) {
+    if (done[place]) count += 1;
+    if (place === moment.active) isActive = true;
+    if (place === chosen) isSelected = true;
+    const found = moment.gradients[place];
+    if (found !== null && exceeds(found, gradient)) gradient = Math.abs(found);
+  }
+  return { isBackward, count, isActive, isSelected, gradient };
+}
+
 /** @param {number | null} gradient */
 export function signOf(gradient) {
   if (gradient === null) return "";
@@ -411,7 +420,7 @@ function key(kind, caption, y) {
  * Draw the ring around an active box, and the outline around a selected or focused one.
  * @param {number} width @param {number} height
  */
-function rings(width, height) {
+export function rings(width, height) {
   return /** @type {const} */ ([
     drawn("rect", { class: "halo", x: -6, y: -6, width: width + 12, height: height + 12, rx: RADIUS + 6 }),
     drawn("rect", { class: "outline", x: -4, y: -4, width: width + 8, height: height + 8, rx: RADIUS + 4 }),

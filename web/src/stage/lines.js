@@ -37,8 +37,7 @@ export class Line {
   constructor(edge, nodes, ruler) {
     this.edge = edge;
     this.ruler = ruler;
-    this.givers = edge.operands.map(placesOf);
-    this.isInert = this.givers.every(([giver, position]) => (nodes[giver]?.row ?? nodes[giver]?.gather)?.inert.includes(position));
+    this.isInert = edge.givers.every((giver, i) => (nodes[giver]?.row ?? nodes[giver]?.gather)?.inert.includes(edge.positions[i]));
     this.element = drawn("g", { class: "line" }, this.glow, this.stroke, this.head, this.cross, this.button);
     set(this.button, "role", edge.operand === null ? "img" : "button");
     set(this.button, "tabindex", edge.operand === null ? null : -1);
@@ -70,21 +69,20 @@ export class Line {
 
   /** @param {readonly Node[]} nodes @param {Moment} moment @param {import("./boxes.js").Marks} marks @param {import("./boxes.js").Texts} texts */
   paint(nodes, moment, { selected, largest, isAsking }, texts) {
-    const { operand, operands } = this.edge;
-    const contribution = this.#largest(moment);
-    const amount = contribution?.amount ?? null;
-    const isActive = moment.phase !== "seed" && this.givers.some(([giver]) => giver === moment.active);
-    const isLost = operands.some((key) => moment.lost.has(key));
+    const { operand, givers } = this.edge;
+    const amount = this.#largest(moment);
+    const isActive = moment.phase !== "seed" && moment.active !== null && givers.includes(moment.active);
+    const isLost = [...moment.lost].some((key) => this.holds(key));
     const classes = [
       "line",
       operand === null ? "bundle" : "",
       this.isInert ? "inert" : "",
       this.leadsBack ? "leads-back" : "",
-      this.givers.some(([giver]) => moment.known[giver]) ? "" : "unknown",
+      givers.some((giver) => moment.known[giver]) ? "" : "unknown",
       isLost ? "lost" : signOf(amount),
       amount === null ? "" : "back",
       isActive ? `active ${moment.phase}` : "",
-      selected && "edge" in selected && operands.includes(selected.edge) ? "selected" : "",
+      selected && "edge" in selected && this.holds(selected.edge) ? "selected" : "",
     ].filter(Boolean);
     const look = [...classes, amount, largest, isAsking, ...this.#partials(nodes)].join(" ");
     if (look === this.#look) return;
@@ -111,17 +109,27 @@ export class Line {
 
   /** Return the local derivatives shown in the line's name. @param {readonly Node[]} nodes */
   #partials(nodes) {
-    return this.edge.operand === null ? [] : this.givers.map(([giver, position]) => nodes[giver].partials[position]);
+    return this.edge.operand === null ? [] : this.edge.givers.map((giver, i) => nodes[giver].partials[this.edge.positions[i]]);
   }
 
-  /** Return the contribution with the largest absolute value. @param {Moment} moment @returns {Contribution | null} */
+  /** Return the contribution with the largest absolute value. @param {Moment} moment @returns {number | null} */
   #largest({ contributions }) {
+    /** @type {number | null} */
     let found = null;
-    for (const key of this.edge.operands) {
-      const contribution = contributions.get(key);
-      if (contribution && exceeds(contribution.amount, found?.amount ?? null)) found = contribution;
-    }
+    this.edge.givers.forEach((giver, i) => {
+      const position = this.edge.positions[i];
+      const amount = contributions.amount ? contributions.amount(giver, position) : (contributions.get(`${giver}:${position}`)?.amount ?? null);
+      if (amount !== null && exceeds(amount, found)) found = amount;
+    });
     return found;
+  }
+
+  /** Return whether the line is the line of an edge. @param {import("../types.js").EdgeKey} key */
+  holds(key) {
+    const [giver, position] = key.split(":").map(Number);
+    let i = this.edge.givers.indexOf(giver);
+    while (this.edge.givers[i] === giver && this.edge.positions[i] !== position) i++;
+    return this.edge.givers[i] === giver;
   }
 
   /**
@@ -172,10 +180,4 @@ export class Line {
     text.textContent = words;
     return drawn("g", { class: "count" }, drawn("rect", { x: -width / 2, y: -9, width, height: 18, rx: 9 }), text);
   }
-}
-
-/** @param {string} key @returns {[giver: number, position: number]} */
-function placesOf(key) {
-  const at = key.indexOf(":"); // split() would be too slow: a line between groups can have thousands of edges
-  return [Number(key.slice(0, at)), Number(key.slice(at + 1))];
 }

@@ -1,6 +1,7 @@
 // The stage draws a scene as boxes and lines, paints the state of a walk, and handles keyboard navigation.
 
 import { cardWidth, NodeBox, PartBox, symbolOf } from "./boxes.js";
+import { Picture, PictureBox } from "./picture.js";
 import { set } from "../dom.js";
 import { MARGIN } from "./fit.js";
 import { Layouter } from "./layout.js";
@@ -18,7 +19,7 @@ import { Ways } from "./path_highlight.js";
 /** @typedef {import("../types.js").Happening} Happening */
 /** @typedef {import("./boxes.js").Marks} Marks */
 /** @typedef {{ readonly nodes: readonly Node[] }} Graph */
-/** @typedef {NodeBox | PartBox} Box */
+/** @typedef {NodeBox | PartBox | PictureBox} Box */
 /** @typedef {import("./svg.js").Point} Point */
 /** @typedef {Box | Line} Thing focusable element */
 
@@ -27,6 +28,7 @@ import { Ways } from "./path_highlight.js";
  * @property {(place: number) => void} onNode
  * @property {(key: import("../types.js").EdgeKey) => void} onEdge
  * @property {(key: string) => void} onPart
+ * @property {(place: number) => void} onDot a node of a picture
  * @property {(place: number, number: number, isFinal: boolean) => void} onValue a leaf gets another number; only the
  *   last call of a drag is final
  * @property {() => import("./fit.js").Size} corner size of the lower right corner that buttons cover
@@ -67,7 +69,7 @@ export class Stage {
   #thingOf = new Map();
   /** @type {Line[]} */
   #drawnLines = [];
-  /** @type {Map<import("../types.js").EdgeKey, Line>} line of each edge */
+  /** @type {Map<import("../types.js").EdgeKey, Line | undefined>} lines of edges that have been looked for */
   #lineOf = new Map();
   /** @type {{ graph: Graph, moment: Moment, marks: Marks } | null} arguments of the last `paint` */
   #painted = null;
@@ -84,6 +86,8 @@ export class Stage {
   #followed = ""; // key of the current box
   #series = "";
   #isLaying = false;
+  /** @type {Picture | null} shown instead of boxes and lines */
+  #picture = null;
 
   /**
    * @param {HTMLElement} host in the document, with a definite size
@@ -101,8 +105,13 @@ export class Stage {
       corner: callbacks.corner,
     });
     this.#slider = new Slider(this.#svg, (target) => this.#leafAt(target), callbacks.onValue);
-    this.#svg.addEventListener("click", ({ target }) => this.#activate(this.#thingAt(target)));
+    this.#svg.addEventListener("click", ({ target }) => {
+      const place = Picture.nodeAt(target);
+      if (place === null) this.#activate(this.#thingAt(target));
+      else callbacks.onDot(place);
+    });
     this.#svg.addEventListener("pointerover", ({ target, pointerType }) => {
+      Picture.explain(target, callbacks.nameOfNode);
       if (pointerType === "mouse") this.#point(this.#thingAt(target));
     });
     host.addEventListener("pointerleave", () => this.#point(null));
@@ -127,6 +136,7 @@ export class Stage {
       this.#repaint();
       return;
     }
+    if (scene.pictured) return this.#showPicture(graph, scene, scene.pictured, structure);
     const ruler = new Ruler(this.#svg);
     const boxes = boxesOf(graph, scene, ruler, this.#callbacks, checked);
     const places = new Map(scene.items.map(({ key }, i) => [key, i]));
@@ -144,9 +154,27 @@ export class Stage {
     this.#graph = graph;
     this.#structure = structure;
     this.#followed = "";
-    this.#replace(scene, boxes, lines);
+    this.#picture?.caption.remove();
+    this.#picture = null;
+    this.#replace(scene.items.map(({ key }) => key), boxes, lines);
     this.#place(layout);
     this.#adapt();
+  }
+
+  /** @param {Graph} graph @param {Scene} scene @param {import("../core/groups.js").Groups} groups @param {string} structure */
+  #showPicture(graph, { items }, groups, structure) {
+    this.#layouter.forget();
+    this.#motion.finish();
+    this.#picture?.caption.remove();
+    const shown = new Picture(groups.picture, items.flatMap(({ part }) => part ?? []), this.#callbacks.pictureNote(groups));
+    [this.#graph, this.#structure, this.#followed, this.#request, this.#picture] = [graph, structure, "", null, shown];
+    this.#layout = { width: shown.width, height: shown.height, corners: [], columns: [], routes: [], manner: { isDown: false, betweenColumns: 0, betweenBoxes: 0, betweenLines: 0 } };
+    this.#replace(shown.boxes.map(({ part }) => part.key), shown.boxes, []);
+    this.#svg.after(shown.caption);
+    this.#minimap.hold(shown, shown.boxes);
+    this.#view.hold(shown);
+    this.#view.fit();
+    this.#repaint();
   }
 
   /**
@@ -178,16 +206,25 @@ export class Stage {
   /** Return the course of a flight; null inside a collapsed group. @param {import("../types.js").Flight} flight */
   #course(flight) {
     const { edge, place } = flight;
-    const box = Array.from(this.#boxOf.values()).find((item) => (item instanceof PartBox ? item.part.places.includes(place) : item.place === place));
-    const line = edge && this.#lineOf.get(edge);
+    const box = Array.from(this.#boxOf.values()).find((item) => (item instanceof NodeBox ? item.place === place : item.part.places.includes(place)));
+    const line = edge && this.#lineWith(edge);
     return box && (line || !edge) ? { flight, box, path: line ? line.button : null, isDown: this.#isDown } : null;
+  }
+
+  /** Return the line of an edge. @param {import("../types.js").EdgeKey} edge */
+  #lineWith(edge) {
+    if (!this.#lineOf.has(edge)) this.#lineOf.set(edge, this.#drawnLines.find((line) => line.holds(edge)));
+    return this.#lineOf.get(edge);
   }
 
   /** Highlight the paths from a node to the root; an empty list removes the highlight. @param {readonly import("../types.js").Way[]} ways */
   light(ways) {
     if (!ways.length && !this.#lit.length) return;
     this.#lit = ways;
-    const pathOf = (/** @type {string} */ edge) => this.#lineOf.get(edge)?.button ?? null;
+    const pathOf = (/** @type {string} */ edge) => {
+      const path = this.#lineWith(edge)?.button;
+      return path?.hasAttribute("d") ? path : null; // a new line has no path before the layout is ready
+    };
     this.#ways.show(ways, pathOf, this.#isDown, new Ruler(this.#svg));
   }
 
@@ -249,6 +286,7 @@ export class Stage {
     this.#layouter.close();
     this.#view.close();
     this.#minimap.close();
+    this.#picture?.caption.remove();
     this.#svg.remove();
   }
 
@@ -301,9 +339,10 @@ export class Stage {
     const { graph, marks } = this.#painted;
     const moment = this.#between ?? this.#painted.moment;
     for (const box of this.#boxOf.values()) {
-      if (box instanceof PartBox) box.paint(moment, marks, this.#callbacks);
+      if (!(box instanceof NodeBox)) box.paint(moment, marks, this.#callbacks);
       else box.paint(/** @type {Node} */ (graph.nodes[box.place]), moment, marks, this.#callbacks);
     }
+    this.#picture?.paint(graph, moment, this.#callbacks);
     for (const line of this.#drawnLines) line.paint(graph.nodes, moment, marks, this.#callbacks);
     hangTags(this.#drawnLines.filter((line) => line.isTagged), this.#isDown);
     this.#svg.classList.toggle("fixed", marks.isFixed ?? false);
@@ -311,14 +350,14 @@ export class Stage {
     this.#minimap.paint();
   }
 
-  /** @param {Scene} scene @param {readonly Box[]} boxes @param {Line[]} lines */
-  #replace(scene, boxes, lines) {
+  /** @param {readonly string[]} keys of the boxes @param {readonly Box[]} boxes @param {Line[]} lines */
+  #replace(keys, boxes, lines) {
     const focused = this.#focusedKey();
-    this.#boxOf = new Map(scene.items.map(({ key }, i) => [key, /** @type {Box} */ (boxes[i])]));
+    this.#boxOf = new Map(keys.map((key, i) => [key, /** @type {Box} */ (boxes[i])]));
     this.#drawnLines = lines;
-    this.#lineOf = new Map(lines.flatMap((line) => line.edge.operands.map((edge) => [edge, line])));
+    this.#lineOf = new Map();
     this.#thingOf = new Map([...boxes, ...lines].map((thing) => [thing.button, thing]));
-    this.#boxes.replaceChildren(...boxes.map(({ element }) => element));
+    this.#boxes.replaceChildren(...(this.#picture ? [this.#picture.element] : boxes.map(({ element }) => element)));
     this.#lines.replaceChildren(...lines.map(({ element }) => element));
     this.#tags.replaceChildren(...lines.flatMap(({ tag, count }) => (count ? [count, tag] : [tag])));
     this.#current = null;
@@ -355,7 +394,7 @@ export class Stage {
   /** @param {Thing | null} thing */
   #activate(thing) {
     if (thing instanceof NodeBox) this.#callbacks.onNode(thing.place);
-    else if (thing instanceof PartBox) this.#callbacks.onPart(thing.part.key);
+    else if (thing && "part" in thing) this.#callbacks.onPart(thing.part.key);
     else if (thing?.edge.operand) this.#callbacks.onEdge(thing.edge.operand);
   }
 
@@ -414,8 +453,9 @@ export class Stage {
   #commands() {
     const thing = /** @type {Thing} */ (this.#current);
     /** @type {Record<string, () => Thing | null | undefined>} */
-    const directions =
-      thing instanceof Line
+    const directions = this.#picture
+      ? { ArrowLeft: () => this.#boxAfter(thing, -1), ArrowRight: () => this.#boxAfter(thing, 1), ArrowUp: () => this.#boxAfter(thing, -1), ArrowDown: () => this.#boxAfter(thing, 1) }
+      : thing instanceof Line
         ? {
             ArrowLeft: () => this.#boxOf.get(thing.edge.from),
             ArrowRight: () => this.#boxOf.get(thing.edge.to),
@@ -440,6 +480,12 @@ export class Stage {
       "-": () => this.zoom(1 / ZOOM),
       0: () => this.fit(),
     };
+  }
+
+  /** Return the next or the previous box of a picture. @param {Thing} thing @param {1 | -1} direction */
+  #boxAfter(thing, direction) {
+    const boxes = [...this.#boxOf.values()];
+    return boxes[(boxes.indexOf(/** @type {Box} */ (thing)) + direction + boxes.length) % boxes.length];
   }
 
   /**
@@ -483,13 +529,13 @@ export class Stage {
 }
 
 /** Serialize everything in a drawing except its numbers. @param {Graph} graph @param {Scene} scene */
-function structureOf({ nodes }, { items, edges }) {
+function structureOf({ nodes }, { items, edges, pictured }) {
   const described = items.map((item) => {
     const node = item.part ? null : nodes[item.place];
     if (!node) return [item.key, item.part?.places.length];
     return [item.key, node.name, node.operands.length ? symbolOf(node) : ""];
   });
-  return JSON.stringify([described, edges.map(({ from, to, operands }) => [from, to, operands])]);
+  return JSON.stringify([described, pictured?.picture.length, edges.map(({ from, to, count, givers, positions }) => [from, to, count, givers[0], positions[0]])]);
 }
 
 /**

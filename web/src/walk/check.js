@@ -1,6 +1,6 @@
 // Compares gradients with difference quotients: nudges a node and recomputes the nodes that depend on it.
 
-import { checkable, gradients, swept, usersOf } from "./passes.js";
+import { checkable, gradients, swept, Users } from "./passes.js";
 import { slope, trial } from "./quotients.js";
 import { Replay } from "./replay.js";
 import { gradientErrors, noiseWeights } from "./rounding.js";
@@ -98,7 +98,7 @@ class Check {
     this.method = method;
     this.replay = new Replay(graph);
     this.gradients = gradients(graph);
-    this.users = usersOf(graph);
+    this.users = new Users(graph);
     this.weights = noiseWeights(graph, this.gradients);
     this.errors = gradientErrors(graph, this.gradients);
     const { nodes } = graph;
@@ -162,7 +162,7 @@ class Check {
       if (earlier === place) break;
       this.#judgement(earlier); // in backward order: keeps the recursion shallow
     }
-    const users = this.users[place].map(({ user }) => user);
+    const users = this.users.of(place).map(({ user }) => user);
     if (users.some((user) => KINKS.has(this.#judgement(user).verdict))) return true;
     return users.some((user) => this.#isAtKink(this.graph.nodes[user], place));
   }

@@ -5,7 +5,7 @@ import { Graph } from "../core/graph.js";
 import { said } from "../core/names.js";
 import { short } from "../core/numbers.js";
 import { nudge } from "./check.js";
-import { backwardSteps, gradients, swept, usersOf } from "./passes.js";
+import { BackwardPass, gradients, swept, Users } from "./passes.js";
 import { pathName, pathsFrom } from "./paths.js";
 
 /** @typedef {import("../types.js").Path} Path */
@@ -52,7 +52,7 @@ class Question {
   constructor(graph, by) {
     this.graph = graph;
     this.by = by;
-    this.users = usersOf(graph);
+    this.users = new Users(graph);
     this.right = gradients(graph)[by];
     this.paths = pathsFrom(graph, by, MOST_PATHS + 1, this.users);
     const behind = reachedFrom(by, this.users);
@@ -144,8 +144,8 @@ function* atSums(asked) {
 
 /** Yield the local derivatives of the users without their upstream gradients. @param {Question} asked @returns {Generator<Mistake>} */
 function* upstreamForgotten({ graph, by, users }) {
-  const locals = users[by].map(({ user, position }) => graph.nodes[user].partials[position]);
-  const [first] = users[by];
+  const locals = users.of(by).map(({ user, position }) => graph.nodes[user].partials[position]);
+  const [first] = users.of(by);
   if (!first || first.user === graph.root) return;
   const named = (/** @type {number} */ place) => said(graph.nodes[place].name);
   const told = (/** @type {string} */ answer) => say.upstream(answer, named(first.user), named(by));
@@ -176,8 +176,8 @@ function* asData({ graph, by }) {
 
 /** Yield the gradient that = gives instead of +=. @param {Question} asked @returns {Generator<Mistake>} */
 function* overwritten({ graph, by }) {
-  const steps = backwardSteps(graph, swept(graph), true);
-  const value = steps.find(({ place }) => place === by)?.upstream ?? NaN;
+  const pass = new BackwardPass(graph, swept(graph), true);
+  const value = pass.upstream[pass.order.indexOf(by)] ?? NaN;
   yield { kind: "overwritten", value, told: say.overwritten };
 }
 
@@ -204,13 +204,13 @@ function* quotients({ graph, by }) {
   }
 }
 
-/** Return the nodes between a node and the root, including the root. @param {number} place @param {ReturnType<typeof usersOf>} users */
+/** Return the nodes between a node and the root, including the root. @param {number} place @param {Users} users */
 function reachedFrom(place, users) {
   /** @type {Set<number>} */
   const reached = new Set();
   const open = [place];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    for (const { user } of users[at]) {
+    for (const { user } of users.of(at)) {
       if (reached.has(user)) continue;
       reached.add(user);
       open.push(user);

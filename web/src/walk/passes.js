@@ -12,11 +12,16 @@ export function edgeKey(place, position) {
   return `${place}:${position}`;
 }
 
+/** @type {WeakMap<import("../core/graph.js").Graph, readonly number[]>} */
+const ORDERS = new WeakMap();
+
 /**
  * Return the nodes that gradient reaches from the root, in the order of the backward pass: users before operands.
- * @param {import("../core/graph.js").Graph} graph @returns {readonly number[]}
+ * @param {import("../core/graph.js").Graph} graph @returns {readonly number[]} the same list for the same graph
  */
 export function swept(graph) {
+  const known = ORDERS.get(graph);
+  if (known) return known;
   const reached = new Uint8Array(graph.nodes.length);
   reached[graph.root] = 1;
   const order = [];
@@ -24,10 +29,11 @@ export function swept(graph) {
     if (!reached[place]) continue;
     order.push(place);
     const node = graph.nodes[place];
-    node.operands.forEach((operand, position) => {
-      if (passes(node, position)) reached[operand] = 1;
-    });
+    for (let position = 0; position < node.operands.length; position++) {
+      if (passes(node, position)) reached[node.operands[position]] = 1;
+    }
   }
+  ORDERS.set(graph, order);
   return order;
 }
 
@@ -84,50 +90,115 @@ export function forwardSteps(graph) {
 }
 
 /**
- * Return the steps of the backward pass in a given order. A step uses the node's gradient at that time and adds a
- * contribution to each operand. With `overwrite`, contributions replace the gradient (= instead of +=).
- * @param {import("../core/graph.js").Graph} graph @param {readonly number[]} order @param {boolean} overwrite
- * @returns {readonly BackwardStep[]}
+ * The backward pass in a given order. A step uses the node's gradient at that time and adds a contribution to each
+ * operand. With `overwrite`, contributions replace the gradient (= instead of +=). The numbers of all steps are in
+ * columns: a large graph has a million contributions, and readers look at few of them.
  */
-export function backwardSteps(graph, order, overwrite) {
-  const found = new Float64Array(graph.nodes.length);
-  found[graph.root] = 1;
-  const visited = new Uint8Array(graph.nodes.length);
-  const touched = new Uint8Array(graph.nodes.length);
-  const hasGot = new Uint8Array(graph.nodes.length);
-  hasGot[graph.root] = 1;
-  return order.map((giver) => {
-    visited[giver] = 1;
-    const upstream = found[giver];
-    const node = graph.nodes[giver];
-    const ofNothing = !hasGot[giver];
-    const contributions = [];
-    for (let position = 0; position < node.operands.length; position++) {
-      if (!passes(node, position)) continue;
-      const place = node.operands[position];
-      const amount = ofNothing ? 0 : contribution(node, position, upstream);
-      const [before, late, again] = [found[place], visited[place] === 1, touched[place] === 1];
-      const after = late ? before : overwrite ? amount : before + amount;
-      found[place] = after;
-      touched[place] = 1;
-      if (!ofNothing && !leavesOut(node, position)) hasGot[place] = 1;
-      const local = node.partials[position];
-      contributions.push({ giver, place, position, upstream, ofNothing, local, amount, before, after, late, again });
+export class BackwardPass {
+  /** @type {(BackwardStep | undefined)[]} the steps that have been asked for */
+  #steps = [];
+
+  /** @param {import("../core/graph.js").Graph} graph @param {readonly number[]} order @param {boolean} overwrite */
+  constructor(graph, order, overwrite) {
+    this.graph = graph;
+    this.order = order;
+    const size = graph.nodes.length;
+    const count = order.reduce((sum, place) => sum + graph.nodes[place].operands.length, 0);
+    /** By step: the index of its first contribution. */
+    this.starts = new Int32Array(order.length + 1);
+    /** By step. */
+    this.upstream = new Float64Array(order.length);
+    this.ofNothing = new Uint8Array(order.length);
+    /** By contribution. */
+    this.positions = new Int32Array(count);
+    this.amounts = new Float64Array(count);
+    this.befores = new Float64Array(count);
+    this.afters = new Float64Array(count);
+    this.isLate = new Uint8Array(count);
+    this.isAgain = new Uint8Array(count);
+    const [found, visited, touched, hasGot] = [new Float64Array(size), new Uint8Array(size), new Uint8Array(size), new Uint8Array(size)];
+    found[graph.root] = hasGot[graph.root] = 1;
+    let i = 0;
+    for (let step = 0; step < order.length; step++) {
+      const node = graph.nodes[order[step]];
+      const upstream = (this.upstream[step] = found[node.place]);
+      const isReached = hasGot[node.place];
+      this.ofNothing[step] = 1 - isReached;
+      visited[node.place] = 1;
+      for (let position = 0; position < node.operands.length; position++) {
+        if (!passes(node, position)) continue;
+        const place = node.operands[position];
+        this.positions[i] = position;
+        this.amounts[i] = isReached ? contribution(node, position, upstream) : 0;
+        this.befores[i] = found[place];
+        this.isLate[i] = visited[place];
+        this.isAgain[i] = touched[place];
+        if (!visited[place]) found[place] = overwrite ? this.amounts[i] : found[place] + this.amounts[i];
+        this.afters[i++] = found[place];
+        touched[place] = 1;
+        if (isReached && !leavesOut(node, position)) hasGot[place] = 1;
+      }
+      this.starts[step + 1] = i;
     }
+  }
+
+  /** Return the step at an index. @param {number} index @returns {BackwardStep} */
+  step(index) {
+    return (this.#steps[index] ??= this.#made(index));
+  }
+
+  /** @param {number} index @returns {BackwardStep} */
+  #made(index) {
+    const giver = this.order[index];
+    const { operands, partials } = this.graph.nodes[giver];
+    const [upstream, ofNothing] = [this.upstream[index], this.ofNothing[index] === 1];
+    const start = this.starts[index];
+    const contributions = Array.from(this.positions.subarray(start, this.starts[index + 1]), (position, k) => ({
+      giver,
+      place: operands[position],
+      position,
+      upstream,
+      ofNothing,
+      local: partials[position],
+      amount: this.amounts[start + k],
+      before: this.befores[start + k],
+      after: this.afters[start + k],
+      late: this.isLate[start + k] === 1,
+      again: this.isAgain[start + k] === 1,
+    }));
     return { kind: "backward", place: giver, upstream, contributions };
-  });
+  }
 }
 
 /**
- * Return the users of each node, by node index: each user and the operand position. Only edges that propagate gradient
- * count.
- * @param {import("../core/graph.js").Graph} graph @returns {readonly (readonly { user: number, position: number }[])[]}
+ * The users of the nodes, in the order of the backward pass. Only edges that propagate gradient count.
  */
-export function usersOf(graph) {
-  /** @type {{ user: number, position: number }[][]} */
-  const users = graph.nodes.map(() => []);
-  for (const user of swept(graph)) {
-    for (const { position, place } of passing(graph.nodes[user])) users[place].push({ user, position });
+export class Users {
+  /** @param {import("../core/graph.js").Graph} graph */
+  constructor(graph) {
+    this.starts = new Int32Array(graph.nodes.length + 1);
+    const each = (/** @type {(user: number, position: number, place: number) => void} */ visit) => {
+      for (const user of swept(graph)) {
+        const node = graph.nodes[user];
+        for (let position = 0; position < node.operands.length; position++) {
+          if (passes(node, position)) visit(user, position, node.operands[position]);
+        }
+      }
+    };
+    each((_, __, place) => (this.starts[place + 1] += 1));
+    for (let place = 0; place < graph.nodes.length; place++) this.starts[place + 1] += this.starts[place];
+    const next = this.starts.slice();
+    this.users = new Int32Array(this.starts[graph.nodes.length]);
+    this.positions = new Int32Array(this.users.length);
+    each((user, position, place) => {
+      const i = next[place]++;
+      [this.users[i], this.positions[i]] = [user, position];
+    });
   }
-  return users;
+
+  /** Return the users of a node: each user and the operand position. @param {number} place */
+  of(place) {
+    const start = this.starts[place];
+    return Array.from(this.users.subarray(start, this.starts[place + 1]), (user, i) => ({ user, position: this.positions[start + i] }));
+  }
 }

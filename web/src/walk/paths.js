@@ -1,7 +1,7 @@
 // Gradients as sums over paths: each path from a node to the root contributes the product of its local derivatives.
 
 import { brief, few } from "../core/names.js";
-import { contribution, edgeKey, leavesOut, swept, usersOf } from "./passes.js";
+import { contribution, edgeKey, leavesOut, swept, Users } from "./passes.js";
 import { passing } from "../core/graph.js";
 
 /** @typedef {import("../core/graph.js").Graph} Graph */
@@ -13,10 +13,10 @@ const MOST_EDGES = 100_000; // maximum number of edges on all paths of a list, b
 /**
  * List the paths from a node to the root in the order of their nodes, up to a limit. If no gradient flows to the node,
  * there are none. The root has one path, without edges.
- * @param {Graph} graph @param {number} place @param {number} [most] @param {ReturnType<typeof usersOf>} [users]
+ * @param {Graph} graph @param {number} place @param {number} [most] @param {Users} [users]
  * @returns {readonly Path[]}
  */
-export function pathsFrom(graph, place, most = MOST_PATHS, users = usersOf(graph)) {
+export function pathsFrom(graph, place, most = MOST_PATHS, users = new Users(graph)) {
   /** @type {Path[]} */
   const found = [];
   /** @type {{ place: number, before: Trail | null }[]} */
@@ -26,7 +26,7 @@ export function pathsFrom(graph, place, most = MOST_PATHS, users = usersOf(graph
     const { place: at, before } = /** @type {(typeof open)[number]} */ (open.pop());
     if (at === graph.root) edges += found[found.push(pathOf(graph, place, before)) - 1].edges.length;
     // The last path pushed is continued first, so users come out in the order in which they were made.
-    const lastFirst = users[at].toSorted((one, other) => other.user - one.user || other.position - one.position);
+    const lastFirst = users.of(at).toSorted((one, other) => other.user - one.user || other.position - one.position);
     for (const { user, position } of lastFirst) open.push({ place: user, before: { user, position, before } });
   }
   return found;

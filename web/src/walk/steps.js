@@ -1,7 +1,7 @@
 // `Walk`: the forward and backward pass over a graph, step by step, in a right or wrong order.
 
 import { isLegal, legalOrders, lostContributions, wrongGradients } from "./losses.js";
-import { backwardSteps, edgeKey, forwardSteps, gradients, swept, usersOf } from "./passes.js";
+import { BackwardPass, edgeKey, forwardSteps, gradients, swept, Users } from "./passes.js";
 
 export { contribution, edgeKey, gradients, swept } from "./passes.js";
 
@@ -32,7 +32,12 @@ export class Walk {
   }
 
   get backward() {
-    return this.#kept("backward", backwardSteps(this.graph, this.order, this.overwrite));
+    return this.#kept("backward", this.order.map((_, i) => this.pass.step(i)));
+  }
+
+  /** The numbers of the backward pass. */
+  get pass() {
+    return this.#kept("pass", new BackwardPass(this.graph, this.order, this.overwrite));
   }
 
   /** The step between the passes. @returns {Step} */
@@ -47,7 +52,9 @@ export class Walk {
 
   /** Return the step that leads to a position, without computing the backward pass for an earlier position. @param {number} position */
   step(position) {
-    if (position > this.seeded) return this.backward[position - this.seeded - 1];
+    const index = position - this.seeded - 1;
+    if (index >= this.order.length) return /** @type {Step} */ (/** @type {unknown} */ (undefined));
+    if (index >= 0) return this.pass.step(index);
     return position === this.seeded ? this.seed : this.forward[position - 1];
   }
 
@@ -66,29 +73,34 @@ export class Walk {
     return position > this.seeded ? this.backward.slice(0, position - this.seeded) : [];
   }
 
+  /** Whether no contribution is lost. */
+  get isRight() {
+    return this.isLegal && !this.overwrite;
+  }
+
   /** Gradients as this walk computes them, by node index; null for nodes that it does not visit. */
   get gradients() {
     /** @type {(number | null)[]} */
     const found = new Array(this.graph.nodes.length).fill(null);
-    for (const { place, upstream } of this.backward) found[place] = upstream;
+    this.order.forEach((place, i) => (found[place] = this.pass.upstream[i]));
     return this.#kept("gradients", /** @type {readonly (number | null)[]} */ (found));
   }
 
   /** Correct gradients, by node index; 0 if no gradient flows. */
   get right() {
-    return this.#kept("right", gradients(this.graph));
+    const isOwn = this.order === swept(this.graph) && !this.overwrite;
+    return this.#kept("right", isOwn ? this.gradients.map((gradient) => gradient ?? 0) : gradients(this.graph));
   }
 
   /** Nodes with a wrong gradient, each with its losses. Empty for a correct walk. */
   get wrong() {
-    const isRight = this.isLegal && !this.overwrite;
-    const wrong = isRight ? [] : wrongGradients(this.graph, this.backward, this.right, this.overwrite);
+    const wrong = this.isRight ? [] : wrongGradients(this.graph, this.backward, this.right, this.overwrite);
     return this.#kept("wrong", wrong);
   }
 
   /** Whether the order visits every node after all its users. */
   get isLegal() {
-    return this.#kept("isLegal", isLegal(this.graph, this.order));
+    return this.#kept("isLegal", this.order === swept(this.graph) || isLegal(this.graph, this.order));
   }
 
   /** Number of legal orders; null if there are too many to count. */
@@ -99,10 +111,8 @@ export class Walk {
   /** Largest absolute value of a finite gradient or contribution, for scaling line widths. */
   get largest() {
     let largest = 0;
-    for (const { upstream, contributions } of this.backward) {
-      largest = larger(largest, upstream);
-      for (const { amount } of contributions) largest = larger(largest, amount);
-    }
+    const { upstream, amounts } = this.pass;
+    for (const numbers of [upstream, amounts]) for (const number of numbers) largest = larger(largest, number);
     return this.#kept("largest", largest);
   }
 
@@ -115,7 +125,7 @@ export class Walk {
 
   /** Users from which gradient flows back to each node, by node index. */
   get users() {
-    return this.#kept("users", usersOf(this.graph));
+    return this.#kept("users", new Users(this.graph));
   }
 
   /**
@@ -128,28 +138,29 @@ export class Walk {
     const isWhole = !last || landed >= landings(last);
     const done = isWhole || last.kind === "backward" ? position : position - 1;
     const filled = Math.min(done, size);
-    const taken = this.taken(done).map((step) => {
-      return isWhole || step !== last ? step : { ...step, contributions: step.contributions.slice(0, landed) };
-    });
+    const steps = Math.max(done - this.seeded, 0);
+    const part = isWhole || last.kind !== "backward" ? Infinity : landed; // contributions of the last step
     /** @type {(number | null)[]} */
     const found = new Array(size).fill(null);
     const visited = new Array(size).fill(false);
     if (done >= this.seeded) found[this.graph.root] = 1;
-    for (const { place, upstream, contributions: given } of taken) {
+    for (let i = 0; i < steps; i++) {
+      const { place, operands } = this.graph.nodes[this.order[i]];
+      const { starts, positions, afters, upstream } = this.pass;
       visited[place] = true;
-      found[place] ??= upstream;
-      for (const contribution of given) {
-        found[contribution.place] = contribution.after;
-      }
+      found[place] ??= upstream[i];
+      const end = i === steps - 1 ? Math.min(starts[i] + part, starts[i + 1]) : starts[i + 1];
+      for (let k = starts[i]; k < end; k++) found[operands[positions[k]]] = afters[k];
     }
-    const lost = this.isLegal && !this.overwrite ? [] : lostContributions(taken, this.overwrite);
+    const contributions = new Contributions(this, steps, part);
+    const lost = this.isRight ? [] : lostContributions(contributions.taken, this.overwrite);
     return {
       position,
       phase: this.#phase(position, isWhole),
       known: new Array(size).fill(true, 0, filled).fill(false, filled),
       gradients: found,
       visited,
-      contributions: new Contributions(taken, this.visits),
+      contributions,
       lost: new Set(lost.map((loss) => edgeKey(loss.giver, loss.position))),
       active: last?.place ?? null,
     };
@@ -173,24 +184,48 @@ export class Walk {
 
 /** Contributions of the steps so far, by edge. */
 class Contributions {
-  #taken;
-  #visits;
+  #walk;
+  #steps;
+  #part;
 
-  /** @param {readonly import("../types.js").BackwardStep[]} taken @param {Int32Array} visits by node index */
-  constructor(taken, visits) {
-    this.#taken = taken;
-    this.#visits = visits;
+  /** @param {Walk} walk @param {number} steps of the backward pass @param {number} part number of contributions of the last step */
+  constructor(walk, steps, part) {
+    this.#walk = walk;
+    this.#steps = steps;
+    this.#part = part;
+  }
+
+  /** The steps, of which the last one may be incomplete. */
+  get taken() {
+    return Array.from({ length: this.#steps }, (_, i) => this.#step(i));
+  }
+
+  /** @param {number} index */
+  #step(index) {
+    const step = this.#walk.pass.step(index);
+    return index < this.#steps - 1 || this.#part === Infinity ? step : { ...step, contributions: step.contributions.slice(0, this.#part) };
   }
 
   /** @param {import("../types.js").EdgeKey} key */
   get(key) {
     const [place, position] = key.split(":").map(Number);
-    return this.#taken[this.#visits[place]]?.contributions.find((given) => given.position === position);
+    const index = this.#walk.visits[place];
+    return index < 0 || index >= this.#steps ? undefined : this.#step(index).contributions.find((given) => given.position === position);
+  }
+
+  /** @param {number} giver @param {number} position */
+  amount(giver, position) {
+    const index = this.#walk.visits[giver];
+    if (index < 0 || index >= this.#steps) return null;
+    const { starts, positions, amounts } = this.#walk.pass;
+    const end = index === this.#steps - 1 ? Math.min(starts[index] + this.#part, starts[index + 1]) : starts[index + 1];
+    for (let i = starts[index]; i < end; i++) if (positions[i] === position) return amounts[i];
+    return null;
   }
 
   /** @returns {Generator<[import("../types.js").EdgeKey, import("../types.js").Contribution]>} */
   *[Symbol.iterator]() {
-    for (const { place, contributions } of this.#taken) {
+    for (const { place, contributions } of this.taken) {
       for (const contribution of contributions) yield [edgeKey(place, contribution.position), contribution];
     }
   }

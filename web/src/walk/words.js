@@ -261,7 +261,8 @@ export function because(graph, { giver, taker, overwrittenBy }) {
 /** Build the chain rule at a node. @param {Walk} walk @param {number} place @param {Moment} moment @returns {ChainRule} */
 export function chainRule(walk, place, moment) {
   const lost = lostAt(walk, moment);
-  const terms = walk.users[place].map(({ user, position }) => story(walk, user, position, moment, lost));
+  const users = place === walk.graph.root ? [] : walk.users.of(place); // finding all users takes long in a large graph
+  const terms = users.map(({ user, position }) => story(walk, user, position, moment, lost));
   const [root, node] = [walk.graph.root, place].map((i) => said(walk.graph.nodes[i].name));
   const products = few(terms.map(({ symbolic }) => symbolic), false);
   const sum = place === walk.graph.root ? "1" : products.join(" + ") || "0";
@@ -316,7 +317,7 @@ function story(walk, user, position, moment, lost) {
 
 /** Return the contributions lost so far, by edge. @param {Walk} walk @param {Moment} moment */
 function lostAt(walk, moment) {
-  const lost = lostContributions(walk.taken(moment.position), walk.overwrite);
+  const lost = walk.isRight ? [] : lostContributions(walk.taken(moment.position), walk.overwrite);
   return new Map(lost.map((loss) => [edgeKey(loss.giver, loss.position), loss]));
 }
 

@@ -14,13 +14,14 @@ from gradwalk.explain.draw import raster
 from gradwalk.explain.draw.arrays import ArrayDrawing, arrays_of, paint_arrays
 from gradwalk.explain.draw.diagram import Moment, Scene, paint_groups, recorded, title
 from gradwalk.explain.draw.dot import as_dot
-from gradwalk.explain.draw.network import hint, paint_network
+from gradwalk.explain.draw.network import hint, paint_network, paint_overview
 from gradwalk.explain.draw.profile import paint_profile
 from gradwalk.explain.draw.svg import Theme
 from gradwalk.explain.node_names import with_node_names
 from gradwalk.explain.variable_names import graph_with_names, variable_of
-from gradwalk.graph.boxes import boxes
+from gradwalk.graph.boxes import Boxes, boxes
 from gradwalk.graph.graph import Graph
+from gradwalk.graph.json.columns import encode_column
 from gradwalk.graph.modules import modules
 from gradwalk.nn import Module
 from gradwalk.value.sweep.order import topological_order
@@ -220,6 +221,18 @@ def draw(
     assert not isinstance(root, Module)  # it has arrays
     graph = with_node_names(graph_with_names(root))
     return Drawing(graph, _default_max_nodes(graph, moment) if max_nodes is None else max_nodes, theme, rankdir, moment)
+
+
+def overview(graph: Graph, divided: Boxes, is_right: bool) -> dict[str, Any]:
+    """Return the overview of a graph that is drawn as a network, as docs/walk.schema.json describes it.
+
+    Lost contributions, of a walk that is not right, are only shown node by node.
+    """
+    largest = _MAX_NETWORK_NODES if divided.is_network and is_right else _MAX_NODES
+    if len(graph) <= largest:
+        return {}
+    boxes = encode_column(numpy.array(divided.box, numpy.int32), "<i4")
+    return {"overview": {"picture": paint_overview(graph, divided), "names": divided.names, "boxes": boxes}}
 
 
 def _default_max_nodes(graph: Graph, moment: Moment | None) -> int:

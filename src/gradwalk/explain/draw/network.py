@@ -74,6 +74,11 @@ def paint_network(graph: Graph, boxes: Boxes, theme: Theme, title: str) -> str:
     return _Picture(graph, boxes).painted(Canvas.file(theme, title))
 
 
+def paint_overview(graph: Graph, boxes: Boxes) -> str:
+    """Return the text of an SVG file with the boxes alone, for the page, which colors and explains them itself."""
+    return _Picture(graph, boxes).bare(Canvas.file("light", ""))
+
+
 def described(box: Box) -> str:
     """Describe a box in one line: "layers.0: 4 neurons, 12 parameters"."""
     return f"{box.name}: {', '.join(_counts(box))}" if list(_counts(box)) else box.name
@@ -139,7 +144,18 @@ class _Picture:
         canvas.rectangle(0, 0, wide, high, "paper")
         for i, line in enumerate(lines):
             canvas.text(_MARGIN, _MARGIN + 8 + _LINE * i, line, "ink" if i == 0 else "faint")
-        body = canvas.group(transform=f"translate({_MARGIN:g},{_MARGIN + head:g})")
+        self._paint_body(canvas, _MARGIN + head)
+        self._paint_legend(canvas, high - _MARGIN)
+        return canvas.finished(wide, high)
+
+    def bare(self, canvas: Canvas) -> str:
+        """Draw the boxes and edges, and return the text of the file."""
+        self._paint_body(canvas, _MARGIN)
+        return canvas.finished(self._layout.width + 2 * _MARGIN, self._layout.height + 2 * _MARGIN)
+
+    def _paint_body(self, canvas: Canvas, top: float) -> None:
+        """Draw the boxes and edges."""
+        body = canvas.group(transform=f"translate({_MARGIN:g},{top:g})")
         for i, box in enumerate(self._boxes):
             self._paint_box(body, i, box)
         for number, (edge, pair) in enumerate(zip(self._edges, self._pairs, strict=True)):
@@ -147,8 +163,6 @@ class _Picture:
                 self._paint_detour(body, edge, pair, self._detours[number])
             else:
                 self._paint_edge(body, edge, pair, self._layout.routes[number])
-        self._paint_legend(canvas, high - _MARGIN)
-        return canvas.finished(wide, high)
 
     def _captions(self) -> Iterator[str]:
         """Yield the lines above the picture: how much of the graph it shows."""
@@ -265,7 +279,7 @@ class _Picture:
         (x, y), shape = self._layout.centers[number], self._shapes[number]
         w, h = shape.size
         left, top = x - w / 2, y - h / 2
-        group = canvas.group(described(box))
+        group = canvas.group(described(box), **_places("box", [*box.nodes, *box.leaves]))
         if box.alike:
             group.rectangle(left + 8, top + 8, w, h, "paper", "line", 6, stroke_width="1")
         if box.is_repeated or box.alike:
@@ -275,8 +289,9 @@ class _Picture:
             self._paint_carry(group, box, (left, top, w, h))
         group.text(left + _PAD, top + _PAD + 8, shape.title, font_weight="bold")
         for i, line in enumerate(shape.lines):
-            fill = "ink" if i >= len(shape.lines) - shape.results else "faint"
-            group.text(left + _PAD, top + _PAD + 8 + _LINE * (i + 1), line, fill)
+            is_result = i >= len(shape.lines) - shape.results
+            place = _places("node", self._graph.outputs if is_result else ())
+            group.text(left + _PAD, top + _PAD + 8 + _LINE * (i + 1), line, "ink" if is_result else "faint", **place)
         if box.cells:
             for row, cell in enumerate(box.cells[: shape.rows]):
                 self._paint_cell(group, number, row, cell)
@@ -309,14 +324,16 @@ class _Picture:
         for column, leaf in enumerate(cell.parameters[: shape.columns]):
             self._paint_square(group, leaf, left + 4 + column * _SQUARE, y - _SQUARE / 2)
         if shape.names[row]:
-            group.text(x - 2 * _DOT - 6, y + 4, shape.names[row], "ink", "end")
+            is_number = cell.output >= 0 and cell.output not in self._graph.labels
+            place = _places("node", [cell.output] if is_number else ())
+            group.text(x - 2 * _DOT - 6, y + 4, shape.names[row], "ink", "end", **place)
         if cell.output < 0 and cell.parameters:
             return
         group.rectangle(x - 2 * _DOT, y - _DOT, 2 * _DOT, 2 * _DOT, "paper", radius=_DOT)
         if cell.output >= 0:
             role, opacity = self._color(cell.output)
-            if role:
-                group.rectangle(x - 2 * _DOT, y - _DOT, 2 * _DOT, 2 * _DOT, role, radius=_DOT, fill_opacity=opacity)
+            place = {"fill_opacity": opacity, **_places("node", [cell.output])}
+            group.rectangle(x - 2 * _DOT, y - _DOT, 2 * _DOT, 2 * _DOT, role, radius=_DOT, **place)
         group.rectangle(x - 2 * _DOT, y - _DOT, 2 * _DOT, 2 * _DOT, "", "ink", _DOT, stroke_width="1.2")
 
     def _paint_square(self, canvas: Canvas, leaf: int, x: float, y: float) -> None:
@@ -325,8 +342,7 @@ class _Picture:
         size = _SQUARE - 1
         group = canvas.group(self._title(self._graph.names[leaf], leaf))
         group.rectangle(x, y, size, size, "operation", radius=1)
-        if role:
-            group.rectangle(x, y, size, size, role, radius=1, fill_opacity=opacity)
+        group.rectangle(x, y, size, size, role, radius=1, fill_opacity=opacity, **_places("node", [leaf]))
 
     def _color(self, index: int) -> tuple[str, str]:
         """Return the role and the opacity of the color of a node's gradient or value; no role for 0 and nan."""
@@ -403,6 +419,7 @@ class _Picture:
             stroke = {"stroke": role, "stroke_opacity": opacity, "stroke_width": f"{0.6 + 2 * self._size_of(leaf):.1f}"}
         else:
             stroke = {"stroke": "line", "stroke_width": "0.8"}
+        stroke |= _places("node", [leaf] if leaf >= 0 else ())
         if len(points) == 2:
             canvas.path(f"M{x1:.1f},{y1:.1f}H{sides[0]:.1f}L{sides[1]:.1f},{y2:.1f}H{x2:.1f}", **stroke)
         else:
@@ -417,6 +434,11 @@ class _Picture:
         """Return the middle of the left (-1) or right (1) border of a box."""
         x, y = self._layout.centers[number]
         return x + side * self._sizes[number][0] / 2, y
+
+
+def _places(kind: str, indices: Sequence[int]) -> dict[str, str]:
+    """Return an attribute with the first of some nodes, by which the page finds the element; {} without nodes."""
+    return {f"data-{kind}": str(indices[0])} if indices else {}
 
 
 def _name_width(names: Sequence[str]) -> float:

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gradwalk.explain.findings.depth import depth_findings
 from gradwalk.explain.findings.nonfinite import nonfinite_findings
 from gradwalk.explain.findings.structure import Finding, Structure
-from gradwalk.explain.findings.units import dead_findings, dead_units, saturated_findings
-from gradwalk.explain.findings.unreached import causes, silenced, unreached_findings
+from gradwalk.explain.findings.summary import Summary, summarize
+from gradwalk.explain.findings.units import Unit, dead_findings, dead_units, saturated_findings
+from gradwalk.explain.findings.unreached import Causes, causes, silenced, unreached_findings
 from gradwalk.graph.graph import Graph
 
 
 def findings(graph: Graph) -> tuple[Finding, ...]:
     """Return the signs of trouble in a graph, the most serious first. The time grows linearly with the graph."""
-    return tuple(_found(Structure(graph)))
+    return explained(graph)[0]
 
 
-def _found(structure: Structure) -> Iterator[Finding]:
+def explained(graph: Graph) -> tuple[tuple[Finding, ...], Summary]:
+    """Return the signs of trouble in a graph, and its summary."""
+    structure = Structure(graph)
+    dead = dead_units(structure)
+    reasons = causes(structure, dead)
+    return tuple(_found(structure, dead, reasons)), summarize(structure, reasons)
+
+
+def _found(structure: Structure, dead: Mapping[int, Unit], reasons: list[Causes]) -> Iterator[Finding]:
     """Yield all findings. Values that are not finite hide all other signs."""
     not_finite = list(nonfinite_findings(structure))
     if not_finite:
         yield from not_finite
         return
-    dead = dead_units(structure)
-    reasons = causes(structure, dead)
     stopped = silenced(structure, reasons)
     yield from dead_findings(structure, dead, stopped)
     yield from unreached_findings(structure, reasons, stopped)

@@ -19,7 +19,7 @@ from gradwalk.ops.compiled.opcodes import OPCODES
 _STOP, _WHERE, _TAKE = OPCODES["stop_gradient"], OPCODES["where"], OPCODES["take"]
 _MULTIPLY, _DIVIDE, _PRODUCTS = OPCODES["mul"], OPCODES["div"], OPCODES["sumprod"]
 _SMOOTH = (OPCODES["tanh"], OPCODES["sigmoid"])
-_SILENT = "silent"  # a gradient of 0 that is not a sign of trouble
+SILENT = "silent"  # a gradient of 0 that is not a sign of trouble
 
 Causes = Mapping[str, int]  # maps kinds of causes to one edge of this kind, as an index into `Graph.operands`
 
@@ -58,9 +58,9 @@ def _kind(structure: Structure, node: int, position: int) -> str:
         return "stop_gradient"
     if structure.passed[edge] == CONSTANT:
         by_hand = node in structure.graph.by_hand
-        return _SILENT if by_hand else "condition" if opcode in (_WHERE, _TAKE) else "flat"
+        return SILENT if by_hand else "condition" if opcode in (_WHERE, _TAKE) else "flat"
     if structure.partials[edge] != 0.0:
-        return _SILENT  # contributions cancel, or the product underflows
+        return SILENT  # contributions cancel, or the product underflows
     if node in structure.graph.by_hand:
         return "rule"
     if is_relu(structure, node):
@@ -69,13 +69,13 @@ def _kind(structure: Structure, node: int, position: int) -> str:
         return "selection"
     if opcode in (_MULTIPLY, _DIVIDE, _PRODUCTS):
         factor = _factor(structure, node, position)
-        return _kind_of_factor(structure, operands[position], operands[factor]) if factor >= 0 else _SILENT
-    return "saturated" if opcode in _SMOOTH else _SILENT
+        return _kind_of_factor(structure, operands[position], operands[factor]) if factor >= 0 else SILENT
+    return "saturated" if opcode in _SMOOTH else SILENT
 
 
 def _kind_of_relu(structure: Structure, node: int) -> str:
     """Return why a ReLU passes 0 to an operand. In a network, a ReLU outside of layers is a loss, which may be 0."""
-    return _SILENT if structure.is_network and not structure.module[node] else "ReLU"
+    return SILENT if structure.is_network and not structure.module[node] else "ReLU"
 
 
 def _kind_of_factor(structure: Structure, operand: int, factor: int) -> str:
@@ -85,7 +85,7 @@ def _kind_of_factor(structure: Structure, operand: int, factor: int) -> str:
     if is_relu(structure, factor) and is_flat(structure, factor):
         return _kind_of_relu(structure, factor)
     is_square = structure.operands[factor] and structure.operands[operand] and structure.graph.data[operand] == 0.0
-    return _SILENT if operand == factor or is_square else "factor"
+    return SILENT if operand == factor or is_square else "factor"
 
 
 def _factor(structure: Structure, node: int, position: int) -> int:
@@ -107,7 +107,7 @@ def silenced(structure: Structure, found: list[Causes]) -> dict[int, int]:
     return {
         leaf: _relu(structure, found[leaf]["dead"])
         for leaf in structure.parameters
-        if "dead" in found[leaf] and found[leaf].keys() <= {"dead", "ReLU", _SILENT}
+        if "dead" in found[leaf] and found[leaf].keys() <= {"dead", "ReLU", SILENT}
     }
 
 
@@ -121,18 +121,18 @@ def unreached_findings(structure: Structure, found: list[Causes], told: Mapping[
     for leaf in structure.parameters:
         kinds = frozenset(found[leaf])
         usual = kinds <= {"ReLU", "factor"} and is_single
-        if kinds and _SILENT not in kinds and leaf not in told and not usual:
+        if kinds and SILENT not in kinds and leaf not in told and not usual:
             layer = "" if structure.is_network and kinds == {"ReLU"} else structure.layer(leaf)
             groups[layer, kinds].append(leaf)
     for (layer, _), leaves in groups.items():
         names = [structure.name(leaf) for leaf in leaves]
         which = listed(names, "parameters")
         subject = which if len(leaves) == 1 else f"{plural(len(leaves), 'parameters')} ({which})"
-        sentence = f"No gradient reaches {subject}: {_reasons(structure, leaves[0], found[leaves[0]])}."
+        sentence = f"No gradient reaches {subject}: {reasons(structure, leaves[0], found[leaves[0]])}."
         yield Finding("unreached", layer or which, float(len(leaves)), tuple(leaves), sentence)
 
 
-def _reasons(structure: Structure, leaf: int, found: Causes) -> str:
+def reasons(structure: Structure, leaf: int, found: Causes) -> str:
     """Return the causes of a gradient of 0 in words."""
     nodes = {kind: _node(structure, edge) for kind, edge in found.items()}
     is_repeated = structure.repetitions and any(structure.number[node] >= 0 for node in nodes.values())

@@ -2,6 +2,7 @@
 
 import { button, element, fill, icon, select, set, write } from "../../dom.js";
 import { folds, training, transport as say } from "../../languages/languages.js";
+import { said } from "../../core/names.js";
 import { short } from "../../core/numbers.js";
 import { stepSentence } from "../../walk/words.js";
 
@@ -43,11 +44,10 @@ export class Transport {
       start: button(icon(ICONS.start), go(() => 0), { "aria-label": say.start, title: say.startKey }),
       back: button(icon(ICONS.back), go(() => this.position - 1), { "aria-label": say.back, title: say.backKey }),
       play: button("", () => this.toggle(), { title: say.playKey }),
-      next: button("", go(() => this.position + 1), { class: "main", title: say.nextKey }),
+      next: button("", go(() => (this.position === this.last ? 0 : this.position + 1)), { class: "main" }),
       end: button(icon(ICONS.end), go(() => this.last), { "aria-label": say.end, title: say.endKey }),
     };
     face(this.buttons.play, ICONS.play, say.play);
-    face(this.buttons.next, ICONS.next, say.next);
     this.timeline = element("input", {
       type: "range",
       class: "timeline",
@@ -62,6 +62,7 @@ export class Transport {
     this.sentence = element("p", { class: "sentence", "aria-live": "polite" });
     /** @type {import("../../types.js").Step | undefined} the last step */
     this.step = undefined;
+    this.nothing = say.nothing; // told if there is no last step
     this.isWhole = false;
     this.tellWhole = () => {};
     const turn = () => {
@@ -76,7 +77,7 @@ export class Transport {
   }
 
   /** @param {import("../../model/model.js").Model} model */
-  update({ state, graph, shown, moment, last, stored }) {
+  update({ state, graph, shown, moment, last, stored, isFinished }) {
     if (state.mode !== this.mode || graph !== this.graph) this.stop();
     [this.mode, this.graph] = [state.mode, graph];
     const wouldTell = state.mode === "exercises" && moment.position < last; // the remaining steps would give the answer away
@@ -84,9 +85,12 @@ export class Transport {
     this.position = moment.position;
     this.last = last;
     if (this.position === last) this.stop();
-    const { start, back, play, next, end } = this.buttons;
+    const { start, back, next, end } = this.buttons;
     for (const control of [start, back]) disable(control, this.position === 0);
-    for (const control of [play, next, end]) disable(control, this.position === last);
+    disable(end, this.position === last);
+    const isOver = this.position === last;
+    face(next, isOver ? ICONS.start : ICONS.next, isOver ? say.again : say.next);
+    set(next, "title", isOver ? null : say.nextKey);
     set(this.timeline, "max", last);
     this.timeline.value = String(this.position);
     const forward = shown.graph.nodes.length;
@@ -97,7 +101,8 @@ export class Transport {
     set(this.timeline, "aria-valuetext", phase);
     set(this.phase, "data-phase", moment.phase);
     write(this.phase, phase);
-    const step = shown.step(this.position) ?? null;
+    const step = isFinished ? undefined : shown.step(this.position);
+    this.nothing = isFinished ? say.finished(said(graph.nodes[graph.root].name)) : say.nothing;
     if (step !== this.step) this.isWhole = false;
     this.step = step;
     const before = stored.get(moment.active ?? -1); // gradients from before the pass, if zero_grad was not called
@@ -112,7 +117,7 @@ export class Transport {
    * @param {import("../../walk/steps.js").Walk} walk @param {string} onTop a sentence about gradients from before the pass
    */
   #tell(walk, onTop) {
-    const sentence = (this.step ? stepSentence(walk, this.step, this.isWhole) : say.nothing) + onTop;
+    const sentence = (this.step ? stepSentence(walk, this.step, this.isWhole) : this.nothing) + onTop;
     write(this.sentence, sentence);
     this.more.hidden = !this.step || (!this.isWhole && sentence === stepSentence(walk, this.step) + onTop);
     write(this.more, this.isWhole ? folds.less : folds.whole);
@@ -121,8 +126,9 @@ export class Transport {
 
   /** Start or stop playing. */
   toggle() {
-    if (this.playing) this.stop();
-    else if (this.position < this.last) this.#play();
+    if (this.playing) return this.stop();
+    if (this.position === this.last) this.#go(0);
+    return this.#play();
   }
 
   /** Duration of the animation of a contribution at the chosen speed, in milliseconds. */
@@ -176,6 +182,7 @@ export class Transport {
  * @param {HTMLButtonElement} control @param {string} shape @param {string} word
  */
 function face(control, shape, word) {
+  if (control.getAttribute("aria-label") === word) return;
   fill(control, icon(shape), element("span", { class: "word" }, word));
   set(control, "aria-label", word);
 }

@@ -39,7 +39,7 @@ export class Inspector {
     if (shown.every((item, i) => item === this.shown[i])) return;
     this.shown = shown;
     const isLeaf = node !== undefined && state.operand < 0 && !node.operands.length;
-    const isListed = state.mode === "walk" && graph.nodes.filter(({ operands }) => !operands.length).indexOf(node) < LISTED;
+    const isListed = isLeaf && state.mode === "walk" && graph.nodes.filter(({ operands }) => !operands.length).length <= LISTED;
     this.leaf.element.hidden = !isLeaf || isListed;
     if (isLeaf) this.leaf.update(node, state);
     set(this.body, "aria-live", selected ? "polite" : "off"); // the transport already announces the steps of the walk

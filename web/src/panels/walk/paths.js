@@ -18,8 +18,9 @@ const LISTED = 12; // paths, unless the reader asks for all
  */
 export function pathList(model, place, isWhole, more) {
   const { graph, shown } = model;
+  if (place === graph.root) return [];
   const paths = pathsFrom(graph, place, isWhole ? undefined : LISTED, shown.users);
-  if (place === graph.root || !paths.length) return [];
+  if (!paths.length) return [];
   const count = pathCounts(graph)[place];
   const isKnown = areKnown(model);
   const items = paths.map((path) => {
@@ -41,7 +42,7 @@ export function pathList(model, place, isWhole, more) {
 
 /** Return the paths of a node to highlight on the stage, with their products if these are known. @param {Model} model @param {number} place @returns {readonly Way[]} */
 export function waysOf(model, place) {
-  if (model.asks?.kind === "choice") return []; // the question may be which boxes depend on a node
+  if (model.asks?.kind === "choice" || place === model.graph.root) return []; // the question may be which boxes depend on a node
   // A nudge shows its quotient instead. Next to a walk with wrong gradients, the correct products would look like
   // results of that walk.
   const isKnown = areKnown(model) && !model.nudge && !model.shown.wrong.length;

@@ -4,7 +4,6 @@ import { button, element, fill, set, write } from "../../dom.js";
 import { timeline as say } from "../../languages/languages.js";
 import { plain, short } from "../../core/numbers.js";
 import { alike } from "../../model/passes.js";
-import { SEED } from "../../model/state.js";
 import { drawn } from "../../stage/svg.js";
 import { figure } from "./pass_curve.js";
 
@@ -38,13 +37,13 @@ export class Timeline {
   }
 
   /** @param {import("../../model/model.js").Model} model */
-  update({ document, pass, graph, moment }) {
+  update({ document, pass, graph, moment, last }) {
     const all = document?.passes.all ?? [];
     this.element.hidden = all.length < 2 || !pass;
     if (!pass || this.element.hidden) return;
     this.shown = all.filter((one) => one.isKept);
     this.at = this.shown.indexOf(pass);
-    this.isBeforeSeed = moment.position === graph.nodes.length; // kept in passes with more or fewer nodes
+    this.isAtEnd = moment.position === last; // kept in passes with more or fewer nodes
     set(this.slider, "max", this.shown.length - 1);
     this.slider.value = String(this.at);
     const told = say.pass(pass.number, document?.passes.count ?? all.length, pass.line?.line ?? null);
@@ -88,6 +87,6 @@ export class Timeline {
 
   /** @param {Pass} pass */
   #show({ number }) {
-    this.act({ pass: number, values: new Map(), ...(this.isBeforeSeed && { position: SEED }) });
+    this.act({ pass: number, values: new Map(), ...(this.isAtEnd && { position: Infinity }) });
   }
 }

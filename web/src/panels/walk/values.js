@@ -1,11 +1,12 @@
-// Fields for the values of the leaves, which the reader can change.
+// Fields for the values of the leaves, which the reader can change. Many leaves are folded, with a search.
 
 import { element, fill, set, write } from "../../dom.js";
-import { values as say } from "../../languages/languages.js";
+import { folds, values as say } from "../../languages/languages.js";
 import { plain, readNumber } from "../../core/numbers.js";
 import { pointed } from "../../model/exercises/answers.js";
 
-export const LISTED = 40; // leaves in the list; other leaves can be changed in the inspector
+export const LISTED = 20; // more leaves are folded; the inspector shows the field of the selected one
+const MOST = 40; // fields at a time
 const LONG = 6; // letters; fields with a longer name get a line to themselves
 
 export class Values {
@@ -14,31 +15,53 @@ export class Values {
     this.act = act;
     /** @type {import("../../core/graph.js").Graph | null} */
     this.graph = null;
+    /** @type {readonly import("../../types.js").Node[]} all leaves */
+    this.known = [];
+    /** @type {import("../../model/state.js").State | null} */
+    this.state = null;
     /** @type {LeafField[]} */
     this.leaves = [];
     this.fields = element("div", { class: "fields" });
     this.more = element("p", { class: "note" });
-    this.element = element("section", { class: "values" }, element("h2", {}, say.title), this.fields, this.more);
+    const oninput = () => this.#list();
+    this.search = element("input", { type: "search", "aria-label": say.search, placeholder: say.search, oninput });
+    this.title = element("summary");
+    this.all = element("details", {}, this.title, this.search, this.fields, this.more);
+    this.element = element("section", { class: "values" }, this.all);
   }
 
   /** @param {import("../../model/model.js").Model} model */
   update({ graph, state }) {
     if (graph === this.graph) return;
+    const before = this.known.length;
     this.graph = graph;
-    const leaves = graph.nodes.filter((node) => !node.operands.length);
-    const shown = leaves.slice(0, LISTED);
-    this.element.hidden = !leaves.length; // the expression has numbers only
-    set(this.fields, "class", leaves.some(({ name }) => name.length > LONG) ? "fields wide" : "fields");
+    this.state = state;
+    this.known = graph.nodes.filter((node) => !node.operands.length);
+    this.element.hidden = !this.known.length; // the expression has numbers only
+    const isFolded = this.known.length > LISTED;
+    if (this.known.length !== before) this.all.open = !isFolded;
+    this.search.hidden = !isFolded;
+    write(this.title, isFolded ? `${say.title} (${this.known.length})` : say.title);
+    this.#list();
+  }
+
+  /** List the leaves whose names contain the searched text. */
+  #list() {
+    const text = this.search.hidden ? "" : this.search.value.trim().toLowerCase();
+    const leaves = this.known.filter(({ name }) => name.toLowerCase().includes(text));
+    const shown = leaves.slice(0, MOST);
+    set(this.fields, "class", shown.some(({ name }) => name.length > LONG) ? "fields wide" : "fields");
     if (shown.length !== this.leaves.length) {
       this.leaves = shown.map(() => new LeafField(this.act));
       fill(this.fields, ...this.leaves.map((field) => field.element));
     }
-    shown.forEach((leaf, i) => this.leaves[i].update(leaf, state));
-    fill(this.more, leaves.length > LISTED ? say.more(leaves.length - LISTED) : "");
+    shown.forEach((leaf, i) => this.state && this.leaves[i].update(leaf, this.state));
+    write(this.more, leaves.length > MOST ? folds.more(leaves.length - MOST) : "");
   }
 
   /** Select the number in the first field. */
   focus() {
+    this.all.open = true;
     this.leaves[0].input.focus();
     this.leaves[0].input.select();
   }

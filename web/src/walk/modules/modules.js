@@ -1,5 +1,5 @@
-// Divides a large graph into groups that can be opened: its modules, and runs of nodes if a module has too many to show
-// at once.
+// Divides a large graph into groups that can be opened: the modules, samples and steps that Python found, and runs of
+// nodes if a group has too many to show at once.
 
 import { modules as say } from "../../languages/languages.js";
 import { said } from "../../core/names.js";
@@ -9,24 +9,23 @@ import { edgeKey } from "../passes.js";
 /** @typedef {import("../../types.js").Part} Part */
 /** @typedef {import("../../types.js").Item} Item */
 /** @typedef {import("../../types.js").Scene} Scene */
-/** @typedef {import("../../core/graph.js").Path} Path */
 
 /**
- * A module during the division: its own nodes, and its submodules by name.
- * @typedef {{ path: Path, nodes: number[], modules: Map<string, Module> }} Module
+ * A module during the division, or one of its samples or steps: its own nodes, and its submodules by name.
+ * @typedef {{ name: string, number: number, nodes: number[], modules: Map<string, Module> }} Module
  */
 
 const SMALL = 60; // a graph with at most this many nodes is not divided
 const MOST = 24; // maximum number of boxes in an open group
 const DEEPEST = 16; // maximum depth of modules
 
-/** @type {Path} */
-const NONE = [];
-
 /** Divide a graph into a tree of groups. @param {Graph} graph @returns {Part} */
 export function parts(graph) {
   const places = graph.nodes.map(({ place }) => place);
-  return partOf(say.whole, places, () => (places.length <= SMALL ? places : opened(moduleTree(graph), graph)));
+  if (graph.groups?.picture) {
+    return partOf("", places, () => [...moduleTree(graph).modules.values()].map((box) => modulePart(box, graph)));
+  }
+  return partOf("", places, () => (places.length <= SMALL ? places : opened(essential(moduleTree(graph)), graph)));
 }
 
 /**
@@ -59,14 +58,19 @@ function innerPart({ children }, place) {
 // Drawing
 
 /**
- * Build the scene with a group open: its children, and the other groups around it collapsed.
+ * Build the scene with a group open: its children, and the groups around it that are connected with it, collapsed.
  * @param {Graph} graph @param {Part} whole @param {string} openKey @returns {Scene}
  */
 export function scene(graph, whole, openKey) {
   const open = new Set(pathTo(whole, openKey));
   const isShown = (/** @type {Part | number} */ child) => typeof child === "number" || !open.has(child);
   const items = [...open].flatMap((part) => part.children.filter(isShown)).map(itemFor);
-  return { items, edges: edgesBetween(graph, items) };
+  if (openKey === whole.key && graph.groups?.picture) return { items, edges: [], pictured: graph.groups };
+  const edges = edgesBetween(graph, items);
+  const inner = new Set(items.slice(-[...open][open.size - 1].children.length).map(({ key }) => key));
+  const shown = new Set(inner);
+  for (const { from, to } of edges) if (inner.has(from) || inner.has(to)) shown.add(from).add(to);
+  return { items: items.filter(({ key }) => shown.has(key)), edges: edges.filter(({ from, to }) => shown.has(from) && shown.has(to)), pictured: null };
 }
 
 /** Return the key of the box that contains a node. @param {Scene} scene @param {number} place */
@@ -101,62 +105,72 @@ function edgesBetween(graph, items) {
     if (item.part) for (const place of item.part.places) boxes[place] = box;
     else boxes[item.place] = box;
   });
-  /** @type {Map<string, { from: string, to: string, operands: import("../../types.js").EdgeKey[] }>} */
+  /** @type {Map<string | number, { from: string, to: string, givers: number[], positions: number[] }>} */
   const lines = new Map();
   for (const { place, operands } of graph.nodes) {
-    operands.forEach((operand, position) => {
-      if (operand < 0 || boxes[operand] === boxes[place]) return;
-      const [from, to] = [items[boxes[operand]], items[boxes[place]]];
-      const edge = edgeKey(place, position);
-      const key = from.part || to.part ? `${boxes[operand]} ${boxes[place]}` : edge;
-      const line = lines.get(key);
-      if (line) line.operands.push(edge);
-      else lines.set(key, { from: from.key, to: to.key, operands: [edge] });
-    });
+    const into = boxes[place];
+    for (let position = 0; position < operands.length; position++) {
+      const out = boxes[operands[position]] ?? into; // a constant has no box
+      if (out === into) continue;
+      const isBundle = items[out].part || items[into].part;
+      const key = isBundle ? out * items.length + into : edgeKey(place, position);
+      let line = lines.get(key);
+      if (!line) lines.set(key, (line = { from: items[out].key, to: items[into].key, givers: [], positions: [] }));
+      line.givers.push(place);
+      line.positions.push(position);
+    }
   }
   return [...lines.values()].map((line) => {
-    const count = line.operands.length;
-    return { ...line, count, operand: count === 1 ? line.operands[0] : null };
+    const { length: count, 0: giver } = line.givers;
+    return { ...line, count, operand: count === 1 ? edgeKey(giver, line.positions[0]) : null };
   });
 }
 
 // Modules
 
-/** Build the tree of modules. @param {Graph} graph @returns {Module} */
-function moduleTree(graph) {
-  const root = moduleOf(NONE);
-  /** @type {Map<Path, Module>} most nodes share a path */
+/** Build the tree of boxes and modules. @param {Graph} graph @returns {Module} */
+function moduleTree({ nodes, groups }) {
+  const root = moduleOf("");
+  /** @type {Map<number, Module>} most nodes share a box and module */
   const known = new Map();
-  graph.nodes.forEach(({ place }) => {
-    const path = graph.modules?.[place] ?? NONE;
-    const module = known.get(path) ?? moduleAt(root, path);
-    known.set(path, module);
+  for (const { place } of nodes) {
+    const [box, path] = groups ? [groups.boxes[place], groups.modules[place]] : [0, 0];
+    const key = groups ? box * groups.paths.length + path : 0;
+    let module = known.get(key);
+    if (!module) known.set(key, (module = groups ? moduleAt(root, groups, box, path) : root));
     module.nodes.push(place);
-  });
-  return essential(root);
+  }
+  return root;
 }
 
-/** Find the module at a path, creating it if necessary. @param {Module} root @param {Path} path */
-function moduleAt(root, path) {
-  let module = root;
-  for (const name of path.slice(0, DEEPEST)) {
-    const inner = module.modules.get(name) ?? moduleOf([...module.path, name]);
-    module.modules.set(name, inner);
-    module = inner;
-  }
+/**
+ * Find a module in a box, creating it if necessary.
+ * @param {Module} root @param {import("../../core/groups.js").Groups} groups @param {number} box @param {number} path
+ */
+function moduleAt(root, { names, paths }, box, path) {
+  let module = names.length ? inside(root, `box ${box}`, names[box]) : root;
+  const steps = paths[path].slice(0, DEEPEST);
+  steps.forEach((step, i) => (module = inside(module, step, steps.slice(0, i + 1).join("."))));
   return module;
 }
 
-/** @param {Path} path @returns {Module} */
-function moduleOf(path) {
-  return { path, nodes: [], modules: new Map() };
+/** Find a submodule, creating it if necessary. @param {Module} module @param {string} key @param {string} name */
+function inside({ modules }, key, name) {
+  const found = modules.get(key) ?? moduleOf(name);
+  modules.set(key, found);
+  return found;
+}
+
+/** @param {string} name @param {number} [number] @returns {Module} */
+function moduleOf(name, number = -1) {
+  return { name, number, nodes: [], modules: new Map() };
 }
 
 /** Skip modules that contain only a single submodule. @param {Module} module @returns {Module} */
 function essential(module) {
   let inner = module;
   while (!inner.nodes.length && inner.modules.size === 1) [inner] = inner.modules.values();
-  return { ...inner, path: module.path };
+  return { ...inner, name: module.name, number: module.number };
 }
 
 // Groups
@@ -166,10 +180,14 @@ function essential(module) {
  * @param {Module} module @param {Graph} graph @returns {readonly (Part | number)[]}
  */
 function opened(module, graph) {
-  const { nodes, modules } = dissolved(module);
+  const { nodes: held, modules } = dissolved(module, graph);
+  const { nodes, samples: repeated } = divided(held, module, modules.length, graph);
   const crowd = Math.min(nodes.length, MOST / 2); // boxes for nodes or runs of nodes
   const inner = modules.map((child) => modulePart(child, graph)).sort((one, other) => one.places[0] - other.places[0]);
-  const boxes = runs(inner, MOST - crowd, (first, last) => say.modules(first.name, last.name));
+  const samples = repeated.map((child) => modulePart(child, graph));
+  const others = runs(inner, (MOST - crowd) / (samples.length ? 2 : 1), (first, last) => say.modules(first.name, last.name));
+  const kind = graph.groups?.kind ?? "";
+  const boxes = [...others, ...runs(samples, MOST - crowd - others.length, (first, last) => say.repetitions(kind, first.number + 1, last.number + 1))];
   const nameOf = (/** @type {number} */ place) => said(graph.nodes[place].name);
   const rest = runs(nodes, MOST - boxes.length, (first, last) => say.nodes(nameOf(first), nameOf(last)));
   return [...boxes, ...rest].sort((one, other) => firstOf(one) - firstOf(other));
@@ -177,26 +195,48 @@ function opened(module, graph) {
 
 /** @param {Module} module @param {Graph} graph @returns {Part} */
 function modulePart(module, graph) {
-  return partOf(said(module.path.join(".")), inOrder(placesOf(module)), () => opened(module, graph));
+  return partOf(said(module.name), inOrder(placesOf(module)), () => opened(essential(module), graph), module.number);
 }
 
 /**
  * Return the nodes and submodules of a module. Submodules are replaced by their contents if all of these fit, so that
- * readers need not open them, unless this would hide nodes in a run.
- * @param {Module} module
+ * readers need not open them, unless this would hide nodes in a run. The nodes of a sample count as one.
+ * @param {Module} module @param {Graph} graph
  */
-function dissolved(module) {
+function dissolved(module, { groups }) {
+  const number = (/** @type {number} */ place) => (groups && groups.count > 1 ? groups.numbers[place] : -1);
+  const size = (/** @type {readonly number[]} */ nodes) => new Set(nodes.map((place) => (number(place) < 0 ? -1 - place : number(place)))).size;
   let nodes = module.nodes;
   let modules = [...module.modules.values()].map(essential);
   while (modules.length) {
     const brought = modules.flatMap((inner) => inner.nodes);
-    const inside = modules.flatMap((inner) => [...inner.modules.values()].map(essential));
-    const shown = brought.length ? nodes.length + brought.length : Math.min(nodes.length, MOST / 2);
-    if (shown + inside.length > MOST) break;
+    const inner = modules.flatMap(({ modules: inside }) => [...inside.values()].map(essential));
+    const shown = brought.length ? size([...nodes, ...brought]) : Math.min(size(nodes), MOST / 2);
+    if (shown + inner.length > MOST) break;
     nodes = [...nodes, ...brought];
-    modules = inside;
+    modules = inner;
   }
   return { nodes: nodes.sort((one, other) => one - other), modules };
+}
+
+/**
+ * Divide nodes into samples or steps, and nodes outside of them. If all nodes fit, or are in one sample, they are not divided.
+ * @param {readonly number[]} nodes @param {Module} module that they belong to @param {number} others number of other boxes @param {Graph} graph
+ */
+function divided(nodes, module, others, { groups }) {
+  if (!groups || groups.count < 2 || module.number >= 0 || nodes.length + others <= MOST) return { nodes, samples: [] };
+  /** @type {Map<number, Module>} */
+  const samples = new Map();
+  /** @type {number[]} */
+  const single = [];
+  for (const place of nodes) {
+    const number = groups.numbers[place];
+    let sample = samples.get(number);
+    if (!sample && number >= 0) samples.set(number, (sample = moduleOf(say.repetition(groups.kind, number + 1, groups.count), number)));
+    (sample?.nodes ?? single).push(place);
+  }
+  if (samples.size + single.length + others < 2) return { nodes, samples: [] };
+  return { nodes: single, samples: [...samples.values()].sort((one, other) => one.number - other.number) };
 }
 
 /**
@@ -221,14 +261,16 @@ function runs(children, room, name) {
 /**
  * Make a group. Its first index and its size identify it, because groups are nested or disjoint. Its children are
  * computed on first access.
- * @param {string} name @param {readonly number[]} places @param {() => readonly (Part | number)[]} open @returns {Part}
+ * @param {string} name @param {readonly number[]} places @param {() => readonly (Part | number)[]} open
+ * @param {number} [number] of the sample or step @returns {Part}
  */
-function partOf(name, places, open) {
+function partOf(name, places, open, number = -1) {
   /** @type {readonly (Part | number)[] | null} */
   let children = null;
   return {
     key: `part ${places[0]}+${places.length}`,
     name,
+    number,
     places,
     get children() {
       return (children ??= open());
