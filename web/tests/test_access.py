@@ -139,7 +139,7 @@ def test_axe_finds_nothing_in_errors_menus_and_dialogs(opened: Opener) -> None:
     page.get_by_label("Expression").fill("tanh(x*w + b))")
     page.get_by_role("button", name="Draw").click()
     expect(page.get_by_role("alert").first).to_contain_text("syntax error")
-    page.locator(".values input").first.fill("two")
+    page.locator(".values input[data-leaf]").first.fill("two")
     page.keyboard.press("Enter")
     assert faults(page) == []
     page.get_by_role("button", name="Menu").click()

@@ -312,7 +312,7 @@ def test_selected_point_is_shown_in_the_graph(visit: Visit) -> None:
     click_plane(lesson, *spot)
     assert {name: lesson.rows[name].data for name in ("x1", "x2", "y")} == point
     lesson.tab("Walk").click()
-    assert lesson.phase.inner_text().lower() == "forward: step 51 of 51, done"
+    assert lesson.phase.inner_text().lower() == "backward: step 51 of 51, done"
     assert lesson.leaf("x1").input_value() == point["x1"]
 
 
