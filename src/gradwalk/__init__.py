@@ -37,6 +37,8 @@ _NAMES = {
     "gradwalk.backend.about": ("about",),
     "gradwalk.backend.scipy_callable": ("low_level_callable", "low_level_filter"),
     "gradwalk.backend.thread_pool": ("threads",),
+    "gradwalk.batching.files.batch_program": ("BatchProgram",),
+    "gradwalk.batching.files.load": ("load",),
     "gradwalk.batching.stream": ("stream",),
     "gradwalk.batching.vectorize": ("vectorize",),
     "gradwalk.batching.vmap": ("vmap",),
