@@ -47,6 +47,7 @@ _NAMES = {
     "gradwalk.explain.check.check": ("check", "gradcheck"),
     "gradwalk.explain.draw.draw": ("draw", "draw_dot", "trace"),
     "gradwalk.explain.walk": ("Walk", "walk"),
+    "gradwalk.exporting.export": ("export",),
     "gradwalk.functions.indexing": ("interp", "one_hot", "pchip", "searchsorted", "take"),
     "gradwalk.graph.graph": ("Graph",),
     "gradwalk.graph.opening": ("opened",),

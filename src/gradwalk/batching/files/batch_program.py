@@ -194,6 +194,14 @@ class BatchProgram:
 
     # Files
 
+    def trees(self) -> tuple[list[dict[str, Any]], Any]:
+        """Return the arguments and the result as JSON values: see docs/program.schema.json."""
+        arguments = [
+            {"name": name, "keyword": i >= self.positional, "tree": written_tree(treedef, self._axes[name], name)}
+            for i, (name, treedef) in enumerate(self.arguments)
+        ]
+        return arguments, written_tree(self.result, self.out_axes, "the result")
+
     def to_json(self) -> str:
         """Return the batch program as JSON text that follows the schema docs/program.schema.json.
 
@@ -206,17 +214,14 @@ class BatchProgram:
         trace = self._portable
         if all(axis is None for axes in self._axes.values() for axis in axes):
             raise ProgramError(f"no argument of {self.batching.name} has a batch axis, so a file could not hold it")
-        arguments = [
-            {"name": name, "keyword": i >= self.positional, "tree": written_tree(treedef, self._axes[name], name)}
-            for i, (name, treedef) in enumerate(self.arguments)
-        ]
+        arguments, result = self.trees()
         head = {
             "gradwalk": "batch",
             "version": VERSION,
             "name": self.batching.name,
             "reduce": self.reduce,
             "arguments": arguments,
-            "result": written_tree(trace.treedef, self.out_axes, "the result"),
+            "result": result,
         }
         named = trace.program.named(trace.program.input_names, trace.treedef.names("out"))
         return f'{json.dumps(head)[:-1]},\n"program": {named.to_json()}}}'

@@ -35,9 +35,11 @@ def routine(code: Code, *, memory: int = MEMORY) -> Routine:
     return lowered(code, _lower_call, MOST, memory)
 
 
-def routine_on_lanes(code: Code, uniform: int, lanes: int, *, memory: int = MEMORY) -> Routine:
-    """Lower a program for a batch: see `lowered_on_lanes`. Raises `TooLargeError` above `MOST_ON_LANES` statements."""
-    return lowered_on_lanes(code, uniform, lanes, _lower_call, MOST_ON_LANES, memory)
+def routine_on_lanes(
+    code: Code, uniform: int, lanes: int, *, memory: int = MEMORY, most: int = MOST_ON_LANES
+) -> Routine:
+    """Lower a program for a batch: see `lowered_on_lanes`. Raises `TooLargeError` above `most` statements."""
+    return lowered_on_lanes(code, uniform, lanes, _lower_call, most, memory)
 
 
 def why_not_lowerable(code: Code) -> str:
