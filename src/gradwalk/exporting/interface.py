@@ -109,7 +109,8 @@ def interface_of(f: Any, name: str | None) -> Interface:
         outputs = _numbers(f.output_names or [f"outputs[{i}]" for i in range(len(f.outputs))])
         return Interface(_checked(name, "program"), f, inputs, outputs, None, None, None)
     raise TypeError(
-        f"export() takes a function that was recorded by jit(f) or jit(vmap(f)), a Program or a BatchProgram, got {f!r:.60}"
+        "export() takes a function that was recorded by jit(f) or jit(vmap(f)), a Program or a BatchProgram, got "
+        f"{f!r:.60}"
     )
 
 
@@ -180,6 +181,7 @@ def _checked(name: str | None, function: str) -> str:
             name = "program"
     if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or is_taken(name):
         raise ValueError(
-            f"name must be a name for a C function: a letter, then letters, digits and _, and not a name of C, got {name!r}"
+            "name must be a name for a C function: a letter, then letters, digits and _, and not a name of C, got "
+            f"{name!r}"
         )
     return name

@@ -10,7 +10,6 @@ from gradwalk.backend.lane_kernel import FEWEST_SHARDS, LARGEST_TOTALS, SHARDS
 from gradwalk.exporting.interface import Interface
 from gradwalk.exporting.lanes.batch_code import BatchCode, Term
 from gradwalk.exporting.lanes.lane_writer import LANES
-from gradwalk.ops.printing.printers import C_HELPERS
 
 _AVX2 = "avx2,fma,bmi2"
 _AVX512 = f"{_AVX2},avx512f,avx512dq,avx512bw,avx512vl,avx512cd"
@@ -103,7 +102,13 @@ _SET = """\
 typedef double vector_{set} __attribute__((vector_size({bytes})));
 #define vector vector_{set}
 #define VECTOR(arguments, name) _ZGV{letter}N{lanes}##arguments##_##name
-{declared}#endif
+#ifdef __cplusplus
+extern "C" {
+#endif
+{declared}#ifdef __cplusplus
+}
+#endif
+#endif
 #define SUFFIX {set}
 #include "{name}_lanes.h"
 #undef SUFFIX
@@ -158,7 +163,7 @@ def batch_text(interface: Interface, code: BatchCode, samples: BatchCode) -> Bat
 def _header(interface: Interface, code: BatchCode, columns: int) -> str:
     assert code.lanes is not None
     lines = [
-        f"/* The code of {interface.name}_batch for lanes. {interface.name}.c includes this file once per instruction set. */",
+        f"/* The code of {interface.name}_batch for lanes. {interface.name}.c includes it once per instruction set. */",
         "#define SET(name) JOIN(name, SUFFIX)",
         "",
         *code.lanes.lines,
@@ -174,8 +179,8 @@ def _load(interface: Interface, columns: int) -> list[str]:
     """Return the function that finds the rows of some samples: one row for each batched number."""
     sizes = [leaf.size for leaf in interface.inputs if leaf.axis is not None]
     return [
-        "/* Find the numbers of `count` samples from sample `first` on: one row per number of a sample. Rows are read in",
-        "   place or copied. They are padded with the numbers of the last sample. */",
+        "/* Find the numbers of `count` samples from sample `first` on: one row per number of a sample. Rows are",
+        "   read in place or copied. They are padded with the numbers of the last sample. */",
         f"static void load(const {interface.name}_input *batched, size_t first, int count, double *copies,"
         " const double **columns)",
         "{",
@@ -347,7 +352,7 @@ def _entry(interface: Interface, code: BatchCode) -> list[str]:
     most = max(FEWEST_SHARDS, LARGEST_TOTALS // max(1, outputs)) if interface.is_reduced else SHARDS
     numbers = max(1, code.scalars + len(code.fixed))
     out = "double *outputs" if interface.is_reduced else f"const {name}_output *outputs"
-    lines = [
+    return [
         "typedef void (*runner)(const shard *given);",
         "",
         "static runner chosen(void)",
@@ -356,14 +361,14 @@ def _entry(interface: Interface, code: BatchCode) -> list[str]:
         "}",
         "",
         "/* Run all samples with one of the functions above. */",
-        f"static void run_all(runner run, size_t count, const double *shared, const double *numbers, const {name}_input *batched,",
-        f"    {out})",
+        "static void run_all(runner run, size_t count, const double *shared, const double *numbers,",
+        f"    const {name}_input *batched, {out})",
         "{",
         f"    size_t width = {FEWEST_LANES}, blocks;",
         "    long shards, k;",
         *([f"    double totals[{max(1, 2 * outputs)}];"] if interface.is_reduced else []),
-        f"    while (width < {MOST_LANES} && 2 * width * {8 * code.slots} <= {LARGEST_BLOCK} && 2 * width * {FEWEST_BLOCKS} <= count)"
-        " width *= 2;",
+        f"    while (width < {MOST_LANES} && 2 * width * {8 * code.slots} <= {LARGEST_BLOCK}",
+        f"           && 2 * width * {FEWEST_BLOCKS} <= count) width *= 2;",
         "    blocks = (count + width - 1) / width;",
         f"    shards = blocks < {min(SHARDS, most)} ? (long)blocks : {min(SHARDS, most)};",
         "    if (shards < 1) shards = 1;",
@@ -395,7 +400,6 @@ def _entry(interface: Interface, code: BatchCode) -> list[str]:
         "}",
         "",
     ]
-    return lines
 
 
 def _choice(code: BatchCode) -> list[str]:
@@ -460,7 +464,8 @@ def _end(interface: Interface, code: BatchCode) -> list[str]:
             "    {",
             "        /* A sum that was split into terms may have overflowed. */",
             "        int i, is_finite = 1;",
-            f"        for (i = 0; i < {len(interface.program.outputs)}; ++i) is_finite &= outputs[i] - outputs[i] == 0.0;",
+            f"        for (i = 0; i < {len(interface.program.outputs)}; ++i)",
+            "            is_finite &= outputs[i] - outputs[i] == 0.0;",
             "        if (!is_finite) run_all(run_samples, count, shared, numbers, batched, outputs);",
             "    }",
         ]
@@ -472,8 +477,3 @@ def _end(interface: Interface, code: BatchCode) -> list[str]:
         at = f"(ptrdiff_t)i * outputs[{which}].sample + {position - leaf.start} * outputs[{which}].number"
         lines.append(f"        for (i = 0; i < count; ++i) outputs[{which}].data[{at}] = numbers[{code.scalars + i}];")
     return ["    {", "        size_t i;", *lines, "    }"] if lines else []
-
-
-def helpers_used(text: str) -> list[str]:
-    """Return the names of the helpers of `printers` that C text calls."""
-    return [helper for helper in C_HELPERS if f"{helper}(" in text]

@@ -29,7 +29,7 @@ def header(interface: Interface, stack: int, *, allocates: bool) -> str:
     sizes = [f"{name}_INPUTS = {interface.program.inputs}", f"{name}_OUTPUTS = {len(interface.program.outputs)}"]
     lines = [
         f"/* {name}: a library that gradwalk has exported. Calls are thread-safe: no function changes global data.",
-        f"   A call needs up to {stack:,} bytes of stack{' and allocates memory' if allocates else ', and no other memory'}. */",
+        f"   A call needs up to {stack:,} bytes of stack, and {'allocates' if allocates else 'no other'} memory. */",
         f"#ifndef {macro}_H",
         f"#define {macro}_H",
         "",
@@ -70,7 +70,8 @@ def _batch_header(interface: Interface) -> list[str]:
         shared.append(f"   shared[{_range(leaf, start)}]  {described(leaf)}")
         start += leaf.size
     batched = [f"   batched[{i}]  {described(leaf)}" for i, leaf in enumerate(interface.batched)]
-    sizes = f"enum {{ {name}_SHARED = {start}, {name}_BATCHED = {len(batched)}, {name}_RESULTS = {len(interface.outputs)} }};"
+    counts = {"SHARED": start, "BATCHED": len(batched), "RESULTS": len(interface.outputs)}
+    sizes = f"enum {{ {', '.join(f'{name}_{what} = {count}' for what, count in counts.items())} }};"
     type_of = [
         "",
         "/* The numbers of an argument for all samples: number k of sample i is data[i * sample + k * number]. For an",
@@ -136,8 +137,8 @@ def c_files(interface: Interface) -> Sources:
     stack = 8 * functions.cells + (0 if batch is None else batch.stack)
     if stack > MOST_STACK:
         raise ProgramError(
-            f"{name} would need {stack:,} bytes of stack, and libraries may use at most {MOST_STACK:,}: export a function "
-            "with fewer inputs and outputs, or one whose loops are written with gradwalk.loops"
+            f"{name} would need {stack:,} bytes of stack, and libraries may use at most {MOST_STACK:,}: export a "
+            "function with fewer inputs and outputs, or write its loops with gradwalk.loops"
         )
     allocates = "stdlib.h" in functions.headers
     includes = [f"<{name_of}>" for name_of in [*functions.headers, *(["stddef.h", "string.h"] if batch else [])]]

@@ -17,9 +17,9 @@ _SIZES = (1, 17, SAMPLES)  # of the batches that are tested
 _MOST_VALUES = 2000  # maximum number of results of one kind that are stored as numbers; hashes stand for the others
 
 _TEST = """\
-/* Compare @NAME@ with the results that gradwalk had when it exported the library, for random inputs. Results are equal bit
-   for bit if the same functions are used: see README.md. With the argument "exact", any other result is an error.
-   Otherwise, a difference of at most 1e-9 of a result is accepted. */
+/* Compare @NAME@ with the results that gradwalk had when it exported the library, for random inputs. Results are
+   equal bit for bit if the same functions are used: see README.md. With the argument "exact", any other result is an
+   error. Otherwise, a difference of at most 1e-9 of a result is accepted. */
 #include "@NAME@.h"
 
 #include <math.h>
@@ -80,7 +80,8 @@ static double difference(const double *found, const double *expected, size_t cou
 static int report(const char *what, int equal, int count, double largest, int is_exact)
 {
     const int is_good = is_exact ? equal == count : largest <= 1e-9;
-    printf("%s: %d of %d bitwise equal, largest difference %.3g: %s\\n", what, equal, count, largest, is_good ? "ok" : "FAILED");
+    printf("%s: %d of %d bitwise equal, largest difference %.3g: ", what, equal, count, largest);
+    puts(is_good ? "ok" : "FAILED");
     return !is_good;
 }
 
@@ -268,12 +269,10 @@ def _expected(interface: Interface, numbers: NDArray[numpy.float64]) -> NDArray[
     for leaf, array in zip(interface.outputs, found, strict=True):
         whole = numpy.asarray(array, numpy.float64)
         if not interface.is_reduced:
-            is_same = leaf.axis is None
-            whole = (
-                numpy.broadcast_to(whole, (len(numbers), *whole.shape))
-                if is_same
-                else numpy.moveaxis(whole, leaf.axis, 0)
-            )
+            if leaf.axis is None:
+                whole = numpy.broadcast_to(whole, (len(numbers), *whole.shape))
+            else:
+                whole = numpy.moveaxis(whole, leaf.axis, 0)
         columns.append(numpy.ravel(whole))
     return numpy.concatenate([numpy.empty(0), *columns])
 

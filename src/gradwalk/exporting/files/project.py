@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradwalk.exporting.files.c_files import FLAGS, described
 from gradwalk.exporting.files.wrappers import filled
-from gradwalk.exporting.interface import Interface
+from gradwalk.exporting.interface import Interface, Leaf
 
 _CMAKE = """\
 cmake_minimum_required(VERSION 3.16)
@@ -36,7 +36,8 @@ add_library(@NAME@_static STATIC @NAME@.c)
 set_target_properties(@NAME@ PROPERTIES WINDOWS_EXPORT_ALL_SYMBOLS ON)
 foreach(library @NAME@ @NAME@_static)
     target_compile_options(${library} PRIVATE ${exact})
-    target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
+    target_include_directories(${library} PUBLIC
+        $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     if(UNIX)
         target_link_libraries(${library} PUBLIC m)
     endif()
@@ -76,8 +77,9 @@ _README = """\
 
     cmake -S . -B build && cmake --build build && ctest --test-dir build
 
-This builds a shared and a static library and runs the test. `-D@UPPER@_OPENMP=ON` runs the samples of a batch on several threads, which does not
-change results. Without CMake: `cc -std=c99 -O3 @FLAGS@ -c @NAME@.c`, and link with `-lm`.
+This builds a shared and a static library and runs the test. `-D@UPPER@_OPENMP=ON` runs the samples of a batch on
+several threads, which does not change results. Without CMake, compile with
+`cc -std=c99 -O3 @FLAGS@ -c @NAME@.c`, and link with `-lm`.
 
 ## Use
 
@@ -89,7 +91,8 @@ Functions may be called by several threads at once. @ALLOCATES@
 
 ## Results
 
-`test_@NAME@` compares the library with the results that gradwalk had for 1,000 random samples. `test_@NAME@ exact` requires equal bits.
+`test_@NAME@` compares the library with the results that gradwalk had for 1,000 random samples. `test_@NAME@ exact`
+requires equal bits.
 
 - The function of one sample gives the bits of `Program.run` if it is linked with the same C library.
 - @BATCH@
@@ -98,11 +101,23 @@ Functions may be called by several threads at once. @ALLOCATES@
 """
 
 
+_ON_LANES = """\
+The function of a batch adds samples up in the order of gradwalk's kernels, and calls the vector functions of glibc
+  where gradwalk does (glibc 2.35 or later on x86-64, with AVX2). There it gives the bits of `jit(vmap(f))`."""
+_BY_SAMPLES = """\
+Samples of a batch run different instructions, so the function of a batch runs the function of one sample for each of
+  them. Functions such as `exp` may differ from those of `jit(vmap(f))` by 4 units in the last place."""
+
+
 def cmake(interface: Interface) -> str:
     """Return the build file for CMake."""
     names = ("pow", "sin", "cos", "exp", "log", "exp2", "log2", "log10", "cbrt", "sqrt", "hypot")
     builtins = "".join(f" -fno-builtin-{name}" for name in names if name != "sqrt")
     return filled(_CMAKE, NAME=interface.name, UPPER=interface.name.upper(), FLAGS=" ".join(FLAGS), BUILTINS=builtins)
+
+
+def _shape(leaf: Leaf) -> str:
+    return "number" if leaf.shape is None else f"({', '.join(map(str, leaf.shape))})"
 
 
 def readme(interface: Interface, version: str, *, is_on_lanes: bool, allocates: bool) -> str:
@@ -119,18 +134,11 @@ def readme(interface: Interface, version: str, *, is_on_lanes: bool, allocates: 
         what += "."
     batch = "There is no function of a batch: export `jit(vmap(f))` for one."
     if interface.batch is not None:
-        batch = (
-            "The function of a batch adds samples up in the order of gradwalk's kernels, and calls the vector functions of "
-            "glibc where gradwalk does (glibc 2.35 or later on x86-64, with AVX2). There it gives the bits of `jit(vmap(f))`."
-            if is_on_lanes
-            else "Samples of a batch take different numbers of steps, so the function of a batch runs the function of one "
-            "sample for each of them. Functions such as `exp` may differ from those of `jit(vmap(f))` by 4 units in the last place."
-        )
-    shape = lambda leaf: "number" if leaf.shape is None else f"({', '.join(map(str, leaf.shape))})"  # noqa: E731
+        batch = _ON_LANES if is_on_lanes else _BY_SAMPLES
     rows = []
     for leaf in interface.inputs:
         kind = "" if interface.batch is None else "shared by all samples" if leaf.axis is None else "batched"
-        rows.append(f"| `{described(leaf).split(', shape')[0]}` | {shape(leaf)} | {kind} |")
+        rows.append(f"| `{described(leaf).split(', shape')[0]}` | {_shape(leaf)} | {kind} |")
     return filled(
         _README,
         NAME=interface.name,
@@ -139,7 +147,9 @@ def readme(interface: Interface, version: str, *, is_on_lanes: bool, allocates: 
         WHAT=what,
         FLAGS=" ".join(FLAGS),
         ARGUMENTS="\n".join(rows),
-        RESULTS="\n".join(f"| `{described(leaf).split(', shape')[0]}` | {shape(leaf)} |" for leaf in interface.outputs),
+        RESULTS="\n".join(
+            f"| `{described(leaf).split(', shape')[0]}` | {_shape(leaf)} |" for leaf in interface.outputs
+        ),
         ALLOCATES="They allocate memory for the reverse passes of loops." if allocates else "They allocate no memory.",
         BATCH=batch,
     )

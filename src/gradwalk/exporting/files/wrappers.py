@@ -98,10 +98,7 @@ def cpp(interface: Interface) -> str:
     """Return the header for C++."""
     name, outputs = interface.name, len(interface.program.outputs)
     names = _parameters(interface.inputs)
-    one = [
-        f'    check("{x}", {x}.size(), {leaf.size});\n    inputs.insert(inputs.end(), {x}.data(), {x}.data() + {leaf.size});\n'
-        for x, leaf in zip(names, interface.inputs, strict=True)
-    ]
+    one = [_appended("inputs", x, leaf) for x, leaf in zip(names, interface.inputs, strict=True)]
     parameters = ", ".join([f"view {x}" for x in names])
     batch = ""
     if interface.batch is not None:
@@ -109,10 +106,7 @@ def cpp(interface: Interface) -> str:
         shared = [(x, leaf) for x, leaf in zip(names, interface.inputs, strict=True) if leaf.axis is None]
         body = "".join([f'    check("{x}", {x}.size(), count * {leaf.size});\n' for x, leaf in batched])
         body += "    std::vector<double> shared;\n"
-        body += "".join(
-            f'    check("{x}", {x}.size(), {leaf.size});\n    shared.insert(shared.end(), {x}.data(), {x}.data() + {leaf.size});\n'
-            for x, leaf in shared
-        )
+        body += "".join([_appended("shared", x, leaf) for x, leaf in shared])
         inputs = ", ".join([f"{{{x}.data(), {leaf.size}, 1}}" for x, leaf in batched])
         body += f"    const {name}_input batched[] = {{{inputs}}};\n"
         batch = filled(
@@ -134,6 +128,12 @@ def cpp(interface: Interface) -> str:
         ONE_BODY="".join(one),
         BATCH=batch,
     )
+
+
+def _appended(target: str, name: str, leaf: Leaf) -> str:
+    """Return lines of C++ that append the numbers of a leaf to a vector."""
+    check = f'    check("{name}", {name}.size(), {leaf.size});\n'
+    return f"{check}    {target}.insert({target}.end(), {name}.data(), {name}.data() + {leaf.size});\n"
 
 
 def _parameters(leaves: Sequence[Leaf]) -> list[str]:
@@ -465,8 +465,8 @@ def javascript(interface: Interface) -> str:
         parts["AND_BATCH"] = ", evaluateBatch"
         returned = f"the {interface.reduce} of each output" if reduced else "an array for each result"
         lines = [
-            "// `evaluateBatch(count, shared, batched)` takes the numbers that all samples share, and an array for each batched",
-            f"// argument, one sample after the other. It returns {returned}.",
+            "// `evaluateBatch(count, shared, batched)` takes the numbers that all samples share, and an array for",
+            f"// each batched argument, one sample after the other. It returns {returned}.",
             *(f"//   batched[{i}]: {described(leaf)}" for i, leaf in enumerate(interface.batched)),
         ]
         parts["BATCH_COMMENT"] = "\n".join(lines)
@@ -483,7 +483,8 @@ def javascript(interface: Interface) -> str:
 
 _WASM = """\
 #!/bin/sh
-# Build @NAME@.wasm with Emscripten, or with Zig's or another Clang that has the WASI library: sh build_wasm.sh [COMPILER]
+# Build @NAME@.wasm with Emscripten, or with Zig's or another Clang that has the WASI library:
+#     sh build_wasm.sh [COMPILER]
 # COMPILER is "emcc", "zig cc" or "clang --sysroot=...". Without it, the first of them that is installed is used.
 set -e
 cd "$(dirname "$0")"
@@ -494,8 +495,8 @@ done
 [ "$compiler" != zig ] || compiler="zig cc"
 flags="-std=c99 -O3 @FLAGS@"
 case "$compiler" in
-    *emcc*) $compiler $flags @NAME@.c -o @NAME@.wasm -sSTANDALONE_WASM --no-entry -sALLOW_MEMORY_GROWTH -sSTACK_SIZE=2MB \\
-        -sEXPORTED_FUNCTIONS=@EMCC_EXPORTS@ ;;
+    *emcc*) $compiler $flags @NAME@.c -o @NAME@.wasm -sSTANDALONE_WASM --no-entry \\
+        -sALLOW_MEMORY_GROWTH -sSTACK_SIZE=2MB -sEXPORTED_FUNCTIONS=@EMCC_EXPORTS@ ;;
     *) $compiler $flags -target wasm32-wasi -mexec-model=reactor @NAME@.c -o @NAME@.wasm -Wl,-z,stack-size=2097152 \\
         @CLANG_EXPORTS@ ;;
 esac

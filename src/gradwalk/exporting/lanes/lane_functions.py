@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from gradwalk.backend.llvm.lane_machine import VECTOR_FUNCTIONS
 from gradwalk.exporting.lanes.lane_writer import LANES, LaneWriter, Plan
 from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.definitions import DEFINITIONS
@@ -15,12 +16,12 @@ from gradwalk.ops.table import ROWS
 
 # Functions that every lane computes by itself. Their results are exact, so they do not depend on the C library.
 _IN_LOOPS = frozenset(
-    "fabs sqrt copysign floor ceil trunc rint fmod remainder sign floor_divide mod".split()  # noqa: SIM905
+    (
+        *("fabs", "sqrt", "copysign", "floor", "ceil", "trunc", "rint"),
+        *("fmod", "remainder", "sign", "floor_divide", "mod"),
+    )
 )
-# Functions with a vector version in glibc's libmvec: the same list as in lanes.h.
-_IN_LIBMVEC = frozenset(
-    ["exp", "expm1", "exp2", "log", "log2", "log10", "log1p", "cbrt", "erf", "erfc", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "pow", "atan2", "hypot"]
-)
+_SYNTAX = frozenset(("+", "-", "*", "/", "negative", "<", "<=", ">", ">=", "==", "and", "where", "name", "number"))
 _VARIABLES = ("x", "y", "z")
 _x, _y = name("x"), name("y")
 _POWER = where(equal(_y, 2), _x * _x, Functions().libm_pow(_x, _y))
@@ -113,9 +114,6 @@ class Formulas:
         return _placeholder(result, names)
 
 
-_SYNTAX = frozenset("+ - * / negative < <= > >= == and where name number".split())  # noqa: SIM905
-
-
 def _placeholder(result: str, names: list[str]) -> Formula:
     if result not in names:
         names.append(result)
@@ -160,7 +158,7 @@ def _of_library(function: str, arity: int) -> list[str]:
     in_c = function.removeprefix("libm_")
     head = [f"static void SET(row_{function})({given}, double *out)", "{", "    int l;"]
     lanes = f"    EACH out[l] = {in_c}({', '.join(f'{x}[l]' for x in _VARIABLES[:arity])});"
-    if in_c not in _IN_LIBMVEC:
+    if in_c not in VECTOR_FUNCTIONS:
         return [*head, lanes, "}", ""]
     values = [f"        vector {x};" for x in _VARIABLES[:arity]]
     loads = [

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gradwalk.exporting.lanes.lane_functions import Formulas, formula_of, function_lines, planned
 from gradwalk.exporting.lanes.lane_writer import LANES, LaneWriter
@@ -71,7 +72,7 @@ def lane_text(routine: Routine) -> LaneText:
     ]
     arrays = [f"    double {name}[{size}];" for name, size in sizes.items()]
     unused = [
-        f"    (void){name};" for name in ("scalars", "rows") if f"{name}[" not in text and f"{name} +" not in text
+        f"    (void){name};" for name in ("scalars", "rows", "results") if not re.search(rf"\b{name}(\[| \+)", text)
     ]
     lines = [
         *functions,
@@ -80,7 +81,7 @@ def lane_text(routine: Routine) -> LaneText:
         *constants,
         *scalars,
         *arrays,
-        "    int l;",
+        *(["    int l;"] if "EACH" in text else []),
         *unused,
         *writer.lines,
         "}",
@@ -203,7 +204,7 @@ def _index(start: int, strides: Sequence[tuple[str, int]]) -> str:
     return " + ".join(terms).replace("+ -", "- ").replace(" 1 * ", " ")
 
 
-_PRINTERS = {
+_PRINTERS: dict[type[Any], Any] = {
     Compute: _Printer._compute,
     Read: _Printer._read,
     Count: _Printer._count,
