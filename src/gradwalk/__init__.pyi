@@ -33,6 +33,7 @@ from gradwalk.explain.draw.draw import draw_dot as draw_dot
 from gradwalk.explain.draw.draw import trace as trace
 from gradwalk.explain.walk import Walk as Walk
 from gradwalk.explain.walk import walk as walk
+from gradwalk.exporting.export import export as export
 from gradwalk.functions.indexing import interp as interp
 from gradwalk.functions.indexing import one_hot as one_hot
 from gradwalk.functions.indexing import pchip as pchip

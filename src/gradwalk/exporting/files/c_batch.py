@@ -24,6 +24,12 @@ enum { LANES = 16 };
 #else
 #define EACH for (l = 0; l < LANES; ++l)
 #endif
+/* Samples are far apart in memory if each number has its own array: hardware does not foresee such reads. */
+#if defined(__GNUC__)
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address)
+#endif
 #define PASTE(a, b) a##_##b
 #define JOIN(a, b) PASTE(a, b)
 """
@@ -190,7 +196,11 @@ def _load(interface: Interface, columns: int) -> list[str]:
         "        const ptrdiff_t sample = batched[leaf].sample, number = batched[leaf].number;",
         "        const double *data = batched[leaf].data + (ptrdiff_t)first * sample;",
         "        if (sample == 1 && count == LANES) {",
-        "            for (j = 0; j < sizes[leaf]; ++j) columns[j] = data + j * number;",
+        "            for (j = 0; j < sizes[leaf]; ++j) {",
+        "                columns[j] = data + j * number;",
+        "                PREFETCH(columns[j] + LANES);",
+        "                PREFETCH(columns[j] + LANES + LANES / 2);",
+        "            }",
         "        } else {",
         "            for (l = 0; l < LANES; ++l) {",
         "                const double *from = data + (l < count ? l : count - 1) * sample;",
@@ -348,10 +358,6 @@ def _sets(name: str, functions: dict[str, int]) -> str:
 
 def _entry(interface: Interface, code: BatchCode) -> list[str]:
     """Return the public function of the batch."""
-    name, outputs = interface.name, len(interface.program.outputs)
-    most = max(FEWEST_SHARDS, LARGEST_TOTALS // max(1, outputs)) if interface.is_reduced else SHARDS
-    numbers = max(1, code.scalars + len(code.fixed))
-    out = "double *outputs" if interface.is_reduced else f"const {name}_output *outputs"
     return [
         "typedef void (*runner)(const shard *given);",
         "",
@@ -360,6 +366,24 @@ def _entry(interface: Interface, code: BatchCode) -> list[str]:
         *_choice(code),
         "}",
         "",
+        *_run_all(interface, code),
+        *interface.batch_declaration(" "),
+        "{",
+        f"    double numbers[{max(1, code.scalars + len(code.fixed))}];",
+        f"    {interface.name}_prologue(shared, numbers);",
+        "    run_all(chosen(), count, shared, numbers, batched, outputs);",
+        *_end(interface, code),
+        "}",
+        "",
+    ]
+
+
+def _run_all(interface: Interface, code: BatchCode) -> list[str]:
+    """Return the function that divides the samples into shards, and adds up the totals of the shards in order."""
+    name, outputs = interface.name, len(interface.program.outputs)
+    most = max(FEWEST_SHARDS, LARGEST_TOTALS // max(1, outputs)) if interface.is_reduced else SHARDS
+    out = "double *outputs" if interface.is_reduced else f"const {name}_output *outputs"
+    return [
         "/* Run all samples with one of the functions above. */",
         "static void run_all(runner run, size_t count, const double *shared, const double *numbers,",
         f"    const {name}_input *batched, {out})",
@@ -389,14 +413,6 @@ def _entry(interface: Interface, code: BatchCode) -> list[str]:
         *(_shard_sums(outputs) if interface.is_reduced else ["        part.outputs = outputs;", "        run(&part);"]),
         "    }",
         *(_finished(interface, code) if interface.is_reduced else []),
-        "}",
-        "",
-        *interface.batch_declaration(" "),
-        "{",
-        f"    double numbers[{numbers}];",
-        f"    {name}_prologue(shared, numbers);",
-        "    run_all(chosen(), count, shared, numbers, batched, outputs);",
-        *_end(interface, code),
         "}",
         "",
     ]

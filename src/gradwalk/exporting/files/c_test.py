@@ -13,8 +13,8 @@ from gradwalk.exporting.interface import Interface
 from gradwalk.trees.tree import flatten
 
 SAMPLES = 1000
-_SIZES = (1, 17, SAMPLES)  # of the batches that are tested
-_MOST_VALUES = 2000  # maximum number of results of one kind that are stored as numbers; hashes stand for the others
+_SIZES = (1, 17, SAMPLES)  # numbers of samples of the tested batches
+_MOST_VALUES = 2000  # maximum number of results that are stored as numbers; further results are hashed
 
 _TEST = """\
 /* Compare @NAME@ with the results that gradwalk had when it exported the library, for random inputs. Results are
@@ -212,21 +212,7 @@ def _batch(interface: Interface, numbers: NDArray[numpy.float64]) -> str:
     shared = [i for leaf in interface.shared for i in range(leaf.start, leaf.start + leaf.size)]
     sets = "".join(f"    shared[{k}] = input(0, {i});\n" for k, i in enumerate(shared))
     results = [leaf.size for leaf in interface.outputs]
-    if interface.is_reduced:
-        declared = ""
-        call = f"        {interface.name}_batch((size_t)count, shared, batched, results);\n"
-        call += f"        (void)result_sizes;\n        length = {len(interface.program.outputs)};\n"
-    else:
-        declared = f"    {interface.name}_output out[{len(results)}];\n"
-        call = (
-            f"        for (leaf = 0; leaf < {len(results)}; ++leaf) {{\n"
-            "            out[leaf].data = results + length;\n"
-            "            out[leaf].sample = result_sizes[leaf];\n"
-            "            out[leaf].number = 1;\n"
-            "            length += (size_t)(count * result_sizes[leaf]);\n"
-            "        }\n"
-            f"        {interface.name}_batch((size_t)count, shared, batched, out);\n"
-        )
+    declared, call = _call(interface)
     return filled(
         _BATCH,
         NAME=interface.name,
@@ -246,6 +232,24 @@ def _batch(interface: Interface, numbers: NDArray[numpy.float64]) -> str:
         CALL=call,
         MOST=_MOST_VALUES,
     )
+
+
+def _call(interface: Interface) -> tuple[str, str]:
+    """Return the declaration of the results' places in C, and the call of the function of the batch."""
+    name, results = interface.name, len(interface.outputs)
+    if interface.is_reduced:
+        call = f"        {name}_batch((size_t)count, shared, batched, results);\n"
+        return "", f"{call}        (void)result_sizes;\n        length = {len(interface.program.outputs)};\n"
+    call = (
+        f"        for (leaf = 0; leaf < {results}; ++leaf) {{\n"
+        "            out[leaf].data = results + length;\n"
+        "            out[leaf].sample = result_sizes[leaf];\n"
+        "            out[leaf].number = 1;\n"
+        "            length += (size_t)(count * result_sizes[leaf]);\n"
+        "        }\n"
+        f"        {name}_batch((size_t)count, shared, batched, out);\n"
+    )
+    return f"    {name}_output out[{results}];\n", call
 
 
 def _expected(interface: Interface, numbers: NDArray[numpy.float64]) -> NDArray[numpy.float64]:

@@ -26,6 +26,7 @@ from gradwalk.program.routine.statements import (
     Store,
     Take,
     flattened,
+    operands_in,
 )
 
 _KNOWN = (Compute, Read, Count, Take, Assign, Store, For)
@@ -105,6 +106,7 @@ class _Printer:
         self._writer, self._routine, self._varying = writer, routine, routine.varying
         self._formulas = Formulas(writer)
         self._variables = frozenset(routine.variables)
+        self._variable_of = _Reads(routine).variables()
 
     def print(self) -> Formulas:
         """Write all statements."""
@@ -128,7 +130,7 @@ class _Printer:
     def _read(self, statement: Read) -> None:
         if statement.result not in self._varying:
             self._writer.line(f"const double {statement.result} = {self._text(statement.operand)};")
-        else:
+        elif statement.result not in self._variable_of:
             self._writer.define(statement.result, *self._operand(statement.operand))
 
     def _count(self, statement: Count) -> None:
@@ -174,7 +176,8 @@ class _Printer:
 
     def _is_result(self, operand: Operand) -> bool:
         """Return whether an operand is a result that differs between samples and is assigned once."""
-        return isinstance(operand, str) and operand in self._varying and operand not in self._variables
+        is_name = isinstance(operand, str) and operand in self._varying
+        return is_name and operand not in self._variables and operand not in self._variable_of
 
     def _operand(self, operand: Operand) -> tuple[str, list[str]]:
         """Return the text of an operand with a placeholder for a result, and the result."""
@@ -187,6 +190,7 @@ class _Printer:
         if isinstance(operand, float):
             return literal(operand)
         if isinstance(operand, str):
+            operand = self._variable_of.get(operand, operand)
             return f"{operand}[l]" if operand in self._variables and operand in self._varying else operand
         at = _index(operand.start, operand.strides)
         if operand.array == INPUTS:
@@ -196,6 +200,47 @@ class _Printer:
             return f"{array}[{at}]"
         at = str(LANES * operand.start) if not operand.strides else f"LANES * ({at})"
         return f"{array}[{at} + l]"
+
+
+class _Reads:
+    """Finds results that are copies of a variable and need no copy: the variable keeps the number until their use."""
+
+    def __init__(self, routine: Routine) -> None:
+        self._kept = {name for name in routine.variables if name in routine.varying}
+        self._time = 0
+        self._reads: dict[str, tuple[str, int, int]] = {}  # result -> variable, time, number of loops around it
+        self._last: dict[str, int] = {}  # result -> time of the last use
+        self._assigned: dict[str, list[int]] = {name: [] for name in self._kept}  # variable -> times
+        self._used: list[list[str]] = []  # for each open loop, the results that it uses
+        self._visit(routine.statements)
+
+    def variables(self) -> dict[str, str]:
+        """Return the variable for each of these results."""
+        return {
+            result: variable
+            for result, (variable, time, _) in self._reads.items()
+            if not any(time < at < self._last.get(result, time) for at in self._assigned[variable])
+        }
+
+    def _visit(self, statements: Sequence[Statement]) -> None:
+        for statement in statements:
+            self._time += 1
+            if isinstance(statement, For):
+                self._used.append([])
+                self._visit(statement.body)
+                for result in self._used.pop():
+                    if self._reads[result][2] <= len(self._used):
+                        self._last[result] = self._time + 1
+                continue
+            for operand in operands_in([statement]):
+                if operand in self._reads:
+                    self._last[str(operand)] = self._time
+                    for used in self._used:
+                        used.append(str(operand))
+            if isinstance(statement, Read) and statement.operand in self._kept:
+                self._reads[statement.result] = str(statement.operand), self._time, len(self._used)
+            if isinstance(statement, Assign) and statement.target in self._kept:
+                self._assigned[str(statement.target)].append(self._time)
 
 
 def _index(start: int, strides: Sequence[tuple[str, int]]) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-LANES = 16  # number of samples that run side by side; the partial sums of a reduction are as many
+LANES = 16  # number of samples that run side by side, and of partial sums of a reduction
 _MOST_IN_LOOP = 120  # maximum number of statements in a loop over lanes
 
 
@@ -19,7 +19,7 @@ class Plan(NamedTuple):
     """Facts about the results that are known once all instructions have been written.
 
     Attributes:
-        live: The results that an effect depends on. The others are left out.
+        live: The results that an effect depends on. Other results are left out.
         stored: The results that are stored in slots.
         last: Maps each result to the number of the last chunk that uses it.
     """

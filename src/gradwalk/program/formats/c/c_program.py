@@ -150,7 +150,8 @@ def c_functions(programs: Mapping[str, Code], more: str = "") -> CFunctions:
     """Print the C functions of some programs.
 
     Args:
-        programs: Maps the name of each function to its program. The first function is public; the others are static.
+        programs: Maps the name of each function to its program. The first function is public, and all other functions
+            are static.
         more: Further C code, for which the helpers that it calls are printed, too.
 
     Raises `ProgramError` if a program calls a Python function, and `ValueError` if a name is not usable in C.
