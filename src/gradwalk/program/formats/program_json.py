@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
-import shutil
+import stat
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -226,7 +226,7 @@ def replace_file(path: str, text: str) -> None:
     try:
         with temporary.open("x", encoding="utf-8") as file:
             if target.exists():
-                shutil.copymode(target, temporary)
+                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
