@@ -1,18 +1,38 @@
-"""`import gradwalk` takes at most 40 ms more than `import numpy`, which it needs."""
+"""`import gradwalk` takes at most 40 ms more than `import numpy`, which it needs; loading a program at most 50 ms."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import tempfile
 from math import inf
+from pathlib import Path
 
+import numpy
 from timing import Row, at_most, main, quantity
+
+from gradwalk import jit, math, value_and_grad, vmap
 
 # One process imports both, because the times of two processes also differ by the load of the machine.
 PROGRAM = "import numpy; from time import perf_counter; start = perf_counter(); {}; print(perf_counter() - start)"
 PACKAGE = "import gradwalk"
 NAMES = ("from gradwalk import Value", "from gradwalk import grad, jit")  # which import the modules they need
+
+
+LOAD = "from gradwalk import load; load({!r})"
+
+
+def saved(folder: Path) -> dict[str, str]:
+    """Save a program and a batch program; return a statement for each of them that loads it."""
+    slope = jit(value_and_grad(lambda x: math.sin(x) * x))
+    slope(1.0)
+    slope.program.save(folder / "program.json")
+    mean = jit(vmap(value_and_grad(lambda w, x: math.tanh(w @ x)), in_axes=(None, 0), reduce="mean"))
+    mean(numpy.ones(3), numpy.ones((5, 3)))
+    mean.program.save(folder / "batch.json")
+    files = {"a program": "program.json", "the program of a batch": "batch.json"}
+    return {name: LOAD.format(str(folder / file)) for name, file in files.items()}
 
 
 def import_seconds(statement: str) -> float:
@@ -23,8 +43,9 @@ def import_seconds(statement: str) -> float:
 
 
 def measure(quick: bool) -> list[Row]:
-    """Measure the package and two imports of names, each the fastest of 15 interleaved processes."""
-    best = dict.fromkeys((PACKAGE, *NAMES), inf)
+    """Measure the package, two imports of names and two loads, each the fastest of 15 interleaved processes."""
+    loads = saved(Path(tempfile.mkdtemp()))
+    best = dict.fromkeys((PACKAGE, *NAMES, *loads.values()), inf)
     for statement in best:
         import_seconds(statement)  # caches the bytecode
     for _ in range(2 if quick else 15):
@@ -33,6 +54,7 @@ def measure(quick: bool) -> list[Row]:
     return [
         at_most(f"{PACKAGE}, over import numpy", "ms", 1e3 * best[PACKAGE], 40),
         *(Row(f"{names}, over import numpy", quantity(1e3 * best[names], "ms")) for names in NAMES),
+        *(at_most(f"load {name}, over import numpy", "ms", 1e3 * best[load], 50) for name, load in loads.items()),
     ]
 
 

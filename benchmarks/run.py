@@ -30,6 +30,7 @@ BENCHMARKS = (
     "gradbench",
     "asian",
     "black_scholes",
+    "exported",
     "calibration",
     "low_level",
     "vector_functions",

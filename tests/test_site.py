@@ -47,8 +47,9 @@ def test_docs_readme_links_to_every_section():
 
 
 def test_every_code_block_is_run_by_a_test():
-    # test_readme.py, the build of the site and slow/test_site_build.py run the code of these languages.
-    ours = {"python", "{drawn}"}
+    # test_readme.py, the build of the site and slow/test_site_build.py run the code of these languages;
+    # exporting/test_ship_guide.py runs "cpp" and "py".
+    ours = {"python", "{drawn}", "cpp", "py"}
     others = {f"python {library}" for library in ("autograd", "casadi", "jax", "micrograd", "torch")}
     no_python = {"", "js", "sh", "text", "{toctree}", "{public}", "{public-module}", "{results}"}
     no_python |= {"{document}", "{operations}", "{tutorial}", "{gallery}", "{hero}"}

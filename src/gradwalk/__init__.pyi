@@ -19,6 +19,8 @@ from gradwalk.backend.about import about as about
 from gradwalk.backend.scipy_callable import low_level_callable as low_level_callable
 from gradwalk.backend.scipy_callable import low_level_filter as low_level_filter
 from gradwalk.backend.thread_pool import threads as threads
+from gradwalk.batching.files.batch_program import BatchProgram as BatchProgram
+from gradwalk.batching.files.load import load as load
 from gradwalk.batching.stream import stream as stream
 from gradwalk.batching.vectorize import vectorize as vectorize
 from gradwalk.batching.vmap import vmap as vmap
@@ -31,6 +33,7 @@ from gradwalk.explain.draw.draw import draw_dot as draw_dot
 from gradwalk.explain.draw.draw import trace as trace
 from gradwalk.explain.walk import Walk as Walk
 from gradwalk.explain.walk import walk as walk
+from gradwalk.exporting.export import export as export
 from gradwalk.functions.indexing import interp as interp
 from gradwalk.functions.indexing import one_hot as one_hot
 from gradwalk.functions.indexing import pchip as pchip

@@ -520,6 +520,7 @@ class TestTracing:
             _ = f.program
         f(SEVEN, 2.0)
         assert len(f.program) == 1
+        assert str(f.program).startswith("over the batch axes of x:\n  program(x, k):")
         assert "  r1 = r0 * k" in str(f.kernel).splitlines()
         g = vmap(cube)
         g(SEVEN)

@@ -162,7 +162,7 @@ def test_jit_traces_once_and_keeps_dtypes():
 
     best = jit(vmap(f, reduce="max"))
     assert (best(SHORT), best(2 * SHORT), len(calls)) == (4.0, 16.0, 1)
-    assert best.program.inputs == 1
+    assert best.program.sample.inputs == 1
     single = vmap(lambda x: numpy.array([x, -x]), reduce="max")(SHORT.astype(numpy.float32))
     assert single.dtype == numpy.float32
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 FEWEST_LANES = 128
-_MOST_LANES = 512
-_LARGEST_BLOCK = 1 << 22  # maximum size of a block in bytes, so that it fits in the cache
-_FEWEST_BLOCKS = 8  # a larger block is used only if the batch has this many of them, enough work for several threads
+MOST_LANES = 512
+LARGEST_BLOCK = 1 << 22  # maximum size of a block in bytes, so that it fits in the cache
+FEWEST_BLOCKS = 8  # a larger block is used only if the batch has this many of them, enough work for several threads
 
 
 def lane_count(samples: float, bytes_of_a_lane: int) -> int:
@@ -18,8 +18,6 @@ def lane_count(samples: float, bytes_of_a_lane: int) -> int:
         bytes_of_a_lane: Number of bytes that one sample needs in all slots together.
     """
     lanes = FEWEST_LANES
-    while (
-        lanes < _MOST_LANES and 2 * lanes * bytes_of_a_lane <= _LARGEST_BLOCK and 2 * lanes * _FEWEST_BLOCKS <= samples
-    ):
+    while lanes < MOST_LANES and 2 * lanes * bytes_of_a_lane <= LARGEST_BLOCK and 2 * lanes * FEWEST_BLOCKS <= samples:
         lanes *= 2
     return lanes

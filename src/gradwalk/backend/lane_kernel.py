@@ -29,9 +29,9 @@ if not TYPE_CHECKING and cython.compiled:
 # results do not depend on the number of threads.
 SHARDS = 64
 # Each shard of a reduced batch keeps its own totals. Programs with many outputs get fewer shards, so that
-# shards * outputs <= _LARGEST_TOTALS, but at least _FEWEST_SHARDS shards.
-_FEWEST_SHARDS = 8
-_LARGEST_TOTALS = 1 << 17
+# shards * outputs <= LARGEST_TOTALS, but at least FEWEST_SHARDS shards.
+FEWEST_SHARDS = 8
+LARGEST_TOTALS = 1 << 17
 # If lanes * instructions is less than this, starting threads takes longer than running in the calling thread.
 _LEAST_WORK = 2_000_000
 # Compile a kernel to machine code once the sum of lanes * instructions over all runs is at least
@@ -313,7 +313,7 @@ class LaneKernel:
     def _shards(self, blocks: int) -> int:
         """Return the number of shards. It affects the rounding of sums, so it depends only on the program and batch."""
         outputs = max(1, len(self.schedule.program.outputs))
-        most = max(_FEWEST_SHARDS, _LARGEST_TOTALS // outputs) if self.reduced else SHARDS
+        most = max(FEWEST_SHARDS, LARGEST_TOTALS // outputs) if self.reduced else SHARDS
         return max(1, min(SHARDS, most, blocks))
 
 

@@ -52,6 +52,7 @@ class BatchedTrace(PathTrace):
         guards: Guards that tell which samples take the path of the recording. Empty if there are no conditions.
         is_guard: Whether this is the trace of a guard.
         conditions: A program that computes the conditions of the path; None if there are no conditions.
+        key: The key of the batches that the recording is for: see `Batch.key`.
         prepared: Maps the dtypes of the array arguments to a `PreparedBatch`, or to None if there is no fast path.
     """
 
@@ -61,6 +62,7 @@ class BatchedTrace(PathTrace):
     guards: list[Guard] = field(default_factory=list)
     conditions: Program | None = None
     is_guard: bool = False
+    key: Any = None
     prepared: dict[tuple[Any, ...], PreparedBatch | None] = field(default_factory=dict)
 
     @property
@@ -302,7 +304,7 @@ class Guard:
         return self._trace(reduced=True)
 
     def _trace(self, *, reduced: bool) -> BatchedTrace:
-        return _traced(
+        return make_trace(
             self._program,
             self._varies,
             reduced=reduced,
@@ -343,19 +345,20 @@ def record_sample(
     conditions, outcomes = recording.branches
     path: Outcomes = tuple(outcomes)
     asked = recording.tape.program(conditions) if path else None
-    return _traced(
+    return make_trace(
         written_out(recording.tape.program(outputs), keeps_rules=True).named(labels, []),
         varies,
         reduced=reduced,
         captured=captured,
         outcomes=path,
         treedef=treedef,
+        key=batch.key,
         conditions=asked,
         guards=[Guard(written_out(guard), varies, captured) for guard in (guards_of(asked, path) if asked else ())],
     )
 
 
-def _traced(program: Program, varies: Sequence[bool], *, reduced: bool, **others: Any) -> BatchedTrace:
+def make_trace(program: Program, varies: Sequence[bool], *, reduced: bool, **others: Any) -> BatchedTrace:
     """Return a trace with a kernel that runs the program, if possible. `others` are further fields of the trace."""
     try:
         kernel = _BACKEND(program, varies, reduced=reduced)

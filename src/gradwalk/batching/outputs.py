@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gradwalk.backend.columns import overlap
 from gradwalk.batching.axes import Axes, plain, spread
 from gradwalk.batching.out_argument import targets_of
-from gradwalk.trees.tree import TreeDef
+from gradwalk.trees.tree import TreeDef, flatten
 
 
 class Outputs:
@@ -109,3 +109,34 @@ def _whole(shape: tuple[int, ...], axis: int | None, count: int) -> tuple[int, .
         )
     place = axis % (len(shape) + 1)
     return *shape[:place], count, *shape[place:]
+
+
+def columns_of(results: Any, count: int) -> list[Any]:
+    """Return a list of columns: one column per number of the result, with one entry per sample."""
+    leaves, _ = flatten(results, "the results")
+    arrays = [numpy.asarray(leaf) for leaf in leaves]
+    arrays = [array if array.dtype.kind in "Of" else array.astype(numpy.float64) for array in arrays]
+    return [column for array in arrays for column in array.reshape(count, math.prod(array.shape[1:])).T]
+
+
+def reduce_columns(reduce: str, columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return the reduction of each column of numbers: float64, or int64 for "argmax" and "argmin"."""
+    kind = numpy.int64 if reduce.startswith("arg") else numpy.float64
+    with numpy.errstate(all="ignore"):  # inf and nan are valid results
+        return numpy.array([_REDUCTIONS[reduce](column) for column in columns], kind)
+
+
+def _logsumexp(column: Any) -> Any:
+    most = column.max(initial=-numpy.inf)
+    shift = most if numpy.isfinite(most) else 0.0
+    return numpy.log(numpy.exp(column - shift).sum()) + shift
+
+
+_REDUCTIONS: dict[str, Callable[[Any], Any]] = {
+    "max": numpy.max,
+    "min": numpy.min,
+    "prod": numpy.prod,
+    "logsumexp": _logsumexp,
+    "argmax": numpy.argmax,
+    "argmin": numpy.argmin,
+}

@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import Any, ParamSpec
 
 import numpy
@@ -20,9 +19,11 @@ from gradwalk import math
 from gradwalk.batching.argmax import extreme, from_shares, place, share
 from gradwalk.batching.axes import Axes, Batch
 from gradwalk.batching.batched_trace import BatchedTrace
+from gradwalk.batching.files.batch_program import BatchProgram
 from gradwalk.batching.out_argument import put
+from gradwalk.batching.outputs import columns_of, reduce_columns
 from gradwalk.batching.split_trace import SplitTrace
-from gradwalk.batching.vmapped import LoweredBatch, Vmap
+from gradwalk.batching.vmapped import Vmap
 from gradwalk.loops import scan
 from gradwalk.program.native.machine_code import DEFAULT, Policy
 from gradwalk.trees.tree import flatten, scalars
@@ -85,7 +86,7 @@ class Reduction(Vmap[P]):
         """Return False: the results are not sums."""
         return False
 
-    def lower(self, *args: Any, **kwargs: Any) -> LoweredBatch:
+    def lower(self, *args: Any, **kwargs: Any) -> BatchProgram:
         """Raise `ValueError`: only stacked, summed or averaged results can be lowered."""
         raise ValueError(f"lower() takes functions with reduce=None, 'sum' or 'mean', not {self._reduce!r}")
 
@@ -104,30 +105,22 @@ class Reduction(Vmap[P]):
         return self._sums[count]
 
     def _product(self, trace: BatchedTrace, batch: Batch) -> Any:
-        columns = _columns(trace.results(batch, self.batching._replace(reduce=None)), batch.size)
+        columns = columns_of(trace.results(batch, self.batching._replace(reduce=None)), batch.size)
         rows = numpy.stack(columns, axis=1)
         first = numpy.ones(len(columns))
         product, _ = scan(lambda carry, row: (carry * row, None), first, rows)
         return trace.unflatten(product, batch.kind)
 
     def _of_stacked(self, trace: BatchedTrace | SplitTrace, batch: Batch) -> Any:
-        columns = _columns(trace.results(batch, self.batching._replace(reduce=None)), batch.size)
-        with numpy.errstate(all="ignore"):  # inf and nan are valid results
-            found = [
-                (_OF_VALUES if column.dtype == object else _OF_NUMBERS)[self._reduce](column) for column in columns
-            ]
-        if self._reduce.startswith("arg") and not any(isinstance(x, Value) for x in found):
-            return trace.treedef.as_floats().filled(numpy.array(found, numpy.int64))
+        columns = columns_of(trace.results(batch, self.batching._replace(reduce=None)), batch.size)
+        found = [
+            _OF_VALUES[self._reduce](column) if column.dtype == object else reduce_columns(self._reduce, [column])[0]
+            for column in columns
+        ]
         has_values = any(isinstance(x, Value) for x in found)
+        if self._reduce.startswith("arg") and not has_values:
+            return trace.treedef.as_floats().filled(numpy.array(found, numpy.int64))
         return trace.unflatten(numpy.array(found, object if has_values else numpy.float64), batch.kind)
-
-
-def _columns(results: Any, count: int) -> list[Any]:
-    """Return a list of columns: one column per number of the result, with one entry per sample."""
-    leaves, _ = flatten(results, "the results")
-    arrays = [numpy.asarray(leaf) for leaf in leaves]
-    arrays = [array if array.dtype.kind in "Of" else array.astype(numpy.float64) for array in arrays]
-    return [column for array in arrays for column in array.reshape(count, prod(array.shape[1:])).T]
 
 
 def _shifted(x: Any, best: Any) -> tuple[Any]:
@@ -144,20 +137,6 @@ def _shift(best: Any) -> Any:
     return math.where(math.fabs(best) < numpy.inf, best, 0.0)
 
 
-def _logsumexp(column: Any) -> Any:
-    most = column.max(initial=-numpy.inf)
-    shift = most if numpy.isfinite(most) else 0.0
-    return numpy.log(numpy.exp(column - shift).sum()) + shift
-
-
-_OF_NUMBERS: dict[str, Callable[[Any], Any]] = {
-    "max": numpy.max,
-    "min": numpy.min,
-    "prod": numpy.prod,
-    "logsumexp": _logsumexp,
-    "argmax": numpy.argmax,
-    "argmin": numpy.argmin,
-}
 _OF_VALUES: dict[str, Callable[[Any], Any]] = {
     "max": functools.partial(extreme, largest=True),
     "min": functools.partial(extreme, largest=False),

@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 
 from gradwalk.base.compensated import Totals
 from gradwalk.batching.axes import SUMS, Batch, Batching, shown, spread
+from gradwalk.batching.files.batch_program import BatchProgram
 from gradwalk.batching.progress import counter
-from gradwalk.batching.vmapped import LoweredBatch, Vmap
+from gradwalk.batching.vmapped import Vmap
 from gradwalk.trees.tree import flatten
 
 T = TypeVar("T")
 _ENDED = object()
 
 
-def stream(f: Vmap[...] | LoweredBatch, *args: Any, rows: int | None = None, progress: bool = False) -> Any:
+def stream(f: Vmap[...] | BatchProgram, *args: Any, rows: int | None = None, progress: bool = False) -> Any:
     """Run a vmapped function chunk by chunk on a batch that is larger than memory.
 
     The arguments with a batch axis must either all be arrays or all be iterators. Arrays, such as a `numpy.memmap`, are
@@ -52,7 +53,7 @@ def stream(f: Vmap[...] | LoweredBatch, *args: Any, rows: int | None = None, pro
         >>> stream(squares, (numpy.full(n, 2.0) for n in (3, 1, 2)))
         24.0
     """
-    if not isinstance(f, (Vmap, LoweredBatch)):
+    if not isinstance(f, (Vmap, BatchProgram)):
         raise TypeError(f"stream() takes a vmapped function, such as jit(vmap(f)), not {f!r:.60}")
     batched = f.kept() if isinstance(f, Vmap) else f
     batches, total = _batches(batched.batching, args, rows)
@@ -64,7 +65,7 @@ def stream(f: Vmap[...] | LoweredBatch, *args: Any, rows: int | None = None, pro
     return _each(lambda batch: batched.trace(batch).results(batch, batched.batching), batches, samples)
 
 
-def _reduced(batched: Vmap[...] | LoweredBatch, batches: Iterator[Batch], samples: AbstractContextManager[Any]) -> Any:
+def _reduced(batched: Vmap[...] | BatchProgram, batches: Iterator[Batch], samples: AbstractContextManager[Any]) -> Any:
     """Return the sum or mean over all chunks."""
     batching = batched.batching
     totals = last = None
@@ -83,7 +84,7 @@ def _reduced(batched: Vmap[...] | LoweredBatch, batches: Iterator[Batch], sample
     return trace.unflatten(batching.of_sums(totals.rounded(), count), kind)
 
 
-def _summed(batched: Vmap[...] | LoweredBatch, batch: Batch) -> tuple[Batch, Any, NDArray[Any]]:
+def _summed(batched: Vmap[...] | BatchProgram, batch: Batch) -> tuple[Batch, Any, NDArray[Any]]:
     """Return a chunk, its recording and its sums. Raises `TypeError` if the sums contain Values."""
     trace = batched.trace(batch)
     sums = trace.sums(batch)

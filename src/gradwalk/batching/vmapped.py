@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ParamSpec, overload
 
 from gradwalk.backend.base import Kernel
-from gradwalk.backend.loops.loop_kernel import written_out
-from gradwalk.batching.axes import SUMS, Axes, Batch, Batching, shown
+from gradwalk.batching.axes import SUMS, Axes, Batch, Batching
 from gradwalk.batching.batched_trace import BatchedTrace, record_sample
-from gradwalk.batching.prepared_batch import BatchFunction, take_out
+from gradwalk.batching.files.batch_program import BatchProgram
+from gradwalk.batching.prepared_batch import BatchFunction
 from gradwalk.batching.split_trace import SplitTrace, split
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
-from gradwalk.program.program import Program
 from gradwalk.program.tracing.paths import Outcomes, Paths
 from gradwalk.program.tracing.trace import display_name
 from gradwalk.program.tracing.trace_cache import Statistics, TraceCache
@@ -77,14 +76,16 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         return f"<jit of {super().__repr__()[1:-1]}>" if self.keeps else super().__repr__()
 
     @property
-    def program(self) -> Program:
-        """The program of the latest recording, for one sample.
+    def program(self) -> BatchProgram:
+        """The batch program of the latest recording, with its batch axes and its reduction.
+
+        `.program.sample` is the program of one sample. If the function branches, it computes one path.
 
         Raises:
             ValueError: The function has not been called yet.
         """
         trace = self._cache.last(self.batching.name)
-        return trace.program.named(trace.program.input_names, trace.treedef.names("out"))
+        return BatchProgram(self.batching, trace.key, trace)
 
     @property
     def kernel(self) -> Kernel:
@@ -131,7 +132,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
             return False
         return all(-len(axes) <= i < len(axes) and axes[i] is None for i in positions)
 
-    def lower(self, *args: Any, **kwargs: Any) -> LoweredBatch:
+    def lower(self, *args: Any, **kwargs: Any) -> BatchProgram:
         """Return a function of batches that contains the program recorded for arguments like these, but no Python code.
 
         The returned function can be unpickled where the Python code cannot be imported, such as on the workers of a
@@ -142,26 +143,15 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
             **kwargs: Keyword arguments, batched as in a call.
 
         Returns:
-            A function of batches, which takes arguments of the same structure.
+            The batch program, which takes arguments of the same structure.
 
         Raises:
             ValueError: The function uses Values that are not among its arguments, or calls Python functions.
         """
         batch = self.batching.batch(args, kwargs)
         trace = self.trace(batch)
-        if not isinstance(trace, BatchedTrace) or trace.outcomes:
-            raise ValueError(
-                f"{self.batching.name} branches on its arguments, and a lowered function cannot record another path: "
-                "branch with gradwalk.loops.cond, or choose with gradwalk.math.where"
-            )
-        calls_python = trace.kernel is None or not all(call.kind or call.has_rules for call, _ in trace.program.calls)
-        if trace.captured or calls_python:
-            raise ValueError(
-                f"{self.batching.name} uses Values that are not among its arguments, or calls Python functions: "
-                "lower() requires a function that depends on its arguments only, without Python calls"
-            )
-        without_rules = replace(trace, program=written_out(trace.program))  # derivative rules are Python code
-        return LoweredBatch(self.batching, batch.key, without_rules)
+        one = trace if isinstance(trace, BatchedTrace) else trace.parts[0].trace
+        return BatchProgram(self.batching, batch.key, one).checked()
 
     def trace(self, batch: Batch) -> BatchedTrace | SplitTrace:
         """Return the recording for the samples of a batch, or the recordings if the samples take different paths."""
@@ -207,43 +197,3 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
 
     def _reduce_args(self) -> tuple[Any, ...]:
         return self._f, *self._options
-
-
-class LoweredBatch:
-    """A function of batches without its Python code, returned by `Vmap.lower`.
-
-    Attributes:
-        batching: The axes and the reduction.
-    """
-
-    def __init__(self, batching: Batching, key: Any, trace: BatchedTrace) -> None:
-        self.batching = batching
-        self._key = key
-        self._trace = trace
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the results for a batch, written to `out` if it is given: see `vmap`.
-
-        Raises:
-            TypeError: The arguments do not have the structure that the function was lowered for.
-        """
-        out = take_out(self.batching, kwargs)
-        batch = self.batching.batch(args, kwargs)
-        return self.trace(batch).results(batch, self.batching, out)
-
-    def trace(self, batch: Batch) -> BatchedTrace:
-        """Return the recording for a batch. Raises `TypeError` if the batch has a different structure."""
-        if batch.key != self._key:
-            raise TypeError(
-                f"{self!r} was lowered for samples like {shown(self._key)}, got samples like {shown(batch.key)}"
-            )
-        return self._trace
-
-    def __repr__(self) -> str:
-        return f"<lowered vmap of {self.batching.name}>"
-
-    @property
-    def kernel(self) -> Kernel:
-        """The kernel that runs the program on batches. Its `str` describes how the kernel works."""
-        assert self._trace.kernel is not None
-        return self._trace.kernel

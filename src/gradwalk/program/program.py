@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -248,9 +247,7 @@ class Program:
             >>> Program.from_json(double.program.to_json())
             <Program of 1 instruction from 1 input to 1 output>
         """
-        code = program_json.read(text)
-        validate(code)
-        return trusted(code)
+        return read_document(program_json.parse(text))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the program to a file as JSON.
@@ -277,11 +274,7 @@ class Program:
         Raises:
             ProgramError: The file does not hold a valid program.
         """
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise ProgramError(f"{os.fspath(path)} is not a UTF-8 text file: {error}") from None
-        return cls.from_json(text)
+        return cls.from_json(program_json.read_file(path))
 
     def to_c(self, name: str = "f") -> str:
         """Return the program as C99 source code of `void f(const double *inputs, double *outputs)`.
@@ -391,6 +384,13 @@ def _unpickled(names: list[str], rows: Any, inputs: int, constants: Sequence[flo
     instructions = numpy.array(rows, numpy.int32)
     instructions[::4] = numpy.array([OPCODES[name] for name in names], numpy.int32)[instructions[::4]]
     return Program(inputs, constants, instructions, *others)
+
+
+def read_document(document: Any) -> Program:
+    """Build a program from parsed JSON: see `Program.from_json`."""
+    code = program_json.read_document(document)
+    validate(code)
+    return trusted(code)
 
 
 def trusted(code: Code) -> Program:

@@ -389,8 +389,20 @@ def write(leaves: Sequence[Any], row: Any) -> bool:
 class Parameters:
     """The names of the parameters of a function."""
 
-    def __init__(self, f: Callable[..., Any]) -> None:
+    def __init__(self, f: Callable[..., Any] | None) -> None:
         self._f: Any = f
+
+    @classmethod
+    def of_names(cls, names: Sequence[str], keywords: Sequence[str]) -> Parameters:
+        """Return parameters with these names, without a function.
+
+        Args:
+            names: The names of the parameters that can be passed by position.
+            keywords: The names of the parameters that can be passed by name.
+        """
+        parameters = cls(None)
+        vars(parameters).update(_names=list(names), keywords=list(keywords))
+        return parameters
 
     def __getstate__(self) -> dict[str, Any]:
         # Pickle only the names, because the function may not exist in the other process.

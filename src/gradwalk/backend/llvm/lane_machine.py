@@ -50,7 +50,7 @@ _ONE_OPERAND = (
     ),
     *("atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
 )
-_VECTOR_FUNCTIONS = frozenset([*_ONE_OPERAND, "pow", "atan2", "hypot"])
+VECTOR_FUNCTIONS = frozenset([*_ONE_OPERAND, "pow", "atan2", "hypot"])
 
 
 class _Registers(NamedTuple):
@@ -162,7 +162,7 @@ def _target(lanes: Lanes, *, single: bool, contract: bool, memory: int) -> Targe
         raise RefusedError("the processor has no AVX2, or AVX2 is disabled")
     registers = _REGISTERS[lanes.instruction_set]
     kind = Type("float" if single else "double", registers.lanes(single))
-    functions = _VECTOR_FUNCTIONS if lanes.uses_libmvec else frozenset()
+    functions = VECTOR_FUNCTIONS if lanes.uses_libmvec else frozenset()
     vectors = Vectors(kind.lanes // _VECTORS, registers.letter, functions, frozenset(lanes.row_functions))
     return Target(kind, vectors, contract, memory)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gradwalk.backend import thread_pool
 from gradwalk.backend.base import Kernel, MachineCodeError, PythonCallError
 from gradwalk.backend.lane_kernel import LaneKernel
+from gradwalk.backend.llvm.lane_program import LaneProgram
 from gradwalk.backend.loops.loop_lanes import (
     CHECKPOINT_BYTES,
     LoopLanes,
@@ -22,12 +23,14 @@ from gradwalk.backend.loops.loop_lanes import (
     SwitchLanes,
     likely_steps,
 )
-from gradwalk.backend.loops.loop_machine import LoopMachine
+from gradwalk.backend.loops.loop_machine import LoopMachine, scheduled
 from gradwalk.backend.loops.stages import CallStage, Segment, split
+from gradwalk.backend.schedule.schedule import Schedule
 from gradwalk.program.calls.loop import Loop, LoopVjp
 from gradwalk.program.calls.program_derivatives import MOST_UNROLLED
 from gradwalk.program.calls.switch import Switch
 from gradwalk.program.code.checkpoint_plan import slots_for
+from gradwalk.program.code.parts import split as split_code
 from gradwalk.program.native.machine_code import Policy, compiling, current_policy, prefix_keys
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
@@ -121,6 +124,11 @@ class LoopKernel:
 
     def __reduce__(self) -> Any:
         return _unpickled, (self._program, self._given, self._reduced, self._policy)
+
+    def scheduled(self) -> tuple[Schedule, LaneProgram]:
+        """Return the schedule of the program for a compiler, and the program that is compiled."""
+        _, varying = split_code(self._program.code, self._given)
+        return scheduled(self._program, self._given, varying, self._reduced, self._sums.schedule.slots)
 
     def lane_kernel(self, *, single: bool) -> LaneKernel | None:
         """Return the kernel that runs machine code instead of this kernel, or None if there is none yet."""

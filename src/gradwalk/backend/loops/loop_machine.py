@@ -101,7 +101,7 @@ class LoopMachine:
         lanes = Lanes(instruction_set, USES_LIBMVEC, functions, FEWEST_LANES)
         refusal = "compiling it failed"
         try:
-            schedule, program = _scheduled(self._program, self._varies, self._part, self._reduced, self._slots)
+            schedule, program = scheduled(self._program, self._varies, self._part, self._reduced, self._slots)
             behind = len(schedule.prologue.outputs)
             _, contract, memory = self._policy
             found = compiled_program(program, behind, lanes, single=single, contract=contract, memory=memory)
@@ -118,7 +118,7 @@ class LoopMachine:
             self._refusals[single] = refusal
 
 
-def _scheduled(
+def scheduled(
     program: Program, varies: tuple[bool, ...], varying: Part, reduced: bool, slots: int
 ) -> tuple[Schedule, LaneProgram]:
     """Return the schedule of a program that only machine code runs, and the program that is compiled."""

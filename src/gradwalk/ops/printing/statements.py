@@ -106,12 +106,12 @@ def _statements(formula: Formula, language: _Language) -> Iterator[str]:
             yield language.end_of_branch
         yield from _statements(otherwise, language)
         return
-    parts, result = _in_parts(formula, language.expression)
+    parts, result = in_parts(formula, language.expression)
     yield from (f"{language.declared}{local} = {language.expression(part)}{language.end}" for local, part in parts)
     yield f"return {language.expression(result)}{language.end}"
 
 
-def _in_parts(formula: Formula, expression: Callable[[Formula], str]) -> tuple[list[tuple[str, Formula]], Formula]:
+def in_parts(formula: Formula, expression: Callable[[Formula], str]) -> tuple[list[tuple[str, Formula]], Formula]:
     """Split a formula into local variables, each defined by earlier variables, and a result in terms of them."""
     inner = _parts(formula)
     uses = Counter(operand for part in inner for operand in part.arguments)

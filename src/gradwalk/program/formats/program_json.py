@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
-import shutil
+import stat
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -105,12 +105,12 @@ def _rows(code: Code) -> list[list[Any]]:
     return [[NAMES[opcode], *fields[: _arity(opcode)]] for opcode, *fields in code.rows]
 
 
-def read(text: str) -> Code:
-    """Read a program from JSON text without executing any of it. The caller must validate the result.
+def read_document(document: Any) -> Code:
+    """Read a program from parsed JSON without executing any of it. The caller must validate the result.
 
-    Raises `ProgramError` if the text is malformed, saying where.
+    Raises `ProgramError` if the document is malformed, saying where.
     """
-    document = _document(text)
+    _check_document(document)
     programs = _Programs()
     for i, part in enumerate(document.get("programs", [])):
         if not isinstance(part, dict):
@@ -226,7 +226,7 @@ def replace_file(path: str, text: str) -> None:
     try:
         with temporary.open("x", encoding="utf-8") as file:
             if target.exists():
-                shutil.copymode(target, temporary)
+                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -236,19 +236,32 @@ def replace_file(path: str, text: str) -> None:
         raise
 
 
-def _document(text: str) -> dict[str, Any]:
-    """Parse JSON text and return the object. Check its keys, and that it has lists where lists are required."""
+def read_file(path: str | os.PathLike[str]) -> str:
+    """Return the text of a file. Raises `ProgramError` if the file is not UTF-8."""
     try:
-        document = json.loads(text, parse_constant=_refused)
+        return Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ProgramError(f"{os.fspath(path)} is not a UTF-8 text file: {error}") from None
+
+
+def parse(text: str) -> Any:
+    """Parse JSON text. Raises `ProgramError` if it is not JSON."""
+    try:
+        return json.loads(text, parse_constant=_refused)
     except (ValueError, RecursionError) as error:
         raise ProgramError(f"this is not JSON: {error}") from None
+
+
+def _check_document(document: Any) -> None:
+    """Check the keys of a program, and that it has lists where lists are required."""
+    if isinstance(document, dict) and document.get("gradwalk") == "batch":
+        raise ProgramError("this is the program of a batch: read it with gradwalk.load or BatchProgram.load")
     if not isinstance(document, dict) or document.get("gradwalk") != "program":
         raise ProgramError('this is not a program: the entry "gradwalk": "program" is missing')
     version = document.get("version")
     if type(version) is not int or version not in _KEYS:
         raise ProgramError(f"this program has version {shown(version)}; versions 1 and {VERSION} can be read")
     _check_lists(document, _KEYS[version], "the program")
-    return document
 
 
 def _check_lists(document: dict[str, Any], keys: Sequence[str], what: str) -> None:

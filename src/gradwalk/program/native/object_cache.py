@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import secrets
 import stat
 import sys
 import time
@@ -54,7 +53,7 @@ def write(key: str, code: bytes) -> None:
         return
     with _errors_ignored():
         # The file is renamed when it is complete, so that no other process reads a part of it.
-        unfinished = folder / f"{_UNFINISHED}{secrets.token_hex(8)}"
+        unfinished = folder / f"{_UNFINISHED}{os.urandom(8).hex()}"
         try:
             with open(unfinished, "xb", opener=_made) as file:
                 file.write(hashlib.sha256(key.encode() + code).digest() + code)

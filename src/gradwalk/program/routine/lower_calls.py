@@ -35,9 +35,12 @@ def routine(code: Code, *, memory: int = MEMORY) -> Routine:
     return lowered(code, _lower_call, MOST, memory)
 
 
-def routine_on_lanes(code: Code, uniform: int, lanes: int, *, memory: int = MEMORY) -> Routine:
-    """Lower a program for a batch: see `lowered_on_lanes`. Raises `TooLargeError` above `MOST_ON_LANES` statements."""
-    return lowered_on_lanes(code, uniform, lanes, _lower_call, MOST_ON_LANES, memory)
+def routine_on_lanes(code: Code, uniform: int, lanes: int, *, memory: int = MEMORY, most: int | None = None) -> Routine:
+    """Lower a program for a batch: see `lowered_on_lanes`.
+
+    Raises `TooLargeError` if there would be more than `most` statements, or `MOST_ON_LANES` if `most` is None.
+    """
+    return lowered_on_lanes(code, uniform, lanes, _lower_call, MOST_ON_LANES if most is None else most, memory)
 
 
 def why_not_lowerable(code: Code) -> str:

@@ -87,6 +87,16 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
         return trace.program.named(trace.labels, [*trace.treedef.names("out"), *conditions])
 
     @property
+    def latest(self) -> JitTrace:
+        """The latest recording. Raises `ValueError` if the function has not been recorded yet."""
+        return self._last()
+
+    @property
+    def name(self) -> str:
+        """The name of the function in messages."""
+        return display_name(self._f)
+
+    @property
     def statistics(self) -> Statistics:
         """The number of calls, the number of recordings, and the number of instructions in all recordings."""
         return replace(self._cache.statistics, calls=self._calls)

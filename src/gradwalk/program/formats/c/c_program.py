@@ -127,19 +127,52 @@ def c_source(code: Code, name: str) -> str:
 
     Raises `ProgramError` if the program calls a Python function, and `ValueError` if the name is not usable in C.
     """
-    _check_name(name)
-    code.refuse_calls("which C does not have")
-    file = _File(name)
-    definitions = [*file.called(code), *file.program(code, name, "")]
-    text = "\n".join(definitions)
+    functions = c_functions({name: code})
+    before = [*_comment(code, name, functions.cells), *[f"#include <{header}>" for header in functions.headers], ""]
+    return "\n".join([*before, *functions.lines, ""])
+
+
+class CFunctions(NamedTuple):
+    """Functions in C.
+
+    Attributes:
+        headers: The headers that they need.
+        lines: The definitions, with everything that they call.
+        cells: The number of doubles in arrays on the stack.
+    """
+
+    headers: list[str]
+    lines: list[str]
+    cells: int
+
+
+def c_functions(programs: Mapping[str, Code], more: str = "") -> CFunctions:
+    """Print the C functions of some programs.
+
+    Args:
+        programs: Maps the name of each function to its program. The first function is public, and all other functions
+            are static.
+        more: Further C code, for which the helpers that it calls are printed, too.
+
+    Raises `ProgramError` if a program calls a Python function, and `ValueError` if a name is not usable in C.
+    """
+    first = next(iter(programs))
+    file = _File(first)
+    definitions: list[str] = []
+    for name, code in programs.items():
+        _check_name(name)
+        code.refuse_calls("which C does not have")
+        definitions += file.called(code)
+        definitions += [*file.program(code, name, "" if name == first else f"_{name}"), ""]
+    text = "\n".join([*definitions, more])
     defined = c_definitions(text)
     called = "\n".join([text, *defined])
     known = {**C_HELPERS, "take": _TAKE}
     used = [definition for helper, definition in known.items() if re.search(rf"\b{helper}\(", called)]
     helpers = [*used, *defined, *c_calls.helpers(text)]
-    headers = ["#include <math.h>", *(["#include <stdlib.h>"] if "alloc(" in "\n".join([text, *helpers]) else []), ""]
-    before = [*_comment(code, name, file.cells), *headers]
-    return "\n".join([*before, *helpers, *([""] if helpers else []), *definitions, ""])
+    allocates = "alloc(" in "\n".join([text, *helpers])
+    lines = [*helpers, *([""] if helpers else []), *definitions[:-1]]
+    return CFunctions(["math.h", *(["stdlib.h"] if allocates else [])], lines, file.cells)
 
 
 class _File:

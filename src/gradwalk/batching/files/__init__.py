@@ -1,0 +1,1 @@
+"""Programs of batches as files."""

@@ -1,0 +1,1 @@
+"""Programs as libraries in C, with wrappers for C++, Python and JavaScript."""

@@ -1,0 +1,495 @@
+"""Print the function of a batch in C: blocks, sums and shards, in the order of the kernel of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gradwalk.backend.lane_count import FEWEST_BLOCKS, FEWEST_LANES, LARGEST_BLOCK, MOST_LANES
+from gradwalk.backend.lane_kernel import FEWEST_SHARDS, LARGEST_TOTALS, SHARDS
+from gradwalk.exporting.interface import Interface
+from gradwalk.exporting.lanes.batch_code import BatchCode, Term
+from gradwalk.exporting.lanes.lane_writer import LANES
+
+_AVX2 = "avx2,fma,bmi2"
+_AVX512 = f"{_AVX2},avx512f,avx512dq,avx512bw,avx512vl,avx512cd"
+
+_LANES = """\
+/* A loop over the samples that run side by side. They are independent of each other. */
+enum { LANES = 16 };
+#if defined(__clang__)
+#define EACH _Pragma("clang loop vectorize(assume_safety)") for (l = 0; l < LANES; ++l)
+#elif defined(__GNUC__)
+#define EACH _Pragma("GCC ivdep") for (l = 0; l < LANES; ++l)
+#else
+#define EACH for (l = 0; l < LANES; ++l)
+#endif
+/* Samples are far apart in memory if each number has its own array: hardware does not foresee such reads. */
+#if defined(__GNUC__)
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address)
+#endif
+#define PASTE(a, b) a##_##b
+#define JOIN(a, b) PASTE(a, b)
+"""
+
+_SUMS = """\
+/* Add to a total and accumulate the rounding error (Knuth, The Art of Computer Programming 2, 4.2.2, theorem B). */
+static void add_to_total(double *total, double x)
+{
+    const double sum = total[0] + x;
+    const double part = sum - total[0];
+    total[1] += (total[0] - (sum - part)) + (x - part);
+    total[0] = sum;
+}
+
+static double sum_of_16(const double *x)
+{
+    double sums[8];
+    int j;
+    for (j = 0; j < 8; ++j) sums[j] = x[j] + x[j + 8];
+    for (j = 0; j < 4; ++j) sums[j] += sums[j + 4];
+    return (sums[0] + sums[2]) + (sums[1] + sums[3]);
+}
+"""
+
+_STORE = """\
+static void store(double *to, ptrdiff_t stride, const double *row, int count)
+{
+    int l;
+    if (stride == 1) memcpy(to, row, (size_t)count * sizeof *row);
+    else for (l = 0; l < count; ++l) to[l * stride] = row[l];
+}
+"""
+
+_TAKE_IN_ROWS = """\
+/* The number of lane `l` in row `index` of `count` rows, `stride` apart; a negative index counts from the end. */
+static inline double take_in_rows(const double *const *rows, long stride, long count, double index, int l)
+{
+    const double k = index < 0.0 ? index + (double)count : index;
+    return k >= 0.0 && k < (double)count && k == floor(k) ? rows[stride * (long)k][l] : NAN;
+}
+"""
+
+_SETS = """\
+/* The code for lanes is compiled for several instruction sets. The processor's largest set is chosen at run time. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined({NAME}_BASELINE)
+#define HAS_SETS 1
+#else
+#define HAS_SETS 0
+#endif
+/* Vector functions of glibc, such as exp. Their results differ from those of <math.h> by at most 4 units in the last
+   place. Other systems call the functions of <math.h>. */
+#if HAS_SETS && defined(__GLIBC__) && defined(__GLIBC_PREREQ) && !defined({NAME}_NO_LIBMVEC)
+#if __GLIBC_PREREQ(2, 35)
+#define HAS_LIBMVEC 1
+#endif
+#endif
+#ifndef HAS_LIBMVEC
+#define HAS_LIBMVEC 0
+#endif
+
+#define SUFFIX baseline
+#include "{name}_lanes.h"
+#undef SUFFIX
+#if HAS_SETS
+{sets}#endif
+"""
+
+_SET = """\
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("{features}"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("{features}{gcc}")
+#endif
+#if HAS_LIBMVEC
+typedef double vector_{set} __attribute__((vector_size({bytes})));
+#define vector vector_{set}
+#define VECTOR(arguments, name) _ZGV{letter}N{lanes}##arguments##_##name
+#ifdef __cplusplus
+extern "C" {
+#endif
+{declared}#ifdef __cplusplus
+}
+#endif
+#endif
+#define SUFFIX {set}
+#include "{name}_lanes.h"
+#undef SUFFIX
+#undef vector
+#undef VECTOR
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+"""
+
+
+class BatchText(NamedTuple):
+    """The C code of a batch.
+
+    Attributes:
+        header: The text of `NAME_lanes.h`, or "" if the batch runs sample by sample.
+        lines: The lines of `NAME.c` after the functions of programs.
+        stack: The size of the arrays on the stack, in bytes.
+    """
+
+    header: str
+    lines: list[str]
+    stack: int
+
+
+def batch_text(interface: Interface, code: BatchCode, samples: BatchCode) -> BatchText:
+    """Print a batch. `samples` runs it sample by sample, if a sum that is split into terms is not finite."""
+    columns = sum(leaf.size for leaf in interface.inputs if leaf.axis is not None)
+    needs_samples = code.lanes is None or code.is_split
+    lines = [_LANES]
+    text = "\n".join(code.lanes.lines if code.lanes else [])
+    lines += [_TAKE_IN_ROWS] if "take_in_rows(" in text else []
+    lines += [_SUMS] if interface.is_reduced else [_STORE]
+    lines += [*_load(interface, columns), *_job(interface)]
+    if needs_samples:
+        lines += ["#define SUFFIX samples", "#define SET(name) JOIN(name, SUFFIX)", *_by_samples(interface)]
+        lines += [*_driver(interface, samples, columns), "#undef SET", "#undef SUFFIX", ""]
+    header = ""
+    if code.lanes is not None:
+        header = _header(interface, code, columns)
+        lines.append(_sets(interface.name, code.lanes.functions))
+    lines += _entry(interface, code)
+    rows = columns * LANES + columns + len(code.columns)
+    totals = 4 * len(interface.program.outputs) + code.scalars + len(code.fixed)
+    one = len(interface.program.outputs) + interface.program.inputs if needs_samples else 0
+    cells = rows + LANES * (code.results + len(code.terms)) + totals + one
+    return BatchText(header, lines, 8 * cells + (code.lanes.bytes if code.lanes else 0))
+
+
+def _header(interface: Interface, code: BatchCode, columns: int) -> str:
+    assert code.lanes is not None
+    lines = [
+        f"/* The code of {interface.name}_batch for lanes. {interface.name}.c includes it once per instruction set. */",
+        "#define SET(name) JOIN(name, SUFFIX)",
+        "",
+        *code.lanes.lines,
+        "",
+        *_driver(interface, code, columns),
+        "#undef SET",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _load(interface: Interface, columns: int) -> list[str]:
+    """Return the function that finds the rows of some samples: one row for each batched number."""
+    sizes = [leaf.size for leaf in interface.inputs if leaf.axis is not None]
+    return [
+        "/* Find the numbers of `count` samples from sample `first` on: one row per number of a sample. Rows are",
+        "   read in place or copied. They are padded with the numbers of the last sample. */",
+        f"static void load(const {interface.name}_input *batched, size_t first, int count, double *copies,"
+        " const double **columns)",
+        "{",
+        f"    static const int sizes[] = {{{', '.join(map(str, sizes))}}};",
+        "    int leaf, j, l;",
+        f"    for (leaf = 0; leaf < {len(sizes)}; ++leaf) {{",
+        "        const ptrdiff_t sample = batched[leaf].sample, number = batched[leaf].number;",
+        "        const double *data = batched[leaf].data + (ptrdiff_t)first * sample;",
+        "        if (sample == 1 && count == LANES) {",
+        "            for (j = 0; j < sizes[leaf]; ++j) {",
+        "                columns[j] = data + j * number;",
+        "                PREFETCH(columns[j] + LANES);",
+        "                PREFETCH(columns[j] + LANES + LANES / 2);",
+        "            }",
+        "        } else {",
+        "            for (l = 0; l < LANES; ++l) {",
+        "                const double *from = data + (l < count ? l : count - 1) * sample;",
+        "                for (j = 0; j < sizes[leaf]; ++j) copies[LANES * j + l] = from[j * number];",
+        "            }",
+        "            for (j = 0; j < sizes[leaf]; ++j) columns[j] = copies + LANES * j;",
+        "        }",
+        "        columns += sizes[leaf];",
+        "        copies += LANES * sizes[leaf];",
+        "    }",
+        "}",
+        "",
+    ]
+
+
+def _job(interface: Interface) -> list[str]:
+    """Return the type that describes the samples of a shard."""
+    out = "double *totals;" if interface.is_reduced else f"const {interface.name}_output *outputs;"
+    return [
+        "typedef struct {",
+        "    const double *shared, *scalars;",
+        f"    const {interface.name}_input *batched;",
+        "    size_t first, last, width; /* samples `first` to `last - 1`, in blocks of `width` samples */",
+        f"    {out}",
+        "} shard;",
+        "",
+    ]
+
+
+def _by_samples(interface: Interface) -> list[str]:
+    """Return the function that runs the program of one sample for each lane."""
+    lines = [
+        "static void SET(lanes)(const double *shared, const double *const *rows, double *results)",
+        "{",
+        f"    double inputs[{max(1, interface.program.inputs)}], outputs[{max(1, len(interface.program.outputs))}];",
+        "    int i, l;",
+        "    for (l = 0; l < LANES; ++l) {",
+    ]
+    shared = column = 0
+    for leaf in interface.inputs:
+        if leaf.axis is None:
+            lines.append(f"        for (i = 0; i < {leaf.size}; ++i) inputs[{leaf.start} + i] = shared[{shared} + i];")
+            shared += leaf.size
+        else:
+            lines.append(f"        for (i = 0; i < {leaf.size}; ++i) inputs[{leaf.start} + i] = rows[{column} + i][l];")
+            column += leaf.size
+    if not shared:
+        lines.insert(4, "    (void)shared;")
+    return [
+        *lines,
+        f"        {interface.name}(inputs, outputs);",
+        f"        for (i = 0; i < {len(interface.program.outputs)}; ++i) results[LANES * i + l] = outputs[i];",
+        "    }",
+        "}",
+        "",
+    ]
+
+
+def _driver(interface: Interface, code: BatchCode, columns: int) -> list[str]:
+    """Return the function that runs the samples of a shard."""
+    is_mapped = code.columns != list(range(columns))
+    uniform = "scalars" if code.lanes is not None else "shared"
+    varying = [term for term in code.terms if not term.is_same]
+    arrays = [f"double copies[{max(1, LANES * columns)}], results[{max(1, LANES * code.results)}];"]
+    arrays.append(f"const double *columns[{max(1, columns)}];")
+    lines = ["static void SET(run)(const shard *given)", "{"]
+    if is_mapped:
+        table = ", ".join(map(str, code.columns)) or "0"
+        arrays.append(f"static const int column_of[] = {{{table}}};")
+        arrays.append(f"const double *rows[{max(1, len(code.columns))}];")
+    if interface.is_reduced:
+        arrays.append(f"double sums[{max(1, LANES * len(varying))}];")
+    if any("scalars[" in term.text for term in code.terms):
+        arrays.append("const double *scalars = given->scalars;")
+    arrays += ["size_t block, first;", "int l;" if not is_mapped else "int i, l;"]
+    rows = "rows" if is_mapped else "columns"
+    lines += [f"    {line}" for line in arrays]
+    lines += ["    for (block = given->first; block < given->last; block += given->width) {"]
+    lines += ["        const size_t end = given->last - block < given->width ? given->last : block + given->width;"]
+    lines += ["        memset(sums, 0, sizeof sums);"] if interface.is_reduced else []
+    lines += [
+        "        for (first = block; first < end; first += LANES) {",
+        "            const int count = end - first < (size_t)LANES ? (int)(end - first) : (int)LANES;",
+        "            load(given->batched, first, count, copies, columns);",
+    ]
+    if is_mapped:
+        lines.append(f"            for (i = 0; i < {len(code.columns)}; ++i) rows[i] = columns[column_of[i]];")
+    lines.append(f"            SET(lanes)(given->{uniform}, {rows}, results);")
+    own = [term._replace(text=term.text.replace("rows[", f"{rows}[")) for term in varying]
+    lines += _added(own) if interface.is_reduced else _stored(interface, own)
+    lines += ["        }", *(_totals(code.terms) if interface.is_reduced else []), "    }"]
+    return [*lines, *([] if "l <" in "\n".join(lines) or "EACH" in "\n".join(lines) else ["    (void)l;"]), "}"]
+
+
+def _added(terms: Sequence[Term]) -> list[str]:
+    """Return statements that add the terms of all lanes to their sums."""
+    if not terms:
+        return []
+    sums = [f"sums[{LANES * k} + l] += {term.text};" for k, term in enumerate(terms)]
+    return [
+        "            if (count == LANES) {",
+        *(line for one in sums for line in ("                EACH", f"                    {one}")),
+        "            } else {",
+        "                for (l = 0; l < count; ++l) {",
+        *(f"                    {one}" for one in sums),
+        "                }",
+        "            }",
+    ]
+
+
+def _totals(terms: Sequence[Term]) -> list[str]:
+    """Return statements that add the sums of a block to the totals, in the order of the terms."""
+    lines, k = [], 0
+    for term in terms:
+        number = f"{term.text} * (double)(end - block)" if term.is_same else f"sum_of_16(sums + {LANES * k})"
+        lines.append(f"        add_to_total(given->totals + {2 * term.output}, {number});")
+        k += not term.is_same
+    return lines
+
+
+def _stored(interface: Interface, terms: Sequence[Term]) -> list[str]:
+    """Return statements that write the results of all lanes."""
+    lines = []
+    for term in terms:
+        which, leaf = next(
+            (i, leaf) for i, leaf in enumerate(interface.outputs) if leaf.start <= term.output < leaf.start + leaf.size
+        )
+        row = term.text.removesuffix("[l]") if term.text.endswith("[l]") else f"results + {term.text[8:-5]}"
+        out = f"given->outputs[{which}]"
+        at = f"{out}.data + (ptrdiff_t)first * {out}.sample + {term.output - leaf.start} * {out}.number"
+        lines.append(f"            store({at}, {out}.sample, {row}, count);")
+    return lines
+
+
+def _sets(name: str, functions: dict[str, int]) -> str:
+    def one(set_name: str, features: str, gcc: str, size: int, letter: str) -> str:
+        lanes = size // 8
+        declared = "".join(
+            f"vector _ZGV{letter}N{lanes}{'v' * arity}_{function}({', '.join(['vector'] * arity)});\n"
+            for function, arity in functions.items()
+        )
+        return (
+            _SET.replace("{features}", features)
+            .replace("{gcc}", gcc)
+            .replace("{set}", set_name)
+            .replace("{bytes}", str(size))
+            .replace("{letter}", letter)
+            .replace("{lanes}", str(lanes))
+            .replace("{declared}", declared)
+        )
+
+    sets = one("avx2", _AVX2, "", 32, "d") + one("avx512", _AVX512, ",prefer-vector-width=512", 64, "e")
+    return _SETS.replace("{sets}", sets).replace("{NAME}", name.upper()).replace("{name}", name)
+
+
+def _entry(interface: Interface, code: BatchCode) -> list[str]:
+    """Return the public function of the batch."""
+    return [
+        "typedef void (*runner)(const shard *given);",
+        "",
+        "static runner chosen(void)",
+        "{",
+        *_choice(code),
+        "}",
+        "",
+        *_run_all(interface, code),
+        *interface.batch_declaration(" "),
+        "{",
+        f"    double numbers[{max(1, code.scalars + len(code.fixed))}];",
+        f"    {interface.name}_prologue(shared, numbers);",
+        "    run_all(chosen(), count, shared, numbers, batched, outputs);",
+        *_end(interface, code),
+        "}",
+        "",
+    ]
+
+
+def _run_all(interface: Interface, code: BatchCode) -> list[str]:
+    """Return the function that divides the samples into shards, and adds up the totals of the shards in order."""
+    name, outputs = interface.name, len(interface.program.outputs)
+    most = max(FEWEST_SHARDS, LARGEST_TOTALS // max(1, outputs)) if interface.is_reduced else SHARDS
+    out = "double *outputs" if interface.is_reduced else f"const {name}_output *outputs"
+    return [
+        "/* Run all samples with one of the functions above. */",
+        "static void run_all(runner run, size_t count, const double *shared, const double *numbers,",
+        f"    const {name}_input *batched, {out})",
+        "{",
+        f"    size_t width = {FEWEST_LANES}, blocks;",
+        "    long shards, k;",
+        *([f"    double totals[{max(1, 2 * outputs)}];"] if interface.is_reduced else []),
+        f"    while (width < {MOST_LANES} && 2 * width * {8 * code.slots} <= {LARGEST_BLOCK}",
+        f"           && 2 * width * {FEWEST_BLOCKS} <= count) width *= 2;",
+        "    blocks = (count + width - 1) / width;",
+        f"    shards = blocks < {min(SHARDS, most)} ? (long)blocks : {min(SHARDS, most)};",
+        "    if (shards < 1) shards = 1;",
+        *(["    memset(totals, 0, sizeof totals);"] if interface.is_reduced else []),
+        "#ifdef _OPENMP",
+        f"#pragma omp parallel for schedule(static, 1){' ordered' if interface.is_reduced else ''} if (blocks > 4)",
+        "#endif",
+        "    for (k = 0; k < shards; ++k) {",
+        "        const size_t end = blocks * (size_t)(k + 1) / (size_t)shards * width;",
+        "        shard part;",
+        *([f"        double own[{max(1, 2 * outputs)}];"] if interface.is_reduced else []),
+        "        part.shared = shared;",
+        "        part.scalars = numbers;",
+        "        part.batched = batched;",
+        "        part.first = blocks * (size_t)k / (size_t)shards * width;",
+        "        part.last = end < count ? end : count;",
+        "        part.width = width;",
+        *(_shard_sums(outputs) if interface.is_reduced else ["        part.outputs = outputs;", "        run(&part);"]),
+        "    }",
+        *(_finished(interface, code) if interface.is_reduced else []),
+        "}",
+        "",
+    ]
+
+
+def _choice(code: BatchCode) -> list[str]:
+    if code.lanes is None:
+        return ["    return run_samples;"]
+    avx512 = " && ".join(f'__builtin_cpu_supports("{feature}")' for feature in _AVX512.split(",") if "512" in feature)
+    avx2 = " && ".join(f'__builtin_cpu_supports("{feature}")' for feature in _AVX2.split(","))
+    return [
+        "#if HAS_SETS",
+        "    __builtin_cpu_init();",
+        f"    if ({avx2}) {{",
+        f"        if ({avx512}) return run_avx512;",
+        "        return run_avx2;",
+        "    }",
+        "#endif",
+        "    return run_baseline;",
+    ]
+
+
+def _shard_sums(outputs: int) -> list[str]:
+    return [
+        "        part.totals = own;",
+        "        memset(own, 0, sizeof own);",
+        "        run(&part);",
+        "#ifdef _OPENMP",
+        "#pragma omp ordered",
+        "#endif",
+        "        {",
+        "            int i;",
+        "            if (k == 0) memcpy(totals, own, sizeof own);",
+        f"            else for (i = 0; i < {outputs}; ++i) {{",
+        "                add_to_total(totals + 2 * i, own[2 * i]);",
+        "                totals[2 * i + 1] += own[2 * i + 1];",
+        "            }",
+        "        }",
+    ]
+
+
+def _finished(interface: Interface, code: BatchCode) -> list[str]:
+    """Return statements that write the sums or means to the outputs."""
+    mean = interface.reduce == "mean"
+    fixed = []
+    for i, position in enumerate(code.fixed):
+        number = f"numbers[{code.scalars + i}]"
+        text = f"count ? {number} : NAN" if mean else f"count ? {number} * (double)count : 0.0"
+        fixed.append(f"    outputs[{position}] = {text};")
+    return [
+        f"    for (k = 0; k < {len(interface.program.outputs)}; ++k) {{",
+        "        const double lost = totals[2 * k + 1]; /* not finite if the total is not */",
+        "        outputs[k] = lost - lost == 0.0 ? totals[2 * k] + lost : totals[2 * k];",
+        *(["        outputs[k] /= (double)count;"] if mean else []),
+        "    }",
+        *fixed,
+    ]
+
+
+def _end(interface: Interface, code: BatchCode) -> list[str]:
+    if interface.is_reduced:
+        if not code.is_split or code.lanes is None:
+            return []
+        return [
+            "    {",
+            "        /* A sum that was split into terms may have overflowed. */",
+            "        int i, is_finite = 1;",
+            f"        for (i = 0; i < {len(interface.program.outputs)}; ++i)",
+            "            is_finite &= outputs[i] - outputs[i] == 0.0;",
+            "        if (!is_finite) run_all(run_samples, count, shared, numbers, batched, outputs);",
+            "    }",
+        ]
+    lines = []
+    for i, position in enumerate(code.fixed):
+        which, leaf = next(
+            (k, leaf) for k, leaf in enumerate(interface.outputs) if leaf.start <= position < leaf.start + leaf.size
+        )
+        at = f"(ptrdiff_t)i * outputs[{which}].sample + {position - leaf.start} * outputs[{which}].number"
+        lines.append(f"        for (i = 0; i < count; ++i) outputs[{which}].data[{at}] = numbers[{code.scalars + i}];")
+    return ["    {", "        size_t i;", *lines, "    }"] if lines else []

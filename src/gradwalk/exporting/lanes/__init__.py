@@ -1,0 +1,1 @@
+"""Programs of batches in C, several samples side by side."""
