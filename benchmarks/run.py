@@ -31,6 +31,8 @@ BENCHMARKS = (
     "asian",
     "black_scholes",
     "calibration",
+    "optimal_control",
+    "eight_schools",
     "low_level",
     "vector_functions",
     "interop",
