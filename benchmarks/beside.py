@@ -24,6 +24,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
+from importlib.metadata import PackageNotFoundError, version
 from statistics import median
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -32,7 +33,7 @@ import beside_peers
 import numpy
 from beside_peers import Data, Jobs, Run
 from peers import on_one_core
-from timing import Row, in_fresh_process, markdown_row, plain_table, quantity
+from timing import Row, in_fresh_process, markdown_row, plain_table, quantity, warmed_up
 
 JOBS = {
     "expression": "expression of two numbers",
@@ -43,8 +44,9 @@ JOBS = {
 
 
 class Library(NamedTuple):
-    """A peer: its function in `beside_peers.py`, its advantage over gradwalk, and remarks about jobs."""
+    """A peer: its package, its function in `beside_peers.py`, its advantage over gradwalk, and remarks about jobs."""
 
+    package: str
     function: str
     advantage: str
     remarks: dict[str, str]
@@ -52,20 +54,29 @@ class Library(NamedTuple):
 
 LIBRARIES = {
     "micrograd": Library(
+        "micrograd",
         "in_micrograd",
         "150 lines that one reads in an hour",
         {"paths": "cannot: it has no exp", "layer": "cannot: 8 million products would be objects"},
     ),
-    "PyTorch": Library("in_torch", "GPUs, arrays of millions, and the models and optimizers of deep learning", {}),
-    "JAX": Library("in_jax", "GPUs and TPUs, arrays of millions, many machines", {}),
-    "casadi": Library("in_casadi", "optimal control: interfaces to solvers and integrators, sparse matrices", {}),
-    "autograd": Library("in_autograd", "derivatives of NumPy programs in pure Python, without compiled code", {}),
+    "PyTorch": Library(
+        "torch", "in_torch", "GPUs, arrays of millions, and the models and optimizers of deep learning", {}
+    ),
+    "JAX": Library("jax", "in_jax", "GPUs and TPUs, arrays of millions, many machines", {}),
+    "casadi": Library(
+        "casadi", "in_casadi", "optimal control: interfaces to solvers and integrators, sparse matrices", {}
+    ),
+    "autograd": Library(
+        "autograd", "in_autograd", "derivatives of NumPy programs in pure Python, without compiled code", {}
+    ),
     "Numba": Library(
+        "numba",
         "in_numba",
         "compiles any loop and branch of Python; GPUs",
         dict.fromkeys(JOBS, "no derivatives: written by hand"),
     ),
     "Warp": Library(
+        "warp-lang",
         "in_warp",
         "simulation and geometry on NVIDIA GPUs: meshes, volumes, textures",
         {
@@ -75,12 +86,10 @@ LIBRARIES = {
         },
     ),
     "Dr.Jit": Library(
+        "drjit",
         "in_drjit",
         "GPUs; rendering and simulation with millions of lanes, and virtual calls",
-        {
-            "paths": "cumulated shocks, so that steps are independent",
-            "layer": "cannot: it has no product of such matrices",
-        },
+        {"paths": "cumulated shocks, so that steps are independent"},
     ),
 }
 
@@ -105,7 +114,8 @@ def first_of(jobs: Jobs, name: str) -> tuple[Run, float]:
 
 def calls_of(run: Run, budget: float) -> int:
     """Return how many calls fit into some seconds, at least 1."""
-    return max(1, int(budget / min(timed(run, 3) for _ in range(3))))
+    once = timed(run, 1)
+    return 1 if once > budget else max(1, int(budget / min(timed(run, 3) for _ in range(3))))
 
 
 def compare(ours: Jobs, its: Jobs, name: str, quick: bool) -> Measured:
@@ -113,11 +123,11 @@ def compare(ours: Jobs, its: Jobs, name: str, quick: bool) -> Measured:
     (run, our_first), (peer, its_first) = first_of(ours, name), first_of(its, name)
     expected, found = (numpy.hstack([numpy.ravel(part) for part in flat(each())]) for each in (run, peer))
     numpy.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
-    budget, turns = (0.01, 2) if quick else (0.1, 15)
-    end = perf_counter() + (0.0 if quick else 1.0)
-    while perf_counter() < end:  # until machine code is there
-        run()
+    budget = 0.01 if quick else 0.03
+    if not quick:
+        warmed_up(run)
     counts = calls_of(run, budget), calls_of(peer, budget)
+    turns = 2 if quick else 7 if min(counts) == 1 else 31
     pairs = [tuple(timed(each, count) for each, count in zip((run, peer), counts, strict=True)) for _ in range(turns)]
     our_times, its_times = zip(*pairs, strict=True)
     ratio = median(theirs / mine for mine, theirs in pairs)
@@ -200,8 +210,17 @@ def table(results: dict[str, dict[str, Measured] | str]) -> list[list[str]]:
                 rows.append([title, name, "", "", "", times if isinstance(times, str) else remark])
             else:
                 one = times[job]
-                rows.append([title, name, duration(one.its), f"{one.ratio:.3g}", duration(one.its_first), remark])
+                ratio = quantity(one.ratio, "").strip()
+                rows.append([title, name, duration(one.its), ratio, duration(one.its_first), remark])
     return rows
+
+
+def version_of(package: str) -> str:
+    """Return the version of a package, or "" if it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ import asian
 import drjit as dr
 import numpy
 from beside_peers import LORENZ, POINT, Data, expression, lorenz
-from drjit.llvm.ad import Float64, UInt32
+from drjit.llvm.ad import Float64, TensorXf64, UInt32
 
 Run = Callable[[], Any]
 
@@ -93,10 +93,31 @@ def paths(shocks: Any) -> Run:
     return run
 
 
+def layer(weights: Any, samples: Any) -> Run:
+    """Return the gradient of the layer, whose products are Dr.Jit's own."""
+    given = TensorXf64(samples)
+
+    def run() -> Any:
+        variable = TensorXf64(weights)
+        dr.enable_grad(variable)
+        loss = dr.mean(dr.square(dr.tanh(dr.matmul(given, variable))), axis=None)
+        dr.backward(loss)
+        slope = dr.grad(variable)
+        dr.eval(loss, slope)
+        return loss.numpy(), slope.numpy()
+
+    return run
+
+
 def jobs(data: Data) -> dict[str, Callable[[], Run]]:
     """Return the jobs that Dr.Jit can do. Raises `ImportError` if it does not find LLVM."""
     if not dr.has_backend(dr.JitBackend.LLVM):
         raise ImportError("Dr.Jit needs a shared library of LLVM 15 or later: set DRJIT_LIBLLVM_PATH")
     dr.set_thread_count(1)
     dr.eval(dr.arange(Float64, 2) + numpy.pi)
-    return {"expression": expressions, "loop": lambda: loop(data.steps), "paths": lambda: paths(data.shocks)}
+    return {
+        "expression": expressions,
+        "loop": lambda: loop(data.steps),
+        "paths": lambda: paths(data.shocks),
+        "layer": lambda: layer(data.weights, data.samples),
+    }

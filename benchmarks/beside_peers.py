@@ -193,7 +193,10 @@ def in_jax(data: Data) -> Jobs:
 
 
 def in_casadi(data: Data) -> Jobs:
-    """Use SX for scalars, `mapaccum` and `map` for repetitions, MX for matrices, and calls through buffers."""
+    """Use SX for scalars and the unrolled loop, `map` for paths, MX for matrices, and calls through buffers.
+
+    A loop by `fold` is shorter to write, but slower.
+    """
     ca = peer("casadi", "casadi")
 
     def called(function: Any, arguments: list[Any], shape: Any) -> Run:
@@ -213,12 +216,11 @@ def in_casadi(data: Data) -> Jobs:
         return called(f, [numpy.array(POINT)], 3)
 
     def final() -> Run:
-        state, p = ca.SX.sym("state", 3), ca.SX.sym("p", 3)
-        after = ca.vertcat(*lorenz(tuple(ca.vertsplit(state)), tuple(ca.vertsplit(p))))
-        repeated = ca.Function("step", [state, p], [after]).fold(data.steps)
-        x = ca.MX.sym("x", 6)
-        out = repeated(x[:3], ca.repmat(x[3:], 1, data.steps))[0]
-        f = ca.Function("f", [x], [ca.vertcat(out, ca.gradient(out, x))])
+        x = ca.SX.sym("x", 6)
+        state = (x[0], x[1], x[2])
+        for _ in range(data.steps):
+            state = lorenz(state, (x[3], x[4], x[5]))
+        f = ca.Function("f", [x], [ca.vertcat(state[0], ca.gradient(state[0], x))])
         return called(f, [LORENZ.copy()], 7)
 
     def layers() -> Run:

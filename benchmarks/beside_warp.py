@@ -154,7 +154,7 @@ def layer(weights: Any, samples: Any) -> Run:
 
 def jobs(data: Data) -> dict[str, Callable[[], Run]]:
     """Return the jobs. All kernels are compiled at the first launch of one of them."""
-    wp.config.quiet = True
+    wp.config.log_level = wp.LOG_ERROR
     wp.init()
     return {
         "expression": lambda: gradient(numpy.array(POINT), lambda x, out: launch(expression, 1, x, out)),
