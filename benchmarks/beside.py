@@ -56,7 +56,7 @@ LIBRARIES = {
     "micrograd": Library(
         "micrograd",
         "in_micrograd",
-        "150 lines that one reads in an hour",
+        "an engine that is short enough to read in one sitting",
         {"paths": "cannot: it has no exp", "layer": "cannot: 8 million products would be objects"},
     ),
     "PyTorch": Library(
@@ -64,11 +64,9 @@ LIBRARIES = {
     ),
     "JAX": Library("jax", "in_jax", "GPUs and TPUs, arrays of millions, many machines", {}),
     "casadi": Library(
-        "casadi", "in_casadi", "optimal control: interfaces to solvers and integrators, sparse matrices", {}
+        "casadi", "in_casadi", "symbolic matrices; interfaces to many solvers and integrators of optimal control", {}
     ),
-    "autograd": Library(
-        "autograd", "in_autograd", "derivatives of NumPy programs in pure Python, without compiled code", {}
-    ),
+    "autograd": Library("autograd", "in_autograd", "arrays of millions in plain NumPy programs", {}),
     "Numba": Library(
         "numba",
         "in_numba",
@@ -235,8 +233,8 @@ def main() -> None:
         results[name] = times
     jobs = ("job", "library", "time", "times gradwalk's", "first", "remark"), table(results)
     advantages = (
-        ("library", "can do what gradwalk cannot"),
-        [[name, each.advantage] for name, each in LIBRARIES.items()],
+        ("library", "version", "can do what gradwalk cannot"),
+        [[name, version_of(each.package), each.advantage] for name, each in LIBRARIES.items()],
     )
     for header, rows in (jobs, advantages):
         if options.markdown:
