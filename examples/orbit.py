@@ -12,6 +12,7 @@ and Kepler's ellipse gives the exact velocity. Requires matplotlib and scipy: `p
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,8 +83,8 @@ def path(start: Array, time: float, steps: int) -> Array:
     return np.array(states).T
 
 
-def shoot(steps: int) -> Array:
-    """Find the initial velocity that reaches Mars in FLIGHT years, starting from the Earth's velocity."""
+def miss_of(steps: int) -> Callable[[Any], Any]:
+    """Return the function from the initial velocity to the distance by which the flight misses Mars."""
 
     def miss(velocity: Any) -> Any:
         state = np.concatenate([LEAVING[:2], velocity])
@@ -91,6 +92,12 @@ def shoot(steps: int) -> Array:
             state = leapfrog(state, FLIGHT / steps)
         return state[:2] - ARRIVING[:2]
 
+    return miss
+
+
+def shoot(steps: int) -> Array:
+    """Find the initial velocity that reaches Mars in FLIGHT years, starting from the Earth's velocity."""
+    miss = miss_of(steps)
     found = root(jit(miss), 2.0 * np.pi * np.array([-LEAVING[1], LEAVING[0]]), jac=jit(jacobian(miss)), tol=1e-12)
     assert found.success, found.message
     return np.asarray(found.x)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import importlib
 import itertools
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +19,7 @@ import numpy
 import pytest
 from checkout import IS_COMPILED, ROOT
 
-from gradwalk import jit, value_and_grad, vmap
+from gradwalk import jit, sparse_hessian, value_and_grad, vmap
 from gradwalk.nn import MLP
 from gradwalk.program.reroll.repeats import written
 
@@ -286,6 +288,44 @@ def test_microgpt_reports_invalid_arguments(arguments, message, tmp_path, monkey
         loaded("microgpt", monkeypatch).main()
     assert stopped.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_cart_pole(tmp_path):
+    pytest.importorskip("cyipopt")
+    intervals = 40 if IS_COMPILED else 10
+    output = run("cart_pole", "--intervals", str(intervals), "--c", "c", "--output", "picture.png", cwd=tmp_path)
+    efforts = [float(effort) for effort in re.findall(r"effort ([\d.]+)", output)]
+    missed = [float(error) for error in re.findall(r"misses the end by ([-+.e\d]+)", output)]
+    assert efforts == pytest.approx([58.8, 58.8], abs=0.6 if IS_COMPILED else 9.0)
+    assert max(missed) < (0.003 if IS_COMPILED else 0.3), output
+    assert len(list((tmp_path / "c").glob("*.c"))) == 10
+    assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_c_code_of_cart_pole_computes_the_same(tmp_path, monkeypatch):
+    pytest.importorskip("cyipopt")
+    method = loaded("cart_pole", monkeypatch).methods(3)[1]
+    hessian, point = sparse_hessian(method.lagrangian), 0.1 * numpy.arange(1.0, 24.0)
+    multipliers = numpy.linspace(-1.0, 2.0, 12)
+    expected = hessian(point, multipliers, 0.7).data
+    (tmp_path / "hessian.c").write_text(hessian.program.to_c("hessian"), encoding="utf-8")
+    command = ["gcc", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "hessian.c", "-o", "hessian.so", "-lm"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    inputs, outputs = numpy.concatenate([point, multipliers, [0.7]]), numpy.zeros(len(expected))
+    compiled = ctypes.CDLL(str(tmp_path / "hessian.so")).hessian
+    compiled(*(ctypes.c_void_p(array.ctypes.data) for array in (inputs, outputs)))
+    numpy.testing.assert_allclose(outputs, expected, rtol=1e-13, atol=1e-13)
+
+
+def test_eight_schools(tmp_path):
+    pytest.importorskip("nutpie")
+    draws = 1000 if IS_COMPILED else 100
+    output = run("eight_schools", "--draws", str(draws), "--output", "picture.png", cwd=tmp_path)
+    for row in ("mean", "spread", *(f"school {name}" for name in "ABCDEFGH")):
+        *_, sampled, exact = numbers(output, row)
+        assert sampled == pytest.approx(exact, abs=0.5 if IS_COMPILED else 2.0), output
+    assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
 
 
 def test_yield_curve(tmp_path):

@@ -323,6 +323,21 @@ def test_statistics_describe_the_latest_trace():
     assert found.statistics[:2] == (4, 2)
 
 
+def test_program_computes_the_entries(monkeypatch):
+    found, point = sparse_hessian(rosenbrock), numpy.array([1.2, -0.7, 0.4, 2.0])
+    with pytest.raises(ValueError, match="has not been called"):
+        _ = found.program
+    entries = found(point).data
+    assert found.program.run(point).tolist() == entries.tolist()
+    source = found.program.to_c("hessian")
+    assert "void hessian(const double *inputs, double *outputs)" in source
+    monkeypatch.setattr(sparse, "_LARGEST", 0)
+    found = sparse_jacobian(lambda x: [x[0] * x[1], x[1] * x[2]])
+    found(numpy.ones(3))
+    with pytest.raises(ValueError, match="no single program: it runs a smaller one for each of its 2 colors"):
+        _ = found.program
+
+
 def test_missing_scipy_raises_with_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
     with pytest.raises(ImportError, match=r"pip install 'gradwalk\[scipy\]'"):

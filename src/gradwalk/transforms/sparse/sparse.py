@@ -141,6 +141,20 @@ class Sparse(Transform[P, Any]):
         """Size and cost of the latest recording; raises `ValueError` if there is none yet."""
         return self._cache.last(repr(self)).statistics
 
+    @property
+    def program(self) -> Program:
+        """The `Program` of the latest recording; raises `ValueError` if there is none yet.
+
+        It computes the stored entries of the matrix, in the order of `structure(...).data`.
+        """
+        trace = self._cache.last(repr(self))
+        if trace.groups:
+            raise ValueError(
+                f"{self!r} has no single program: it runs a smaller one for each of its {len(trace.groups)} colors, "
+                f"because all sweeps together would have more than {_LARGEST:,} instructions"
+            )
+        return trace.program
+
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
         """Raise `TypeError`: another transform cannot record a function whose result is a sparse matrix."""
         raise self._refused()
