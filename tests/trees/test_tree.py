@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import subprocess
 import sys
 import textwrap
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from programs import fewer
+from references import needs
 
 from gradwalk import Value, grad, jit, vmap
 from gradwalk.nn import MLP, Module
@@ -312,14 +314,15 @@ class TestMessages:
         assert len(str(caught.value)) < 380
 
 
+LIBRARIES = {"pandas": "Series", "polars": "Series", "torch": "tensor", "jax.numpy": "array"}
+
+
 def array_of(library, numbers):
     """Make an array of another library."""
-    module = pytest.importorskip(library)
-    make = {"pandas": "Series", "polars": "Series", "torch": "tensor", "jax.numpy": "array"}[library]
-    return getattr(module, make)(numbers)
+    return getattr(importlib.import_module(library), LIBRARIES[library])(numbers)
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars", "torch", "jax.numpy"])
+@pytest.mark.parametrize("library", [pytest.param(name, marks=needs(name)) for name in LIBRARIES])
 class TestArraysOfOtherLibraries:
     def test_foreign_arrays_become_numpy_arrays(self, library):
         array = array_of(library, [1.0, 2.0, 3.0])
@@ -340,7 +343,7 @@ class TestArraysOfOtherLibraries:
     def test_data_frames(self, library):
         if library in ("pandas", "polars"):
             columns = {"x": [1.0, 2.0], "y": [3.0, 5.0]}
-            frame = pytest.importorskip(library).DataFrame(columns)
+            frame = importlib.import_module(library).DataFrame(columns)
             assert vmap(lambda row: row @ row)(frame).tolist() == [10.0, 29.0]
             assert vmap(lambda x, y: x * y)(**{name: frame[name] for name in columns}).tolist() == [3.0, 10.0]
         else:
