@@ -60,7 +60,7 @@ def needing(document: Path) -> Any:
     return pytest.param(document, id=name(document), marks=needs(*packages))
 
 
-@pytest.mark.parametrize("document", map(needing, DOCUMENTS))
+@pytest.mark.parametrize("document", list(map(needing, DOCUMENTS)))
 def test_python_blocks_print_the_documented_output(document, tmp_path, monkeypatch):
     # The blocks of a document share their names, as the cells of a notebook do.
     if not IS_COMPILED and "100_000" in document.read_text(encoding="utf-8"):

@@ -1,4 +1,4 @@
-"""A check that modules can be compiled, and an explanation of what to do if they cannot be compiled."""
+"""A check of the C compiler, and the explanation that users see if it is missing or does not work."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CURE = """There are three ways to continue:
 
 
 def problem() -> str:
-    """Return why the system's C compiler cannot compile modules, and what to do; return "" if it can, and on Windows.
+    """Explain why the system's C compiler cannot compile modules; return "" if it can, and on Windows.
 
     On Windows, `problem_of` is asked during the build, because only setuptools can find the compiler.
     """
@@ -38,7 +38,7 @@ def problem() -> str:
 
 
 def problem_of(compiler: Any) -> str:
-    """Return why a compiler of setuptools cannot compile modules, and what to do; return "" if it can."""
+    """Explain why a compiler of setuptools cannot compile modules; return "" if it can."""
     if compiler.compiler_type != "msvc":
         return _explained(_problem_of_command(compiler.compiler_so, compiler.include_dirs))
     try:
@@ -53,7 +53,7 @@ def _explained(reason: str) -> str:
 
 
 def _problem_of_command(command: list[str], include_dirs: list[str]) -> str:
-    """Return why a command cannot compile a file that includes Python.h: the compiler's first error."""
+    """Return the compiler's first error if it cannot compile a file that includes Python.h; otherwise ""."""
     if shutil.which(command[0]) is None:
         return f"no C compiler was found: there is no command {command[0]!r}"
     with tempfile.TemporaryDirectory() as folder:
