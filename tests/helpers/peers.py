@@ -22,6 +22,7 @@ import pytest
 from references import Reference
 
 TESTS = str(Path(__file__).parents[1])
+MOST_NAMES = 6  # packages in the summary
 
 
 def missing_for(item: pytest.Item) -> frozenset[str]:
@@ -91,8 +92,9 @@ class Peers:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print how many tests were not collected."""
         if self.needed:
-            needed = ", ".join(f"{name} ({count:,})" for name, count in self.needed.most_common())
-            text = f"not collected: {self.tests:,} tests and {self.files} whole files, which need {needed}"
+            needed = [f"{name} ({count:,})" for name, count in self.needed.most_common(MOST_NAMES)]
+            needed += [f"{len(self.needed) - MOST_NAMES} others"] * (len(self.needed) > MOST_NAMES)
+            text = f"not collected: {self.tests:,} tests and {self.files} whole files, which need {', '.join(needed)}"
             terminalreporter.write_line(f'{text}; pip install ".[test,interop]" installs the packages')
 
 

@@ -350,12 +350,14 @@ class TestArraysOfOtherLibraries:
             assert flatten(array_of(library, 2.0), "it") == ([2.0], SCALAR)  # arrays without dimensions are numbers
 
 
+@needs("pandas")
 @pytest.mark.parametrize(("numbers", "kind"), [(["a", "b"], "a str"), ([Decimal(1)], "a Decimal")])
 def test_columns_of_other_types_are_refused(numbers, kind):
     with pytest.raises(TypeError, match=f"an element of x is {kind}"):
         flatten(array_of("pandas", numbers), "x")
 
 
+@needs("pandas")
 def test_missing_numbers_in_columns_are_nan():
     for library in ("pandas", "polars"):
         [leaf], _ = flatten(array_of(library, [1, None]), "x")
