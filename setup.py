@@ -2,7 +2,7 @@
 
 Environment variables:
 GRADWALK_PURE=1 builds a package that runs as plain Python. It must be set explicitly: a failing compiler is an error.
-GRADWALK_OPTIMIZE=1 compiles at -O1, for quick builds during development.
+GRADWALK_OPTIMIZE=1 compiles all modules at -O1, for quick builds during development.
 GRADWALK_OWN_VECTORS=1 uses the vector functions of vector_functions.h even if the C library has its own, for tests.
 CFLAGS with -g keeps debug symbols.
 """
@@ -10,15 +10,18 @@ CFLAGS with -g keeps debug symbols.
 import hashlib
 import os
 import re
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
-from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import PlatformError
+from setuptools.errors import BaseError, CCompilerError, PlatformError
+
+sys.path.insert(0, "tools/install")
+
+import c_compiler_check
+from progress import Progress
 
 COMPILED = (
     "ops/compiled/evaluate",
@@ -74,36 +77,47 @@ COMPILED = (
     "solvers/ode/dormand_prince",
     "adopting/switches",
 )
+# Modules that are faster at a level of optimization above 1; `python tools/build_times.py` prints what the levels cost.
+LEVELS = {
+    "backend/launch": 3,
+    "graph/reevaluate": 3,
+    "ops/compiled/evaluate": 3,
+    "program/run/instruction_loop": 3,
+    "program/run/interpreter": 2,
+    "program/run/loop_runner": 3,
+    "transforms/sparse/coloring": 2,
+    "transforms/sparse/sparsity_pattern": 2,
+    "value/apply": 2,
+    "value/methods": 2,
+    "value/node": 2,
+    "value/sweep/backward": 2,
+    "value/sweep/order": 2,
+    "value/value": 2,
+}
 PACKAGE = Path("src/gradwalk")
 BUILD = Path("build/cython")
 ON_WINDOWS = sys.platform == "win32"
 WITH_SYMBOLS = "-g" in os.environ.get("CFLAGS", "").split()
-DIRECTIVES = {
-    "cdivision": True,
-    "boundscheck": False,
-    "freethreading_compatible": sys.platform == "linux",  # the only system on which .ci/free_threaded tests it
+TRANSLATION: dict[str, Any] = {  # options of cythonize
+    "include_path": ["src"],
+    "language_level": 3,
+    "compiler_directives": {
+        "cdivision": True,
+        "boundscheck": False,
+        "freethreading_compatible": sys.platform == "linux",  # the only system on which .ci/free_threaded tests it
+        "emit_code_comments": False,
+    },
 }
 
 
-NO_COMPILER = """no C compiler was found, but gradwalk has modules in C. There are three ways to continue:
-  - Install a compiler, and try again:
-      Debian, Ubuntu  apt install gcc python3-dev
-      Fedora          dnf install gcc python3-devel
-      Alpine          apk add gcc musl-dev python3-dev
-      macOS           xcode-select --install
-      Windows         "Desktop development with C++" of the Build Tools for Visual Studio
-  - Install a released wheel, whose modules are compiled: pip install --only-binary gradwalk gradwalk
-  - Set the environment variable GRADWALK_PURE to 1, and try again: gradwalk is then installed as plain Python, which
-    has all functions but is slower."""
-
-
-def flags() -> list[str]:
-    """Return the options of the C compiler.
+def flags(module: Path) -> list[str]:
+    """Return the options of the C compiler for a module.
 
     Without contraction, a*b + c is rounded twice, as in Python. The options about errno and traps do not change results
     but allow the vectorization of lane loops; lanes.h checks the optimization level.
     """
-    level = os.environ.get("GRADWALK_OPTIMIZE", "2" if ON_WINDOWS else "3")
+    name = module.relative_to(PACKAGE).with_suffix("").as_posix()
+    level = os.environ.get("GRADWALK_OPTIMIZE", "2" if ON_WINDOWS else str(LEVELS.get(name, 1)))
     if ON_WINDOWS:
         return ["/Od" if level == "0" else f"/O{level}", "/fp:precise"]
     exact = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
@@ -162,7 +176,7 @@ def extension(module: Path) -> Extension:
     return Extension(
         ".".join(module.relative_to("src").with_suffix("").parts),
         [str(module)],
-        extra_compile_args=flags(),
+        extra_compile_args=flags(module),
         extra_link_args=link_flags(),
         define_macros=macros(module),
         include_dirs=[str(PACKAGE / folder) for folder in ("value/memory", "backend/cpu", "program/run/rows")],
@@ -170,54 +184,69 @@ def extension(module: Path) -> Extension:
     )
 
 
-def translated(extension: Extension) -> list[str]:
-    """Return the C files of a module; translate it again if its sources have changed since the last translation.
+def translated(extensions: list[Extension]) -> None:
+    """Replace the sources of extensions by C files; translate the modules that changed since their last translation.
 
     File times and Cython's list of dependencies are not reliable: Git changes the times, and the list lacks modules
     that are cimported from packages.
     """
-    path, text = stamp(Path(extension.sources[0]))
-    is_stale = not path.exists() or path.read_text(encoding="utf-8") != text
-    [result] = cythonize(
-        extension,
+    from Cython.Build import cythonize  # not installed for plain Python
+
+    stamps = [stamp(Path(extension.sources[0])) for extension in extensions]
+    files = [BUILD / Path(extension.sources[0]).with_suffix(".c") for extension in extensions]
+    changed = [
+        extension
+        for extension, (path, text), file in zip(extensions, stamps, files, strict=True)
+        if not file.exists() or not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
+    cythonize(
+        changed,
         build_dir=str(BUILD),
-        force=is_stale or None,
-        include_path=["src"],
-        language_level=3,
-        compiler_directives=DIRECTIVES,
+        force=True,
+        quiet=True,
+        nthreads=os.cpu_count() or 1,
+        **TRANSLATION,
     )
-    if is_stale:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return [*result.sources, str(path)]
+    for extension, (path, text), file in zip(extensions, stamps, files, strict=True):
+        if extension in changed:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        extension.sources = [str(file), str(path)]
 
 
 class BuildModules(build_ext):
-    """Translates modules to C only if they are to be compiled and a compiler exists."""
+    """Translates modules to C if a compiler exists, compiles the largest first, and reports progress."""
+
+    progress: Progress
+    has_failed = False
 
     def build_extensions(self) -> None:
         """Compile all modules."""
-        if not has_command(self.compiler):
-            raise PlatformError(NO_COMPILER)
-        for extension in self.extensions:
-            extension.sources = translated(extension)
-        super().build_extensions()
+        problem = c_compiler_check.problem_of(self.compiler)
+        if problem:
+            raise PlatformError(problem)
+        translated(self.extensions)
+        sizes = {extension.name: Path(extension.sources[0]).stat().st_size for extension in self.extensions}
+        self.extensions.sort(key=lambda extension: -sizes[extension.name])
+        with Progress(sizes, is_quiet=not self.distribution.verbose) as self.progress:
+            super().build_extensions()
+
+    def build_extension(self, extension: Extension) -> None:
+        """Compile a module, unless another one has failed."""
+        if self.has_failed:
+            return
+        try:
+            super().build_extension(extension)
+        except (BaseError, CCompilerError) as error:
+            self.has_failed = True
+            raise PlatformError(f"{extension.name} cannot be compiled: {error}. {c_compiler_check.CURE}") from error
+        self.progress.finish(extension.name)
 
 
-def has_command(compiler: Any) -> bool:
-    """Return whether the command of a compiler is installed, without running it."""
-    if compiler.compiler_type != "msvc":
-        return shutil.which(compiler.compiler_so[0]) is not None
-    try:
-        compiler.initialized or compiler.initialize()
-    except PlatformError:
-        return False
-    return True
-
-
-pure = os.environ.get("GRADWALK_PURE") == "1"
-setup(
-    ext_modules=[] if pure else [extension(PACKAGE / f"{name}.py") for name in COMPILED],
-    cmdclass={"build_ext": BuildModules},
-    options={"build_ext": {"parallel": os.cpu_count()}},
-)
+if __name__ == "__main__":  # not in the processes that translate modules
+    pure = os.environ.get("GRADWALK_PURE") == "1"
+    setup(
+        ext_modules=[] if pure else [extension(PACKAGE / f"{name}.py") for name in COMPILED],
+        cmdclass={"build_ext": BuildModules},
+        options={"build_ext": {"parallel": os.cpu_count()}},
+    )

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from checkout import IS_COMPILED, PACKAGE, ROOT
 from hypothesis import settings
+from peers import Peers
 from stale import cure, outdated
 from wasm import LEFT_OUT, refusal
 
@@ -32,8 +33,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--passed", type=Path, help="output of an earlier run with -rp; skip tests that passed there")
 
 
-def pytest_configure() -> None:
-    """Stop unless the tests import an up-to-date build of this checkout."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Stop unless the tests import an up-to-date build of this checkout; register marks and plugins."""
+    config.addinivalue_line("markers", "needs(*packages): packages that a test needs")
+    if "GRADWALK_NO_SKIPS" not in os.environ:
+        config.pluginmanager.register(Peers())
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs; some tests send SIGINT
         signal.signal(signal.SIGINT, signal.default_int_handler)
     problem = outdated(PACKAGE, ROOT)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
-from types import ModuleType
+from typing import Any
 
 import pytest
+from references import needs
 
 import gradwalk
 
@@ -33,22 +34,21 @@ NEEDED = {
 }
 
 
-def imported(name: str) -> ModuleType:
-    if name in NEEDED:
-        pytest.importorskip(NEEDED[name])
-    return importlib.import_module(name)
+def needing(name: str) -> Any:
+    """Return the name of a module as a parameter, marked with the package that it needs."""
+    return pytest.param(name, marks=[needs(NEEDED[name])] if name in NEEDED else [])
 
 
-@pytest.mark.parametrize("name", ["gradwalk", "gradwalk.interop", *MODULES])
+@pytest.mark.parametrize("name", [needing(name) for name in ("gradwalk", "gradwalk.interop", *MODULES)])
 def test_examples(name):
     # Some modules document methods of Value without defining Value.
-    assert doctest.testmod(imported(name), extraglobs={"Value": gradwalk.Value}).failed == 0
+    assert doctest.testmod(importlib.import_module(name), extraglobs={"Value": gradwalk.Value}).failed == 0
 
 
 def test_examples_are_found():
     finder = doctest.DocTestFinder(exclude_empty=True)
     names = [name for name in MODULES if name.startswith("gradwalk.value.")]
-    found = {test.name for name in names for test in finder.find(imported(name), name) if test.examples}
+    found = {test.name for name in names for test in finder.find(importlib.import_module(name), name) if test.examples}
     assert {
         "gradwalk.value.value.Value",
         "gradwalk.value.sweep.refresh.refresh",

@@ -11,10 +11,12 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 from checkout import IS_COMPILED, ROOT
 from documentation import PAGES
+from references import needs
 from website import hero
 
 from gradwalk import Value, draw
@@ -53,7 +55,13 @@ def test_run_and_test_sections_have_one_command(heading):
     assert len(command.splitlines()) == 1
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def needing(document: Path) -> Any:
+    """Return a document as a parameter, marked with the packages that its blocks import."""
+    packages = re.findall(r"^(?:from|import) (\w+)", "".join(blocks(document, "python")), re.M)
+    return pytest.param(document, id=name(document), marks=needs(*packages))
+
+
+@pytest.mark.parametrize("document", list(map(needing, DOCUMENTS)))
 def test_python_blocks_print_the_documented_output(document, tmp_path, monkeypatch):
     # The blocks of a document share their names, as the cells of a notebook do.
     if not IS_COMPILED and "100_000" in document.read_text(encoding="utf-8"):
@@ -63,8 +71,6 @@ def test_python_blocks_print_the_documented_output(document, tmp_path, monkeypat
     monkeypatch.setattr(Value, "zero_grad", None, raising=False)
     names: dict[str, object] = {"__name__": "document"}
     for block in blocks(document, "python"):
-        for package in re.findall(r"^(?:from|import) (\w+)", block, re.M):
-            pytest.importorskip(package)
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(block, name(document), "exec", dont_inherit=True), names)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import math
 import os
+import shlex
 import signal
 import subprocess
 import sys
 
 import pytest
+from checkout import IS_COMPILED
 
-from gradwalk import Graph
+from gradwalk import Graph, __version__
 from gradwalk.cli.main import main
 
 NEURON = ["tanh(x1*w1 + x2*w2 + b)", "x1=2", "x2=0", "w1=-3", "w2=1", "b=6.8813735870195432"]
@@ -173,6 +175,23 @@ def test_output_encoding_without_a_letter():
     assert "\\u03c0" in result.stdout
 
 
+def test_without_arguments_prints_the_version_and_what_to_try_first():
+    result = gradwalk()
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith(f"gradwalk {__version__}, {'compiled by' if IS_COMPILED else 'plain Python'}")
+    assert [line.split()[0] for line in lines[1:3]] == ["batches", "machine"]
+    tried = [shlex.split(line.split("   ")[0])[1:] for line in lines if line.startswith("  gradwalk ")]
+    assert [words[0] for words in tried] == ["walk", "lesson", "lesson", "--help"]
+    assert gradwalk(*tried[0]).returncode == 0
+
+
+def test_without_arguments_and_with_unknown_instruction_set():
+    result = gradwalk(GRADWALK_INSTRUCTION_SET="foo")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("gradwalk: GRADWALK_INSTRUCTION_SET must be baseline")
+
+
 def test_about_prints_the_version():
     assert gradwalk("about").stdout.splitlines()[0].startswith("gradwalk      0.")
 
@@ -188,7 +207,6 @@ def test_help_and_version():
     assert "walk" in gradwalk("--help").stdout
     assert "name=value" in gradwalk("walk", "--help").stdout
     assert gradwalk("--version").stdout.startswith("gradwalk 0.")
-    assert gradwalk().returncode == 2
 
 
 def test_numbers_are_printed_with_all_digits():

@@ -1,7 +1,7 @@
 """Reference libraries, and the operations of the table in mpmath, PyTorch and JAX.
 
-The fast suite does not need these libraries: each one is imported when a test first uses it, and the test is
-skipped if it is not installed.
+The fast suite does not need these libraries: each one is imported when a test first uses it, and tests that use one
+that is not installed are not collected (tests/helpers/peers.py).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import importlib
 import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -30,8 +29,8 @@ JUMPS = {"floor", "ceil", "trunc", "rint", "floor_divide", "mod", "fmod", "remai
 
 
 def needs(*packages: str) -> pytest.MarkDecorator:
-    """Make a mark that skips a test if one of these packages is not installed."""
-    return pytest.mark.skipif(not all(map(find_spec, packages)), reason=f"needs {', '.join(packages)}")
+    """Make a mark for tests that need packages (see tests/helpers/peers.py)."""
+    return pytest.mark.needs(*packages)
 
 
 class Reference:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -182,23 +183,35 @@ def test_pure_wheel_with_gradwalk_pure(sdist, tmp_path):
     assert works(wheel, tmp_path / "installed") == "uncompiled 6.0"
 
 
-def test_failed_compilation_fails_the_build(sdist, tmp_path):
-    shutil.copytree(sdist, tmp_path / "tree", ignore=shutil.ignore_patterns("build"))
-    result = build(tmp_path / "tree", tmp_path, "--wheel", CC="false")
+def failed_build(sdist: Path, folder: Path, **environment: str) -> str:
+    """Return the output of a build that fails."""
+    shutil.copytree(sdist, folder / "tree", ignore=shutil.ignore_patterns("build"))
+    result = build(folder / "tree", folder, "--wheel", **environment)
     assert result.returncode != 0
-    assert not list(tmp_path.glob("*.whl"))
-    assert "error" in (result.stdout + result.stderr).lower()
+    assert not list(folder.glob("*.whl"))
+    return result.stdout + result.stderr
 
 
-def test_error_without_a_compiler_says_what_to_do(sdist, tmp_path, monkeypatch):
-    shutil.copytree(sdist, tmp_path / "tree", ignore=shutil.ignore_patterns("build"))
-    monkeypatch.delenv("CC", raising=False)
-    result = build(tmp_path / "tree", tmp_path, "--wheel", PATH=str(tmp_path))
-    assert result.returncode != 0
-    assert not list(tmp_path.glob("*.whl"))
-    text = result.stdout + result.stderr
-    assert all(word in text for word in ("no C compiler was found", "apt install gcc", "GRADWALK_PURE"))
-    assert "Cythonizing" not in text  # the build fails before Cython runs
+@pytest.mark.parametrize(
+    ("compiler", "problem"),
+    [
+        ("/nonexistent", "no C compiler was found: there is no command '/nonexistent'"),
+        ("false", "the C compiler 'false' does not work: exit code 1, without a message"),
+        ("cc -include nothing.h", "the C compiler 'cc' does not work: "),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="setuptools searches for Visual Studio")
+def test_compiler_that_does_not_work_is_explained(sdist, tmp_path, compiler, problem):
+    text = failed_build(sdist, tmp_path, CC=compiler)
+    assert f"gradwalk has modules in C, but {problem}" in text
+    assert all(word in text for word in ("apt install gcc", "xcode-select", "Visual Studio", "GRADWALK_PURE"))
+    assert "File" not in text.partition("gradwalk has modules in C")[2]  # there is no traceback
+    assert "gradwalk: compiled" not in text
+
+
+def test_module_that_cannot_be_compiled_is_named(sdist, tmp_path):
+    text = failed_build(sdist, tmp_path, GRADWALK_OPTIMIZE="0 -no-such-option")
+    assert re.search(r"gradwalk\.[\w.]+ cannot be compiled: .* There are three ways to continue", text)
 
 
 def test_import_loads_only_numpy():

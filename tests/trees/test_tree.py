@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import subprocess
 import sys
 import textwrap
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from programs import fewer
+from references import needs
 
 from gradwalk import Value, grad, jit, vmap
 from gradwalk.nn import MLP, Module
@@ -312,14 +314,15 @@ class TestMessages:
         assert len(str(caught.value)) < 380
 
 
+LIBRARIES = {"pandas": "Series", "polars": "Series", "torch": "tensor", "jax.numpy": "array"}
+
+
 def array_of(library, numbers):
     """Make an array of another library."""
-    module = pytest.importorskip(library)
-    make = {"pandas": "Series", "polars": "Series", "torch": "tensor", "jax.numpy": "array"}[library]
-    return getattr(module, make)(numbers)
+    return getattr(importlib.import_module(library), LIBRARIES[library])(numbers)
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars", "torch", "jax.numpy"])
+@pytest.mark.parametrize("library", [pytest.param(name, marks=needs(name)) for name in LIBRARIES])
 class TestArraysOfOtherLibraries:
     def test_foreign_arrays_become_numpy_arrays(self, library):
         array = array_of(library, [1.0, 2.0, 3.0])
@@ -340,19 +343,21 @@ class TestArraysOfOtherLibraries:
     def test_data_frames(self, library):
         if library in ("pandas", "polars"):
             columns = {"x": [1.0, 2.0], "y": [3.0, 5.0]}
-            frame = pytest.importorskip(library).DataFrame(columns)
+            frame = importlib.import_module(library).DataFrame(columns)
             assert vmap(lambda row: row @ row)(frame).tolist() == [10.0, 29.0]
             assert vmap(lambda x, y: x * y)(**{name: frame[name] for name in columns}).tolist() == [3.0, 10.0]
         else:
             assert flatten(array_of(library, 2.0), "it") == ([2.0], SCALAR)  # arrays without dimensions are numbers
 
 
+@needs("pandas")
 @pytest.mark.parametrize(("numbers", "kind"), [(["a", "b"], "a str"), ([Decimal(1)], "a Decimal")])
 def test_columns_of_other_types_are_refused(numbers, kind):
     with pytest.raises(TypeError, match=f"an element of x is {kind}"):
         flatten(array_of("pandas", numbers), "x")
 
 
+@needs("pandas")
 def test_missing_numbers_in_columns_are_nan():
     for library in ("pandas", "polars"):
         [leaf], _ = flatten(array_of(library, [1, None]), "x")

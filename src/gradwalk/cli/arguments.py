@@ -12,8 +12,9 @@ _EXAMPLE = 'gradwalk walk "tanh(x1*w1 + x2*w2 + b)" x1=2 x2=0 w1=-3 w2=1 b=6.881
 
 
 def parsed(arguments: Sequence[str], version: str) -> argparse.Namespace:
-    """Parse the arguments that follow the program name; the result's `command` is "walk", "lesson", "run" or "about".
+    """Parse the arguments that follow the program name.
 
+    The result's `command` is "walk", "lesson", "run" or "about", or None if there are no arguments.
     As in argparse, --help and errors print a message and raise `SystemExit`. `version` is the version that --version
     prints.
     """
@@ -21,12 +22,14 @@ def parsed(arguments: Sequence[str], version: str) -> argparse.Namespace:
         prog="gradwalk", description="Scalar reverse-mode automatic differentiation, step by step or at full speed."
     )
     parser.add_argument("--version", action="version", version=f"gradwalk {version}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
+    commands = parser.add_subparsers(required=bool(arguments), metavar="COMMAND", dest="command")
     _add_walk(commands)
     _add_lesson(commands)
     _add_run(commands)
     _add_about(commands)
     options, unknown = parser.parse_known_args(_options_first(arguments))
+    if options.command is None:
+        return options
     command = commands.choices[options.command]  # errors show the usage of this command
     if unknown:
         command.error(f"unrecognized arguments: {' '.join(unknown)}")

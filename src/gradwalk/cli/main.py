@@ -1,4 +1,7 @@
-"""The command line: `gradwalk walk EXPRESSION name=value ...`, `walk script.py`, `lesson`, `run script.py`, `about`."""
+"""The command line: `gradwalk walk EXPRESSION name=value ...`, `walk script.py`, `lesson`, `run script.py`, `about`.
+
+Without arguments, it prints the version, the backends, and which commands to try first.
+"""
 
 from __future__ import annotations
 
@@ -165,7 +168,35 @@ def _about(options: Namespace) -> int:
     return 0
 
 
-_COMMANDS = {"walk": _walk, "lesson": _lesson, "run": _run, "about": _about}
+def _welcome(options: Namespace) -> int:
+    """Print the version, the backends, and which commands to try first."""
+    try:
+        about = gradwalk.about()
+    except ValueError as error:  # GRADWALK_INSTRUCTION_SET is not valid
+        return _failed(error)
+    if about.compiler:
+        kind, batches = f"compiled by {about.compiler}", f"compiled kernels for {about.instruction_set}"
+    else:
+        kind, batches = "plain Python, slower than compiled modules", "plain Python"
+    llvm = about.packages["llvmlite"]
+    native = f"LLVM, by llvmlite {llvm}" if llvm else 'not available; to add it: pip install "gradwalk[native]"'
+    print(_WELCOME.format(version=about.version, kind=kind, batches=batches, native=native))
+    return 0
+
+
+_WELCOME = """gradwalk {version}, {kind}
+  batches       {batches}
+  machine code  {native}
+
+To try first:
+  gradwalk walk "a*b + c" a=2 b=-3 c=10   show step by step how the gradients of an expression are computed
+  gradwalk lesson                         learn backpropagation in a browser, in fifteen minutes
+  gradwalk lesson --microgpt              train a small GPT in a browser, and see how every number in it is computed
+  gradwalk --help                         list all commands
+
+Documentation: https://gradwalk.github.io/gradwalk"""
+
+_COMMANDS = {None: _welcome, "walk": _walk, "lesson": _lesson, "run": _run, "about": _about}
 
 
 def _split(order: str) -> list[str]:

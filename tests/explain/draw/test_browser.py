@@ -19,7 +19,7 @@ FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update", "--virtual-time-budget=1000"),
 )
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 
 # Measures texts outside their boxes, overlapping boxes and the paper's color, for each drawing.
 MEASURE = """
