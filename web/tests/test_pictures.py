@@ -98,9 +98,7 @@ def test_findings_lead_to_parts(visit: Visit, moons: Path) -> None:
 
 def test_pictures_in_files_run_no_code(lesson: Lesson, tmp_path: Path, moons: Path) -> None:
     text = re.findall(r"data-gradwalk-document>(.*?)</script>", moons.read_text(encoding="utf-8"), re.DOTALL)[0]
-    evil = (
-        r"\u003cimage href='x'/\u003e\u003cscript\u003edocument.title=1\u003c/script\u003e"
-    )
+    evil = r"\u003cimage href='x'/\u003e\u003cscript\u003edocument.title=1\u003c/script\u003e"
     changed = text.replace(r"\u003ctitle /\u003e", evil, 1)
     assert changed != text
     lesson.open_file(pages.written(tmp_path / "evil.json", changed))
