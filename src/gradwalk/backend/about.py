@@ -17,6 +17,7 @@ from gradwalk.backend.lane_kernel import chosen_instruction_set
 PACKAGES = (
     "numpy",
     "anywidget",
+    "av",
     "casadi",
     "cyipopt",
     "dask",
