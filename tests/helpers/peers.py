@@ -30,7 +30,7 @@ def missing_for(item: pytest.Item) -> frozenset[str]:
     marked = {package for mark in item.iter_markers("needs") for package in mark.args}
     parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
     fixtures = [made.func for made in item._fixtureinfo.name2fixturedefs.values() for made in made[-1:]]
-    read = _reachable([_tested(item), *fixtures, *parameters])
+    read = _reachable([_tested(item), *fixtures, *parameters], item.cls)
     packages = {package.partition(".")[0] for package in marked | read if not is_installed(package)}
     reasons = {mark.kwargs["reason"] for mark in item.iter_markers("skipif") if any(mark.args)}
     return frozenset(packages | {reason.removeprefix("needs ") for reason in reasons if reason.startswith("needs ")})
@@ -98,8 +98,8 @@ class Peers:
             terminalreporter.write_line(f'{text}; pip install ".[test,interop]" installs the packages')
 
 
-def _reachable(roots: Iterable[Any]) -> set[str]:
-    """Return the packages that objects read, with all helpers they read in turn."""
+def _reachable(roots: Iterable[Any], owner: type | None) -> set[str]:
+    """Return the packages that objects read, with all helpers and methods of the class `owner` they read in turn."""
     packages: set[str] = set()
     seen: set[int] = set()
     waiting = list(roots)
@@ -112,6 +112,8 @@ def _reachable(roots: Iterable[Any]) -> set[str]:
             packages.add(found._name)
         elif isinstance(found, types.FunctionType) and found.__code__.co_filename.startswith(TESTS):
             waiting += _read_by(found)
+            methods = [getattr(owner, name, None) for name in _names(found)]
+            waiting += [method for method in methods if isinstance(method, types.FunctionType)]
             packages |= _imported_or_skipped(found.__code__)
         else:
             waiting += _parts(found)
@@ -152,11 +154,16 @@ def _read_by(function: types.FunctionType) -> Iterator[Any]:
             yield cell.cell_contents
         except ValueError:  # not assigned yet
             continue
-    for code in _codes(function.__code__):
-        found = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
-        yield from found
-        modules = [each for each in found if isinstance(each, types.ModuleType) and _is_helper(each)]
-        yield from (vars(module)[name] for module in modules for name in code.co_names if name in vars(module))
+    names = _names(function)
+    found = [function.__globals__[name] for name in names if name in function.__globals__]
+    yield from found
+    modules = [each for each in found if isinstance(each, types.ModuleType) and _is_helper(each)]
+    yield from (vars(module)[name] for module in modules for name in names if name in vars(module))
+
+
+def _names(function: types.FunctionType) -> set[str]:
+    """Return the names of the globals and attributes that a function and the functions inside it read."""
+    return {name for code in _codes(function.__code__) for name in code.co_names}
 
 
 def _is_helper(module: types.ModuleType) -> bool:
