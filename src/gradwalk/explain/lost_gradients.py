@@ -12,8 +12,10 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy
+
 from gradwalk.explain import sentences
-from gradwalk.explain.passes import BackwardStep, contribution, passing
+from gradwalk.explain.passes import BackwardStep, contribution, passed_to, passing
 from gradwalk.explain.text import one_line
 from gradwalk.graph.graph import Graph
 
@@ -168,8 +170,10 @@ def legal_orders(graph: Graph, indices: Sequence[int]) -> int | None:
 
 def is_legal(graph: Graph, order: Sequence[int]) -> bool:
     """Return whether an order visits every node after all nodes that use it."""
-    visit = {index: i for i, index in enumerate(order)}
-    return all(visit[index] < visit[operand] for index in order for _, operand in passing(graph.nodes[index]))
+    visit = numpy.full(len(graph) + 1, len(graph))  # the last place is that of operands without a gradient
+    visit[list(order)] = range(len(order))
+    users = numpy.repeat(visit[:-1], numpy.diff(graph.offsets))
+    return bool((users < visit[passed_to(graph)])[users < len(graph)].all())
 
 
 def _losses_of(index: int, lost: Sequence[LostContribution], graph: Graph) -> list[Loss]:
