@@ -41,19 +41,24 @@ def test_lines_without_a_terminal():
 @pytest.mark.skipif(not HAS_TERMINALS, reason="this system has no pseudoterminals")
 @pytest.mark.parametrize(("columns", "is_shown"), [(100, True), (60, False)])
 def test_text_on_the_terminal_while_output_is_hidden(columns, is_shown):
-    process, terminal = pty.fork()
-    if process == 0:
-        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        os.chdir(ROOT)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # as pip does
-        os.execve(sys.executable, [sys.executable, "-c", PROGRAM], {**os.environ, "TERM": "xterm"})
+    terminal, end = pty.openpty()
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n{PROGRAM}"],
+        cwd=ROOT,
+        stdin=end,
+        stdout=subprocess.DEVNULL,  # as pip does
+        start_new_session=True,
+        env={**os.environ, "TERM": "xterm"},
+    )
+    os.close(end)
     shown = b""
     try:
         while piece := os.read(terminal, 1000):
             shown += piece
     except OSError:  # the end of the output on Linux
         pass
-    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0
+    assert process.wait() == 0
     os.close(terminal)
     assert (b"\0337\033[56G1 of 2, 1 s left\033[K\0338" in shown) == is_shown
     assert shown.endswith(b"\0337\033[56G\033[K\0338" if is_shown else b"")

@@ -70,7 +70,7 @@ def test_nodes_of_one_iteration_belong_to_it():
     counted = {path: paths.count(path) for path in paths}
     inner = {f"outer.{i}.step.{j}": 2 for i in range(3) for j in range(2)}
     assert counted == {"": len([x, w, before, start, x.exp(), root]), **{f"outer.{i}": 2 for i in range(3)}, **inner}
-    assert str(walk(root)).count("outer.2.val = ") == 1
+    assert str(walk(root)).count("outer[2].val = ") == 1
 
 
 def test_modules_inside_iterations():
@@ -83,7 +83,7 @@ def test_modules_inside_iterations():
     paths = paths_of(Graph.record(root))
     assert {"follow.0.layers.0.neurons.0", "follow.1.layers.0.neurons.0", "layers.0.neurons.0"} <= set(paths)
     names = {group.name for group in grouped(Graph.record(root))[0]}
-    assert {"follow.0.layers", "follow.2.layers"} <= {".".join(name.split(".")[:3]) for name in names}
+    assert {"follow[0].layers", "follow[2].layers"} <= {"[".join(name.split("[")[:2]) for name in names}
 
 
 def test_failed_loop_leaves_no_path():

@@ -47,6 +47,9 @@ PACKAGE = {
     "debug": Entry("debug.print('{}', x) or x"),
     "debug_nans": Entry("x", "`with gradwalk.debug_nans():`, without an argument; inf is refused, too"),
     "disable_jit": Entry("lib.disable_jit()(lib.jit(f))(x)", "`vmap` still records"),
+    "export": Entry(
+        "x", "a function that writes a library in C; `jit(f).program.save(path)` and `load(path)` write and read files"
+    ),
     "eval_shape": Entry("lib.eval_shape(f, 1.0).ndim * x", "the dtype is always float64"),
     "grad": Entry("lib.grad(f)(x)", _SCALED),
     "hessian": Entry("lib.hessian(f)(x)", _SCALED),

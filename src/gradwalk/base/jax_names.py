@@ -28,7 +28,6 @@ PACKAGE = {
     "distributed": "send `vmap(f).lower(*args)` to the workers of a cluster: see the guide 'Batches'",
     "enable_x64": "all computations are in float64, and batches of float32 arrays in float32",
     "ensure_compile_time_eval": "numbers that do not depend on the arguments are always computed while recording",
-    "export": "use `jit(f).lower(*args).program.save(path)` and `gradwalk.Program.load(path)`",
     "ffi": "use `gradwalk.primitive` or `gradwalk.pure_callback`",
     "fwd_and_bwd": "use `gradwalk.vjp`",
     "image": _NUMPY,
