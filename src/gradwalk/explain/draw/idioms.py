@@ -53,9 +53,7 @@ class Idioms:
         opcode, given = self._opcodes[node], self._given(node)
         if opcode == _DIV and self._is_softmax(given):
             yield "softmax"
-        elif (opcode == _LOG and given[0] != CONSTANT and self._is_share(given[0])) or (
-            opcode == _SUB and CONSTANT not in given and (self._is_score(*given) or self._is_score(*given[::-1]))
-        ):
+        elif self._is_log_share(opcode, given):
             yield _CROSS_ENTROPY
         elif self._is_square(node) and self._is_difference(given[0]):
             yield "squared error" if is_loss else "squared difference"
@@ -110,6 +108,14 @@ class Idioms:
 
     def _is_share(self, node: int) -> bool:
         return self._opcodes[node] == _DIV and self._is_softmax(self._given(node))
+
+    def _is_log_share(self, opcode: int, given: Sequence[int]) -> bool:
+        """Return whether an operation is the logarithm of a softmax, or the difference of a logsumexp and a score."""
+        if CONSTANT in given:
+            return False
+        if opcode == _LOG:
+            return self._is_share(given[0])
+        return opcode == _SUB and (self._is_score(*given) or self._is_score(*given[::-1]))
 
     def _is_square(self, node: int) -> bool:
         """Return whether a node is x**2 or x * x."""
