@@ -155,7 +155,8 @@ def test_single_leaf():
 def test_boxes_of_a_wide_graph_are_narrow():
     x1, x2, w1, w2, b = [Value(2.0, label=name) for name in ("x1", "x2", "w1", "w2", "b")]
     product = draw(x1 * w1).svg
-    neuron = draw((x1 * w1 + x2 * w2 + b).tanh()).svg
+    o = (x1 * w1 + x2 * w2 + b).tanh()
+    neuron = draw(o).svg
     heights = [
         {box.get("height") for box in parsed(svg).iter(f"{SVG}rect") if box.get("rx") == "5"}
         for svg in (product, neuron)
