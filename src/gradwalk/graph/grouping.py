@@ -95,11 +95,15 @@ def _grouped(graph: Graph) -> Grouping:
     """Group the nodes of a graph."""
     paths, module, number = modules_apart(graph)
     operands = operand_lists(graph)
-    known = parameters(graph)
-    repeats = repeated_terms(graph, operands)
-    if max(number) > 0:
-        repeats = Repeats("steps", max(number) + 1, number, list(range(len(graph))), [True] * len(graph))
-    found = layers(graph, operands, repeats if repeats and repeats.kind != "steps" else None, known.keys())
+    repeats = (
+        Repeats("steps", max(number) + 1, number, list(range(len(graph))), [True] * len(graph))
+        if max(number) > 0
+        else repeated_terms(graph, operands)
+    )
+    found = None
+    if repeats is None or not module.all():  # else the labels and scopes tell the module and repetition of every node
+        samples = repeats if repeats and repeats.kind != "steps" else None
+        found = layers(graph, operands, samples, parameters(graph).keys())
     if found is not None:
         paths, module = _structural(found, repeats, [paths[i] for i in module.tolist()])
     if repeats is None and found is not None and found.steps:
