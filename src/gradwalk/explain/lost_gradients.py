@@ -170,7 +170,7 @@ def legal_orders(graph: Graph, indices: Sequence[int]) -> int | None:
 
 def is_legal(graph: Graph, order: Sequence[int]) -> bool:
     """Return whether an order visits every node after all nodes that use it."""
-    visit = numpy.full(len(graph) + 1, len(graph))  # the last place is that of operands without a gradient
+    visit = numpy.full(len(graph) + 1, len(graph))  # the last entry is for operands without a gradient
     visit[list(order)] = range(len(order))
     users = numpy.repeat(visit[:-1], numpy.diff(graph.offsets))
     return bool((users < visit[passed_to(graph)])[users < len(graph)].all())

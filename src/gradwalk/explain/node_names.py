@@ -11,13 +11,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy
+
 from gradwalk.explain.expressions import expressions
-from gradwalk.graph.boxes import cells_of
-from gradwalk.graph.graph import Graph
-from gradwalk.graph.grouping import grouping, share_grouping
+from gradwalk.graph.graph import Graph, results_of
+from gradwalk.graph.grouping import Grouping, grouping, share_grouping
 from gradwalk.graph.paths import with_brackets, written
 from gradwalk.graph.record import CONSTANT
-from gradwalk.graph.repeats import operand_lists
 from gradwalk.ops.compiled.opcodes import OPCODES
 
 _PRODUCTS = (OPCODES["mul"], OPCODES["sumprod"])
@@ -55,39 +55,41 @@ def with_names_as_labels(graph: Graph) -> Graph:
 def _places(graph: Graph) -> dict[int, str]:
     """Return the names of the outputs and parameters of neurons and of other numbered parts."""
     groups = grouping(graph)
-    operands = operand_lists(graph)
-    module: list[int] = groups.module.tolist()
-    cells = cells_of(groups.paths, module, operands)
-    names = [written((*path, cell)) if cell else "" for path, cell in cells]
+    names = [written((*box, cell)) if cell else "" for box, cell in groups.places]
     if len(set(names) - {""}) < _FEWEST_PARTS:
         return {}
-    number: list[int] = groups.number.tolist()
-    found: dict[int, str] = {}
+    is_named = numpy.array([bool(name) for name in names])[groups.module]
+    is_repeated = (groups.number >= 0) | (groups.kind != "samples")
+    nodes = numpy.flatnonzero(is_named & is_repeated & (numpy.diff(graph.offsets) > 0))
     last: dict[tuple[str, int], int] = {}
-    for node, given in enumerate(operands):
-        name = names[module[node]]
-        if name and given and (number[node] >= 0 or groups.kind != "samples"):
-            last[name, number[node]] = node
+    for node, module, number in zip(
+        nodes.tolist(), groups.module[nodes].tolist(), groups.number[nodes].tolist(), strict=True
+    ):
+        last[names[module], number] = node
+    found: dict[int, str] = {}
     for (name, repetition), node in last.items():
         if node not in graph.labels:
             found[node] = f"{name} ({groups.kind[:-1]} {repetition + 1})" if repetition >= 0 else name
-    return _parameters(graph, operands, [names[own] for own in module]) | found
+    return _parameters(graph, groups, names) | found
 
 
-def _parameters(graph: Graph, operands: Sequence[list[int]], owners: Sequence[str]) -> dict[int, str]:
-    """Return the names of parameters without a label: `w[0]`, `w[1]`, ... for factors, and `b` for terms of sums."""
-    opcodes: list[int] = graph.opcodes.tolist()
+def _parameters(graph: Graph, groups: Grouping, names: Sequence[str]) -> dict[int, str]:
+    """Return the names of parameters without a label: `w[0]`, `w[1]`, ... for factors, and `b` for terms of sums.
+
+    `names` has the name of each module.
+    """
     factors: dict[str, list[int]] = {}
     terms: dict[str, list[int]] = {}
-    seen: set[int] = set()
-    for node, given in enumerate(operands):
-        for position, x in enumerate(given):
-            is_parameter = x != CONSTANT and not operands[x] and x not in graph.labels and owners[x]
-            if not is_parameter or x in seen:
-                continue
-            seen.add(x)
-            is_factor = opcodes[node] in _PRODUCTS and not (opcodes[node] == OPCODES["sumprod"] and position == 0)
-            (factors if is_factor else terms).setdefault(owners[x], []).append(x)
+    results = results_of(graph)
+    leaves, first_uses = numpy.unique(graph.operands, return_index=True)
+    is_leaf = (leaves != CONSTANT) & (graph.offsets[leaves] == graph.offsets[leaves + 1])
+    for edge in numpy.sort(first_uses[is_leaf]).tolist():
+        leaf, node = int(graph.operands[edge]), int(results[edge])
+        owner = names[groups.module[leaf]]
+        if owner and leaf not in graph.labels:
+            opcode = int(graph.opcodes[node])
+            is_start = opcode == OPCODES["sumprod"] and edge == graph.offsets[node]
+            (factors if opcode in _PRODUCTS and not is_start else terms).setdefault(owner, []).append(leaf)
     found = {x: f"{owner}.w[{i}]" for owner, places in factors.items() for i, x in enumerate(places)}
     for owner, places in terms.items():
         found |= {x: f"{owner}.b[{i}]" if places[1:] else f"{owner}.b" for i, x in enumerate(places)}

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 
 from gradwalk.graph.folding import folds
 from gradwalk.graph.graph import Graph
-from gradwalk.graph.grouping import Grouping, grouping
+from gradwalk.graph.grouping import Grouping, Place, grouping
 from gradwalk.graph.paths import Path, written
 from gradwalk.graph.record import CONSTANT
-from gradwalk.graph.repeats import operand_lists
 from gradwalk.ops.compiled.opcodes import OPCODES, SYMBOLS
 
 _MAX_BOXES = 40
@@ -112,38 +111,13 @@ class Boxes:
         return len(layers) > 1 or any(len(box.cells) > 1 for box in layers)
 
 
-_Place = tuple[Path, str]  # the path of a box, and the number of a cell in it or ""
-
-
 def boxes(graph: Graph) -> Boxes | None:
     """Divide a graph into boxes; None if there are too many, or if nothing is repeated and there are no modules."""
     groups = grouping(graph)
     if len(groups.paths) == 1 and not groups.count:
         return None
-    operands = operand_lists(graph)
-    division = _Division(graph, operands, groups)
+    division = _Division(graph, groups)
     return division.boxes() if division.is_small() else None
-
-
-def cells_of(paths: Sequence[Path], module: Sequence[int], operands: Sequence[list[int]]) -> list[_Place]:
-    """Return the box and the cell of each path.
-
-    Numbered siblings are cells of one box, such as the neurons of a layer, unless each uses results of earlier ones,
-    as layers do.
-    """
-    places = [_last_number(path) for path in paths]
-    directions: dict[Path, set[bool]] = defaultdict(set)  # of the edges between siblings
-    for node, given in enumerate(operands):
-        series, number = places[module[node]]
-        if number:
-            for x in given:
-                other, before = places[module[x]] if x != CONSTANT else ((), "")
-                if other == series and before and before != number and operands[x]:
-                    directions[series].add(int(before) < int(number))
-    return [
-        (path, "") if not number or len(directions[series]) == 1 else (series, number)
-        for path, (series, number) in zip(paths, places, strict=True)
-    ]
 
 
 def box_name(path: Path, is_series: bool) -> tuple[str, str]:
@@ -153,60 +127,59 @@ def box_name(path: Path, is_series: bool) -> tuple[str, str]:
     return written(path[:-1] if has_unit else path), unit
 
 
-def _last_number(path: Path) -> tuple[Path, str]:
-    """Split a path at its last number: `("layers", "0", "neurons")` and "2"; "" if it has no number."""
-    for i in range(len(path) - 1, 0, -1):
-        if path[i].isdecimal():
-            return path[:i], path[i]
-    return path, ""
-
-
 class _Division:
     """Assigns nodes to boxes and cells."""
 
-    def __init__(self, graph: Graph, operands: list[list[int]], groups: Grouping) -> None:
-        self._graph, self._operands, self._groups = graph, operands, groups
+    def __init__(self, graph: Graph, groups: Grouping) -> None:
+        self._graph, self._operands, self._groups = graph, groups.operands, groups
         self._module = groups.module.tolist()
         self._number = groups.number.tolist()
         self._shown = min(1, groups.count - 1) if groups.kind == "steps" else 0  # the first step may have no carry
-        self._places = cells_of(groups.paths, self._module, operands)
-        self._keys = self._assigned()
+        self._places, self._own = self._assigned()
 
     def is_small(self) -> bool:
         """Return whether there are few enough boxes to look for equal ones."""
-        return len({key for key, _ in self._keys}) <= _MAX_PARTS
+        return len({place.box for place in self._places}) <= _MAX_PARTS
 
-    def _assigned(self) -> list[_Place]:
-        """Return the box and cell of each node. The path of a box without a module begins with ""."""
+    def _assigned(self) -> tuple[list[Place], list[int]]:
+        """Return the places of the nodes, and the index of each node's place.
+
+        The path of a box without a module begins with "".
+        """
+        groups, operands, number = self._groups, self._operands, self._number
+        has_modules = len(groups.paths) > 1
+        is_divided = groups.count > 0 and (groups.kind == "samples" or not has_modules)
         rank: dict[Path, int] = {}
-        has_modules = len(self._groups.paths) > 1
-        keys: list[_Place] = []
-        stages: list[int] = []  # nodes outside of modules are divided by the modules or repetitions that they use
-        for node, given in enumerate(self._operands):
-            path, cell = self._places[self._module[node]]
-            is_repeated = self._number[node] >= 0
-            used = [x for x in given if x != CONSTANT]
-            stage = max((stages[x] for x in used), default=0)
-            if given and not is_repeated and self._groups.count and (self._groups.kind == "samples" or not has_modules):
-                stage |= any(self._number[x] >= 0 and bool(self._operands[x]) for x in used)
-                path, cell = ("", "after" if stage % 2 else "before"), ""
-            elif path:
-                stage = 2 * rank.setdefault(path, len(rank)) + 2 if given else 0
+        places: dict[Place, int] = {}
+        own: list[int] = []
+        # Nodes outside of modules are divided by the modules or repetitions that they use. The last entry is for -1.
+        stages = [0] * (len(operands) + 1)
+        for node, given in enumerate(operands):
+            place = groups.places[self._module[node]]
+            is_repeated = number[node] >= 0
+            if given and not is_repeated and is_divided:
+                used = any(x != CONSTANT and number[x] >= 0 and operands[x] for x in given)
+                stages[node] = max([stages[x] for x in given]) | used
+                place = Place(("", "after" if stages[node] % 2 else "before"), "")
+            elif place.box:
+                stages[node] = 2 * rank.setdefault(place.box, len(rank)) + 2 if given else 0
             elif given:
-                path = ("", "each" if is_repeated or not self._groups.count else "outside", str(stage))
+                stages[node] = max([stages[x] for x in given])
+                kind = "each" if is_repeated or not groups.count else "outside"
+                place = Place(("", kind, str(stages[node])), "")
             else:
-                path = ("", "inputs" if is_repeated or self._groups.kind != "samples" else "parameters")
-            keys.append((path, cell))
-            stages.append(stage)
-        return keys
+                place = Place(("", "inputs" if is_repeated or groups.kind != "samples" else "parameters"), "")
+            own.append(places.setdefault(place, len(places)))
+        return list(places), own
 
     def boxes(self) -> Boxes | None:
         """Return the boxes with their cells and edges; None if there are too many for a picture."""
-        found = {key: self._box(key) for key in dict.fromkeys(key for key, _ in self._keys)}
-        cells: dict[_Place, Cell] = {}
-        for node, place in enumerate(self._keys):
+        found = {path: self._box(path) for path in dict.fromkeys(place.box for place in self._places)}
+        cells: dict[Place, Cell] = {}
+        for node, own in enumerate(self._own):
             if self._number[node] in (-1, self._shown):
-                self._put(node, found[place[0]], cells, place)
+                place = self._places[own]
+                self._put(node, found[place.box], cells, place)
         for (path, _), cell in sorted(cells.items(), key=lambda item: (item[0][0], int(item[0][1]))):
             found[path].cells.append(cell)
         paths = list(found)
@@ -230,13 +203,13 @@ class _Division:
             {(rank[a], rank[b]): links[kept[a], kept[b]] for a, b in edges if (kept[a], kept[b]) in links},
             self._groups,
             [found[path].name for path in paths],
-            [shown[index[path]] for path, _ in self._keys],
+            list(map([shown[index[place.box]] for place in self._places].__getitem__, self._own)),
         )
 
     def _box(self, path: Path) -> Box:
         """Create an empty box with its name."""
         if path[0] or path[1:2] not in _KINDS:
-            name, unit = box_name(path, any(key == path and cell for key, cell in self._places))
+            name, unit = box_name(path, any(box == path and cell for box, cell in self._groups.places))
             return Box(name, "module", unit)
         kind = path[1]
         if kind in ("inputs", "parameters"):
@@ -250,12 +223,12 @@ class _Division:
         }
         return Box(names[kind], "operations", is_repeated=kind == "each" and count > 0)
 
-    def _put(self, node: int, box: Box, cells: dict[_Place, Cell], place: _Place) -> None:
+    def _put(self, node: int, box: Box, cells: dict[Place, Cell], place: Place) -> None:
         """Add a node to its box and cell."""
         path, number = place
         box.is_repeated |= self._number[node] >= 0
         if box.kind == "inputs":
-            cell = cells.setdefault((path, str(len(box.parameters))), Cell(self._graph.names[node]))
+            cell = cells.setdefault(Place(path, str(len(box.parameters))), Cell(self._graph.names[node]))
             cell.output = node
             box.parameters.append(node)
             return
@@ -301,7 +274,7 @@ class _Division:
         return factor if factor != CONSTANT and not self._operands[factor] else -1
 
     def _edges(
-        self, index: Mapping[Path, int], found: Mapping[Path, Box], cells: Mapping[_Place, Cell]
+        self, index: Mapping[Path, int], found: Mapping[Path, Box], cells: Mapping[Place, Cell]
     ) -> tuple[Counter[tuple[int, int]], dict[tuple[int, int], Links]]:
         """Count the edges between boxes in the sample that is shown, and connect the cells."""
         positions = {id(cell): i for box in found.values() for i, cell in enumerate(box.cells)}
@@ -315,17 +288,18 @@ class _Division:
             for position, x in enumerate(given):
                 if x == CONSTANT or (is_start and self._number[x] == 0):
                     continue
-                pair = index[self._keys[x][0]], index[self._keys[node][0]]
+                start, end = self._places[self._own[x]], self._places[self._own[node]]
+                pair = index[start.box], index[end.box]
                 if pair[0] == pair[1]:
                     if 0 <= self._number[x] < self._number[node]:
-                        self._carry(found[self._keys[node][0]], x)
+                        self._carry(found[end.box], x)
                 else:
                     edges[pair] += 1
                     if not self._operands[x] and x not in of_input:
                         continue
-                    start, end = cells.get(self._keys[x]), cells.get(self._keys[node])
-                    first = of_input.get(x, positions[id(start)] if start else 0)
-                    links[pair][first, positions[id(end)] if end else 0] = self._factor(node, position)
+                    first = of_input.get(x, positions[id(cells[start])] if start in cells else 0)
+                    last = positions[id(cells[end])] if end in cells else 0
+                    links[pair][first, last] = self._factor(node, position)
         return edges, links
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
@@ -133,19 +134,13 @@ class Graph:
         The name is the name in `derived` or the label, followed by a number if an earlier node has the same name. Nodes
         without either are named v1, v2 and so on, by index.
         """
-        wanted = [self._name(index) for index in range(len(self))]
+        wanted = [f"v{index + 1}" for index in range(len(self))]
+        for index, label in self.labels.items():
+            wanted[index] = label
+        for index, name in self.derived.items():
+            wanted[index] = name or wanted[index]
         taken = set(wanted)
-        numbers: dict[str, Iterator[int]] = {}  # an iterator over the numbers to try next, by label
-        names = []
-        for label in wanted:
-            name = label
-            if label in numbers:
-                name = next(n for k in numbers[label] if (n := f"{label} ({k})") not in taken)
-                taken.add(name)
-            else:
-                numbers[label] = count(2)
-            names.append(name)
-        return tuple(names)
+        return tuple(wanted if len(taken) == len(wanted) else _numbered(wanted, taken))
 
     def _name(self, index: int) -> str:
         """Return the name of a node, which may be the name of other nodes, too."""
@@ -282,6 +277,25 @@ def as_graph(root: Value | Iterable[Value] | Graph) -> Graph:
     return root if isinstance(root, Graph) else Graph.record(root)
 
 
+def results_of(graph: Graph) -> NDArray[numpy.int64]:
+    """Return the node that each entry of `graph.operands` is an operand of."""
+    return numpy.repeat(numpy.arange(len(graph)), numpy.diff(graph.offsets))
+
+
+def _numbered(wanted: Iterable[str], taken: set[str]) -> Iterator[str]:
+    """Yield unique names: a name that an earlier node has is followed by a number, so that it is not in `taken`."""
+    seen: set[str] = set()
+    numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(2))  # the numbers to try next, by name
+    for name in wanted:
+        if name in seen:
+            unique = next(n for k in numbers[name] if (n := f"{name} ({k})") not in taken)
+            taken.add(unique)
+            yield unique
+        else:
+            seen.add(name)
+            yield name
+
+
 def _as_list(roots: Any) -> list[Value]:
     """Return the roots as a list, or raise `TypeError` if one is not a Value."""
     try:
@@ -340,7 +354,7 @@ def _miscounted(opcode: int, index: int, given: int) -> str:
 
 def _check_operands(graph: Graph) -> None:
     """Raise `GraphError` unless every operand is a constant or an earlier node."""
-    results = numpy.repeat(numpy.arange(len(graph)), numpy.diff(graph.offsets))
+    results = results_of(graph)
     wrong = (graph.operands < CONSTANT) | (graph.operands >= results)
     if wrong.any():
         edge = int(wrong.argmax())

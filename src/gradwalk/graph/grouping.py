@@ -7,15 +7,15 @@ same source line created are a group. If the source lines are not known either, 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy
 
-from gradwalk.graph.graph import Graph, Integers
+from gradwalk.graph.graph import Graph, Integers, results_of
 from gradwalk.graph.json.columns import encode_column
 from gradwalk.graph.modules import modules_apart, numbered, parameters
 from gradwalk.graph.neurons import Layers, layers
@@ -25,6 +25,13 @@ from gradwalk.graph.repeats import Repeats, operand_lists, repeated_terms
 from gradwalk.graph.steps import own_inputs, repeated_steps
 
 _MIN_LARGE = 24  # minimum number of operations that are grouped by source lines
+
+
+class Place(NamedTuple):
+    """The box of a picture that shows a module, and the module's cell in the box; "" if it has the box for itself."""
+
+    box: Path
+    cell: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +45,8 @@ class Grouping:
         count: Number of repetitions; 0 if nothing is repeated.
         number: The repetition of each node; -1 for nodes outside of the repetitions.
         role: The index of the corresponding node of the first repetition; the index itself for all other nodes.
+        places: The box and the cell of each module.
+        operands: The operands of each node; -1 for constants.
     """
 
     paths: list[Path]
@@ -46,6 +55,8 @@ class Grouping:
     count: int
     number: Integers
     role: Sequence[int]
+    places: list[Place]
+    operands: list[list[int]]
 
     @property
     def is_trivial(self) -> bool:
@@ -84,11 +95,15 @@ def _grouped(graph: Graph) -> Grouping:
     """Group the nodes of a graph."""
     paths, module, number = modules_apart(graph)
     operands = operand_lists(graph)
-    known = parameters(graph)
-    repeats = repeated_terms(graph, operands)
-    if max(number) > 0:
-        repeats = Repeats("steps", max(number) + 1, number, list(range(len(graph))), [True] * len(graph))
-    found = layers(graph, operands, repeats if repeats and repeats.kind != "steps" else None, known.keys())
+    repeats = (
+        Repeats("steps", max(number) + 1, number, list(range(len(graph))), [True] * len(graph))
+        if max(number) > 0
+        else repeated_terms(graph, operands)
+    )
+    found = None
+    if repeats is None or not module.all():  # else the labels and scopes tell the module and repetition of every node
+        samples = repeats if repeats and repeats.kind != "steps" else None
+        found = layers(graph, operands, samples, parameters(graph).keys())
     if found is not None:
         paths, module = _structural(found, repeats, [paths[i] for i in module.tolist()])
     if repeats is None and found is not None and found.steps:
@@ -97,9 +112,40 @@ def _grouped(graph: Graph) -> Grouping:
         repeats = repeated_steps(graph, operands)
     if repeats is None and len(paths) == 1:
         paths, module = _by_source_line(graph)
+    places = _places(graph, paths, module)
     if repeats is None:
-        return Grouping(paths, module, "", 0, numpy.full(len(graph), -1, numpy.int32), range(len(graph)))
-    return Grouping(paths, module, repeats.kind, repeats.count, numpy.array(repeats.number, numpy.int32), repeats.role)
+        nowhere = numpy.full(len(graph), -1, numpy.int32)
+        return Grouping(paths, module, "", 0, nowhere, range(len(graph)), places, operands)
+    numbers = numpy.array(repeats.number, numpy.int32)
+    return Grouping(paths, module, repeats.kind, repeats.count, numbers, repeats.role, places, operands)
+
+
+def _places(graph: Graph, paths: Sequence[Path], module: Integers) -> list[Place]:
+    """Return the box and the cell of each module.
+
+    Numbered siblings are cells of one box, such as the neurons of a layer, unless each uses results of earlier ones,
+    as layers do.
+    """
+    places = [_last_number(path) for path in paths]
+    operands = graph.operands
+    is_result = (operands != CONSTANT) & (graph.offsets[operands] < graph.offsets[operands + 1])
+    pairs = module[operands].astype(numpy.int64) * len(paths) + module[results_of(graph)]
+    directions: dict[Path, set[bool]] = defaultdict(set)  # of the edges between siblings
+    for pair in numpy.unique(pairs[is_result]).tolist():
+        (box, before), (other, cell) = places[pair // len(paths)], places[pair % len(paths)]
+        if box == other and before and cell and before != cell:
+            directions[box].add(int(before) < int(cell))
+    return [
+        Place(path, "") if len(directions[place.box]) == 1 else place for path, place in zip(paths, places, strict=True)
+    ]
+
+
+def _last_number(path: Path) -> Place:
+    """Split a path at its last number: `("layers", "0", "neurons")` and "2"; "" if it has no number."""
+    for i in range(len(path) - 1, 0, -1):
+        if path[i].isdecimal():
+            return Place(path[:i], path[i])
+    return Place(path, "")
 
 
 def _by_source_line(graph: Graph) -> tuple[list[Path], Integers]:
@@ -121,7 +167,7 @@ def _structural(found: Layers, repeats: Repeats | None, known: list[Path]) -> tu
     """
     labeled: dict[Path, Path] = {}
     for node, path in found.paths.items():
-        if known[node]:
+        if known[node] and labeled.get(path) != known[node]:
             labeled[path] = common(labeled.get(path, known[node]), known[node])
     has_labels = any(known)
     whole = []

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from gradwalk.graph.graph import Graph, Integers
+from gradwalk.graph.graph import Graph, Integers, results_of
 from gradwalk.graph.paths import Path, common, path_of
 from gradwalk.graph.record import CONSTANT
 
@@ -121,6 +121,8 @@ def _by_parameters(graph: Graph, parameters: Mapping[int, Path], made_in: Intege
 
 def _handed_on(graph: Graph, paths: list[Path], own: Integers, made_in: Integers) -> tuple[list[Path], Integers]:
     """Assign nodes that use no parameters to the module of their operands from the same scope."""
+    if len(paths) == 1:
+        return paths, own
     arity = numpy.diff(graph.offsets)
     offsets, operands, scopes = graph.offsets.tolist(), graph.operands.tolist(), made_in.tolist()
     number = {path: i for i, path in enumerate(paths)}
@@ -181,7 +183,7 @@ def _scoped(
 def _users(graph: Graph, is_parameter: Any, modules: Integers, made_in: Integers) -> dict[int, list[int]]:
     """Return a dict from modules to the distinct scopes that use their parameters, in the order of the nodes."""
     uses = numpy.flatnonzero((graph.operands != CONSTANT) & is_parameter[graph.operands])
-    results = numpy.repeat(numpy.arange(len(graph)), numpy.diff(graph.offsets))[uses]
+    results = results_of(graph)[uses]
     pairs = numpy.stack([modules[graph.operands[uses]], made_in[results]], axis=1)
     _, first = numpy.unique(pairs, axis=0, return_index=True)
     users: dict[int, list[int]] = {}

@@ -106,7 +106,7 @@ class _Search:
             if not given:
                 continue
             used = [x for x in given if self._is_parameter[x]]
-            self._depth[node] = max(self._depth[x] for x in given)
+            self._depth[node] = max(map(self._depth.__getitem__, given))
             opcode = self._opcodes[node]
             if opcode in _PRODUCTS and used and (len(used) < len(self._operands[node])):
                 self._start(node, used)

@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from gradwalk.graph.graph import Graph
+import numpy
+
+from gradwalk.graph.graph import Graph, results_of
 from gradwalk.graph.record import CONSTANT
 from gradwalk.ops.compiled.opcodes import OPCODES
 
@@ -64,16 +67,13 @@ def operand_lists(graph: Graph) -> list[list[int]]:
 def _shapes(graph: Graph, operands: Sequence[list[int]], is_told_apart: Sequence[bool] = ()) -> list[int]:
     """Return a number for the shape of each node; leaves have the shape 0, unless they are told apart."""
     ids: dict[tuple[int, ...], int] = {}
-    shapes: list[int] = []
+    shapes = [0] * len(operands) + [CONSTANT]  # the last entry is for constants, which have the index -1
     for node, (opcode, given) in enumerate(zip(graph.opcodes.tolist(), operands, strict=True)):
         if is_told_apart and is_told_apart[node]:
-            shapes.append(-2 - node)
+            shapes[node] = -2 - node
         elif given:
-            key = (opcode, *[CONSTANT if x == CONSTANT else shapes[x] for x in given])
-            shapes.append(ids.setdefault(key, len(ids) + 1))
-        else:
-            shapes.append(0)
-    return shapes
+            shapes[node] = ids.setdefault((opcode, *[shapes[x] for x in given]), len(ids) + 1)
+    return shapes[:-1]
 
 
 # Terms of sums
@@ -174,20 +174,27 @@ def _matched(graph: Graph, operands: Sequence[list[int]], terms: Sequence[int], 
             first.setdefault(ids[node], node)
         elif number > 0 and operands[node]:
             role[node] = first.get(ids[node], role[node])
-    offsets, partials = graph.offsets.tolist(), graph.partials.tolist()
-    is_constant = [True] * len(operands)
-    shares = False
-    for node, number in enumerate(owner):
-        if number > 0 and operands[node]:
-            other = role[node]
-            for position, x in enumerate(operands[node]):
-                if x == CONSTANT:
-                    same = partials[offsets[node] + position] == partials[offsets[other] + position]
-                    is_constant[other] &= same
-                elif owner[x] < 0 and x == operands[other][position]:
-                    shares |= not operands[x]
+    is_constant, shares = _compared(graph, numpy.array(owner), numpy.array(role))
     number_of = [number if number >= 0 else -1 for number in owner]
     return Repeats("samples" if shares else "terms", len(terms), number_of, role, is_constant)
+
+
+def _compared(graph: Graph, owner: Any, role: Any) -> tuple[list[bool], bool]:
+    """Compare the nodes of all terms but the first with the corresponding nodes of the first term.
+
+    Returns whether the constants of each node are the same in all terms, and whether terms have a leaf in common.
+    """
+    arity = numpy.diff(graph.offsets)
+    result = results_of(graph)
+    edges = numpy.flatnonzero(owner[result] > 0)
+    result = result[edges]
+    first = edges - graph.offsets[result] + graph.offsets[role[result]]  # the corresponding edges of the first term
+    operand = graph.operands[edges]
+    differs = (operand == CONSTANT) & (graph.partials[edges] != graph.partials[first])
+    is_constant = numpy.ones(len(graph), bool)
+    is_constant[role[result[differs]]] = False
+    is_leaf_of_both = (operand != CONSTANT) & (owner[operand] < 0) & (arity[operand] == 0)
+    return is_constant.tolist(), bool((is_leaf_of_both & (operand == graph.operands[first])).any())
 
 
 def _same_positions(operands: Sequence[list[int]], terms: Sequence[int], owner: Sequence[int]) -> list[int]:
@@ -195,12 +202,14 @@ def _same_positions(operands: Sequence[list[int]], terms: Sequence[int], owner: 
     role = list(range(len(operands)))
     for number, term in enumerate(terms[1:], 1):
         pending = [(terms[0], term)]
+        role[term] = terms[0]
         seen = {term}
         while pending:
             first, other = pending.pop()
-            role[other] = first
             for x, y in zip(operands[first], operands[other], strict=True):
                 if y != CONSTANT and owner[y] == number and y not in seen and owner[x] == 0:
                     seen.add(y)
-                    pending.append((x, y))
+                    role[y] = x
+                    if operands[y]:
+                        pending.append((x, y))
     return role

@@ -152,6 +152,20 @@ def test_single_leaf():
     assert texts(draw(Value(2.0, label="x")).svg) == ["x", "data", "2.0000", "grad", "0.0000"]
 
 
+def test_boxes_of_a_wide_graph_are_narrow():
+    x1, x2, w1, w2, b = [Value(2.0, label=name) for name in ("x1", "x2", "w1", "w2", "b")]
+    product = draw(x1 * w1).svg
+    o = (x1 * w1 + x2 * w2 + b).tanh()
+    neuron = draw(o).svg
+    heights = [
+        {box.get("height") for box in parsed(svg).iter(f"{SVG}rect") if box.get("rx") == "5"}
+        for svg in (product, neuron)
+    ]
+    assert heights == [{"30"}, {"44"}]
+    assert float(parsed(neuron).get("viewBox", "").split()[2]) < 1250
+    assert {"x1 * w1", "x1*w1 …2 + b"} <= set(texts(neuron))
+
+
 def test_large_graphs_are_drawn_by_module():
     random.seed(1)
     model = nn.MLP(2, [16, 16, 1])

@@ -9,6 +9,7 @@ from gradwalk import Graph, Value
 from gradwalk.explain.draw.descriptions import Descriptions
 from gradwalk.explain.draw.idioms import Idioms
 from gradwalk.graph.boxes import boxes
+from gradwalk.math import logsumexp, take
 
 
 def said(root: Value, name: str) -> list[str]:
@@ -52,6 +53,25 @@ def test_squares(is_loss, name):
     difference = a - b
     assert found(difference**2, is_loss=is_loss) == found(difference * difference, is_loss=is_loss) == [name]
     assert found((a + b) ** 2) == found((a - b) ** 3) == found(a * b) == []
+
+
+def test_state_has_the_names_of_its_initial_leaves():
+    x, v = Value(1.0, label="x"), Value(0.0, label="v")
+    for _ in range(8):
+        v = v - 0.1 * x
+        x = x + 0.1 * v
+    assert said(x * x, "each step") == ["v = v - 0.1*x", "x = x + 0.1*v"]
+    assert said(x * x, "after the steps") == ["x * x"]
+
+
+def test_logsumexp_minus_a_score_is_cross_entropy():
+    scores = [Value(0.1 * i) for i in range(4)]
+    total = logsumexp(scores)
+    assert found(total - scores[2]) == found(scores[2] - total) == ["cross-entropy: log of softmax"]
+    assert found(take(scores, Value(1.0)) - total) == ["cross-entropy: log of softmax"]
+    plain = (scores[0].exp() + scores[1].exp()).log()
+    assert found(plain - scores[1]) == ["cross-entropy: log of softmax"]
+    assert found(plain - scores[2]) == found(plain * 2.0 - scores[1]) == found(scores[0].log() - scores[0]) == []
 
 
 def test_steps_of_a_loop_are_formulas():

@@ -49,7 +49,7 @@ class Descriptions:
 
     def carried(self, box: Box) -> str:
         """Return the words at the arrow to the next step, such as "state x, y: 60 steps"."""
-        names = [self._step_names.get(self._grouping.role[node], "") for node in box.carried]
+        names = [self._variables.get(self._grouping.role[node], "") for node in box.carried]
         known = f"state {', '.join(sorted(set(names)))}" if all(names) else f"state of {plural(len(names), 'values')}"
         return f"{shortened(known, _LONGEST_STATE)}: {self._grouping.count:,} steps"
 
@@ -58,9 +58,8 @@ class Descriptions:
         if box.kind != "parameters" or self._grouping.kind != "samples":
             return
         leaves = set(box.parameters)
-        offsets, operands = self._graph.offsets, self._graph.operands
         nodes = [node for other in self._boxes if other.is_repeated for node in other.nodes]
-        used = {x for node in nodes for x in operands[offsets[node] : offsets[node + 1]].tolist()} & leaves
+        used = {x for node in nodes for x in self._operands(node)} & leaves
         if 0 < len(used) < len(leaves):
             yield f"{len(used):,} of them in each sample"
 
@@ -86,13 +85,36 @@ class Descriptions:
             if groups.number[i] >= 0 and "." not in label
         }
 
+    @cached_property
+    def _variables(self) -> dict[int, str]:
+        """The variables of a step, and the names of the leaves that its state starts with, by nodes of the first step.
+
+        The first step uses these leaves where later steps use the state.
+        """
+        graph, groups = self._graph, self._grouping
+        names = dict(self._step_names)
+        taken = set(names.values())
+        for box in self._boxes if groups.kind == "steps" else ():
+            for node in box.nodes if box.carried else ():
+                for later, first in zip(self._operands(node), self._operands(groups.role[node]), strict=True):
+                    name = one_line(graph.labels.get(first, "")) if later in box.carried else ""
+                    if name and "." not in name and name not in taken and groups.role[later] not in names:
+                        names[groups.role[later]] = name
+                        taken.add(name)
+        return names
+
+    def _operands(self, node: int) -> list[int]:
+        graph = self._graph
+        operands: list[int] = graph.operands[graph.offsets[node] : graph.offsets[node + 1]].tolist()
+        return operands
+
     def _updates(self, box: Box) -> list[str]:
         """Return a formula for each variable of a step: of its state, and of named results.
 
         Returns an empty list if there are too many or too long formulas, or if a variable is used after its update.
         """
         role = self._grouping.role
-        names = dict(self._step_names)
+        names = dict(self._variables)
         state = {role[node] for node in box.carried}
         unnamed = [node for node in sorted(state) if node not in names]
         names |= {node: f"s{i}" for i, node in enumerate(unnamed, 1)}
@@ -102,8 +124,7 @@ class Descriptions:
         assigned: set[str] = set()
         lines: list[str] = []
         for node in box.nodes if state else ():
-            operands = self._graph.operands[self._graph.offsets[node] : self._graph.offsets[node + 1]].tolist()
-            if any(x in before and before[x][0] in assigned for x in operands):
+            if any(x in before and before[x][0] in assigned for x in self._operands(node)):
                 return []
             texts[node] = combined(self._symbol(node), self._operand_texts(node, before, texts))
             name = names.get(role[node])
@@ -116,8 +137,7 @@ class Descriptions:
     def _shared(self, box: Box, names: Mapping[int, str]) -> list[int]:
         """Return the results without a name that a step uses several times, as nodes of the first step."""
         role = self._grouping.role
-        offsets, operands = self._graph.offsets, self._graph.operands
-        uses = Counter(x for node in box.nodes for x in operands[offsets[node] : offsets[node + 1]].tolist())
+        uses = Counter(x for node in box.nodes for x in self._operands(node))
         return [role[node] for node in box.nodes if uses[node] > 1 and role[node] not in names]
 
     def _formula(self, box: Box) -> list[str]:
@@ -145,6 +165,8 @@ class Descriptions:
             elif graph.offsets[x] == graph.offsets[x + 1]:
                 operands.append((label or _number(graph.data[x]), ATOM))
             else:
+                is_final = self._grouping.number[x] == self._grouping.count - 1
+                label = label or (self._variables.get(self._grouping.role[x], "") if is_final else "")
                 operands.append((label, ATOM) if label else _UNKNOWN)
         return operands
 

@@ -24,7 +24,9 @@ _HEAD = 44.0  # space for the caption above a drawing of modules
 _FOOT = 34.0  # space below a drawing for the legend
 _NARROWEST = 380.0  # minimum width of a drawing with a caption or legend, without margins
 _FONT = 12.0
+_BASELINE = 4.2  # distance from the middle of a line of text to its baseline
 _BOX = 30.0  # height of a box
+_TALL_BOX = 44.0  # height of a narrow box, in which the gradient is below the value
 _PILL = 28.0  # height of an operation
 _LINK = 16.0  # distance between an operation and its result
 _PORT = 8.0  # maximum distance between neighboring ends of edges at an operation
@@ -32,6 +34,9 @@ _TALLEST = 240.0  # maximum height of an operation
 _GAP = 54.0  # distance between layers
 _BUNDLE_GAP = 130.0  # distance between layers if edges are labeled with counts
 _LONGEST_LABEL = 26
+_LONGEST_EXPRESSION = 12  # in a narrow box
+_WIDEST = 1200.0  # boxes are narrow in a drawing from left to right that would be wider
+_NARROW_GAP = 46.0  # distance between layers of narrow boxes
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,7 @@ class _Unit:
     Attributes:
         label: The name of the node, shown in the box.
         cells: The widths of the three parts of the box: name, value and gradient.
+        is_narrow: Whether the gradient is below the value, and not beside it.
         symbol: The text in the shape of the operation.
         pill: The width of the shape of the operation; 0 for leaves.
         side: The length of the side of this shape at which edges end.
@@ -90,13 +96,19 @@ class _Unit:
 
     label: str
     cells: tuple[float, float, float]
+    is_narrow: bool
     symbol: str
     pill: float
     side: float
 
     @property
     def box(self) -> float:
-        return sum(self.cells)
+        name, value, gradient = self.cells
+        return name + max(value, gradient) if self.is_narrow else name + value + gradient
+
+    @property
+    def high(self) -> float:
+        return _TALL_BOX if self.is_narrow else _BOX
 
 
 class Scene:
@@ -105,18 +117,23 @@ class Scene:
     def __init__(self, graph: Graph, rankdir: str = "LR", gap: float = _GAP) -> None:
         self._graph = graph
         self._downward = rankdir == "TB"
-        self._units = [_unit(node, graph.derived.get(node.place, node.name)) for node in graph.nodes]
         self._edges = [
             (x, node.place, position)
             for node in graph.nodes
             for position, x in enumerate(node.arguments)
             if isinstance(x, int)
         ]
-        sizes = [self._size(unit) for unit in self._units]
-        layout = layered(
-            [size[::-1] if self._downward else size for size in sizes], [edge[:2] for edge in self._edges], gap
-        )
+        self._units, layout = self._arranged(gap, is_narrow=False)
+        if not self._downward and layout.width > _WIDEST:
+            self._units, layout = self._arranged(min(gap, _NARROW_GAP), is_narrow=True)
         self._layout = _turned(layout) if self._downward else layout
+
+    def _arranged(self, gap: float, *, is_narrow: bool) -> tuple[list[_Unit], Layout]:
+        """Return the units of the nodes and their layout, from left to right."""
+        derived = self._graph.derived
+        units = [_unit(node, derived.get(node.place, node.name), is_narrow) for node in self._graph.nodes]
+        sizes = [self._size(unit)[::-1] if self._downward else self._size(unit) for unit in units]
+        return units, layered(sizes, [edge[:2] for edge in self._edges], gap)
 
     def painted(self, moment: Moment, theme: Theme) -> str:
         """Return the text of an SVG file that shows one moment."""
@@ -175,10 +192,10 @@ class Scene:
     def _size(self, unit: _Unit) -> tuple[float, float]:
         """Return the width and height of a box together with the shape of its operation."""
         if not unit.pill:
-            return unit.box, _BOX
+            return unit.box, unit.high
         if self._downward:
-            return max(unit.box, unit.pill, unit.side), _BOX + _LINK + _PILL
-        return unit.box + _LINK + unit.pill, max(_BOX, unit.side)
+            return max(unit.box, unit.pill, unit.side), unit.high + _LINK + _PILL
+        return unit.box + _LINK + unit.pill, max(unit.high, unit.side)
 
     def _anchors(self, index: int) -> tuple[Point, Point, Point]:
         """Return the centers of a node's operation and of its box, and the point where its outgoing edges start."""
@@ -186,7 +203,7 @@ class Scene:
         unit = self._units[index]
         wide, high = self._size(unit)
         if self._downward:
-            return (x, y - high / 2 + _PILL / 2), (x, y + high / 2 - _BOX / 2), (x, y + high / 2)
+            return (x, y - high / 2 + _PILL / 2), (x, y + high / 2 - unit.high / 2), (x, y + high / 2)
         return (x - wide / 2 + unit.pill / 2, y), (x + wide / 2 - unit.box / 2, y), (x + wide / 2, y)
 
     def _paint_edge(
@@ -230,30 +247,29 @@ class Scene:
         role, weight, _ = _stroke(gradient, largest, node, -1)
         if unit.pill:
             self._paint_operation(group, unit, operation, (x, y), role, weight)
-        left, top = x - unit.box / 2, y - _BOX / 2
+        left, top = x - unit.box / 2, y - unit.high / 2
         active = node.place == moment.active
-        group.rectangle(left, top, unit.box, _BOX, "box", radius=5)
+        group.rectangle(left, top, unit.box, unit.high, "box", radius=5)
+        value, grad = _number_cells(unit, left, top)
         if gradient and math.isfinite(gradient) and largest:
             share = 0.10 + 0.20 * math.sqrt(min(abs(gradient) / largest, 1.0))
-            right = left + unit.cells[0] + unit.cells[1]
-            group.path(_rounded_right(right, top, unit.cells[2], _BOX, 5), fill=role, fill_opacity=f"{share:.2f}")
+            path = _rounded_right(grad, 0 if unit.is_narrow else 5, 5)
+            group.path(path, fill=role, fill_opacity=f"{share:.2f}")
         outline = ("active", "3") if active else ("line", "1.2")
-        group.rectangle(left, top, unit.box, _BOX, "", outline[0], 5, stroke_width=outline[1])
-        for edge in (left + unit.cells[0], left + unit.cells[0] + unit.cells[1]):
-            group.path(f"M{edge:.1f},{top:.1f}v{_BOX:g}", stroke="line", stroke_width="1")
-        baseline = y + 4.2
+        group.rectangle(left, top, unit.box, unit.high, "", outline[0], 5, stroke_width=outline[1])
+        side = f"h{grad.right - grad.left:.1f}" if unit.is_narrow else f"v{unit.high:g}"
+        for path in (f"M{value.left:.1f},{top:.1f}v{unit.high:g}", f"M{grad.left:.1f},{grad.top:.1f}{side}"):
+            group.path(path, stroke="line", stroke_width="1")
         name = {"fill": "ink", "font_weight": "bold"} if node.label else {"fill": "faint", "font_style": "italic"}
-        group.text(left + unit.cells[0] / 2, baseline, unit.label, anchor="middle", **name)
-        number = fixed(node.data) if node.place in moment.known else "·"
-        _paint_cell(group, left + unit.cells[0], unit.cells[1], baseline, "data", number)
-        number = "·" if gradient is None else fixed(gradient)
-        _paint_cell(group, left + unit.cells[0] + unit.cells[1], unit.cells[2], baseline, "grad", number)
+        group.text(left + unit.cells[0] / 2, y + _BASELINE, unit.label, anchor="middle", **name)
+        _paint_cell(group, value, "data", fixed(node.data) if node.place in moment.known else "·")
+        _paint_cell(group, grad, "grad", "·" if gradient is None else fixed(gradient))
 
     def _paint_operation(self, group: Canvas, unit: _Unit, center: Point, box: Point, role: str, weight: str) -> None:
         """Draw the shape of an operation and the line to the box of its result."""
         x, y = center
         if self._downward:
-            group.path(f"M{x:.1f},{y + _PILL / 2:.1f}V{box[1] - _BOX / 2:.1f}", stroke=role, stroke_width=weight)
+            group.path(f"M{x:.1f},{y + _PILL / 2:.1f}V{box[1] - unit.high / 2:.1f}", stroke=role, stroke_width=weight)
         else:
             group.path(
                 f"M{x + unit.pill / 2:.1f},{y:.1f}H{box[0] - unit.box / 2:.1f}", stroke=role, stroke_width=weight
@@ -338,15 +354,16 @@ def _leaves(group: Group) -> str:
     return "parameter" if group.leaves == 1 else "parameters"
 
 
-def _unit(node: Node, name: str) -> _Unit:
+def _unit(node: Node, name: str, is_narrow: bool) -> _Unit:
     """Measure the box of a node and the operation before it."""
-    label = shortened(one_line(name), _LONGEST_LABEL)
+    is_short = is_narrow and not node.label and bool(node.arguments)
+    label = shortened(one_line(name), _LONGEST_EXPRESSION if is_short else _LONGEST_LABEL)
     numbers = [max(len(fixed(number)), 7) + 5 for number in (node.data, node.grad)]
     cells = [columns * _FONT * LETTER + 14 for columns in (max(width(label), 1), *numbers)]
     symbol = _symbol(node)
     pill = max(_PILL, width(symbol) * 13 * LETTER + 16) if node.arguments else 0.0
     ports = sum(isinstance(x, int) for x in node.arguments)
-    return _Unit(label, (cells[0], cells[1], cells[2]), symbol, pill, min(_TALLEST, 6 + _PORT * (ports - 1)))
+    return _Unit(label, (cells[0], cells[1], cells[2]), is_narrow, symbol, pill, min(_TALLEST, 6 + _PORT * (ports - 1)))
 
 
 def _symbol(node: Node) -> str:
@@ -378,10 +395,21 @@ def largest_of(moment: Moment) -> float:
     return max(numbers, default=0.0)
 
 
-def _paint_cell(canvas: Canvas, left: float, wide: float, baseline: float, key: str, number: str) -> None:
+def _number_cells(unit: _Unit, left: float, top: float) -> tuple[Rectangle, Rectangle]:
+    """Return the parts of a box for the value and the gradient."""
+    start, right, bottom = left + unit.cells[0], left + unit.box, top + unit.high
+    if unit.is_narrow:
+        middle = top + unit.high / 2
+        return Rectangle(start, top, right, middle), Rectangle(start, middle, right, bottom)
+    middle = start + unit.cells[1]
+    return Rectangle(start, top, middle, bottom), Rectangle(middle, top, right, bottom)
+
+
+def _paint_cell(canvas: Canvas, cell: Rectangle, key: str, number: str) -> None:
     """Draw a key, such as "data", and a number into a part of a box."""
-    canvas.text(left + 7, baseline, key, "faint")
-    canvas.text(left + wide - 7, baseline, number, anchor="end")
+    baseline = (cell.top + cell.bottom) / 2 + _BASELINE
+    canvas.text(cell.left + 7, baseline, key, "faint")
+    canvas.text(cell.right - 7, baseline, number, anchor="end")
 
 
 def paint_legend(canvas: Canvas, largest: float) -> None:
@@ -396,10 +424,15 @@ def paint_legend(canvas: Canvas, largest: float) -> None:
         x += 46 + width(words) * _FONT * LETTER
 
 
-def _rounded_right(x: float, y: float, w: float, h: float, r: float) -> str:
-    """Return the path of a rectangle with rounded right corners."""
-    turn = f"a{r:g},{r:g} 0 0 1"
-    return f"M{x:.1f},{y:.1f}h{w - r:.1f}{turn} {r:g},{r:g}v{h - 2 * r:g}{turn} -{r:g},{r:g}h{r - w:.1f}z"
+def _rounded_right(cell: Rectangle, upper: float, lower: float) -> str:
+    """Return the path of a rectangle whose right corners are rounded with two radii."""
+    wide, high = cell.right - cell.left, cell.bottom - cell.top
+    first, second = (
+        f"a{upper:g},{upper:g} 0 0 1 {upper:g},{upper:g}",
+        f"a{lower:g},{lower:g} 0 0 1 -{lower:g},{lower:g}",
+    )
+    start = f"M{cell.left:.1f},{cell.top:.1f}h{wide - upper:.1f}"
+    return f"{start}{first}v{high - upper - lower:g}{second}h{lower - wide:.1f}z"
 
 
 def _turned(layout: Layout) -> Layout:

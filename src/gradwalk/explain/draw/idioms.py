@@ -8,8 +8,8 @@ from gradwalk.graph.graph import Graph
 from gradwalk.graph.record import CONSTANT
 from gradwalk.ops.compiled.opcodes import OPCODES
 
-_ADD, _SUB, _NEG, _MUL, _DIV, _POW, _EXP, _LOG, _RELU = map(
-    OPCODES.__getitem__, ("add", "sub", "neg", "mul", "div", "pow", "exp", "log", "relu")
+_ADD, _SUB, _NEG, _MUL, _DIV, _POW, _EXP, _LOG, _RELU, _EQUAL, _TAKE = map(
+    OPCODES.__getitem__, ("add", "sub", "neg", "mul", "div", "pow", "exp", "log", "relu", "equal", "take")
 )
 _CROSS_ENTROPY = "cross-entropy: log of softmax"
 _MANY_SQUARES = 3
@@ -53,7 +53,7 @@ class Idioms:
         opcode, given = self._opcodes[node], self._given(node)
         if opcode == _DIV and self._is_softmax(given):
             yield "softmax"
-        elif opcode == _LOG and given[0] != CONSTANT and self._is_share(given[0]):
+        elif self._is_log_share(opcode, given):
             yield _CROSS_ENTROPY
         elif self._is_square(node) and self._is_difference(given[0]):
             yield "squared error" if is_loss else "squared difference"
@@ -75,19 +75,47 @@ class Idioms:
         top, bottom = given
         if CONSTANT in given or self._opcodes[top] != _EXP or self._opcodes[bottom] != _ADD:
             return False
-        pending, found, count = [bottom], False, 0
+        terms = self._terms(bottom)
+        return top in terms and all(self._opcodes[term] == _EXP for term in terms)
+
+    def _terms(self, node: int) -> list[int]:
+        """Return the terms of a sum, without constants."""
+        pending, terms, count = [node], [], 0
         while pending and count < _MAX_TERMS:
             node = pending.pop()
             count += 1
-            found |= node == top
             if self._opcodes[node] == _ADD:
                 pending += [x for x in self._given(node) if x != CONSTANT]
-            elif self._opcodes[node] != _EXP:
-                return False
-        return found
+            else:
+                terms.append(node)
+        return terms
+
+    def _is_score(self, total: int, score: int) -> bool:
+        """Return whether `score` is one of the numbers whose logsumexp is `total`.
+
+        The numbers may be shifted by their maximum, as in `log(exp(x - m) + exp(y - m)) + m`.
+        """
+        logs = [x for x in (total, *self._given(total)) if x != CONSTANT and self._opcodes[x] == _LOG]
+        if not logs or (logs[0] != total and self._opcodes[total] != _ADD) or self._given(logs[0])[0] == CONSTANT:
+            return False
+        terms = self._terms(self._given(logs[0])[0])
+        if any(self._opcodes[term] not in (_EXP, _EQUAL) for term in terms):  # gradwalk's own logsumexp compares
+            return False
+        exponents = [self._given(term)[0] for term in terms if self._opcodes[term] == _EXP]
+        shifted = [self._given(x)[0] for x in exponents if x != CONSTANT and self._opcodes[x] == _SUB]
+        scores = self._given(score) if self._opcodes[score] == _TAKE else [score]
+        return any(x != CONSTANT and x in scores for x in (*exponents, *shifted))
 
     def _is_share(self, node: int) -> bool:
         return self._opcodes[node] == _DIV and self._is_softmax(self._given(node))
+
+    def _is_log_share(self, opcode: int, given: Sequence[int]) -> bool:
+        """Return whether an operation is the logarithm of a softmax, or the difference of a logsumexp and a score."""
+        if CONSTANT in given:
+            return False
+        if opcode == _LOG:
+            return self._is_share(given[0])
+        return opcode == _SUB and (self._is_score(*given) or self._is_score(*given[::-1]))
 
     def _is_square(self, node: int) -> bool:
         """Return whether a node is x**2 or x * x."""

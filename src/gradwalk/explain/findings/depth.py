@@ -7,9 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy
+
 from gradwalk.explain.findings.structure import Finding, Structure
 from gradwalk.explain.text import short
-from gradwalk.graph.record import CONSTANT
 
 SMALLEST_RATIO = 1e-3  # of the mean absolute gradients of the first and the last layer or step
 LARGEST_RATIO = 1e3
@@ -57,11 +58,8 @@ def _compared(structure: Structure, first: _Part, last: _Part) -> Iterator[Findi
 
 def _layers(structure: Structure) -> list[_Part]:
     """Return the layers with their parameters, in the order of their first use."""
-    first_use: dict[int, int] = {}
-    for node, given in enumerate(structure.operands):
-        for x in given:
-            if x != CONSTANT and not structure.operands[x]:
-                first_use.setdefault(x, node)
+    used, first = numpy.unique(structure.graph.operands, return_index=True)
+    first_use = dict(zip(used.tolist(), structure.results[first].tolist(), strict=True))
     layers: dict[str, list[int]] = defaultdict(list)
     for leaf in sorted(structure.parameters, key=lambda leaf: first_use.get(leaf, leaf)):
         name = structure.layer(leaf)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from gradwalk.explain.findings.depth import depth_findings
 from gradwalk.explain.findings.nonfinite import nonfinite_findings
 from gradwalk.explain.findings.structure import Finding, Structure
 from gradwalk.explain.findings.summary import Summary, summarize
-from gradwalk.explain.findings.units import Unit, dead_findings, dead_units, saturated_findings
+from gradwalk.explain.findings.units import Units, dead_findings, saturated_findings
 from gradwalk.explain.findings.unreached import Causes, causes, silenced, unreached_findings
 from gradwalk.graph.graph import Graph
 
@@ -21,19 +21,19 @@ def findings(graph: Graph) -> tuple[Finding, ...]:
 def explained(graph: Graph) -> tuple[tuple[Finding, ...], Summary]:
     """Return the signs of trouble in a graph, and its summary."""
     structure = Structure(graph)
-    dead = dead_units(structure)
-    reasons = causes(structure, dead)
-    return tuple(_found(structure, dead, reasons)), summarize(structure, reasons)
+    units = Units(structure)
+    reasons = causes(structure, units.dead)
+    return tuple(_found(structure, units, reasons)), summarize(structure, reasons)
 
 
-def _found(structure: Structure, dead: Mapping[int, Unit], reasons: list[Causes]) -> Iterator[Finding]:
+def _found(structure: Structure, units: Units, reasons: list[Causes]) -> Iterator[Finding]:
     """Yield all findings. Values that are not finite hide all other signs."""
     not_finite = list(nonfinite_findings(structure))
     if not_finite:
         yield from not_finite
         return
     stopped = silenced(structure, reasons)
-    yield from dead_findings(structure, dead, stopped)
+    yield from dead_findings(structure, units, stopped)
     yield from unreached_findings(structure, reasons, stopped)
     yield from depth_findings(structure)
-    yield from saturated_findings(structure)
+    yield from saturated_findings(structure, units)

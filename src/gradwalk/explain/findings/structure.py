@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy
+
 from gradwalk.base.cached import cached_property
 from gradwalk.explain.passes import passed_to
 from gradwalk.explain.text import one_line, plural, short, shortened
-from gradwalk.graph.boxes import box_name, cells_of
-from gradwalk.graph.graph import Graph
+from gradwalk.graph.boxes import box_name
+from gradwalk.graph.graph import Graph, results_of
 from gradwalk.graph.grouping import grouping
 from gradwalk.graph.paths import written
 from gradwalk.graph.record import CONSTANT
-from gradwalk.graph.repeats import operand_lists
 from gradwalk.ops.compiled.opcodes import OPCODES, SYMBOLS
 from gradwalk.ops.table import BY_NAME, VARIADIC_BY_NAME
 
@@ -53,24 +54,26 @@ class Structure:
         offsets: The offsets of the graph, as a list.
         partials: The partials of the graph, as a list.
         opcodes: The opcodes of the graph, as a list.
+        results: The node of each edge, as an array. An edge is an index into `Graph.operands`.
         passed: The operands of all nodes in one list; -1 for operands that receive no gradient.
         groups: The modules and repetitions of the nodes.
         module: The module of each node, as an index into `places`.
         number: The repetition of each node; -1 outside of the repetitions.
-        places: The path of the box, and the number of the cell in it or "", by module.
+        places: The box and the cell of each module.
     """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.operands = operand_lists(graph)
         self.offsets: list[int] = graph.offsets.tolist()
         self.partials: list[float] = graph.partials.tolist()
         self.opcodes: list[int] = graph.opcodes.tolist()
         self.passed = passed_to(graph)
+        self.results = results_of(graph)
         self.groups = grouping(graph)
+        self.operands = self.groups.operands
         self.module: list[int] = self.groups.module.tolist()
         self.number: list[int] = self.groups.number.tolist()
-        self.places = cells_of(self.groups.paths, self.module, self.operands)
+        self.places = self.groups.places
         self._series = {path for path, cell in self.places if cell}
         self.gradients, self.is_reached = self._sweep()
 
@@ -102,7 +105,8 @@ class Structure:
     @cached_property
     def is_network(self) -> bool:
         """Whether operations belong to several modules, such as neurons."""
-        return len({self.module[node] for node, given in enumerate(self.operands) if given} - {0}) > 1
+        is_computed = numpy.diff(self.graph.offsets) > 0
+        return len(set(self.groups.module[is_computed].tolist()) - {0}) > 1
 
     @property
     def repetitions(self) -> str:

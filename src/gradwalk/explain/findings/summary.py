@@ -10,7 +10,6 @@ from typing import NamedTuple
 from gradwalk.explain.findings.structure import Structure, listed
 from gradwalk.explain.findings.unreached import SILENT, Causes, reasons
 from gradwalk.explain.text import plural
-from gradwalk.graph.record import CONSTANT
 
 _MAX_LARGEST = 3
 _MAX_ZEROS = 5
@@ -65,10 +64,11 @@ def summarize(structure: Structure, causes: Sequence[Causes]) -> Summary:
 
 def _depth(structure: Structure) -> int:
     """Return the number of operations on the longest path."""
-    depths: list[int] = []
-    for given in structure.operands:
-        depths.append(max([depths[x] for x in given if x != CONSTANT], default=0) + 1 if given else 0)
-    return max(depths, default=0)
+    depths = [0] * (len(structure.operands) + 1)  # the last entry is for constants, which have the index -1
+    for node, given in enumerate(structure.operands):
+        if given:
+            depths[node] = max([depths[x] for x in given]) + 1
+    return max(depths)
 
 
 def _zeros(structure: Structure, causes: Sequence[Causes]) -> tuple[Zero, ...]:

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+import numpy
+
 from gradwalk.explain.findings.structure import Finding, Structure, listed
 from gradwalk.explain.text import plural, short
 from gradwalk.graph.paths import Path
@@ -31,13 +33,31 @@ class Unit:
     nodes: list[int] = field(default_factory=list)
 
 
-def units(structure: Structure) -> list[Unit]:
-    """Return the units that occur at least twice. A single sample does not show that a unit is dead."""
+class Units:
+    """The units of a graph.
+
+    Attributes:
+        found: The units that occur at least twice. A single sample does not show that a unit is dead.
+        dead: The units with a ReLU that is 0 in all samples, by each of their nodes.
+    """
+
+    def __init__(self, structure: Structure) -> None:
+        self.found = _units(structure)
+        self.dead: dict[int, Unit] = {}
+        for unit in self.found:
+            if all(is_relu(structure, node) and is_flat(structure, node) for node in unit.nodes):
+                self.dead |= dict.fromkeys(unit.nodes, unit)
+
+
+def _units(structure: Structure) -> list[Unit]:
+    """Return the units that occur at least twice."""
+    may_be_unit = (structure.groups.module > 0) & numpy.isin(structure.graph.opcodes, (_RELU, _MAXIMUM, *_SMOOTH))
     found: dict[object, Unit] = {}
     seen: dict[tuple[int, int], int] = defaultdict(int)  # number of units so far, by module and repetition
-    for node, module in enumerate(structure.module):
-        if not module or not (is_relu(structure, node) or structure.opcodes[node] in _SMOOTH):
+    for node in numpy.flatnonzero(may_be_unit).tolist():
+        if structure.opcodes[node] == _MAXIMUM and not is_relu(structure, node):
             continue
+        module = structure.module[node]
         path, cell = structure.places[module]
         which = module, structure.number[node]
         key = (path, cell) if cell else (module, seen[which])
@@ -62,21 +82,14 @@ def is_flat(structure: Structure, node: int) -> bool:
     return structure.graph.data[node] == 0.0 and all(structure.partials[edge] == 0.0 for edge in edges)
 
 
-def dead_units(structure: Structure) -> dict[int, Unit]:
-    """Return the units with a ReLU that is 0 in all samples, by each of their nodes."""
-    dead: dict[int, Unit] = {}
-    for unit in units(structure):
-        if all(is_relu(structure, node) and is_flat(structure, node) for node in unit.nodes):
-            dead |= dict.fromkeys(unit.nodes, unit)
-    return dead
-
-
-def dead_findings(structure: Structure, dead: Mapping[int, Unit], silenced: Mapping[int, int]) -> Iterator[Finding]:
+def dead_findings(structure: Structure, units: Units, silenced: Mapping[int, int]) -> Iterator[Finding]:
     """Yield a finding for each layer with dead units.
 
     `silenced` maps the parameters that dead units keep from getting a gradient to a node of such a unit.
     """
-    for layer, (members, count) in _by_layer(structure, list({id(unit): unit for unit in dead.values()}.values())):
+    for layer, (members, count) in _by_layer(
+        structure, units, list({id(unit): unit for unit in units.dead.values()}.values())
+    ):
         own = {node for unit in members for node in unit.nodes}
         stopped = sum(node in own for node in silenced.values())
         ending = f", so {plural(stopped, 'parameters')} get{'s' * (stopped == 1)} no gradient" if stopped else ""
@@ -85,18 +98,18 @@ def dead_findings(structure: Structure, dead: Mapping[int, Unit], silenced: Mapp
         yield Finding("dead", layer, float(len(members)), tuple(unit.nodes[0] for unit in members), sentence)
 
 
-def saturated_findings(structure: Structure) -> Iterator[Finding]:
+def saturated_findings(structure: Structure, units: Units) -> Iterator[Finding]:
     """Yield a finding for each layer with saturated units, except outputs of the network, which may be saturated."""
     inner = _used_by_modules(structure)
     saturated = []
     shares = {}
-    for unit in units(structure):
+    for unit in units.found:
         flat = sum(abs(structure.partials[structure.offsets[node]]) < SMALLEST_SLOPE for node in unit.nodes)
         is_smooth = all(structure.opcodes[node] in _SMOOTH for node in unit.nodes)
         shares[id(unit)] = flat / len(unit.nodes)
         if is_smooth and shares[id(unit)] > _MOST and not inner.isdisjoint(unit.nodes):
             saturated.append(unit)
-    for layer, (members, count) in _by_layer(structure, saturated):
+    for layer, (members, count) in _by_layer(structure, units, saturated):
         share = sum(shares[id(unit)] for unit in members) / len(members)
         subject, whose = _subject(structure, members, count, "saturated")
         symbol = structure.symbol(members[0].nodes[0])
@@ -107,10 +120,10 @@ def saturated_findings(structure: Structure) -> Iterator[Finding]:
         yield Finding("saturated", layer, share, tuple(unit.nodes[0] for unit in members), sentence)
 
 
-def _by_layer(structure: Structure, members: list[Unit]) -> Iterator[tuple[str, tuple[list[Unit], int]]]:
+def _by_layer(structure: Structure, units: Units, members: list[Unit]) -> Iterator[tuple[str, tuple[list[Unit], int]]]:
     """Yield the name of each layer, with its members and the number of all of its units."""
     count: dict[Path, int] = defaultdict(int)
-    for unit in units(structure) if members else ():
+    for unit in units.found:
         count[unit.layer] += 1
     layers: dict[Path, list[Unit]] = defaultdict(list)
     for unit in members:
@@ -137,7 +150,6 @@ def _uses(structure: Structure, members: list[Unit]) -> str:
 
 def _used_by_modules(structure: Structure) -> set[int]:
     """Return the nodes that another module uses."""
-    module = structure.module
-    return {
-        x for node, given in enumerate(structure.operands) if module[node] for x in given if module[x] != module[node]
-    }
+    operands, module = structure.graph.operands, structure.groups.module
+    user = module[structure.results]
+    return set(operands[(user > 0) & (module[operands] != user)].tolist())

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+import numpy
+
 from gradwalk.explain.findings.structure import SELECTIONS, Finding, Structure, listed
 from gradwalk.explain.findings.units import Unit, is_flat, is_relu
 from gradwalk.explain.text import plural
@@ -31,22 +33,19 @@ def causes(structure: Structure, dead: Mapping[int, Unit]) -> list[Causes]:
     """
     none: Causes = {}
     found: list[Causes] = [none] * len(structure.operands)
-    gradients = structure.gradients
-    for node in range(len(found) - 1, -1, -1):
-        has_gradient = gradients[node] != 0.0
-        start = structure.offsets[node]
-        for i, operand in enumerate(structure.operands[node]):
-            if operand == CONSTANT or gradients[operand] != 0.0:
-                continue
-            own = found[node]
-            if has_gradient:
-                kind = _kind(structure, node, i)
-                is_dead = kind == "ReLU" and _relu(structure, start + i) in dead
-                own = {"dead" if is_dead else kind: start + i}
-            if not found[operand]:
-                found[operand] = own
-            elif not own.keys() <= found[operand].keys():
-                found[operand] = {**own, **found[operand]}
+    gradients, operands, results = numpy.array(structure.gradients), structure.graph.operands, structure.results
+    edges = numpy.flatnonzero((operands != CONSTANT) & (gradients[operands] == 0.0))
+    edges = edges[numpy.argsort(-results[edges], kind="stable")]  # users before operands
+    for edge, node, operand in zip(edges.tolist(), results[edges].tolist(), operands[edges].tolist(), strict=True):
+        own = found[node]
+        if structure.gradients[node] != 0.0:
+            kind = _kind(structure, node, edge - structure.offsets[node])
+            is_dead = kind == "ReLU" and _relu(structure, edge) in dead
+            own = {"dead" if is_dead else kind: edge}
+        if not found[operand]:
+            found[operand] = own
+        elif not own.keys() <= found[operand].keys():
+            found[operand] = {**own, **found[operand]}
     return found
 
 
@@ -175,4 +174,4 @@ def _relu(structure: Structure, edge: int) -> int:
 
 def _node(structure: Structure, edge: int) -> int:
     """Return the node that an edge leads to."""
-    return int(structure.graph.offsets.searchsorted(edge, side="right")) - 1
+    return int(structure.results[edge])
