@@ -57,7 +57,7 @@ def test_colors_follow_a_changed_value(visit: Visit, moons: Path) -> None:
     lesson.page.locator(".values summary").click()
     lesson.page.get_by_label("Find by name").fill("layers.2")
     expect(lesson.page.locator(".values input[data-leaf]")).to_have_count(5)
-    lesson.edit("layers.2.neurons.0.b", "-3")
+    lesson.edit("layers[2].neurons[0].b", "-3")
     expect(result).not_to_have_text(str(before))
     expect(lesson.page.locator(".summary")).to_be_hidden()  # it describes the program's own values
 
@@ -80,7 +80,7 @@ def test_boxes_open(visit: Visit, moons: Path, by: str) -> None:
 
 def test_samples_are_parts(visit: Visit, moons: Path) -> None:
     lesson = visit(path=moons)
-    for name in ("layers.1", "layers.1.neurons.2", "samples 1 to ", "sample 3 of 30"):
+    for name in ("layers[1]", "layers[1].neurons[2]", "samples 1 to ", "sample 3 of 30"):
         lesson.graph.locator(f".part .hit[aria-label^='{name}']").first.press("Enter")
         expect(lesson.path.locator("[aria-current=location]")).to_have_text(re.compile(f"^{re.escape(name)}"))
     expect(lesson.graph.locator(".node")).not_to_have_count(0)
@@ -91,8 +91,8 @@ def test_findings_lead_to_parts(visit: Visit, moons: Path) -> None:
     summary = lesson.page.locator(".summary")
     expect(summary).to_contain_text("parameters")
     expect(summary).to_contain_text("operations on the longest path")
-    summary.get_by_role("button", name=re.compile("layers.1.neurons.2.*is dead")).click()
-    expect(lesson.path.get_by_role("button", name="layers.1", exact=True)).to_be_visible()
+    summary.get_by_role("button", name=re.compile(r"layers\[1\].neurons\[2\].*is dead")).click()
+    expect(lesson.path.get_by_role("button", name="layers[1]", exact=True)).to_be_visible()
     expect(lesson.graph.locator(".node.selected")).to_have_count(1)
 
 

@@ -75,3 +75,21 @@ export function brief(name) {
 export function isIdentifier(text) {
   return /^[\p{XID_Start}_](?:(?![\u00b7\u0387])\p{XID_Continue})*$/u.test(text);
 }
+
+const INDEX = /\[[0-9]+\]/gu;
+const PATH = /^[\p{L}\p{M}_][\p{L}\p{M}\p{N}_.[\]]*$/u;
+
+/** Return whether a label is a path: names and indices, without spaces and operators. @param {string} label */
+export function isLabelPath(label) {
+  return PATH.test(label);
+}
+
+/** Write the indices of a label in brackets, as Python does: `w[1]` for `w.1`. @param {string} label */
+export function withBrackets(label) {
+  return label.includes(".") && isLabelPath(label) ? label.replace(/\.([0-9]+)(?=[.[]|$)/gu, "[$1]") : label;
+}
+
+/** Return whether a text needs no parentheses in an expression: a number, or a name with attributes and indices. @param {string} text */
+export function isSingle(text) {
+  return isIdentifier(text) || /^[\p{L}\p{Nd}]+$/u.test(text.replace(INDEX, "").replaceAll(".", ""));
+}
