@@ -7,6 +7,8 @@ const [FIRST, LAST] = [4, 2]; // items of a folded list
 const MOST = 1000; // items of a list that is shown whole
 const LONG = 80; // letters; longer names are folded
 const BRIEF = 20; // letters of a name where there is little room
+const INDEX = /\[[0-9]+\]/gu;
+const PATH = /^(?!\p{Nd})[\p{L}\p{N}_][\p{L}\p{N}_.[\]]*$/u;
 
 /** Format a name on one line; use a placeholder if nothing of it is visible. @param {string} name @param {boolean} [isWhole] */
 export function said(name, isWhole = false) {
@@ -75,9 +77,6 @@ export function brief(name) {
 export function isIdentifier(text) {
   return /^[\p{XID_Start}_](?:(?![\u00b7\u0387])\p{XID_Continue})*$/u.test(text);
 }
-
-const INDEX = /\[[0-9]+\]/gu;
-const PATH = /^[\p{L}\p{M}_][\p{L}\p{M}\p{N}_.[\]]*$/u;
 
 /** Return whether a label is a path: names and indices, without spaces and operators. @param {string} label */
 export function isLabelPath(label) {
