@@ -686,8 +686,8 @@ function problemOf(error) {
  * Return the innermost part of the path that contains the node of the step, if no box on the stage does.
  * @param {Model} model @param {readonly import("./types.js").Part[]} path
  */
-function hidingPart({ scene, moment: { active } }, path) {
-  return active === null || itemOf(scene, active) !== null ? undefined : path.findLast(({ places }) => places.includes(active));
+function hidingPart({ scene, isFinished, moment: { active } }, path) {
+  return isFinished || active === null || itemOf(scene, active) !== null ? undefined : path.findLast(({ places }) => places.includes(active));
 }
 
 /** Return the initial state of a page. @param {import("./model/document.js").Document | null} document @returns {State} */
