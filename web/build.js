@@ -9,23 +9,29 @@ import { layoutLibrary, pythonLibrary, styles, trainingLibrary } from "./plugins
 
 const here = dirname(fileURLToPath(import.meta.url));
 const page = join(here, "../src/gradwalk/explain/page");
-const ERF = "@stdlib/math-base-special-erf";
 const isChecking = process.argv.includes("--check");
 
-/** Combine the licenses of bundled libraries into a comment. @param {readonly string[]} licensed */
-function licenses(licensed) {
-  /** @type {Map<string, string>} the names of the libraries, by license */
+/** Combine the licenses of bundled code into a comment. @param {readonly string[]} libraries */
+function licenses(libraries) {
+  /** @type {Map<string, string>} the names, by license */
   const names = new Map();
-  for (const name of licensed) {
+  for (const name of libraries) {
     const text = readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8").trim().replace(/\n\s*\n\s*/g, "\n\n").replace(/\n[ \t]+/g, "\n");
     names.set(text, [names.get(text), name].filter(Boolean).join(", "));
   }
+  names.set(noticeIn("core/erf.js"), "FreeBSD's s_erf.c");
   const texts = Array.from(names, ([text, name]) => `${name}\n\n${text}`);
   return `/*! This module contains:\n\n${texts.join("\n\n\n").replaceAll("*/", "* /")}\n*/\n`;
 }
 
-/** @param {string} entry in src/ @param {readonly string[]} licensed bundled libraries */
-async function bundled(entry, licensed) {
+/** Return the copyright notice in the first comment of a source. @param {string} source in src/ */
+function noticeIn(source) {
+  const [comment] = readFileSync(join(here, "src", source), "utf8").split("\n\n");
+  return comment.slice(comment.indexOf("Copyright")).replaceAll("\n// ", "\n");
+}
+
+/** @param {string} entry in src/ @param {readonly string[]} libraries bundled in it */
+async function bundled(entry, libraries) {
   const result = await build({
     entryPoints: [join(here, "src", entry)],
     bundle: true,
@@ -37,7 +43,7 @@ async function bundled(entry, licensed) {
     legalComments: "none", // complete licenses are at the end of the module
     plugins: [layoutLibrary, pythonLibrary, trainingLibrary, styles],
   });
-  return result.outputFiles[0].text + licenses(licensed);
+  return result.outputFiles[0].text + licenses(libraries);
 }
 
 /** @param {string} name of the file @param {string} text */
@@ -55,5 +61,5 @@ function checked(name, text) {
 }
 
 const keep = isChecking ? checked : written;
-keep("page.js", await bundled("main.js", ["@dagrejs/dagre", "@dagrejs/graphlib", ERF]));
-keep("microgpt.js", await bundled("microgpt/main.js", [ERF]));
+keep("page.js", await bundled("main.js", ["@dagrejs/dagre", "@dagrejs/graphlib"]));
+keep("microgpt.js", await bundled("microgpt/main.js", []));

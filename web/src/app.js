@@ -586,10 +586,17 @@ export class App {
   }
 
   /** @param {Model} model @param {Model | null} before */
-  #showPath({ whole, state }, before) {
-    if (whole === before?.whole && state.open === before.state.open) return;
-    const hadFocus = this.path.matches(":focus-within");
+  #showPath(model, before) {
+    const { whole, state } = model;
     const path = pathTo(whole, state.open || whole.key);
+    if (whole !== before?.whole || state.open !== before.state.open) this.#fillPath(path);
+    const hiding = hidingPart(model, path);
+    [...this.path.children].forEach((link, i) => set(link, "class", path[i] === hiding && `active ${model.moment.phase}`));
+  }
+
+  /** @param {readonly import("./types.js").Part[]} path */
+  #fillPath(path) {
+    const hadFocus = this.path.matches(":focus-within");
     this.path.hidden = path.length < 2;
     const links = path.map((part, i) => {
       const isLast = i === path.length - 1;
@@ -627,7 +634,7 @@ export class App {
     if (isNudge) this.stage.focus(itemOf(scene, graph.root) ?? "");
     const isStep = moment.position !== before?.moment.position;
     if (isStep && !marks.nudge && active !== null) this.stage.focus(itemOf(scene, active) ?? "");
-    else if (model.isFinished && !isSameProgram(model, before)) this.stage.fit();
+    else if (model.isFinished && !scene.pictured && !isSameProgram(model, before)) this.stage.fit();
   }
 
   /** Highlight the paths from the hovered node, or else from the selected one. @param {Model} model */
@@ -657,15 +664,30 @@ function isNext({ shown, scene, moment }, before) {
   return shown === before.shown && scene === before.scene && moment.position === before.moment.position + 1;
 }
 
-/** Name the sample or step that Python draws: the first sample, or the second step, because the first step may have no carry. @param {import("./core/groups.js").Groups} groups */
-function pictureNote({ kind, count }) {
-  return stageWords.pictureNote(count > 1 ? groupNames.repetition(kind, kind === "steps" ? 2 : 1, count) : "");
+/**
+ * Name the sample or step that Python draws, and the meaning of the shapes. Python draws the first sample, or the second
+ * step, because the first step may have no carry.
+ * @param {import("./core/groups.js").Groups} groups @param {import("./stage/picture.js").Shapes} shapes
+ */
+function pictureNote({ kind, count }, { squares, lines, circles }) {
+  const shown = stageWords.pictureNote(count > 1 ? groupNames.repetition(kind, kind === "steps" ? 2 : 1, count) : "");
+  const say = stageWords.shapes;
+  const parameters = squares && lines ? say.squaresAndLines : squares ? say.squares : lines ? say.lines : "";
+  return [shown, parameters, circles ? say.circles : "", stageWords.openBox].filter(Boolean).join(" ");
 }
 
 /** Return the message of an error in the reader's input; rethrow other errors. @param {unknown} error */
 function problemOf(error) {
   if (error instanceof ExpressionError || error instanceof GraphError) return error.message;
   throw error;
+}
+
+/**
+ * Return the innermost part of the path that contains the node of the step, if no box on the stage does.
+ * @param {Model} model @param {readonly import("./types.js").Part[]} path
+ */
+function hidingPart({ scene, isFinished, moment: { active } }, path) {
+  return isFinished || active === null || itemOf(scene, active) !== null ? undefined : path.findLast(({ places }) => places.includes(active));
 }
 
 /** Return the initial state of a page. @param {import("./model/document.js").Document | null} document @returns {State} */

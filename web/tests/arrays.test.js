@@ -29,12 +29,19 @@ test("trailing numbers in labels are rows and columns", () => {
   });
 });
 
+test("indices may be in brackets", () => {
+  assert.deepEqual(rowsOf(["w[0][0]", "w[0][1]", "layers[0].w[0]", "layers.0.w.1"]), {
+    w: [["0", "w[0][0]", "w[0][1]"]],
+    "layers.w": [["0", "layers[0].w[0]", "layers.0.w.1"]],
+  });
+});
+
 test("rows that differ in one number are stacked in order", () => {
   const places = [0, 2, 10].map((place) => `place${place}.head1.weight`);
   assert.deepEqual(rowsOf([...places].reverse().flatMap((path) => [`${path}.0`, `${path}.1`])), {
     "head1.weight": [0, 2, 10].map((place, i) => [`place${place}`, `${places[i]}.0`, `${places[i]}.1`]),
   });
-  assert.deepEqual(Object.keys(rowsOf(["layers.0.neurons.0.w.0", "layers.0.neurons.1.w.0"])), ["layers.0.neurons.w"]);
+  assert.deepEqual(Object.keys(rowsOf(["layers.0.neurons.0.w.0", "layers.0.neurons.1.w.0"])), ["layers[0].neurons.w"]);
 });
 
 test("causal arrays are detected", () => {
@@ -46,7 +53,7 @@ test("causal arrays are detected", () => {
 });
 
 test("other labels and single cells make no array", () => {
-  assert.deepEqual(rowsOf(["a", "b.c", "1", "x.0", "y.1e9", "z.9999", "z.9998", "..", "v.", "é.0"]), {});
+  assert.deepEqual(rowsOf(["a", "b.c", "1", "x.0", "y.1e9", "z.9999", "z.9998", "..", "v.", "é.0", "x * 0.1", "x * 0.2", "a b.0", "a b.1"]), {});
 });
 
 test("the latest array comes first", () => {

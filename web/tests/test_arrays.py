@@ -61,8 +61,10 @@ def test_attention_is_a_heat_map_and_arcs(arrays_page: Lesson) -> None:
 def test_click_on_a_cell_selects_its_node(arrays_page: Lesson) -> None:
     arrays = arrays_page.page.locator(".arrays")
     arrays.locator("[role=gridcell]").nth(4).click()
-    assert arrays.locator("[aria-selected=true]").get_attribute("aria-label").startswith("place2.attention.weight.1 = ")
-    assert "place2.attention.weight.1" in arrays_page.page.locator(".inspector").inner_text()
+    assert (
+        arrays.locator("[aria-selected=true]").get_attribute("aria-label").startswith("place2.attention.weight[1] = ")
+    )
+    assert "place2.attention.weight[1]" in arrays_page.page.locator(".inspector").inner_text()
     assert arrays.locator(".arcs path").count() == 3
     arrays_page.page.wait_for_selector("svg.stage .node.selected")
 
@@ -72,19 +74,19 @@ def test_arrow_keys_move_between_cells(arrays_page: Lesson) -> None:
     step = arrays_page.page.locator(".sentence").inner_text()
     arrays.locator("[role=gridcell][tabindex='0']").focus()
     for key, label_ in (
-        ("ArrowDown", "place1.attention.weight.0"),
-        ("ArrowRight", "place1.attention.weight.1"),
-        ("ArrowRight", "place1.attention.weight.1"),
-        ("ArrowDown", "place2.attention.weight.1"),
-        ("ArrowLeft", "place2.attention.weight.0"),
-        ("ArrowUp", "place1.attention.weight.0"),
+        ("ArrowDown", "place1.attention.weight[0]"),
+        ("ArrowRight", "place1.attention.weight[1]"),
+        ("ArrowRight", "place1.attention.weight[1]"),
+        ("ArrowDown", "place2.attention.weight[1]"),
+        ("ArrowLeft", "place2.attention.weight[0]"),
+        ("ArrowUp", "place1.attention.weight[0]"),
     ):
         arrays_page.page.keyboard.press(key)
         assert arrays.locator(":focus").get_attribute("aria-label").startswith(f"{label_} = "), key
         assert arrays.locator(".read").inner_text().startswith(f"{label_} = ")
     assert arrays_page.page.locator(".sentence").inner_text() == step
     arrays_page.page.keyboard.press("Enter")
-    assert arrays.locator("[aria-selected=true]").get_attribute("aria-label").startswith("place1.attention.weight.0")
+    assert arrays.locator("[aria-selected=true]").get_attribute("aria-label").startswith("place1.attention.weight[0]")
 
 
 def test_logits_are_bars_with_a_mark_at_the_target(arrays_page: Lesson) -> None:
@@ -92,7 +94,7 @@ def test_logits_are_bars_with_a_mark_at_the_target(arrays_page: Lesson) -> None:
     arrays = arrays_page.page.locator(".arrays")
     assert arrays.locator(".bars rect").count() == 3
     assert arrays.locator(".bars .negative").count() == 1
-    assert "raising place4.attention.logit.1 lowers loss the most." in arrays.locator(".note").inner_text()
+    assert "raising place4.attention.logit[1] lowers loss the most." in arrays.locator(".note").inner_text()
     arrays.get_by_label("Numbers shown").select_option("gradient")
     assert arrays.locator("td.negative").count() == 5
 

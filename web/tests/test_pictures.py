@@ -12,7 +12,7 @@ import pytest
 from lesson import Lesson
 from playwright.sync_api import Locator, expect
 
-from gradwalk import nn, walk
+from gradwalk import Value, nn, walk
 from gradwalk.explain.page.page import page
 
 Visit = Callable[..., Lesson]
@@ -57,7 +57,7 @@ def test_colors_follow_a_changed_value(visit: Visit, moons: Path) -> None:
     lesson.page.locator(".values summary").click()
     lesson.page.get_by_label("Find by name").fill("layers.2")
     expect(lesson.page.locator(".values input[data-leaf]")).to_have_count(5)
-    lesson.edit("layers.2.neurons.0.b", "-3")
+    lesson.edit("layers[2].neurons[0].b", "-3")
     expect(result).not_to_have_text(str(before))
     expect(lesson.page.locator(".summary")).to_be_hidden()  # it describes the program's own values
 
@@ -78,9 +78,36 @@ def test_boxes_open(visit: Visit, moons: Path, by: str) -> None:
     expect(lesson.path).to_be_hidden()
 
 
+def test_a_step_outside_of_an_open_part_marks_the_way_back(visit: Visit, moons: Path) -> None:
+    lesson = visit(path=moons)
+    lesson.graph.locator(".part .hit[aria-label^='layers[1]']").first.press("Enter")
+    lesson.press("s")
+    marked = lesson.page.locator(":is(.stage, .path) .active")
+    for _ in range(3):
+        lesson.press("n")
+        expect(marked.first).to_be_visible()
+    for _ in range(60):
+        lesson.press("n")
+    expect(marked.first).to_be_visible()
+    lesson.path.get_by_role("button").first.click()
+    expect(lesson.page.locator(".picture .active")).to_have_count(1)
+
+
+def test_the_legend_explains_the_shapes_of_the_picture(visit: Visit, moons: Path, tmp_path: Path) -> None:
+    expect(visit(path=moons).page.locator(".caption")).to_contain_text("Square, line: parameter. Circle: output.")
+    x, y, vx, vy = map(Value, (1.0, 0.0, 0.0, 1.0))
+    for _ in range(60):
+        cube = (x * x + y * y) ** 1.5
+        vx, vy = vx - 0.05 * x / cube, vy - 0.05 * y / cube
+        x, y = x + 0.05 * vx, y + 0.05 * vy
+    orbit = pages.written(tmp_path / "orbit.html", page(walk(x * x + y * y).essence(), "orbit"))
+    caption = visit(path=orbit).page.locator(".caption")
+    expect(caption).to_contain_text("Shown: step 2 of 60. Open a box to see inside.")
+
+
 def test_samples_are_parts(visit: Visit, moons: Path) -> None:
     lesson = visit(path=moons)
-    for name in ("layers.1", "layers.1.neurons.2", "samples 1 to ", "sample 3 of 30"):
+    for name in ("layers[1]", "layers[1].neurons[2]", "samples 1 to ", "sample 3 of 30"):
         lesson.graph.locator(f".part .hit[aria-label^='{name}']").first.press("Enter")
         expect(lesson.path.locator("[aria-current=location]")).to_have_text(re.compile(f"^{re.escape(name)}"))
     expect(lesson.graph.locator(".node")).not_to_have_count(0)
@@ -91,8 +118,8 @@ def test_findings_lead_to_parts(visit: Visit, moons: Path) -> None:
     summary = lesson.page.locator(".summary")
     expect(summary).to_contain_text("parameters")
     expect(summary).to_contain_text("operations on the longest path")
-    summary.get_by_role("button", name=re.compile("layers.1.neurons.2.*is dead")).click()
-    expect(lesson.path.get_by_role("button", name="layers.1", exact=True)).to_be_visible()
+    summary.get_by_role("button", name=re.compile(r"layers\[1\].neurons\[2\].*is dead")).click()
+    expect(lesson.path.get_by_role("button", name="layers[1]", exact=True)).to_be_visible()
     expect(lesson.graph.locator(".node.selected")).to_have_count(1)
 
 

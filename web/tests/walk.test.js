@@ -260,7 +260,7 @@ test("a scene has all boxes and lines", () => {
 
 test("modules are named after their parameters", () => {
   const names = all(parts(MODULAR[4])).map(({ name }) => name);
-  assert(names.includes("layers.39.neurons.4") || names.includes("layers.39"));
+  assert(names.includes("layers[39].neurons[4]") || names.includes("layers[39]"));
 });
 
 test("deep and large graphs", () => {

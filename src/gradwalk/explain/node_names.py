@@ -7,7 +7,6 @@ result in sample 4 is named `layers[0].neurons[2] (sample 4)`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -21,16 +20,12 @@ from gradwalk.graph.record import CONSTANT
 from gradwalk.ops.compiled.opcodes import OPCODES
 
 _PRODUCTS = (OPCODES["mul"], OPCODES["sumprod"])
-_INDEX = re.compile(r"\.[0-9]{1,3}$")
 _FEWEST_PARTS = 2  # a single neuron is not a network: its nodes are named by expressions
 _MAX_EXPRESSIONS = 2000  # maximum number of nodes of a graph whose nodes are named by expressions
 
 
 def with_node_names(graph: Graph) -> Graph:
-    """Return a graph whose nodes have names for readers: indices in brackets, and few names such as v7.
-
-    A name that ends like an index, such as "x * 0.5", is not used: the page would take it for an element of an array.
-    """
+    """Return a graph whose nodes have names for readers: indices in brackets, and few names such as v7."""
     if graph.derived:
         return graph
     names: dict[int, str] = {}
@@ -38,7 +33,6 @@ def with_node_names(graph: Graph) -> Graph:
         names = _places(graph)
         if len(graph) <= _MAX_EXPRESSIONS:
             names |= expressions(graph, names)
-        names = {i: name for i, name in names.items() if not _INDEX.search(name)}
     names |= {i: name for i, label in graph.labels.items() if (name := with_brackets(label)) != label}
     if not names:
         return graph

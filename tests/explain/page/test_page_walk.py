@@ -26,6 +26,7 @@ from gradwalk.explain.passes import swept
 from gradwalk.functions.reductions import sumprod
 from gradwalk.graph.boxes import Boxes, boxes
 from gradwalk.graph.grouping import grouping
+from gradwalk.graph.paths import written
 from gradwalk.ops.table import BY_NAME, TABLE
 from gradwalk.program.code.opcodes import TAKE
 from gradwalk.value.apply import apply, apply_variadic
@@ -86,6 +87,7 @@ def lesson_walks() -> Iterable[Walk]:
         yield walk(make())
         yield walk(make(), overwrite=True)
     yield walk(readme_of_micrograd())
+    yield walk(network())
     yield walk(diamond(), ["b", "d", "c", "a"])
     yield walk(diamond(), ["a", "b", "c", "d"])
     yield walk(product_of_product_and_sum(), ["f", "e", "d", "b", "a"], overwrite=True)
@@ -105,6 +107,14 @@ def readme_of_micrograd() -> Value:
     f = e**2
     g = f / 2.0
     return labeled(g + 10.0 / f, "g")
+
+
+def network() -> Value:
+    """Return the loss of a Module, whose parameters have labels such as "layers.0.neurons.2.w.1"."""
+    model = nn.MLP(2, [3, 1])
+    x, y = leaves(x=2.0, y=-1.0)
+    first = model.layers[0].neurons[0]
+    return (model([x, y]) - 1) ** 2 + first.w[0] * first.w[1]
 
 
 def random_walks() -> Iterable[Walk]:
@@ -390,7 +400,7 @@ def names_of_parts(graph: Graph, divided: Boxes | None) -> list[list[str]]:
     for node, (module, number) in enumerate(zip(groups.module.tolist(), groups.number.tolist(), strict=True)):
         path = groups.paths[module]
         names = [divided.names[divided.box[node]]] if divided else []
-        names += [".".join(path[: i + 1]) for i in range(len(path))]
+        names += [written(path[: i + 1]) for i in range(len(path))]
         found.append(names + ([f"{unit} {number + 1} of {groups.count}"] if number >= 0 and groups.count > 1 else []))
     return found
 

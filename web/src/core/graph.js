@@ -3,7 +3,7 @@
 /** @import { Formula, Node, Row } from "../types.js" */
 /** @import { Item } from "./reading.js" */
 
-import { firstOf } from "./names.js";
+import { firstOf, withBrackets } from "./names.js";
 import { graphErrors as say } from "../languages/languages.js";
 import { columnNodes } from "./columns.js";
 import { groupsIn } from "./groups.js";
@@ -196,10 +196,11 @@ function operandsFirst(root) {
 
 /**
  * Make names unique: a label gets a number if an earlier node has the same label; nodes without a label are called v1,
- * v2, ... by index.
- * @param {readonly string[]} labels
+ * v2, ... by index. Indices of labels are written in brackets.
+ * @param {readonly string[]} given labels
  */
-function uniqueNames(labels) {
+function uniqueNames(given) {
+  const labels = given.map(withBrackets);
   const wanted = labels.map((label, place) => label || `v${place + 1}`);
   const taken = new Set(labels.filter(Boolean));
   const isFree = !labels.some((label) => /^v[0-9]+$/u.test(label)); // no label is like the name of a node without a label

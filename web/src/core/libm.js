@@ -1,9 +1,6 @@
 // The real functions used in formulas, with the semantics of C's math library. Division is JavaScript's own.
 
-import erf from "@stdlib/math-base-special-erf";
-import erfc from "@stdlib/math-base-special-erfc";
-
-export { erf, erfc };
+export { erf, erfc } from "./erf.js";
 
 export const { exp, expm1, log, log2, log10, log1p, sqrt, abs: fabs, sign } = Math;
 export const { sin, cos, tan, asin, acos, atan, atan2, sinh, cosh, tanh, hypot } = Math;
@@ -32,7 +29,6 @@ export function rint(x) {
   const above = x - below > 0.5 || (x - below === 0.5 && below % 2 !== 0);
   return above ? Math.ceil(x) : below;
 }
-
 
 /** Compute the remainder of x / y truncated toward 0, with the sign of x. @param {number} x @param {number} y */
 export function fmod(x, y) {

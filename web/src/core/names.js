@@ -7,6 +7,8 @@ const [FIRST, LAST] = [4, 2]; // items of a folded list
 const MOST = 1000; // items of a list that is shown whole
 const LONG = 80; // letters; longer names are folded
 const BRIEF = 20; // letters of a name where there is little room
+const INDEX = /\[[0-9]+\]/gu;
+const PATH = /^(?!\p{Nd})[\p{L}\p{N}_][\p{L}\p{N}_.[\]]*$/u;
 
 /** Format a name on one line; use a placeholder if nothing of it is visible. @param {string} name @param {boolean} [isWhole] */
 export function said(name, isWhole = false) {
@@ -74,4 +76,19 @@ export function brief(name) {
 /** Return whether a name is a valid identifier. `a·b` is not: it is a product. @param {string} text */
 export function isIdentifier(text) {
   return /^[\p{XID_Start}_](?:(?![\u00b7\u0387])\p{XID_Continue})*$/u.test(text);
+}
+
+/** Return whether a label is a path: names and indices, without spaces and operators. @param {string} label */
+export function isLabelPath(label) {
+  return PATH.test(label);
+}
+
+/** Write the indices of a label in brackets, as Python does: `w[1]` for `w.1`. @param {string} label */
+export function withBrackets(label) {
+  return label.includes(".") && isLabelPath(label) ? label.replace(/\.([0-9]+)(?=[.[]|$)/gu, "[$1]") : label;
+}
+
+/** Return whether a text needs no parentheses in an expression: a number, or a name with attributes and indices. @param {string} text */
+export function isSingle(text) {
+  return isIdentifier(text) || /^[\p{L}\p{Nd}]+$/u.test(text.replace(INDEX, "").replaceAll(".", ""));
 }

@@ -240,7 +240,9 @@ export const stage = {
   zoomIn: "Näher",
   zoomOut: "Weiter weg",
   fit: "Alles zeigen",
-  pictureNote: (shown) => `${shown && `Zu sehen: ${shown}. `}Quadrat, Linie: Parameter; Kreis: Ausgabe. Öffne einen Kasten, um hineinzusehen.`,
+  pictureNote: (shown) => (shown ? `Zu sehen: ${shown}.` : ""),
+  shapes: { squares: "Quadrat: Parameter.", lines: "Linie: Parameter.", squaresAndLines: "Quadrat, Linie: Parameter.", circles: "Kreis: Ausgabe." },
+  openBox: "Öffne einen Kasten, um hineinzusehen.",
   node: (name, data, gradient, status) =>
     [name, data && `Wert ${data}`, gradient && `Gradient ${gradient}`, status].filter(Boolean).join(", "),
   unknown: "noch nicht bekannt",

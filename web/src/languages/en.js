@@ -236,7 +236,9 @@ export const stage = {
   zoomOut: "Zoom out",
   fit: "Show everything",
   /** @param {string} shown the sample or step in the picture; "" for none */
-  pictureNote: (shown) => `${shown && `Shown: ${shown}. `}Square, line: parameter; circle: output. Open a box to see inside.`,
+  pictureNote: (shown) => (shown ? `Shown: ${shown}.` : ""),
+  shapes: { squares: "Square: parameter.", lines: "Line: parameter.", squaresAndLines: "Square, line: parameter.", circles: "Circle: output." },
+  openBox: "Open a box to see inside.",
   /** @param {string} name @param {string} data @param {string} gradient @param {string} status */
   node: (name, data, gradient, status) =>
     [name, data && `value ${data}`, gradient && `gradient ${gradient}`, status].filter(Boolean).join(", "),

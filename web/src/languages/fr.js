@@ -241,7 +241,9 @@ export const stage = {
   zoomIn: "Plus près",
   zoomOut: "Plus loin",
   fit: "Tout montrer",
-  pictureNote: (shown) => `${shown && `Montré : ${shown}. `}Carré, ligne : paramètre ; cercle : sortie. Ouvrez une boîte pour voir l’intérieur.`,
+  pictureNote: (shown) => (shown ? `Montré : ${shown}.` : ""),
+  shapes: { squares: "Carré : paramètre.", lines: "Ligne : paramètre.", squaresAndLines: "Carré, ligne : paramètre.", circles: "Cercle : sortie." },
+  openBox: "Ouvrez une boîte pour voir l’intérieur.",
   node: (name, data, gradient, status) =>
     [name, data && `valeur ${data}`, gradient && `gradient ${gradient}`, status].filter(Boolean).join(", "),
   unknown: "pas encore connue",

@@ -26,7 +26,8 @@ import { drawn, exceeds, shortened } from "./svg.js";
  * @property {(count: number) => string} count node count of a group, as in "40 nodes"
  * @property {(done: number, total: number) => string} progress, as in "12 of 40"
  * @property {(gradient: string) => string} largest largest gradient of a group
- * @property {(groups: import("../core/groups.js").Groups) => string} pictureNote shown below a picture of a network
+ * @property {(groups: import("../core/groups.js").Groups, shapes: import("./picture.js").Shapes) => string} pictureNote shown
+ *   below a picture of a network
  */
 
 /**

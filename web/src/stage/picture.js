@@ -10,6 +10,8 @@ import { drawn } from "./svg.js";
 /** @typedef {import("../types.js").Moment} Moment */
 /** @typedef {{ place: number, shape: SVGElement, isLine: boolean }} Dot a shape with the color of a node */
 
+/** @typedef {{ squares: boolean, lines: boolean, circles: boolean }} Shapes the kinds of shapes that a picture has; circles of leaves do not count */
+
 const ELEMENTS = new Set(["svg", "g", "rect", "path", "text", "title"]);
 const FORBIDDEN = /^(on|style|href)/u; // attributes; a file may come from anywhere
 const RESULT = " = "; // separates the name of a result from its number
@@ -52,8 +54,11 @@ export class Picture {
   /** The meaning of the shapes and colors. */
   caption;
 
-  /** @param {string} text of an SVG file @param {readonly Part[]} parts @param {string} note shown below the picture */
-  constructor(text, parts, note) {
+  /**
+   * @param {string} text of an SVG file @param {readonly Part[]} parts @param {import("./stage.js").Graph} graph
+   * @param {(shapes: Shapes) => string} note shown below the picture
+   */
+  constructor(text, parts, { nodes }, note) {
     const file = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
     const body = copied(file) ?? drawn("g");
     const [, x, y] = /translate\(([\d.]+),([\d.]+)\)/u.exec(body.querySelector("g")?.getAttribute("transform") ?? "") ?? [];
@@ -68,7 +73,13 @@ export class Picture {
       .filter(({ localName }) => localName !== "text")
       .map((shape) => ({ place: Number(shape.dataset.node), shape, isLine: shape.localName === "path" }));
     this.#texts = marked.filter(({ localName }) => localName === "text");
-    this.caption = element("p", { class: "caption" }, this.#what, ...this.#numbers, " ", note);
+    const isRound = (/** @type {Dot} */ { shape }) => 2 * Number(shape.getAttribute("rx")) >= Number(shape.getAttribute("width"));
+    const shapes = {
+      squares: this.#dots.some((dot) => !dot.isLine && !isRound(dot)),
+      lines: this.#dots.some(({ isLine }) => isLine),
+      circles: this.#dots.some((dot) => !dot.isLine && isRound(dot) && nodes[dot.place]?.operands.length > 0),
+    };
+    this.caption = element("p", { class: "caption" }, this.#what, ...this.#numbers, " ", note(shapes));
     this.element = drawn("g", { class: "picture" }, body);
   }
 

@@ -166,14 +166,13 @@ export class Stage {
     this.#layouter.forget();
     this.#motion.finish();
     this.#picture?.caption.remove();
-    const shown = new Picture(groups.picture, items.flatMap(({ part }) => part ?? []), this.#callbacks.pictureNote(groups));
+    const shown = new Picture(groups.picture, items.flatMap(({ part }) => part ?? []), graph, (shapes) => this.#callbacks.pictureNote(groups, shapes));
     [this.#graph, this.#structure, this.#followed, this.#request, this.#picture] = [graph, structure, "", null, shown];
     this.#layout = { width: shown.width, height: shown.height, corners: [], columns: [], routes: [], manner: { isDown: false, betweenColumns: 0, betweenBoxes: 0, betweenLines: 0 } };
     this.#replace(shown.boxes.map(({ part }) => part.key), shown.boxes, []);
     this.#svg.after(shown.caption);
     this.#minimap.hold(shown, shown.boxes);
-    this.#view.hold(shown);
-    this.#view.fit();
+    this.#view.hold(shown, true);
     this.#repaint();
   }
 

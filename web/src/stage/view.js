@@ -20,6 +20,7 @@ export class View {
   #y = 0;
   #scale = 1;
   #content = { width: 0, height: 0 };
+  #isAcross = false;
   /** @type {number | null} minimum scale of the automatic fit; null once the reader has panned or zoomed */
   #fitted = NEAR.least;
   #limits = NEAR;
@@ -54,9 +55,13 @@ export class View {
     svg.addEventListener("click", (event) => this.#onClick(event), { capture: true });
   }
 
-  /** Show a drawing of another size. @param {{ width: number, height: number }} content */
-  hold(content) {
+  /**
+   * Show a drawing of another size.
+   * @param {Size} content @param {boolean} [isAcross] whether its whole width is shown, even if its text becomes small
+   */
+  hold(content, isAcross = false) {
     this.#content = content;
+    this.#isAcross = isAcross;
     this.#fitAtLeast(this.#limits.least);
   }
 
@@ -111,11 +116,13 @@ export class View {
 
   /**
    * Fit the whole drawing into the view, or show its beginning if the scale would be less than a minimum.
-   * @param {number} least
+   * @param {number} minimum
    */
-  #fitAtLeast(least) {
-    this.#fitted = least;
+  #fitAtLeast(minimum) {
+    this.#fitted = minimum;
     const { width, height } = this.size;
+    const across = fittedScale({ ...this.#content, height: 1 }, this.size, this.#limits.most);
+    const least = this.#isAcross ? Math.min(minimum, across) : minimum;
     const whole = fittedScale(this.#content, this.size, this.#limits.most);
     const scale = whole >= Math.min(least, this.#limits.whole) ? whole : least;
     const found = this.#placed(scale);

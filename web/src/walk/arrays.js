@@ -1,8 +1,10 @@
-// Finds the arrays in a graph by the labels of its nodes: `query.3.5` is an element of a matrix, `hidden.2` of a
-// vector.
+// Finds the arrays in a graph by the labels of its nodes: `query.3.5` or `query[3][5]` is an element of a matrix,
+// `hidden.2` of a vector.
 //
-// Vectors whose names differ only in a number form the rows of a matrix: `layer.neurons.0.w.1` is in row 0 of
+// Vectors whose names differ only in a number form the rows of a matrix: `layer.neurons[0].w[1]` is in row 0 of
 // `layer.neurons.w`, and `place3.attention.weight.2` is in row `place3` of `attention.weight`.
+
+import { isLabelPath, withBrackets } from "../core/names.js";
 
 /** @typedef {import("../core/graph.js").Graph} Graph */
 
@@ -41,13 +43,14 @@ export function arraysOf(graph) {
 
 /** Parse a label into an array and an element; null if it names neither. @param {string} label */
 function cellNamed(label) {
-  const path = label.split(".");
+  if (!isLabelPath(label)) return null;
+  const path = label.replaceAll(/\[([0-9]+)\]/gu, ".$1").split(".");
   const last = path.pop() ?? "";
   if (!INDEX.test(last) || !path.length) return null;
   const index = path.findLastIndex((name) => INDEX.test(name));
   const at = index < 0 ? path.findIndex((name) => NUMBERED.test(name)) : index;
   const [row] = at < 0 || path.length < 2 ? [""] : path.splice(at, 1);
-  return { array: path.join("."), row, column: Number(last) };
+  return { array: withBrackets(path.join(".")), row, column: Number(last) };
 }
 
 /** @param {string} name @param {ReadonlyMap<string, number[]>} rows @returns {LabeledArray} */

@@ -9,7 +9,7 @@ import { folded, resolved, substituted, text } from "../core/formula.js";
 import { formulaOf, passing, selects } from "../core/graph.js";
 import { elementOf } from "../core/rules.js";
 import { lostContributions } from "./losses.js";
-import { bracketed, few, isIdentifier, said } from "../core/names.js";
+import { bracketed, few, isSingle, said } from "../core/names.js";
 import { short } from "../core/numbers.js";
 import { edgeKey } from "./passes.js";
 
@@ -76,7 +76,7 @@ function applied({ row, gather, symbol }, operands) {
     return `${symbol}([${shown.join(", ")}], ${index})`;
   }
   if (!row?.isOperator || row.name === "abs") return `${row?.name ?? symbol}(${operands.join(", ")})`;
-  const bracketed = operands.map((x) => (isIdentifier(x) || isAlphanumeric(x.replaceAll(".", "")) ? x : `(${x})`));
+  const bracketed = operands.map((x) => (isSingle(x) ? x : `(${x})`));
   return row.arity === 1 ? `-${bracketed[0]}` : bracketed.join(` ${row.symbol} `);
 }
 
@@ -353,9 +353,4 @@ export function namedPartial(node, position, graph) {
 /** Format d one / d other. @param {string} one @param {string} other */
 function derivativeOf(one, other) {
   return `d${bracketed(one)}/d${bracketed(other)}`;
-}
-
-/** @param {string} text */
-function isAlphanumeric(text) {
-  return /^[\p{L}\p{Nd}]+$/u.test(text);
 }

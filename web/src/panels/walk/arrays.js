@@ -104,7 +104,8 @@ export class Arrays {
         this.#cells.push({ row, column, place, element: box });
         return box;
       });
-      return element("tr", { role: "row" }, element("th", { role: "rowheader", scope: "row" }, name), ...boxes);
+      const header = name && element("th", { role: "rowheader", scope: "row" }, name); // a vector has no names of rows
+      return element("tr", { role: "row" }, header, ...boxes);
     });
     fill(this.map, element("tbody", { role: "rowgroup" }, ...rows));
   }

@@ -2,6 +2,7 @@
 
 import { element, fill, set, write } from "../../dom.js";
 import { folds, values as say } from "../../languages/languages.js";
+import { withBrackets } from "../../core/names.js";
 import { plain, readNumber } from "../../core/numbers.js";
 import { pointed } from "../../model/exercises/answers.js";
 
@@ -47,7 +48,7 @@ export class Values {
 
   /** List the leaves whose names contain the searched text. */
   #list() {
-    const text = this.search.hidden ? "" : this.search.value.trim().toLowerCase();
+    const text = this.search.hidden ? "" : withBrackets(this.search.value.trim()).toLowerCase();
     const leaves = this.known.filter(({ name }) => name.toLowerCase().includes(text));
     const shown = leaves.slice(0, MOST);
     set(this.fields, "class", shown.some(({ name }) => name.length > LONG) ? "fields wide" : "fields");

@@ -2,7 +2,7 @@
 // nodes if a group has too many to show at once.
 
 import { modules as say } from "../../languages/languages.js";
-import { said } from "../../core/names.js";
+import { said, withBrackets } from "../../core/names.js";
 import { edgeKey } from "../passes.js";
 
 /** @typedef {import("../../core/graph.js").Graph} Graph */
@@ -150,7 +150,7 @@ function moduleTree({ nodes, groups }) {
 function moduleAt(root, { names, paths }, box, path) {
   let module = names.length ? inside(root, `box ${box}`, names[box]) : root;
   const steps = paths[path].slice(0, DEEPEST);
-  steps.forEach((step, i) => (module = inside(module, step, steps.slice(0, i + 1).join("."))));
+  steps.forEach((step, i) => (module = inside(module, step, withBrackets(steps.slice(0, i + 1).join(".")))));
   return module;
 }
 
