@@ -101,6 +101,15 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+// Tables of three or four columns, whose rows phones show as blocks.
+
+for (const table of document.querySelectorAll("article table.docutils")) {
+  const columns = [...table.querySelectorAll("thead th")].map((heading) => heading.textContent);
+  if (columns.length < 3 || columns.length > 4 || table.closest(".names, .operation")) continue;
+  table.classList.add("stacked");
+  for (const row of table.tBodies[0].rows) columns.forEach((column, i) => row.cells[i]?.setAttribute("data-column", column));
+}
+
 // A picture that is wider than its column opens in full size.
 
 for (const picture of document.querySelectorAll("article .drawn svg, article img")) {
