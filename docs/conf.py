@@ -77,9 +77,9 @@ def _colors(paper: str, panel: str, ink: str, faint: str, line: str, rule: str, 
 html_theme_options = {
     "light_css_variables": _FONTS
     | _colors("#fffdf9", "#f7f4ee", "#22242a", "#5f6069", "#82807c", "#e4dfd5", "#4a3fb5")
-    | {"color-forward": "#0b7a75", "color-backward": "#6a3fc0"},
+    | {"color-forward": "#0b7a75", "color-backward": "#6a3fc0", "color-highlight-on-target": "#e9e6fb"},
     "dark_css_variables": _colors("#17181c", "#1e2025", "#ebe9e4", "#a5a39c", "#85837e", "#35373d", "#b1a7ff")
-    | {"color-forward": "#4cd3c8", "color-backward": "#bda0ff"},
+    | {"color-forward": "#4cd3c8", "color-backward": "#bda0ff", "color-highlight-on-target": "#2f2b4d"},
     "source_repository": f"{urls()['Source']}/",
     "source_branch": "main",
     "source_directory": "docs/",

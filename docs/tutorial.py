@@ -40,7 +40,7 @@ d = e + c
 d.label = "d"
 L = d * f
 L.label = "L"
-L
+print(L)
 
 # %% [markdown]
 # A `Value` is a number that records how it was computed. Therefore we can draw the whole computation:

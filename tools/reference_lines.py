@@ -61,7 +61,7 @@ def _names_on(path: Path) -> Iterator[str]:
     blocks = [body for kind, _, body in BLOCK.findall(page(text)) if kind != "results"]
     names = [f"`{name}`" for body in blocks for name in names_in(body)]
     if names:
-        title = text.partition("\n")[0].removeprefix("# ")
+        title = text.partition("\n")[0].removeprefix("# ").removeprefix("Reference: ")
         item = f"- [{title}]({path.name}): {', '.join(names)}"
         yield from textwrap.wrap(item, 150, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 

@@ -16,7 +16,7 @@ const stage = document.querySelector(".hero-stage");
 stage?.querySelector("button").addEventListener("click", () => {
   const frame = document.createElement("iframe");
   frame.title = "The graph of d = (a + 1) * 3a, step by step";
-  frame.src = `${base}pages/lesson.html#${["show=diamond", "embed=1", theme()].filter(Boolean).join("&")}`;
+  frame.src = `${base}pages/lesson.html#${["show=diamond", "embed=1", "present=1", theme()].filter(Boolean).join("&")}`;
   frame.addEventListener("load", () => frame.focus());
   stage.replaceChildren(frame);
 });
@@ -100,6 +100,17 @@ document.addEventListener("keydown", (event) => {
   box.focus();
   event.preventDefault();
 });
+
+// Tables of three or four columns, whose rows phones show as blocks.
+
+for (const table of document.querySelectorAll("article table.docutils")) {
+  const columns = [...table.querySelectorAll("thead th")].map((heading) => heading.textContent);
+  if (columns.length < 3 || columns.length > 4 || table.closest(".names, .operation")) continue;
+  table.classList.add("stacked");
+  for (const row of table.tBodies[0].rows) {
+    for (const cell of row.cells) if (cell.textContent.trim()) cell.dataset.column = columns[cell.cellIndex];
+  }
+}
 
 // A picture that is wider than its column opens in full size.
 

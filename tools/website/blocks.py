@@ -24,6 +24,8 @@ Block = Callable[[str, str], str]
 def write(app: Sphinx, docname: str, content: list[str]) -> None:
     """Rewrite the source of a page before it is parsed: its links, then its blocks, which rewrite their own links."""
     text = rewritten(content[0], (DOCS / docname).parent)
+    if docname == "reference/index":
+        text = reference.linked(text)
     names = "|".join(map(re.escape, BLOCKS))
     content[0] = re.sub(rf"^```{{({names})}} ?([^\n]*)\n(.*?)^```$", _written, text, flags=re.M | re.S)
 
@@ -65,7 +67,7 @@ def gallery_block(argument: str, body: str) -> str:
 
 def hero_block(argument: str, body: str) -> str:
     """Write the moving picture, which becomes the live lesson when the reader clicks it."""
-    label = "Take the controls: open this graph in the lesson"
+    label = "Step through it yourself: open this graph in the lesson"
     button = f'<button aria-label="{label}">{hero.svg()}<span class="hint">{body.strip()}</span></button>'
     return f'```{{raw}} html\n<div class="hero-stage">{button}</div>\n```'
 

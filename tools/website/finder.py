@@ -29,7 +29,7 @@ def _names(app: Sphinx) -> Iterator[tuple[str, str, str]]:
         if entry.objtype != "module":
             name = full.removeprefix("gradwalk.")
             address = f"{app.builder.get_target_uri(entry.docname)}#{entry.node_id}"
-            yield name, address, lines.get(name, "")
+            yield name, address, lines.get(name, "").replace("`", "")
 
 
 def first_lines() -> dict[str, str]:

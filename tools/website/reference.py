@@ -30,6 +30,12 @@ def described(names: list[str]) -> str:
     return "\n".join(["```{eval-rst}", *(line for name in names for line in _directive(name)), "```"])
 
 
+def linked(index: str) -> str:
+    """Return the index of the reference, in which each name of the list of all names is a link to its description."""
+    before, heading, after = index.partition("\n## All names\n")
+    return before + heading + re.sub(r"`([\w.]+)`", r"{py:obj}`\1 <gradwalk.\1>`", after)
+
+
 def results(paths: list[str]) -> str:
     """Return a Markdown block with the autodoc directives for classes that public functions return."""
     lines = (line for path in paths for line in (f".. autoclass:: {path}()", "   :members:", ""))

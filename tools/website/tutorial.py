@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import filterfalse
 from typing import Any
 
@@ -10,18 +11,22 @@ import nbclient
 
 from website.links import DOCS, ROOT
 
+# Parts for readers of the notebook alone: the cell that installs gradwalk in JupyterLite, and the first two paragraphs.
+_INSTALLS = 'sys.platform == "emscripten"'
+_BEGINNING = re.compile(r"\A# From one product to a trained network\n\nThis is a notebook .*?\n\n", re.S)
+
 
 def cells() -> str:
     """Run the tutorial; return it as Markdown."""
     notebook = jupytext.read(DOCS / "tutorial.py")
     resources = {"metadata": {"path": str(ROOT)}}
     nbclient.NotebookClient(notebook, timeout=120, resources=resources).execute()
-    return "\n\n".join(part for cell in notebook.cells for part in _parts(cell))
+    return "\n\n".join(part for cell in notebook.cells if _INSTALLS not in cell.source for part in _parts(cell))
 
 
 def _parts(cell: Any) -> list[str]:
     if cell.cell_type == "markdown":
-        return [str(cell.source).replace("# From one product to a trained network", "", 1)]
+        return [_BEGINNING.sub("", str(cell.source))]
     return [_fenced("python", cell.source), *map(_shown, filterfalse(_is_widget, cell.outputs))]
 
 

@@ -85,7 +85,7 @@ def test_film_plays_until_a_click_opens_the_lesson(browser: Browser, context, si
     page = opened(context, site / "index.html")  # this context prefers reduced motion
     assert page.evaluate("document.querySelector('.hero').getAnimations({ subtree: true }).length") == 0
     expect(page.locator(".hero .said").last).to_have_css("opacity", "1")
-    page.get_by_role("button", name="Take the controls").click()
+    page.get_by_role("button", name="Step through it yourself").click()
     lesson = page.frame_locator(".hero-stage iframe")
     lesson.get_by_role("button", name="Next step").click()
     expect(lesson.get_by_text("a is given: 2").first).to_be_visible()

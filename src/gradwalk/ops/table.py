@@ -296,7 +296,7 @@ TABLE: tuple[Operation, ...] = (
         "length of the vector (x, y)",
         ufunc="hypot",
     ),
-    # Selections. If the operands of `maximum` or `minimum` are equal, each gets half of the gradient.
+    # Maximum, minimum and choice. If the operands of `maximum` or `minimum` are equal, each gets half of the gradient.
     Operation(
         "maximum",
         "max",
@@ -371,8 +371,8 @@ TABLE: tuple[Operation, ...] = (
         [REAL, (0.1, 5.0)],
         "remainder x - y · rint(x / y), which is between -y / 2 and y / 2",
     ),
-    # More selections. If one operand is nan, `fmin` and `fmax` return the other operand. Equal operands each get half
-    # the gradient.
+    # Maximum and minimum that skip nan, and the sign of another number. Equal operands of `fmin` and `fmax` each get
+    # half of the gradient.
     Operation(
         "fmax",
         "fmax",
