@@ -106,10 +106,8 @@ def names_in(variables: Mapping[str, object], places: Mapping[int, int]) -> dict
                 elements.setdefault(place, name + "".join(f"[{part!r}]" for part in path))
                 if not node.operands:
                     leaves.setdefault(name, []).append(place)
-    found = elements | single
-    for held in leaves.values():
-        if not single.keys() >= set(held):
-            found |= {place: elements[place] for place in held}
+    of_loops = [place for held in leaves.values() if not single.keys() >= set(held) for place in held]
+    found = elements | single | {place: elements[place] for place in of_loops}
     prefixed = len(_without_repetition(owned)) > 1
     for name, paths in owned.items():
         starts_with_name = prefixed or isinstance(public[name], _CONTAINERS)

@@ -205,7 +205,8 @@ def notes_of(nodes: FlatNodes) -> Notes:
 def _name_by_variables(nodes: FlatNodes, named: dict[int, NamedLine], labels: dict[int, str]) -> None:
     """Label unlabeled nodes with the variables they were assigned to. If a name is taken, a number is added to it.
 
-    A leaf that is an attribute of `self`, such as the bias of a neuron, keeps no name: all objects of the class share it.
+    A leaf that is an attribute of `self`, such as the bias of a neuron, gets no label: all objects of the class would
+    share it.
     """
     inner: set[int] = set()  # intermediate results of the expression, such as partial sums in x = sum(terms)
     for index, line in named.items():

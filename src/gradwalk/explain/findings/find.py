@@ -1,4 +1,4 @@
-"""`findings(graph)`: stale values, dead and saturated units, lost and extreme gradients, and values that are not finite."""
+"""`findings(graph)`: stale values, values that are not finite, dead and saturated units, lost and extreme gradients."""
 
 from __future__ import annotations
 

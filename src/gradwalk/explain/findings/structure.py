@@ -31,11 +31,12 @@ class Finding(NamedTuple):
     Attributes:
         kind: "stale", "dead", "saturated", "vanishing", "exploding", "unreached" or "not finite".
         part: The name of the layer, unit, parameter or node.
-        number: The number that shows it: the number of stale nodes, of dead units or of unreached parameters, the share of samples in
-            which units are saturated, the ratio of gradients, or the number of values or gradients that are not finite.
-        places: The indices of the nodes: the changed leaves, the activations of dead and saturated units in the first sample, the
-            parameters of the two layers or the nodes of the two time steps, the unreached parameters, or the first node
-            that is not finite.
+        number: The number that shows it: the number of stale nodes, of dead units or of unreached parameters, the share
+            of samples in which units are saturated, the ratio of gradients, or the number of values or gradients that
+            are not finite.
+        places: The indices of the nodes: the changed leaves or else the first stale node, the activations of dead and
+            saturated units in the first sample, the parameters of the two layers or the nodes of the two time steps,
+            the unreached parameters, or the first node that is not finite.
         sentence: The finding in words.
     """
 
