@@ -110,7 +110,7 @@ def test_formulas_describe_the_whole_box_and_indices_are_not_numbers():
         products = [w * a for w, a in zip(weights, h, strict=True)]
         loss = loss + (sum(products[1:], products[0]) + bias - s) ** 2
     words = boxes_of(loss)
-    assert words["out.w"] == ["4 *"]
+    assert (words["out.w"], words["out"]) == (["4 *"], ["4 +"])
     assert not any("3 * hidden" in word for texts in words.values() for word in texts)
 
 

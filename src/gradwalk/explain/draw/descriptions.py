@@ -133,16 +133,21 @@ class Descriptions:
         """
         if not 0 < len(box.nodes) <= _MAX_FORMULA:
             return []
-        offsets, operands = self._graph.offsets, self._graph.operands
-        used = {x for node in box.nodes for x in operands[offsets[node] : offsets[node + 1]].tolist()}
-        if not used.issuperset(box.nodes[:-1]):
+        if not self._has_one_result(box):
             return []
-        named = {i: (other.name, ATOM) for other in self._boxes if other.kind == "module" for i in other.nodes[-1:]}
+        modules = [other for other in self._boxes if other.kind == "module" and self._has_one_result(other)]
+        named = {other.nodes[-1]: (other.name, ATOM) for other in modules}
         texts: dict[int, Text] = {}
         for node in box.nodes:
             texts[node] = combined(self._symbol(node), self._operand_texts(node, named, texts))
         text = texts[box.nodes[-1]][0]
         return [text] if width(text) <= _LONGEST_FORMULA and text.count(_UNKNOWN[0]) <= _MAX_UNKNOWN else []
+
+    def _has_one_result(self, box: Box) -> bool:
+        """Return whether a box has nodes, and all of them except the last one are used in the box."""
+        offsets, operands = self._graph.offsets, self._graph.operands
+        used = {x for node in box.nodes for x in operands[offsets[node] : offsets[node + 1]].tolist()}
+        return bool(box.nodes) and used.issuperset(box.nodes[:-1])
 
     def _operand_texts(self, node: int, named: Mapping[int, Text], texts: Mapping[int, Text]) -> list[Text]:
         """Return the operands of a node as texts with precedences."""
