@@ -274,3 +274,20 @@ chain.backward()
     assert "Pass 5,000 of 10,001" in small.stdout
     assert "loss over 10,000 backward() calls" in small.stdout
     assert (tmp_path / "out.html").stat().st_size < 2_000_000
+
+
+def test_options_after_the_script_are_not_ignored_in_silence(tmp_path: Path) -> None:
+    text = LOOP.format(passes=1, zero=ZERO)
+    (tmp_path / "train.py").write_text(text, encoding="utf-8")
+    path = os.pathsep.join(str(Path(path).resolve()) for path in sys.path if path)
+    done = subprocess.run(
+        [sys.executable, "-m", "gradwalk", "walk", "train.py", "--page", "x.html", "--svg=x.svg", "--mine"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    warning = "gradwalk: {} after the script is an argument of the script; write it before the script"
+    assert done.stderr.splitlines() == [warning.format("--page"), warning.format("--svg")]
+    assert not list(tmp_path.glob("x.*"))

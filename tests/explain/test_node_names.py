@@ -84,3 +84,11 @@ def test_names_are_unique(program):
     assert len(set(graph.names)) == len(graph)
     assert all(graph.names)
     assert with_node_names(graph) is graph or not graph.derived
+
+
+def test_a_negative_name_needs_no_parentheses():
+    rate = Value(0.5, label="rate")
+    names = walk(math.exp(-rate * 2.0) + (-rate) ** 2).graph.names
+    assert "-rate" in names
+    assert "exp(-rate * 2)" in names
+    assert "(-rate)**2" in names

@@ -104,3 +104,38 @@ def test_gradients_are_not_searched():
     out = model([1.0, 2.0])
     assert draw(out).graph.names[-1] == "out"
     assert type(gradient) is nn.MLP
+
+
+def test_loop_variables_do_not_hide_containers():
+    layers = [values[0:2], values[2:4]]
+    assert found(a=values[2], b=values[3], layers=layers, layer=layers[1]) == {
+        0: "layers[0][0]",
+        1: "layers[0][1]",
+        2: "layers[1][0]",
+        3: "layers[1][1]",
+    }
+    assert found(a=values[0], b=values[1], parameters=values[0:2]) == {0: "a", 1: "b"}
+
+
+class Neuron:
+    def __init__(self, bias: float) -> None:
+        self.w = [Value(0.3), Value(-0.2)]
+        self.b = Value(bias)
+
+    def __call__(self, x: list[float]) -> Value:
+        return (self.w[0] * x[0] + self.w[1] * x[1] + self.b).relu()
+
+
+def test_structure_comes_before_source_lines():
+    with gradwalk.source_lines():
+        units = [Neuron(0.5), Neuron(-9.0), Neuron(0.4)]
+        head = Value(0.7)
+        loss = Value(0.0)
+        for i in range(6):
+            h = [unit([0.1 * i, 0.5 - 0.2 * i]) for unit in units]
+            loss = loss + (head * (h[0] + h[1] + h[2]) - i) ** 2
+    graph = walk(loss).graph
+    assert {f"units[{i}].b" for i in range(3)} <= set(graph.names)
+    assert graph.names[graph.root] == "loss"
+    assert [finding.kind for finding in walk(loss).findings] == ["dead"]
+    assert not {"b", "b (2)"} & set(gradwalk.Graph.record(loss).labels.values())

@@ -23,7 +23,7 @@ from networks import (
 )
 from programs import EVERY, ORDINARY, as_values, programs
 
-from gradwalk import Graph, Value, lax, nn, source_lines, topological_order
+from gradwalk import Graph, Value, lax, math, nn, source_lines, topological_order
 from gradwalk.explain.variable_names import graph_with_names
 from gradwalk.graph.boxes import boxes
 from gradwalk.graph.grouping import Grouping, grouping
@@ -197,3 +197,15 @@ def test_source_lines_are_groups_if_there_is_no_other_structure():
     assert [box.name.partition(" =")[0] for box in divided.boxes] == ["inputs", "c", "d", "root"]
     assert sum(len(box.nodes) for box in divided.boxes) == len(Graph.record(root)) - 2
     assert boxes(Graph.record(c)) is None  # a small graph
+
+
+def test_the_output_of_a_neuron_is_not_a_logarithm_of_its_loss() -> None:
+    w1, w2, bias = Value(0.1), Value(-0.2), Value(0.0)
+    loss, probabilities = Value(0.0), []
+    for i in range(10):
+        p = 1 / (1 + math.exp(-(w1 * (0.3 * i - 1.0) + w2 * (1.7 - 0.2 * i) + bias)))
+        probabilities.append(p.data)
+        loss = loss - ((i % 2) * math.log(p) + (1 - i % 2) * math.log(1 - p))
+    graph = Graph.record(loss)
+    (cell,) = [cell for box in boxes(graph).boxes for cell in box.cells if box.kind == "module"]
+    assert graph.data[cell.output] == probabilities[0]

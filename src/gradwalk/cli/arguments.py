@@ -167,6 +167,12 @@ def _add_about(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
 
 
+def misplaced(given: Sequence[str]) -> list[str]:
+    """Return the options of `walk` among the arguments of a script, which `walk` does not see."""
+    options = (*_WITH_VALUE, "--all", "--json", "--opened", "--overwrite", "--step")
+    return [name for name in dict.fromkeys(text.partition("=")[0] for text in given) if name in options]
+
+
 def _number(text: str) -> int:
     """Parse the number of a backward pass, an int of at least 1."""
     if not text.isdecimal() or int(text) < 1:

@@ -88,6 +88,11 @@ def _walk_script(options: Namespace) -> int:
 
     If the script raises, the passes before the exception are shown first, and then the exception is reported.
     """
+    for option in arguments.misplaced(options.values):
+        print(
+            f"gradwalk: {option} after the script is an argument of the script; write it before the script",
+            file=sys.stderr,
+        )
     # With --json, standard output is reserved for the JSON, so the script's output goes to standard error.
     printed = sys.stderr if options.json else sys.stdout
     ending, recorder = script.recorded(options.what, options.values, printed, options.number, options.replace)

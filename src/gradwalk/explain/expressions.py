@@ -101,6 +101,8 @@ def _tight(text: str, precedence: int) -> str:
 def combined(symbol: str, operands: Sequence[Text]) -> Text:
     """Write an operation on operands that are given as texts with precedences. Return its text and precedence."""
     own = _PRECEDENCES.get(symbol)
+    if symbol == "-" and len(operands) == 1 and operands[0][1] == ATOM:
+        return f"-{operands[0][0]}", _PRECEDENCES["*"]
     if own is None or len(operands) != 2:
         return f"{symbol}({', '.join(text for text, _ in operands)})", ATOM
     (left, first), (right, second) = operands

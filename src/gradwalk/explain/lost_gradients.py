@@ -169,7 +169,7 @@ def legal_orders(graph: Graph, indices: Sequence[int]) -> int | None:
 
 
 def is_legal(graph: Graph, order: Sequence[int]) -> bool:
-    """Return whether an order visits every node after all nodes that use it."""
+    """Return whether an order visits each node after its users."""
     visit = numpy.full(len(graph) + 1, len(graph))  # the last entry is for operands without a gradient
     visit[list(order)] = range(len(order))
     users = numpy.repeat(visit[:-1], numpy.diff(graph.offsets))

@@ -112,7 +112,8 @@ class Walk:
     def findings(self) -> tuple[Finding, ...]:
         """The signs of trouble in the graph, each with a sentence; empty if there are none.
 
-        They are: values and gradients that are nan or infinite; ReLU units that are 0 in all samples; parameters that
+        They are: values that are stale, because the program has changed a leaf since the graph was computed; values and
+        gradients that are nan or infinite; ReLU units that are 0 in all samples; parameters that
         no gradient reaches; gradients of the first layer or time step whose mean absolute value is below 0.001 times,
         or above 1000 times, the mean of the last layer or time step; and inner tanh or sigmoid units whose derivative
         is below 0.01 in more than half of the samples. The correct gradients are used, whatever the order of this walk.

@@ -38,7 +38,8 @@ class Graph:
         data: Number of each node, as recorded.
         grad: Gradient of each node, as recorded.
         labels: Dict from node indices to labels. Under `source_lines()`, an unlabeled node is labeled with the variable
-            that it was assigned to, followed by a number if the name is taken.
+            that it was assigned to, followed by a number if the name is taken. A leaf that is assigned to an attribute
+            of `self` gets no label.
         symbols: Dict from indices of hand-made nodes to the symbols of their operations.
         sources: Dict from node indices to the lines of the user's program that created the nodes, if known.
         by_hand: Indices of nodes whose `_backward` was set by hand.

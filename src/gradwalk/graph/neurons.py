@@ -21,6 +21,7 @@ _SUMS = (OPCODES["add"], OPCODES["sub"])
 _MULTIPLY, _POWER = OPCODES["mul"], OPCODES["pow"]
 _PRODUCTS = (_MULTIPLY, OPCODES["sumprod"])
 _LOSSES = (_MULTIPLY, _POWER, OPCODES["abs"], OPCODES["hypot"])  # operations that make a loss of a difference
+_LOGARITHMS = (OPCODES["log"], OPCODES["log1p"])
 _NONE = -1
 
 
@@ -172,7 +173,7 @@ class _Search:
     def layers(self) -> Layers:
         """Return the layers, numbered by depth, with the neurons of a layer in the order of their use."""
         uses: dict[tuple[int, ...], list[int]] = {}
-        members = {i: own for i in self._searched if (own := self._find(i)) != _NONE}
+        members = self._members()
         for own in dict.fromkeys(members.values()):
             if len(self._neurons[own].parameters) > 1:
                 uses.setdefault(tuple(self._neurons[own].parameters), []).append(own)
@@ -192,6 +193,38 @@ class _Search:
         paths = {i: path_of[own] for i, own in members.items() if own in path_of}
         paths |= self._parameter_paths(path_of)
         return Layers(paths, {i: step_of[own] for i, own in members.items() if own in step_of})
+
+    def _members(self) -> dict[int, int]:
+        """Return the neuron of each node, without the nodes of a loss that computes several logarithms of the output.
+
+        In log(p) and log(1 - p), the output p of the neuron is the last node on all paths that lead out of it.
+        """
+        members = {i: own for i in self._searched if (own := self._find(i)) != _NONE}
+        nodes: dict[int, list[int]] = {}
+        for i, own in members.items():
+            nodes.setdefault(own, []).append(i)
+        ends = set(self._graph.outputs)  # nodes that are used outside of their neuron
+        for i in self._searched:
+            ends.update(x for x in self._operands[i] if x != CONSTANT and members.get(x, _NONE) != members.get(i))
+        for own, inside in nodes.items():
+            end = next((i for i in inside if i in ends), inside[-1])
+            after = inside[inside.index(self._output(inside, end)) + 1 :]
+            if len(ends.intersection(after)) > 1 and any(self._opcodes[i] in _LOGARITHMS for i in after):
+                for i in after:
+                    del members[i]
+                kept = inside[: -len(after)]
+                self._neurons[own].opcodes &= {self._opcodes[i] for i in kept}
+        return members
+
+    def _output(self, inside: Sequence[int], end: int) -> int:
+        """Return the last node, up to `end`, such that all later nodes of the neuron use only this node."""
+        used: set[int] = set()  # by later nodes
+        for node in reversed(inside):
+            used.discard(node)
+            if node <= end and not used:
+                return node
+            used.update(x for x in self._operands[node] if x != CONSTANT)
+        return inside[-1]
 
     def _parameter_paths(self, path_of: Mapping[int, Path]) -> dict[int, Path]:
         """Return the path of each parameter: the neuron that uses it, or what is common to several neurons."""

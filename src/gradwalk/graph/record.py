@@ -22,6 +22,7 @@ from gradwalk.value.sweep.order import checked_root, traversing, visit_all
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
+_OWN = "self."  # begins the name of a variable that is an attribute of an object
 CONSTANT = -1  # operand index of a constant
 _constant = cython.declare(cython.int, CONSTANT)  # `CONSTANT` as a C variable
 
@@ -202,7 +203,11 @@ def notes_of(nodes: FlatNodes) -> Notes:
 
 
 def _name_by_variables(nodes: FlatNodes, named: dict[int, NamedLine], labels: dict[int, str]) -> None:
-    """Label unlabeled nodes with the variables they were assigned to. If a name is taken, a number is added to it."""
+    """Label unlabeled nodes with the variables they were assigned to. If a name is taken, a number is added to it.
+
+    A leaf that is an attribute of `self`, such as the bias of a neuron, gets no label: all objects of the class would
+    share it.
+    """
     inner: set[int] = set()  # intermediate results of the expression, such as partial sums in x = sum(terms)
     for index, line in named.items():
         if line.makes and line.makes != NAMES[nodes.opcodes[index]]:
@@ -211,12 +216,13 @@ def _name_by_variables(nodes: FlatNodes, named: dict[int, NamedLine], labels: di
     taken = set(labels.values())
     numbers: dict[str, Iterator[int]] = {}
     for index, line in named.items():
-        if index in labels or index in inner:
+        is_leaf = nodes.offsets[index] == nodes.offsets[index + 1]
+        if index in labels or index in inner or (is_leaf and line.variable.startswith(_OWN)):
             continue
-        name = line.variable
+        name = variable = line.variable.removeprefix(_OWN)
         if name in taken:
             tried = numbers.setdefault(name, count(2))
-            name = next(n for k in tried if (n := f"{line.variable} ({k})") not in taken)
+            name = next(n for k in tried if (n := f"{variable} ({k})") not in taken)
         taken.add(name)
         labels[index] = name
 

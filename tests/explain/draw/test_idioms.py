@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from networks import bigram_loss, labeled_loss, mlp_loss, orbit, rnn_loss
 
-from gradwalk import Graph, Value
+from gradwalk import Graph, Value, math
 from gradwalk.explain.draw.descriptions import Descriptions
 from gradwalk.explain.draw.idioms import Idioms
-from gradwalk.graph.boxes import boxes
+from gradwalk.graph.boxes import Box, boxes
+from gradwalk.graph.grouping import grouping
 from gradwalk.math import logsumexp, take
 
 
@@ -82,3 +85,58 @@ def test_steps_of_a_loop_are_formulas():
         "s3 = s3 - 0.05*s4/t1",
         "s4 = s4 + 0.05*s3",
     ]
+
+
+def boxes_of(root: Value) -> dict[str, list[str]]:
+    """Return the words in each box."""
+    graph = Graph.record(root)
+    divided = boxes(graph)
+    texts = Descriptions(graph, divided.boxes, divided.grouping, is_network=divided.is_network)
+    return {box.name: list(texts.computation(box)) for box in divided.boxes}
+
+
+def logistic_loss(penalty: Value | float, *, divisor: float = 30.0) -> Value:
+    """Return the mean cross-entropy of a logistic regression with 30 samples, plus a penalty."""
+    w1, w2, bias = Value(0.1), Value(-0.2), Value(0.05)
+    total = Value(0.0)
+    for i in range(30):
+        p = 1 / (1 + math.exp(-(w1 * (i - 7.3) + w2 * (0.3 * i - 2.1) + bias)))
+        total = total - ((i % 2) * math.log(p) + (1 - i % 2) * math.log(1 - p))
+    return total / divisor + penalty * (w1**2 + w2**2) if penalty else total / divisor
+
+
+def test_a_mean_is_not_the_result_if_a_penalty_is_added():
+    assert boxes_of(logistic_loss(0.0))["all 30 samples"] == ["mean of 30"]
+    assert boxes_of(logistic_loss(0.01))["all 30 samples"] == ["mean of 30 + …"]
+    assert "mean" not in " ".join(boxes_of(logistic_loss(0.01, divisor=29.0))["all 30 samples"])
+
+
+def test_a_sum_with_another_term_is_not_only_a_sum():
+    w = Value(0.5)
+    squares = [(w * (0.1 * i + 1.0) - 1.0) ** 2 for i in range(12)]
+    assert boxes_of(sum(squares, Value(0.0)))["all 12 samples"] == ["sum of 12"]
+    assert boxes_of(sum(squares))["all 12 samples"] == ["sum of 12"]
+    assert boxes_of(sum(squares) + w * w * 0.1)["all 12 samples"] == ["sum of 12 + …"]
+
+
+def test_formulas_describe_the_whole_box_and_indices_are_not_numbers():
+    weights = [Value(0.1 * i - 0.3, label=f"out.w.{i}") for i in range(4)]
+    hidden = [[Value(0.2 * i + 0.1 * j - 0.3, label=f"hidden.{j}.w.{i}") for i in range(3)] for j in range(4)]
+    bias = Value(0.1, label="out.b")
+    loss = Value(0.0)
+    for s in range(5):
+        x = [0.3 * s - 0.5, 0.7 - 0.2 * s, 0.1 * s * s]
+        h = [math.tanh(row[0] * x[0] + row[1] * x[1] + row[2] * x[2]) for row in hidden]
+        products = [w * a for w, a in zip(weights, h, strict=True)]
+        loss = loss + (sum(products[1:], products[0]) + bias - s) ** 2
+    words = boxes_of(loss)
+    assert (words["out.w"], words["out"]) == (["4 *"], ["4 +"])
+    assert not any("3 * hidden" in word for texts in words.values() for word in texts)
+
+
+def test_counts_of_one_are_singular():
+    graph = Graph.record(Value(1.0) * 2.0)
+    symbols = ["+", "*", "-", "/", "exp"]
+    box = Box("parameters", "parameters", operations=Counter(dict.fromkeys(symbols, 9) | {"log": 1}))
+    texts = Descriptions(graph, [box], grouping(graph), is_network=False)
+    assert list(texts.computation(box)) == [*(f"9 {symbol}" for symbol in symbols), "1 other"]

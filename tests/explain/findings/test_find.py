@@ -12,9 +12,10 @@ import pytest
 from checkout import IS_COMPILED
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from networks import asian_option, mlp_loss, random_graph, rnn_loss
 
 import gradwalk.math as gmath
-from gradwalk import Graph, Value, draw, jit, nn, stop_gradient, walk
+from gradwalk import Graph, Value, draw, jit, nn, refresh, stop_gradient, walk
 from gradwalk.explain.findings.find import findings
 from gradwalk.explain.findings.structure import Structure
 from gradwalk.explain.passes import gradients
@@ -308,3 +309,41 @@ def test_a_long_finding_is_left_out_of_a_picture(monkeypatch):
     assert "Look:" in draw(loss).svg
     monkeypatch.setattr("gradwalk.explain.draw.network._MAX_FINDING_LINES", 1)
     assert "Look:" not in draw(loss).svg
+
+
+def line_loss(slope, shift):
+    return sum((slope * x + shift - y) ** 2 for x, y in [(1.0, 2.9), (2.0, 5.1), (3.0, 7.2)])
+
+
+def test_stale_values_are_found_until_they_are_refreshed():
+    slope, shift = Value(0.5, label="slope"), Value(0.0, label="shift")
+    loss = line_loss(slope, shift)
+    assert "stale" not in [finding.kind for finding in walk(loss).findings]
+    slope.data -= 0.1
+    (found, *_) = walk(loss).findings
+    assert (found.kind, found.part, found.number) == ("stale", "slope", 3.0)
+    assert "slope has been changed since the graph was computed" in found.sentence
+    assert [walk(loss).graph.names[place] for place in found.places] == ["slope"]
+    shift.data = 1.0
+    assert walk(loss).findings[0].part == "slope and shift"
+    assert "call refresh(root)" in str(walk(loss))
+    refresh(loss)
+    assert "stale" not in [finding.kind for finding in walk(loss).findings]
+
+
+def test_the_changed_factor_of_a_product_is_found():
+    a, b, c = Value(2.0, label="a"), Value(3.0, label="b"), Value(4.0, label="c")
+    loss = (a * b).tanh() + c
+    b.data = 5.0
+    assert findings(Graph.record(loss))[0].part == "b"
+    other = a * c
+    other.data = 7.0
+    assert findings(Graph.record(other))[0].sentence.startswith("The .data of v3 or its operands has been changed")
+    assert findings(Graph.record(Value(math.nan) * 2.0))[0].kind == "not finite"
+
+
+@pytest.mark.parametrize("name", ["network", "steps", "path", "random"])
+def test_unchanged_graphs_are_not_stale(name):
+    roots = {"network": lambda: mlp_loss(4), "steps": lambda: rnn_loss(4), "path": lambda: asian_option(6)}
+    root = roots.get(name, lambda: random_graph(60))()
+    assert "stale" not in [finding.kind for finding in findings(Graph.record(root))]

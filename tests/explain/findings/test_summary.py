@@ -55,3 +55,21 @@ def test_summaries_of_large_graphs_are_told() -> None:
     small = walk(Value(2.0) * 3.0)
     assert "summary" not in small.essence()
     assert "Summary" not in str(small)
+
+
+def test_dead_units_are_listed_without_a_sample() -> None:
+    names = ("w", "b")
+    units = [{name: Value(0.1 + 0.1 * i, label=f"units.{i}.{name}") for name in names} for i in range(5)]
+    for i in (1, 3):
+        units[i]["b"].data = -9.0
+    head = [Value(0.3, label=f"head.w.{i}") for i in range(5)]
+    loss = Value(0.0)
+    for s in range(8):
+        h = [(unit["w"] * (0.1 * s) + unit["b"]).relu() for unit in units]
+        products = [w * a for w, a in zip(head, h, strict=True)]
+        loss = loss + (sum(products[1:], products[0]) - s) ** 2
+    (zero,) = walk(loss)._explained[1].zeros
+    assert zero.sentence.endswith(": ReLU at units[1] and units[3] is 0 in all 8 samples.")
+    assert len(zero.places) == 6
+    (dead,) = walk(loss).findings
+    assert dead.sentence.startswith("2 of 5 units are dead (units[1] and units[3])")

@@ -24,6 +24,7 @@ from gradwalk.explain.passes import passing
 from gradwalk.explain.text import short
 from gradwalk.functions.reductions import sumprod
 from gradwalk.graph.node import GraphError
+from gradwalk.graph.paths import with_brackets
 from gradwalk.graph.reevaluate import Reevaluator
 from gradwalk.ops.formula import evaluated, name, number, resolved, substituted, textbook
 from gradwalk.ops.printing.printers import text
@@ -321,7 +322,7 @@ def as_nodes(graph: Graph) -> list[dict[str, Any]]:
     return [
         {
             "place": node.place,
-            "name": node.name,
+            "name": with_brackets(node.name),
             "label": node.label,
             "operation": row.name if (row := node.row or node.variadic) else "",
             "row": node.row.name if node.row else None,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from gradwalk.base.cached import cached_property
 from gradwalk.explain.draw.idioms import Idioms
-from gradwalk.explain.expressions import ATOM, Text, combined
+from gradwalk.explain.expressions import ATOM, Text, combined, last_name
 from gradwalk.explain.text import one_line, plural, shortened, width
 from gradwalk.graph.boxes import Box
 from gradwalk.graph.graph import Graph
@@ -39,7 +39,7 @@ class Descriptions:
             yield from _operations(box)
             return
         count = self._grouping.count
-        mean = "" if box.is_repeated or not count else self._idioms.mean(box.nodes, count)
+        mean = "" if box.is_repeated or not count else self._idioms.mean(box.nodes, self._numbers, count)
         if mean:
             yield mean
             return
@@ -72,6 +72,12 @@ class Descriptions:
         return _fitting([one_line(text) for text in lines])
 
     # Formulas
+
+    @cached_property
+    def _numbers(self) -> list[int]:
+        """The repetition of each node; -1 outside of the repetitions."""
+        numbers: list[int] = self._grouping.number.tolist()
+        return numbers
 
     @cached_property
     def _step_names(self) -> dict[int, str]:
@@ -141,15 +147,27 @@ class Descriptions:
         return [role[node] for node in box.nodes if uses[node] > 1 and role[node] not in names]
 
     def _formula(self, box: Box) -> list[str]:
-        """Return the formula of a small box in terms of other boxes; an empty list if it is too long."""
+        """Return the formula of a small box in terms of other boxes.
+
+        Returns an empty list if the formula is too long, or if the box has several results, such as four products.
+        """
         if not 0 < len(box.nodes) <= _MAX_FORMULA:
             return []
-        named = {i: (other.name, ATOM) for other in self._boxes if other.kind == "module" for i in other.nodes[-1:]}
+        if not self._has_one_result(box):
+            return []
+        modules = [other for other in self._boxes if other.kind == "module" and self._has_one_result(other)]
+        named = {other.nodes[-1]: (other.name, ATOM) for other in modules}
         texts: dict[int, Text] = {}
         for node in box.nodes:
             texts[node] = combined(self._symbol(node), self._operand_texts(node, named, texts))
         text = texts[box.nodes[-1]][0]
         return [text] if width(text) <= _LONGEST_FORMULA and text.count(_UNKNOWN[0]) <= _MAX_UNKNOWN else []
+
+    def _has_one_result(self, box: Box) -> bool:
+        """Return whether a box has nodes, and all of them except the last one are used in the box."""
+        offsets, operands = self._graph.offsets, self._graph.operands
+        used = {x for node in box.nodes for x in operands[offsets[node] : offsets[node + 1]].tolist()}
+        return bool(box.nodes) and used.issuperset(box.nodes[:-1])
 
     def _operand_texts(self, node: int, named: Mapping[int, Text], texts: Mapping[int, Text]) -> list[Text]:
         """Return the operands of a node as texts with precedences."""
@@ -157,7 +175,7 @@ class Descriptions:
         operands = []
         for k in range(graph.offsets[node], graph.offsets[node + 1]):
             x = int(graph.operands[k])
-            label = one_line(graph.labels.get(x, "").rpartition(".")[2])
+            label = last_name(graph.labels.get(x, ""))
             if x == CONSTANT:
                 operands.append((_number(graph.partials[k]), ATOM))
             elif x in texts or x in named:
@@ -195,4 +213,4 @@ def _operations(box: Box) -> Iterator[str]:
     for symbol, count in most[:_MAX_OPERATIONS]:
         yield f"{count:,} {shortened(one_line(symbol), 20)}"
     if most[_MAX_OPERATIONS:]:
-        yield f"{sum(count for _, count in most[_MAX_OPERATIONS:]):,} others"
+        yield plural(sum(count for _, count in most[_MAX_OPERATIONS:]), "others")

@@ -12,7 +12,7 @@ from gradwalk.explain.draw.layout import Layout, Point, layered
 from gradwalk.explain.draw.network import hint
 from gradwalk.explain.draw.svg import LETTER, Canvas, Theme, arrowhead, curve
 from gradwalk.explain.passes import contribution, passing, reached
-from gradwalk.explain.text import fixed, one_line, short, shortened, width
+from gradwalk.explain.text import fixed, one_line, plural, short, shortened, width
 from gradwalk.graph.clusters import Group, grouped
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.node import Node
@@ -317,7 +317,7 @@ def _paint_bundle(canvas: Canvas, count: int, back: bool, points: list[Point]) -
     """Draw all edges between two groups as one line, which is dashed if it leads back to an earlier group."""
     weight = f"{1 + math.log10(count):.1f}"
     dash = {"stroke_dasharray": "5 4"} if back else {}
-    group = canvas.group(f"{count:,} edges" + (", leading back" if back else ""))
+    group = canvas.group(plural(count, "edges") + ", leading back" * back)
     group.path(curve(points, downward=False), stroke="line", stroke_width=weight, **dash)
     if not back:
         group.path(arrowhead(points[-1], False, float(weight)), fill="line")
@@ -343,7 +343,7 @@ def _described(group: Group) -> Iterator[str]:
     most = group.operations.most_common()
     yield from (f"{count:,} {shortened(one_line(symbol), 20)}" for symbol, count in most[:8])
     if most[8:]:
-        yield f"{sum(count for _, count in most[8:]):,} others"
+        yield plural(sum(count for _, count in most[8:]), "others")
     if group.largest:
         yield f"largest gradient {short(group.largest)}"
 

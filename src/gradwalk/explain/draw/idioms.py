@@ -11,6 +11,8 @@ from gradwalk.ops.compiled.opcodes import OPCODES
 _ADD, _SUB, _NEG, _MUL, _DIV, _POW, _EXP, _LOG, _RELU, _EQUAL, _TAKE = map(
     OPCODES.__getitem__, ("add", "sub", "neg", "mul", "div", "pow", "exp", "log", "relu", "equal", "take")
 )
+_SUMS = (_ADD, _SUB)
+_MORE = " + …"  # stands for other terms
 _CROSS_ENTROPY = "cross-entropy: log of softmax"
 _MANY_SQUARES = 3
 _MAX_TERMS = 10_000  # maximum number of terms of a sum that are followed
@@ -24,6 +26,7 @@ class Idioms:
         self._offsets: list[int] = graph.offsets.tolist()
         self._operands: list[int] = graph.operands.tolist()
         self._partials: list[float] = graph.partials.tolist()
+        self._data = graph.data
 
     def names(self, nodes: Sequence[int], *, is_loss: bool) -> list[str]:
         """Return the names of the computations that some nodes perform, such as "softmax", each name once.
@@ -38,15 +41,44 @@ class Idioms:
             found.pop("softmax", None)
         return list(found)
 
-    def mean(self, nodes: Sequence[int], count: int) -> str:
-        """Return "mean" or "sum" if the nodes add up `count` terms, and divide by their number for a mean; else ""."""
-        added = sum(self._opcodes[node] in (_ADD, _SUB) for node in nodes)
-        others = [node for node in nodes if self._opcodes[node] not in (_ADD, _SUB)]
-        if not count - 1 <= added <= count + 1:
+    def mean(self, nodes: Sequence[int], number: Sequence[int], count: int) -> str:
+        """Return "mean of 30" or "sum of 30" if the nodes add up one term of each of `count` repetitions; else "".
+
+        Return "mean of 30 + …" if they also add other terms, such as a penalty. `number` has the repetition of each
+        node.
+        """
+        sums = [node for node in nodes if self._opcodes[node] in _SUMS]
+        others = [node for node in nodes if self._opcodes[node] not in _SUMS]
+        if not others:
+            terms = list(self._terms(sums))
+            more = len(terms) - sum(number[x] >= 0 for x in terms if x != CONSTANT)
+            return f"sum of {count:,}{_MORE * (more > 0)}" if len(terms) - more == count else ""
+        mean = others[0]
+        if others[1:] or self._constant(mean) not in (float(count), 1.0 / count):
             return ""
-        if len(others) == 1 and self._constant(others[0]) in (float(count), 1.0 / count):
+        inside = [node for node in sums if node < mean]
+        terms = list(self._terms(inside))
+        rest = self._given(nodes[-1]) if nodes[-1] != mean else []
+        if len(terms) != count or any(x == CONSTANT or number[x] < 0 for x in terms):
+            return ""
+        if not rest:
             return f"mean of {count:,}"
-        return f"sum of {count:,}" if not others else ""
+        is_added = self._opcodes[nodes[-1]] == _ADD or rest[0] == mean
+        return f"mean of {count:,}{_MORE}" if len(inside) + 1 == len(sums) and mean in rest and is_added else ""
+
+    def _terms(self, sums: Sequence[int]) -> Iterator[int]:
+        """Yield the terms that some sums add up: operands that are not among the sums, except zeros."""
+        inside = set(sums)
+        for node in sums:
+            for i in range(self._offsets[node], self._offsets[node + 1]):
+                x = self._operands[i]
+                is_zero = self._partials[i] == 0.0 if x == CONSTANT else self._is_zero_leaf(x)
+                if x not in inside and not is_zero:
+                    yield x
+
+    def _is_zero_leaf(self, node: int) -> bool:
+        """Return whether a node is a leaf with the number 0, such as the start of a sum."""
+        return self._offsets[node] == self._offsets[node + 1] and self._data[node] == 0.0
 
     def _named(self, node: int, *, is_loss: bool) -> Iterator[str]:
         """Yield the name of the computation that a node completes, if it has one."""
@@ -75,10 +107,10 @@ class Idioms:
         top, bottom = given
         if CONSTANT in given or self._opcodes[top] != _EXP or self._opcodes[bottom] != _ADD:
             return False
-        terms = self._terms(bottom)
+        terms = self._summands(bottom)
         return top in terms and all(self._opcodes[term] == _EXP for term in terms)
 
-    def _terms(self, node: int) -> list[int]:
+    def _summands(self, node: int) -> list[int]:
         """Return the terms of a sum, without constants."""
         pending, terms, count = [node], [], 0
         while pending and count < _MAX_TERMS:
@@ -98,7 +130,7 @@ class Idioms:
         logs = [x for x in (total, *self._given(total)) if x != CONSTANT and self._opcodes[x] == _LOG]
         if not logs or (logs[0] != total and self._opcodes[total] != _ADD) or self._given(logs[0])[0] == CONSTANT:
             return False
-        terms = self._terms(self._given(logs[0])[0])
+        terms = self._summands(self._given(logs[0])[0])
         if any(self._opcodes[term] not in (_EXP, _EQUAL) for term in terms):  # gradwalk's own logsumexp compares
             return False
         exponents = [self._given(term)[0] for term in terms if self._opcodes[term] == _EXP]

@@ -307,7 +307,7 @@ class _Picture:
     def _paint_carry(self, canvas: Canvas, box: Box, sides: tuple[float, float, float, float]) -> None:
         """Draw an arrow below a box, from its right to its left side: results that the next step uses."""
         left, top, w, h = sides
-        group = canvas.group(f"{box.carries:,} edges to the next step")
+        group = canvas.group(f"{plural(box.carries, 'edges')} to the next step")
         y, low = top + h - 12, top + h + 14
         down = low - y - 16
         right = f"M{left + w:.1f},{y:.1f}h6q8,0 8,8v{down:.1f}q0,8 -8,8"
@@ -376,7 +376,7 @@ class _Picture:
         start, end = pair
         count = self._edges[edge]
         is_back = edge != pair
-        group = canvas.group(f"{count:,} edges" + (", leading back" if is_back else ""))
+        group = canvas.group(plural(count, "edges") + ", leading back" * is_back)
         first, last = self._boxes[start], self._boxes[end]
         links = self._links.get(edge, {})
         lines = sorted(pair for pair in links if max(pair) < self._max_cells)
@@ -398,7 +398,7 @@ class _Picture:
     def _paint_detour(self, canvas: Canvas, edge: tuple[int, int], pair: tuple[int, int], detour: Detour) -> None:
         """Draw the edges between two boxes of different rows as one line."""
         start, end = pair
-        group = canvas.group(f"{self._edges[edge]:,} edges" + (", leading back" if edge != pair else ""))
+        group = canvas.group(plural(self._edges[edge], "edges") + ", leading back" * (edge != pair))
         tip = self._side(end, -1)
         paths = [
             curve([self._side(start, 1), *detour.before, detour.corners[0]], downward=False),

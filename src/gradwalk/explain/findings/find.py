@@ -1,4 +1,4 @@
-"""`findings(graph)`: dead and saturated units, lost and extreme gradients, and values that are not finite."""
+"""`findings(graph)`: stale values, values that are not finite, dead and saturated units, lost and extreme gradients."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gradwalk.explain.findings.depth import depth_findings
 from gradwalk.explain.findings.nonfinite import nonfinite_findings
+from gradwalk.explain.findings.stale import stale_findings
 from gradwalk.explain.findings.structure import Finding, Structure
 from gradwalk.explain.findings.summary import Summary, summarize
 from gradwalk.explain.findings.units import Units, dead_findings, saturated_findings
@@ -27,7 +28,8 @@ def explained(graph: Graph) -> tuple[tuple[Finding, ...], Summary]:
 
 
 def _found(structure: Structure, units: Units, reasons: list[Causes]) -> Iterator[Finding]:
-    """Yield all findings. Values that are not finite hide all other signs."""
+    """Yield all findings. Values that are not finite hide all other signs, except stale values."""
+    yield from stale_findings(structure)
     not_finite = list(nonfinite_findings(structure))
     if not_finite:
         yield from not_finite

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from gradwalk.ops.table import BY_NAME, VARIADIC_BY_NAME
 
 _MAX_NAMES = 3
 _LONGEST_NAME = 40
+_REPETITION = re.compile(r" \((sample|step|term) \d+\)")
 
 SELECTIONS = frozenset(OPCODES[name] for name, row in {**BY_NAME, **VARIADIC_BY_NAME}.items() if row.selects)
 
@@ -28,13 +30,14 @@ class Finding(NamedTuple):
     """A sign of trouble in a graph.
 
     Attributes:
-        kind: "dead", "saturated", "vanishing", "exploding", "unreached" or "not finite".
+        kind: "stale", "dead", "saturated", "vanishing", "exploding", "unreached" or "not finite".
         part: The name of the layer, unit, parameter or node.
-        number: The number that shows it: the number of dead units or of unreached parameters, the share of samples in
-            which units are saturated, the ratio of gradients, or the number of values or gradients that are not finite.
-        places: The indices of the nodes: the activations of dead and saturated units in the first sample, the
-            parameters of the two layers or the nodes of the two time steps, the unreached parameters, or the first node
-            that is not finite.
+        number: The number that shows it: the number of stale nodes, of dead units or of unreached parameters, the share
+            of samples in which units are saturated, the ratio of gradients, or the number of values or gradients that
+            are not finite.
+        places: The indices of the nodes: the changed leaves or else the first stale node, the activations of dead and
+            saturated units in the first sample, the parameters of the two layers or the nodes of the two time steps,
+            the unreached parameters, or the first node that is not finite.
         sentence: The finding in words.
     """
 
@@ -129,6 +132,10 @@ class Structure:
         name = shortened(one_line(self.graph.names[node]) or "?", _LONGEST_NAME)
         source = self.graph.sources.get(node)
         return f"{name} (line {source.number})" if source and node not in self.graph.labels else name
+
+    def common_name(self, node: int) -> str:
+        """Return the name of a node in all repetitions: "units[1]" for "units[1] (sample 8)"."""
+        return _REPETITION.sub("", self.name(node))
 
     def symbol(self, node: int) -> str:
         """Return the symbol of a node's operation on one line."""

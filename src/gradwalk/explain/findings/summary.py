@@ -81,7 +81,6 @@ def _zeros(structure: Structure, causes: Sequence[Causes]) -> tuple[Zero, ...]:
     for kinds, leaves in sorted(groups.items(), key=lambda item: -len(item[1]))[:_MAX_ZEROS]:
         names = listed([structure.name(leaf) for leaf in leaves], "parameters")
         subject = names if len(leaves) == 1 else f"{plural(len(leaves), 'parameters')} ({names})"
-        found = {kind: edge for kind, edge in causes[leaves[0]].items() if kind in kinds}
-        why = reasons(structure, leaves[0], found) if found else "the contributions are 0 or cancel"
+        why = reasons(structure, leaves, causes) if kinds else "the contributions are 0 or cancel"
         zeros.append(Zero(tuple(leaves), f"The gradient of {subject} is 0: {why}."))
     return tuple(zeros)

@@ -136,11 +136,12 @@ def _subject(structure: Structure, members: list[Unit], count: int, state: str) 
     """Return the first words of a sentence about some units of a layer, and "its" or "their"."""
     names = [structure.unit(unit.nodes[0]) for unit in members]
     layer = structure.layer(members[0].nodes[0])
+    units = "units" if layer == "units" else f"units of {layer}"
     if len(members) == 1:
-        which = f" (1 of {count:,} units of {layer})" if count > 1 and names[0] != layer else ""
+        which = f" (1 of {count:,} {units})" if count > 1 and names[0] != layer else ""
         return f"{names[0]}{which} is {state}", "its"
     which = f" ({listed(names, 'units')})" if len(members) < count and len(set(names)) == len(names) else ""
-    return f"{len(members):,} of {count:,} units of {layer} are {state}{which}", "their"
+    return f"{len(members):,} of {count:,} {units} are {state}{which}", "their"
 
 
 def _uses(structure: Structure, members: list[Unit]) -> str:

@@ -8,7 +8,7 @@ a minimum, such as (w - 3) ** 2 at w = 3, or if contributions cancel.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy
 
@@ -127,35 +127,46 @@ def unreached_findings(structure: Structure, found: list[Causes], told: Mapping[
         names = [structure.name(leaf) for leaf in leaves]
         which = listed(names, "parameters")
         subject = which if len(leaves) == 1 else f"{plural(len(leaves), 'parameters')} ({which})"
-        sentence = f"No gradient reaches {subject}: {reasons(structure, leaves[0], found[leaves[0]])}."
+        sentence = f"No gradient reaches {subject}: {reasons(structure, leaves, found)}."
         yield Finding("unreached", layer or which, float(len(leaves)), tuple(leaves), sentence)
 
 
-def reasons(structure: Structure, leaf: int, found: Causes) -> str:
-    """Return the causes of a gradient of 0 in words."""
-    nodes = {kind: _node(structure, edge) for kind, edge in found.items()}
+def reasons(structure: Structure, leaves: Sequence[int], found: Sequence[Causes]) -> str:
+    """Return in words why the gradients of some parameters, which have the same kinds of causes, are 0."""
+    kinds = found[leaves[0]].keys() - {SILENT}
+    if kinds == {"dead"} and structure.is_network:
+        names = dict.fromkeys(structure.unit(_relu(structure, found[leaf]["dead"])) for leaf in leaves)
+        return f"ReLU at {listed(list(names), 'units')} is 0 in all {structure.repetitions or 'uses'}"
+    texts = dict.fromkeys(_reasons(structure, leaf, found[leaf]) for leaf in leaves)
+    first = next(iter(texts))
+    return first if len(texts) == 1 else f"{first} (for {structure.name(leaves[0])}; for others likewise)"
+
+
+def _reasons(structure: Structure, leaf: int, found: Causes) -> str:
+    """Return the causes of one parameter's gradient of 0 in words."""
+    nodes = {kind: _node(structure, edge) for kind, edge in found.items() if kind != SILENT}
     is_repeated = structure.repetitions and any(structure.number[node] >= 0 for node in nodes.values())
-    if found.keys() == {"ReLU"} and structure.is_network and is_repeated:
+    if nodes.keys() == {"ReLU"} and structure.is_network and is_repeated:
         return f"in each of the {structure.repetitions}, a ReLU on the way is 0"
-    reasons = " or ".join([_reason(structure, leaf, kind, nodes[kind], found[kind]) for kind in sorted(found)])
+    reasons = " or ".join([_reason(structure, leaf, kind, nodes[kind], found[kind]) for kind in sorted(nodes)])
     return f"{reasons} in all {structure.repetitions}" if is_repeated else reasons
 
 
 def _reason(structure: Structure, leaf: int, kind: str, node: int, edge: int) -> str:
     """Return the words for one cause of a gradient of 0."""
     position = edge - structure.offsets[node]
-    name, symbol = structure.name(node), structure.symbol(node)
+    name, symbol = structure.common_name(node), structure.symbol(node)
     operand = structure.operands[node][position]
     if kind == "factor":
         factor = structure.operands[node][_factor(structure, node, position)]
-        zero = "0" if factor == CONSTANT else f"{structure.name(factor)} = 0"
+        zero = "0" if factor == CONSTANT else f"{structure.common_name(factor)} = 0"
         verb = "divides" if structure.opcodes[node] == _DIVIDE else "is multiplied by"
-        return f"{'it' if operand == leaf else structure.name(operand)} {verb} {zero}"
+        return f"{'it' if operand == leaf else structure.common_name(operand)} {verb} {zero}"
     if kind in ("ReLU", "dead"):
-        return f"ReLU at {structure.name(_relu(structure, edge))} is 0"
+        return f"ReLU at {structure.common_name(_relu(structure, edge))} is 0"
     text = {
         "stop_gradient": f"stop_gradient stops it at {name}",
-        "condition": f"{symbol} at {name} uses {structure.name(operand)} only as a condition or index",
+        "condition": f"{symbol} at {name} uses {structure.common_name(operand)} only as a condition or index",
         "flat": f"{symbol} at {name} has the derivative 0",
         "rule": f"the derivative rule of {symbol} at {name} gives 0",
         "selection": f"{symbol} at {name} selects another operand",

@@ -30,7 +30,7 @@ class Target(NamedTuple):
     """The variable that an expression is assigned to, and how many nodes the expression creates.
 
     Attributes:
-        variable: The name of the variable, such as `w[0]`; `RETURNED` if the expression is returned.
+        variable: The name of the variable, such as `w[0]` or `self.b`; `RETURNED` if the expression is returned.
         makes: `ONE` for an operator, which creates one node. For a call, the name of the function: a function that is
             named like an operation creates one node. `MANY` for other expressions, which may create several nodes.
     """
@@ -101,9 +101,9 @@ def _unpacked(target: ast.expr, value: ast.AST) -> Iterator[tuple[str, ast.AST]]
 
 
 def _name(target: ast.expr) -> str:
-    """Return the name of an assignment target, such as `w` for `self.w`; "" for targets without a simple name."""
+    """Return the name of an assignment target, such as `self.w`; "" for targets without a simple name."""
     match target:
-        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self"), attr=name):
+        case ast.Name(id=name):
             return name
         case ast.Attribute(value=ast.Name() | ast.Attribute() as owner, attr=name):
             whose = _name(owner)
