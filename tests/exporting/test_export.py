@@ -20,6 +20,7 @@ from gradwalk import (
     ProgramError,
     Value,
     export,
+    grad,
     hessian,
     jacobian,
     jit,
@@ -442,6 +443,35 @@ def test_batch_sizes(tmp_path):
             assert [found, *found_slopes] == [value, *slopes]
         numpy.testing.assert_allclose([found, *found_slopes], [value, *slopes], rtol=1e-12)
     assert numpy.isnan(run(market, shocks[:, :0])[0])
+
+
+def test_code_does_not_grow_with_the_number_of_results(tmp_path):
+    sizes = []
+    for length in (100, 400):
+        function = jit(vmap(grad(lambda x: (x @ x) ** 2), reduce="sum"))
+        function(numpy.ones((2, length)))
+        folder = export(function, tmp_path / str(length), name="library")
+        sizes.append((folder / "library_lanes.h").read_text().count("\n"))
+    assert sizes[0] == sizes[1] < 120
+    run_test(folder, "library", "-std=c99", "-O3", exact=IS_EXACT)
+
+
+def irregular(x: Any) -> Any:
+    """Compute 3,000 different statements."""
+    choices, values = numpy.random.default_rng(0).integers(1, 6, (3000, 3)), [*x]
+    for i, j, kind in choices:
+        one, other = values[-i], values[-j]
+        values.append(one * other if kind < 2 else one - 0.5 * other if kind < 4 else one / (1.0 + other * other))
+    return sum(values)
+
+
+def test_large_code_runs_sample_by_sample(tmp_path):
+    function = jit(vmap(irregular, reduce="sum"), backend="lanes")
+    function(numpy.ones((2, 5)))
+    folder = export(function, tmp_path / "library", name="library")
+    assert not (folder / "library_lanes.h").exists()
+    assert "too many lines (more than 5,000)" in (folder / "README.md").read_text()
+    run_test(folder, "library", "-std=c99", "-O0", exact=False)
 
 
 # Refusals
