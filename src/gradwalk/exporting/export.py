@@ -28,7 +28,9 @@ def export(f: Any, folder: str | os.PathLike[str], *, name: str | None = None) -
             `jit(vmap(f, in_axes=..., reduce="mean"))`, or a `Program` or `BatchProgram`. If a function has several
             recordings, the latest one is exported.
         folder: The folder. If it exists, it must be empty or have been written by `export`; it is then replaced.
-        name: The name of the C function, and of the files. By default, the name of the Python function.
+        name: The name of the C function, and of the files. By default, the name of the Python function, or `program`
+            if it has no valid name; the README of the folder shows it. The function of a batch adds `_batch`, so do
+            not link a library `aa` for batches with a library `aa_batch`.
 
     Returns:
         The path of the folder.
@@ -38,7 +40,8 @@ def export(f: Any, folder: str | os.PathLike[str], *, name: str | None = None) -
             much memory on the stack. The message says how to mend it. Nothing is written.
         FileExistsError: The folder contains other files.
         TypeError: `f` is not a recorded function or a program.
-        ValueError: `f` has not been called yet, or `name` is not a valid name in C.
+        ValueError: `f` has not been called yet, or `name` is not a valid name in C, C++, Python or
+            CMake, is the name of a file that Windows reserves, or is used in the code of libraries.
 
     Example:
         >>> import tempfile
