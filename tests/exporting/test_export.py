@@ -420,6 +420,16 @@ def test_webassembly(reduce, tmp_path):
     assert message == "batched[0] must have 123 numbers, got 120"
 
 
+def test_empty_arrays(tmp_path):
+    function = jit(vmap(lambda x, y: (x, y)))
+    function(numpy.zeros((4, 0, 3)), numpy.ones(4))
+    folder = export(function, tmp_path / "library", name="library")
+    run_test(folder, "library", "-std=c99", exact=True)
+    none, all_samples = with_loader(folder, "library")(numpy.zeros((2, 0, 3)), numpy.array([1.0, 2.0]))
+    assert none.shape == (2, 0, 3)
+    assert [*all_samples] == [1.0, 2.0]
+
+
 # Sums
 
 

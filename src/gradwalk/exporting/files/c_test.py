@@ -262,7 +262,7 @@ def _expected(interface: Interface, numbers: NDArray[numpy.float64]) -> NDArray[
         arrays = []
         for axis in batch.axes_of(name):
             leaf = next(leaves)
-            part = numbers[:, leaf.start : leaf.start + leaf.size].reshape(-1, *(leaf.shape or ()))
+            part = numbers[:, leaf.start : leaf.start + leaf.size].reshape(len(numbers), *(leaf.shape or ()))
             one = part[0] if leaf.shape is not None else float(part[0])
             arrays.append(one if axis is None else numpy.moveaxis(part, 0, axis))
         args.append(treedef.unflatten(arrays))
