@@ -18,6 +18,7 @@ from checkout import IS_COMPILED
 
 from gradwalk import (
     BatchProgram,
+    Program,
     ProgramError,
     Value,
     export,
@@ -209,7 +210,7 @@ class TestPythonLoader:
     def test_functions_of_one_sample(self, name, tmp_path):
         f, args = OF_ONE[name]
         function = recorded(f, args)
-        assert_close(with_loader(export(function, tmp_path / "one", name="one"), "one")(*args), function(*args))
+        assert_close(with_loader(export(function, tmp_path / "one", name="single"), "single")(*args), function(*args))
 
     @pytest.mark.parametrize("reduce", [None, "mean"])
     @pytest.mark.parametrize("name", ["loss", "path", "tree", "shared", "complex"])
@@ -239,7 +240,7 @@ class TestPythonLoader:
 
     def test_programs_take_one_array(self, tmp_path):
         program = recorded(loss, (W, X[0], 0.5)).program
-        run = with_loader(export(program, tmp_path / "one", name="one"), "one")
+        run = with_loader(export(program, tmp_path / "one", name="single"), "single")
         numbers = numpy.arange(7.0)
         numpy.testing.assert_allclose(run(numbers), program.run(numbers), rtol=1e-14)
 
@@ -433,6 +434,16 @@ def test_empty_arrays(tmp_path):
 # Sums
 
 
+def test_sums_of_a_vmap_in_a_function_have_the_bits_of_loaded_programs(tmp_path):
+    function = recorded(lambda w, x: vmap(lambda y: math.exp(w * y), reduce="sum")(x), (1.5, RNG.random(500)))
+    folder = export(function, tmp_path / "library", name="library")
+    run_test(folder, "library", "-std=c99", exact=True)
+    x = RNG.random(500)
+    loaded = Program.from_json(function.program.to_json())
+    assert with_loader(folder, "library")(1.5, x) == loaded.run([1.5, *x])[0]
+    numpy.testing.assert_allclose(loaded.run([1.5, *x])[0], numpy.exp(1.5 * x).sum(), rtol=1e-13)
+
+
 def test_sums_that_overflow_in_parts(tmp_path):
     # Each product overflows in the sum over the batch, but the sums of both products are finite.
     function = jit(vmap(lambda x: x[0] * x[1] + x[2] * x[1], reduce="sum"))
@@ -565,9 +576,17 @@ def test_folders(tmp_path, monkeypatch):
     one, other = recorded(math.sin, (1.0,)), recorded(math.cos, (1.0,))
     folder = export(one, tmp_path / "a" / "library", name="f")
     before = (folder / "f.c").read_text()
-    export(other, folder, name="g")  # replaces the folder
+    (folder / "build").mkdir()
+    (folder / "MINE.txt").write_text("mine")
+    export(other, folder, name="g")  # replaces the files of the library and keeps other files
     assert not (folder / "f.c").exists()
     assert (folder / "g.c").exists()
+    assert (folder / "build").is_dir()
+    assert (folder / "MINE.txt").read_text() == "mine"
+    (folder / "f.c").write_text("mine")
+    with pytest.raises(FileExistsError, match=r"f\.c exists and was not written by export"):
+        export(one, folder, name="f")
+    (folder / "f.c").unlink()
     (tmp_path / "empty").mkdir()
     assert (export(one, tmp_path / "empty", name="f") / "f.c").read_text() == before
     mine = tmp_path / "mine"
@@ -587,6 +606,20 @@ def test_folders(tmp_path, monkeypatch):
     assert (folder / "g.c").exists()
     assert {path.name for path in tmp_path.iterdir()} == {"a", "empty", "mine"}
     assert [path.name for path in folder.parent.iterdir()] == ["library"]
+    assert not list(folder.glob(".gradwalk-*/"))
+
+
+def test_folders_keep_their_place(tmp_path, monkeypatch):
+    one = recorded(math.sin, (1.0,))
+    monkeypatch.chdir(tmp_path)
+    for name in "fg":
+        export(one, ".", name=name)
+    assert {path.name for path in Path().iterdir()} >= {"g.c", "README.md"}
+    (tmp_path / "own").mkdir()
+    (tmp_path / "link").symlink_to("own")
+    assert export(one, "link", name="f") == tmp_path / "link"
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "own" / "f.c").is_file()
 
 
 def test_loaded_batches_can_be_exported(tmp_path):

@@ -95,7 +95,9 @@ Functions may be called by several threads at once. @ALLOCATES@
 `test_@NAME@` compares the library with the results that gradwalk had for 1,000 random samples. `test_@NAME@ exact`
 requires equal bits.
 
-- The function of one sample gives the bits of `Program.run` if it is linked with the same C library.
+- The function of one sample gives the bits of `Program.run` if it is linked with the same C library. If the program
+  contains `vmap`, it gives the bits of the program that `Program.save` wrote and `gradwalk.load` read: both run `vmap`
+  as a loop and add its sums up in the order of the samples, which can change the last bits.
 - @BATCH@
 - Other C libraries compute `exp`, `sin` and similar functions with other rounding errors, mostly in the last bit.
 - `-ffast-math` breaks nan and inf, and products and sums must not be fused (`-ffp-contract=off`).
