@@ -386,6 +386,43 @@ def test_cmake(tmp_path):
     assert {"library.h", "library.hpp", "liblibrary_static.a", "library-config.cmake"} <= names
 
 
+CPP_ARGUMENTS = """
+#include "library.hpp"
+#include <cstdio>
+using namespace library_library;
+int main()
+{
+    const double numbers[2] = {1.0, 2.0};
+    double copy[2] = {1.0, 2.0};
+    const std::vector<double> expected{1.0, 2.0};
+    const double found[] = {
+        evaluate_batch(2, 3.0, expected)[0], evaluate_batch(2, 3, numbers)[0], evaluate_batch(2, 3.0f, {1.0, 2.0})[0],
+        evaluate_batch(2, 3L, copy)[0], evaluate_batch(2, {3.0}, view(copy, 2))[0], evaluate(1, 9)[0],
+        evaluate_batch(1, true, 9u)[0], evaluate_batch(2, std::array<double, 1>{3.0}, {1, 2})[0],
+    };
+    for (double x : found)
+        if (x != 9.0) return 1;
+    try {
+        evaluate_batch(static_cast<std::size_t>(-1) / 4 + 2, 3, numbers);
+    } catch (const std::length_error &) {
+        return 0;
+    }
+    return 2;
+}
+"""
+
+
+def test_arguments_in_cpp(tmp_path):
+    function = jit(vmap(lambda a, x: a * x, in_axes=(None, 0), reduce="sum"))
+    function(3.0, numpy.ones(2))
+    folder = export(function, tmp_path / "library", name="library")
+    (folder / "main.cpp").write_text(CPP_ARGUMENTS)
+    flags = ["-std=c++17", *WARNINGS, *EXACT]
+    subprocess.run([installed("cc"), *EXACT, "-c", "library.c", "-o", "library.o"], check=True, cwd=folder)
+    subprocess.run([installed("c++"), *flags, "main.cpp", "library.o", "-o", "main", "-lm"], check=True, cwd=folder)
+    subprocess.run([folder / "main"], check=True)
+
+
 JAVASCRIPT = """
 import { readFileSync } from "node:fs";
 import { load } from "./library.mjs";

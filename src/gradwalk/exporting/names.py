@@ -17,18 +17,20 @@ _INTERNAL = frozenset(
     re.findall(
         r"\w+",
         """
-    Container EACH GCC HAS_LIBMVEC HAS_SETS JOIN LANES PASTE PREFETCH SAMPLES SET SUFFIX UINT64_C VALUES VECTOR
-        add_to_total address all apply_to arguments array at attribute avx2 avx512 back baseline batch_hashes
-        batch_values batched batches begin below bits block blocks carry check chosen clang column_of columns
-        constants copies count data data_ define defined difference distance elif end endif equal evaluate
-        evaluate_batch expected first fixed floor_divide found from full function given hash hash_of hashes
-        holds ifdef ifndef in input inputs invalid_argument is_exact is_finite is_good is_same kept kind known
-        lanes largest last leaf length length_error limit load lost low mod most name next number numbers omp
+    Container Number Size EACH GCC HAS_LIBMVEC HAS_SETS JOIN LANES PASTE PREFETCH SAMPLES SET SUFFIX UINT64_C VALUES
+        VECTOR add_to_total address all apply_to arguments array at attribute avx2 avx512 back baseline
+        batch_hashes batch_values batched batches begin below bits block blocks carry check chosen clang
+        column_of columns constants copies count data data_ define defined difference distance elif end
+        enable_if_t endif equal evaluate evaluate_batch expected first fixed floor_divide found from full
+        function given hash hash_of hashes holds ifdef ifndef in initializer_list input inputs invalid_argument
+        is_arithmetic is_exact is_finite is_good is_same kept kind known lanes largest last leaf length
+        length_error limit limits load lost low max mod most name next number number_ numbers numeric_limits omp
         one operands ordered out outputs own parallel part plan pop pop_options position power pragma product
         push push_options reached report result result_sizes results room row rows run run_all runner runs
         sample samples scalars scale schedule seeds shard shards shared sign size size_ sizes slot slots state
         states std step steps store stride string sum sums table tables take take_in_rows target test_batches
-        test_samples to to_string total totals undef uniform used values vector view vv vx vy what which width
+        test_samples to to_string total totals undef uniform used value values vector view vv vx vy what which
+        width
         """,
     )
 )
