@@ -324,7 +324,7 @@ def _added(terms: Sequence[Term]) -> list[str]:
 
 
 def _form(text: str) -> tuple[str, list[str]]:
-    """Return a text with # in place of each subscript, and the subscripts."""
+    """Replace the subscripts of a text by #; return the text and the subscripts."""
     return re.sub(r"(?<=\[)\d+", "#", text), re.findall(r"(?<=\[)\d+", text)
 
 
