@@ -60,7 +60,9 @@ def checked_name(name: str | None, function: str) -> str:
         return DEFAULT if reason(name) else name
     found = reason(name)
     if found:
-        raise ValueError(f"name must be a name for a C function that its files can have, and {name!r:.60} {found}")
+        raise ValueError(
+            f"name must be a name for a C function and its files, but {name!r:.60} {found}: choose another"
+        )
     return name
 
 
