@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -17,9 +18,11 @@ from checkout import IS_COMPILED
 
 from gradwalk import (
     BatchProgram,
+    Program,
     ProgramError,
     Value,
     export,
+    grad,
     hessian,
     jacobian,
     jit,
@@ -32,6 +35,7 @@ from gradwalk import (
 from gradwalk import numpy as gnp
 from gradwalk.backend.lane_kernel import chosen_instruction_set
 from gradwalk.backend.launch import USES_LIBMVEC
+from gradwalk.exporting import names
 from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.table import TABLE
 from gradwalk.value.apply import apply
@@ -206,7 +210,7 @@ class TestPythonLoader:
     def test_functions_of_one_sample(self, name, tmp_path):
         f, args = OF_ONE[name]
         function = recorded(f, args)
-        assert_close(with_loader(export(function, tmp_path / "one", name="one"), "one")(*args), function(*args))
+        assert_close(with_loader(export(function, tmp_path / "one", name="single"), "single")(*args), function(*args))
 
     @pytest.mark.parametrize("reduce", [None, "mean"])
     @pytest.mark.parametrize("name", ["loss", "path", "tree", "shared", "complex"])
@@ -236,7 +240,7 @@ class TestPythonLoader:
 
     def test_programs_take_one_array(self, tmp_path):
         program = recorded(loss, (W, X[0], 0.5)).program
-        run = with_loader(export(program, tmp_path / "one", name="one"), "one")
+        run = with_loader(export(program, tmp_path / "one", name="single"), "single")
         numbers = numpy.arange(7.0)
         numpy.testing.assert_allclose(run(numbers), program.run(numbers), rtol=1e-14)
 
@@ -382,6 +386,43 @@ def test_cmake(tmp_path):
     assert {"library.h", "library.hpp", "liblibrary_static.a", "library-config.cmake"} <= names
 
 
+CPP_ARGUMENTS = """
+#include "library.hpp"
+#include <cstdio>
+using namespace library_library;
+int main()
+{
+    const double numbers[2] = {1.0, 2.0};
+    double copy[2] = {1.0, 2.0};
+    const std::vector<double> expected{1.0, 2.0};
+    const double found[] = {
+        evaluate_batch(2, 3.0, expected)[0], evaluate_batch(2, 3, numbers)[0], evaluate_batch(2, 3.0f, {1.0, 2.0})[0],
+        evaluate_batch(2, 3L, copy)[0], evaluate_batch(2, {3.0}, view(copy, 2))[0], evaluate(1, 9)[0],
+        evaluate_batch(1, true, 9u)[0], evaluate_batch(2, std::array<double, 1>{3.0}, {1, 2})[0],
+    };
+    for (double x : found)
+        if (x != 9.0) return 1;
+    try {
+        evaluate_batch(static_cast<std::size_t>(-1) / 4 + 2, 3, numbers);
+    } catch (const std::length_error &) {
+        return 0;
+    }
+    return 2;
+}
+"""
+
+
+def test_arguments_in_cpp(tmp_path):
+    function = jit(vmap(lambda a, x: a * x, in_axes=(None, 0), reduce="sum"))
+    function(3.0, numpy.ones(2))
+    folder = export(function, tmp_path / "library", name="library")
+    (folder / "main.cpp").write_text(CPP_ARGUMENTS)
+    flags = ["-std=c++17", *WARNINGS, *EXACT]
+    subprocess.run([installed("cc"), *EXACT, "-c", "library.c", "-o", "library.o"], check=True, cwd=folder)
+    subprocess.run([installed("c++"), *flags, "main.cpp", "library.o", "-o", "main", "-lm"], check=True, cwd=folder)
+    subprocess.run([folder / "main"], check=True)
+
+
 JAVASCRIPT = """
 import { readFileSync } from "node:fs";
 import { load } from "./library.mjs";
@@ -417,7 +458,27 @@ def test_webassembly(reduce, tmp_path):
     assert message == "batched[0] must have 123 numbers, got 120"
 
 
+def test_empty_arrays(tmp_path):
+    function = jit(vmap(lambda x, y: (x, y)))
+    function(numpy.zeros((4, 0, 3)), numpy.ones(4))
+    folder = export(function, tmp_path / "library", name="library")
+    run_test(folder, "library", "-std=c99", exact=True)
+    none, all_samples = with_loader(folder, "library")(numpy.zeros((2, 0, 3)), numpy.array([1.0, 2.0]))
+    assert none.shape == (2, 0, 3)
+    assert [*all_samples] == [1.0, 2.0]
+
+
 # Sums
+
+
+def test_sums_of_a_vmap_in_a_function_have_the_bits_of_loaded_programs(tmp_path):
+    function = recorded(lambda w, x: vmap(lambda y: math.exp(w * y), reduce="sum")(x), (1.5, RNG.random(500)))
+    folder = export(function, tmp_path / "library", name="library")
+    run_test(folder, "library", "-std=c99", exact=True)
+    x = RNG.random(500)
+    loaded = Program.from_json(function.program.to_json())
+    assert with_loader(folder, "library")(1.5, x) == loaded.run([1.5, *x])[0]
+    numpy.testing.assert_allclose(loaded.run([1.5, *x])[0], numpy.exp(1.5 * x).sum(), rtol=1e-13)
 
 
 def test_sums_that_overflow_in_parts(tmp_path):
@@ -442,6 +503,35 @@ def test_batch_sizes(tmp_path):
             assert [found, *found_slopes] == [value, *slopes]
         numpy.testing.assert_allclose([found, *found_slopes], [value, *slopes], rtol=1e-12)
     assert numpy.isnan(run(market, shocks[:, :0])[0])
+
+
+def test_code_does_not_grow_with_the_number_of_results(tmp_path):
+    sizes = []
+    for length in (100, 400):
+        function = jit(vmap(grad(lambda x: (x @ x) ** 2), reduce="sum"))
+        function(numpy.ones((2, length)))
+        folder = export(function, tmp_path / str(length), name="library")
+        sizes.append((folder / "library_lanes.h").read_text().count("\n"))
+    assert sizes[0] == sizes[1] < 120
+    run_test(folder, "library", "-std=c99", "-O3", exact=IS_EXACT)
+
+
+def irregular(x: Any) -> Any:
+    """Compute 3,000 different statements."""
+    choices, values = numpy.random.default_rng(0).integers(1, 6, (3000, 3)), [*x]
+    for i, j, kind in choices:
+        one, other = values[-i], values[-j]
+        values.append(one * other if kind < 2 else one - 0.5 * other if kind < 4 else one / (1.0 + other * other))
+    return sum(values)
+
+
+def test_large_code_runs_sample_by_sample(tmp_path):
+    function = jit(vmap(irregular, reduce="sum"), backend="lanes")
+    function(numpy.ones((2, 5)))
+    folder = export(function, tmp_path / "library", name="library")
+    assert not (folder / "library_lanes.h").exists()
+    assert "too many lines (more than 5,000)" in (folder / "README.md").read_text()
+    run_test(folder, "library", "-std=c99", "-O0", exact=False)
 
 
 # Refusals
@@ -484,19 +574,56 @@ def test_other_arguments_are_refused(tmp_path):
         export(lambda x: x, tmp_path / "library")
     with pytest.raises(ValueError, match="has not been called yet"):
         export(jit(math.sin), tmp_path / "library")
-    for name in ("a-b", "int", "_f", "2x", ""):
+    refused = (
+        "a-b int _f 2x load LANES i is_exact test_samples view check std test all lambda None import numpy json aux con"
+    )
+    for name in ["", *refused.split(), "n" * 201]:
         with pytest.raises(ValueError, match="name must be a name for a C function"):
             export(recorded(math.sin, (1.0,)), tmp_path / "library", name=name)
     assert not list(tmp_path.iterdir())
+
+
+def load(x: Any) -> Any:
+    return 2.0 * x
+
+
+def test_invalid_names_of_functions_are_replaced(tmp_path):
+    folder = export(recorded(load, (1.0,)), tmp_path / "library")
+    assert (folder / "README.md").read_text().startswith("# program\n")
+
+
+def test_all_names_of_libraries_are_refused(tmp_path):
+    # Comments, texts, includes and the members of objects are left out.
+    ignored = re.compile(r'/\*.*?\*/|//[^\n]*|"(\\.|[^"\\\n])*"|#include[^\n]*|(\.|->)\w+|\b\d[\w.]*', re.S)
+    for function in (
+        recorded(*OF_ONE["scan"]),
+        recorded(every, (1.5, 2.5, 0.5)),
+        batched("every", "sum"),
+        batched("tree", None),
+        batched("while", "mean"),
+        batched("shared", "mean"),
+    ):
+        folder = export(function, tmp_path / "library", name="Own")
+        texts = [path.read_text() for path in folder.iterdir() if path.suffix in (".c", ".h", ".hpp")]
+        found = {name for text in texts for name in re.findall(r"\b[A-Za-z]\w*", ignored.sub(" ", text))}
+        assert not [name for name in found if "own" not in name.lower() and not names.reason(name)]
 
 
 def test_folders(tmp_path, monkeypatch):
     one, other = recorded(math.sin, (1.0,)), recorded(math.cos, (1.0,))
     folder = export(one, tmp_path / "a" / "library", name="f")
     before = (folder / "f.c").read_text()
-    export(other, folder, name="g")  # replaces the folder
+    (folder / "build").mkdir()
+    (folder / "MINE.txt").write_text("mine")
+    export(other, folder, name="g")  # replaces the files of the library and keeps other files
     assert not (folder / "f.c").exists()
     assert (folder / "g.c").exists()
+    assert (folder / "build").is_dir()
+    assert (folder / "MINE.txt").read_text() == "mine"
+    (folder / "f.c").write_text("mine")
+    with pytest.raises(FileExistsError, match=r"f\.c exists and was not written by export"):
+        export(one, folder, name="f")
+    (folder / "f.c").unlink()
     (tmp_path / "empty").mkdir()
     assert (export(one, tmp_path / "empty", name="f") / "f.c").read_text() == before
     mine = tmp_path / "mine"
@@ -516,6 +643,20 @@ def test_folders(tmp_path, monkeypatch):
     assert (folder / "g.c").exists()
     assert {path.name for path in tmp_path.iterdir()} == {"a", "empty", "mine"}
     assert [path.name for path in folder.parent.iterdir()] == ["library"]
+    assert not list(folder.glob(".gradwalk-*/"))
+
+
+def test_folders_keep_their_place(tmp_path, monkeypatch):
+    one = recorded(math.sin, (1.0,))
+    monkeypatch.chdir(tmp_path)
+    for name in "fg":
+        export(one, ".", name=name)
+    assert {path.name for path in Path().iterdir()} >= {"g.c", "README.md"}
+    (tmp_path / "own").mkdir()
+    (tmp_path / "link").symlink_to("own")
+    assert export(one, "link", name="f") == tmp_path / "link"
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "own" / "f.c").is_file()
 
 
 def test_loaded_batches_can_be_exported(tmp_path):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import gradwalk
 from gradwalk.exporting.files import c_files, c_test, project, wrappers
 from gradwalk.exporting.interface import Interface, interface_of
 
-_MARK = ".gradwalk-export"  # a file in each exported folder
+_MARK = ".gradwalk-export"  # a file in each exported folder, which lists the files that `export` wrote
 
 
 def export(f: Any, folder: str | os.PathLike[str], *, name: str | None = None) -> Path:
@@ -26,9 +28,12 @@ def export(f: Any, folder: str | os.PathLike[str], *, name: str | None = None) -
     Args:
         f: A function of `jit` that has been called, such as `jit(value_and_grad(f))` or
             `jit(vmap(f, in_axes=..., reduce="mean"))`, or a `Program` or `BatchProgram`. If a function has several
-            recordings, the latest one is exported.
-        folder: The folder. If it exists, it must be empty or have been written by `export`; it is then replaced.
-        name: The name of the C function, and of the files. By default, the name of the Python function.
+            recordings, the one that was recorded last is exported.
+        folder: The folder. If it exists, it must be empty or have been written by `export`. The files that `export`
+            wrote are then replaced, and all other files are kept.
+        name: The name of the C function, and of the files. By default, the name of the Python function, or `program`
+            if it has no valid name; the README of the folder shows it. The function of a batch adds `_batch`, so do
+            not link a library `aa` for batches with a library `aa_batch`.
 
     Returns:
         The path of the folder.
@@ -36,9 +41,10 @@ def export(f: Any, folder: str | os.PathLike[str], *, name: str | None = None) -
     Raises:
         ProgramError: The function branches on its arguments, calls Python functions such as primitives, or needs too
             much memory on the stack. The message says how to mend it. Nothing is written.
-        FileExistsError: The folder contains other files.
+        FileExistsError: The folder contains only other files, or another file has the name of a file of the library.
         TypeError: `f` is not a recorded function or a program.
-        ValueError: `f` has not been called yet, or `name` is not a valid name in C.
+        ValueError: `f` has not been called yet, or `name` is not a valid name in C, C++, Python or
+            CMake, is the name of a file that Windows reserves, or is used in the code of libraries.
 
     Example:
         >>> import tempfile
@@ -50,43 +56,45 @@ def export(f: Any, folder: str | os.PathLike[str], *, name: str | None = None) -
         ['CMakeLists.txt', 'README.md', 'build_wasm.sh', 'slope.c', 'slope.h']
     """
     target = Path(folder).absolute()
-    _check_folder(target)
+    earlier = _written_before(target)
     texts = _texts(interface_of(f, name))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        temporary.chmod(0o755)
-        for file, text in texts.items():
-            (temporary / file).write_text(text, encoding="utf-8")
-        _replace(target, temporary)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    for file in texts:
+        path = target / file
+        if path.is_dir() or (file not in earlier and os.path.lexists(path)):
+            raise FileExistsError(f"{path} exists and was not written by export(): rename it, or give another folder")
+    target.mkdir(parents=True, exist_ok=True)
+    _write(target, texts, earlier)
     return target
 
 
-def _check_folder(target: Path) -> None:
-    """Raise `FileExistsError` if writing to the folder would delete files that `export` did not write."""
-    if not target.exists() and not target.is_symlink():
-        return
-    if not target.is_dir() or (any(target.iterdir()) and not (target / _MARK).is_file()):
+def _written_before(target: Path) -> list[str]:
+    """Return the names of the files that an earlier export wrote to the folder.
+
+    Raises `FileExistsError` if the folder contains files and none is of `export`.
+    """
+    if not os.path.lexists(target):
+        return []
+    mark = target / _MARK
+    if mark.is_file():
+        names = mark.read_text(encoding="utf-8").splitlines()[1:]
+        return [_MARK, *(name for name in names if re.fullmatch(r"\w[\w.]*", name))]
+    if not target.is_dir() or any(target.iterdir()):
         raise FileExistsError(f"{target} exists and was not written by export(): give a new folder, or an empty one")
+    return []
 
 
-def _replace(target: Path, temporary: Path) -> None:
-    """Move the new folder to its place. The old folder is removed afterwards."""
-    if not target.exists():
-        temporary.rename(target)
-        return
-    old = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+def _write(target: Path, texts: dict[str, str], earlier: Sequence[str]) -> None:
+    """Write all files beside their places, then replace the files of the earlier export. Other files are kept."""
+    temporary = Path(tempfile.mkdtemp(prefix=".gradwalk-", dir=target))
     try:
-        target.rename(old / "old")
-        temporary.rename(target)
-    except OSError:
-        if not target.exists() and (old / "old").exists():
-            (old / "old").rename(target)
-        raise
+        for file, text in texts.items():
+            (temporary / file).write_text(text, encoding="utf-8")
+        for file in texts:
+            (temporary / file).replace(target / file)
+        for file in set(earlier) - texts.keys():
+            (target / file).unlink(missing_ok=True)
     finally:
-        shutil.rmtree(old, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _texts(interface: Interface) -> dict[str, str]:
@@ -94,7 +102,7 @@ def _texts(interface: Interface) -> dict[str, str]:
     name = interface.name
     sources = c_files.c_files(interface)
     version = gradwalk.__version__
-    return {
+    texts = {
         **sources.texts,
         f"{name}.hpp": wrappers.cpp(interface),
         f"{name}.py": wrappers.python(interface),
@@ -103,5 +111,7 @@ def _texts(interface: Interface) -> dict[str, str]:
         f"test_{name}.c": c_test.c_test(interface),
         "CMakeLists.txt": project.cmake(interface),
         "README.md": project.readme(interface, version, is_on_lanes=sources.is_on_lanes, allocates=sources.allocates),
-        _MARK: f"Written by gradwalk {version}. export() may replace this folder.\n",
     }
+    # The mark is the first file that is replaced: after an interruption, all files of the library are listed.
+    mark = f"gradwalk {version} wrote these files, and export() may replace them:"
+    return {_MARK: "\n".join([mark, *sorted(texts), ""]), **texts}

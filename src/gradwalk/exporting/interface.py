@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +9,7 @@ from gradwalk.batching.axes import SUMS
 from gradwalk.batching.files.batch_program import BatchProgram
 from gradwalk.batching.files.tree_json import written_tree
 from gradwalk.batching.vmapped import Vmap
-from gradwalk.program.formats.c.reserved import is_taken
+from gradwalk.exporting.names import checked_name
 from gradwalk.program.program import Program, ProgramError
 from gradwalk.transforms.jit.jit_class import Jit
 from gradwalk.transforms.jit.lowered import Lowered
@@ -99,7 +98,7 @@ def interface_of(f: Any, name: str | None) -> Interface:
     if isinstance(f, Vmap):
         f = f.program
     if isinstance(f, BatchProgram):
-        return _of_batch(f, _checked(name, f.batching.name))
+        return _of_batch(f, checked_name(name, f.batching.name))
     if isinstance(f, Jit):
         return _of_jit(f, name)
     if isinstance(f, Lowered):
@@ -107,7 +106,7 @@ def interface_of(f: Any, name: str | None) -> Interface:
     if isinstance(f, Program):
         inputs = _numbers(f.input_names or [f"inputs[{i}]" for i in range(f.inputs)])
         outputs = _numbers(f.output_names or [f"outputs[{i}]" for i in range(len(f.outputs))])
-        return Interface(_checked(name, "program"), f, inputs, outputs, None, None, None)
+        return Interface(checked_name(name, "program"), f, inputs, outputs, None, None, None)
     raise TypeError(
         "export() takes a function that was recorded by jit(f) or jit(vmap(f)), a Program or a BatchProgram, got "
         f"{f!r:.60}"
@@ -133,7 +132,7 @@ def _of_batch(batch: BatchProgram, name: str) -> Interface:
 
 def _of_jit(f: Jit[..., Any], name: str | None) -> Interface:
     program, trace = f.program, f.latest
-    own = _checked(name, f.name)
+    own = checked_name(name, f.name)
     if trace.outcomes:
         raise ProgramError(
             f"{f.name} branches on its arguments, and a library cannot record another path: branch with "
@@ -171,17 +170,3 @@ def _leaves(root: str, treedef: TreeDef, axes: Sequence[int | None], before: Seq
 def _numbers(names: Sequence[str]) -> list[Leaf]:
     """Return a leaf for each number of a program without a known structure."""
     return [Leaf(name, None, None, i, 1) for i, name in enumerate(names)]
-
-
-def _checked(name: str | None, function: str) -> str:
-    """Return a valid name of a C function: `name`, or the name of the Python function."""
-    if name is None:
-        name = re.sub(r"\W", "", function.removesuffix("()"), flags=re.ASCII)
-        if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or is_taken(name) or name == "lambda":
-            name = "program"
-    if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or is_taken(name):
-        raise ValueError(
-            "name must be a name for a C function: a letter, then letters, digits and _, and not a name of C, got "
-            f"{name!r}"
-        )
-    return name

@@ -238,6 +238,10 @@ DOCUMENT = document()
         (lambda d: d["arguments"][0]["tree"].update(shape=[1.5]), "has the shape .*, not null or a list of lengths"),
         (lambda d: d["arguments"][0]["tree"].update(shape=[1] * 100), "has 100 dimensions; at most 64"),
         (lambda d: d["arguments"][0]["tree"].update(axis="0"), "has the axis '0', not null or a whole number"),
+        (
+            lambda d: d["arguments"][0]["tree"].update(axis=2),
+            r"has the axis 2; with the shape .*, it must be from -2 to 1",
+        ),
         (lambda d: d["arguments"][0]["tree"].update(type="long"), "not a leaf with a shape, an axis and a type"),
         (lambda d: d["arguments"][1]["tree"].update(dict={"x": {"shape": [4], "axis": None}}), "has a batch axis"),
         (lambda d: d.update(result={"shape": None, "axis": None}), "the result has 1 numbers, the program 4"),
@@ -248,6 +252,21 @@ def test_invalid_documents_are_refused(change, message):
     change(changed)
     with pytest.raises(ProgramError, match=message):
         BatchProgram.from_json(json.dumps(changed))
+
+
+def test_axes_of_results_fit_the_results():
+    function = jit(vmap(lambda a, x: (a * 2.0, x * 2.0), in_axes=(None, 0), out_axes=(None, 0)))
+    function(1.5, Y)
+    text = function.program.to_json()
+    assert BatchProgram.from_json(text)(1.5, Y)[0] == 3.0
+    for axis, message in (
+        (None, r"the result\[1\] must have a batch axis, because it differs"),
+        (1, "has the axis 1; "),
+    ):
+        document = json.loads(text)
+        document["result"]["tuple"][1]["axis"] = axis
+        with pytest.raises(ProgramError, match=message):
+            BatchProgram.from_json(json.dumps(document))
 
 
 def test_deep_trees_are_refused():

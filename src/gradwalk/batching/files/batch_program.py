@@ -88,14 +88,14 @@ class BatchProgram:
         name, trace = self.batching.name, self._trace
         if trace.outcomes:
             raise ProgramError(
-                f"{name} branches on its arguments, and a lowered function cannot record another path: "
+                f"{name} branches on its arguments, and its program cannot record another path: "
                 "branch with gradwalk.loops.cond, or choose with gradwalk.math.where"
             )
         calls_python = trace.kernel is None or not all(call.kind or call.has_rules for call, _ in trace.program.calls)
         if trace.captured or calls_python:
             raise ProgramError(
                 f"{name} uses Values that are not among its arguments, or calls Python functions: "
-                "lower() requires a function that depends on its arguments only, without Python calls"
+                "programs of batches depend on their arguments only and call no Python functions"
             )
         return self
 
@@ -329,5 +329,18 @@ def _assemble(
     key = positional, *zip(names, elements, strict=True), *varies
     trace = make_trace(program, of_inputs, reduced=reduced, captured=[], outcomes=(), treedef=result.treedef, key=key)
     out_axes: Any = 0 if reduce is not None else result.axes
+    if reduce is None:
+        _check_result(result, trace.fixed)
     batching = Batching(name, Parameters.of_names(names[:positional], names), in_axes, out_axes, reduce)
     return BatchProgram(batching, key, trace).checked()
+
+
+def _check_result(result: Tree, fixed: Sequence[int]) -> None:
+    """Raise `ProgramError` if a result without a batch axis varies. `fixed` lists the outputs that do not."""
+    start = 0
+    axes = spread(result.axes, result.treedef, "axes")
+    for path, shape, axis in zip(result.treedef.paths("the result"), result.treedef.shapes, axes, strict=True):
+        end = start + size(shape)
+        if axis is None and not {*range(start, end)} <= {*fixed}:
+            raise ProgramError(f"{path} must have a batch axis, because it differs between samples")
+        start = end

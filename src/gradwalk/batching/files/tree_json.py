@@ -127,6 +127,11 @@ def _read_leaf(node: dict[str, Any], what: str, left: list[int]) -> _Read:
         raise ProgramError(f"{what} has the axis {shown(axis)}, not null or a whole number")
     if len(dimensions) > _LARGEST_AXIS:
         raise ProgramError(f"{what} has {len(dimensions)} dimensions; at most {_LARGEST_AXIS}")
+    if axis is not None and not -len(dimensions) - 1 <= axis <= len(dimensions):
+        raise ProgramError(
+            f"{what} has the axis {axis}; with the shape {shown(shape)}, it must be from "
+            f"{-len(dimensions) - 1} to {len(dimensions)}"
+        )
     parts = 2 if kind == _COMPLEX else 1
     left[0] -= parts * math.prod(dimensions)
     if left[0] < 0 or (0 in dimensions and math.prod(filter(None, dimensions)) > 1 << 31):

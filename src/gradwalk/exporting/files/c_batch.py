@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import re
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gradwalk.backend.lane_count import FEWEST_BLOCKS, FEWEST_LANES, LARGEST_BLOCK, MOST_LANES
@@ -296,43 +298,100 @@ def _driver(interface: Interface, code: BatchCode, columns: int) -> list[str]:
 
 
 def _added(terms: Sequence[Term]) -> list[str]:
-    """Return statements that add the terms of all lanes to their sums."""
-    if not terms:
-        return []
-    sums = [f"sums[{LANES * k} + l] += {term.text};" for k, term in enumerate(terms)]
-    return [
-        "            if (count == LANES) {",
-        *(line for one in sums for line in ("                EACH", f"                    {one}")),
-        "            } else {",
-        "                for (l = 0; l < count; ++l) {",
-        *(f"                    {one}" for one in sums),
-        "                }",
-        "            }",
-    ]
+    """Return statements that add the terms of all lanes to their sums: a loop for all terms of the same form."""
+    groups: dict[str, list[tuple[int, list[str]]]] = {}
+    for k, term in enumerate(terms):
+        form, numbers = _form(term.text)
+        groups.setdefault(form, []).append((k, numbers))
+    lines = []
+    for form, members in groups.items():
+        tables = {"to": [k for k, _ in members]}
+        tables |= {f"in{i}": [int(numbers[i]) for _, numbers in members] for i in range(form.count("#"))}
+        one = f"sum[l] += {_numbered(form, [f'in{i}[k]' for i in range(len(tables) - 1)])};"
+        lines += [
+            "            {",
+            *_tables(tables, " " * 16),
+            "                int k;",
+            f"                for (k = 0; k < {len(members)}; ++k) {{",
+            "                    double *sum = sums + LANES * to[k];",
+            "                    if (count == LANES) EACH",
+            f"                        {one}",
+            f"                    else for (l = 0; l < count; ++l) {one}",
+            "                }",
+            "            }",
+        ]
+    return lines
+
+
+def _form(text: str) -> tuple[str, list[str]]:
+    """Replace the subscripts of a text by #; return the text and the subscripts."""
+    return re.sub(r"(?<=\[)\d+", "#", text), re.findall(r"(?<=\[)\d+", text)
+
+
+def _numbered(form: str, subscripts: Sequence[str]) -> str:
+    """Return a form with these subscripts."""
+    left = iter(subscripts)
+    return re.sub("#", lambda _: next(left), form)
+
+
+def _tables(tables: Mapping[str, Sequence[int]], indent: str) -> list[str]:
+    """Return the definitions of tables of whole numbers."""
+    return [f"{indent}static const int {name}[] = {{{', '.join(map(str, x))}}};" for name, x in tables.items()]
 
 
 def _totals(terms: Sequence[Term]) -> list[str]:
     """Return statements that add the sums of a block to the totals, in the order of the terms."""
     lines, k = [], 0
-    for term in terms:
-        number = f"{term.text} * (double)(end - block)" if term.is_same else f"sum_of_16(sums + {LANES * k})"
-        lines.append(f"        add_to_total(given->totals + {2 * term.output}, {number});")
-        k += not term.is_same
+    for is_same, run in itertools.groupby(terms, lambda term: term.is_same):
+        members = [*run]
+        if is_same:
+            number = [f"{term.text} * (double)(end - block)" for term in members]
+            pairs = zip(members, number, strict=True)
+            lines += [f"        add_to_total(given->totals + {2 * term.output}, {x});" for term, x in pairs]
+            continue
+        lines += [
+            "        {",
+            *_tables({"to": [2 * term.output for term in members]}, " " * 12),
+            "            int k;",
+            f"            for (k = 0; k < {len(members)}; ++k)",
+            f"                add_to_total(given->totals + to[k], sum_of_16(sums + LANES * ({k} + k)));",
+            "        }",
+        ]
+        k += len(members)
     return lines
 
 
 def _stored(interface: Interface, terms: Sequence[Term]) -> list[str]:
-    """Return statements that write the results of all lanes."""
-    lines = []
+    """Return statements that write the results of all lanes: a loop for all results of the same form."""
+    groups: dict[str, list[tuple[int, int, int]]] = {}
     for term in terms:
-        which, leaf = next(
-            (i, leaf) for i, leaf in enumerate(interface.outputs) if leaf.start <= term.output < leaf.start + leaf.size
-        )
-        row = term.text.removesuffix("[l]") if term.text.endswith("[l]") else f"results + {term.text[8:-5]}"
-        out = f"given->outputs[{which}]"
-        at = f"{out}.data + (ptrdiff_t)first * {out}.sample + {term.output - leaf.start} * {out}.number"
-        lines.append(f"            store({at}, {out}.sample, {row}, count);")
+        form, [subscript] = _form(term.text)
+        groups.setdefault(form, []).append((*_place(interface, term.output), int(subscript)))
+    lines = []
+    for form, members in groups.items():
+        leaves, numbers, subscripts = zip(*members, strict=True)
+        row = "results + in[k]" if form.startswith("results") else form.removesuffix("[l]").replace("#", "in[k]")
+        lines += [
+            "            {",
+            *_tables({"leaf": leaves, "number": numbers, "in": subscripts}, " " * 16),
+            "                int k;",
+            f"                for (k = 0; k < {len(members)}; ++k) {{",
+            f"                    const {interface.name}_output *out = given->outputs + leaf[k];",
+            "                    double *to = out->data + (ptrdiff_t)first * out->sample + number[k] * out->number;",
+            f"                    store(to, out->sample, {row}, count);",
+            "                }",
+            "            }",
+        ]
     return lines
+
+
+def _place(interface: Interface, output: int) -> tuple[int, int]:
+    """Return the leaf of an output, and the position in the leaf."""
+    return next(
+        (i, output - leaf.start)
+        for i, leaf in enumerate(interface.outputs)
+        if leaf.start <= output < leaf.start + leaf.size
+    )
 
 
 def _sets(name: str, functions: dict[str, int]) -> str:
@@ -457,18 +516,21 @@ def _shard_sums(outputs: int) -> list[str]:
 def _finished(interface: Interface, code: BatchCode) -> list[str]:
     """Return statements that write the sums or means to the outputs."""
     mean = interface.reduce == "mean"
-    fixed = []
-    for i, position in enumerate(code.fixed):
-        number = f"numbers[{code.scalars + i}]"
-        text = f"count ? {number} : NAN" if mean else f"count ? {number} * (double)count : 0.0"
-        fixed.append(f"    outputs[{position}] = {text};")
+    number = f"numbers[{code.scalars} + k]"
+    text = f"count ? {number} : NAN" if mean else f"count ? {number} * (double)count : 0.0"
+    fixed = [
+        "    {",
+        *_tables({"fixed": code.fixed}, " " * 8),
+        f"        for (k = 0; k < {len(code.fixed)}; ++k) outputs[fixed[k]] = {text};",
+        "    }",
+    ]
     return [
         f"    for (k = 0; k < {len(interface.program.outputs)}; ++k) {{",
         "        const double lost = totals[2 * k + 1]; /* not finite if the total is not */",
         "        outputs[k] = lost - lost == 0.0 ? totals[2 * k] + lost : totals[2 * k];",
         *(["        outputs[k] /= (double)count;"] if mean else []),
         "    }",
-        *fixed,
+        *(fixed if code.fixed else []),
     ]
 
 
@@ -485,11 +547,18 @@ def _end(interface: Interface, code: BatchCode) -> list[str]:
             "        if (!is_finite) run_all(run_samples, count, shared, numbers, batched, outputs);",
             "    }",
         ]
-    lines = []
-    for i, position in enumerate(code.fixed):
-        which, leaf = next(
-            (k, leaf) for k, leaf in enumerate(interface.outputs) if leaf.start <= position < leaf.start + leaf.size
-        )
-        at = f"(ptrdiff_t)i * outputs[{which}].sample + {position - leaf.start} * outputs[{which}].number"
-        lines.append(f"        for (i = 0; i < count; ++i) outputs[{which}].data[{at}] = numbers[{code.scalars + i}];")
-    return ["    {", "        size_t i;", *lines, "    }"] if lines else []
+    if not code.fixed:
+        return []
+    leaves, numbers = zip(*[_place(interface, output) for output in code.fixed], strict=True)
+    return [
+        "    {",
+        *_tables({"leaf": leaves, "number": numbers}, " " * 8),
+        "        size_t i;",
+        "        int k;",
+        f"        for (k = 0; k < {len(code.fixed)}; ++k) {{",
+        f"            const {interface.name}_output *out = outputs + leaf[k];",
+        "            double *to = out->data + number[k] * out->number;",
+        f"            for (i = 0; i < count; ++i) to[(ptrdiff_t)i * out->sample] = numbers[{code.scalars} + k];",
+        "        }",
+        "    }",
+    ]

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from gradwalk.exporting.files.wrappers import filled
 from gradwalk.exporting.interface import Interface
+from gradwalk.program.code import call_registry
+from gradwalk.program.program import Program
 from gradwalk.trees.tree import flatten
 
 SAMPLES = 1000
@@ -173,7 +175,8 @@ def c_test(interface: Interface) -> str:
     low, width = _ranges(interface)
     positions = numpy.arange(SAMPLES * inputs, dtype=numpy.uint64).reshape(SAMPLES, inputs)
     numbers = low + width * uniform(positions)
-    rows = [interface.program.run(row) for row in numbers]
+    program = _portable(interface.program)
+    rows = [program.run(row) for row in numbers]
     kept = max(1, min(SAMPLES, _MOST_VALUES // max(1, outputs)))
     batch = _batch(interface, numbers) if interface.batch is not None else ""
     return filled(
@@ -192,6 +195,12 @@ def c_test(interface: Interface) -> str:
         BATCH=batch,
         AND_BATCH=" | test_batches(is_exact)" if batch else "",
     )
+
+
+def _portable(program: Program) -> Program:
+    """Return the program that C runs: a batch in the program is a loop, as in files."""
+    is_portable = call_registry.for_files(program.code) is program.code
+    return program if is_portable else Program.from_json(program.to_json())
 
 
 def _ranges(interface: Interface) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
@@ -262,7 +271,7 @@ def _expected(interface: Interface, numbers: NDArray[numpy.float64]) -> NDArray[
         arrays = []
         for axis in batch.axes_of(name):
             leaf = next(leaves)
-            part = numbers[:, leaf.start : leaf.start + leaf.size].reshape(-1, *(leaf.shape or ()))
+            part = numbers[:, leaf.start : leaf.start + leaf.size].reshape(len(numbers), *(leaf.shape or ()))
             one = part[0] if leaf.shape is not None else float(part[0])
             arrays.append(one if axis is None else numpy.moveaxis(part, 0, axis))
         args.append(treedef.unflatten(arrays))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradwalk.exporting.files.c_files import FLAGS, described
 from gradwalk.exporting.files.wrappers import filled
 from gradwalk.exporting.interface import Interface, Leaf
+from gradwalk.exporting.lanes.batch_code import MOST_LINES
 
 _CMAKE = """\
 cmake_minimum_required(VERSION 3.16)
@@ -94,7 +95,9 @@ Functions may be called by several threads at once. @ALLOCATES@
 `test_@NAME@` compares the library with the results that gradwalk had for 1,000 random samples. `test_@NAME@ exact`
 requires equal bits.
 
-- The function of one sample gives the bits of `Program.run` if it is linked with the same C library.
+- The function of one sample gives the bits of `Program.run` if it is linked with the same C library. If the program
+  contains `vmap`, it gives the bits of the program that `Program.save` wrote and `gradwalk.load` read: both run `vmap`
+  as a loop and add its sums up in the order of the samples, which can change the last bits.
 - @BATCH@
 - Other C libraries compute `exp`, `sin` and similar functions with other rounding errors, mostly in the last bit.
 - `-ffast-math` breaks nan and inf, and products and sums must not be fused (`-ffp-contract=off`).
@@ -105,8 +108,9 @@ _ON_LANES = """\
 The function of a batch adds samples up in the order of gradwalk's kernels, and calls the vector functions of glibc
   where gradwalk does (glibc 2.35 or later on x86-64, with AVX2). There it gives the bits of `jit(vmap(f))`."""
 _BY_SAMPLES = """\
-Samples of a batch run different instructions, so the function of a batch runs the function of one sample for each of
-  them. Functions such as `exp` may differ from those of `jit(vmap(f))` by 4 units in the last place."""
+The function of a batch runs the function of one sample for each sample: either samples run different instructions, or
+  the code for 16 samples side by side would have too many lines (more than @MOST_LINES@) for a compiler. Functions
+  such as `exp` and sums may differ from those of `jit(vmap(f))` by 4 units in the last place."""
 
 
 def cmake(interface: Interface) -> str:
@@ -136,6 +140,7 @@ def readme(interface: Interface, version: str, *, is_on_lanes: bool, allocates: 
     if interface.batch is not None:
         batch = _ON_LANES if is_on_lanes else _BY_SAMPLES
     rows = []
+    batch = filled(batch, MOST_LINES=f"{MOST_LINES:,}")
     for leaf in interface.inputs:
         kind = "" if interface.batch is None else "shared by all samples" if leaf.axis is None else "batched"
         rows.append(f"| `{described(leaf).split(', shape')[0]}` | {_shape(leaf)} | {kind} |")

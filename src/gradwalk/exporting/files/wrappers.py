@@ -18,24 +18,33 @@ _CPP = """\
 
 #include <array>
 #include <cstddef>
+#include <initializer_list>
+#include <limits>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace @NAME@_library {
 
-// A view of numbers in a vector, an array, a span or another container with data() and size(), or of a number.
+// A view of numbers in a vector, an array, a span or another container with data() and size(), in an array of C or a
+// list in braces, or of one number of any type. It must not outlive the numbers.
 class view {
 public:
-    view(const double &number) : data_(&number), size_(1) {}
     view(const double *data, std::size_t size) : data_(data), size_(size) {}
-    template <class Container>
+    view(std::initializer_list<double> numbers) : data_(nullptr), size_(numbers.size()) { data_ = numbers.begin(); }
+    template <std::size_t Size>
+    view(const double (&numbers)[Size]) : data_(numbers), size_(Size) {}
+    template <class Number, std::enable_if_t<std::is_arithmetic<Number>::value, int> = 0>
+    view(Number number) : number_(static_cast<double>(number)), data_(nullptr), size_(1) {}
+    template <class Container, std::enable_if_t<!std::is_arithmetic<Container>::value, int> = 0>
     view(const Container &numbers) : data_(numbers.data()), size_(numbers.size()) {}
 
-    const double *data() const { return data_; }
+    const double *data() const { return data_ || size_ != 1 ? data_ : &number_; }
     std::size_t size() const { return size_; }
 
 private:
+    double number_ = 0.0;
     const double *data_;
     std::size_t size_;
 };
@@ -45,6 +54,13 @@ inline void check(const char *name, std::size_t size, std::size_t expected)
     if (size != expected)
         throw std::invalid_argument(std::string(name) + " must have " + std::to_string(expected) + " numbers, got " +
                                     std::to_string(size));
+}
+
+inline std::size_t product(std::size_t count, std::size_t size)
+{
+    if (size != 0 && count > std::numeric_limits<std::size_t>::max() / sizeof(double) / size)
+        throw std::length_error("a batch of " + std::to_string(count) + " samples does not fit into memory");
+    return count * size;
 }
 
 // Compute one sample.
@@ -80,7 +96,7 @@ inline std::array<std::vector<double>, @RESULTS@> evaluate_batch(std::size_t cou
     const std::size_t sizes[] = {@SIZES@};
     @NAME@_output outputs[@RESULTS@];
     for (std::size_t i = 0; i < @RESULTS@; ++i) {
-        results[i].resize(count * sizes[i]);
+        results[i].resize(product(count, sizes[i]));
         outputs[i] = @NAME@_output{results[i].data(), static_cast<std::ptrdiff_t>(sizes[i]), 1};
     }
     @NAME@_batch(count, shared.data(), batched, outputs);
@@ -104,7 +120,7 @@ def cpp(interface: Interface) -> str:
     if interface.batch is not None:
         batched = [(x, leaf) for x, leaf in zip(names, interface.inputs, strict=True) if leaf.axis is not None]
         shared = [(x, leaf) for x, leaf in zip(names, interface.inputs, strict=True) if leaf.axis is None]
-        body = "".join([f'    check("{x}", {x}.size(), count * {leaf.size});\n' for x, leaf in batched])
+        body = "".join([f'    check("{x}", {x}.size(), product(count, {leaf.size}));\n' for x, leaf in batched])
         body += "    std::vector<double> shared;\n"
         body += "".join([_appended("shared", x, leaf) for x, leaf in shared])
         inputs = ", ".join([f"{{{x}.data(), {leaf.size}, 1}}" for x, leaf in batched])

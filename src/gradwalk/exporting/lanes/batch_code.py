@@ -21,6 +21,9 @@ from gradwalk.program.routine.lower_calls import routine_on_lanes
 from gradwalk.program.routine.lower_program import TooLargeError
 
 _MOST_STATEMENTS = 20_000
+MOST_LINES = (
+    5_000  # maximum number of lines of C for lanes: compilers take about 10 s for 5,000 lines, 100 s for 20,000
+)
 _MOST_BYTES = 1 << 18  # maximum size of the arrays of a function for lanes, on the stack
 
 
@@ -133,7 +136,7 @@ def _lane_text(program: LaneProgram) -> LaneText | None:
     if not can_print(routine) or 8 * LANES * sum(routine.arrays.values()) > _MOST_BYTES:
         return None
     found = lane_text(routine)
-    return found if found.bytes <= _MOST_BYTES else None
+    return found if found.bytes <= _MOST_BYTES and len(found.lines) <= MOST_LINES else None
 
 
 def _term(row: list[int], place: dict[int, str]) -> Term:

@@ -130,7 +130,7 @@ class Jit(WrappedFunction[P, R], PreparedFunction):
         name = display_name(self._f)
         if trace.outcomes:
             raise ValueError(
-                f"{name} branches on its arguments, and a lowered function cannot record another path: branch with "
+                f"{name} branches on its arguments, and its program cannot record another path: branch with "
                 "gradwalk.loops.cond, or choose with gradwalk.math.where"
             )
         program = trace.program.named(trace.labels, trace.treedef.names("out"))
