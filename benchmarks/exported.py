@@ -84,13 +84,14 @@ def measure(quick: bool) -> list[Row]:
     """Compare the libraries with lanes and with LLVM in this process, on one core."""
     on_one_core()
     paths, count, turns = (4000, 20_000, 2) if quick else (16_000, 200_000, 10)
+    cases: tuple[tuple[str, int, Callable[[str], Any]], ...] = (
+        ("Asian option and five derivatives, steps in columns, a path", paths, lambda b: asian(paths, 1, b)),
+        ("Asian option and five derivatives, path by path, a path", paths, lambda b: asian(paths, 0, b)),
+        ("Black-Scholes and five derivatives, an option", count, lambda b: options(count, b)),
+    )
     rows = []
     with threads(1):
-        for claim, samples, make in (
-            ("Asian option and five derivatives, steps in columns, a path", paths, lambda b: asian(paths, 1, b)),
-            ("Asian option and five derivatives, path by path, a path", paths, lambda b: asian(paths, 0, b)),
-            ("Black-Scholes and five derivatives, an option", count, lambda b: options(count, b)),
-        ):
+        for claim, samples, make in cases:
             run, with_llvm = make("llvm")
             _, on_lanes = make("lanes")
             runs = {"library": run, "jit, LLVM": with_llvm, "jit, lanes": on_lanes}
