@@ -67,7 +67,7 @@ def reload(page: Page) -> None:
         idle(page)
         outputs = page.locator(".jp-CodeCell").nth(1).locator(".jp-OutputArea-output")
         gave_up = outputs.get_by_text("model not found")
-        expect(outputs.get_by_role("button", name="Next step").or_(gave_up)).to_be_visible()
+        expect(outputs.get_by_role("button", name="A step back").or_(gave_up)).to_be_visible()
         if not gave_up.count():
             return
 
@@ -79,17 +79,17 @@ def taken(page: Page) -> None:
 
 def test_walk_is_displayed_and_keeps_its_state(notebook: Page, tmp_path: Path) -> None:
     shown = run(notebook, 0)
-    expect(shown.get_by_role("button", name="Next step")).to_be_visible()
-    expect(shown.get_by_text("Forward: step 4 of 4, done")).to_be_visible()
+    expect(shown.get_by_role("button", name="From the beginning")).to_be_visible()
+    expect(shown.get_by_text("Backward: step 4 of 4, done")).to_be_visible()
     still = notebook.get_by_text("a is a leaf: it keeps its gradient")  # for notebooks without widgets
     expect(still).to_be_attached()
     expect(still).to_be_hidden()
 
     named = run(notebook, 1)
-    named.get_by_role("button", name="Next step").click()
-    named.get_by_role("button", name="Next step").click()
+    for _ in range(3):
+        named.get_by_role("button", name="A step back").click()
     expect(named.get_by_text("Backward: step 1 of 4")).to_be_visible()
-    expect(shown.get_by_text("Forward: step 4 of 4, done")).to_be_visible()
+    expect(shown.get_by_text("Backward: step 4 of 4, done")).to_be_visible()
     taken(notebook)
     expect(run(notebook, 2)).to_contain_text("state: 'step=6' gradient: 0.0")
 
@@ -106,9 +106,9 @@ def test_walk_is_displayed_and_keeps_its_state(notebook: Page, tmp_path: Path) -
 def test_keys_pressed_in_the_widget_stay_there(notebook: Page) -> None:
     """JupyterLab binds plain keys: d, d deletes a cell; 0, 0 restarts the kernel; b inserts a cell."""
     widget = run(notebook, 0)
-    widget.get_by_role("button", name="Next step").focus()
+    widget.get_by_role("button", name="A step back").focus()
     cells = notebook.locator(".jp-Cell")
-    for key in ("n", "n", "n", "b", "d", "d", "a", "x", "0", "0", "m", "y", "Shift+m"):
+    for key in ("b", "b", "b", "b", "n", "d", "d", "a", "x", "0", "0", "m", "y", "Shift+m"):
         notebook.keyboard.press(key)
     expect(widget.get_by_text("Backward: step 1 of 4")).to_be_visible()
     widget.locator(".node .hit").first.focus()

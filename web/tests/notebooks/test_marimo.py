@@ -31,5 +31,5 @@ def test_walk_is_displayed(page: Page, serve: Callable[..., str], tmp_path: Path
     (tmp_path / "walk.py").write_text(NOTEBOOK, encoding="utf-8")
     command = (sys.executable, "-m", "marimo", "--quiet", "run", "walk.py", "--headless", "--no-token")
     page.goto(serve(*command, "--host", "127.0.0.1", "--port", "{port}"))
-    page.get_by_role("button", name="Next step").click()
-    expect(page.get_by_text("Seed: the backward pass begins")).to_be_visible()
+    page.get_by_role("button", name="A step back").click()
+    expect(page.get_by_text("Backward: step 3 of 4")).to_be_visible()
