@@ -1,8 +1,8 @@
 // The page: holds the state, computes the model from it, and shows the model in the stage and the panels.
 
-import { bundleCaption, edgeCaption, nodeCaption, partCaption } from "./model/captions.js";
+import { bundleCaption, edgeCaption, nodeCaption, partCaption, pictureNote } from "./model/captions.js";
 import { button, element, fill, set, write } from "./dom.js";
-import { files as say, lesson as lessonWords, modules as groupNames, parts as partNames, present, stage as stageWords, tabs } from "./languages/languages.js";
+import { files as say, lesson as lessonWords, parts as partNames, present, stage as stageWords, tabs } from "./languages/languages.js";
 import { ExpressionError } from "./core/expression.js";
 import { GraphError } from "./core/graph.js";
 import { animationOf } from "./walk/step_animation.js";
@@ -662,18 +662,6 @@ function isSameProgram({ document, program, pass }, before) {
 /** Return whether a model is one step ahead of another. @param {Model} model @param {Model} before */
 function isNext({ shown, scene, moment }, before) {
   return shown === before.shown && scene === before.scene && moment.position === before.moment.position + 1;
-}
-
-/**
- * Name the sample or step that Python draws, and the meaning of the shapes. Python draws the first sample, or the second
- * step, because the first step may have no carry.
- * @param {import("./core/groups.js").Groups} groups @param {import("./stage/picture.js").Shapes} shapes
- */
-function pictureNote({ kind, count }, { squares, lines, circles }) {
-  const shown = stageWords.pictureNote(count > 1 ? groupNames.repetition(kind, kind === "steps" ? 2 : 1, count) : "");
-  const say = stageWords.shapes;
-  const parameters = squares && lines ? say.squaresAndLines : squares ? say.squares : lines ? say.lines : "";
-  return [shown, parameters, circles ? say.circles : "", stageWords.openBox].filter(Boolean).join(" ");
 }
 
 /** Return the message of an error in the reader's input; rethrow other errors. @param {unknown} error */

@@ -1,6 +1,6 @@
 // Accessible names and tooltips of the boxes and lines on the stage.
 
-import { stage as say } from "../languages/languages.js";
+import { modules as groupNames, stage as say } from "../languages/languages.js";
 import { short } from "../core/numbers.js";
 import { nudgeCaption } from "./nudges.js";
 import { writtenPartial } from "../walk/words.js";
@@ -45,4 +45,16 @@ export function bundleCaption({ graph, scene }, { from, to, count }) {
 export function partCaption({ moment }, { name, places }) {
   const count = (/** @type {readonly boolean[]} */ flags) => places.filter((place) => flags[place]).length;
   return say.part(name, places.length, count(moment.known), count(moment.visited));
+}
+
+/**
+ * Name the sample or step that Python draws, and the meaning of the shapes. Python draws the first sample, or the second
+ * step, because the first step may have no carry.
+ * @param {import("../core/groups.js").Groups} groups @param {import("../stage/picture.js").Shapes} shapes
+ */
+export function pictureNote({ kind, count }, { squares, lines, circles }) {
+  const shown = say.pictureNote(count > 1 ? groupNames.repetition(kind, kind === "steps" ? 2 : 1, count) : "");
+  const shapes = say.shapes;
+  const parameters = squares && lines ? shapes.squaresAndLines : squares ? shapes.squares : lines ? shapes.lines : "";
+  return [shown, parameters, circles ? shapes.circles : "", say.openBox].filter(Boolean).join(" ");
 }
