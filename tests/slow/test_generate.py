@@ -177,7 +177,7 @@ PRINTERS = {
         "\n\ndef nearbyint(x):\n    return float(numpy.rint(x))\n",
     ),
     "src/gradwalk/base/ieee.pxd": ("    double fabs(double)\n", "    double nearbyint(double)\n"),
-    "web/src/core/libm.js": ("export { erf, erfc };\n", "export const { round: nearbyint } = Math;\n"),
+    "web/src/core/libm.js": ("cbrt, floor, ceil, trunc } = Math;\n", "export const { round: nearbyint } = Math;\n"),
 }
 ROUNDED = """
 import numpy

@@ -35,8 +35,8 @@ def test_tutorial_shows_pictures_walks_and_films(tutorial):
     data = shown(tutorial)
     assert sum("image/svg+xml" in bundle for bundle in data) >= 6
     assert sum("text/html" in bundle for bundle in data) >= 2
-    assert data[0]["text/plain"] == "Value(data=-8.0, grad=0.0, label='L')"
-    assert "<svg" in data[0]["text/html"]
+    assert data[0]["text/plain"] == "<Drawing of <Graph of 7 nodes to L>>"
+    assert "<svg" in data[0]["image/svg+xml"]
     assert any("@keyframes" in bundle.get("image/svg+xml", "") for bundle in data)
 
 

@@ -95,7 +95,7 @@ reveal_type(gw.vmap(area)(numpy.ones(3), height=numpy.ones(3)))  # Any
 reveal_type(gw.vmap(area)(numpy.ones(3), out=numpy.empty(3)))  # Any
 reveal_type(gw.jit(gw.vmap(area)))  # Vmap[[width: float, height: float =]]
 reveal_type(gw.jit(gw.vmap(gw.grad(area))))  # Vmap[[width: float, height: float =]]
-reveal_type(gw.jit(gw.vmap(area)).program)  # Program
+reveal_type(gw.jit(gw.vmap(area)).program)  # BatchProgram
 reveal_type(gw.jit(gw.vmap(area)).kernel)  # Kernel
 reveal_type(gw.jit(gw.vmap(area)).lower(numpy.ones(3)))  # BatchProgram
 reveal_type(gw.vectorize(area))  # Vectorized[[width: float, height: float =]]
