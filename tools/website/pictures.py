@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from docutils import nodes
 from sphinx.application import Sphinx
 
@@ -32,3 +34,10 @@ def show_dark_ones(app: Sphinx, doctree: nodes.document) -> None:
 def in_both(light: str, dark: str) -> str:
     """Return HTML that shows one of two pictures, depending on the theme."""
     return f'<div class="drawn only-light">{light}</div><div class="drawn only-dark">{dark}</div>'
+
+
+def by_theme(svg: str) -> str:
+    """Return HTML that draws an SVG with `theme="auto"` in the theme of the page, not in that of the system."""
+    light = re.sub(r"<style>@media \(prefers-color-scheme: dark\).*?</style>", "", svg, flags=re.S)
+    [scope] = re.findall(r'<svg[^>]* class="([\w-]+)"', svg)
+    return in_both(light, svg.replace(scope, f"{scope}-dark").replace("(prefers-color-scheme: dark)", "all"))

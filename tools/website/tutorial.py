@@ -10,6 +10,7 @@ import jupytext
 import nbclient
 
 from website.links import DOCS, ROOT
+from website.pictures import by_theme
 
 # Parts for readers of the notebook alone: the cell that installs gradwalk in JupyterLite, and the first two paragraphs.
 _INSTALLS = 'sys.platform == "emscripten"'
@@ -40,9 +41,10 @@ def _shown(output: Any) -> str:
         return _fenced("text", output.text, "printed")
     if output.output_type == "error":
         raise RuntimeError(output.evalue)
-    for kind in ("text/html", "image/svg+xml"):
-        if kind in output.data:
-            return _fenced("{raw} html", f'<div class="drawn">{output.data[kind]}</div>')
+    if "text/html" in output.data:
+        return _fenced("{raw} html", f'<div class="drawn">{output.data["text/html"]}</div>')
+    if "image/svg+xml" in output.data:
+        return _fenced("{raw} html", by_theme(output.data["image/svg+xml"]))
     return _fenced("text", output.data["text/plain"], "printed")
 
 
