@@ -187,7 +187,7 @@ def test_moving_picture_shows_the_numbers_of_its_code():
         assert isinstance(value, Value)
         assert f"{value.data:g}" in texts
         assert f"{value.grad:g}" in texts
-    assert texts[-1] == "a moves d 15 times as much as itself: 9 + 6."
+    assert texts[-1] == "Nudge a, and d moves 15 times as far: 9 + 6."
 
 
 def test_picture_of_a_network_is_up_to_date(tmp_path, monkeypatch):

@@ -152,14 +152,14 @@ def _captions(timeline: _Timeline, numbers: dict[str, Value]) -> Iterator[str]:
     captions = [
         ("Forward: each line computes a number.", 0.0, _SEED),
         ("Backward: begin with 1 at the result d.", _SEED, _SWAP),
-        (f"* swaps: b gets the value of c, {c}. c gets {b}.", _SWAP, _SCALE),
-        (f"* 3 scales: c passes 3 times {numbers['c'].grad:g} to a, which is 9.", _SCALE, _COPY),
-        ("+ copies: b passes its 6 to a, on top of 9.", _COPY, _DONE),
+        (f"Product: b gets c's value, {c}; c gets b's value, {b}.", _SWAP, _SCALE),
+        (f"Times 3: c passes 3 times {numbers['c'].grad:g} to a, which is 9.", _SCALE, _COPY),
+        ("Sum: b passes its 6 to a, and 9 + 6 = 15.", _COPY, _DONE),
     ]
     for said, start, end in captions:
         yield _text(WIDTH / 2, 408, said, "middle", f"said passing {timeline.show(start, end)}")
     last = timeline.show(_DONE, SECONDS)
-    yield _text(WIDTH / 2, 408, "a moves d 15 times as much as itself: 9 + 6.", "middle", f"said {last}")
+    yield _text(WIDTH / 2, 408, "Nudge a, and d moves 15 times as far: 9 + 6.", "middle", f"said {last}")
 
 
 def _text(x: float, y: float, text: str, anchor: str, classes: str = "") -> str:

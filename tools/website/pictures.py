@@ -37,7 +37,7 @@ def in_both(light: str, dark: str) -> str:
 
 
 def by_theme(svg: str) -> str:
-    """Return HTML that draws an SVG with `theme="auto"` in the theme of the page, not in that of the system."""
+    """Return HTML that draws an SVG with `theme="auto"` in the theme of the page, whatever the system prefers."""
     light = re.sub(r"<style>@media \(prefers-color-scheme: dark\).*?</style>", "", svg, flags=re.S)
     [scope] = re.findall(r'<svg[^>]* class="([\w-]+)"', svg)
     return in_both(light, svg.replace(scope, f"{scope}-dark").replace("(prefers-color-scheme: dark)", "all"))
