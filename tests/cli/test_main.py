@@ -67,7 +67,7 @@ def test_walk_prints_all_sections():
         "Values, in forward order",
         "Backward pass",
         "Gradients, in the order of the backward pass",
-        "Check: gradients beside difference quotients",
+        "Check: gradients compared with finite differences",
     ]
     _, findings, forward, backward, gradients, checked = told.values()
     assert findings == ["  1  No gradient reaches w2: it is multiplied by x2 = 0."]
@@ -385,7 +385,7 @@ def test_script_is_walked_at_its_last_backward(tmp_path):
     )
     told = sections(result.stdout.partition("\n")[2])
     assert told["Graph"][0] == "  b = a * a = 1.6384"
-    check = told["Check: gradients beside difference quotients"]
+    check = told["Check: gradients compared with finite differences"]
     assert check[1].split()[-1] == "script.py:5"
     assert check[2].split()[-1] == "script.py:7"
 

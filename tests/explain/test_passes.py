@@ -55,8 +55,8 @@ def test_contributions():
 
 
 def test_sentences_about_accumulating_and_overwriting():
-    assert sentences(diamond())["b"].endswith("a gets upstream 6 as it is, on top of 9: 15 in all.")
-    assert sentences(diamond(), overwrite=True)["b"].endswith("a gets upstream 6 as it is, which overwrites 9.")
+    assert sentences(diamond())["b"].endswith("a gets upstream 6 unchanged, on top of 9: 15 in all.")
+    assert sentences(diamond(), overwrite=True)["b"].endswith("a gets upstream 6 unchanged, which overwrites 9.")
 
 
 def test_conditions_get_no_gradient_and_are_not_visited():

@@ -45,22 +45,22 @@ def test_sentences_of_forward_steps():
 def test_sentences_of_derivative_rules():
     x, y = leaves(x=0.5, y=2.0)
     told = {
-        "+ copies: x gets upstream 1 as it is; y gets upstream 1 as it is.": x + y,
-        "- copies: x gets upstream 1 as it is. - flips the sign: y gets upstream 1 times -1, making -1.": x - y,
+        "+ copies: x gets upstream 1 unchanged; y gets upstream 1 unchanged.": x + y,
+        "- copies: x gets upstream 1 unchanged. - flips the sign: y gets upstream 1 times -1, making -1.": x - y,
         "* swaps and scales: x gets upstream 1 times the constant 3, making 3.": x * 3,
         "/ scales: x gets upstream 1 times 1 / y (0.5), making 0.5;": x / y,
         "** scales: x gets upstream 1 times 2 · x (1), making 1.": x**2,
         "exp scales: x gets upstream 1 times out's own value 1.64872, making 1.64872.": x.exp(),
         "tanh scales: x gets upstream 1 times 1 - out² (0.786448), making 0.786448.": x.tanh(),
-        "ReLU lets through: x gets upstream 1 as it is.": x.relu(),
+        "ReLU lets through: x gets upstream 1 unchanged.": x.relu(),
         "ReLU holds back: x gets nothing of upstream 1.": labeled(Value(-1.0), "x").relu(),
-        "max holds back: x gets nothing of upstream 1. max lets through: y gets upstream 1 as it is.": x.maximum(y),
+        "max holds back: x gets nothing of upstream 1. max lets through: y gets upstream 1 unchanged.": x.maximum(y),
         "max is at a tie and splits: x gets upstream 1 times 0.5, making 0.5.": x.maximum(0.5),
-        "where lets through: y gets upstream 1 as it is.": x.where(y, 3.0),
-        "take lets through: x gets upstream 1 as it is. take holds back: y gets nothing of upstream 1.": (
+        "where lets through: y gets upstream 1 unchanged.": x.where(y, 3.0),
+        "take lets through: x gets upstream 1 unchanged. take holds back: y gets nothing of upstream 1.": (
             take([x, y], Value(0.0))
         ),
-        "sumprod copies to its start: y gets upstream 1 as it is.": sumprod([x, x], [4.0, y], y),
+        "sumprod copies to its start: y gets upstream 1 unchanged.": sumprod([x, x], [4.0, y], y),
         "x gets upstream 1 times the constant 4, making 4; x gets upstream 1 times y's value 2, making 2, on top of": (
             sumprod([x, x], [4.0, y], y)
         ),
@@ -79,7 +79,7 @@ def test_sentences_about_zero_derivatives():
         "sign is flat: it passes nothing to x.": x.sign(),
         "< is flat: it passes nothing to x and y.": x.less(y),
         "= is flat: it passes nothing to x.": x.equal(x),
-        "where lets through: y gets upstream 1 as it is. where is flat in its first operand: it passes nothing to x.": (
+        "where lets through: y gets upstream 1 unchanged. where is flat in its first operand: it passes nothing to x.": (
             x.where(y, 3.0)
         ),
         "copysign is flat in its second operand: it passes nothing to y.": x.copysign(y),

@@ -155,8 +155,8 @@ def test_steps_by_mouse(lesson: Lesson) -> None:
         "a is given: 3",
         "b = a + a = 3 + 3 = 6",
         "db/db = 1: the root's gradient with respect to itself is 1. That is the seed of the backward pass.",
-        "b is the root: its gradient is 1. + copies: a gets upstream 1 as it is; "
-        "a gets upstream 1 as it is, on top of 1: 2 in all.",
+        "b is the root: its gradient is 1. + copies: a gets upstream 1 unchanged; "
+        "a gets upstream 1 unchanged, on top of 1: 2 in all.",
         "a is a leaf: it keeps its gradient 2.",
     ]
     for position in (4, 3, 2, 1, 0):

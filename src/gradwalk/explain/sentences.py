@@ -110,7 +110,7 @@ def passed_on(graph: Graph, node: Node, position: int, upstream: float, *, has_g
     element = _element(node, position)
     if partial == number(1):
         verb = "copies" if element else "copies to its start"
-        return f"{symbol} {verb}", f"{gets} upstream {short(upstream)} as it is"
+        return f"{symbol} {verb}", f"{gets} upstream {short(upstream)} unchanged"
     if partial == number(-1):
         return f"{symbol} flips the sign", f"{scaled} -1, {making}"
     for other, operand_name in element:
@@ -129,7 +129,7 @@ def _selected(symbol: str, gets: str, upstream: float, local: float) -> tuple[st
     if local == 0.0:
         return f"{symbol} holds back", f"{gets} nothing of upstream {short(upstream)}"
     if local == 1.0:
-        return f"{symbol} lets through", f"{gets} upstream {short(upstream)} as it is"
+        return f"{symbol} lets through", f"{gets} upstream {short(upstream)} unchanged"
     return (
         f"{symbol} is at a tie and splits",
         f"{gets} upstream {short(upstream)} times {short(local)}, making {short(local * upstream)}",

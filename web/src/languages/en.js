@@ -1022,7 +1022,7 @@ const rules = {
 /** The contribution to an operand. */
 const gets = {
   /** @param {string} name @param {string} upstream */
-  all: (name, upstream) => `${name} gets upstream ${upstream} as it is`,
+  all: (name, upstream) => `${name} gets upstream ${upstream} unchanged`,
   /** @param {string} name @param {string} upstream */
   nothing: (name, upstream) => `${name} gets nothing of upstream ${upstream}`,
   /** @param {string} name */

@@ -193,7 +193,7 @@ class Check:
 
     def print(self, terminal: Terminal) -> None:
         """Print the table, the worst row, and the wrong local derivatives to a terminal."""
-        terminal.heading("Check: gradients beside difference quotients")
+        terminal.heading("Check: gradients compared with finite differences")
         columns = ("node", "operation", "backprop", "quotient", "error", "verdict", "line")
         with_lines = any(row.source for row in self.rows)
         cells = [row.cells()[: None if with_lines else -1] for row in self.rows[:LONGEST]]
