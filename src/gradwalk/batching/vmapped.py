@@ -12,7 +12,7 @@ from gradwalk.batching.batched_trace import BatchedTrace, record_sample
 from gradwalk.batching.files.batch_program import BatchProgram
 from gradwalk.batching.prepared_batch import BatchFunction
 from gradwalk.batching.split_trace import SplitTrace, split
-from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
+from gradwalk.program.native.policy import DEFAULT, Policy, compiling
 from gradwalk.program.tracing.paths import Outcomes, Paths
 from gradwalk.program.tracing.trace import display_name
 from gradwalk.program.tracing.trace_cache import Statistics, TraceCache

@@ -5,26 +5,51 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from reprlib import repr as shown
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradwalk.backend.base import Kernel
-from gradwalk.backend.loops.loop_kernel import written_out
 from gradwalk.base.cached import cached_property
 from gradwalk.batching.axes import REDUCTIONS, SUMS, Batch, Batching, spread
 from gradwalk.batching.axes import shown as shown_key
-from gradwalk.batching.batched_trace import BatchedTrace, make_trace
 from gradwalk.batching.files.tree_json import Tree, read_tree, written_tree
-from gradwalk.batching.outputs import columns_of, reduce_columns
-from gradwalk.batching.prepared_batch import take_out
 from gradwalk.program.formats import program_json
+from gradwalk.program.native.policy import Policy, compiling, current_policy
 from gradwalk.program.program import Program, ProgramError, read_document
 from gradwalk.trees.tree import Parameters, TreeDef, size
+
+if TYPE_CHECKING:
+    from gradwalk.backend.base import Kernel
+    from gradwalk.batching.batched_trace import BatchedTrace
 
 VERSION = 1
 _KEYS = {"gradwalk", "version", "name", "reduce", "arguments", "result", "program"}
 _ARGUMENT_KEYS = {"name", "keyword", "tree"}
+
+
+class LoadedTrace(NamedTuple):
+    """The recording in a file. Its kernel is made when it is first called, so that files load without kernels.
+
+    Attributes:
+        program: The program of one sample.
+        varies: Whether each input of the program is batched.
+        treedef: The treedef of the result for one sample.
+        policy: The policy that says when and how the kernel is compiled.
+    """
+
+    program: Program
+    varies: Sequence[bool]
+    treedef: TreeDef
+    policy: Policy
+
+    def with_kernel(self, key: Any, *, reduced: bool) -> BatchedTrace:
+        """Return the recording with its kernel. `reduced` says whether results are summed over the batch."""
+        from gradwalk.batching.batched_trace import make_trace  # loaded on demand: loading a file needs less
+
+        program, varies, treedef, policy = self
+        with compiling(policy):
+            return make_trace(
+                program, varies, reduced=reduced, captured=[], outcomes=(), treedef=treedef, key=key
+            ).portable
 
 
 class BatchProgram:
@@ -53,7 +78,7 @@ class BatchProgram:
         12.0
     """
 
-    def __init__(self, batching: Batching, key: Any, trace: BatchedTrace) -> None:
+    def __init__(self, batching: Batching, key: Any, trace: BatchedTrace | LoadedTrace) -> None:
         self.batching = batching
         self._key = key
         self._trace = trace
@@ -65,18 +90,9 @@ class BatchProgram:
             TypeError: The arguments do not have the structure that was recorded.
             ValueError: The function branches, or calls Python functions: see `checked`.
         """
-        out = take_out(self.batching, kwargs)
+        out = self.batching.take_out(kwargs)
         batch = self.batching.batch(args, kwargs)
-        trace, reduce = self.trace(batch), self.batching.reduce
-        if reduce is None or reduce in SUMS:
-            return trace.results(batch, self.batching, out)
-        if out is not None:
-            raise TypeError(f"out= of a loaded function needs reduce=None, 'sum' or 'mean', not {reduce!r}")
-        columns = columns_of(trace.results(batch, self.batching._replace(reduce=None)), batch.size)
-        numbers = reduce_columns(reduce, columns)
-        if reduce.startswith("arg"):
-            return trace.treedef.as_floats().filled(numbers)
-        return trace.unflatten(numbers, batch.kind)
+        return self.trace(batch).reduced(batch, self.batching, out)
 
     def checked(self) -> BatchProgram:
         """Return self if the program computes the function for all batches and needs no Python code.
@@ -86,6 +102,8 @@ class BatchProgram:
                 functions.
         """
         name, trace = self.batching.name, self._trace
+        if isinstance(trace, LoadedTrace):
+            return self
         if trace.outcomes:
             raise ProgramError(
                 f"{name} branches on its arguments, and its program cannot record another path: "
@@ -103,7 +121,9 @@ class BatchProgram:
     def _portable(self) -> BatchedTrace:
         """The recording without derivative rules, which are Python code."""
         trace = self.checked()._trace
-        return replace(trace, program=written_out(trace.program))
+        if isinstance(trace, LoadedTrace):
+            return trace.with_kernel(self._key, reduced=self.reduce in SUMS)
+        return trace.portable
 
     def trace(self, batch: Batch) -> BatchedTrace:
         """Return the recording for a batch. Raises `TypeError` if the batch has a different structure."""
@@ -325,22 +345,21 @@ def _assemble(
         raise ProgramError("keyword arguments must have the batch axis 0")
     shapes = [shape for element in elements for shape in element.shapes]
     of_inputs = [v for shape, v in zip(shapes, varies, strict=True) for _ in range(size(shape))]
-    reduced = reduce in SUMS
     key = positional, *zip(names, elements, strict=True), *varies
-    trace = make_trace(program, of_inputs, reduced=reduced, captured=[], outcomes=(), treedef=result.treedef, key=key)
     out_axes: Any = 0 if reduce is not None else result.axes
     if reduce is None:
-        _check_result(result, trace.fixed)
+        depends = program.code.depending(of_inputs)
+        _check_result(result, [depends[index] for index in program.outputs])
     batching = Batching(name, Parameters.of_names(names[:positional], names), in_axes, out_axes, reduce)
-    return BatchProgram(batching, key, trace).checked()
+    return BatchProgram(batching, key, LoadedTrace(program, of_inputs, result.treedef, current_policy()))
 
 
-def _check_result(result: Tree, fixed: Sequence[int]) -> None:
-    """Raise `ProgramError` if a result without a batch axis varies. `fixed` lists the outputs that do not."""
+def _check_result(result: Tree, varies: Sequence[bool]) -> None:
+    """Raise `ProgramError` if a result without a batch axis varies. `varies` has a flag for each output."""
     start = 0
     axes = spread(result.axes, result.treedef, "axes")
     for path, shape, axis in zip(result.treedef.paths("the result"), result.treedef.shapes, axes, strict=True):
         end = start + size(shape)
-        if axis is None and not {*range(start, end)} <= {*fixed}:
+        if axis is None and any(varies[start:end]):
             raise ProgramError(f"{path} must have a batch axis, because it differs between samples")
         start = end

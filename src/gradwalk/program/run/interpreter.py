@@ -21,9 +21,9 @@ from gradwalk.ops.compiled.evaluate import fused
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, OPCODES, TAKE
 from gradwalk.program.formats import listing
-from gradwalk.program.native import scalar_ir
 from gradwalk.program.native.compile_queue import submit
-from gradwalk.program.native.machine_code import compile_for, current_policy, prefix_keys, why_not_compilable
+from gradwalk.program.native.policy import current_policy, prefix_keys, why_not_compilable
+from gradwalk.program.native.status import DONE, INTERRUPTED
 from gradwalk.program.run import instruction_loop, scratch
 from gradwalk.program.run.rows import row_loops
 from gradwalk.program.run.rows.row_plan import RowPlan, row_plan
@@ -53,8 +53,8 @@ _never = cython.declare(cython.Py_ssize_t, -(2**62))
 _nan = cython.declare(cython.double, numpy.nan)
 _where = cython.declare(cython.int, OPCODES["where"])
 
-_done = cython.declare(cython.int, scalar_ir.DONE)
-_interrupted = cython.declare(cython.int, scalar_ir.INTERRUPTED)
+_done = cython.declare(cython.int, DONE)
+_interrupted = cython.declare(cython.int, INTERRUPTED)
 
 _float64 = numpy.dtype(numpy.float64)
 
@@ -276,6 +276,8 @@ class Interpreter:
             self._executed, self._due = self._due, self._hot
             submit(self._order_in_rows)
         elif is_wanted:
+            from gradwalk.program.native.machine_code import compile_for  # loaded on demand: few programs are compiled
+
             compile_for(self)
         elif self._may_have_rows:
             self._order_in_rows()
