@@ -85,7 +85,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
             ValueError: The function has not been called yet.
         """
         trace = self._cache.last(self.batching.name)
-        return BatchProgram(self.batching, trace.key, trace)
+        return BatchProgram(self.batching, trace)
 
     @property
     def kernel(self) -> Kernel:
@@ -151,7 +151,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         batch = self.batching.batch(args, kwargs)
         trace = self.trace(batch)
         one = trace if isinstance(trace, BatchedTrace) else trace.parts[0].trace
-        return BatchProgram(self.batching, batch.key, one).checked()
+        return BatchProgram(self.batching, one).checked()
 
     def trace(self, batch: Batch) -> BatchedTrace | SplitTrace:
         """Return the recording for the samples of a batch, or the recordings if the samples take different paths."""

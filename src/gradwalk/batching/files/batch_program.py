@@ -6,16 +6,16 @@ import json
 import os
 from collections.abc import Sequence
 from reprlib import repr as shown
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gradwalk.base.cached import cached_property
 from gradwalk.batching.axes import REDUCTIONS, SUMS, Batch, Batching, spread
 from gradwalk.batching.axes import shown as shown_key
+from gradwalk.batching.files.loaded_trace import LoadedTrace
 from gradwalk.batching.files.tree_json import Tree, read_tree, written_tree
 from gradwalk.program.formats import program_json
-from gradwalk.program.native.policy import Policy, compiling, current_policy
 from gradwalk.program.program import Program, ProgramError, read_document
-from gradwalk.trees.tree import Parameters, TreeDef, size
+from gradwalk.trees.tree import Parameters, TreeDef
 
 if TYPE_CHECKING:
     from gradwalk.backend.base import Kernel
@@ -24,32 +24,6 @@ if TYPE_CHECKING:
 VERSION = 1
 _KEYS = {"gradwalk", "version", "name", "reduce", "arguments", "result", "program"}
 _ARGUMENT_KEYS = {"name", "keyword", "tree"}
-
-
-class LoadedTrace(NamedTuple):
-    """The recording in a file. Its kernel is made when it is first called, so that files load without kernels.
-
-    Attributes:
-        program: The program of one sample.
-        varies: Whether each input of the program is batched.
-        treedef: The treedef of the result for one sample.
-        policy: The policy that says when and how the kernel is compiled.
-    """
-
-    program: Program
-    varies: Sequence[bool]
-    treedef: TreeDef
-    policy: Policy
-
-    def with_kernel(self, key: Any, *, reduced: bool) -> BatchedTrace:
-        """Return the recording with its kernel. `reduced` says whether results are summed over the batch."""
-        from gradwalk.batching.batched_trace import make_trace  # loaded on demand: loading a file needs less
-
-        program, varies, treedef, policy = self
-        with compiling(policy):
-            return make_trace(
-                program, varies, reduced=reduced, captured=[], outcomes=(), treedef=treedef, key=key
-            ).portable
 
 
 class BatchProgram:
@@ -78,9 +52,8 @@ class BatchProgram:
         12.0
     """
 
-    def __init__(self, batching: Batching, key: Any, trace: BatchedTrace | LoadedTrace) -> None:
+    def __init__(self, batching: Batching, trace: BatchedTrace | LoadedTrace) -> None:
         self.batching = batching
-        self._key = key
         self._trace = trace
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -122,19 +95,20 @@ class BatchProgram:
         """The recording without derivative rules, which are Python code."""
         trace = self.checked()._trace
         if isinstance(trace, LoadedTrace):
-            return trace.with_kernel(self._key, reduced=self.reduce in SUMS)
+            return trace.with_kernel(reduced=self.reduce in SUMS)
         return trace.portable
 
     def trace(self, batch: Batch) -> BatchedTrace:
         """Return the recording for a batch. Raises `TypeError` if the batch has a different structure."""
-        if batch.key != self._key:
+        key = self._trace.key
+        if batch.key != key:
             raise TypeError(
-                f"{self!r} was lowered for samples like {shown_key(self._key)}, got samples like {shown_key(batch.key)}"
+                f"{self!r} was lowered for samples like {shown_key(key)}, got samples like {shown_key(batch.key)}"
             )
         return self._portable
 
     def __reduce__(self) -> Any:
-        return BatchProgram, (self.batching, self._key, self._portable)
+        return BatchProgram, (self.batching, self._portable)
 
     def __repr__(self) -> str:
         return f"<lowered vmap of {self.batching.name}>"
@@ -179,13 +153,13 @@ class BatchProgram:
     @property
     def positional(self) -> int:
         """The number of positional arguments; the rest are keyword arguments."""
-        count: int = self._key[0]
+        count: int = self._trace.key[0]
         return count
 
     @property
     def arguments(self) -> list[tuple[str, TreeDef]]:
         """The name of each argument, and its treedef for one sample."""
-        return [part for part in self._key if isinstance(part, tuple)]
+        return [part for part in self._trace.key if isinstance(part, tuple)]
 
     @property
     def result(self) -> TreeDef:
@@ -305,8 +279,8 @@ def read_batch(document: Any) -> BatchProgram:
     program = read_document(document["program"])
     arguments = _read_arguments(document["arguments"], program)
     result = read_tree(document["result"], "the result", len(program.outputs))
-    if result.treedef.size != len(program.outputs):
-        raise ProgramError(f"the result has {result.treedef.size} numbers, the program {len(program.outputs)}")
+    if result.size != len(program.outputs):
+        raise ProgramError(f"the result has {result.size} numbers, the program {len(program.outputs)}")
     return _assemble(name, reduce, program, arguments, result)
 
 
@@ -321,7 +295,7 @@ def _read_arguments(given: Any, program: Program) -> list[tuple[str, bool, Tree]
         if not isinstance(name, str) or not isinstance(keyword, bool):
             raise ProgramError(f"argument {i} must have a name and true or false as keyword, got {shown(argument)}")
         arguments.append((name, keyword, read_tree(argument["tree"], f"argument {i}", left)))
-        left -= arguments[-1][2].treedef.size
+        left -= arguments[-1][2].size
     names, keywords = [name for name, *_ in arguments], [keyword for _, keyword, _ in arguments]
     if len({*names}) < len(names) or sorted(keywords) != keywords:
         raise ProgramError(f"arguments must have different names, and keyword arguments come last, got {shown(names)}")
@@ -335,31 +309,27 @@ def _assemble(
 ) -> BatchProgram:
     """Return the batch program of parts that fit together. Raises `ProgramError` if the axes do not fit."""
     names = [argument for argument, *_ in arguments]
-    elements = [tree.treedef for *_, tree in arguments]
     positional = sum(not keyword for _, keyword, _ in arguments)
     in_axes = tuple([tree.axes for *_, tree in arguments[:positional]])
-    varies = [axis is not None for *_, tree in arguments for axis in spread(tree.axes, tree.treedef, "axes")]
-    if not any(varies):
+    if all(leaf.axis is None for *_, tree in arguments for leaf in tree.leaves):
         raise ProgramError("no argument of the batch program has a batch axis")
-    if any(axis != 0 for *_, tree in arguments[positional:] for axis in spread(tree.axes, tree.treedef, "axes")):
+    if any(leaf.axis != 0 for *_, tree in arguments[positional:] for leaf in tree.leaves):
         raise ProgramError("keyword arguments must have the batch axis 0")
-    shapes = [shape for element in elements for shape in element.shapes]
-    of_inputs = [v for shape, v in zip(shapes, varies, strict=True) for _ in range(size(shape))]
-    key = positional, *zip(names, elements, strict=True), *varies
-    out_axes: Any = 0 if reduce is not None else result.axes
+    trace = LoadedTrace(program, [(argument, tree) for argument, _, tree in arguments], positional, result)
     if reduce is None:
-        depends = program.code.depending(of_inputs)
+        depends = program.code.depending(trace.varies)
         _check_result(result, [depends[index] for index in program.outputs])
+    out_axes: Any = 0 if reduce is not None else result.axes
     batching = Batching(name, Parameters.of_names(names[:positional], names), in_axes, out_axes, reduce)
-    return BatchProgram(batching, key, LoadedTrace(program, of_inputs, result.treedef, current_policy()))
+    return BatchProgram(batching, trace)
 
 
 def _check_result(result: Tree, varies: Sequence[bool]) -> None:
     """Raise `ProgramError` if a result without a batch axis varies. `varies` has a flag for each output."""
     start = 0
-    axes = spread(result.axes, result.treedef, "axes")
-    for path, shape, axis in zip(result.treedef.paths("the result"), result.treedef.shapes, axes, strict=True):
-        end = start + size(shape)
-        if axis is None and any(varies[start:end]):
+    for i, leaf in enumerate(result.leaves):
+        end = start + leaf.size
+        if leaf.axis is None and any(varies[start:end]):
+            path = result.treedef.paths("the result")[i]
             raise ProgramError(f"{path} must have a batch axis, because it differs between samples")
         start = end
