@@ -114,8 +114,10 @@ BATCHES = {
     ),
     "no batch axis": (jit(vmap(lambda a, x: (a, a * x), in_axes=(None, 0), out_axes=(None, 0))), (1.5, numpy.ones(4))),
 }
-# Modules that run, compile or differentiate programs.
+# Modules that run, compile, print or differentiate programs.
 NOT_LOADED = [
+    "gradwalk.program.formats.listing",
+    "gradwalk.program.formats.c.c_program",
     "gradwalk.program.native.machine_code",
     "gradwalk.program.native.scalar_ir",
     "gradwalk.program.routine.lower_program",

@@ -20,7 +20,6 @@ from gradwalk.ops.compiled import evaluate
 from gradwalk.ops.compiled.evaluate import fused
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, OPCODES, TAKE
-from gradwalk.program.formats import listing
 from gradwalk.program.native.compile_queue import submit
 from gradwalk.program.native.policy import current_policy, prefix_keys, why_not_compilable
 from gradwalk.program.native.status import DONE, INTERRUPTED
@@ -412,10 +411,12 @@ class Interpreter:
         numbers: list = [value[i] for i in range(self._first + self._length // 4)]
         if all(map(math.isfinite, numbers[self._first :])):
             return None
+        from gradwalk.program.formats.listing import instruction_line  # loaded on demand: only messages need it
+
         used = _used(self.code, numbers)
         for i in range(self._length // 4):
             if self._first + i in used and not math.isfinite(numbers[self._first + i]):
-                text = listing.instruction_line(self.code, i)
+                text = instruction_line(self.code, i)
                 raise FloatingPointError(f"a recorded function computed {text}, which gave {numbers[self._first + i]}")
         return None
 
