@@ -8,11 +8,12 @@ import sys
 import tempfile
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import numpy
 from timing import Row, at_most, main, quantity
 
-from gradwalk import jit, math, value_and_grad, vmap
+from gradwalk import jit, loops, math, value_and_grad, vmap
 
 # One process imports both, because the times of two processes also differ by the load of the machine.
 PROGRAM = "import numpy; from time import perf_counter; start = perf_counter(); {}; print(perf_counter() - start)"
@@ -24,15 +25,28 @@ LOAD = "from gradwalk import load; load({!r})"
 
 
 def saved(folder: Path) -> dict[str, str]:
-    """Save a program and a batch program; return a statement for each of them that loads it."""
+    """Save programs of a sample and of a batch, with and without a loop; return a statement for each that loads it."""
+
+    def repeated(w: Any, x: Any) -> Any:
+        return loops.while_loop(lambda y: y < 9.0, lambda y: y * y + 1.0, math.tanh(w @ x))
+
     slope = jit(value_and_grad(lambda x: math.sin(x) * x))
     slope(1.0)
-    slope.program.save(folder / "program.json")
+    looping = jit(value_and_grad(repeated))
+    looping(numpy.ones(3), numpy.ones(3))
     mean = jit(vmap(value_and_grad(lambda w, x: math.tanh(w @ x)), in_axes=(None, 0), reduce="mean"))
     mean(numpy.ones(3), numpy.ones((5, 3)))
-    mean.program.save(folder / "batch.json")
-    files = {"a program": "program.json", "the program of a batch": "batch.json"}
-    return {name: LOAD.format(str(folder / file)) for name, file in files.items()}
+    mean_of_loops = jit(vmap(value_and_grad(repeated), in_axes=(None, 0), reduce="mean"))
+    mean_of_loops(numpy.ones(3), numpy.ones((5, 3)))
+    functions = {
+        "a program": slope,
+        "a program with a loop": looping,
+        "the program of a batch": mean,
+        "the program of a batch with a loop": mean_of_loops,
+    }
+    for name, function in functions.items():
+        function.program.save(folder / f"{name}.json")
+    return {name: LOAD.format(str(folder / f"{name}.json")) for name in functions}
 
 
 def import_seconds(statement: str) -> float:
@@ -43,7 +57,7 @@ def import_seconds(statement: str) -> float:
 
 
 def measure(quick: bool) -> list[Row]:
-    """Measure the package, two imports of names and two loads, each the fastest of 15 interleaved processes."""
+    """Measure the package, two imports of names and four loads, each the fastest of 15 interleaved processes."""
     loads = saved(Path(tempfile.mkdtemp()))
     best = dict.fromkeys((PACKAGE, *NAMES, *loads.values()), inf)
     for statement in best:

@@ -9,10 +9,12 @@ import subprocess
 import sys
 from importlib import import_module
 
+import numpy
 import pytest
 from checkout import PACKAGE
 
 import gradwalk
+from gradwalk import jit, loops, math, value_and_grad, vmap
 
 NAMES = sorted(gradwalk.__all__)
 ROOMS = {module.name for module in pkgutil.iter_modules(gradwalk.__path__)}
@@ -67,6 +69,76 @@ def test_transforms_do_not_load_explain():
     assert "explain" not in rooms(
         loaded("import numpy; from gradwalk import grad, jit, vmap; jit(vmap(grad(lambda x: x * x)))(numpy.ones(2))")
     )
+
+
+def slope(x):
+    return math.sin(x) * x
+
+
+def repeated(x):
+    return loops.fori_loop(0, 9, lambda i, y: math.sin(y) * x, x)
+
+
+def summed(x):
+    return loops.scan(lambda y, row: (y * x + row, y), x, numpy.arange(5.0))[0]
+
+
+def until_large(x):
+    return loops.while_loop(lambda y: y < 9.0, lambda y: y * x + 1.0, x)
+
+
+def switched(x):
+    return loops.switch(x, [math.sin, until_large], x)
+
+
+def of_tree(w, p):
+    return {"b": (p["x"] @ w, [p["y"] > 0.0]), "a": p["x"] * (1.0 + 2.0j)}
+
+
+OF_BATCH = {"batching", "trees", "functions", "complex_numbers", "nn"}
+PROGRAMS = {
+    "plain": (jit(value_and_grad(slope)), (1.5,)),
+    "fori_loop": (jit(value_and_grad(repeated)), (1.5,)),
+    "scan": (jit(value_and_grad(summed)), (1.5,)),
+    "while_loop": (jit(value_and_grad(until_large)), (1.5,)),
+    "switch": (jit(value_and_grad(switched)), (1.0,)),
+}
+BATCHES = {
+    "mean": (jit(vmap(value_and_grad(slope), reduce="mean")), (numpy.ones(4),)),
+    "extremes": (jit(vmap(slope, reduce="argmax")), (numpy.ones(4),)),
+    "loops": (jit(vmap(value_and_grad(until_large))), (numpy.full(4, 1.5),)),
+    "switches": (jit(vmap(switched)), (numpy.ones(4),)),
+    "trees": (
+        jit(vmap(of_tree, in_axes=(None, {"x": 0, "y": 0}))),
+        (numpy.ones(3), {"x": numpy.ones((4, 3)), "y": numpy.ones(4)}),
+    ),
+    "no batch axis": (jit(vmap(lambda a, x: (a, a * x), in_axes=(None, 0), out_axes=(None, 0))), (1.5, numpy.ones(4))),
+}
+# Modules that run, compile, print or differentiate programs.
+NOT_LOADED = [
+    "gradwalk.program.formats.listing",
+    "gradwalk.program.formats.c.c_program",
+    "gradwalk.program.native.machine_code",
+    "gradwalk.program.native.scalar_ir",
+    "gradwalk.program.routine.lower_program",
+    "gradwalk.program.tracing.trace",
+    "gradwalk.batching.batched_trace",
+    "gradwalk.graph.graph",
+]
+
+
+@pytest.mark.parametrize("name", [*PROGRAMS, *BATCHES])
+def test_programs_load_with_numpy_alone_and_without_the_modules_that_run_them(name, tmp_path):
+    function, args = (PROGRAMS | BATCHES)[name]
+    function(*args)
+    function.program.save(tmp_path / "program.json")
+    modules = loaded(
+        "import sys; sys.modules.update(dict.fromkeys(['optree', 'llvmlite', 'scipy']));"
+        f"from gradwalk import load; load({str(tmp_path / 'program.json')!r})"
+    )
+    others = OF_BATCH if name in BATCHES else {"batching"}
+    assert rooms(modules) == {"base", "ops", "value", "graph", "program"} | others
+    assert modules.isdisjoint(NOT_LOADED)
 
 
 @pytest.mark.parametrize("name", NAMES)

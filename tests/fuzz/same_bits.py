@@ -22,7 +22,7 @@ from structured_programs import SIZE, Block, all_results, objective, random_prog
 from gradwalk import grad, jit, jvp, value_and_grad, vmap
 from gradwalk.backend.loops import loop_kernel
 from gradwalk.program.native import compiler_process
-from gradwalk.program.native.machine_code import Policy, compiling
+from gradwalk.program.native.policy import Policy, compiling
 from gradwalk.program.program import Program
 from gradwalk.trees.tree import flatten, scalars
 

@@ -20,6 +20,7 @@ from gradwalk.backend.schedule.schedule import Schedule, make_schedule
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
 from gradwalk.program.native import compile_queue, machine_code
+from gradwalk.program.native.policy import Policy, compiling, current_policy
 from gradwalk.program.program import Program
 
 if not TYPE_CHECKING and cython.compiled:
@@ -101,7 +102,7 @@ class LaneKernel:
         self.schedule = schedule or make_schedule(program, varies, reduced=reduced, apart=apart)
         self.reduced = reduced
         self.lanes = lanes
-        self.policy = machine_code.current_policy()
+        self.policy = current_policy()
         self.results = len(program.outputs) if reduced else len(self.schedule.fixed)
         self._set = INSTRUCTION_SETS.index(self.instruction_set)
         self._plans = [Plan(self.schedule, self._row, self._set, single) for single in (False, True)]
@@ -225,7 +226,7 @@ class LaneKernel:
         """Return a kernel that sums whole outputs instead of splitting them into products."""
         if self._whole is None:
             schedule = self.schedule
-            with machine_code.compiling(self.policy):
+            with compiling(self.policy):
                 self._whole = LaneKernel(schedule.program, schedule.varies, reduced=True, lanes=self.lanes, apart=False)
         return self._whole
 
@@ -327,7 +328,7 @@ def _add(columns: Columns, array: NDArray[Any], count: int) -> None:
 
 
 def _unpickled(
-    program: Program, varies: tuple[bool, ...], reduced: bool, lanes: int | None, policy: machine_code.Policy
+    program: Program, varies: tuple[bool, ...], reduced: bool, lanes: int | None, policy: Policy
 ) -> LaneKernel:
-    with machine_code.compiling(policy):
+    with compiling(policy):
         return LaneKernel(program, varies, reduced=reduced, lanes=lanes)

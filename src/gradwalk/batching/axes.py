@@ -198,6 +198,10 @@ class Batching(NamedTuple):
             )
         return list(self.in_axes)
 
+    def take_out(self, kwargs: dict[str, Any]) -> object:
+        """Remove and return `out` from the keyword arguments, unless the function has a parameter of this name."""
+        return None if "out" in self.parameters.keywords else kwargs.pop("out", None)
+
     def of_sums(self, sums: Any, count: int) -> Any:
         """Return the sums over `count` samples, or the means if `reduce` is "mean". Means of 0 samples are nan."""
         with numpy.errstate(all="ignore"):

@@ -16,15 +16,14 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.backend.base import Backend, Kernel
+from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
-from gradwalk.graph.graph import Floats
 from gradwalk.program.calls import loop
 from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
 from gradwalk.program.calls.program_derivatives import to_tape, weight
-from gradwalk.program.native.machine_code import prefix_keys
+from gradwalk.program.native.policy import prefix_keys
 from gradwalk.program.program import Program
-from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.tracing.trace import Indices
+from gradwalk.program.tape import NO_INDEX, Indices, Tape
 
 
 class Sizes(NamedTuple):

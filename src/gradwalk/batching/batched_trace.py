@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy
@@ -13,10 +13,10 @@ from gradwalk.backend.base import Backend, Kernel, PythonCallError
 from gradwalk.backend.lane_kernel import LaneKernel
 from gradwalk.backend.loops.loop_kernel import LoopKernel, make_kernel, written_out
 from gradwalk.base.cached import cached_property
-from gradwalk.batching.axes import Batch, Batching, as_array, plain_numbers
+from gradwalk.batching.axes import SUMS, Batch, Batching, as_array, plain_numbers
 from gradwalk.batching.batch_call import BatchCall, ExtremeCall, Sizes
 from gradwalk.batching.out_argument import Target, put, targets_of
-from gradwalk.batching.outputs import Outputs
+from gradwalk.batching.outputs import Outputs, columns_of, reduce_columns
 from gradwalk.batching.prepared_batch import PreparedBatch, prepared_batch
 from gradwalk.program.calls.program_derivatives import weight
 from gradwalk.program.program import Program
@@ -85,6 +85,11 @@ class BatchedTrace(PathTrace):
             self.prepared[types] = prepared_batch(batching, batch, self, kernel, guards)
         return self.prepared[types]
 
+    @property
+    def portable(self) -> BatchedTrace:
+        """The trace without derivative rules, which are Python code."""
+        return replace(self, program=written_out(self.program))
+
     def _lane_kernel(self, *, single: bool) -> LaneKernel | None:
         """Return the lane kernel that runs the program, or None if there is none yet."""
         kernel = self.kernel
@@ -126,6 +131,18 @@ class BatchedTrace(PathTrace):
         for position, numbers in found.items():
             outputs.fill(position, numbers)
         return outputs.tree()
+
+    def reduced(self, batch: Batch, batching: Batching, out: Any = None) -> Any:
+        """Return the same as `results`, for all reductions instead of those in `SUMS`."""
+        reduce = batching.reduce
+        if reduce is None or reduce in SUMS:
+            return self.results(batch, batching, out)
+        if out is not None:
+            raise TypeError(f"out= of a loaded function needs reduce=None, 'sum' or 'mean', not {reduce!r}")
+        numbers = reduce_columns(reduce, columns_of(self.results(batch, batching._replace(reduce=None)), batch.size))
+        if reduce.startswith("arg"):
+            return self.treedef.as_floats().filled(numbers)
+        return self.unflatten(numbers, batch.kind)
 
     def unflatten(self, numbers: Any, kind: type[numpy.floating[Any]]) -> Any:
         """Fill a tree like the result with these numbers. Its arrays have dtype `kind`, or object for Values."""

@@ -66,4 +66,3 @@ cdef class BatchFunction:
     cdef readonly int64_t _calls
 
 
-cpdef object take_out(object batching, dict kwargs)

@@ -261,7 +261,7 @@ class BatchFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return the results for a batch, written to `out` if it is given: see `vmap`."""
         self._calls += 1
-        out: object = take_out(self.batching, kwargs) if kwargs else None
+        out: object = self.batching.take_out(kwargs) if kwargs else None
         prepared: PreparedBatch
         for prepared in self._cache.prepared:
             result = prepared.result(args, kwargs, out)
@@ -272,11 +272,6 @@ class BatchFunction:
     def _call(self, args: Any, kwargs: dict[str, Any], out: Any) -> Any:
         """Return the results for a batch without a prepared batch."""
         raise NotImplementedError
-
-
-def take_out(batching: Batching, kwargs: dict[str, Any]) -> object:
-    """Remove and return `out` from the keyword arguments, unless the function has a parameter of this name."""
-    return None if "out" in batching.parameters.keywords else kwargs.pop("out", None)
 
 
 def prepared_batch(

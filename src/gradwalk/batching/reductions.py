@@ -25,7 +25,7 @@ from gradwalk.batching.outputs import columns_of, reduce_columns
 from gradwalk.batching.split_trace import SplitTrace
 from gradwalk.batching.vmapped import Vmap
 from gradwalk.loops import scan
-from gradwalk.program.native.machine_code import DEFAULT, Policy
+from gradwalk.program.native.policy import DEFAULT, Policy
 from gradwalk.trees.tree import flatten, scalars
 from gradwalk.value.value import Value
 

@@ -12,7 +12,7 @@ from gradwalk.batching.batched_trace import BatchedTrace, record_sample
 from gradwalk.batching.files.batch_program import BatchProgram
 from gradwalk.batching.prepared_batch import BatchFunction
 from gradwalk.batching.split_trace import SplitTrace, split
-from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
+from gradwalk.program.native.policy import DEFAULT, Policy, compiling
 from gradwalk.program.tracing.paths import Outcomes, Paths
 from gradwalk.program.tracing.trace import display_name
 from gradwalk.program.tracing.trace_cache import Statistics, TraceCache
@@ -85,7 +85,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
             ValueError: The function has not been called yet.
         """
         trace = self._cache.last(self.batching.name)
-        return BatchProgram(self.batching, trace.key, trace)
+        return BatchProgram(self.batching, trace)
 
     @property
     def kernel(self) -> Kernel:
@@ -151,7 +151,7 @@ class Vmap(WrappedFunction[P, Any], BatchFunction):
         batch = self.batching.batch(args, kwargs)
         trace = self.trace(batch)
         one = trace if isinstance(trace, BatchedTrace) else trace.parts[0].trace
-        return BatchProgram(self.batching, batch.key, one).checked()
+        return BatchProgram(self.batching, one).checked()
 
     def trace(self, batch: Batch) -> BatchedTrace | SplitTrace:
         """Return the recording for the samples of a batch, or the recordings if the samples take different paths."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
+from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.json import columns, graph_json
 from gradwalk.graph.node import GraphError, Node
@@ -23,7 +24,6 @@ from gradwalk.value.source.source_line import SourceLine, files_of
 from gradwalk.value.value import Value
 
 Integers = NDArray[numpy.int32]
-Floats = NDArray[numpy.float64]
 
 
 @dataclass(frozen=True, eq=False)

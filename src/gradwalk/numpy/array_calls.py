@@ -15,15 +15,14 @@ from typing import Any
 import numpy
 
 from gradwalk import loops
+from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
 from gradwalk.functions.indexing import take
-from gradwalk.graph.graph import Floats
 from gradwalk.math import equal, less, where
 from gradwalk.numpy.arrays import record_program
 from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
 from gradwalk.program.program import Program
-from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.tracing.trace import Indices
+from gradwalk.program.tape import NO_INDEX, Indices, Tape
 
 
 class Argsort(Call):

@@ -14,8 +14,7 @@ from gradwalk.program.code import call_registry
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import NAMES, OPCODES, ProgramError
 from gradwalk.program.code.validate import validate
-from gradwalk.program.formats import listing, program_json
-from gradwalk.program.formats.c import c_program
+from gradwalk.program.formats import program_json
 from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Repeat
 from gradwalk.program.run import c_abi
@@ -151,7 +150,9 @@ class Program:
         return True
 
     def __str__(self) -> str:
-        return listing.listing(self._code)
+        from gradwalk.program.formats.listing import listing  # loaded on demand: programs run without it
+
+        return listing(self._code)
 
     def __repr__(self) -> str:
         return (
@@ -304,7 +305,9 @@ class Program:
                 outputs[0] = v1;
             }
         """
-        return c_program.c_source(call_registry.for_files(self._code), name)
+        from gradwalk.program.formats.c.c_program import c_source  # loaded on demand: programs run without it
+
+        return c_source(call_registry.for_files(self._code), name)
 
     @property
     def handle(self) -> int:

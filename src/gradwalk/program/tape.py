@@ -19,7 +19,9 @@ from gradwalk.program.program import Program, trusted
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-__all__ = ["NO_INDEX", "Tape"]
+__all__ = ["NO_INDEX", "Indices", "Tape"]
+
+Indices = list[int]  # of instructions on a tape
 
 
 @cython.final

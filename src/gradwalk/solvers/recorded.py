@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from gradwalk.graph.graph import Floats
+from gradwalk.base.array_types import Floats
 from gradwalk.program.calls.trace_loop import bind
 from gradwalk.program.program import Program
 from gradwalk.program.tracing.trace import Recording, display_name

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from gradwalk.batching.vmapped import Vmap
-from gradwalk.program.tape import Tape
-from gradwalk.program.tracing.trace import Indices, Recordable, Recording, display_name
+from gradwalk.program.tape import Indices, Tape
+from gradwalk.program.tracing.trace import Recordable, Recording, display_name
 from gradwalk.program.tracing.wrapper import WrappedFunction
 from gradwalk.trees.tree import Parameters, TreeDef, refuse_static, tupled
 

@@ -9,13 +9,12 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy
 
+from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
-from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
 from gradwalk.program.calls.program_derivatives import calling, jvp_program, vjp_program, without_effects
 from gradwalk.program.program import Program
-from gradwalk.program.tape import Tape
-from gradwalk.program.tracing.trace import Indices
+from gradwalk.program.tape import Indices, Tape
 from gradwalk.transforms.jit.jit_class import Jit
 from gradwalk.transforms.jit.jit_trace import JitTrace
 from gradwalk.value.value import Value

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 import numpy
 
-from gradwalk.graph.graph import Floats
+from gradwalk.base.array_types import Floats
 from gradwalk.program.calls.call import Call
 from gradwalk.program.program import Program
-from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.tracing.trace import Indices, Recording, display_name, reduce_for_pickle
+from gradwalk.program.tape import NO_INDEX, Indices, Tape
+from gradwalk.program.tracing.trace import Recording, display_name, reduce_for_pickle
 from gradwalk.program.tracing.trace_cache import Trace, TraceCache
 from gradwalk.trees.tree import flatten, scalars
 from gradwalk.value.convert import is_number

@@ -7,7 +7,8 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from gradwalk.batching.vmapped import Vmap
 from gradwalk.program.run.fast_call import MISSED
-from gradwalk.program.tracing.trace import Indices, Recordable, Recording, display_name
+from gradwalk.program.tape import Indices
+from gradwalk.program.tracing.trace import Recordable, Recording, display_name
 from gradwalk.transforms.base import Argnums, Transform, conjugated, refuse_real_arguments, transformed, with_aux
 from gradwalk.transforms.zero_derivatives import warn_of_zeros
 from gradwalk.trees.tree import SCALAR, TreeDef, tupled

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 import numpy
 
 from gradwalk.batching.vmapped import Vmap
-from gradwalk.program.tracing.trace import Indices, Recording, display_name
+from gradwalk.program.tape import Indices
+from gradwalk.program.tracing.trace import Recording, display_name
 from gradwalk.transforms.base import Argnums, Transform, refuse_real_arguments, transformed, with_aux
 from gradwalk.trees.complex_leaves import joined
 from gradwalk.trees.tree import Shape, TreeDef, flatten, refuse_static, scalars, tupled

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar, overload
 
-from gradwalk.program.tracing.trace import Indices, Recording, display_name
+from gradwalk.program.tape import Indices
+from gradwalk.program.tracing.trace import Recording, display_name
 from gradwalk.transforms.base import conjugated, with_aux
 from gradwalk.transforms.grad import grad
 from gradwalk.transforms.linear_map import LinearMap

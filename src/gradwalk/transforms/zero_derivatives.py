@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any
 
 from gradwalk.program.code.code import Code
-from gradwalk.program.tracing.trace import Indices, Recording, display_name
+from gradwalk.program.tape import Indices
+from gradwalk.program.tracing.trace import Recording, display_name
 from gradwalk.value.modes import AskedNumber
 from gradwalk.value.source.source_line import users_line
 

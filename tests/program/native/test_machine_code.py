@@ -24,9 +24,10 @@ from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import ROWS
 from gradwalk.program.native import compile_queue, compiler_process, machine_code, object_cache
 from gradwalk.program.native.compiler_main import ALL_PASSES
+from gradwalk.program.native.policy import Policy, why_not_compilable
 from gradwalk.program.native.scalar_ir import called_by_address, ir_source
 from gradwalk.program.program import Program
-from gradwalk.program.routine import lower_calls
+from gradwalk.program.routine import limits, lower_calls
 from gradwalk.program.routine.lower_program import TooLargeError
 from gradwalk.program.run.interpreter import Interpreter
 from gradwalk.program.tape import Tape
@@ -169,36 +170,36 @@ def test_hot_programs_are_compiled():
 def test_reasons_for_not_compiling(monkeypatch):
     f = jit(lambda x: x * x)
     f(1.0)
-    policy = machine_code.Policy()
-    assert machine_code.why_not_compilable(f.program.code, policy) == ""
-    assert machine_code.why_not_compilable(f.program.code, machine_code.Policy("lanes")) == 'the backend is "lanes"'
+    policy = Policy()
+    assert why_not_compilable(f.program.code, policy) == ""
+    assert why_not_compilable(f.program.code, Policy("lanes")) == 'the backend is "lanes"'
     with monkeypatch.context() as patch:
         patch.setattr(compiler_process, "why_not", lambda: compiler_process.NOT_INSTALLED)
         patch.setattr(compiler_process, "is_installed", lambda: False)
-        assert "pip install 'gradwalk[native]'" in machine_code.why_not_compilable(f.program.code, policy)
+        assert "pip install 'gradwalk[native]'" in why_not_compilable(f.program.code, policy)
         with pytest.raises(ImportError, match="llvmlite is not installed: pip install 'gradwalk"):
             jit(f, backend="llvm")
     with monkeypatch.context() as patch:
         patch.setenv("GRADWALK_BACKEND", "lanes")
-        assert machine_code.why_not_compilable(f.program.code, policy) == 'GRADWALK_BACKEND is "lanes"'
-        assert machine_code.why_not_compilable(f.program.code, machine_code.Policy("llvm")) == ""
+        assert why_not_compilable(f.program.code, policy) == 'GRADWALK_BACKEND is "lanes"'
+        assert why_not_compilable(f.program.code, Policy("llvm")) == ""
     with monkeypatch.context() as patch:
-        patch.setattr(lower_calls, "MOST_SEARCHED", 0)
-        assert "are too many: at most 0" in machine_code.why_not_compilable(f.program.code, policy)
+        patch.setattr(limits, "MOST_SEARCHED", 0)
+        assert "are too many: at most 0" in why_not_compilable(f.program.code, policy)
     with monkeypatch.context() as patch:
         patch.setattr(lower_calls, "MOST", 0)
         with pytest.raises(TooLargeError):
             ir_source(f.program.code)
     looping = jit(lambda x: loops.fori_loop(0, 9, lambda i, y: y * x, x))
     looping(1.0)
-    assert machine_code.why_not_compilable(looping.program.code, policy) == ""
+    assert why_not_compilable(looping.program.code, policy) == ""
     kept = jit(grad(lambda x: loops.fori_loop(0, 9, lambda i, y: y * x, x, checkpoint=3)))
     kept(1.0)
-    assert machine_code.why_not_compilable(kept.program.code, policy) == ""
+    assert why_not_compilable(kept.program.code, policy) == ""
     floor = primitive(math.floor)
     calling = jit(lambda x: loops.fori_loop(0, 9, lambda i, y: y * floor(x), x))
     calling(1.0)
-    reason = machine_code.why_not_compilable(calling.program.code, policy)
+    reason = why_not_compilable(calling.program.code, policy)
     assert reason.startswith("it calls floor, a Python function. Write it with gradwalk.math instead of a primitive")
 
 
@@ -209,7 +210,7 @@ class StandIn:
         f = jit(lambda x: gm.exp(x) * gm.sin(x))
         f(1.0)
         self.code = f.program.code
-        self.policy = machine_code.Policy(backend)
+        self.policy = Policy(backend)
         self.failure = ""
         self.machine_code = None
 
@@ -319,7 +320,7 @@ class TestOptions:
         if IS_COMPILED and flat.kernel.instruction_set != "baseline":
             assert set(flat.statistics.backends.values()) == {"llvm"}
         unpickled = pickle.loads(pickle.dumps(flat.kernel))
-        assert unpickled.policy == machine_code.Policy("llvm")
+        assert unpickled.policy == Policy("llvm")
 
     def test_contraction_is_opt_in(self):
         x, y, z = 1.0 + 2.0**-30, 1.0 + 2.0**-30, -1.0
@@ -368,7 +369,7 @@ class TestOptions:
 
         assert (tax(50.0), tax(150.0)) == (10.0, 35.0)
         again = pickle.loads(pickle.dumps(jit(math.floor, backend="llvm", contract=True, memory=1e6)))
-        assert again._policy == machine_code.Policy("llvm", True, 1_000_000)
+        assert again._policy == Policy("llvm", True, 1_000_000)
 
 
 class TestImportWithoutGarbageCollection:

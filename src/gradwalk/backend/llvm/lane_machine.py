@@ -22,8 +22,9 @@ from gradwalk.program.native.machine_code import (
     assembled,
     python_addresses,
 )
+from gradwalk.program.routine.limits import MEMORY
 from gradwalk.program.routine.lower_calls import MOST_ON_LANES
-from gradwalk.program.routine.lower_program import MEMORY, TooLargeError
+from gradwalk.program.routine.lower_program import TooLargeError
 
 # Maximum number of instructions of a schedule that is searched for loops.
 MOST_FLAT = 20_000

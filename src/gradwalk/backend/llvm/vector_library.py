@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gradwalk.program.native.expressions import PREFIX, VARIABLES, Body, Type, declaration, signature, symbol
-from gradwalk.program.routine.lower_program import MEMORY
+from gradwalk.program.routine.limits import MEMORY
 
 
 class Vectors(NamedTuple):

@@ -31,7 +31,7 @@ from gradwalk.program.calls.program_derivatives import MOST_UNROLLED
 from gradwalk.program.calls.switch import Switch
 from gradwalk.program.code.checkpoint_plan import slots_for
 from gradwalk.program.code.parts import split as split_code
-from gradwalk.program.native.machine_code import Policy, compiling, current_policy, prefix_keys
+from gradwalk.program.native.policy import Policy, compiling, current_policy, prefix_keys
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 

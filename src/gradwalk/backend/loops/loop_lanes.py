@@ -17,7 +17,7 @@ from gradwalk.backend.thread_pool import look_for_halt
 from gradwalk.program.calls.loop import Loop, LoopVjp
 from gradwalk.program.calls.switch import Switch
 from gradwalk.program.code.checkpoint_plan import ADVANCE, BACK, SWEEP, CheckpointPlan, Policy, slots_for
-from gradwalk.program.native.machine_code import prefix_keys
+from gradwalk.program.native.policy import prefix_keys
 from gradwalk.program.program import Program
 
 Number = Any  # a float that is the same for all samples, or an array with one number per sample

@@ -17,8 +17,9 @@ from gradwalk.backend.schedule.schedule import Schedule
 from gradwalk.program.code.opcodes import LOAD, MACHINE, STORE, SUM
 from gradwalk.program.code.parts import Part, part, split
 from gradwalk.program.native import compile_queue, machine_code
+from gradwalk.program.native.policy import Policy, compiling
 from gradwalk.program.program import Program, trusted
-from gradwalk.program.routine.lower_calls import why_not_lowerable
+from gradwalk.program.routine.limits import why_not_lowerable
 
 _COLD = 2  # number of the run in which machine code is requested
 
@@ -43,7 +44,7 @@ class LoopMachine:
         reduced: bool,
         slots: int,
         weight: float,
-        policy: machine_code.Policy,
+        policy: Policy,
     ) -> None:
         _, varying = split(program.code, varies)
         self._program, self._varies, self._reduced, self._policy = program, tuple(map(bool, varies)), reduced, policy
@@ -105,7 +106,7 @@ class LoopMachine:
             behind = len(schedule.prologue.outputs)
             _, contract, memory = self._policy
             found = compiled_program(program, behind, lanes, single=single, contract=contract, memory=memory)
-            with machine_code.compiling(self._policy):
+            with compiling(self._policy):
                 kernel = LaneKernel(
                     self._program, self._varies, reduced=self._reduced, schedule=schedule, weight=self._weight
                 )

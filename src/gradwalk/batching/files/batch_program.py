@@ -5,22 +5,21 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from reprlib import repr as shown
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gradwalk.backend.base import Kernel
-from gradwalk.backend.loops.loop_kernel import written_out
 from gradwalk.base.cached import cached_property
 from gradwalk.batching.axes import REDUCTIONS, SUMS, Batch, Batching, spread
 from gradwalk.batching.axes import shown as shown_key
-from gradwalk.batching.batched_trace import BatchedTrace, make_trace
+from gradwalk.batching.files.loaded_trace import LoadedTrace
 from gradwalk.batching.files.tree_json import Tree, read_tree, written_tree
-from gradwalk.batching.outputs import columns_of, reduce_columns
-from gradwalk.batching.prepared_batch import take_out
 from gradwalk.program.formats import program_json
 from gradwalk.program.program import Program, ProgramError, read_document
-from gradwalk.trees.tree import Parameters, TreeDef, size
+from gradwalk.trees.tree import Parameters, TreeDef
+
+if TYPE_CHECKING:
+    from gradwalk.backend.base import Kernel
+    from gradwalk.batching.batched_trace import BatchedTrace
 
 VERSION = 1
 _KEYS = {"gradwalk", "version", "name", "reduce", "arguments", "result", "program"}
@@ -53,9 +52,8 @@ class BatchProgram:
         12.0
     """
 
-    def __init__(self, batching: Batching, key: Any, trace: BatchedTrace) -> None:
+    def __init__(self, batching: Batching, trace: BatchedTrace | LoadedTrace) -> None:
         self.batching = batching
-        self._key = key
         self._trace = trace
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -65,18 +63,9 @@ class BatchProgram:
             TypeError: The arguments do not have the structure that was recorded.
             ValueError: The function branches, or calls Python functions: see `checked`.
         """
-        out = take_out(self.batching, kwargs)
+        out = self.batching.take_out(kwargs)
         batch = self.batching.batch(args, kwargs)
-        trace, reduce = self.trace(batch), self.batching.reduce
-        if reduce is None or reduce in SUMS:
-            return trace.results(batch, self.batching, out)
-        if out is not None:
-            raise TypeError(f"out= of a loaded function needs reduce=None, 'sum' or 'mean', not {reduce!r}")
-        columns = columns_of(trace.results(batch, self.batching._replace(reduce=None)), batch.size)
-        numbers = reduce_columns(reduce, columns)
-        if reduce.startswith("arg"):
-            return trace.treedef.as_floats().filled(numbers)
-        return trace.unflatten(numbers, batch.kind)
+        return self.trace(batch).reduced(batch, self.batching, out)
 
     def checked(self) -> BatchProgram:
         """Return self if the program computes the function for all batches and needs no Python code.
@@ -86,6 +75,8 @@ class BatchProgram:
                 functions.
         """
         name, trace = self.batching.name, self._trace
+        if isinstance(trace, LoadedTrace):
+            return self
         if trace.outcomes:
             raise ProgramError(
                 f"{name} branches on its arguments, and its program cannot record another path: "
@@ -103,18 +94,21 @@ class BatchProgram:
     def _portable(self) -> BatchedTrace:
         """The recording without derivative rules, which are Python code."""
         trace = self.checked()._trace
-        return replace(trace, program=written_out(trace.program))
+        if isinstance(trace, LoadedTrace):
+            return trace.with_kernel(reduced=self.reduce in SUMS)
+        return trace.portable
 
     def trace(self, batch: Batch) -> BatchedTrace:
         """Return the recording for a batch. Raises `TypeError` if the batch has a different structure."""
-        if batch.key != self._key:
+        key = self._trace.key
+        if batch.key != key:
             raise TypeError(
-                f"{self!r} was lowered for samples like {shown_key(self._key)}, got samples like {shown_key(batch.key)}"
+                f"{self!r} was lowered for samples like {shown_key(key)}, got samples like {shown_key(batch.key)}"
             )
         return self._portable
 
     def __reduce__(self) -> Any:
-        return BatchProgram, (self.batching, self._key, self._portable)
+        return BatchProgram, (self.batching, self._portable)
 
     def __repr__(self) -> str:
         return f"<lowered vmap of {self.batching.name}>"
@@ -159,13 +153,13 @@ class BatchProgram:
     @property
     def positional(self) -> int:
         """The number of positional arguments; the rest are keyword arguments."""
-        count: int = self._key[0]
+        count: int = self._trace.key[0]
         return count
 
     @property
     def arguments(self) -> list[tuple[str, TreeDef]]:
         """The name of each argument, and its treedef for one sample."""
-        return [part for part in self._key if isinstance(part, tuple)]
+        return [part for part in self._trace.key if isinstance(part, tuple)]
 
     @property
     def result(self) -> TreeDef:
@@ -285,8 +279,8 @@ def read_batch(document: Any) -> BatchProgram:
     program = read_document(document["program"])
     arguments = _read_arguments(document["arguments"], program)
     result = read_tree(document["result"], "the result", len(program.outputs))
-    if result.treedef.size != len(program.outputs):
-        raise ProgramError(f"the result has {result.treedef.size} numbers, the program {len(program.outputs)}")
+    if result.size != len(program.outputs):
+        raise ProgramError(f"the result has {result.size} numbers, the program {len(program.outputs)}")
     return _assemble(name, reduce, program, arguments, result)
 
 
@@ -301,7 +295,7 @@ def _read_arguments(given: Any, program: Program) -> list[tuple[str, bool, Tree]
         if not isinstance(name, str) or not isinstance(keyword, bool):
             raise ProgramError(f"argument {i} must have a name and true or false as keyword, got {shown(argument)}")
         arguments.append((name, keyword, read_tree(argument["tree"], f"argument {i}", left)))
-        left -= arguments[-1][2].treedef.size
+        left -= arguments[-1][2].size
     names, keywords = [name for name, *_ in arguments], [keyword for _, keyword, _ in arguments]
     if len({*names}) < len(names) or sorted(keywords) != keywords:
         raise ProgramError(f"arguments must have different names, and keyword arguments come last, got {shown(names)}")
@@ -315,32 +309,27 @@ def _assemble(
 ) -> BatchProgram:
     """Return the batch program of parts that fit together. Raises `ProgramError` if the axes do not fit."""
     names = [argument for argument, *_ in arguments]
-    elements = [tree.treedef for *_, tree in arguments]
     positional = sum(not keyword for _, keyword, _ in arguments)
     in_axes = tuple([tree.axes for *_, tree in arguments[:positional]])
-    varies = [axis is not None for *_, tree in arguments for axis in spread(tree.axes, tree.treedef, "axes")]
-    if not any(varies):
+    if all(leaf.axis is None for *_, tree in arguments for leaf in tree.leaves):
         raise ProgramError("no argument of the batch program has a batch axis")
-    if any(axis != 0 for *_, tree in arguments[positional:] for axis in spread(tree.axes, tree.treedef, "axes")):
+    if any(leaf.axis != 0 for *_, tree in arguments[positional:] for leaf in tree.leaves):
         raise ProgramError("keyword arguments must have the batch axis 0")
-    shapes = [shape for element in elements for shape in element.shapes]
-    of_inputs = [v for shape, v in zip(shapes, varies, strict=True) for _ in range(size(shape))]
-    reduced = reduce in SUMS
-    key = positional, *zip(names, elements, strict=True), *varies
-    trace = make_trace(program, of_inputs, reduced=reduced, captured=[], outcomes=(), treedef=result.treedef, key=key)
-    out_axes: Any = 0 if reduce is not None else result.axes
+    trace = LoadedTrace(program, [(argument, tree) for argument, _, tree in arguments], positional, result)
     if reduce is None:
-        _check_result(result, trace.fixed)
+        depends = program.code.depending(trace.varies)
+        _check_result(result, [depends[index] for index in program.outputs])
+    out_axes: Any = 0 if reduce is not None else result.axes
     batching = Batching(name, Parameters.of_names(names[:positional], names), in_axes, out_axes, reduce)
-    return BatchProgram(batching, key, trace).checked()
+    return BatchProgram(batching, trace)
 
 
-def _check_result(result: Tree, fixed: Sequence[int]) -> None:
-    """Raise `ProgramError` if a result without a batch axis varies. `fixed` lists the outputs that do not."""
+def _check_result(result: Tree, varies: Sequence[bool]) -> None:
+    """Raise `ProgramError` if a result without a batch axis varies. `varies` has a flag for each output."""
     start = 0
-    axes = spread(result.axes, result.treedef, "axes")
-    for path, shape, axis in zip(result.treedef.paths("the result"), result.treedef.shapes, axes, strict=True):
-        end = start + size(shape)
-        if axis is None and not {*range(start, end)} <= {*fixed}:
+    for i, leaf in enumerate(result.leaves):
+        end = start + leaf.size
+        if leaf.axis is None and any(varies[start:end]):
+            path = result.treedef.paths("the result")[i]
             raise ProgramError(f"{path} must have a batch axis, because it differs between samples")
         start = end

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 from reprlib import repr as shown
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from gradwalk.base.cached import cached_property
 from gradwalk.batching.axes import is_whole
 from gradwalk.program.code.opcodes import ProgramError
 from gradwalk.trees.tree import TreeDef, flatten
@@ -21,16 +21,45 @@ _COMPLEX = "complex"
 _CONTAINERS = {tuple: "tuple", list: "list", dict: "dict", type(None): "none"}
 
 
-class Tree(NamedTuple):
-    """The structure of an argument or a result.
+class Leaf(NamedTuple):
+    """A leaf in a file. The real and the imaginary part of a complex leaf are two leaves.
 
     Attributes:
-        treedef: The treedef for one sample.
-        axes: A tree of the same structure with the batch axis of each leaf, or None for no batch axis.
+        size: Number of numbers in the leaf.
+        axis: The batch axis, or None for no batch axis.
+        type: The type of the numbers.
     """
 
-    treedef: TreeDef
-    axes: Any
+    size: int
+    axis: int | None
+    type: type
+
+
+class Tree:
+    """The structure of an argument or a result in a file.
+
+    Attributes:
+        axes: A tree of the same structure with the batch axis of each leaf, or None for no batch axis.
+        leaves: The leaves in the order of the treedef.
+    """
+
+    def __init__(self, example: Any, axes: Any, leaves: list[Leaf], what: str) -> None:
+        self.axes = axes
+        self.leaves = leaves
+        self._example = example
+        self._what = what
+
+    @property
+    def size(self) -> int:
+        """The total number of numbers in all leaves."""
+        return sum(leaf.size for leaf in self.leaves)
+
+    @cached_property
+    def treedef(self) -> TreeDef:
+        """The treedef for one sample. It is computed at first use, because it may import optree."""
+        _, treedef = flatten(self._example, self._what)
+        types = [leaf.type for leaf in self.leaves]
+        return treedef if all(number_type is float for number_type in types) else treedef.typed(types)
 
 
 def written_tree(treedef: TreeDef, axes: Sequence[int | None], what: str) -> Any:
@@ -73,11 +102,11 @@ def _leaf(treedef: TreeDef, axes: Iterator[int | None]) -> dict[str, Any]:
 
 
 class _Read(NamedTuple):
-    """Parts of a tree that is being read: an example with zeros, the axes, and the types of the leaves."""
+    """Parts of a tree that is being read: an example with zeros, the axes, and the leaves."""
 
     example: Any
     axes: Any
-    types: list[type]
+    leaves: list[Leaf]
 
 
 def read_tree(node: Any, what: str, most: int) -> Tree:
@@ -86,11 +115,7 @@ def read_tree(node: Any, what: str, most: int) -> Tree:
     Raises `ProgramError` if the tree is malformed or has more than `most` numbers.
     """
     left = [most]
-    read = _read(node, what, 0, left)
-    _, treedef = flatten(read.example, what)
-    if any(number_type is not float for number_type in read.types):
-        treedef = treedef.typed(read.types)
-    return Tree(treedef, read.axes)
+    return Tree(*_read(node, what, 0, left), what)
 
 
 def _read(node: Any, what: str, depth: int, left: list[int]) -> _Read:
@@ -106,14 +131,14 @@ def _read(node: Any, what: str, depth: int, left: list[int]) -> _Read:
     [kind, parts] = next(iter(node.items())) if len(node) == 1 else ("", None)
     if kind == "dict" and isinstance(parts, dict):
         named = {key: _read(parts[key], f"{what}[{key!r}]", depth + 1, left) for key in sorted(parts)}
-        types = [number_type for part in named.values() for number_type in part.types]
-        return _Read({key: x.example for key, x in named.items()}, {key: x.axes for key, x in named.items()}, types)
+        leaves = [leaf for part in named.values() for leaf in part.leaves]
+        return _Read({key: x.example for key, x in named.items()}, {key: x.axes for key, x in named.items()}, leaves)
     if kind not in ("tuple", "list") or not isinstance(parts, list):
         raise ProgramError(f"{what} is {shown(node)}, not a leaf with a shape, a tuple, a list or a dict")
     found = [_read(part, f"{what}[{i}]", depth + 1, left) for i, part in enumerate(parts)]
     make = tuple if kind == "tuple" else list
-    types = [number_type for part in found for number_type in part.types]
-    return _Read(make(x.example for x in found), make(x.axes for x in found), types)
+    leaves = [leaf for part in found for leaf in part.leaves]
+    return _Read(make(x.example for x in found), make(x.axes for x in found), leaves)
 
 
 def _read_leaf(node: dict[str, Any], what: str, left: list[int]) -> _Read:
@@ -133,9 +158,10 @@ def _read_leaf(node: dict[str, Any], what: str, left: list[int]) -> _Read:
             f"{-len(dimensions) - 1} to {len(dimensions)}"
         )
     parts = 2 if kind == _COMPLEX else 1
-    left[0] -= parts * math.prod(dimensions)
+    size = math.prod(dimensions)
+    left[0] -= parts * size
     if left[0] < 0 or (0 in dimensions and math.prod(filter(None, dimensions)) > 1 << 31):
         raise ProgramError(f"{what} has the shape {shown(shape)}, which has more numbers than the program")
     zero = 0j if kind == _COMPLEX else 0.0
     example = zero if shape is None else numpy.broadcast_to(zero, dimensions)
-    return _Read(example, axis, list(itertools.repeat(_TYPES.get(kind, float), parts)))
+    return _Read(example, axis, [Leaf(size, axis, _TYPES.get(kind, float))] * parts)

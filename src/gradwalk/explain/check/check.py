@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from gradwalk.base.array_types import Floats
 from gradwalk.explain.check.error_bounds import EPSILON, gradient_errors, noise_weights
 from gradwalk.explain.check.finite_differences import Method, Noisy, Slope, quotient, slope
 from gradwalk.explain.node_names import with_node_names
@@ -20,7 +21,7 @@ from gradwalk.explain.passes import checkable, gradients, passing, swept
 from gradwalk.explain.report import LONGEST, print_rest
 from gradwalk.explain.terminal import Terminal
 from gradwalk.explain.variable_names import graph_with_names
-from gradwalk.graph.graph import Floats, Graph
+from gradwalk.graph.graph import Graph
 from gradwalk.graph.json.plain_json import as_json, plain
 from gradwalk.graph.node import Node
 from gradwalk.graph.reevaluate import Reevaluator

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 import numpy
 
 from gradwalk.base import ieee
+from gradwalk.base.array_types import Floats
 from gradwalk.explain.passes import passing, swept
-from gradwalk.graph.graph import Floats, Graph
+from gradwalk.graph.graph import Graph
 from gradwalk.graph.node import Node
 from gradwalk.ops.formula import evaluated
 from gradwalk.ops.rows import Operation

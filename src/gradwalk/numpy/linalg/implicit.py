@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy
 
+from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
-from gradwalk.graph.graph import Floats
 from gradwalk.numpy.arrays import record_program
 from gradwalk.numpy.linalg.elimination import Factors, factorised
 from gradwalk.program.calls.call import Call, Expansion
 from gradwalk.program.program import Program
-from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.tracing.trace import Indices
+from gradwalk.program.tape import NO_INDEX, Indices, Tape
 
 
 class Solve(Call):

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy
 
-from gradwalk.graph.graph import Floats
+from gradwalk.base.array_types import Floats
 from gradwalk.program.calls.call import Call, instantiate_zeros
 from gradwalk.program.program import Program
-from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.tracing.trace import Indices, Recording
+from gradwalk.program.tape import NO_INDEX, Indices, Tape
+from gradwalk.program.tracing.trace import Recording
 from gradwalk.value.arrays import of_objects
 
 Shape = tuple[int, ...]

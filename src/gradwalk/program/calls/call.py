@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from gradwalk.graph.graph import Floats
+from gradwalk.base.array_types import Floats
 from gradwalk.program.program import Program
-from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.tracing.trace import Indices
+from gradwalk.program.tape import NO_INDEX, Indices, Tape
 from gradwalk.value.modes import leaves_numbers_unknown
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value, with_rule

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from gradwalk.graph.graph import Floats
+from gradwalk.base.array_types import Floats
 from gradwalk.program.calls.call import Call
 from gradwalk.program.program import Program
-from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.tracing.trace import Indices
+from gradwalk.program.tape import NO_INDEX, Indices, Tape
 from gradwalk.trees.registry import opened
 from gradwalk.trees.tree import TreeDef, flatten, scalars
 from gradwalk.value.node import level_of

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy
 
-from gradwalk.graph.graph import Floats
+from gradwalk.base.array_types import Floats
 from gradwalk.program.calls.call import Call, append_call
 from gradwalk.program.calls.callback import is_run_later
 from gradwalk.program.calls.loop import Loop, Sizes
 from gradwalk.program.calls.program_derivatives import to_tape, without_effects
 from gradwalk.program.program import Program
-from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.tracing.trace import Indices
+from gradwalk.program.tape import NO_INDEX, Indices, Tape
 from gradwalk.value.modes import is_staging
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value

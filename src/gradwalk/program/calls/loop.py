@@ -19,8 +19,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
-from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
 from gradwalk.program.calls.flow import Flow
 from gradwalk.program.calls.layout import Layout, layout
@@ -28,13 +28,12 @@ from gradwalk.program.calls.program_derivatives import inline_calls, vjp_program
 from gradwalk.program.calls.stored_steps import StoredStep, split
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import ProgramError
-from gradwalk.program.native.machine_code import prefix_keys
+from gradwalk.program.native.policy import prefix_keys
 from gradwalk.program.program import Program, trusted
-from gradwalk.program.routine.lower_calls import why_not_lowerable
+from gradwalk.program.routine.limits import why_not_lowerable
 from gradwalk.program.run.interpreter import Interpreter
 from gradwalk.program.run.loop_runner import LoopRunner
-from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.tracing.trace import Indices
+from gradwalk.program.tape import NO_INDEX, Indices, Tape
 
 _LARGEST = 2**31 - 1  # indices are int32
 _MOST_STEPS = 2**53  # floats represent all integers up to this one exactly

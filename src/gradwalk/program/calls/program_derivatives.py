@@ -8,8 +8,7 @@ from typing import Any
 from gradwalk.program.code.call_registry import maker
 from gradwalk.program.code.code import Code
 from gradwalk.program.program import Program, trusted
-from gradwalk.program.tape import Tape
-from gradwalk.program.tracing.trace import Indices
+from gradwalk.program.tape import Indices, Tape
 
 
 def vjp_program(program: Program) -> Program:

@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy
 
+from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
-from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.call import Call, Result, Whole, instantiate_zeros
 from gradwalk.program.calls.linearity import nonlinear_operation
 from gradwalk.program.calls.program_derivatives import calling, to_tape, weight, without_effects
-from gradwalk.program.native.machine_code import prefix_keys
+from gradwalk.program.native.policy import prefix_keys
 from gradwalk.program.program import Program
-from gradwalk.program.routine.lower_calls import why_not_lowerable
-from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.tracing.trace import Indices
+from gradwalk.program.routine.limits import why_not_lowerable
+from gradwalk.program.tape import NO_INDEX, Indices, Tape
 from gradwalk.value.modes import is_staging, is_without_gradient
 from gradwalk.value.node import primal_of, rule_of
 from gradwalk.value.value import Value, with_rule

@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy
 
+from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
-from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
 from gradwalk.program.calls.program_derivatives import calling, jvp_program, vjp_program, weight, without_effects
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import ProgramError
-from gradwalk.program.native.machine_code import prefix_keys
+from gradwalk.program.native.policy import prefix_keys
 from gradwalk.program.program import Program, trusted
-from gradwalk.program.routine.lower_calls import why_not_lowerable
-from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.tracing.trace import Indices
+from gradwalk.program.routine.limits import why_not_lowerable
+from gradwalk.program.tape import NO_INDEX, Indices, Tape
 
 
 class Switch(Call):

@@ -15,9 +15,9 @@ from gradwalk.program.calls.loop import Loop, Sizes
 from gradwalk.program.calls.program_derivatives import has_effects
 from gradwalk.program.calls.switch import Switch
 from gradwalk.program.program import Program
-from gradwalk.program.tape import Tape
+from gradwalk.program.tape import Indices, Tape
 from gradwalk.program.tracing.effects import current_effects
-from gradwalk.program.tracing.trace import Indices, Recording
+from gradwalk.program.tracing.trace import Recording
 from gradwalk.trees.tree import TreeDef, common_types, flatten, scalars, type_of
 from gradwalk.value.modes import RecordingError, refusals_here, without_numbers
 from gradwalk.value.value import Value

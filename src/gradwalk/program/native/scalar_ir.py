@@ -23,8 +23,9 @@ from gradwalk.program.native.expressions import (
     symbol,
 )
 from gradwalk.program.native.plan_ir import ACTION, PLAN
+from gradwalk.program.native.status import DONE, INTERRUPTED, OUT_OF_MEMORY, TOO_MANY_STEPS
+from gradwalk.program.routine.limits import MEMORY
 from gradwalk.program.routine.lower_calls import routine
-from gradwalk.program.routine.lower_program import MEMORY
 from gradwalk.program.routine.statements import (
     INPUTS,
     Actions,
@@ -49,10 +50,6 @@ from gradwalk.program.routine.statements import (
     flattened,
     size,
 )
-
-# Return values of the function `run`. After `OUT_OF_MEMORY` and `TOO_MANY_STEPS` the program can be run in another way.
-# After `INTERRUPTED` a signal handler has raised an exception.
-DONE, OUT_OF_MEMORY, TOO_MANY_STEPS, INTERRUPTED = 0, 1, 2, -1
 
 _TYPE = Type()
 # Arrays of at most this many bytes are on the stack, if all of them together have at most `_MOST_ON_STACK` bytes.

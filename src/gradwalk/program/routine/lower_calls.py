@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradwalk.program.code.code import Code
-from gradwalk.program.code.opcodes import CALL
+from gradwalk.program.routine.limits import MEMORY
 from gradwalk.program.routine.lower_loops import Trail, backward, forward
 from gradwalk.program.routine.lower_program import (
-    MEMORY,
     Changing,
     LowerCall,
     Lowering,
@@ -21,9 +20,6 @@ from gradwalk.program.routine.lower_program import (
 from gradwalk.program.routine.numbers import Numbers
 from gradwalk.program.routine.statements import Choose, Operand, Routine, Statement
 
-# Maximum number of instructions, without results of calls, and of table entries of a program. It limits the time of the
-# search for loops.
-MOST_SEARCHED = 500_000
 # Maximum number of statements of a routine, which counts the body of a loop once. It limits the time of a compilation.
 MOST = 6000
 # The same on lanes. Instructions on vectors take longer to compile.
@@ -41,17 +37,6 @@ def routine_on_lanes(code: Code, uniform: int, lanes: int, *, memory: int = MEMO
     Raises `TooLargeError` if there would be more than `most` statements, or `MOST_ON_LANES` if `most` is None.
     """
     return lowered_on_lanes(code, uniform, lanes, _lower_call, MOST_ON_LANES if most is None else most, memory)
-
-
-def why_not_lowerable(code: Code) -> str:
-    """Return the reason why a program cannot be lowered, or "".
-
-    If the result is "", `routine` may still raise `TooLargeError`.
-    """
-    size = int((code.instructions[::4] != CALL).sum()) + sum(map(len, code.tables))
-    if size > MOST_SEARCHED:
-        return f"{size:,} instructions and table entries are too many: at most {MOST_SEARCHED:,}"
-    return next((call.refusal for call, _ in code.calls if call.refusal), "")
 
 
 def _lower_call(lowering: Lowering, call: Any, operands: Numbers, trails: Trails) -> Sequence[Operand]:

@@ -42,9 +42,6 @@ _LONG = 8
 # A group of numbers that change from step to step is an array if it has more numbers than this.
 MOST_VARIABLES = 64
 
-# Default for the largest number of bytes that a loop stores for its reverse pass: see `Lowering.memory`.
-MEMORY = 1 << 28
-
 # Maps the key of a loop and its operands to the trail of the loop (see `lower_loops.py`), or to the first reverse pass
 # that needs this trail.
 Trails = dict[tuple[int, tuple[int, ...]], Any]

@@ -20,10 +20,9 @@ from gradwalk.ops.compiled import evaluate
 from gradwalk.ops.compiled.evaluate import fused
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, OPCODES, TAKE
-from gradwalk.program.formats import listing
-from gradwalk.program.native import scalar_ir
 from gradwalk.program.native.compile_queue import submit
-from gradwalk.program.native.machine_code import compile_for, current_policy, prefix_keys, why_not_compilable
+from gradwalk.program.native.policy import current_policy, prefix_keys, why_not_compilable
+from gradwalk.program.native.status import DONE, INTERRUPTED
 from gradwalk.program.run import instruction_loop, scratch
 from gradwalk.program.run.rows import row_loops
 from gradwalk.program.run.rows.row_plan import RowPlan, row_plan
@@ -53,8 +52,8 @@ _never = cython.declare(cython.Py_ssize_t, -(2**62))
 _nan = cython.declare(cython.double, numpy.nan)
 _where = cython.declare(cython.int, OPCODES["where"])
 
-_done = cython.declare(cython.int, scalar_ir.DONE)
-_interrupted = cython.declare(cython.int, scalar_ir.INTERRUPTED)
+_done = cython.declare(cython.int, DONE)
+_interrupted = cython.declare(cython.int, INTERRUPTED)
 
 _float64 = numpy.dtype(numpy.float64)
 
@@ -276,6 +275,8 @@ class Interpreter:
             self._executed, self._due = self._due, self._hot
             submit(self._order_in_rows)
         elif is_wanted:
+            from gradwalk.program.native.machine_code import compile_for  # loaded on demand: few programs are compiled
+
             compile_for(self)
         elif self._may_have_rows:
             self._order_in_rows()
@@ -410,10 +411,12 @@ class Interpreter:
         numbers: list = [value[i] for i in range(self._first + self._length // 4)]
         if all(map(math.isfinite, numbers[self._first :])):
             return None
+        from gradwalk.program.formats.listing import instruction_line  # loaded on demand: only messages need it
+
         used = _used(self.code, numbers)
         for i in range(self._length // 4):
             if self._first + i in used and not math.isfinite(numbers[self._first + i]):
-                text = listing.instruction_line(self.code, i)
+                text = instruction_line(self.code, i)
                 raise FloatingPointError(f"a recorded function computed {text}, which gave {numbers[self._first + i]}")
         return None
 

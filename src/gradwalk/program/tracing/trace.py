@@ -12,7 +12,7 @@ import numpy
 from gradwalk.graph.node import GraphError
 from gradwalk.graph.record import record_from
 from gradwalk.program.program import Program
-from gradwalk.program.tape import NO_INDEX, Tape
+from gradwalk.program.tape import NO_INDEX, Indices, Tape
 from gradwalk.program.tracing.effects import Effects
 from gradwalk.trees.tree import TreeDef, flatten, scalars, type_of
 from gradwalk.value.modes import (
@@ -42,9 +42,6 @@ from gradwalk.value.node import (
     with_number_type,
 )
 from gradwalk.value.value import Value
-
-Indices = list[int]
-
 
 # The outcome of a condition of a path: whether it holds, or the number that it must be equal to.
 Outcome = bool | float

@@ -18,12 +18,11 @@ from typing import Any
 
 import numpy
 
+from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
-from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
 from gradwalk.program.program import Program
-from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.tracing.trace import Indices
+from gradwalk.program.tape import NO_INDEX, Indices, Tape
 from gradwalk.solvers.ode.ode_steps import Field, Steps
 
 _REMEDY = (

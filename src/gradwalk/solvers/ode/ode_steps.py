@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
 from gradwalk.base.optional import from_scipy
 from gradwalk.batching.progress import Advance, counter
-from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.program_derivatives import to_tape
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy
 
-from gradwalk.graph.graph import Floats
+from gradwalk.base.array_types import Floats
 from gradwalk.program.tracing.trace import display_name
 from gradwalk.solvers.recorded import bind, check_callable, check_count, check_structure, flat, recorded, unknowns
 from gradwalk.solvers.roots.implicit import Equation, Implicit

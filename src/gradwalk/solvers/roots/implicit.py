@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy
 
+from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
-from gradwalk.graph.graph import Floats
 from gradwalk.numpy.linalg.implicit import Solve, solver
 from gradwalk.program.calls.call import Call, Expansion, append_call, instantiate_zeros
 from gradwalk.program.calls.program_derivatives import jvp_program, to_tape, vjp_program
 from gradwalk.program.program import Program
-from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.tracing.trace import Indices
+from gradwalk.program.tape import NO_INDEX, Indices, Tape
 
 _LARGEST_ELIMINATED = 8  # maximum number of unknowns for which linear systems are solved by recorded elimination
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar, overload
 
 from gradwalk.batching.vmapped import Vmap
-from gradwalk.program.native.machine_code import checked_policy
+from gradwalk.program.native.policy import checked_policy
 from gradwalk.transforms.jit.jit_class import Jit
 
 P = ParamSpec("P")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import numpy
 
 from gradwalk.graph.graph import Graph
-from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
+from gradwalk.program.native.policy import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
 from gradwalk.program.run.fast_call import PreparedFunction
 from gradwalk.program.tracing.paths import Outcomes, Paths

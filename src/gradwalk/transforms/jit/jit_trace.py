@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gradwalk.base.array_types import Floats
 from gradwalk.base.cached import cached_property
-from gradwalk.graph.graph import Floats
-from gradwalk.program.native.machine_code import DEFAULT, current_policy
+from gradwalk.program.native.policy import DEFAULT, current_policy
 from gradwalk.program.program import Program
 from gradwalk.program.run.fast_call import PreparedCall, PreparedPath
 from gradwalk.program.tracing.paths import Outcomes, PathTrace, guards_of

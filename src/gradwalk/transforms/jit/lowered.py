@@ -11,7 +11,7 @@ from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL
 from gradwalk.program.native.compiler_process import is_installed
-from gradwalk.program.native.machine_code import Policy, checked_policy, compiling
+from gradwalk.program.native.policy import Policy, checked_policy, compiling
 from gradwalk.program.native.scalar_ir import ir_source
 from gradwalk.program.program import Program, trusted
 from gradwalk.program.tracing.trace import evaluate

@@ -16,8 +16,8 @@ import numpy
 
 from gradwalk.base.optional import from_scipy
 from gradwalk.program.program import Program
-from gradwalk.program.tape import Tape
-from gradwalk.program.tracing.trace import Indices, Recording, display_name
+from gradwalk.program.tape import Indices, Tape
+from gradwalk.program.tracing.trace import Recording, display_name
 from gradwalk.program.tracing.trace_cache import ArgumentKeys, Trace, TraceCache
 from gradwalk.transforms.base import Argnums, Transform
 from gradwalk.transforms.grad import grad

@@ -1,0 +1,6 @@
+"""Types of arrays."""
+
+import numpy
+from numpy.typing import NDArray
+
+Floats = NDArray[numpy.float64]

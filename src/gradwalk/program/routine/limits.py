@@ -1,0 +1,23 @@
+"""Limits of the programs that are lowered to routines."""
+
+from __future__ import annotations
+
+from gradwalk.program.code.code import Code
+from gradwalk.program.code.opcodes import CALL
+
+# Maximum number of instructions, without results of calls, and of table entries of a program. It limits the time of the
+# search for loops.
+MOST_SEARCHED = 500_000
+# Default for the largest number of bytes that a loop stores for its reverse pass: see `Lowering` in lower_program.py.
+MEMORY = 1 << 28
+
+
+def why_not_lowerable(code: Code) -> str:
+    """Return the reason why a program cannot be lowered, or "".
+
+    If the result is "", `routine` may still raise `TooLargeError`.
+    """
+    size = int((code.instructions[::4] != CALL).sum()) + sum(map(len, code.tables))
+    if size > MOST_SEARCHED:
+        return f"{size:,} instructions and table entries are too many: at most {MOST_SEARCHED:,}"
+    return next((call.refusal for call, _ in code.calls if call.refusal), "")
