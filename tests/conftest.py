@@ -35,6 +35,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Stop unless the tests import an up-to-date build of this checkout; register marks and plugins."""
+    if "PYTHONPATH" in os.environ:  # absolute, so that tests may start processes in other folders
+        folders = os.environ["PYTHONPATH"].split(os.pathsep)
+        os.environ["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, folders))
     config.addinivalue_line("markers", "needs(*packages): packages that a test needs")
     if "GRADWALK_NO_SKIPS" not in os.environ:
         config.pluginmanager.register(Peers())
