@@ -82,6 +82,9 @@ TAKEN = frozenset(
 )
 
 
+_OF_WHOLE_NUMBERS = re.compile(r"u?int(_least|_fast)?\d+_t|U?INT(_LEAST|_FAST)?(\d+|MAX|PTR)_(C|MAX|MIN|WIDTH)")
+
+
 def is_taken(name: str) -> bool:
     """Return whether a name is a keyword, is declared in a standard header, or begins with an underscore."""
-    return name.startswith("_") or name in TAKEN or re.fullmatch(r"u?int(_least|_fast)?\d+_t", name) is not None
+    return name.startswith("_") or name in TAKEN or _OF_WHOLE_NUMBERS.fullmatch(name) is not None
