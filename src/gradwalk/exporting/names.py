@@ -69,7 +69,7 @@ def reason(name: str) -> str | None:
         return "is not a letter followed by letters, digits and _"
     if len(name) > _LONGEST:
         return f"has more than {_LONGEST} characters"
-    if is_taken(name) or name == "std":
+    if is_taken(name):
         return "is a name of C or C++"
     if name in _HEADERS:
         return f"would hide the header <{name}.h>"
